@@ -30,8 +30,9 @@ beforeAll(async () => {
   writeFileSync(at("config.sh"), "echo configured\n");
   writeFileSync(at("root/usr/bin/desk"), Uint8Array.of(0, 1, 255));
   chmodSync(at("root/usr/bin/desk"), 0o755);
-  symlinkSync("desk", at("root/usr/bin/ticket-desk"));
   writeFileSync(join(machine.folder, "manifest.xml"), manifest);
+  writeFileSync(join(machine.folder, "out/there.yaml"), "");
+  symlinkSync("desk", at("root/usr/bin/ticket-desk"));
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
@@ -83,8 +84,14 @@ it("lists what it omits, with the reasons", async () => {
   ]);
 });
 
-it("reads the manifest of a build, whatever lies next to it", async () => {
-  const ended = await machine.kiln(["import", "manifest.xml", "out/again.yaml"]);
+it("reads the manifest of a build, as `kiln manifest` prints it, whatever lies next to it", async () => {
+  service.answers["/api/v2/user/appliances/1000"] = { appliance: { type: "vmx" } };
+  service.answers["/api/v2/user/appliances/1000/software/manifest/vmx"] = (_request, response) =>
+    response.writeHead(200, { "content-type": "application/xml" }).end(manifest);
+  const printed = await machine.kiln(["manifest", "1000"]);
+  expect(printed).toEqual({ code: 0, stdout: `${manifest}\n`, stderr: "" });
+  writeFileSync(join(machine.folder, "printed.xml"), printed.stdout);
+  const ended = await machine.kiln(["import", "printed.xml", "out/again.yaml"]);
   expect(ended).toMatchObject({ code: 0, stdout: "out/again.yaml has 0 packages and 0 files.\n", stderr: "" });
   expect(read("out/again.yaml", {})).toMatchObject({
     base_system: "tiny-1.0",
@@ -96,7 +103,7 @@ it("reads the manifest of a build, whatever lies next to it", async () => {
 it.each([
   ["nothere.kiwi", "nothere.kiwi cannot be read.", "Name a config.xml of KIWI"],
   ["kiosk/config.sh", "kiosk/config.sh cannot be imported: The XML is not well-formed", "Name a config.xml of KIWI"],
-  ["manifest.xml out/again.yaml", "out/again.yaml is there already.", "--force writes over it."],
+  ["manifest.xml out/there.yaml", "out/there.yaml is there already.", "--force writes over it."],
 ])("answers `kiln import %s` with the reason and the way out", async (line, message, next) => {
   const { code, stderr, stdout } = await machine.kiln(["import", ...line.split(" ")]);
   expect([code, stdout]).toEqual([64, ""]);

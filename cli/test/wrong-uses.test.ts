@@ -93,6 +93,7 @@ const uses: [string, number, string, string][] = [
   ["mcp First", 64, "too many arguments", "`kiln mcp --help` says what it takes."],
   ["link", 64, "missing required argument 'build'", "`kiln link --help` says what it takes."],
   ["link First", 1, "First has no image yet.", "kiln build First --follow"],
+  ["manifest 99999 --type iso", 1, "Invalid appliance id.", "`kiln list` shows your appliances."],
   ["import", 64, "missing required argument 'file'", "`kiln import --help` says what it takes."],
   ["import nothere.kiwi", 64, "nothere.kiwi cannot be read.", "Name a config.xml of KIWI"],
   ["import .", 64, ". cannot be read.", "Name a config.xml of KIWI"],

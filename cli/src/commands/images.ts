@@ -4,7 +4,7 @@ import { storedLogins, type PinnedKey } from "../login/login.ts";
 import { Bars } from "../output/progress.ts";
 import { bytes, facts, moment } from "../output/table.ts";
 import type { Painter } from "../output/painter.ts";
-import { buildId } from "../resolve.ts";
+import { applianceId, buildId } from "../resolve.ts";
 import { Complaint } from "../complaint.ts";
 import { verifyImage, type Verified } from "../verify/image.ts";
 import { readKey } from "../verify/keys.ts";
@@ -52,6 +52,23 @@ export const images = [
       const answer = await client.call("getBuild", { build_id: await buildId(client, given) });
       const url = linkOf(answer.build);
       show(answer, () => url);
+    },
+  }),
+  command("manifest <appliance>", {
+    tool: "reads",
+    summary: "Print what the newest build of an appliance was made of, as XML",
+    details: "It has the KIWI description, and what KIWI has no words for. `kiln import` reads it.",
+    options: {
+      type: value("types", "of this image type; the default is the appliance's"),
+      version: value("version", "of this version; the default is the newest"),
+    },
+    examples: ["kiln manifest First > first.xml && kiln import first.xml"],
+    act: async ({ client, show }, { appliance, type, version }) => {
+      const id = { appliance_id: await applianceId(client, appliance) };
+      const image_type = type ?? (await client.call("getAppliance", id)).appliance.type;
+      const answer = await client.call("getManifest", { ...id, image_type, ...(version !== undefined && { version }) });
+      const manifest = await answer.text();
+      show({ manifest }, () => manifest.trimEnd());
     },
   }),
   command("verify <file>", {

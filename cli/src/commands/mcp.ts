@@ -8,9 +8,10 @@ export const mcp = [
       "--write also those that change appliances, start builds and delete. None of them reads or writes a file of this machine.",
     options: { write: flag("also offer the commands that change or delete something") },
     examples: ["claude mcp add kiln -- kiln mcp", "kiln mcp --write --url https://kiln.example.org"],
-    act: async ({ url, login }, { write }) => {
+    act: async ({ url, login, note }, { write }) => {
       // Now, so that the user reads why; the tools would tell only the assistant.
       void login;
+      if (process.stdin.isTTY) note("It waits for an assistant on its standard input. Ctrl-C ends it.");
       const [{ serve }, { toolsFor }] = await Promise.all([import("../mcp/server.ts"), import("../mcp/tools.ts")]);
       await serve(toolsFor({ mayWrite: write ? "yes" : "no", url }));
     },

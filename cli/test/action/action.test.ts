@@ -5,6 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { newMachine } from "../support/machine.ts";
+import { standIn as serviceOf } from "../support/service.ts";
 import { action, runJob, type Job } from "./runner.ts";
 
 interface Comment {
@@ -231,6 +233,31 @@ describe("a push", () => {
     expect(end.failed).toBe("Install kiln");
     expect(end.log).toContain(`::error::${message}`);
   });
+});
+
+it("runs with the real kiln", async () => {
+  using machine = newMachine();
+  const software = { state: "unimported", added: [], removed: [], problems: [] };
+  await using service = await serviceOf({
+    "/api/v2/user/appliances": { appliances: [{ id: 1000, name: "Kiosk" }] },
+    "/api/v2/user/appliances/1000/definition": { definition: { id: 1000, name: "Kiosk", files: [] } },
+    "/api/v2/user/appliances/1000/definition/plan": {
+      plan: { changes: [{ name: "packages", item: "hello", to: "" }], software },
+    },
+  });
+  writeFileSync(at("workspace/appliance.yaml"), "name: Kiosk\nbase_system: tiny-1.0\npackages: [hello]\n");
+  const job = { api, workspace: at("workspace"), env: machine.env, without: ["Install kiln"] };
+  const given = { ...inputs, url: service.url };
+
+  const pull = await runJob({ ...job, event: "pull_request", inputs: given });
+  expect(pull).toMatchObject({ failed: undefined, outputs: { changes: "true" } });
+  expect(github.comments[0]?.body).toMatch(/would change the appliance[^]*hello/);
+
+  // The stand-in starts no builds.
+  const push = await runJob({ ...job, event: "push", inputs: given });
+  expect(push).toMatchObject({ failed: "Build and download", outputs: { appliance: "1000" } });
+  expect(service.requests).toContain("PUT /api/v2/user/appliances/1000/definition");
+  expect(service.requests.at(-1)).toBe("POST /api/v2/user/running_builds");
 });
 
 it("uses no other action, and puts no expression into a script", () => {
