@@ -83,7 +83,7 @@ const licensingInfo = ([text, licenseId]: [string, string]) => ({
   licenseId,
   name: text,
   extractedText: text,
-  comment: "The licence as stated in the RPM package.",
+  comment: "The licence as stated in the package.",
 });
 
 function rpmPackage(one: BilledPackage, n: number, licences: ReadonlyMap<string, string>): Package {
