@@ -16,6 +16,7 @@ export const purposes = [
   "guests",
   "testdrives",
   "enclosure of testdrives",
+  "fast packing",
   "sample-distribution",
   "solver",
   "tests",

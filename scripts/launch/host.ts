@@ -16,7 +16,9 @@ export async function prepareHost(
   signal: AbortSignal,
 ): Promise<PreparedHost> {
   const forAgent: Purpose[] = withAgent ? ["oem", "iso", "testdrives"] : [];
-  const extras: Purpose[] = withAgent ? ["UEFI disks", "UEFI media", "deb", "enclosure of testdrives"] : [];
+  const extras: Purpose[] = withAgent
+    ? ["UEFI disks", "UEFI media", "deb", "enclosure of testdrives", "fast packing"]
+    : [];
   const purposes: Purpose[] = [...forAgent, ...extras, ...(found ? [] : ["sample-distribution" as const])];
   const lacking = impossible(await installHostPackages(purposes, signal), purposes);
   for (const purpose of lacking) warn(`Without these packages, there is no ${purpose} on this machine.`);

@@ -20,6 +20,7 @@ export async function prepareForTests({ isFast }: { isFast: boolean }): Promise<
     "iso",
     "deb",
     "testdrives",
+    "fast packing",
     ...(found ? [] : ["sample-distribution" as const]),
   ];
   const missing = await installHostPackages(purposes);

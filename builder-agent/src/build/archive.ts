@@ -50,10 +50,21 @@ const tarArguments = ({ dir, name, sourceDate }: Folder, compress: string) => [
   name,
 ];
 
-/** The fastest level: an image is downloaded rarely and built often. */
+/**
+ * The fastest that this host has, at its fastest level that is worth it: an image is downloaded rarely and built often. igzip needs a
+ * quarter of the processor time of pigz, for an archive that is 2 % larger.
+ */
 async function compressor(signal: AbortSignal): Promise<string> {
-  return await outputOf("pigz", ["--version"], signal).then(
-    () => "pigz -1 --no-name --no-time",
-    () => "gzip -1 --no-name",
-  );
+  for (const [program, options] of compressors) {
+    if (await outputOf(program, ["--version"], signal).then(isThere, isMissing)) return `${program} ${options}`;
+  }
+  return "gzip -1 --no-name";
 }
+
+const compressors = [
+  ["igzip", "-2 --no-name"],
+  ["pigz", "-1 --no-name --no-time"],
+] as const;
+
+const isThere = () => true;
+const isMissing = () => false;

@@ -21,7 +21,7 @@ export interface CheckedRoot {
 }
 
 /** Tools that work on what KIWI has made, or around KIWI: of this host, wherever KIWI runs. */
-const onHost = new Set(["gpgv", "rpmkeys", "qemu-img", "unshare", "pigz", "setpriv", "tar"]);
+const onHost = new Set(["gpgv", "rpmkeys", "qemu-img", "unshare", "pigz", "igzip", "setpriv", "tar"]);
 
 /** Examines each root: the tools that it has, its digest, and whether KIWI answers in it. */
 export async function checkRoots(config: HostConfig): Promise<CheckedRoot[]> {

@@ -50,6 +50,7 @@ describe("packages.json", () => {
       "guests",
       "testdrives",
       "enclosure of testdrives",
+      "fast packing",
       "sample-distribution",
       "tests",
     ];
