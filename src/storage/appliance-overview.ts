@@ -128,3 +128,11 @@ export async function saveLastStatus(db: Database, status: LastStatus): Promise<
     setWhere: sql`${lastStatuses.examinedAt} < ${examinedAt.getTime()}`,
   });
 }
+
+/** The appliance of an account that was made last, and its last build; null: there is none. */
+export const findLatestIds = (
+  db: Database,
+  accountId: number,
+): Promise<{ applianceId: number | null; buildId: number | null }> =>
+  db.get(sql`SELECT applianceId, (SELECT max(id) FROM builds WHERE appliance_id = applianceId) AS buildId
+    FROM (SELECT max(id) AS applianceId FROM appliances WHERE account_id = ${accountId})`);

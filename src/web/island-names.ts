@@ -1,2 +1,13 @@
 /** The islands of `src/web/client`. A page loads those whose elements it has: `data-swap` needs `swap.js`. */
-export const islandNames = ["theme", "swap", "search", "live", "again", "log", "effect", "copy", "upload"] as const;
+export const islandNames = [
+  "theme",
+  "swap",
+  "search",
+  "live",
+  "again",
+  "log",
+  "effect",
+  "copy",
+  "filter",
+  "upload",
+] as const;

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await tux.rest.call("POST", `/appliances/${broken}/cmd/add_package`, { name: "no-such-package" });
 });
 
-const open = ["/", "/gallery?search=radio", "/sign_in", "/nothing-here"];
+const open = ["/", "/api/docs", "/gallery?search=radio", "/sign_in", "/nothing-here"];
 const own = [
   "/appliances",
   "/appliances/new",

@@ -1,7 +1,10 @@
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { refusalCodes } from "#domain/refusal";
 import { groups } from "#api/groups";
-import { visit } from "../support/client.ts";
+import { browserWith, sessionOf } from "../support/browser.ts";
+import { signedIn, visit } from "../support/client.ts";
+import { pageOf, textOf, type Page } from "../support/html.ts";
+import { bootableBuild } from "../support/testdrives.ts";
 
 let answer: Response;
 let html: string;
@@ -62,4 +65,45 @@ it("tells assistants of every call in /llms.txt, with links into the page", asyn
   expect(body).toContain("https://kiln.test/schema/appliance.json");
   expect(linked).toEqual(calls.filter(({ deprecated }) => !deprecated).map(({ name }) => name));
   expect(linked.filter((id) => !html.includes(` id="${id}"`))).toEqual([]);
+});
+
+const lineOf = (page: Page, name: string) => textOf(page, `#curl-${name}`);
+
+describe("the lines for a shell", () => {
+  it("are filled with the reader's own ids, and never with the key", async () => {
+    const tux = await signedIn();
+    const { applianceId, id } = await bootableBuild(tux);
+    const own = browserWith((await sessionOf(tux)).secret);
+    const source = await (await own.get("/api/docs")).text();
+    const page = await pageOf(new Response(source));
+    const api = "https://kiln.test/api/v2/user";
+    expect(lineOf(page, "getBuild")).toBe(`curl -u ${tux.username}:KEY ${api}/builds/${id}`);
+    expect(lineOf(page, "addPackage")).toBe(
+      `curl -u ${tux.username}:KEY -X POST '${api}/appliances/${applianceId}/cmd/add_package?name=NAME'`,
+    );
+    expect(source).not.toContain(tux.apiKey);
+    expect(page.querySelector("[data-copy=curl-getBuild]")).not.toBeNull();
+  });
+
+  it("name in capitals what only the reader knows", async () => {
+    const page = await pageOf(new Response(html));
+    expect(lineOf(page, "revokeToken")).toBe(
+      "curl -u NAME:KEY -X DELETE https://kiln.test/api/v2/user/tokens/TOKEN_ID",
+    );
+    expect(lineOf(page, "getBuild")).toContain("/builds/BUILD_ID");
+    for (const { name } of groups.flatMap(({ operations }) => operations)) {
+      expect(lineOf(page, name), name).toMatch(/^curl -u NAME:KEY .*https:\/\/kiln\.test\/api\/v[12]\/user\//);
+    }
+  });
+});
+
+it("lists the calls by method and path, and finds them without a script", async () => {
+  const all = await pageOf(new Response(html));
+  const count = groups.flatMap(({ operations }) => operations).length;
+  expect(all.querySelectorAll("#call-list li")).toHaveLength(count);
+  const found = await pageOf(visit("/api/docs?q=DELETE+token"));
+  expect(textOf(found, "#call-list")).toMatch(/^DELETE \/tokens\/\{token_id\} Revoke a token[^/]*$/);
+  const none = await pageOf(visit("/api/docs?q=nonsense%3Cb%3E"));
+  expect(none.querySelectorAll("#call-list li")).toHaveLength(0);
+  expect(none.querySelector("#call-list-none")?.hasAttribute("hidden")).toBe(false);
 });

@@ -45,6 +45,7 @@ export const ofAppliances = {
       [{ accountId: own, only: it, search: "gtk", limit: 24, offset: 0, staleBefore: at }],
     ],
     listLastBuilds: [[[it]]],
+    findLatestIds: [[own]],
     saveLastStatus: [
       [{ applianceId: it, errors: 0, warnings: 0, text: "", packages: 1, editedAt: at, examinedAt: at }],
     ],

@@ -1,24 +1,50 @@
+import type { Context } from "hono";
 import { shown } from "#api/errors";
 import { Refusal, refusalCodes } from "#domain/refusal";
 import { openApiDocument } from "#openapi/document";
 import { groups } from "#api/groups";
 import type { Group } from "#api/operation";
-import { Call, errorAnchor, Words } from "./call.tsx";
-import { factory } from "../../factory.ts";
+import { Call, CurlLine, errorAnchor, Words } from "./call.tsx";
+import { CallList } from "./call-list.tsx";
+import { curlLine, type Reader } from "./curl.ts";
+import { findLatestIds } from "#storage/appliance-overview";
+import { factory, type WebEnv } from "../../factory.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { personOf } from "../../session.ts";
 import { page } from "../../page.tsx";
 
 /** The description of the API, as OpenAPI and as a page. Both come from the same table. */
 export const apiDocs = factory
   .createApp()
   .get("/api/openapi.json", (c) => c.json(openApiDocument(c.var.baseUrl)))
-  .get("/api/docs", (c) => page(c, <ApiDocs baseUrl={c.var.baseUrl} />, { title: "The API", section: "api" }));
+  .get("/api/docs", async (c) => {
+    const search = (c.req.query("q") ?? "").trim().slice(0, 100);
+    const content = <ApiDocs baseUrl={c.var.baseUrl} reader={await readerOf(c)} search={search} />;
+    return await page(c, content, { title: "The API", section: "api" });
+  });
 
-const ApiDocs = ({ baseUrl }: { baseUrl: string }) => (
+/** Of whoever is signed in, the appliance that was made last, and its last build. */
+async function readerOf(c: Context<WebEnv>): Promise<Reader> {
+  const person = await personOf(c);
+  if (!person) return { username: undefined, applianceId: null, buildId: null };
+  return { username: person.account.username, ...(await findLatestIds(c.var.db, person.account.id)) };
+}
+
+interface ApiDocsProps {
+  baseUrl: string;
+  reader: Reader;
+  search: string;
+}
+
+const ApiDocs = ({ baseUrl, reader, search }: ApiDocsProps) => (
   <div class="handbook">
     <nav aria-label="Calls">
       <ol>
         <li>
           <a href="#begin">Getting started</a>
+        </li>
+        <li>
+          <a href="#calls">All calls</a>
         </li>
         {groups.map((group) => (
           <GroupLinks group={group} />
@@ -29,7 +55,8 @@ const ApiDocs = ({ baseUrl }: { baseUrl: string }) => (
       </ol>
     </nav>
     <div class="calls">
-      <Beginning baseUrl={baseUrl} />
+      <Beginning baseUrl={baseUrl} reader={reader} />
+      <CallList search={search} />
       {groups.map((group) => (
         <section id={anchorOf(group)}>
           <h2>{group.title}</h2>
@@ -37,12 +64,15 @@ const ApiDocs = ({ baseUrl }: { baseUrl: string }) => (
             <Words of={group.about} />
           </p>
           {group.operations.map((operation) => (
-            <Call operation={operation} />
+            <Call operation={operation} line={curlLine(operation, baseUrl, reader)} />
           ))}
         </section>
       ))}
       <Errors />
     </div>
+    <a class="button to-index" href="#calls">
+      <Icon name="menu" /> All calls
+    </a>
   </div>
 );
 
@@ -63,7 +93,7 @@ const GroupLinks = ({ group }: { group: Group }) => (
 
 const anchorOf = ({ title }: Group): string => title.toLowerCase().replaceAll(" ", "-");
 
-const Beginning = ({ baseUrl }: { baseUrl: string }) => (
+const Beginning = ({ baseUrl, reader }: { baseUrl: string; reader: Reader }) => (
   <section id="begin">
     <h1>The API</h1>
     <p class="lead">
@@ -71,12 +101,10 @@ const Beginning = ({ baseUrl }: { baseUrl: string }) => (
       closed in 2018, in both of its versions. A call with a version mark exists only in that version.
     </p>
     <p>
-      Sign in with your account name and <a href="/user/show_api_key">your API key</a>. Every path follows{" "}
+      Sign in with your account name and <a href="/account">your API key</a>. Every path follows{" "}
       <code>{baseUrl}/api/v2/user</code>, or <code>v1</code>.
     </p>
-    <pre tabindex={0}>
-      <code>{`curl -u NAME:KEY ${baseUrl}/api/v2/user/appliances`}</code>
-    </pre>
+    <CurlLine id="curl-begin" line={`curl -u ${reader.username ?? "NAME"}:KEY ${baseUrl}/api/v2/user/appliances`} />
     <p>
       Send parameters in the query string, a form, multipart fields or a JSON object. An empty value counts as absent.
       Answers are XML, or JSON with <code>Accept: application/json</code>. The same description is also available as{" "}

@@ -2,6 +2,7 @@ import { xmlExample } from "#wire/example";
 import { scopeOf, type Answer, type Body, type Operation } from "#api/operation";
 import { parametersOf, type Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";
+import { CopyButton } from "../../parts/button.tsx";
 
 export const errorAnchor = (code: string): string => `error-${code}`;
 
@@ -10,8 +11,8 @@ export const Words = ({ of: text }: { of: string }) => (
   <>{text.split("`").map((part, at) => (at % 2 === 0 ? part : <code>{part}</code>))}</>
 );
 
-/** One API call: its parameters, body, answer and errors. */
-export const Call = ({ operation }: { operation: Operation }) => {
+/** One API call: a line to try it, its parameters, body, answer and errors. */
+export const Call = ({ operation, line }: { operation: Operation; line: string }) => {
   const { name, summary, details, versions, deprecated, body, answer } = operation;
   const parameters = parametersOf(operation);
   return (
@@ -29,6 +30,7 @@ export const Call = ({ operation }: { operation: Operation }) => {
           <Words of={details} />
         </p>
       )}
+      <CurlLine id={`curl-${name}`} line={line} />
       {deprecated ? (
         <p class="quiet">The same as the call above, for old clients.</p>
       ) : (
@@ -42,6 +44,16 @@ export const Call = ({ operation }: { operation: Operation }) => {
     </article>
   );
 };
+
+/** A line for a shell, to copy. */
+export const CurlLine = ({ id, line }: { id: string; line: string }) => (
+  <div class="curl">
+    <pre tabindex={0}>
+      <code id={id}>{line}</code>
+    </pre>
+    <CopyButton of={id} words="Copy" />
+  </div>
+);
 
 const Route = ({ operation: { method, path } }: { operation: Operation }) => (
   <p class="route">

@@ -1,0 +1,60 @@
+import { groups } from "#api/groups";
+import type { Operation } from "#api/operation";
+import { Icon } from "../../parts/icon.tsx";
+import { number } from "../../parts/words.ts";
+
+/** All calls by method and path. The island `filter` shows those that someone searches; without it, the address does. */
+export const CallList = ({ search }: { search: string }) => {
+  const found = calls.filter((call) => matches(call, search));
+  return (
+    <section id="calls">
+      <h2>
+        All calls <span class="count">{number(calls.length)}</span>
+      </h2>
+      <form class="search" role="search" action="/api/docs#calls">
+        <Icon name="search" />
+        <label class="hidden" for="q">
+          Search the calls
+        </label>
+        <input
+          class="input"
+          type="search"
+          id="q"
+          name="q"
+          value={search}
+          placeholder="Part of a path, a method or a word"
+          autocomplete="off"
+          maxlength={100}
+          data-filter="call-list"
+        />
+      </form>
+      <ul class="call-list" id="call-list" tabindex={0} aria-label="Calls">
+        {found.map(({ name, method, path, summary }) => (
+          <li>
+            <a href={`#${name}`}>
+              <code>
+                <b class={method.toLowerCase()}>{method}</b> {path}
+              </code>{" "}
+              <span class="quiet">{summary}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="quiet" id="call-list-none" hidden={found.length > 0}>
+        No call has these words. <a href="/api/docs#calls">Show all</a>
+      </p>
+    </section>
+  );
+};
+
+const calls: readonly Operation[] = groups
+  .flatMap(({ operations }) => operations)
+  .toSorted((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0));
+
+const matches = ({ method, path, summary }: Operation, search: string): boolean => {
+  const text = `${method} ${path} ${summary}`.toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+};
