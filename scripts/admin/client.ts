@@ -123,6 +123,7 @@ export function adminClient(url: string, secret: string) {
   const ask = asker(url, send);
   const name = encodeURIComponent;
   return {
+    url,
     ...watchCalls(url, send),
     accounts: async () => (await ask("GET", "/accounts", z.object({ accounts: z.array(Account) }))).accounts,
     addAccount: (request: AccountRequest) => ask("POST", "/accounts", NewAccount, request),

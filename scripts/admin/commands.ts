@@ -1,20 +1,21 @@
 import { progressWords } from "#model/import-progress";
 import { administerFiles } from "./file-commands.ts";
+import { printExport, printImport } from "./account-archive.ts";
 import { Complaint } from "../launch/complaint.ts";
 import { loadCatalogueFile } from "../launch/catalogue-file.ts";
 import { print } from "../launch/progress.ts";
 import { type AdminClient, adminClient, type DeletionPause, type Quota, type ReadOnlyMode } from "./client.ts";
-import { type AdminOptions, parseAdminLine, usage } from "./options.ts";
+import { type AdminOptions, type Given, parseAdminLine, usage } from "./options.ts";
 import { secretOf } from "./secret.ts";
 import { findService } from "./service.ts";
 import { printTable } from "./table.ts";
 
-/** Options, and the value after the argument of a command that takes one. */
-type Given = AdminOptions & { value?: string | undefined };
 type Command = (admin: AdminClient, argument: string, given: Given) => Promise<unknown>;
 
 const commands: Record<string, { argument: string | undefined; value?: string; run: Command }> = {
   "account add": { argument: "NAME", run: addAccount },
+  "account export": { argument: "NAME", value: "FILE", run: printExport },
+  "account import": { argument: "NAME", value: "FILE", run: printImport },
   "account list": { argument: undefined, run: listAccounts },
   "account lock": { argument: "NAME", run: lockAccount },
   "account operator": { argument: "NAME", value: "on or off", run: setOperator },

@@ -4,6 +4,8 @@ import { Complaint } from "../launch/complaint.ts";
 export const usage = `npm run admin -- COMMAND
 
   account add NAME --email ADDRESS [--display-name TEXT] [--api-key-file FILE] [--password-file FILE]
+  account export NAME FILE  writes its appliances, packages and repositories' addresses into FILE, with passwords
+  account import NAME FILE  makes them again in an account of this name, here or in another service
   account list
   account lock|unlock NAME  a locked account cannot sign in; its builds and testdrives end
   account operator NAME on|off  whether the account sees the operator's pages, at /service
@@ -56,6 +58,8 @@ const known = {
 } as const;
 
 export type AdminOptions = ReturnType<typeof parseAdminLine>["options"];
+/** Options, and the value after the argument of a command that takes one. */
+export type Given = AdminOptions & { value?: string | undefined };
 
 const passwordOptions = ["password", "password-file"] as const;
 const accountOptions = ["email", "display-name", "api-key", "api-key-file", ...passwordOptions] as const;

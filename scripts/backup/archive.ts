@@ -5,11 +5,11 @@ import { command } from "../launch/command.ts";
 const contents = ["manifest.json", "secrets.json", "worker"] as const;
 
 /** Packs a folder into a file that only its owner can read. The file is whole, or not there. */
-export async function pack(folder: string, file: string): Promise<void> {
+export async function pack(folder: string, file: string, names: readonly string[] = contents): Promise<void> {
   const draft = `${file}.${process.pid}.draft`;
   try {
     closeSync(openSync(draft, "wx", 0o600));
-    await command("tar", ["--create", "--file", draft, "--directory", folder, ...contents]);
+    await command("tar", ["--create", "--file", draft, "--directory", folder, ...names]);
     const written = openSync(draft, "r");
     fsyncSync(written);
     closeSync(written);
@@ -19,8 +19,8 @@ export async function pack(folder: string, file: string): Promise<void> {
   }
 }
 
-export async function unpack(file: string, folder: string): Promise<void> {
-  await command("tar", ["--extract", "--no-same-owner", "--file", file, "--directory", folder, ...contents]);
+export async function unpack(file: string, folder: string, names: readonly string[] = contents): Promise<void> {
+  await command("tar", ["--extract", "--no-same-owner", "--file", file, "--directory", folder, ...names]);
 }
 
 export const readManifest = (file: string): Promise<string> =>

@@ -21,6 +21,7 @@ export type AgentOptions = {
   catalogueHosts: readonly string[];
   catalogueProxy?: AptProxy | undefined;
   isolation: Isolation;
+  builderRoot?: string | undefined;
   /** Testdrives at the same time. */
   testdriveSlots: number;
 };
@@ -34,8 +35,17 @@ export const testdriveSlotsOf = (vars: Record<string, unknown>): number =>
 
 /** Writes agent.json, the configuration of this machine's builder agent, and returns its path. */
 export function writeAgentConfiguration(options: AgentOptions): string {
-  const { stateDirectory, url, secrets, allowHosts, catalogueHosts, catalogueProxy, isolation, testdriveSlots } =
-    options;
+  const {
+    stateDirectory,
+    url,
+    secrets,
+    allowHosts,
+    catalogueHosts,
+    catalogueProxy,
+    isolation,
+    builderRoot,
+    testdriveSlots,
+  } = options;
   const agentState = agentStateOf(stateDirectory);
   mkdirSync(agentState, { recursive: true, mode: 0o700 });
   const path = join(stateDirectory, "agent.json");
@@ -45,6 +55,7 @@ export function writeAgentConfiguration(options: AgentOptions): string {
     queueUrl: `${url}/client/v4/accounts/local/queues/kiln-jobs`,
     stateDir: agentState,
     isolation,
+    ...(builderRoot !== undefined && { root: builderRoot }),
     vnc,
     slots: 1,
     testdriveSlots,

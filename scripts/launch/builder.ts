@@ -49,7 +49,15 @@ export function startBuilder(start: BuilderStart, stops: Stops): Builder {
     return { firstState: () => Promise.resolve({ state: "none", why }), watch: (listener) => listener(null) };
   }
   const network = { allowHosts, catalogueHosts, catalogueProxy };
-  const given = { stateDirectory: options.state, url, secrets, ...network, isolation, testdriveSlots };
+  const given = {
+    stateDirectory: options.state,
+    url,
+    secrets,
+    ...network,
+    isolation,
+    builderRoot: options.builderRoot,
+    testdriveSlots,
+  };
   const configuration = writeAgentConfiguration(given);
   const agent = keepAgentRunning(configuration, options.state);
   stops.push(agent.stop);

@@ -15,6 +15,8 @@ export type LaunchOptions = {
   state: string;
   withAgent: boolean;
   trustAccounts: boolean;
+  /** The builder root of base systems that name none; undefined: this machine's tools. */
+  builderRoot: string | undefined;
   allowHosts: GivenHost[];
   /** Offers Debian in addition to Tiny Linux. */
   withDebian: boolean;
@@ -34,6 +36,7 @@ export const usage = `npm start -- [options]
   --state DIR               directory for all data (default: .kiln)
   --no-agent                start no builder agent
   --trust-accounts          start the agent even if other machines can reach the service and builds run as root
+  --builder-root NAME       builder root in which the agent builds (default: this machine's tools)
   --allow-host HOST[:PORT]  private address that web uploads and repository imports may reach; may be repeated.
                             This machine's own addresses need a port
   --no-debian               offer no templates of Debian
@@ -53,6 +56,7 @@ export function parseOptions(argv: readonly string[], env: NodeJS.ProcessEnv): L
     state: resolve(given.state),
     withAgent: !given["no-agent"],
     trustAccounts: given["trust-accounts"],
+    builderRoot: given["builder-root"] === undefined ? undefined : parseRoot(given["builder-root"]),
     allowHosts: given["allow-host"].map(parseHost),
     withDebian: !given["no-debian"],
     debianMirror:
@@ -73,6 +77,7 @@ function parse(argv: readonly string[]) {
         state: { type: "string", default: ".kiln" },
         "no-agent": { type: "boolean", default: false },
         "trust-accounts": { type: "boolean", default: false },
+        "builder-root": { type: "string" },
         "allow-host": { type: "string", multiple: true, default: [] },
         "no-debian": { type: "boolean", default: false },
         "debian-mirror": { type: "string" },
@@ -90,6 +95,11 @@ function parsePort(given: string): number {
   const port = Number(given);
   if (/^\d+$/.test(given) && port >= 1 && port <= 65_535) return port;
   throw new Complaint(`--port ${given}: give a number from 1 to 65535.`);
+}
+
+function parseRoot(given: string): string {
+  if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(given)) return given;
+  throw new Complaint(`--builder-root ${given}: give the name of a builder root, e.g. debian-12.`);
 }
 
 function parseAddress(given: string): string {

@@ -33,6 +33,7 @@ import { galleryDifference } from "./pages/gallery/difference.tsx";
 import { galleryPages } from "./pages/gallery/list.tsx";
 import { serviceAccounts } from "./pages/service/accounts.tsx";
 import { serviceOverview } from "./pages/service/service.tsx";
+import { statusPage } from "./pages/status.tsx";
 import { startTestdrivePage } from "./pages/testdrive/start.ts";
 import { testdrivePage } from "./pages/testdrive/testdrive.tsx";
 import { noStore } from "./page-headers.ts";
@@ -54,6 +55,7 @@ export const web = factory
   .route("/", apiKey)
   .route("/", agreementPage)
   .route("/", signInPage)
+  .route("/", statusPage)
   .route("/", sessionsPage)
   .route("/", accountPages)
   .route("/", tokenForms)

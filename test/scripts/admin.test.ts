@@ -153,7 +153,7 @@ describe("npm run admin -- read-only", () => {
 
 describe("npm run admin", () => {
   it.each([
-    [["account"], /^There is no command "account"\.\n\nThere are:\n {2}account add NAME\n {2}account list\n/],
+    [["account"], /^There is no command "account"\.\n\nThere are:\n {2}account add NAME\n {2}account export NAME\n/],
     [["accounts"], /^There is no command "accounts"\.\n\nnpm run admin -- COMMAND/],
     [["account", "rekey", ""], /^account rekey takes one NAME\.$/],
     [["account", "add", "ada", "--email", ""], /^account add needs --email ADDRESS\.$/],

@@ -7,7 +7,7 @@ import { readOrMakeSecrets } from "../../scripts/launch/secrets.ts";
 import { emptyFolder } from "./folder.ts";
 
 describe("the configuration of the agent that `npm start` runs", () => {
-  it("runs as many testdrives as wrangler.toml allows per account: four", () => {
+  it("runs as many testdrives as wrangler.toml allows per account, four, and builds in the given root", () => {
     // The first, default environment is the embedded one.
     const wrangler = readFileSync(join(projectRoot, "wrangler.toml"), "utf8");
     const [, perAccount] = /^MAX_TESTDRIVES_PER_ACCOUNT = "(\d+)"/m.exec(wrangler) ?? [];
@@ -20,10 +20,11 @@ describe("the configuration of the agent that `npm start` runs", () => {
       allowHosts: [],
       catalogueHosts: [],
       isolation: "vm",
+      builderRoot: "debian-12",
       testdriveSlots,
     });
 
-    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ testdriveSlots: 4 });
+    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ testdriveSlots: 4, root: "debian-12" });
   });
 
   it("has only its own token, so the service can identify it", () => {

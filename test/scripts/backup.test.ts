@@ -15,6 +15,7 @@ import { startEmbedded } from "../../scripts/launch/embedded.ts";
 import { readOrMakeSecrets } from "../../scripts/launch/secrets.ts";
 import { lockState } from "../../scripts/launch/state-lock.ts";
 import tiny from "../../templates/tiny.json" with { type: "json" };
+import { rpmOf } from "../support/packages.ts";
 import { emptyFolder } from "./folder.ts";
 
 /** The rehearsal with more: KILN_REHEARSED_APPLIANCES=1000. */
@@ -67,9 +68,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function ask(path: string, body?: Buffer | string): Promise<Response> {
+async function ask(path: string, body?: Buffer | string, authorization = basic): Promise<Response> {
   const type = typeof body === "string" ? "application/json" : "application/octet-stream";
-  const headers = { authorization: basic, accept: "application/json", ...(body && { "content-type": type }) };
+  const headers = { authorization, accept: "application/json", ...(body && { "content-type": type }) };
   return await fetch(`${url}/api/v2/user${path}`, { headers, ...(body && { method: "POST", body }) });
 }
 
@@ -82,15 +83,19 @@ async function makeAppliance(name: string): Promise<number> {
 }
 
 /** Everything that the account's appliances say, with the content of their files. */
-async function wholeAccount(): Promise<Record<string, unknown>> {
+async function wholeAccount(authorization = basic): Promise<Record<string, unknown>> {
   const Listed = z.object({ appliances: z.array(z.object({ id: z.coerce.number() })) });
-  const { appliances: all } = Listed.parse(await (await ask("/appliances")).json());
+  const { appliances: all } = Listed.parse(await (await ask("/appliances", undefined, authorization)).json());
   const found: Record<string, unknown> = {};
   for (const { id } of all) {
-    const { definition } = Made.parse(await (await ask(`/appliances/${id}/definition`)).json());
+    const { definition } = Made.parse(
+      await (await ask(`/appliances/${id}/definition`, undefined, authorization)).json(),
+    );
     const Files = z.object({ files: z.array(z.object({ id: z.coerce.number() })) });
-    const { files } = Files.parse(await (await ask(`/files?appliance_id=${id}`)).json());
-    const contents = await Promise.all(files.map(async (file) => await (await ask(`/files/${file.id}/data`)).text()));
+    const { files } = Files.parse(await (await ask(`/files?appliance_id=${id}`, undefined, authorization)).json());
+    const contents = await Promise.all(
+      files.map(async (file) => await (await ask(`/files/${file.id}/data`, undefined, authorization)).text()),
+    );
     found[definition.id] = { definition, contents };
   }
   return found;
@@ -176,6 +181,53 @@ describe("backup and restore", () => {
     expect(readdirSync(join(place, ".."))).toEqual([]);
   });
 });
+
+describe("account export and import", () => {
+  it("makes the same appliances in another account, and none twice", async () => {
+    const there = ["--url", url] as const;
+    const env = { KILN_ADMIN_SECRET: readOrMakeSecrets(state).ADMIN_SECRET };
+    const admin = adminClient(url, env.KILN_ADMIN_SECRET);
+    const [file, again] = [join(folder, "tux.tar"), join(folder, "ada.tar")];
+    const users = [
+      { name: "root", password: "secret one" },
+      { name: "ann", password: "secret two", group: "users" },
+    ];
+    await ask(
+      "/definitions",
+      JSON.stringify({ definition: { name: "With people", base_system: "tiny-1.0", configuration: { users } } }),
+    );
+    const form = new FormData();
+    form.set("file", new Blob([rpmOf("counter")]), "counter.rpm");
+    await fetch(`${url}/api/v2/user/rpms?base_system=tiny-1.0`, {
+      method: "POST",
+      body: form,
+      headers: { authorization: basic },
+    });
+
+    await administer(["account", "export", "tux", file, ...there], env);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await administer(["account", "import", "ada", file, ...there], env);
+    expect(printed).toMatch(/Added the account ada with the password/);
+    const ada = `Basic ${Buffer.from(`ada:${await admin.apiKey("ada")}`).toString("base64")}`;
+    const [was, is] = [await wholeAccount(), await wholeAccount(ada)];
+    expect(withoutIds(is)).toEqual(withoutIds(was));
+
+    await administer(["account", "import", "ada", file, ...there], env);
+    expect(printed).toMatch(new RegExp(`Made 0 appliances; ${Object.keys(was).length} were there already\\.\n$`));
+    await administer(["account", "export", "ada", again, ...there], env);
+    expect(archived(again)).toEqual({ ...archived(file), username: "ada" });
+    expect(JSON.stringify(archived(again))).toContain("secret two");
+  });
+});
+
+const withoutIds = (account: Record<string, unknown>) =>
+  Object.values(account).map((one) => JSON.stringify(one).replace(/"id":\d+,/g, ""));
+
+/** What an account's archive says, without the ids of the service. */
+const archived = (file: string): Record<string, unknown> =>
+  JSON.parse(
+    execFileSync("tar", ["-xOf", file, "account.json"], { encoding: "utf8" }).replace(/"id": \d+,/g, ""),
+  ) as Record<string, unknown>;
 
 /** Contents that rows name, and that the bucket does not have. */
 function lostContents(stateDirectory: string): unknown[] {

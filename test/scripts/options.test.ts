@@ -53,6 +53,7 @@ describe("parseOptions", () => {
     [["--port", "0"], /--port 0/],
     [["--port", "65536"], /--port 65536/],
     [["--port", "80a"], /--port 80a/],
+    [["--builder-root", "../root"], /--builder-root \.\.\/root/],
     [["--host", "kiln.example.org"], /--host kiln\.example\.org/],
     [["--base-url", "kiln.example.org"], /--base-url kiln\.example\.org/],
     [["--base-url", "ftp://kiln.example.org"], /--base-url ftp/],

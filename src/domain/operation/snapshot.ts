@@ -78,3 +78,14 @@ async function oldestDoable(db: Database, agents: AgentNow[]): Promise<Snapshot[
   });
   return waiting.toSorted((one, other) => one.waitsSince - other.waitsSince)[0];
 }
+
+let latest: Snapshot | undefined;
+/** How old a snapshot may be that anyone can ask for. */
+const recentMs = 10_000;
+
+/** A snapshot that is at most some seconds old. However many ask, an isolate takes one. */
+export async function recentSnapshot({ env, db }: Place<SnapshotEnv>): Promise<Snapshot> {
+  const now = Date.now();
+  if (!latest || latest.at < now - recentMs || latest.at > now) latest = await takeSnapshot({ env, db }, now);
+  return latest;
+}

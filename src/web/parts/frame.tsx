@@ -52,6 +52,7 @@ export const Frame = ({ person, theme, result, section, to, children }: FramePro
       <div class="wrap">
         <span>Kiln</span>
         <a href="/api/docs">API</a>
+        <a href="/status">Status</a>
         <ThemeChoice theme={theme} />
       </div>
     </footer>

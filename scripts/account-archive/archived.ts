@@ -1,0 +1,51 @@
+import { z } from "zod";
+
+/** The file `account.json` of an account's archive. `contents/SHA256` and `packages/ID` are beside it. */
+
+export const contentsFolder = "contents";
+export const packagesFolder = "packages";
+export const accountFile = "account.json";
+
+const Listed = z.looseObject({ name: z.string().optional() });
+const User = z.looseObject({ name: z.string(), password: z.string().optional() });
+const DatabaseUser = z.looseObject({ username: z.string(), password: z.string().optional() });
+/** The parts of a configuration that have passwords. */
+export const Secrets = z.object({
+  users: z.array(User).default([]),
+  databases: z.array(z.looseObject({ type: z.string(), users: z.array(DatabaseUser) })).default([]),
+});
+export type Secrets = z.infer<typeof Secrets>;
+
+/** What `GET appliances/ID/definition` answers. Only what the archive needs is read, and all of it is stored. */
+export const Definition = z.looseObject({
+  id: z.number().optional(),
+  name: z.string(),
+  configuration: z.looseObject({}),
+  repositories: z.array(Listed),
+  files: z.array(z.looseObject({ path: z.string(), sha256: z.string() })),
+});
+export type Definition = z.infer<typeof Definition>;
+
+export const Repository = z.looseObject({
+  id: z.number(),
+  name: z.string(),
+  type: z.string(),
+  base_url: z.string().optional(),
+  signed_by: z.string().optional(),
+  accepts_expired: z.boolean().optional(),
+});
+
+export const Package = z.looseObject({ id: z.number(), filename: z.string() });
+
+export const Account = z.object({
+  format: z.literal(1),
+  username: z.string(),
+  email: z.string(),
+  displayName: z.string().nullable(),
+  /** Null: that of all accounts. */
+  quotaGb: z.number().nullable(),
+  repositories: z.array(Repository),
+  packages: z.array(Package.extend({ baseSystem: z.string() })),
+  appliances: z.array(z.object({ definition: Definition, secrets: Secrets })),
+});
+export type Account = z.infer<typeof Account>;

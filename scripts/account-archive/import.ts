@@ -1,0 +1,161 @@
+import { existsSync, mkdirSync, openAsBlob, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import type { AdminClient } from "../admin/client.ts";
+import { unpack } from "../backup/archive.ts";
+import { Complaint } from "../launch/complaint.ts";
+import { type AccountClient, clientOf } from "./account-client.ts";
+import {
+  Account,
+  accountFile,
+  contentsFolder,
+  Definition,
+  Package,
+  packagesFolder,
+  Repository,
+  type Secrets,
+} from "./archived.ts";
+
+const Ids = z.object({ appliances: z.array(z.object({ id: z.number() })) });
+const Repositories = z.object({ repositories: z.array(Repository) });
+const Packages = z.object({ rpms: z.array(Package) });
+const Stored = z.object({ content: z.object({ upload: z.string() }) });
+const Answer = z.object({ definition: Definition });
+
+export type Imported = {
+  /** Of a new account, shown once. */
+  password: string | undefined;
+  appliances: number;
+  /** Were there already. */
+  skipped: number;
+  /** What the service refused, and why. */
+  problems: string[];
+};
+
+type Import = { client: AccountClient; account: Account; folder: string; problems: string[] };
+
+/** Makes what an archive has, in an account with that name. What is there already stays, so it may be repeated. */
+export async function importAccount(admin: AdminClient, username: string, file: string): Promise<Imported> {
+  if (!existsSync(file)) throw new Complaint(`There is no file ${file}.`);
+  const folder = `${file}.${process.pid}.folder`;
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    await unpack(file, folder, [accountFile, contentsFolder, packagesFolder]);
+    const account = readAccount(join(folder, accountFile), file);
+    const password = await haveAccount(admin, username, account);
+    const given: Import = { client: await clientOf(admin, username), account, folder, problems: [] };
+    await importPackages(given);
+    await importRepositories(given);
+    const { appliances, skipped } = await importAppliances(given);
+    return { password, appliances, skipped, problems: given.problems };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readAccount(path: string, file: string): Account {
+  const read = Account.safeParse(JSON.parse(readFileSync(path, "utf8")));
+  if (!read.success) throw new Complaint(`${file} is not an account's archive that this version of Kiln can read.`);
+  return read.data;
+}
+
+/** The password of a new account. */
+async function haveAccount(admin: AdminClient, username: string, account: Account): Promise<string | undefined> {
+  if ((await admin.accounts()).some((each) => each.username === username)) return undefined;
+  const { email, displayName, quotaGb } = account;
+  const { password } = await admin.addAccount({ username, email, ...(displayName && { displayName }) });
+  if (quotaGb !== null) await admin.setQuota(username, quotaGb);
+  return password ?? undefined;
+}
+
+/** Does one thing; what the service refuses is noted, and the rest goes on. */
+async function tried(problems: string[], what: string, act: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    if (!(error instanceof Complaint)) throw error;
+    problems.push(`${what}: ${error.message}`);
+    return false;
+  }
+}
+
+async function importPackages({ client, account, folder, problems }: Import): Promise<void> {
+  for (const { id, filename, baseSystem } of account.packages) {
+    const path = `/rpms?${new URLSearchParams({ base_system: baseSystem })}`;
+    await tried(problems, `package ${filename}`, async () => {
+      const { rpms } = await client.get(path, Packages);
+      if (rpms.some((each) => each.filename === filename)) return;
+      const form = new FormData();
+      form.set("file", await openAsBlob(join(folder, packagesFolder, String(id))), filename);
+      await client.postForm(path, z.unknown(), form);
+    });
+  }
+}
+
+async function importRepositories({ client, account, problems }: Import): Promise<void> {
+  const { repositories: known } = await client.get("/repositories", Repositories);
+  const missing = account.repositories.filter(({ base_url: url }) => !known.some((each) => each.base_url === url));
+  for (const { name, type, base_url: url = "", signed_by: signer, accepts_expired: acceptsExpired } of missing) {
+    if (type === "deb" && signer !== undefined) {
+      // Without its key, its signature would not be checked any more.
+      problems.push(
+        `repository ${name}: import ${url} with its key ${signer} as the account, then repeat this command`,
+      );
+      continue;
+    }
+    const form = new URLSearchParams({ url, name, ...(acceptsExpired && { accept_expired: "true" }) });
+    await tried(problems, `repository ${name}`, () => client.postForm("/repositories", z.unknown(), form));
+  }
+}
+
+async function importAppliances({ client, account, folder, problems }: Import) {
+  const there = await definitionsOf(client);
+  let [appliances, skipped] = [0, 0];
+  for (const { definition, secrets } of account.appliances) {
+    if (there.some((each) => isDeepStrictEqual(each, withoutId(definition)))) {
+      skipped++;
+      continue;
+    }
+    const isMade = await tried(problems, `appliance ${definition.name}`, async () => {
+      const files = await storedFiles(client, folder, definition);
+      const wanted = {
+        ...withoutId(definition),
+        files,
+        configuration: withPasswords(definition.configuration, secrets),
+      };
+      await client.post("/definitions", Answer, { definition: wanted });
+    });
+    if (isMade) appliances++;
+  }
+  return { appliances, skipped };
+}
+
+async function definitionsOf(client: AccountClient): Promise<unknown[]> {
+  const { appliances } = await client.get("/appliances", Ids);
+  const all: unknown[] = [];
+  for (const { id } of appliances) {
+    all.push(withoutId((await client.get(`/appliances/${id}/definition`, Answer)).definition));
+  }
+  return all;
+}
+
+const withoutId = ({ id: _id, ...rest }: Definition) => rest;
+
+/** Its files, each with the proof that the content has been sent. */
+async function storedFiles(client: AccountClient, folder: string, { files }: Definition) {
+  const sent: unknown[] = [];
+  for (const { size: _size, ...file } of files) {
+    const { content } = await client.postFile("/contents", Stored, join(folder, contentsFolder, file.sha256));
+    sent.push({ ...file, upload: content.upload });
+  }
+  return sent;
+}
+
+/** Definitions show no passwords; the account's own configuration does. */
+const withPasswords = (configuration: object, { users, databases }: Secrets) => ({
+  ...configuration,
+  users,
+  databases,
+});

@@ -1,0 +1,29 @@
+import { resolve } from "node:path";
+import { exportAccount } from "../account-archive/export.ts";
+import { importAccount } from "../account-archive/import.ts";
+import { Complaint } from "../launch/complaint.ts";
+import { print, warn } from "../launch/progress.ts";
+import type { AdminClient } from "./client.ts";
+import type { Given } from "./options.ts";
+
+export async function printExport(admin: AdminClient, username: string, { value }: Given): Promise<void> {
+  const file = fileOf("export", value);
+  const { appliances, packages, repositories } = await exportAccount(admin, username, file);
+  print(
+    `Wrote ${file}: ${appliances.length} appliances, ${packages.length} packages, ${repositories.length} repositories. It has passwords of images.`,
+  );
+}
+
+/** Fails at the end if the service has refused a part. */
+export async function printImport(admin: AdminClient, username: string, { value }: Given): Promise<void> {
+  const { password, appliances, skipped, problems } = await importAccount(admin, username, fileOf("import", value));
+  if (password !== undefined) print(`Added the account ${username} with the password ${password}   (shown this once)`);
+  print(`Made ${appliances} appliances; ${skipped} were there already.`);
+  for (const problem of problems) warn(problem);
+  if (problems.length > 0) throw new Complaint(`Not imported: ${problems.length}. Fix it, and repeat the command.`);
+}
+
+function fileOf(command: string, file: string | undefined): string {
+  if (file === undefined) throw new Complaint(`account ${command} takes a NAME and a FILE.`);
+  return resolve(file);
+}
