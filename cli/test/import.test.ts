@@ -32,6 +32,7 @@ beforeAll(async () => {
   chmodSync(at("root/usr/bin/desk"), 0o755);
   writeFileSync(join(machine.folder, "manifest.xml"), manifest);
   writeFileSync(join(machine.folder, "out/there.yaml"), "");
+  symlinkSync("/etc/passwd", at("images.sh"));
   symlinkSync("desk", at("root/usr/bin/ticket-desk"));
 });
 afterAll(async () => {
@@ -80,6 +81,7 @@ it("lists what it omits, with the reasons", async () => {
     "preferences/type/firmware",
     "users/user root/password",
     "users/user ticket-desk/password",
+    "images.sh",
     "root/usr/bin/ticket-desk",
   ]);
 });

@@ -12,30 +12,24 @@ export interface Folder extends NextTo {
   skipped: { what: string; why: string }[];
 }
 
-/** Reads the scripts next to a description, and everything below `root/`. */
+/** Reads the scripts next to a description, and everything below `root/`. Links lead elsewhere, so they are not followed. */
 export function readFolder(folder: string): Folder {
-  const found: Folder & { files: Map<string, { content: Uint8Array; mode: number }> } = {
-    files: new Map(),
-    skipped: [],
-  };
+  const found: Found = { files: new Map(), skipped: [] };
+  const scripts = namesIn(folder).filter((name) => name.endsWith(".sh"));
+  for (const path of [...scripts, "root"]) readTree(found, folder, path);
   for (const name of namesIn(folder))
-    if (name.endsWith(".sh")) readInto(found, folder, name);
-    else if (/^root\.tar(\.|$)/.test(name))
+    if (/^root\.tar(\.|$)/.test(name))
       found.skipped.push({ what: name, why: "unpack it into the folder root/ next to the description" });
-  readTree(found, folder, "root");
   return found;
 }
 
 type Found = Folder & { files: Map<string, { content: Uint8Array; mode: number }> };
 
 function readTree(found: Found, folder: string, path: string): void {
-  for (const name of namesIn(join(folder, path))) {
-    const one = `${path}/${name}`;
-    const kind = lstatSync(join(folder, one));
-    if (kind.isDirectory()) readTree(found, folder, one);
-    else if (kind.isFile()) readInto(found, folder, one);
-    else found.skipped.push({ what: one, why: "an appliance has only files: make links in the build script" });
-  }
+  const kind = lstatSync(join(folder, path), { throwIfNoEntry: false });
+  if (kind?.isDirectory()) for (const name of namesIn(join(folder, path))) readTree(found, folder, `${path}/${name}`);
+  else if (kind?.isFile()) readInto(found, folder, path);
+  else if (kind) found.skipped.push({ what: path, why: "an appliance has only files: make links in the build script" });
 }
 
 function readInto({ files }: Found, folder: string, path: string): void {

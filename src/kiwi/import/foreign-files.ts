@@ -8,7 +8,13 @@ export function foreignFiles({ files }: NextTo): Imported {
   for (const [path, { content, mode }] of files) {
     const [, inImage] = /^root(\/.+)$/.exec(path) ?? [];
     if (inImage !== undefined)
-      found.push({ path: inImage, owner: "root", group: "root", permissions: mode.toString(8), content });
+      found.push({
+        path: inImage,
+        owner: "root",
+        group: "root",
+        permissions: mode.toString(8).padStart(3, "0"),
+        content,
+      });
     else if (/^[\w-]+\.sh$/.test(path) && path !== "config.sh")
       omitted.push({ what: path, why: "an appliance has only config.sh, as its build script" });
   }
