@@ -8,6 +8,7 @@ import { addTwins, fileOf, newKeys, readBack } from "../support/appliance-files.
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { done, fill, json, refused, send, shownBy } from "../support/definitions.ts";
 import { createAppliance } from "../support/factories.ts";
+import { rpmOf } from "../support/packages.ts";
 import { generatedDefinitions } from "../support/generated-definitions.ts";
 import * as fc from "../support/properties.ts";
 
@@ -148,6 +149,26 @@ describe("a pin to a repository", () => {
       /^400 invalid_repository_id There are several repositories called Twins: give the url of one\.$/,
     );
   });
+});
+
+it("names the own packages of each account in the same way", async () => {
+  const all = [];
+  for (const who of [tux, await newcomer()]) {
+    const client = clientOf(who);
+    const body = new File([rpmOf("own-note")], "own-note-1.0-1.noarch.rpm");
+    const { rpm } = await client.call("uploadRpm", { base_system: "tiny-1.0", body });
+    expect(rpm).toMatchObject({ filename: "own-note-1.0-1.noarch.rpm", base_system: "tiny-1.0" });
+    const id = await createAppliance(who);
+    await client.call("addUserRepository", { appliance_id: id });
+    const packages = [{ name: "own-note", repository: "uploads" }];
+    const shown = await done(await send(who, `PUT /appliances/${id}/definition`, { packages }));
+    expect(shown["packages"]).toEqual(packages);
+    all.push(shown.repositories);
+    await client.call("deleteRpm", { rpm_id: rpm.id });
+    expect(await client.call("listRpms", { base_system: "tiny-1.0" })).toMatchObject({ rpms: [] });
+  }
+  expect(all[1]).toEqual(all[0]);
+  expect(all[0]).toContainEqual({ uploads: true });
 });
 
 it("is planned without its contents", async () => {
