@@ -11,8 +11,9 @@ import { Refusal } from "#domain/refusal";
 import { headLength } from "#http/head-length";
 import { causeOf, requestBody } from "#http/request-body";
 import { safeAnswer } from "#http/safe-answer";
+import { logFailure } from "#log/log";
 import { openDatabase } from "#storage/db";
-import { countErrors } from "./count-errors.ts";
+import { watched } from "./requests.ts";
 import { attestationKeys } from "#web/attestation-keys";
 import { download } from "#web/download";
 import { separateGuestOrigin } from "#web/guest-origin";
@@ -25,7 +26,7 @@ import { schemas } from "#web/schemas";
 /** The root app: middleware for every request, the doors, and the one place that turns errors into answers. */
 export const app = new Hono<WebEnv>({ strict: false });
 
-app.use(countErrors, safeAnswer, headLength, requestBody);
+app.use(watched, safeAnswer, headLength, requestBody);
 app.use(async (c, next) => {
   c.set("db", openDatabase(c.env.DB));
   c.set("baseUrl", c.env.BASE_URL === "" ? new URL(c.req.url).origin : c.env.BASE_URL.replace(/\/+$/, ""));
@@ -57,7 +58,7 @@ app.onError(async (thrown, c) => {
   const error = causeOf(c, thrown);
   const { status, code, message, headers } = shown(error, c.var.version);
   c.set("refused", code);
-  if (status >= 500) console.error(c.req.method, c.req.path, error);
+  if (status >= 500) logFailure("a request failed", error);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   return wantsPage(c) ? await errorPage(c, { status, message }) : answerError(c, { code, message }, status);
 });

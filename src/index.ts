@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { app } from "./app.ts";
 import { guestOriginProblem } from "#domain/testdrives/guest-origin";
+import { writeLogAs } from "#log/log";
 import { consume } from "#queues/consume";
 import { sweep } from "#queues/sweep";
 
@@ -10,6 +11,8 @@ export { Mailbox } from "#objects/mailbox";
 export { Switchboard } from "#objects/switchboard";
 export { Testdrive } from "#objects/testdrive";
 export { UserRepositoryIndex } from "#objects/user-repository-index";
+
+writeLogAs(env.MODE === "embedded" ? "text" : "json");
 
 // A deploy with such variables fails, with this message.
 const problem = guestOriginProblem(env);

@@ -4,7 +4,7 @@ import type { Config } from "./config.ts";
 import type { Capabilities, Job, Poke } from "./contract.ts";
 import { DiskRoom } from "./disk-room.ts";
 import type { ImageCache } from "./image-cache.ts";
-import { sentenceOf, type Log } from "./log.ts";
+import { logAbout, sentenceOf, type Log } from "./log.ts";
 import { EndedDisks } from "./modified/ended-disks.ts";
 import type { PackageCache } from "./packages/package-cache.ts";
 import type { PreparedCaches } from "./prepared/caches.ts";
@@ -192,7 +192,7 @@ class Work {
   }
 
   async #claimTestdrive(): Promise<Claimed> {
-    const { api, config, cache, log } = this.#parts;
+    const { api, config, cache } = this.#parts;
     const reserved = await reserveVnc(config);
     const vnc = reserved === null ? null : { host: reserved.host, port: reserved.port };
     const claim = await api.claimTestdrive({ vnc }, this.#signal).catch(async (error: unknown) => {
@@ -203,7 +203,9 @@ class Work {
       await reserved?.release();
       return "nothing";
     }
-    log("testdrive starts", { testdriveId: claim.testdriveId, buildId: claim.buildId });
+    const { testdriveId, buildId, requestId } = claim;
+    const log = logAbout(this.#parts.log, { testdriveId, requestId });
+    log("testdrive starts", { buildId });
     const run = runTestdrive(claim, reserved, {
       api,
       config,
@@ -213,7 +215,7 @@ class Work {
       snapshots: this.#snapshots,
       signal: this.#signal,
     })
-      .catch((error: unknown) => log("testdrive failed", { testdriveId: claim.testdriveId, reason: sentenceOf(error) }))
+      .catch((error: unknown) => log("testdrive failed", { reason: sentenceOf(error) }))
       .finally(() => {
         this.#testdrives.delete(run);
         this.#onEnd();

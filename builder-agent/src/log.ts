@@ -1,14 +1,23 @@
 /** The agent's own log: one line per event. Facts are numbers and names; secrets never come in here. */
-export type Log = (event: string, facts?: Record<string, string | number | boolean | null | undefined>) => void;
+export type Log = (event: string, facts?: Facts) => void;
+type Facts = Record<string, string | number | boolean | null | undefined>;
 
-/** Lines like `2026-11-20T13:46:07.120Z build claimed buildId=7 attempt=1`. */
-export function openLog(write: (line: string) => void): Log {
+/** Lines like `2026-11-20T13:46:07.120Z build claimed buildId=7 attempt=1`; as JSON, an object with the same names. */
+export function openLog(write: (line: string) => void, format: "text" | "json" = "text"): Log {
   return (event, facts = {}) => {
+    const at = new Date().toISOString();
+    if (format === "json") return write(JSON.stringify({ at, event, ...facts }));
     const told = Object.entries(facts).filter(([, value]) => value !== undefined);
     const words = told.map(([name, value]) => `${name}=${shown(value)}`);
-    write([new Date().toISOString(), event, ...words].join(" "));
+    write([at, event, ...words].join(" "));
   };
 }
+
+/** The same log for one piece of work: every line says which. */
+export const logAbout =
+  (log: Log, about: Facts): Log =>
+  (event, facts) =>
+    log(event, { ...about, ...facts });
 
 /** What went wrong, in one line; the causes too, because fetch hides "connection refused" in its cause. */
 export function sentenceOf(error: unknown): string {

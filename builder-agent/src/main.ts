@@ -38,11 +38,14 @@ npm run agent -- root --help       builder roots
   --config FILE   the configuration, a JSON file with the keys below
   --help
 
+KILN_AGENT_LOG=json writes the log as one JSON object per line.
+
 Keys, and the environment variables that override them:
 ${configKeys().map(keyHelp).join("")}`;
 const options = { config: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
 
-const log = openLog((line) => process.stderr.write(`${line}\n`));
+const logFormat = process.env["KILN_AGENT_LOG"] === "json" ? "json" : "text";
+const log = openLog((line) => process.stderr.write(`${line}\n`), logFormat);
 
 async function main(): Promise<number> {
   const stopping = stopOnSignal(log);

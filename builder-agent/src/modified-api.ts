@@ -25,13 +25,13 @@ export interface ModifiedContent {
 
 export interface ModifiedConnection {
   url: string;
-  dial: (path: string, attempt: string) => WebSocket;
+  dial: (path: string, lease: Lease) => WebSocket;
   /** The credentials of a call about claimed work. */
   headersOf: (lease: Lease) => Record<string, string>;
 }
 
 export const modifiedCalls = ({ url, dial, headersOf }: ModifiedConnection): ModifiedApi => ({
-  openModified: (testdrive) => dial(`/agent/testdrives/${testdrive.id}/modified`, testdrive.token),
+  openModified: (testdrive) => dial(`/agent/testdrives/${testdrive.id}/modified`, testdrive),
   answerModified: async (lease, answer, signal) => {
     const path = `/agent/testdrives/${lease.id}/modified/${encodeURIComponent(lease.request)}`;
     const { headers, ...init } = sentAs(answer);

@@ -10,6 +10,7 @@ import {
   LogAnswer,
   partDigestHeader,
   protocolVersion,
+  requestIdHeader,
   StoredPackages,
   TestdriveClaimAnswer,
   UploadState,
@@ -85,9 +86,9 @@ export interface ArtifactApi {
 
 export function connectWorker(config: Pick<Config, "url" | "token">): WorkerApi {
   const send: Send = (path, request) => call(config, path, request);
-  const dial: Dial = (path, attempt, protocol = "") =>
+  const dial: Dial = (path, lease, protocol = "") =>
     new WebSocket(`${config.url.replace(/^http/, "ws")}${path}`, protocol === "" ? [] : [protocol], {
-      headers: headers(config.token, attempt),
+      headers: headers(config.token, lease),
       handshakeTimeout: 10_000,
       maxPayload: 1024 * 1024,
     });
@@ -97,20 +98,20 @@ export function connectWorker(config: Pick<Config, "url" | "token">): WorkerApi 
         read(HelloAnswer),
       ),
     openSocket: () => dial("/agent/socket"),
-    credentials: (build) => headers(config.token, build.token),
+    credentials: (build) => headers(config.token, build),
     ...buildCalls(send),
     ...testdriveCalls(send, dial),
-    ...modifiedCalls({ url: config.url, dial, headersOf: (lease) => headers(config.token, lease.token) }),
-    ...visitCalls(config.url, (lease) => headers(config.token, lease.token)),
+    ...modifiedCalls({ url: config.url, dial, headersOf: (lease) => headers(config.token, lease) }),
+    ...visitCalls(config.url, (lease) => headers(config.token, lease)),
   };
 }
 
 type Send = (path: string, request: Request) => Promise<Response>;
-type Dial = (path: string, attempt?: string, protocol?: string) => WebSocket;
+type Dial = (path: string, lease?: Lease, protocol?: string) => WebSocket;
 
 function buildCalls(send: Send) {
-  const about = (build: Lease, verb: string, request: Omit<Request, "attempt">) =>
-    send(`/agent/builds/${build.id}/${verb}`, { ...request, attempt: build.token });
+  const about = (build: Lease, verb: string, request: Omit<Request, "lease">) =>
+    send(`/agent/builds/${build.id}/${verb}`, { ...request, lease: build });
   return {
     claimBuild: (capabilities, signal) =>
       send("/agent/builds/claim", { json: { capabilities }, tries: once(signal) })
@@ -165,34 +166,32 @@ function testdriveCalls(send: Send, dial: Dial) {
     readImage: (testdrive, from, signal) =>
       send(`${pathOf(testdrive)}/image`, {
         method: "GET",
-        attempt: testdrive.token,
+        lease: testdrive,
         range: `bytes=${from}-`,
         tries: shortTries(signal),
         timeoutMs: null,
       }),
-    openControl: (testdrive) => dial(`${pathOf(testdrive)}/control`, testdrive.token),
-    openViewer: (testdrive, viewer) =>
-      dial(`${pathOf(testdrive)}/viewers/${encodeURIComponent(viewer)}`, testdrive.token),
+    openControl: (testdrive) => dial(`${pathOf(testdrive)}/control`, testdrive),
+    openViewer: (testdrive, viewer) => dial(`${pathOf(testdrive)}/viewers/${encodeURIComponent(viewer)}`, testdrive),
     openVisit: (testdrive, { visit, protocol }) =>
-      dial(`${pathOf(testdrive)}/visits/${encodeURIComponent(visit)}/socket`, testdrive.token, protocol),
+      dial(`${pathOf(testdrive)}/visits/${encodeURIComponent(visit)}/socket`, testdrive, protocol),
   } satisfies Partial<WorkerApi>;
 }
 
 function artifactCalls(send: Send, build: Lease, path: string, signal: AbortSignal): ArtifactApi {
   const tries = longTries(signal);
   return {
-    open: (file) => send(path, { json: file, attempt: build.token, tries }).then(read(UploadState)),
+    open: (file) => send(path, { json: file, lease: build, tries }).then(read(UploadState)),
     putPart: (part) =>
       send(`${path}/parts/${part.number}`, {
         method: "PUT",
         body: part.body,
         partDigest: part.sha256,
-        attempt: build.token,
+        lease: build,
         tries,
         timeoutMs: 5 * 60_000,
       }).then(discard),
-    complete: (file) =>
-      send(`${path}/complete`, { json: file, attempt: build.token, tries, timeoutMs: 60_000 }).then(discard),
+    complete: (file) => send(`${path}/complete`, { json: file, lease: build, tries, timeoutMs: 60_000 }).then(discard),
   };
 }
 
@@ -200,7 +199,7 @@ interface Request {
   method?: "GET" | "PUT";
   json?: unknown;
   body?: Blob | Uint8Array<ArrayBuffer>;
-  attempt?: string;
+  lease?: Lease;
   partDigest?: string;
   range?: string;
   tries: Tries;
@@ -214,7 +213,7 @@ async function call(config: Pick<Config, "url" | "token">, path: string, request
   return await withRetry(async () => {
     const answer = await fetch(config.url + path, {
       method,
-      headers: { ...headers(config.token, request.attempt), ...more(request) },
+      headers: { ...headers(config.token, request.lease), ...more(request) },
       body,
       redirect: "error",
       signal: timeoutMs === null ? tries.signal : AbortSignal.any([tries.signal, AbortSignal.timeout(timeoutMs)]),
@@ -226,9 +225,10 @@ async function call(config: Pick<Config, "url" | "token">, path: string, request
 
 const once = (signal: AbortSignal): Tries => ({ attempts: 1, baseDelayMs: 0, maxDelayMs: 0, signal });
 
-const headers = (token: string, attempt?: string): Record<string, string> => ({
+const headers = (token: string, lease?: Lease): Record<string, string> => ({
   authorization: `Bearer ${token}`,
-  ...(attempt === undefined ? {} : { [attemptHeader]: attempt }),
+  ...(lease && { [attemptHeader]: lease.token }),
+  ...(lease?.requestId !== undefined && { [requestIdHeader]: lease.requestId }),
 });
 
 function more(request: Request): Record<string, string> {

@@ -163,7 +163,14 @@ export function adminClient(url: string, secret: string) {
     catalogues: async () => (await ask("GET", "/catalogues", Catalogues)).catalogues,
     loadCatalogue: (catalogue: string, content: unknown) =>
       ask("PUT", `/catalogues/${name(catalogue)}`, z.object({ templates: z.number() }), content),
-    repositoryFiles: async (prefix: string) => (await ask("GET", `/repositories?prefix=${name(prefix)}`, Files)).files,
+    ...fileCalls(ask),
+  };
+}
+
+function fileCalls(ask: ReturnType<typeof asker>) {
+  return {
+    repositoryFiles: async (prefix: string) =>
+      (await ask("GET", `/repositories?prefix=${encodeURIComponent(prefix)}`, Files)).files,
     putRepositoryFile: (path: string, content: Uint8Array) =>
       ask("PUT", `/repositories/${escaped(path)}`, z.unknown(), content),
     deleteRepositoryFile: (path: string) => ask("DELETE", `/repositories/${escaped(path)}`, z.unknown()),

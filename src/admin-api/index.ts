@@ -18,6 +18,7 @@ import { queue } from "#admin-api/queue";
 import { readOnly } from "#admin-api/read-only";
 import { repositoryFiles } from "#admin-api/repository-files";
 import { tokens } from "#admin-api/tokens";
+import { logFailure } from "#log/log";
 
 /** Door 4: JSON for the operator, protected by ADMIN_SECRET. scripts/admin.ts and the launcher are its clients. */
 export const adminApi = factory
@@ -51,7 +52,7 @@ adminApi.onError((thrown, c) => {
   if (error instanceof BodyFault) return refused(c, "unknown_error", error.message, error.status);
   if (error instanceof z.ZodError) return refused(c, "invalid_value", problemsOf(error), 400);
   if (error instanceof SyntaxError) return refused(c, "invalid_value", "The body is not JSON.", 400);
-  console.error(c.req.method, c.req.path, error);
+  logFailure("a request failed", error);
   return refused(c, "internal_error", "Something went wrong inside the service.", 500);
 });
 

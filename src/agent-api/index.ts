@@ -13,6 +13,7 @@ import { BodyFault, causeOf } from "#http/request-body";
 import { storedPackages } from "#agent-api/stored-packages";
 import { testdrives } from "#agent-api/testdrives";
 import { visits } from "#agent-api/visits";
+import { logFailure } from "#log/log";
 
 /** Door 2: JSON for builder agents. Its messages are in src/contract. */
 export const agentApi = factory
@@ -32,7 +33,7 @@ agentApi.onError((thrown, c) => {
   const error = causeOf(c, thrown);
   const { status, code, message } = shown(error);
   c.set("refused", code);
-  if (status >= 500) console.error(c.req.method, c.req.path, error);
+  if (status >= 500) logFailure("a request failed", error);
   return c.json({ error: { code, message } }, status);
 });
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Capabilities } from "./agent.ts";
 import { Arch, BuilderRootName, Firmware, ImageType, PackageType, Sha256 } from "./image-type.ts";
+import { RequestId } from "./request-id.ts";
 import { FrozenKey, RepositoryTrust } from "./trust.ts";
 
 /** The header that carries the attempt token on every call about a claimed build or testdrive. */
@@ -198,6 +199,7 @@ export const BuildClaim = z.object({
    * Absent: no.
    */
   sharesRoot: z.boolean().optional(),
+  requestId: RequestId.optional(),
 });
 export type BuildClaim = z.infer<typeof BuildClaim>;
 export const BuildClaimAnswer = z.object({ build: BuildClaim.nullable() });

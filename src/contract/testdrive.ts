@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { GuestRequest } from "./guest-web.ts";
 import { ImageType, Sha256 } from "./image-type.ts";
+import { RequestId } from "./request-id.ts";
 
 /**
  * POST /agent/testdrives/claim. The agent reserves its public VNC port before it claims, because the answer to the client's POST
@@ -22,6 +23,7 @@ export const TestdriveClaim = z.object({
   memoryMb: z.int().positive(),
   /** A network card with a forwarded web server port and no outgoing connections. */
   hasNetwork: z.boolean().optional(),
+  requestId: RequestId.optional(),
   image: z.object({
     /** GET /agent/testdrives/:id/image, with Range. */
     fileName: z.string(),

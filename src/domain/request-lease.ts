@@ -1,3 +1,4 @@
+import { logFailure } from "#log/log";
 /*
  * What one request, or one consumer of a queue, holds in a row while it works: an idempotency key, an upload or an import. One that
  * died stops renewing its lease, and another one can take it soon.
@@ -14,7 +15,7 @@ export async function whileRenewed<T>(
   leaseMs = requestMs,
 ): Promise<T> {
   const renewal = setInterval(() => {
-    renew(leaseEnd(Date.now(), leaseMs)).catch((error: unknown) => console.error("A lease is not renewed:", error));
+    renew(leaseEnd(Date.now(), leaseMs)).catch((error: unknown) => logFailure("a lease is not renewed", error));
   }, leaseMs / 3);
   try {
     return await work();

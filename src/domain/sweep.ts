@@ -2,6 +2,7 @@ import type { Place } from "#domain/place";
 import { buildObject, forgetBuild } from "#domain/builds/build";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { wakeAfterLife } from "#domain/sign-of-life";
+import { logFailure } from "#log/log";
 import { abortNoted } from "#storage/begun-uploads";
 import {
   attestationsKey,
@@ -32,8 +33,8 @@ export async function wakeSilentBuilds({ env, db }: Place, now: number): Promise
   await Promise.all(
     silent.map((build) =>
       buildObject(env, build)
-        .wake(build.status)
-        .catch((error: unknown) => console.error(`build ${build.id} does not wake up:`, error)),
+        .wake({ rowSays: build.status })
+        .catch((error: unknown) => logFailure("a build does not wake up", error, { buildId: build.id })),
     ),
   );
 }
@@ -70,7 +71,9 @@ export async function removeStrayInputs({ env, db }: Place, now: number): Promis
 export async function abortLostUploads({ env, db }: Place, now: number): Promise<void> {
   const notes = await nextOldKeys({ env, db }, { prefix: begunUploadsPrefix, now, youngMs: longestUploadMs });
   for (const note of notes) {
-    await abortNoted(env.BLOBS, note).catch((error: unknown) => console.error(`${note} is looked at again:`, error));
+    await abortNoted(env.BLOBS, note).catch((error: unknown) =>
+      logFailure("a lost upload is looked at again", error, { note }),
+    );
   }
 }
 

@@ -1,5 +1,7 @@
 import { createMiddleware } from "hono/factory";
 import { safeHeaders } from "./safe-headers.ts";
+import { requestIdHeader } from "#contract/index";
+import { requestIdNow } from "#log/request-id";
 
 const headers = Object.entries(safeHeaders);
 
@@ -18,5 +20,7 @@ export const safeAnswer = createMiddleware(async (c, next) => {
 
 /** Not by `c.header`, which would copy the answer for each of them. */
 function addMissing(to: Headers): void {
+  const requestId = requestIdNow();
+  if (requestId !== undefined) to.set(requestIdHeader, requestId);
   for (const [name, value] of headers) if (!to.has(name)) to.set(name, value);
 }

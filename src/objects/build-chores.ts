@@ -2,6 +2,7 @@ import { isOver, type BuildState } from "#domain/builds/machine";
 import { attestFinished, momentOf, tellDatabase, type Outcome } from "#domain/builds/record";
 import { announceBuild } from "#domain/events/events";
 import { sendJob } from "#domain/jobs";
+import { logFailure } from "#log/log";
 import { logKey } from "#storage/blobs";
 import { openDatabase } from "#storage/db";
 import { Announcements } from "./announcements.ts";
@@ -33,6 +34,16 @@ export class BuildChores {
     this.#announcements = new Announcements(around.kv);
   }
 
+  /** Of the request that started the build; undefined: not known. */
+  get requestId(): string | undefined {
+    return this.#around.kv.get<string>("requestId");
+  }
+
+  /** The first one stays. */
+  noteRequest(requestId: string | undefined): void {
+    if (requestId !== undefined && this.requestId === undefined) this.#around.kv.put("requestId", requestId);
+  }
+
   /** To be called in the same write as the state: a crash right after it must not lose the chores. */
   note(state: BuildState): void {
     this.#announcements.note(momentOf(state, Date.now()));
@@ -61,7 +72,8 @@ export class BuildChores {
       if (isOver(state)) pointOfEnd(env, state);
     }
     if (state.status === "queued" && kv.get("wokenFor") !== state.wakeAgainAt) {
-      await sendJob(env, { kind: "build", buildId: idOfBuild(kv, uid) });
+      const { requestId } = this;
+      await sendJob(env, { kind: "build", buildId: idOfBuild(kv, uid), ...(requestId !== undefined && { requestId }) });
       kv.put("wokenFor", state.wakeAgainAt);
     }
     await this.#announcements.send((moment) => announceBuild(env, uid, moment));
@@ -72,7 +84,7 @@ export class BuildChores {
     const { env, uid, log, uploads } = this.#around;
     await uploads.discardAllBut(state.status === "finished" ? state.attempt : null);
     await attestFinished(env, uid, state).catch((error: unknown) => {
-      console.error(`build ${uid}: attestations:`, error);
+      logFailure("no attestations of a build", error, { build: uid });
     });
     await log.moveTo(logKey(uid));
   }

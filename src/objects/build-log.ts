@@ -4,6 +4,9 @@ import { bringTables } from "./tables.ts";
 /** A log is cut here; the rest is dropped. */
 export const maxLogBytes = 64 * 1024 * 1024;
 
+/** Longer than a reader waits for news before it asks again. */
+const readForMs = 60_000;
+
 interface Meta {
   /** The attempt that writes, and how many bytes of it have arrived. */
   attempt: number;
@@ -16,6 +19,9 @@ interface Meta {
 const tables = ["CREATE TABLE IF NOT EXISTS log (start INTEGER PRIMARY KEY, bytes BLOB NOT NULL)"];
 const empty: Meta = { attempt: 1, received: 0, length: 0, cut: false };
 
+/** Where the next bytes go, and whether the log is read. */
+export type Growth = { nextOffset: number; watched?: true };
+
 /**
  * The log of a running build: rows of at most 64 KiB by the offset where they start. Attempts write one after the
  * other; an agent counts its own bytes from 0, and a chunk that it sends twice is stored once.
@@ -23,6 +29,8 @@ const empty: Meta = { attempt: 1, received: 0, length: 0, cut: false };
 export class BuildLog {
   readonly #storage: DurableObjectStorage;
   readonly #blobs: R2Bucket;
+  /** Only in memory: readers ask again. */
+  #readAt = -Infinity;
 
   constructor(storage: DurableObjectStorage, blobs: R2Bucket) {
     this.#storage = storage;
@@ -42,6 +50,14 @@ export class BuildLog {
   /** The key of the blob that the whole log has become. */
   get archive(): string | undefined {
     return this.#storage.kv.get<string>("log archive");
+  }
+
+  noteReader(): void {
+    this.#readAt = Date.now();
+  }
+
+  get isRead(): boolean {
+    return Date.now() - this.#readAt < readForMs;
   }
 
   /** Takes the bytes of this attempt from `offset` on; answers where its next ones go, which after a gap is before it. */

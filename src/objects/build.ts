@@ -19,23 +19,22 @@ import {
 import { progressOf, type Progress } from "#domain/builds/progress";
 import { switchboard } from "#domain/jobs";
 import { showLifeEveryMs, wakeAfterLife } from "#domain/sign-of-life";
+import { logFailure } from "#log/log";
+import { forRequest } from "#log/request-id";
 import { installedKey } from "#storage/blobs";
 import { findBuildByUid, isUnfinished, saveSignOfLife, type Build as Row } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { setAlarmBy } from "./alarm.ts";
 import { BuildChores, idOfBuild, retryMs } from "./build-chores.ts";
-import { BuildLog } from "./build-log.ts";
+import { BuildLog, type Growth } from "./build-log.ts";
 import { BuildUploads, type RecordedPart, type UploadRefused } from "./build-uploads.ts";
 import { done, type Done } from "./done.ts";
-
-/** Longer than a reader waits for news before it asks again. */
-const watchedForMs = 60_000;
-type Growth = { nextOffset: number; watched?: true };
 
 export interface Claimed {
   attempt: number;
   token: string;
   timeLimitMs: number;
+  requestId: string | undefined;
 }
 
 /**
@@ -50,8 +49,6 @@ export class Build extends DurableObject<Env> {
   #settled: Promise<void> = Promise.resolve();
   #news = Promise.withResolvers<void>();
   #revision = 0;
-  /** Only in memory: readers ask again. */
-  #readAt = -Infinity;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -62,7 +59,8 @@ export class Build extends DurableObject<Env> {
   }
 
   /** Begins with the row, or goes on with what a crash interrupted. Writes the row again if a restore has set it back. */
-  async wake(rowSays?: Row["status"]): Promise<void> {
+  async wake({ rowSays, requestId }: { rowSays?: Row["status"]; requestId?: string | undefined } = {}): Promise<void> {
+    this.#chores.noteRequest(requestId);
     const state = await this.#load();
     if (!state) return;
     if (rowSays !== undefined && rowSays !== state.status) this.#chores.rowSaysOther();
@@ -89,7 +87,7 @@ export class Build extends DurableObject<Env> {
   async readLog({ from, maxBytes, waitMs = 0, seen }: LogQuestion): Promise<LogSlice | undefined> {
     const state = await this.#load();
     if (!state) return undefined;
-    this.#readAt = Date.now();
+    this.#log.noteReader();
     const start = typeof from === "number" ? from : Math.max(0, this.#log.length - from.last);
     const isNews = seen === undefined || this.#revision !== seen;
     if (!isNews && waitMs > 0) await Promise.race([this.#news.promise, scheduler.wait(waitMs)]);
@@ -109,7 +107,9 @@ export class Build extends DurableObject<Env> {
     await this.#load(); // knows the id
     const token = newAttemptToken(agentId, { id: this.#id, uid: this.#uid });
     const state = await this.#apply({ type: "claimed", at: Date.now(), agentId, token, expectedSeconds });
-    return "refused" in state ? state : { attempt: state.attempt, token, timeLimitMs };
+    return "refused" in state
+      ? state
+      : { attempt: state.attempt, token, timeLimitMs, requestId: this.#chores.requestId };
   }
 
   /** The agent has restarted and remembers nothing. Answers whether it held this build. */
@@ -150,8 +150,7 @@ export class Build extends DurableObject<Env> {
     if (!running) return { refused: "late" };
     const nextOffset = this.#log.append(running.attempt, offset, bytes);
     this.#tellWatchers();
-    const isWatched = Date.now() - this.#readAt < watchedForMs;
-    return isWatched ? { nextOffset, watched: true } : { nextOffset };
+    return this.#log.isRead ? { nextOffset, watched: true } : { nextOffset };
   }
 
   async openUpload(token: string, name: ArtifactName, size?: number): Promise<UploadState | Refused | UploadRefused> {
@@ -269,7 +268,7 @@ export class Build extends DurableObject<Env> {
 
   /** Runs the chores one after the other, and sets the alarm for what remains. */
   #settle(which: { slowOnes: boolean } = { slowOnes: false }): Promise<void> {
-    const run = () => this.#doChores(which);
+    const run = () => forRequest(this.#chores.requestId, () => this.#doChores(which));
     this.#settled = this.#settled.then(run, run);
     return this.#settled;
   }
@@ -294,6 +293,7 @@ export class Build extends DurableObject<Env> {
   }
 
   #complain(what: string): (error: unknown) => void {
-    return (error) => console.error(`build ${this.#id}: ${what}:`, error);
+    const facts = { buildId: this.#id, what, requestId: this.#chores.requestId };
+    return (error) => logFailure("a build's object failed", error, facts);
   }
 }

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { afterAttempt, healthAfter, type Delivery } from "#domain/events/delivery";
 import { failureOf, hasSucceeded, postMessage } from "#domain/events/webhook-post";
+import { logFailure } from "#log/log";
 import type { Announcement } from "#model/announcement";
 import { openDatabase } from "#storage/db";
 import { listWebhooksOf, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
@@ -86,7 +87,7 @@ export class Events extends DurableObject<Env> {
       await Promise.all(webhooks.map((webhook) => this.#deliver(webhook)));
       await this.#setAlarm();
     } catch (error) {
-      console.error(`events of the account ${this.#owner}:`, error);
+      logFailure("events of an account were not sent", error, { account: this.#owner });
       await this.ctx.storage.setAlarm(Date.now() + retryMs);
     }
   }

@@ -12,6 +12,7 @@ import {
   type TestdriveState,
 } from "#domain/testdrives/machine";
 import type { TestdriveFacts, TestdriveLook, VncAddress } from "#domain/testdrives/testdrive";
+import { logFailure } from "#log/log";
 import { ControlLine, reportIn } from "./control-line.ts";
 import { GuestWeb } from "./guest-web.ts";
 import { ModifiedLine } from "./modified-line.ts";
@@ -194,7 +195,7 @@ export class Testdrive extends DurableObject<Env> {
     if (session.state.status !== "waiting") this.#decided.resolve();
     if (session.state.status === "ended") this.#hangUp(session.state.reason);
     await this.#tell(session).catch((error: unknown) => {
-      console.error(`testdrive ${session.facts.testdriveId}: its row is told later`, error);
+      logFailure("a testdrive's row is told later", error, aboutOf(session));
     });
   }
 
@@ -220,9 +221,10 @@ export class Testdrive extends DurableObject<Env> {
 
   /** Only a wake-up: an agent that misses it asks again after a while. */
   async #callAgents(testdriveId: number): Promise<void> {
-    await sendJob(this.env, { kind: "testdrive", testdriveId }).catch((error: unknown) => {
-      console.error(`testdrive ${testdriveId}: no agent was called`, error);
-    });
+    const requestId = this.#session?.facts.requestId;
+    await sendJob(this.env, { kind: "testdrive", testdriveId, ...(requestId !== undefined && { requestId }) }).catch(
+      (error: unknown) => logFailure("no agent was called for a testdrive", error, { testdriveId, requestId }),
+    );
   }
 
   #isAttempt(agentId: number, token: string): boolean {
@@ -256,3 +258,6 @@ const agentRestarted = "The builder agent that ran it has restarted.";
 const known = ({ state, attempt }: Session) => ({ state, agentId: attempt?.agentId ?? null });
 
 const refused = (status: number, sentence: string) => new Response(sentence, { status });
+
+/** What a line of the log about a session says. */
+const aboutOf = ({ facts }: Session) => ({ testdriveId: facts.testdriveId, requestId: facts.requestId });

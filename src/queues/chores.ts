@@ -28,6 +28,7 @@ import {
 } from "#domain/sweep";
 import { wakeSilentTestdrives } from "#domain/testdrives/testdrive";
 import { removeExpiredUploads, removeStrayTails } from "#domain/uploads/sweep";
+import { logFailure } from "#log/log";
 import { openDatabase } from "#storage/db";
 import { saveChoreSuccess } from "#storage/metrics";
 
@@ -82,10 +83,10 @@ const longestMs = 2 * 60_000;
 export async function doChore(env: Env, { chore, at }: ChoreMessage): Promise<void> {
   const isDone = new AbortController();
   const tooLong = scheduler.wait(longestMs, { signal: isDone.signal }).then(
-    () => console.error(`${chore}: it did not end within ${longestMs / 60_000} minutes`),
+    () => logFailure("a chore does not end", `it has run for ${longestMs / 60_000} minutes`, { chore }),
     () => {},
   );
-  const work = run(env, chore, at).catch((error: unknown) => console.error(`${chore}:`, error));
+  const work = run(env, chore, at).catch((error: unknown) => logFailure("a chore failed", error, { chore }));
   await Promise.race([work, tooLong]);
   isDone.abort();
 }

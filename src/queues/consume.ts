@@ -1,5 +1,7 @@
 import { deadImportsQueue, ImportMessage, importsQueues } from "#domain/repositories/import-queue";
 import { giveUpTurn, importInTurn } from "#domain/repositories/turns";
+import { logFailure } from "#log/log";
+import { forRequest } from "#log/request-id";
 import { openDatabase, type Database } from "#storage/db";
 import { takeJobs } from "./jobs.ts";
 import { choresQueue, takeChores } from "./sweep.ts";
@@ -27,14 +29,17 @@ async function takeImports(
   for (const message of batch.messages) {
     const request = ImportMessage.safeParse(message.body);
     if (!request.success) {
-      console.error(`message ${message.id} is not a valid import request:`, request.error.message);
+      logFailure("a message is not a valid import request", request.error, { message: message.id });
       continue;
     }
-    try {
-      await take(db, request.data.repositoryId);
-    } catch (error) {
-      console.error(`${batch.queue}, repository ${request.data.repositoryId}:`, error);
-      message.retry();
-    }
+    const { repositoryId, requestId = message.id } = request.data;
+    await forRequest(requestId, async () => {
+      try {
+        await take(db, repositoryId);
+      } catch (error) {
+        logFailure("an import failed", error, { queue: batch.queue, repositoryId });
+        message.retry();
+      }
+    });
   }
 }

@@ -1,4 +1,6 @@
 import { resumeAllImports } from "#domain/repositories/turns";
+import { logFailure } from "#log/log";
+import { forRequest } from "#log/request-id";
 import { openDatabase } from "#storage/db";
 import { saveChores } from "#storage/metrics";
 import { ChoreMessage, chores, doChore } from "./chores.ts";
@@ -29,7 +31,9 @@ export async function takeChores({ messages }: MessageBatch, env: Env): Promise<
   for (const { id, body } of messages) {
     const message = ChoreMessage.safeParse(body);
     if (message.success) latest.set(message.data.chore, message.data);
-    else console.error(`message ${id} is not a valid chore:`, message.error.message);
+    else logFailure("a message is not a valid chore", message.error, { message: id });
   }
-  await Promise.all([...latest.values()].map((message) => doChore(env, message)));
+  await Promise.all(
+    [...latest.values()].map((message) => forRequest(`sweep-${message.at}`, () => doChore(env, message))),
+  );
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { abortMultipart } from "./artifacts.ts";
 import { begunUploadKey } from "./blobs.ts";
+import { logFailure } from "#log/log";
 
 /** What a writer does with a multipart upload. */
 export type BegunUpload = Pick<R2MultipartUpload, "uploadPart" | "complete" | "abort">;
@@ -17,7 +18,7 @@ export async function beginUpload(blobs: R2Bucket, key: string): Promise<BegunUp
   await blobs.put(noteKey, JSON.stringify({ key, uploadId: upload.uploadId } satisfies z.infer<typeof Note>));
   // A note that stays is looked at by the sweep; what it names is not in doubt.
   const over = () =>
-    blobs.delete(noteKey).catch((error: unknown) => console.error(`the note of an upload to ${key} stays:`, error));
+    blobs.delete(noteKey).catch((error: unknown) => logFailure("the note of an upload stays", error, { key }));
   return {
     uploadPart: (number, bytes) => upload.uploadPart(number, bytes),
     async complete(parts) {

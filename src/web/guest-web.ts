@@ -11,6 +11,7 @@ import {
 } from "#contract/index";
 import { findTestdriveByWeb, testdriveObject } from "#domain/testdrives/testdrive";
 import { untimed } from "#http/request-body";
+import { logFailure } from "#log/log";
 import type { Testdrive } from "#storage/testdrives";
 import { factory, type WebEnv } from "./factory.ts";
 import { allowPreflight, guestRequestHeaders, visitorHeaders } from "./guest-headers.ts";
@@ -79,7 +80,7 @@ async function passOn(c: Context<WebEnv>, testdrive: Testdrive, guestRequest: Gu
   try {
     return await testdriveObject(c.env, testdrive).fetch(request);
   } catch (error) {
-    console.error(`testdrive ${testdrive.id}: lost a web visitor`, error);
+    logFailure("a web visitor was lost", error, { testdriveId: testdrive.id });
     return new Response("The service has restarted. Please try again.\n", { status: 503 });
   }
 }

@@ -2,6 +2,7 @@ import { shown } from "#api/errors";
 import { answerError } from "#api/respond";
 import { compressed } from "#http/compressed";
 import { causeOf } from "#http/request-body";
+import { logFailure } from "#log/log";
 import { assetsOf } from "./assets.ts";
 import { errorPage, notFoundPage, wantsPage } from "./error-page.tsx";
 import { factory } from "./factory.ts";
@@ -95,7 +96,7 @@ web.onError(async (thrown, c) => {
   const { status, code, message, headers } = shown(error);
   c.set("refused", code);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
-  if (status >= 500) console.error(c.req.method, c.req.routePath, error);
+  if (status >= 500) logFailure("a request failed", error);
   if (!wantsPage(c)) return answerError(c, { code, message }, status);
   return await errorPage(c, { status, message });
 });

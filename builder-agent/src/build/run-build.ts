@@ -5,7 +5,7 @@ import { guestOfBuild } from "../guest/means.ts";
 import { startHeartbeat, type StopReason } from "../heartbeat.ts";
 import type { ImageCache } from "../image-cache.ts";
 import { openLogStream, type LogStream } from "../log-stream.ts";
-import { sentenceOf, type Log } from "../log.ts";
+import { logAbout, sentenceOf, type Log } from "../log.ts";
 import type { PackageCache } from "../packages/package-cache.ts";
 import { StoredPackageFiles } from "../packages/stored-packages.ts";
 import type { BaseShare } from "../prepared/base-share.ts";
@@ -72,8 +72,9 @@ class BuildWork {
 
   constructor(claim: BuildClaim, parts: BuildParts) {
     this.#claim = claim;
-    this.#parts = parts;
-    this.#lease = { id: claim.buildId, token: claim.token };
+    const { buildId, attempt, requestId } = claim;
+    this.#parts = { ...parts, log: logAbout(parts.log, { buildId, attempt, requestId }) };
+    this.#lease = { id: buildId, token: claim.token, requestId };
     this.#progress = startProgress(claim.earlierPhases, Date.now());
   }
 
@@ -86,14 +87,13 @@ class BuildWork {
 
   async run(): Promise<void> {
     const { log } = this.#parts;
-    const facts = { buildId: this.#claim.buildId, attempt: this.#claim.attempt };
-    log("build starts", { ...facts, type: this.#claim.input.imageType });
+    log("build starts", { type: this.#claim.input.imageType });
     try {
       await this.#inWorkDir();
-      log("build finished", { ...facts, seconds: Math.round(this.#seconds()) });
+      log("build finished", { seconds: Math.round(this.#seconds()) });
     } catch (error) {
       if (!this.#isTold) await this.#explain(error);
-      log("build ended", { ...facts, reason: sentenceOf(error) });
+      log("build ended", { reason: sentenceOf(error) });
     }
   }
 

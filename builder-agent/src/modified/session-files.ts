@@ -2,6 +2,7 @@ import { constants, copyFile, open, rm, stat, statfs, type FileHandle } from "no
 import { dirname } from "node:path";
 import type { ModifiedOrder, TestdriveClaim } from "../contract.ts";
 import type { CachedImage } from "../image-cache.ts";
+import { leaseOfTestdrive } from "../lease.ts";
 import { sentenceOf, type Log } from "../log.ts";
 import type { ModifiedApi } from "../modified-api.ts";
 import type { Qmp } from "../testdrive/qmp.ts";
@@ -14,7 +15,7 @@ import { openReading, type Reading } from "./reading.ts";
 import { Readings } from "./readings.ts";
 
 export interface SessionFilesParts {
-  claim: Pick<TestdriveClaim, "testdriveId" | "token" | "imageType">;
+  claim: Pick<TestdriveClaim, "testdriveId" | "token" | "requestId" | "imageType">;
   /** The session's qcow2. */
   overlay: string;
   image: Pick<CachedImage, "path" | "format">;
@@ -61,7 +62,7 @@ export class SessionFiles implements AsyncDisposable {
   attach(machine: Machine): void {
     this.#overlay = { ...this.#overlay, machine };
     const { api, claim } = this.#parts;
-    const lease = { id: claim.testdriveId, token: claim.token };
+    const lease = leaseOfTestdrive(claim);
     const signal = AbortSignal.any([this.#parts.signal, this.#over.signal]);
     const onOrder = (order: ModifiedOrder) => void this.#inOrder(() => this.#answer(order, signal));
     void holdChannel({ dial: () => api.openModified(lease), onOrder, signal }).finally(() => this.#end());
@@ -71,9 +72,9 @@ export class SessionFiles implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const hasRun = this.#overlay.machine !== null;
     this.#overlay = { ...this.#overlay, machine: null };
-    const { claim, log, signal } = this.#parts;
+    const { log, signal } = this.#parts;
     const isOver = !hasRun || signal.aborted || this.#over.signal.aborted || this.#whyNot() !== undefined;
-    const disk = isOver ? undefined : await this.#store().catch(complaining(log, claim.testdriveId));
+    const disk = isOver ? undefined : await this.#store().catch(complaining(log));
     if (!disk) return this.#end();
     this.#overlay = { path: disk.path, machine: null };
     const over = AbortSignal.any([disk.over, signal, this.#over.signal]);
@@ -97,8 +98,8 @@ export class SessionFiles implements AsyncDisposable {
   }
 
   #inOrder(work: () => Promise<void>): Promise<void> {
-    const { log, claim } = this.#parts;
-    this.#queue = this.#queue.then(work).catch(complaining(log, claim.testdriveId));
+    const { log } = this.#parts;
+    this.#queue = this.#queue.then(work).catch(complaining(log));
     return this.#queue;
   }
 
@@ -108,18 +109,18 @@ export class SessionFiles implements AsyncDisposable {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
     await using stack = new AsyncDisposableStack();
     const answer = await this.#answerTo(order, inTime, stack);
-    const lease = { id: claim.testdriveId, token: claim.token, request: order.request };
+    const lease = { ...leaseOfTestdrive(claim), request: order.request };
     await api.answerModified(lease, answer, inTime);
   }
 
   /** @param used what has to stay until the answer has gone out */
   async #answerTo(order: ModifiedOrder, signal: AbortSignal, used: AsyncDisposableStack): Promise<Answered> {
-    const { log, claim } = this.#parts;
+    const { log } = this.#parts;
     try {
       const reading = await this.#readingFor(order, used);
       return reading ? await answerFrom(reading, order, signal) : refused("gone", "The session has changed since.");
     } catch (error) {
-      log("could not read modified files", { testdriveId: claim.testdriveId, reason: sentenceOf(error) });
+      log("could not read modified files", { reason: sentenceOf(error) });
       const isOurs = error instanceof UnreadableDisk;
       return refused("unreadable", isOurs ? error.message : new UnreadableDisk("it is damaged").message);
     }
@@ -164,5 +165,5 @@ export class SessionFiles implements AsyncDisposable {
   }
 }
 
-const complaining = (log: Log, testdriveId: number) => (error: unknown) =>
-  void log("could not read modified files", { testdriveId, reason: sentenceOf(error) });
+const complaining = (log: Log) => (error: unknown) =>
+  void log("could not read modified files", { reason: sentenceOf(error) });

@@ -2,7 +2,7 @@ import { rm, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { TestdriveClaim } from "../contract.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
-import type { Lease } from "../lease.ts";
+import { leaseOfTestdrive, type Lease } from "../lease.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { download } from "./download.ts";
 import { SharedWork, type Waiter } from "./shared-work.ts";
@@ -25,7 +25,7 @@ export async function getImage(claim: TestdriveClaim, source: ImageSource): Prom
   const find = () => source.cache.find(buildId, image.sha256);
   const found = await find();
   if (found) return found;
-  const waiter = { ...source, lease: { id: claim.testdriveId, token: claim.token } };
+  const waiter = { ...source, lease: leaseOfTestdrive(claim) };
   return await fetchesInto(source.cache).share(
     `${buildId}/${image.sha256}`,
     waiter,

@@ -9,6 +9,7 @@ import type { VisitApi } from "../visit-api.ts";
 import type { ModifiedApi } from "../modified-api.ts";
 import type { EndedDisks } from "../modified/ended-disks.ts";
 import { SessionFiles } from "../modified/session-files.ts";
+import { leaseOfTestdrive } from "../lease.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { Control } from "./control.ts";
 import { makeDrives, overlayName } from "./disk.ts";
@@ -55,7 +56,7 @@ export async function runTestdrive(
     session.end("The session is over.");
     await reserved?.release();
   }
-  parts.log("testdrive ended", { testdriveId: claim.testdriveId, reason });
+  parts.log("testdrive ended", { reason });
   await session.control.finish(reason);
 }
 
@@ -80,7 +81,7 @@ function openSession(claim: TestdriveClaim, reserved: ReservedVnc | null, parts:
   parts.signal.addEventListener("abort", stop);
   over.signal.addEventListener("abort", () => parts.signal.removeEventListener("abort", stop));
 
-  const lease = { id: claim.testdriveId, token: claim.token };
+  const lease = leaseOfTestdrive(claim);
   const control = new Control({
     dial: () => parts.api.openControl(lease),
     onOrder: (order) => obey(order, session),
@@ -93,7 +94,7 @@ function openSession(claim: TestdriveClaim, reserved: ReservedVnc | null, parts:
 function obey(order: TestdriveOrder, session: Session): void {
   if (order.type === "stop") return session.end(order.reason);
   const { claim, parts, over, ready } = session;
-  const lease = { id: claim.testdriveId, token: claim.token };
+  const lease = leaseOfTestdrive(claim);
   if (order.type === "visit") return void visitGuest(order, session);
   ready.promise
     .then((dir) =>
@@ -112,7 +113,7 @@ type VisitOrder = Extract<TestdriveOrder, { type: "visit" }>;
 /** Does not log the error if the visitor has left. */
 async function visitGuest({ visit, request }: VisitOrder, { claim, parts, over, ready }: Session): Promise<void> {
   const { web: door } = await ready.promise;
-  const testdrive = { id: claim.testdriveId, token: claim.token };
+  const testdrive = leaseOfTestdrive(claim);
   await answerVisit({ visit, request, testdrive, door, api: parts.api, signal: over.signal }).catch(() => {});
 }
 
@@ -157,7 +158,7 @@ async function host(session: Session): Promise<string> {
   files.attach(qemu);
   control.report({ type: "ready" });
   session.ready.resolve({ ...dir, web: qemu.web });
-  parts.log("testdrive ready", { testdriveId: claim.testdriveId, ms: Math.round(performance.now() - startedAt) });
+  parts.log("testdrive ready", { ms: Math.round(performance.now() - startedAt) });
   return await orAborted(qemu.ended, signal);
 }
 

@@ -1,6 +1,7 @@
 import type { Place } from "#domain/place";
 import type { Access } from "#domain/accounts/access";
 import type { Credentials } from "#domain/accounts/sign-in-brake";
+import { logFailure } from "#log/log";
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
 import {
   addAuditEntry,
@@ -34,7 +35,7 @@ export const audited = (db: Database, what: Audited): Database => withAuditEntry
 /** Remembers what is not an act of one batch. It has happened already, so a failure is only logged. */
 export async function note(db: Database, what: Audited): Promise<void> {
   await addAuditEntry(db, entryOf(what)).catch((error: unknown) =>
-    console.error(`${what.event} is not in the audit log:`, error),
+    logFailure("an entry is not in the audit log", error, { entry: what.event }),
   );
 }
 
@@ -51,7 +52,7 @@ const entryOf = ({ accountId = 0, event, actor, detail = {}, address = null }: A
 export async function noteFailedSignIn(db: Database, { username, address }: Credentials): Promise<void> {
   const entry = { ...now(), event: "sign_in.failed", actor: "", detail: {}, address: address ?? null } as const;
   await addAuditEntryOf(db, username, entry).catch((error: unknown) =>
-    console.error("a failed sign-in is not in the audit log:", error),
+    logFailure("a failed sign-in is not in the audit log", error),
   );
 }
 

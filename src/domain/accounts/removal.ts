@@ -3,6 +3,7 @@ import { endWork } from "#domain/accounts/lock";
 import { deleteAppliance } from "#domain/appliances/deletion";
 import { endStreams, eventsObject } from "#domain/events/events";
 import { removeUpload } from "#domain/uploads/upload";
+import { logFailure } from "#log/log";
 import {
   deleteAccountRows,
   deleteComments,
@@ -45,7 +46,7 @@ const pagesAtOnce = 20;
 export async function removeAccounts({ env, db }: Place, now: number): Promise<void> {
   for (const account of await takeRemoved(db, accountsAtOnce, new Date(now))) {
     await goOn({ env, db }, account).catch((error: unknown) =>
-      console.error(`removal of account ${account.id}:`, error),
+      logFailure("the removal of an account failed", error, { account: account.id }),
     );
   }
 }

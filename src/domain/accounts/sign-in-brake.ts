@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Recent } from "#domain/accounts/recent";
 import { tooFast } from "#domain/refusal";
+import { logFailure } from "#log/log";
 
 /** What a client signs in with, and where it comes from. */
 export interface Credentials {
@@ -101,7 +102,7 @@ async function countFailure({ SIGN_IN_BRAKE, ADDRESS_BRAKE }: BrakeEnv, { accoun
     countOne(SIGN_IN_BRAKE, account),
     ...(address === "" ? [] : [countOne(ADDRESS_BRAKE, address)]),
   ]);
-  for (const one of counted) if (one.status === "rejected") console.error("could not count a failure:", one.reason);
+  for (const one of counted) if (one.status === "rejected") logFailure("could not count a failed sign-in", one.reason);
 }
 
 async function countOne(binding: RateLimit, name: string): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Place } from "#domain/place";
 import { buildObject, cancelBuildsOf } from "#domain/builds/build";
 import { Refusal } from "#domain/refusal";
+import { logFailure } from "#log/log";
 import { deleteApplianceRows, type Appliance } from "#storage/appliances";
 import { isUnfinished } from "#storage/builds";
 import type { Database } from "#storage/db";
@@ -22,7 +23,7 @@ export async function deleteAppliance({ env, db }: Place, appliance: Appliance):
   const late = gone.filter(isUnfinished).map((build) =>
     buildObject(env, build)
       .cancel()
-      .catch((error: unknown) => console.error(`build ${build.id} was not cancelled:`, error)),
+      .catch((error: unknown) => logFailure("a build was not cancelled", error, { buildId: build.id })),
   );
   await Promise.all(late);
 }

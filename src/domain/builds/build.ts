@@ -17,6 +17,8 @@ import { needsVolumes } from "#domain/configuration/volumes";
 import { Refusal } from "#domain/refusal";
 import { newToken } from "#domain/secrets";
 import { wakeAfterStart } from "#domain/sign-of-life";
+import { logFailure } from "#log/log";
+import { requestIdNow } from "#log/request-id";
 import { configurationOf } from "#model/configuration";
 import { listAbilities } from "#storage/agents";
 import { findBaseSystem } from "#storage/appliances";
@@ -62,8 +64,8 @@ export async function startBuild(
   });
   // The row is the promise: if its object cannot be woken now, the sweep wakes it within a minute.
   await buildObject(env, build)
-    .wake()
-    .catch((error: unknown) => console.error(`build ${build.id} was not told to begin:`, error));
+    .wake({ requestId: requestIdNow() })
+    .catch((error: unknown) => logFailure("a build was not told to begin", error, { buildId: build.id }));
   return await withPlaceInQueue(db, build.id, watched(build));
 }
 
@@ -170,7 +172,9 @@ export async function getBuild(db: Database, reader: LinkReader, id: number): Pr
 export async function deleteBuild({ env, db }: Place, accountId: number, id: number): Promise<void> {
   const gone = await deleteBuildRow(db, accountId, id);
   if (!gone) throw await whyNotDeleted(db, accountId, id);
-  await forgetBuild(env, gone).catch((error: unknown) => console.error(`leftovers of build ${id}:`, error));
+  await forgetBuild(env, gone).catch((error: unknown) =>
+    logFailure("leftovers of a build stay", error, { buildId: id }),
+  );
 }
 
 async function whyNotDeleted(db: Database, accountId: number, id: number): Promise<Refusal> {

@@ -11,6 +11,7 @@ import { listHeldBy, listQueued, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listEarlierSteps } from "#storage/estimates";
 import { keepPackages } from "#domain/builds/stored-packages";
+import { logFailure } from "#log/log";
 import { freezeBlobs } from "#storage/frozen-blobs";
 
 /** Builds that are read in one query. */
@@ -55,7 +56,7 @@ async function claimOne({ env, db }: Place, agent: Agent, build: Build): Promise
   const claimed = await object.claim(agent.id, expectedSecondsOf(earlierPhases));
   // Another agent was faster, or the build was cancelled.
   if ("refused" in claimed) return undefined;
-  const { attempt, token, timeLimitMs } = claimed;
+  const { attempt, token, timeLimitMs, requestId } = claimed;
   try {
     const [input, sharesRoot] = await Promise.all([
       getInput(env.BLOBS, build.inputSha256),
@@ -64,10 +65,11 @@ async function claimOne({ env, db }: Place, agent: Agent, build: Build): Promise
     // A start that was interrupted may have left the row alone.
     await freezeBlobs(db, build.id, blobsIn(input));
     await keepPackages({ env, db }, build.id, input);
-    return { buildId: build.id, attempt, token, timeLimitMs, input, earlierPhases, ...(sharesRoot && { sharesRoot }) };
+    const more = { ...(sharesRoot && { sharesRoot }), ...(requestId !== undefined && { requestId }) };
+    return { buildId: build.id, attempt, token, timeLimitMs, input, earlierPhases, ...more };
   } catch (error) {
     // Costs this build an attempt, so that it cannot block all others forever.
-    console.error(`build ${build.id} cannot be handed out:`, error);
+    logFailure("a build cannot be handed out", error, { buildId: build.id });
     await object.fail(token, { kind: "error", reason: "The service could not read what to build." });
     return undefined;
   }
@@ -78,7 +80,7 @@ async function earlierPhasesOf(db: Database, build: Build): Promise<Record<strin
   try {
     return mostAlike(await listEarlierSteps(db, build), build.imageType);
   } catch (error) {
-    console.error(`how long builds like ${build.id} took cannot be read:`, error);
+    logFailure("how long similar builds took cannot be read", error, { buildId: build.id });
     return [];
   }
 }

@@ -1,6 +1,7 @@
 import type { Access } from "#domain/accounts/access";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
+import { logFailure } from "#log/log";
 import type { Announcement } from "#model/announcement";
 import type { EventName } from "#model/event-names";
 import type { Account } from "#storage/accounts";
@@ -83,7 +84,7 @@ export async function sendOutboxEvent(
     await announce(env, owner, announcement);
     await forgetOutboxEvent(db, id);
   } catch (error) {
-    console.error(`${announcement.key} was not announced:`, error);
+    logFailure("an event was not announced", error, { key: announcement.key });
     await noteOutboxTry(db, id, new Date());
   }
 }
@@ -102,7 +103,7 @@ export async function sendOutbox({ env, db }: Place<Pick<Env, "EVENTS">>): Promi
 export async function endStreams(env: Pick<Env, "EVENTS">, account: Account): Promise<void> {
   await eventsObject(env, account)
     .hangUp()
-    .catch((error: unknown) => console.error(`streams of account ${account.id}:`, error));
+    .catch((error: unknown) => logFailure("the event streams of an account stay open", error, { account: account.id }));
 }
 
 interface Following {

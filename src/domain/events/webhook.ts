@@ -8,6 +8,7 @@ import type { OutsideRules } from "#domain/outside-address";
 import { Refusal } from "#domain/refusal";
 import { isReachable } from "#domain/repositories/address";
 import { decrypt, encrypt, newToken } from "#domain/secrets";
+import { logFailure } from "#log/log";
 import { eventNames, type EventName } from "#model/event-names";
 import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
@@ -72,7 +73,7 @@ export async function removeWebhook(
   // If this call fails, the object finds no row the next time it has something to send.
   await eventsObject(env, account)
     .forgetWebhook(gone.uid)
-    .catch((error: unknown) => console.error(`deliveries of webhook ${id}:`, error));
+    .catch((error: unknown) => logFailure("deliveries of a webhook stay", error, { webhook: id }));
 }
 
 /** The last 100, newest first. */

@@ -2,6 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { z } from "zod";
 import { FileEntry, FileTable, maxBlockBytes, maxTableBytes, orderOf, pointerBytes } from "#contract/index";
 import { Refusal } from "#domain/refusal";
+import { logFailure } from "#log/log";
 
 /** A blob of a file store (contract/file-store.ts) in R2. */
 export interface StoredBlob {
@@ -96,7 +97,7 @@ export class FileIndex {
 
 /** A store that cannot be read is as good as none; the operator finds the reason in the log. */
 export function unreadable({ key }: StoredBlob, why: unknown): Refusal {
-  console.error(`the file store ${key} cannot be read:`, why);
+  logFailure("a file store cannot be read", why, { key });
   return new Refusal("raw_image_unavailable");
 }
 

@@ -1,3 +1,4 @@
+import { logFailure } from "#log/log";
 import { addToCounters } from "#storage/counters";
 import { openDatabase } from "#storage/db";
 
@@ -39,7 +40,7 @@ async function write(env: Pick<Env, "DB">): Promise<void> {
       await addToCounters(openDatabase(env.DB), taken, new Date());
     } catch (error) {
       for (const { label, value } of taken) add(label, value);
-      console.error("refusals are counted later:", error);
+      logFailure("refusals are counted later", error);
       return;
     }
   }

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { RequestId } from "#contract/index";
 import type { Patience } from "#domain/repositories/import";
+import { requestIdNow } from "#log/request-id";
 
 /** What each queue of imports is called. */
 export const importsQueues: Record<string, Patience> = { "kiln-imports": "quick", "kiln-slow-imports": "patient" };
@@ -7,7 +9,7 @@ export const importsQueues: Record<string, Patience> = { "kiln-imports": "quick"
 export const deadImportsQueue = "kiln-dead-imports";
 
 /** A repository whose turn it is. The rows are the truth; this is only the wake-up. */
-export const ImportMessage = z.object({ repositoryId: z.int().positive() });
+export const ImportMessage = z.object({ repositoryId: z.int().positive(), requestId: RequestId.optional() });
 export type ImportMessage = z.infer<typeof ImportMessage>;
 
 export async function sendImport(
@@ -16,5 +18,7 @@ export async function sendImport(
   message: ImportMessage,
 ): Promise<void> {
   const queue = patience === "quick" ? env.IMPORTS : env.SLOW_IMPORTS;
-  await queue.send(message, { contentType: "json" });
+  const requestId = requestIdNow();
+  const request = requestId !== undefined && { requestId };
+  await queue.send({ ...message, ...request }, { contentType: "json" });
 }

@@ -9,6 +9,7 @@ import type { Place } from "#domain/place";
 import { ResolutionCache } from "#domain/software/resolution-cache";
 import type { UnknownName } from "#domain/software/closest-names";
 import { jobsOf, packageSetOf, unimported, type ApplianceSoftware } from "#domain/software/resolution-request";
+import { logFailure } from "#log/log";
 import type { Job } from "#solver/job";
 import type { Problem, ResolvedPackage } from "#solver/resolution";
 import { solverRoom } from "#solver/shared";
@@ -64,7 +65,7 @@ export async function resolve(
     return await resolveOnce(env, { ...software, repositories }, signal);
   } catch (error) {
     if (!(error instanceof PartGone)) throw error;
-    console.error(error.message);
+    logFailure("a part of a repository is gone", error.message, { repositoryId: error.repositoryId });
     return { state: "unimported", repositories: repositories.filter(({ id }) => id === error.repositoryId) };
   }
 }

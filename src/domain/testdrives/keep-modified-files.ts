@@ -13,6 +13,7 @@ import { discardContent, stageContent, type Place, type StagedFile } from "#doma
 import { parseMetadata, type FileMetadata } from "#domain/contents/overlay-file-metadata";
 import { leftBytes, quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
+import { logFailure } from "#log/log";
 import { findAppliance, type Appliance } from "#storage/appliances";
 import { findAnyBuild } from "#storage/builds";
 import { keepOverlayFiles } from "#storage/kept-files";
@@ -150,7 +151,7 @@ async function stageAll(place: Place, wanted: readonly Wanted[]): Promise<Staged
   } catch (error) {
     await discard(place, staged);
     if (error instanceof Refusal) throw error;
-    console.error(`testdrive files were not kept:`, error);
+    logFailure("files of a testdrive were not stored", error);
     throw unreadable(); // most likely the agent, or its machine, has gone in the middle
   }
 }

@@ -11,6 +11,7 @@ import {
 import { secretFile } from "#domain/images/secret-files";
 import { Refusal } from "#domain/refusal";
 import { testdriveObject } from "#domain/testdrives/testdrive";
+import { logFailure } from "#log/log";
 import { readAtMost } from "#repodata/streams";
 import { findAnyBuild } from "#storage/builds";
 import type { Database } from "#storage/db";
@@ -114,7 +115,7 @@ const isJson = ({ headers }: Response) => headers.get("content-type")?.startsWit
 async function readAnswer(answer: Response): Promise<ModifiedAnswer> {
   const parsed = ModifiedAnswer.safeParse(await jsonIn(answer));
   if (parsed.success) return parsed.data;
-  console.error("an agent's answer about modified files cannot be used:", parsed.error.message.slice(0, 500));
+  logFailure("an agent's answer about modified files cannot be used", parsed.error.message.slice(0, 500));
   throw unreadable();
 }
 
@@ -128,7 +129,7 @@ async function jsonIn({ body }: Response): Promise<unknown> {
 }
 
 async function unusable(answer: Response): Promise<Refusal> {
-  console.error("an agent answered something else than it was asked about modified files", answer.status);
+  logFailure("an agent answered something else than it was asked about modified files", answer.status);
   await answer.body?.cancel();
   return unreadable();
 }

@@ -5,6 +5,8 @@ import { Refusal } from "#domain/refusal";
 import { newToken, sameSecret, seal, unseal, type SealingKey } from "#domain/secrets";
 import { wakeAfterLife, wakeAfterStart } from "#domain/sign-of-life";
 import { claimWithinMs, type TestdriveState } from "#domain/testdrives/machine";
+import { logFailure } from "#log/log";
+import { requestIdNow } from "#log/request-id";
 import { configurationOf } from "#model/configuration";
 import type { Account } from "#storage/accounts";
 import type { Agent } from "#storage/agents";
@@ -91,7 +93,8 @@ export async function startTestdriveOf(
   if (!testdrive) throw await noSlot(db, account, limits.perAccount);
   if (testdrive.state === "ended") throw unclaimed();
 
-  const started = await testdriveObject(env, testdrive).start({ ...facts, testdriveId: testdrive.id, hasNetwork });
+  const given = { ...facts, testdriveId: testdrive.id, hasNetwork, requestId: requestIdNow() };
+  const started = await testdriveObject(env, testdrive).start(given);
   if ("refused" in started) throw unclaimed();
   return { testdrive: await opened(env, testdrive), vnc: started.claimed.vnc, password: started.claimed.password };
 }
@@ -192,7 +195,7 @@ export async function wakeSilentTestdrives({ env, db }: Place<Pick<Env, "TESTDRI
   await Promise.all(
     silent.map((testdrive) =>
       wake({ env, db }, testdrive).catch((error: unknown) =>
-        console.error(`testdrive ${testdrive.id} does not wake up:`, error),
+        logFailure("a testdrive does not wake up", error, { testdriveId: testdrive.id }),
       ),
     ),
   );

@@ -1,6 +1,7 @@
 import type { Place } from "#domain/place";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { deleteUpload } from "#domain/uploads/upload";
+import { logFailure } from "#log/log";
 import { blobIdOfKey, tailsPrefix } from "#storage/blobs";
 import { findBlobsOfUploads, listExpiredUploads } from "#storage/resumable-uploads";
 
@@ -9,7 +10,9 @@ const uploadsPerRun = 50;
 /** Removes uploads that nothing has come for in a day. */
 export async function removeExpiredUploads({ env, db }: Place, now: number): Promise<void> {
   for (const upload of await listExpiredUploads(db, new Date(now), uploadsPerRun)) {
-    await deleteUpload({ env, db }, upload).catch((error: unknown) => console.error(`upload ${upload.id}:`, error));
+    await deleteUpload({ env, db }, upload).catch((error: unknown) =>
+      logFailure("an expired upload stays", error, { upload: upload.id }),
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { troublesOf, type Trouble } from "#domain/operation/health";
 import { recentSnapshot, type Snapshot } from "#domain/operation/snapshot";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
+import { logFailure } from "#log/log";
 import { factory, type WebEnv } from "../factory.ts";
 import { page } from "../page.tsx";
 import { Content } from "../parts/column.tsx";
@@ -30,7 +31,7 @@ async function look(c: Context<WebEnv>): Promise<Seen | undefined> {
     const [now, { on }] = await Promise.all([recentSnapshot({ env: c.env, db: c.var.db }), readOnlyMode(c.var.db)]);
     return { now, isReadOnly: on };
   } catch (error) {
-    console.error("the status cannot be read:", error);
+    logFailure("the status cannot be read", error);
     return undefined;
   }
 }

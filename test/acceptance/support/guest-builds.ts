@@ -51,7 +51,7 @@ export async function guestBuilds(): Promise<GuestBuilds> {
       }));
       const build = worker.queueBuild({ ...input, repositories }, { timeLimitMs: 1_400_000 });
       build.status = "running";
-      await startBuild({ env: build.claim, db: parts }).done;
+      await startBuild(build.claim, parts).done;
       return guestBuildOf(build, stateDir);
     },
     async [Symbol.asyncDispose]() {

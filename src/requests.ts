@@ -1,0 +1,36 @@
+import type { Context } from "hono";
+import { createMiddleware } from "hono/factory";
+import { matchedRoutes } from "hono/route";
+import { requestIdHeader } from "#contract/index";
+import { countRefusal } from "#domain/operation/refusals";
+import { logEvent } from "#log/log";
+import { forRequest, requestIdOf } from "#log/request-id";
+import type { WebEnv } from "#web/factory";
+
+/** Gives each request an id, which every line of the log about it has, and counts its error. */
+export const watched = createMiddleware<WebEnv>(async (c, next) => {
+  const begunAt = Date.now();
+  await forRequest(requestIdOf(c.req.header(requestIdHeader)), async () => {
+    await next();
+    const { status } = c.res;
+    const code = c.var.refused;
+    if (status >= 500 || Math.random() < Number(c.env.LOG_REQUESTS)) {
+      logEvent("request", { method: c.req.method, path: shownPath(c), status, code, ms: Date.now() - begunAt });
+    }
+    if (status < 400) return;
+    const { executionCtx } = c;
+    const waitUntil = (work: Promise<void>) => executionCtx.waitUntil(work);
+    countRefusal({ env: c.env, waitUntil }, { code: code ?? "other", status });
+  });
+});
+
+/** The path with its ids, but with the names of all other parameters: some addresses are secret. */
+function shownPath(c: Context): string {
+  // Middleware matches too, with shorter patterns.
+  const [route] = matchedRoutes(c).toSorted((one, other) => other.path.length - one.path.length);
+  const given = c.req.path.split("/");
+  return (route?.path ?? "*")
+    .split("/")
+    .map((part, nth) => (part.startsWith(":") && /^\d{1,15}$/.test(given[nth] ?? "") ? given[nth] : part))
+    .join("/");
+}
