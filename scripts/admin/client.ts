@@ -78,7 +78,8 @@ const Health = z.object({
   ok: z.boolean(),
   version: z.string(),
   wasm: z.literal(true),
-  reasons: z.array(z.object({ code: z.string(), message: z.string() })),
+  /** A service that a deploy has not replaced yet gives none. */
+  reasons: z.array(z.object({ code: z.string(), message: z.string() })).default([]),
 });
 const NewAccount = z.object({ username: z.string(), apiKey: z.string(), password: z.string().nullish() });
 const Password = z.object({ password: z.string() });
@@ -117,11 +118,12 @@ export type AccountRequest = {
 
 export type AdminClient = ReturnType<typeof adminClient>;
 
+const name = encodeURIComponent;
+
 /** The service's admin routes, each as a function. A refusal is a Complaint with the service's message. */
 export function adminClient(url: string, secret: string) {
   const send = sender(url, secret);
   const ask = asker(url, send);
-  const name = encodeURIComponent;
   return {
     url,
     ...watchCalls(url, send),

@@ -95,7 +95,9 @@ function agentStep({ admin, folder, settings, ask, store, serviceUrl }: Deployme
       const { token } = await admin().addAgent(agent);
       const url = serviceUrl();
       folder.write(file(agent), { url, token, stateDir: "/var/lib/kiln-agent" });
-      print(`  The agent's configuration, with its token, is ${folder.file(file(agent))}`);
+      print("  On the agent's host, as root, with the package of npm run package:agent:");
+      print(`    apt install ./kiln-agent_*.deb && kiln-agent setup ${url}`);
+      print(`  It reads the agent's token, which is in ${folder.file(file(agent))}`);
     },
   };
 }

@@ -49,10 +49,13 @@ describe("the operator's path", () => {
     writeFileSync(join(clone, "token.txt"), `${queueToken}\n`);
     const commands = commandsOf("docs/operations/cloudflare.md", "npm run deploy -- --host");
     expect(commands).toHaveLength(2);
+    let output = "";
     for (const command of commands) {
       const ended = await shell(command, clone, { ...env, KILN_URL: world.service.url });
       expect(ended).toMatchObject({ code: 0 });
+      output += ended.output;
     }
+    expect(output).toContain(`apt install ./kiln-agent_*.deb && kiln-agent setup ${world.service.url}\n`);
     expect(execFileSync("git", ["status", "--short"], { cwd: clone, encoding: "utf8" })).toBe(
       "?? node_modules\n?? token.txt\n",
     );
