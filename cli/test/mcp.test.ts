@@ -1,7 +1,7 @@
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commands } from "../src/commands.ts";
+import { assistantOf, called } from "./support/assistant.ts";
 import { newMachine, type Machine } from "./support/machine.ts";
 import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
 
@@ -40,25 +40,13 @@ beforeAll(async () => {
     [`${path}/1002`]: (_request, response) => response.writeHead(502).end("Bad gateway"),
   });
   await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
-  [reader, writer] = await Promise.all([connected(), connected("--write")]);
+  [reader, writer] = await Promise.all([assistantOf(machine), assistantOf(machine, "--write")]);
 });
 afterAll(async () => {
   await Promise.all([reader.close(), writer.close()]);
   await service[Symbol.asyncDispose]();
   machine[Symbol.dispose]();
 });
-
-async function connected(...options: string[]): Promise<Client> {
-  const client = new Client({ name: "test", version: "1" });
-  const { folder: cwd, env } = machine;
-  await client.connect(new StdioClientTransport({ command: "kiln", args: ["mcp", ...options], env, cwd }));
-  return client;
-}
-
-async function called(client: Client, name: string, given: Record<string, unknown> = {}) {
-  const { content, isError } = await client.callTool({ name, arguments: given });
-  return { text: content.map((part) => (part.type === "text" ? part.text : "")).join(""), isError: isError ?? false };
-}
 
 describe("kiln mcp", () => {
   it("offers only what reads, and with --write also what changes something", async () => {

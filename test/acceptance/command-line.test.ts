@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { assistantOf, called } from "../../cli/test/support/assistant.ts";
 import { newMachine, run, type Machine } from "../../cli/test/support/machine.ts";
 import type { Ready } from "./support/service.ts";
 import { addAccount, sharedService } from "./support/shared-service.ts";
@@ -43,6 +44,32 @@ it("verifies that image offline, and refuses it with a changed byte", async () =
   content[1000] = (content[1000] ?? 0) ^ 1;
   writeFileSync(join(machine.folder, image), content);
   expect(await machine.kiln(["verify", image], { env })).toMatchObject({ code: 6, stdout: "" });
+});
+
+/** What an assistant gets of a tool. */
+async function talk(options: string[], tool: string, given: Record<string, unknown>): Promise<string> {
+  const assistant = await assistantOf(machine, ...options);
+  const { text } = await called(assistant, tool, given);
+  await assistant.close();
+  return text;
+}
+
+it("lets an assistant look at it, and change it with --write", async () => {
+  expect(await talk([], "status", { appliance: "First" })).toBe("It can be built.");
+  expect((await fetch(await talk([], "link", { build: "First" }), { method: "HEAD" })).status).toBe(200);
+  const file = "name: First\nbase_system: tiny-1.0\nconfiguration: { description: Greets }\n";
+  expect(await talk([], "plan", { file })).toContain("Greets");
+  expect(await talk(["--write"], "apply", { file })).toContain("Applied to appliance");
+});
+
+it("imports the manifest of its build as another appliance, which can be built", async () => {
+  const manifest = await machine.kiln(["manifest", "First"]);
+  writeFileSync(join(machine.folder, "first.xml"), manifest.stdout);
+  const env = { PASSWORD_ROOT: "quiet please", PASSWORD_TUX: "quiet please" };
+  const imported = await machine.kiln(["import", "first.xml", "--name", "Second", "--apply"], { env });
+  expect(imported, imported.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("Applied to appliance") });
+  expect(await machine.kiln(["status", "Second"])).toMatchObject({ code: 0 });
+  expect(await machine.kiln(["plan", "Second.yaml"], { env })).toMatchObject({ code: 0 });
 });
 
 it("brings a large file in pieces, and gets it back", async () => {
