@@ -24,6 +24,8 @@ import { refuseVolumes } from "./volumes.ts";
 export interface ImageBuild {
   /** KIWI NG's program on this host. */
   kiwi: string;
+  /** KIWI's version; absent: the builder root's, or an old one. */
+  builder?: string;
   /** Given: KIWI and its tools are those of this root. */
   builderRoot?: StoredRoot | undefined;
   /** Given: KIWI runs in a guest. */
@@ -62,7 +64,7 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   if (!build.guest) refuseVolumes(input);
   // The rpm of a builder root is asked where this host's kernel runs it anyway.
   if (!build.builderRoot || !build.guest) await refuseDatabase(input, build);
-  const place = await makeKiwiPlace(build.workDir, input);
+  const place = await makeKiwiPlace(build.workDir, input, build.builder ?? build.builderRoot?.facts.builder);
   await writeDescription(input, place.description, runner.repository(place));
   build.onPhase("Preparing the build");
   const keys = input.packageType === "deb" ? [] : await writeKeys(input, place.keys);

@@ -39,12 +39,14 @@ export function kiwiPlaceAt(workDir: string): KiwiPlace {
 export async function makeKiwiPlace(
   workDir: string,
   { packageType = "rpm", rpmDatabase }: Partial<Pick<FrozenInput, "packageType" | "rpmDatabase">> = {},
+  /** KIWI's version. */
+  builder = "9",
 ): Promise<KiwiPlace> {
   const place = kiwiPlaceAt(workDir);
   const { description, packages, target, home, cache, temp } = place;
   await Promise.all([description, packages, target, home, cache, temp].map((dir) => mkdir(dir)));
   await writeFile(join(place.home, ".rpmmacros"), rpmMacros(rpmDatabase));
-  await writeFile(place.config, packageType === "deb" ? `${kiwiConfig}${debianConfig}` : kiwiConfig);
+  await writeFile(place.config, kiwiConfig(packageType === "deb", builder));
   return place;
 }
 
@@ -102,16 +104,29 @@ const rpmMacros = (database?: RpmDatabase) =>
 
 // By default KIWI compresses with xz -9, which takes longer than the rest of the build.
 // shims/xz knows it by these options.
-const kiwiConfig = "xz:\n  - options: '-0 --threads=0'\n";
+const settings = { xz: { options: "-0 --threads=0" } };
 
 // KIWI looks for its dracut modules in packages called dracut-kiwi-*. Debian calls them kiwi-dracut-*. And it would unpack
 // the changelog of each package for a list that no one reads.
-const debianConfig = `bundle:
-  - has_package_changes: false
-runtime_checks:
-  - disable:
-    - check_dracut_module_for_disk_oem_in_package_list
-    - check_dracut_module_for_oem_install_in_package_list
-    - check_dracut_module_for_live_iso_in_package_list
-    - check_dracut_module_for_disk_overlay_in_package_list
-`;
+const debianSettings = {
+  bundle: { has_package_changes: false },
+  runtime_checks: {
+    disable: [
+      "check_dracut_module_for_disk_oem_in_package_list",
+      "check_dracut_module_for_oem_install_in_package_list",
+      "check_dracut_module_for_live_iso_in_package_list",
+      "check_dracut_module_for_disk_overlay_in_package_list",
+    ],
+  },
+};
+
+/** JSON, which is YAML too. Before KIWI 11 each section is a list of settings. */
+function kiwiConfig(isDebian: boolean, builder: string): string {
+  const sections = { ...settings, ...(isDebian && debianSettings) };
+  if (Number.parseInt(builder, 10) >= 11) return JSON.stringify(sections);
+  const lists = Object.entries(sections).map(([name, section]) => [
+    name,
+    Object.entries(section).map((one) => Object.fromEntries([one])),
+  ]);
+  return JSON.stringify(Object.fromEntries(lists));
+}

@@ -145,7 +145,9 @@ class BuildWork {
       onPacked: () => enter("Uploading the image"),
       onDone: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
     });
-    const built = taken ?? (await this.#build(workDir, { builderRoot, share, base, stored, delivery, lines, tell }));
+    const built =
+      taken ??
+      (await this.#build(workDir, { builder: tools.builder, builderRoot, share, base, stored, delivery, lines, tell }));
     await using slot = await beginDisk(this.#claim, parts, built, place);
     const difference = differenceOf(input.packages, built.installed);
     for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
@@ -164,12 +166,13 @@ class BuildWork {
 
   async #build(
     workDir: string,
-    { builderRoot, share, base, stored, delivery, lines, tell }: Partners,
+    { builder, builderRoot, share, base, stored, delivery, lines, tell }: Partners,
   ): Promise<BuiltImage> {
     const { api, config, packageCache } = this.#parts;
     await using guest = config.isolation === "vm" ? await guestOfBuild(config, this.#claim) : undefined;
     return await buildImage(this.#claim.input, {
       kiwi: config.kiwi,
+      builder,
       builderRoot,
       ...(share && { share }),
       ...(base && { base }),
@@ -258,6 +261,8 @@ class BuildWork {
 
 /** What takes part in the work of KIWI, or is notified of it. */
 interface Partners {
+  /** KIWI's version. */
+  builder: string;
   builderRoot: StoredRoot | undefined;
   share: RootShare | undefined;
   base: BaseShare | undefined;

@@ -57,7 +57,7 @@ async function checkBare(root: StoredRoot, { stateDir }: HostConfig): Promise<Ch
   const name = nameOf(root);
   await using dir = await scratchDir(stateDir);
   try {
-    const place = await makeKiwiPlace(dir.path);
+    const place = await makeKiwiPlace(dir.path, {}, root.facts.builder);
     const words = Object.entries(kiwiEnvironment(place)).map(([key, value]) => `${key}=${value}`);
     const asking = inRoot(root, dir.path, ["env", ["-i", ...words, ...asked.split(" ")]]);
     const said = await outputOf(...enclosed(...asking), AbortSignal.timeout(2 * answerLimitMs));
