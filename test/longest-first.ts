@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const longest = [
   "guest-build.test.ts",
   "guest-formats.test.ts",
+  "debian-image.test.ts",
   "main-job.test.ts",
   "faults.test.ts",
   "formats.test.ts",
