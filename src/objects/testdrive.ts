@@ -13,6 +13,7 @@ import {
 } from "#domain/testdrives/machine";
 import type { TestdriveFacts, TestdriveLook, VncAddress } from "#domain/testdrives/testdrive";
 import { logFailure } from "#log/log";
+import { setAlarmBy } from "./alarm.ts";
 import { ControlLine, reportIn } from "./control-line.ts";
 import { GuestWeb } from "./guest-web.ts";
 import { ModifiedLine } from "./modified-line.ts";
@@ -89,8 +90,9 @@ export class Testdrive extends DurableObject<Env> {
     const state = this.#session?.state;
     const isForgotten = state?.status === "ended" && Date.now() >= nextWakeUp(state);
     // Counted, because a deploy closes sockets without an event.
-    if (!isForgotten) await this.#countViewers();
-    else await this.ctx.storage.deleteAll();
+    if (isForgotten) return await this.ctx.storage.deleteAll();
+    await this.#countViewers();
+    await this.#setAlarm(); // it may have come too early
   }
 
   /** The sockets, and visitors of the guest's web server; the doors have looked up the session, and the page's token is theirs to check. */
@@ -210,7 +212,7 @@ export class Testdrive extends DurableObject<Env> {
     const session = this.#session;
     if (!session) return;
     const again = this.#record.isTold(known(session)) ? Infinity : Date.now() + tellAgainMs;
-    await this.ctx.storage.setAlarm(Math.min(nextWakeUp(session.state), again));
+    await setAlarmBy(this.ctx.storage, Math.min(nextWakeUp(session.state), again));
   }
 
   #hangUp(reason: string): void {
