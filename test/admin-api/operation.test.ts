@@ -71,6 +71,16 @@ describe("GET metrics", () => {
     expect(ended.get('kiln_builds{state="running"}')).toBe(0);
   });
 
+  it("counts an agent that is drained apart", async () => {
+    await fakeAgent("drained");
+    const before = await metricsNow();
+    await operate("PUT", "/agents/drained/draining", { draining: true });
+    const now = await metricsNow();
+    const idle = 'kiln_agents{state="idle"}';
+    expect(now.get('kiln_agents{state="draining"}')).toBe(1);
+    expect(now.get(idle)).toBe((before.get(idle) ?? 0) - 1);
+  });
+
   it("counts finished and cancelled builds", async () => {
     const agent = await fakeAgent();
     await agent.buildsSuccessfully(await startBuild(tux, await createAppliance(tux)));

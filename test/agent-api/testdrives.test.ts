@@ -35,6 +35,7 @@ describe("POST /agent/testdrives/claim", () => {
     expect(claim).toEqual({
       testdriveId: id,
       token: expect.stringMatching(new RegExp(`^\\d+\\.${id}\\.[\\w-]{36}\\.[\\w-]{32}$`)),
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       password: vnc.password,
       buildId: expect.any(Number),
       imageType: "oem",

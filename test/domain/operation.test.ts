@@ -28,7 +28,7 @@ const idle: Snapshot = {
 const waiting = (minutes: number, hasIdleAgent: boolean): Snapshot => ({
   ...idle,
   amounts: { ...idle.amounts, queuedBuilds: 1, queuedSince: ago(minutes) },
-  agents: [{ isAlive: true, isBusy: !hasIdleAgent }],
+  agents: [{ isAlive: true, isBusy: !hasIdleAgent, isDrained: false }],
   doable: { waitsSince: ago(minutes), hasIdleAgent },
 });
 
@@ -42,7 +42,7 @@ it.each([
   ["no agent has been alive since a restart", { ...waiting(1, true), agents: [] }, []],
   [
     "no agent is alive",
-    { ...waiting(2, true), agents: [{ isAlive: false, isBusy: false }], doable: undefined },
+    { ...waiting(2, true), agents: [{ isAlive: false, isBusy: false, isDrained: false }], doable: undefined },
     ["no_agents"],
   ],
   ["the sweep has never run", { ...idle, chores: [] }, ["sweep_late"]],

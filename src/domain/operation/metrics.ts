@@ -49,10 +49,12 @@ function ofBuilds({ at, amounts, counters, slots }: Snapshot): Metric[] {
 
 function ofAgents({ agents, amounts, slots }: Snapshot): Metric[] {
   const alive = agents.filter(({ isAlive }) => isAlive);
+  const working = alive.filter(({ isDrained }) => !isDrained);
   return [
     gauge("kiln_agents", "Registered agents. Busy: alive, with a build or a testdrive", [
-      { labels: { state: "idle" }, value: alive.filter(({ isBusy }) => !isBusy).length },
-      { labels: { state: "busy" }, value: alive.filter(({ isBusy }) => isBusy).length },
+      { labels: { state: "idle" }, value: working.filter(({ isBusy }) => !isBusy).length },
+      { labels: { state: "busy" }, value: working.filter(({ isBusy }) => isBusy).length },
+      { labels: { state: "draining" }, value: alive.length - working.length },
       { labels: { state: "silent" }, value: agents.length - alive.length },
     ]),
     gauge("kiln_testdrives", "Testdrives that are not over", [

@@ -24,7 +24,7 @@ const comparedBuilds = 50;
 export interface Snapshot {
   at: number;
   amounts: Amounts;
-  agents: { isAlive: boolean; isBusy: boolean }[];
+  agents: { isAlive: boolean; isBusy: boolean; isDrained: boolean }[];
   /** The queued build that has waited longest of those that an agent which is alive can do; undefined: there is none. */
   doable?: { waitsSince: number; hasIdleAgent: boolean } | undefined;
   counters: Counter[];
@@ -55,7 +55,7 @@ export async function takeSnapshot({ env, db }: Place<SnapshotEnv>, at: number =
   };
 }
 
-type AgentNow = { isAlive: boolean; isBusy: boolean; can: Capabilities | null };
+type AgentNow = Snapshot["agents"][number] & { can: Capabilities | null };
 
 async function agentsNow({ env, db }: Place<SnapshotEnv>, at: number): Promise<AgentNow[]> {
   const [agents, busy, heard] = await Promise.all([listAgents(db), listBusyAgents(db), switchboard(env).heard()]);
@@ -64,6 +64,7 @@ async function agentsNow({ env, db }: Place<SnapshotEnv>, at: number): Promise<A
   return agents.map(({ id, lastSeenAt, capabilities, drainedAt }) => ({
     isAlive: (lastSeenAt?.getTime() ?? 0) > at - silentAfterMs || heardSince(id),
     isBusy: busy.includes(id),
+    isDrained: drainedAt !== null,
     can: drainedAt === null ? capabilities : null,
   }));
 }
