@@ -7,6 +7,7 @@ import { measureDebian, measureDebian13 } from "./debian/debian.ts";
 import { measureKilledAgent } from "./killed-agent.ts";
 import { measureLargeUpload } from "./large-upload.ts";
 import { measureList } from "./list.ts";
+import { measurePages } from "./pages.ts";
 import { Place } from "./place.ts";
 import { measureRelay } from "./relay.ts";
 import { measureSoftware } from "./software/software.ts";
@@ -15,6 +16,7 @@ import { measureUploadMemory } from "./upload-memory.ts";
 
 const measurements: Measurement[] = [
   { name: "list", run: measureList },
+  { name: "pages", run: measurePages },
   { name: "build", run: measureBuild },
   { name: "multi", run: measureMulti },
   { name: "testdrive", run: measureTestdrive },
