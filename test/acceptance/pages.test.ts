@@ -5,15 +5,17 @@ import { inBrowser } from "./support/page.ts";
 import { newPerson, type Person } from "./support/person.ts";
 import { makeOperator, sharedService } from "./support/shared-service.ts";
 
-// What only a browser can say of the pages: axe finds nothing, nothing scrolls sideways, and scripts replace parts of a page.
+// What only a browser can say of the pages: axe finds nothing, nothing scrolls sideways, scripts replace parts of a page, and
+// everything works without them.
 
 const name = "Radio astronomy reduction workstation for the summer school, with sample data";
 
 let tux: Person;
+let visitor: Person;
 let applianceId: string;
 beforeAll(async () => {
   const service = await sharedService("with-agent");
-  tux = await newPerson(service, "pages");
+  [tux, visitor] = [await newPerson(service, "pages"), await newPerson(service, "pages-visitor")];
   await makeOperator(service, "pages");
   applianceId = (await tux.rest.call("POST", "/appliances", { clone_from: 1, arch: "x86_64", name })).appliance.id;
   const { build } = await tux.rest.call("POST", "/running_builds", { appliance_id: applianceId });
@@ -63,10 +65,69 @@ const diagonal = views.filter(({ colorScheme, width }) => (colorScheme === "dark
 
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${tux.ready.url}/sign_in`);
-  await page.getByLabel("Account name").fill(tux.ready.username);
-  await page.getByLabel("Password, or API key").fill(tux.ready.api_key);
+  await signInHere(page, tux);
+}
+
+async function signInHere(page: Page, { ready }: Person): Promise<void> {
+  await page.getByLabel("Account name").fill(ready.username);
+  await page.getByLabel("Password, or API key").fill(ready.api_key);
   await page.getByRole("main").getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("button", { name: tux.ready.username }).waitFor();
+  await page.getByRole("button", { name: ready.username, exact: true }).waitFor();
+}
+
+const press = (page: Page, name: string) =>
+  page.getByRole("main").getByRole("button", { name, exact: true }).first().click();
+const follow = (page: Page, name: string) => page.getByRole("link", { name, exact: true }).first().click();
+const result = (page: Page, text: string | RegExp) => page.locator("#result").getByText(text).waitFor();
+
+/** From a template to a build, and to the gallery. */
+async function makeAndPublish(page: Page): Promise<void> {
+  await page.goto(`${tux.ready.url}/appliances/new`);
+  await page.getByLabel("Name", { exact: true }).fill("Without scripts");
+  await press(page, "Create appliance");
+  await result(page, "Without scripts is yours now.");
+  await follow(page, "Software");
+  await page.getByRole("searchbox", { name: "Packages and patterns" }).fill("hello");
+  await press(page, "Search");
+  await follow(page, "Effect of hello");
+  await page
+    .locator(".hits .effect", { hasText: /\+\d+ packages?, \+/ })
+    .first()
+    .waitFor();
+  await press(page, "Add hello");
+  await result(page, /^hello is added/);
+  await press(page, "Build oem");
+  await result(page, "The build of oem has started.");
+  await page.locator("#running article").getByRole("button", { name: "Cancel" }).click();
+  await result(page, "The build is cancelled.");
+  await page.goto(`${tux.ready.url}/appliance/${applianceId}/share`);
+  await press(page, "Unpublish … 0.0.1");
+  await page.locator("#unpublish-0-0-1").getByRole("button", { name: "Unpublish 0.0.1" }).click();
+  await page.getByLabel("Release notes of 0.0.1").fill("The first version, once more.");
+  await press(page, "Publish 0.0.1");
+  await page
+    .getByRole("region", { name: /^In the gallery/ })
+    .getByRole("link", { name: "0.0.1" })
+    .waitFor();
+}
+
+/** Found signed out; rated, commented and cloned by another account. */
+async function findAndClone(page: Page): Promise<void> {
+  await follow(page, "Gallery");
+  await page.getByRole("searchbox").fill("radio");
+  await press(page, "Search");
+  await page.getByRole("main").getByRole("link", { name, exact: true }).click();
+  await page.getByText("The first version, once more.").waitFor();
+  await page.getByRole("main").getByRole("link", { name: "Clone", exact: true }).click();
+  await signInHere(page, visitor);
+  await page.getByRole("radio", { name: "4 stars" }).check({ force: true });
+  await press(page, "Rate");
+  await result(page, "Your rating is counted.");
+  await page.getByLabel("Write a comment").fill("Found without scripts.");
+  await press(page, "Send");
+  await page.locator("#comments").getByText("Found without scripts.").waitFor();
+  await press(page, "Clone");
+  await result(page, `${name} is yours now.`);
 }
 
 /** What axe finds on the page, and what reaches beyond it. */
@@ -123,6 +184,20 @@ describe("the pages", () => {
       expect(await page.evaluate(() => Reflect.get(window, "same"))).toBe(true);
       expect(await page.getByLabel("Search my appliances").inputValue()).toBe("radio");
     });
+  });
+
+  it("do the same without scripts", async () => {
+    const work = async (page: Page) => {
+      await signIn(page);
+      await makeAndPublish(page);
+      await page.getByRole("button", { name: tux.ready.username, exact: true }).click();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await findAndClone(page);
+    };
+    await inBrowser(tux.ready.url, work, { javaScriptEnabled: false });
+
+    const [clone] = [(await visitor.rest.call("GET", "/appliances")).appliances.appliance].flat();
+    expect(clone).toMatchObject({ name: `${visitor.ready.username}'s ${name}` });
   });
 
   it("remember the colours that are chosen", async () => {

@@ -19,9 +19,14 @@ const args = [
 const timeout = 120_000;
 
 /** Opens a URL in a real browser and passes its page to `work`; then closes the browser. */
-export async function inBrowser<T>(url: string, work: (page: Page) => Promise<T>): Promise<T> {
+export async function inBrowser<T>(
+  url: string,
+  work: (page: Page) => Promise<T>,
+  { javaScriptEnabled = true } = {},
+): Promise<T> {
   const profile = mkdtempSync(join(tmpdir(), "kiln-browser-"));
-  const options = { executablePath: "/usr/bin/chromium", args, timeout, viewport: { width: 1100, height: 720 } };
+  const viewport = { width: 1100, height: 720 };
+  const options = { executablePath: "/usr/bin/chromium", args, timeout, viewport, javaScriptEnabled };
   const browser = await chromium.launchPersistentContext(profile, options);
   try {
     const page = await browser.newPage();
