@@ -1,5 +1,4 @@
 import { createWriteStream, openAsBlob } from "node:fs";
-import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
@@ -43,7 +42,7 @@ function accountClient({ url, username, apiKey }: { url: string; username: strin
       ),
     download: async (path: string, file: string): Promise<void> => {
       const { body } = await send("GET", path);
-      await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), createWriteStream(file));
+      await pipeline(body === null ? [] : body, createWriteStream(file));
     },
   };
 }

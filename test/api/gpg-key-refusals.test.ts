@@ -65,7 +65,7 @@ describe("POST gpg_keys", () => {
       /2 keys/,
     ],
     ["a revoked key", async () => (await revokeKey({ key: await newKey(), format: "armored" })).publicKey, /revoked/],
-    ["a key with a forged name", async () => await renamedKey(), /no valid signature by itself/],
+    ["a key with a forged name", async () => await renamedKey(), /no valid self-signature/],
   ])("refuses %s with a reason that does not repeat it", async (_, bodyFor, message) => {
     const tux = await signedIn();
     const id = await createAppliance(tux);

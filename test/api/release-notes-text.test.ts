@@ -40,5 +40,5 @@ it("ends with a complete line if the lines themselves are long", () => {
 it("says so if only files have changed", () => {
   const one = compared("0.0.1", []);
   const since = buildDifference(one, one);
-  expect(releaseNotesText({ applianceId: 1, version: "0.0.2", image: one, since })).toContain("Nothing but the files.");
+  expect(releaseNotesText({ applianceId: 1, version: "0.0.2", image: one, since })).toContain("Only the files.");
 });

@@ -12,8 +12,11 @@ const paths = [...new Set(app.routes.filter(({ method }) => method === "GET").ma
 // For these, GET itself opens a connection that stays open.
 const withoutAnswer = /socket|\/control$|\/viewers\/|\/events$/;
 
-// These need an agent, a signed URL, a running testdrive, or something that this catalogue does not have.
-const refused = /^[/](?:agent|download|repositories|testdrive|agreements|assets)[/]|[/]modified_files/;
+// These need an agent, a signed URL, a running testdrive, or something that this catalogue does not have. No agent: no health.
+const refused =
+  /^[/](?:agent|download|repositories|testdrive|agreements|assets)[/]|[/]modified_files|^[/]admin[/]health$/;
+// Without a session, this one leads to the page to sign in.
+const isPage = /^[/]testdrive[/].*[/]modified_files[/]archive$/;
 
 /** Without what a page demands of its parameters: `:id{\d+}`. */
 const unconstrained = (path: string) => path.replace(/(?<=:\w+)\{(?:[^{}]|\{[^}]*\})*\}/g, "");
@@ -24,7 +27,7 @@ const ofVersion2 = new Set(
     .filter(({ method, versions }) => method === "GET" && !versions.includes("v1"))
     .map(({ path }) => `/api/v1/user${nameless(path)}`),
 );
-const isRefused = (path: string) => refused.test(path) || ofVersion2.has(nameless(path));
+const isRefused = (path: string) => (refused.test(path) && !isPage.test(path)) || ofVersion2.has(nameless(path));
 
 let sample: Sample;
 
@@ -60,6 +63,7 @@ function filled(path: string): string {
     .replace("/accounts/:name", `/accounts/${sample.tux.username}`)
     .replace("/pictures/:name", "/pictures/vessel-1.svg")
     .replace(":version", "0.0.1")
+    .replace(":picture", "logo")
     .replace(/:image_type\b/, "oem")
     .replace(/:format\b/, "spdx")
     .replace(/:name\b/, "default")

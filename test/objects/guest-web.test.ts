@@ -57,7 +57,7 @@ describe("visitors of a guest's web server", () => {
     const alone = await visit(drive.web);
 
     expect([early.status, await early.text()]).toEqual([503, "This machine is still starting.\n"]);
-    expect([alone.status, await alone.text()]).toEqual([503, expect.stringContaining("out of reach")]);
+    expect([alone.status, await alone.text()]).toEqual([503, expect.stringContaining("cannot be reached")]);
     expect((await statusOf(drive)).viewers).toBe(0);
   });
 

@@ -68,7 +68,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function ask(path: string, body?: Buffer | string, authorization = basic): Promise<Response> {
+async function ask(path: string, body?: Uint8Array<ArrayBuffer> | string, authorization = basic): Promise<Response> {
   const type = typeof body === "string" ? "application/json" : "application/octet-stream";
   const headers = { authorization, accept: "application/json", ...(body && { "content-type": type }) };
   return await fetch(`${url}/api/v2/user${path}`, { headers, ...(body && { method: "POST", body }) });

@@ -60,7 +60,7 @@ describe("the VMDK of an archive", () => {
           vmdk,
           '# Disk DescriptorFile\nversion=1\ncreateType="monolithicFlat"\nRW 8192 FLAT "/etc/passwd" 0\n',
         ),
-      /no VMDK of one file/,
+      /not a VMDK of one file/,
     ],
     [
       "leaves its size to a list of other files",
