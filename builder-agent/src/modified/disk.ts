@@ -44,6 +44,7 @@ export const partOf = (disk: Disk, start: number, size: number): Disk => ({
 
 /** Bytes after the end of the file are zeros, as in a truncated sparse file. */
 export async function readFully(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  checkRange(Number.MAX_SAFE_INTEGER, position, length);
   const bytes = Buffer.alloc(length);
   for (let done = 0; done < length;) {
     const { bytesRead } = await file.read(bytes, done, length - done, position + done);

@@ -129,7 +129,7 @@ describe("readGuestResult", () => {
       Array.from({ length: 101 }, (_, n) => member({ name: `target/a${n}` }, "x")),
       /more files than an image/,
     ],
-    ["an invalid tar stream", [Buffer.alloc(512, 0x51)], /no tar stream/],
+    ["an invalid tar stream", [Buffer.alloc(512, 0x51)], /not a tar stream/],
   ])("refuses %s", async (_, members, why) => {
     await using dir = await temporaryDir();
     await expect(read(dir.path, members)).rejects.toThrow(why);

@@ -87,6 +87,13 @@ describe("a damaged disk", () => {
 });
 
 describe("a damaged overlay", () => {
+  it("is refused if its table is said to be beyond any file", async () => {
+    const file = join(dir, "beyond.qcow2");
+    writeFileSync(file, damaged(overlay, 0, [{ at: 40, bytes: new Uint8Array(8).fill(0xff) }]));
+    await using handle = await open(file);
+    await expect(overlayDisk(handle, diskOf(disk))).rejects.toThrow(UnreadableDisk);
+  });
+
   it("returns all bytes of a range, or is refused", async () => {
     const file = join(dir, "damaged.qcow2");
     const range = fc.record({ position: fc.nat(48 * 1024 * 1024), length: fc.nat(200_000) });
