@@ -20,6 +20,9 @@ export const giveResult = (c: Context, result: Result): void =>
 export function takeResult(c: Context): Result | undefined {
   const given = getCookie(c, name, "host");
   if (given === undefined) return undefined;
+  // A script that follows a form to another page only learns its address: the browser opens it afterwards, and shows the result.
+  const shownBy = c.req.header("x-page");
+  if (shownBy !== undefined && shownBy !== c.req.path) return undefined;
   deleteCookie(c, name, rules);
   try {
     return Result.parse(JSON.parse(given));

@@ -124,6 +124,16 @@ describe("a form", () => {
     expect(textOf(await pageOf(answer), "[role=alert]")).toContain("read-only mode");
   });
 
+  it("leaves its result to the page that the browser opens after a script has followed the form", async () => {
+    const cookie = "__Host-kiln-result=%7B%22text%22%3A%22done%22%7D";
+    const followed = await visit("/", { headers: { cookie, "x-page": "/testdrive/1/x" } });
+    expect(followed.headers.getSetCookie()).toEqual([]);
+    expect(textOf(await pageOf(followed), "#result")).toBe("");
+    const swapped = await visit("/", { headers: { cookie, "x-page": "/" } });
+    expect(swapped.headers.getSetCookie()).toEqual([expect.stringMatching(/^__Host-kiln-result=; Max-Age=0/)]);
+    expect(textOf(await pageOf(swapped), "#result")).toBe("done");
+  });
+
   it("takes no result from elsewhere than its own cookie", async () => {
     const page = await pageOf(
       visit("/", { headers: { cookie: "__Host-kiln-result=%7B%22text%22%3A%22%3Cscript%3E%22%7D" } }),

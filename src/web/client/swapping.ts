@@ -11,6 +11,9 @@ interface Swap {
 
 let running: AbortController | undefined;
 
+/** `x-page`: another page that an answer leads to keeps its result for the browser, which then opens it (`src/web/result.ts`). */
+export const pageHeaders = () => ({ accept: "text/html", "x-page": location.pathname });
+
 export const isSwapped = (element: HTMLElement): boolean => element.dataset["swap"] !== undefined;
 
 /** Replaces elements by those of another document. A newer request aborts the older. False: it was not done, as something else is. */
@@ -22,7 +25,7 @@ export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): 
   running = own;
   try {
     const init = body ? { method: "POST", body } : {};
-    const answer = await fetch(url, { ...init, headers: { accept: "text/html" }, signal: own.signal });
+    const answer = await fetch(url, { ...init, headers: pageHeaders(), signal: own.signal });
     const html = await answer.text();
     if (!answer.headers.get("content-type")?.startsWith("text/html")) throw new Error("no page");
     const address = answer.redirected ? answer.url : location.href;

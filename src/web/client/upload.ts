@@ -2,7 +2,7 @@
  * Island: a form `data-upload="ids"` sends its files with a bar that says how far it is, and takes files that are dropped on it.
  * What comes takes the place of the elements with these ids. Without a script the browser sends the form.
  */
-import { showAnswer } from "./swapping.ts";
+import { pageHeaders, showAnswer } from "./swapping.ts";
 
 const formOf = (target: EventTarget | null): HTMLFormElement | undefined =>
   (target instanceof Element && target.closest<HTMLFormElement>("form[data-upload]")) || undefined;
@@ -56,7 +56,7 @@ function send(form: HTMLFormElement): void {
   request.addEventListener("abort", () => end("The upload is cancelled."));
   form.setAttribute("aria-busy", "true");
   request.open("POST", form.action);
-  request.setRequestHeader("accept", "text/html");
+  for (const [name, value] of Object.entries(pageHeaders())) request.setRequestHeader(name, value);
   request.send(new FormData(form));
 }
 
