@@ -10,7 +10,7 @@ const longestPauseMs = 32_000;
  * lines.
  */
 export async function typeAsRoot(
-  viewer: Viewer,
+  viewer: Pick<Viewer, "type">,
   command: string,
   hasWorked: () => boolean | Promise<boolean>,
 ): Promise<void> {

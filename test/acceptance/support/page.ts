@@ -39,6 +39,12 @@ export async function inBrowser<T>(
   }
 }
 
+/** Saves what the page shows, if KILN_PICTURES is a folder, such as docs/pictures for the README. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env["KILN_PICTURES"];
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
 /** Number of colours on the console's canvas; a blank one has a single colour. */
 const coloursOnScreen = (page: Page): Promise<number> =>
   page.evaluate(() => {
@@ -49,15 +55,20 @@ const coloursOnScreen = (page: Page): Promise<number> =>
     return new Set(new Uint32Array(data.buffer)).size;
   });
 
-/**
- * Opens a testdrive's page until it shows the console. If KILN_SCREENSHOT is set, saves the picture there, as the README shows
- * it.
- */
+/** Number of bright points of the machine's screen: a letter adds some. */
+export const litPixels = (page: Page): Promise<number> =>
+  page.evaluate(() => {
+    const canvas = document.querySelector("canvas");
+    const context = canvas?.getContext("2d");
+    if (!canvas || !context || canvas.width === 0) return 0;
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    return data.filter((value, at) => at % 4 === 1 && value > 96).length;
+  });
+
+/** Opens a testdrive's page until it shows the console. */
 export async function lookAtConsole(url: string): Promise<void> {
   await inBrowser(url, async (page) => {
     await page.getByText("Connected", { exact: true }).first().waitFor();
     await until("the page shows a picture", 20, async () => (await coloursOnScreen(page)) > 1);
-    const path = process.env["KILN_SCREENSHOT"];
-    if (path) await page.screenshot({ path });
   });
 }

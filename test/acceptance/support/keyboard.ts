@@ -1,0 +1,27 @@
+import type { Locator, Page } from "playwright-core";
+
+/** More than any page has places for the focus. */
+const mostSteps = 250;
+
+/** Moves the focus to an element with Tab, as a person without a pointer does. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
+  for (let steps = 0; steps < mostSteps; steps++) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not reach ${String(target)}`);
+}
+
+/** Follows a link, or presses a button. */
+export async function press(page: Page, target: Locator): Promise<void> {
+  await tabTo(page, target);
+  await page.keyboard.press("Enter");
+}
+
+/** Fills a field. */
+export async function write(page: Page, field: Locator, text: string): Promise<void> {
+  await tabTo(page, field);
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type(text);
+}
