@@ -18,7 +18,7 @@ let ada: Person;
 let grace: Person;
 beforeAll(async () => {
   const service = await sharedService("with-agent");
-  [ada, grace] = [await newPerson(service, "ada"), await newPerson(service, "grace")];
+  [ada, grace] = [await newPerson(service, "lovelace"), await newPerson(service, "hopper")];
 });
 
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true });

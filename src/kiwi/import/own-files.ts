@@ -110,7 +110,8 @@ function autostartsOf(textAt: TextAt, paths: readonly string[]): NonNullable<Con
     .map((number) => {
       const command = (textAt(folder + number) ?? "").replace(/^#!\/bin\/sh\n/, "").replace(/\n$/, "");
       const unit = textAt(`root/image/kiln/units/kiln-autostart-${number}.service`) ?? "";
-      const description = (/^Description=(.*)$/m.exec(unit)?.[1] ?? "").replaceAll("%%", "%");
+      // A description may contain U+2028, which "." and "$" take for the end of a line.
+      const description = (/\nDescription=([^\n]*)/.exec(unit)?.[1] ?? "").replaceAll("%%", "%");
       const user = (textAt(`${folder}${number}.user`) ?? "root").trim();
       return { command, description, enabled: true, user };
     });
