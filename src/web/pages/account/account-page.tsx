@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
 import { Content } from "../../parts/column.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
 import type { Child } from "hono/jsx";
 
 const tabs = [
@@ -26,17 +27,7 @@ export const accountPage = (
     c,
     <Content look="account stack">
       <h1>{title}</h1>
-      <nav class="tabs" aria-label="Account">
-        <ul>
-          {tabs.map(({ path, words }) => (
-            <li>
-              <a href={path} aria-current={path === tab ? "page" : undefined}>
-                {words}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <Tabs label="Account" tabs={tabs} current={tab} />
       {content}
     </Content>,
     { title, section: "account" },

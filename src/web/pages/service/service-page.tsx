@@ -4,6 +4,7 @@ import { notFoundPage } from "../../error-page.tsx";
 import { factory, type WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
 import { Content } from "../../parts/column.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
 import { withSession } from "../../session.ts";
 
 export const servicePath = "/service";
@@ -40,17 +41,7 @@ export const servicePage = (
         <h1>{title}</h1>
         {state}
       </div>
-      <nav class="tabs" aria-label="Service">
-        <ul>
-          {tabs.map(({ path, words }) => (
-            <li>
-              <a href={path} aria-current={path === tab ? "page" : undefined}>
-                {words}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <Tabs label="Service" tabs={tabs} current={tab} />
       {content}
     </Content>,
     { title, section: "service" },
