@@ -1,0 +1,11 @@
+import { importXml, type Imported } from "#kiwi/import/index";
+
+export const serviceUrl = "https://kiln.test";
+
+/** What an import makes of a folder with `config.xml`. */
+export function imported(files: Record<string, string>): Imported {
+  const bytes = Object.entries(files).map(
+    ([path, text]) => [path, { content: new TextEncoder().encode(text), mode: 0o644 }] as const,
+  );
+  return importXml(files["config.xml"] ?? "", { nextTo: { files: new Map(bytes) }, serviceUrl });
+}
