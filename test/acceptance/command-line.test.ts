@@ -4,16 +4,23 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { assistantOf, called } from "../../cli/test/support/assistant.ts";
 import { newMachine, run, type Machine } from "../../cli/test/support/machine.ts";
+import { typeAsRoot } from "./support/at-screen.ts";
+import { buildRpm } from "./support/rpm.ts";
 import type { Ready } from "./support/service.ts";
+import { watchSession, type Session } from "./support/session.ts";
 import { addAccount, sharedService } from "./support/shared-service.ts";
 
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
 let machine: Machine;
 let account: Ready;
+let stateDir: string;
+let session: Session;
 
 beforeAll(async () => {
-  account = await addAccount(await sharedService("with-agent"), "command-line");
+  const service = await sharedService("with-agent");
+  stateDir = service.stateDir;
+  account = await addAccount(service, "command-line");
   machine = newMachine();
 });
 afterAll(() => machine[Symbol.dispose]());
@@ -32,8 +39,56 @@ it("makes, builds, downloads and boots an appliance with the README's lines", as
   expect(ended.stdout).toContain("First.x86_64-0.0.1.oem.tar.gz is verified.");
   const [, screen = ""] = /^Screen +(\S+)$/m.exec(ended.stdout) ?? [];
   expect((await fetch(screen)).status).toBe(200);
-  const [, testdrive = ""] = /^Testdrive +(\d+)$/m.exec(ended.stdout) ?? [];
-  expect(await machine.kiln(["stop", testdrive])).toMatchObject({ code: 0 });
+  const [, id = ""] = /^Testdrive +(\d+)$/m.exec(ended.stdout) ?? [];
+  session = await watchSession(stateDir, { id, url: screen });
+});
+
+it("shows what that machine has changed, and keeps it in the appliance", async () => {
+  const hasArrived = async () =>
+    /^added +\/etc\/motd /m.test((await machine.kiln(["modified", session.id, "--path", "/etc/motd"])).stdout);
+  await typeAsRoot(session.viewer, "cp /etc/passwd /etc/motd; sync", hasArrived);
+  const shown = await machine.kiln(["modified", session.id, "--path", "/etc/motd", "--diff"]);
+  expect(shown.stdout).toMatch(/^\+root:x:0:0:/m);
+
+  const kept = await machine.kiln(["keep", session.id, "/etc/motd"]);
+  expect(kept, kept.stderr).toMatchObject({ code: 0 });
+  expect(kept.stdout).toMatch(/^Stored \/etc\/motd in appliance \d+\.$/m);
+  expect((await machine.kiln(["file", "list", "First"])).stdout).toContain(" /etc/motd ");
+  expect(await machine.kiln(["keep", session.id, "/etc/nothing"])).toMatchObject({ code: 1, stdout: "" });
+  session.viewer.close();
+  expect(await machine.kiln(["stop", session.id])).toMatchObject({ code: 0 });
+});
+
+it("keeps the appliance in a file: plans a change, applies it, and then nothing would change", async () => {
+  expect(await machine.kiln(["export", "First"])).toMatchObject({ code: 0, stderr: "" });
+  const file = join(machine.folder, "First.yaml");
+  const exported = readFileSync(file, "utf8");
+  expect(await machine.kiln(["plan", "First.yaml"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("is what the file says"),
+  });
+
+  writeFileSync(file, exported.replace("memory_size: 256", "memory_size: 384").replace(":\n  - hello\n", ": []\n"));
+  const planned = await machine.kiln(["plan", "First.yaml"]);
+  expect(planned, planned.stderr).toMatchObject({ code: 2 });
+  expect(planned.stdout).toMatch(/^ {2}- packages hello\n[^]*^ {2}- hello [\d.-]+$/m);
+  const applied = await machine.kiln(["apply", "First.yaml"]);
+  expect(applied, applied.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("Applied to appliance") });
+  expect(await machine.kiln(["plan", "First.yaml"])).toMatchObject({ code: 0 });
+  writeFileSync(file, exported);
+  expect(await machine.kiln(["apply", "First.yaml"])).toMatchObject({ code: 0 });
+});
+
+it("brings a package of one's own into the appliance, and takes it away again", async () => {
+  const rpm = buildRpm(join(machine.folder, "rpm"), "own-note");
+  const added = await machine.kiln(["package", "add", "tiny-1.0", rpm, "--appliance", "First"]);
+  expect(added, added.stderr).toMatchObject({ code: 0 });
+  const [, id = ""] = /^own-note-1\.0-1\.noarch\.rpm is package (\d+) of tiny-1\.0\.$/m.exec(added.stdout) ?? [];
+  expect((await machine.kiln(["package", "list", "tiny-1.0"])).stdout).toContain("own-note-1.0-1.noarch.rpm");
+  const effect = await machine.kiln(["add", "First", "own-note", "--dry-run"]);
+  expect(effect, effect.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("  + own-note 1.0-1") });
+  expect(await machine.kiln(["package", "remove", id])).toMatchObject({ code: 0 });
+  expect((await machine.kiln(["package", "list", "tiny-1.0"])).stdout).toBe("None.\n");
 });
 
 it("verifies that image offline, and refuses it with a changed byte", async () => {
