@@ -11,14 +11,13 @@ import { gallery } from "./commands/gallery.ts";
 import { images } from "./commands/images.ts";
 import { imports } from "./commands/import.ts";
 import { login } from "./commands/login.ts";
-import { mcp } from "./commands/mcp.ts";
+import { mcpFor } from "./commands/mcp.ts";
 import { repositories } from "./commands/repositories.ts";
 import { software } from "./commands/software.ts";
 import { testdrives } from "./commands/testdrives.ts";
 import { tokens } from "./commands/tokens.ts";
 
-/** Every command, in the order of the help. The program, the manual and the completion are made of this list. */
-export const commands: readonly Command[] = [
+const allButMcp: readonly Command[] = [
   ...login,
   ...appliances,
   ...software,
@@ -35,8 +34,10 @@ export const commands: readonly Command[] = [
   ...events,
   ...tokens,
   ...completion,
-  ...mcp,
 ];
+
+/** Every command, in the order of the help. The program, the manual and the completion are made of this list. */
+export const commands: readonly Command[] = [...allButMcp, ...mcpFor(allButMcp)];
 
 /** What the commands of one first word are about. */
 export const groups: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
-import { command, flag } from "../command.ts";
+import { type Command, command, flag } from "../command.ts";
 
-export const mcp = [
+/** Serves these commands. They are given, since the list of all commands has this one, too. */
+export const mcpFor = (commands: readonly Command[]) => [
   command("mcp", {
     summary: "Let an assistant use the service: serve its commands by the Model Context Protocol",
     details:
@@ -13,7 +14,7 @@ export const mcp = [
       void login;
       if (process.stdin.isTTY) note("It waits for an assistant on its standard input. Ctrl-C ends it.");
       const [{ serve }, { toolsFor }] = await Promise.all([import("../mcp/server.ts"), import("../mcp/tools.ts")]);
-      await serve(toolsFor({ mayWrite: write ? "yes" : "no", url }));
+      await serve(toolsFor(commands, { mayWrite: write ? "yes" : "no", url }));
     },
   }),
 ];

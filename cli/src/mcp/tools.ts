@@ -1,6 +1,5 @@
 import { readApplianceFile } from "../appliance-file/read.ts";
 import { type Command, type Option, shownParameter } from "../command.ts";
-import { commands } from "../commands.ts";
 import { Complaint, type Exit } from "../complaint.ts";
 import { globalOptions } from "../global-options.ts";
 import { Kiln } from "../kiln.ts";
@@ -34,8 +33,11 @@ interface Called {
   isError: boolean;
 }
 
-/** The commands that an assistant may use: all that read, and with `mayWrite` those that change something. */
-export const toolsFor = ({ mayWrite, url }: { mayWrite: "yes" | "no"; url: string | undefined }): Tool[] =>
+/** Those of the commands that an assistant may use: all that read, and with `mayWrite` those that change something. */
+export const toolsFor = (
+  commands: readonly Command[],
+  { mayWrite, url }: { mayWrite: "yes" | "no"; url: string | undefined },
+): Tool[] =>
   commands.flatMap((one) =>
     one.tool === undefined || (one.tool !== "reads" && mayWrite === "no") ? [] : [toolOf(one, url)],
   );
