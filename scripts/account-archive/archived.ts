@@ -26,7 +26,7 @@ export const Definition = z.looseObject({
 });
 export type Definition = z.infer<typeof Definition>;
 
-export const Repository = z.looseObject({
+const Repository = z.looseObject({
   id: z.number(),
   name: z.string(),
   type: z.string(),
@@ -35,7 +35,12 @@ export const Repository = z.looseObject({
   accepts_expired: z.boolean().optional(),
 });
 
-export const Package = z.looseObject({ id: z.number(), filename: z.string() });
+const Package = z.looseObject({ id: z.number(), filename: z.string() });
+
+/** The lists of the API from which an archive is made, and with which an import compares it. */
+export const Ids = z.object({ appliances: z.array(z.object({ id: z.number() })) });
+export const Repositories = z.object({ repositories: z.array(Repository) });
+export const Packages = z.object({ rpms: z.array(Package) });
 
 export const Account = z.object({
   format: z.literal(1),

@@ -10,18 +10,16 @@ import {
   accountFile,
   contentsFolder,
   Definition,
-  Package,
+  Ids,
+  Packages,
   packagesFolder,
-  Repository,
+  Repositories,
   Secrets,
 } from "./archived.ts";
 
-const Ids = z.object({ appliances: z.array(z.object({ id: z.number() })) });
 const Files = z.object({
   files: z.array(z.looseObject({ id: z.number(), path: z.string(), filename: z.string() })),
 });
-const Repositories = z.object({ repositories: z.array(Repository) });
-const Packages = z.object({ rpms: z.array(Package) });
 const Sets = z.object({
   template_sets: z.array(z.looseObject({ template: z.array(z.looseObject({ basesystem: z.string() })) })),
 });

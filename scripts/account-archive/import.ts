@@ -11,15 +11,13 @@ import {
   accountFile,
   contentsFolder,
   Definition,
-  Package,
+  Ids,
+  Packages,
   packagesFolder,
-  Repository,
+  Repositories,
   type Secrets,
 } from "./archived.ts";
 
-const Ids = z.object({ appliances: z.array(z.object({ id: z.number() })) });
-const Repositories = z.object({ repositories: z.array(Repository) });
-const Packages = z.object({ rpms: z.array(Package) });
 const Stored = z.object({ content: z.object({ upload: z.string() }) });
 const Answer = z.object({ definition: Definition });
 
