@@ -88,7 +88,7 @@ describe("the editor of a file", () => {
     expect((await send(`/${fileId}/text`, { sha256: "x", text: "y" })).status).toBe(404);
   });
 
-  it("refuses a place that is none, and the file of another appliance", async () => {
+  it("refuses an invalid path, and a file of another appliance", async () => {
     const wrong = await pageOf(send("/new", { place: "motd", text: "x" }));
     expect(textOf(wrong, ".wrong")).toBe("Enter a path such as /etc/motd.");
     expect((await send("/new", { place: "/../etc/motd", text: "x" })).status).toBe(422);
