@@ -1,23 +1,16 @@
 /** The lists, pictures and keys of an appliance's configuration. */
 import { beforeEach, describe, expect, it } from "vitest";
+import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { pngOf } from "../../picture/png-maker.ts";
-import { browser } from "../../support/browser.ts";
-import { signedIn, type Client } from "../../support/client.ts";
-import { createAppliance } from "../../support/factories.ts";
 import { sendFiles } from "../../support/form-files.ts";
 import { newKey } from "../../support/gpg-keys.ts";
 import { pageOf, textOf } from "../../support/html.ts";
 import { readXml } from "../../support/xml.ts";
 
-let tux: Client;
-let firefox: ReturnType<typeof browser>;
-let id: number;
-beforeEach(async () => {
-  tux = await signedIn();
-  firefox = browser();
-  await firefox.signIn(tux);
-  id = await createAppliance(tux);
-});
+let tux: Owner["tux"];
+let firefox: Owner["firefox"];
+let id: Owner["id"];
+beforeEach(async () => void ({ tux, firefox, id } = await applianceOwner()));
 
 const at = (path: string) => `/appliance/${id}/configuration/${path}`;
 const section = async (path: string) => await pageOf(firefox.get(at(path)));

@@ -1,20 +1,15 @@
 /** The pages of an appliance's configuration. */
 import { beforeEach, describe, expect, it } from "vitest";
+import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { browser } from "../../support/browser.ts";
-import { signedIn, type Client } from "../../support/client.ts";
-import { createAppliance } from "../../support/factories.ts";
+import { signedIn } from "../../support/client.ts";
 import { pageOf, textOf, type Page } from "../../support/html.ts";
 import { readXml } from "../../support/xml.ts";
 
-let tux: Client;
-let firefox: ReturnType<typeof browser>;
-let id: number;
-beforeEach(async () => {
-  tux = await signedIn();
-  firefox = browser();
-  await firefox.signIn(tux);
-  id = await createAppliance(tux);
-});
+let tux: Owner["tux"];
+let firefox: Owner["firefox"];
+let id: Owner["id"];
+beforeEach(async () => void ({ tux, firefox, id } = await applianceOwner()));
 
 const section = async (path: string) => await pageOf(firefox.get(`/appliance/${id}/configuration/${path}`));
 const send = async (path: string, form: Record<string, string>) =>

@@ -1,21 +1,15 @@
 /** Files of an appliance that come several at once, or are written on a page. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { browser } from "../../support/browser.ts";
-import { signedIn, type Client } from "../../support/client.ts";
+import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { createAppliance } from "../../support/factories.ts";
 import { contentCount, uploadFile } from "../../support/files.ts";
 import { sendFiles } from "../../support/form-files.ts";
 import { pageOf, textOf } from "../../support/html.ts";
 
-let tux: Client;
-let firefox: ReturnType<typeof browser>;
-let id: number;
-beforeEach(async () => {
-  tux = await signedIn();
-  firefox = browser();
-  await firefox.signIn(tux);
-  id = await createAppliance(tux);
-});
+let tux: Owner["tux"];
+let firefox: Owner["firefox"];
+let id: Owner["id"];
+beforeEach(async () => void ({ tux, firefox, id } = await applianceOwner()));
 
 const at = (path = "") => `/appliance/${id}/files${path}`;
 const send = async (path: string, form: Record<string, string>) =>

@@ -1,22 +1,17 @@
 /** A person's own packages, and the picture of sizes, on the page of the software. */
 import { beforeEach, describe, expect, it } from "vitest";
+import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { browser } from "../../support/browser.ts";
-import { signedIn, type Client } from "../../support/client.ts";
-import { createAppliance } from "../../support/factories.ts";
+import { signedIn } from "../../support/client.ts";
 import { sendFiles } from "../../support/form-files.ts";
 import { pageOf, textOf } from "../../support/html.ts";
 import { rpmOf } from "../../support/packages.ts";
 import { blobCount } from "../../support/rpm-uploads.ts";
 
-let tux: Client;
-let firefox: ReturnType<typeof browser>;
-let id: number;
-beforeEach(async () => {
-  tux = await signedIn();
-  firefox = browser();
-  await firefox.signIn(tux);
-  id = await createAppliance(tux);
-});
+let tux: Owner["tux"];
+let firefox: Owner["firefox"];
+let id: Owner["id"];
+beforeEach(async () => void ({ tux, firefox, id } = await applianceOwner()));
 
 const software = async (query = "") => await pageOf(firefox.get(`/appliance/${id}/software${query}`));
 const send = (...files: File[]) => sendFiles(firefox, `/appliance/${id}/software/packages`, { files });

@@ -1,20 +1,14 @@
 /** The page of an appliance's software. */
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { browser } from "../../support/browser.ts";
-import { signedIn, type Client } from "../../support/client.ts";
-import { createAppliance } from "../../support/factories.ts";
+import { signedIn } from "../../support/client.ts";
 import { pageOf, textOf } from "../../support/html.ts";
 import { mirrorOf, rpmMd } from "../../support/mirror.ts";
 
-let tux: Client;
-let firefox: ReturnType<typeof browser>;
-let id: number;
-beforeEach(async () => {
-  tux = await signedIn();
-  firefox = browser();
-  await firefox.signIn(tux);
-  id = await createAppliance(tux);
-});
+let firefox: Owner["firefox"];
+let id: Owner["id"];
+beforeEach(async () => void ({ firefox, id } = await applianceOwner()));
 
 const software = async (query = "") => await pageOf(firefox.get(`/appliance/${id}/software${query}`));
 /** A repository of this account that the search can look through. */
