@@ -1,7 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { sharing as sharingDocument } from "#documents/sharing";
-import { sharingWarnings as sharingWarningsDocument } from "#documents/sharing-warnings";
+import { sharing as sharingDocument, sharingWarnings as sharingWarningsDocument } from "#documents/sharing";
 import { getSharing, share, unshare } from "#domain/appliances/sharing";
 import { sharingWarnings } from "#domain/appliances/sharing-warnings";
 import { Refusal } from "#domain/refusal";

@@ -42,7 +42,7 @@ const limit = (name: keyof Counted, used: number, most: number) =>
 const stored = (kind: keyof StoredBytes, bytes: number) =>
   int(({ disk }: ShownLimits) => disk.kinds[kind], bytes).inJson();
 
-/** Ours: the document `account` has no place for it. */
+/** A Kiln extension: the document `account` has no place for these. */
 export const limits = document(
   "Limits",
   "limits",

@@ -2,8 +2,7 @@ import { imageTypes } from "#contract/index";
 import type { ApplianceWithBuilds, ListedAppliance } from "#storage/appliance-builds";
 import { arrayOf, fields, id, inside, int, oneOf, plainListOf, text, through, time, url, version } from "#wire/field";
 import { document, type Viewer } from "#wire/shape";
-import { compressedSize, downloadUrl } from "#documents/build";
-import { megabytes } from "#documents/size";
+import { compressedSize, downloadUrl, megabytes } from "#documents/build";
 
 type Build = ApplianceWithBuilds["builds"][number];
 

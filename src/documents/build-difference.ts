@@ -23,7 +23,7 @@ import { document } from "#wire/shape";
 export interface ShownDifference {
   difference: BuildDifference;
   files: ComparedFiles;
-  /** Where the files go on. */
+  /** The URL of the files after these; undefined: there are no more. */
   nextUrl: string | undefined;
 }
 

@@ -18,7 +18,9 @@ import {
   version,
 } from "#wire/field";
 import { document, type Viewer } from "#wire/shape";
-import { megabytes } from "#documents/size";
+
+/** Whole mebibytes, as all sizes of builds are shown. */
+export const megabytes = (bytes: number | null): number => Math.round((bytes ?? 0) / 1024 ** 2);
 
 const isFinished = ({ status }: Pick<Build, "status">) => status === "finished";
 
@@ -39,11 +41,13 @@ export const downloadUrl = url(
   "https://kiln.example.org/download/4f1c…/Reading_room.x86_64-0.0.2.oem.tar.gz",
 );
 
+export const buildState = oneOf("status", ["finished", "failed", "error", "cancelled", "queued", "running"]);
+
 /** The element `build` of the finished builds (wire.md §2.12): `image_type` is before `download_url`. */
 const facts = {
   id: id("id", 31),
   version: version("version", "0.0.2"),
-  state: oneOf("status", ["finished", "failed", "error", "cancelled", "queued", "running"]),
+  state: buildState,
   expired: bool(({ expiredAt }: Build) => expiredAt !== null, false),
   image_type: oneOf("imageType", imageTypes),
   checksum: group(checksum).when(isFinished),

@@ -17,13 +17,12 @@ import {
   version,
 } from "#wire/field";
 import { document } from "#wire/shape";
-import { withEmpty } from "#wire/with-empty";
-import { withoutSecrets } from "#wire/without-secrets";
+import { withEmpty, withoutSecrets } from "#wire/variants";
 
 /*
  * The element `definition`: all that an appliance says, in a form for a file (docs/api/definitions.md). It has no ids of one
- * service: repositories go by address or name, contents by SHA-256. Passwords are read and never shown. Empty values are shown, as
- * what is omitted stays.
+ * service: repositories go by address or name, contents by SHA-256. Passwords are read and never shown. Empty values are shown,
+ * because what is omitted stays.
  */
 
 const repository = fields({

@@ -5,7 +5,7 @@ import type { ReleaseNotesDraft } from "#domain/difference/release-notes-draft";
 import type { SettingChange } from "#domain/difference/settings";
 import { typeNames } from "#documents/build-difference";
 
-/** The same as the element `difference`, for people. */
+/** The element `difference` as text for people. */
 export const differenceText = (
   difference: BuildDifference,
   files: ComparedFiles,
@@ -20,34 +20,34 @@ export const differenceText = (
 const titleOf = ({ build, input }: ComparedBuild): string =>
   `${printable(input.appliance.name)} ${build.version} (${build.imageType}, build ${build.id})`;
 
-/** Release notes have 64 KiB at most: these limits of lines and characters keep below that. A character takes three bytes at most. */
-const mostNoteLines = 150;
-const mostNoteSigns = 20_000;
-const mostNames = 20;
+/** Release notes may have 64 KiB. These limits stay below that: a character takes at most three bytes. */
+const maxNoteLines = 150;
+const maxNoteCharacters = 20_000;
+const maxNames = 20;
 
 /** A draft of release notes, for the author to edit. */
 export function releaseNotesText({ image, since }: ReleaseNotesDraft): string {
   if (since) {
-    const parts = partsOf(since, mostNoteLines).filter(Boolean);
+    const parts = partsOf(since, maxNoteLines).filter(Boolean);
     const title = `Changes since version ${since.from.build.version}\n`;
     return cut([title, ...(parts.length > 0 ? parts : ["Only the files.\n"])].join("\n"));
   }
-  const names = image.input.selection.packages.slice(0, mostNames).map(({ name }) => name);
+  const names = image.input.selection.packages.slice(0, maxNames).map(({ name }) => name);
   const among = names.length === 0 ? "" : `, among them ${names.join(", ")}`;
   return `The first version, with ${image.packages.length} packages${among}.\n`;
 }
 
-/** Whole lines. */
+/** Cuts after a whole line. */
 const cut = (text: string): string =>
-  text.length <= mostNoteSigns ? text : `${text.slice(0, text.lastIndexOf("\n", mostNoteSigns))}\n…\n`;
+  text.length <= maxNoteCharacters ? text : `${text.slice(0, text.lastIndexOf("\n", maxNoteCharacters))}\n…\n`;
 
 const partsOf = (
   { from, to, packages, licenses, settings }: BuildDifference,
-  mostLines = Number.POSITIVE_INFINITY,
+  maxLines = Number.POSITIVE_INFINITY,
 ): string[] => [
-  section("Packages", packages.map(packageLine), mostLines),
-  section("Settings", settings.map(settingLine), mostLines),
-  section("Licences", licenseLines(licenses), mostLines),
+  section("Packages", packages.map(packageLine), maxLines),
+  section("Settings", settings.map(settingLine), maxLines),
+  section("Licences", licenseLines(licenses), maxLines),
   section("Size", sizeLines(from, to)),
 ];
 
@@ -56,11 +56,11 @@ const licenseLines = ({ added, removed }: LicenseDifference): string[] => [
   ...removed.map((name) => printable(`  - ${name}`)),
 ];
 
-/** Nothing where there is nothing to say. */
-function section(title: string, lines: readonly string[], mostLines = Number.POSITIVE_INFINITY): string {
+/** Empty if there are no lines. */
+function section(title: string, lines: readonly string[], maxLines = Number.POSITIVE_INFINITY): string {
   if (lines.length === 0) return "";
-  const more = lines.length > mostLines ? [`  and ${lines.length - mostLines} more`] : [];
-  return `${title}\n${[...lines.slice(0, mostLines), ...more].join("\n")}\n`;
+  const more = lines.length > maxLines ? [`  and ${lines.length - maxLines} more`] : [];
+  return `${title}\n${[...lines.slice(0, maxLines), ...more].join("\n")}\n`;
 }
 
 const signs: Record<Change<unknown>["change"], string> = { added: "+", removed: "-", changed: "*" };
@@ -118,6 +118,6 @@ function changesIn(from: ComparedFile, to: ComparedFile): string[] {
   return hasOtherContent ? [...changed, "content"] : changed;
 }
 
-/** Names in images may hold anything; a line stays one line. */
+/** Names in images may contain any character. A line must stay one line. */
 const printable = (text: string): string =>
   text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, "0")}`);

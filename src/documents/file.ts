@@ -1,5 +1,4 @@
 import type { OverlayFile } from "#storage/overlay-files";
-import { shownPermissions } from "#documents/permissions";
 import { anyPartOf, arrayOf, bool, digest, fields, group, id, int, marked, oneOf, text, url } from "#wire/field";
 import { line } from "#wire/leaf";
 import type { XmlNode } from "#wire/read-xml";
@@ -13,9 +12,12 @@ export const md5 = group(
   ),
 ).ignored();
 
+/** The mode's bits in octal without a leading zero, as the original showed them: 644. */
+export const shownPermissions = (mode: number): string => mode.toString(8).padStart(3, "0");
+
 type Name = "filename" | "path" | "owner" | "group" | "permissions" | "enabled";
 
-/** The element `file` (wire.md §2.10). Its metadata are read as text by their names here; the domain parses them. */
+/** The element `file` (wire.md §2.10). Its metadata is read as text here; the domain parses it. */
 export const overlayFile = fields({
   id: id("id", 61).ignored(),
   filename: text("fileName", "counter.conf").readInto(given("filename")),
@@ -37,7 +39,7 @@ export const files = document("Files", "files", arrayOf("file", overlayFile));
 /** What is omitted or empty stays as it is. */
 export const fileChange = anyPartOf("WantedFile", file);
 
-/** A file name may begin or end with a space; lines around a text are only its layout. */
+/** A file name may begin or end with a space. Line breaks around it are only layout. */
 function given<N extends Name>(name: N) {
   return (node: XmlNode, path: string): Partial<Record<N, string>> => {
     const trimmed = line(node, path);

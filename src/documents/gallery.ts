@@ -64,7 +64,7 @@ function hasScripts({ definition }: Contents): boolean {
   return [build, boot, autoyast].some(({ enabled }) => enabled);
 }
 
-/** What in a version did not come from the service's own catalogues. */
+/** The parts of a version that did not come from the service's own catalogues. */
 const security = fields({
   sources: group(
     fields({
@@ -113,7 +113,7 @@ const versions = fields({ versions: group(countedOf("version", leaves.version("0
 
 export const publishedVersions = document("PublishedVersions", "gallery", fields({ appliance: group(versions) }));
 
-/** `since`: the version that it was compared with; absent: none was published before. */
+/** `since`: the version that it was compared with. Absent: no version was published before. */
 const draft = fields({
   id: id("applianceId", 1004),
   version: version("version", "0.0.3"),

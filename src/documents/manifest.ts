@@ -1,14 +1,13 @@
 import type { FrozenConfiguration, FrozenInput, FrozenRepository } from "#contract/index";
 import type { Manifest } from "#domain/builds/manifest";
-import { shownPermissions } from "#documents/permissions";
+import { shownPermissions } from "#documents/file";
 import { publicUrl } from "#documents/repository";
 import { keytables } from "#kiwi/keytables";
-import { copyOf } from "#wire/copy";
-import { readXml } from "#wire/read-xml";
-import { marked, writeXml, XmlList, type XmlFields } from "#wire/xml";
+import { readXml, type XmlNode } from "#wire/read-xml";
+import { marked, writeXml, XmlList, type XmlFields, type XmlMarked } from "#wire/xml";
 
 /**
- * The document `manifest` (wire.md §2.7): the KIWI description that was built, and what KIWI has no words for. It is a file more
+ * The document `manifest` (wire.md §2.7): the KIWI description that was built, and what KIWI cannot describe. It is a file more
  * than an answer: always XML, with its declaration.
  */
 export const manifestXml = (manifest: Manifest, baseUrl: string): string =>
@@ -39,6 +38,14 @@ function manifestFields({ uuid, applianceUuid, build, input }: Manifest, baseUrl
   };
 }
 
+/** An element of the description as a value to write. Groups elements by name and drops text next to elements. */
+function copyOf({ attributes, children, exactText }: XmlNode): XmlMarked {
+  const named = Object.fromEntries(attributes);
+  if (children.length === 0) return marked(named, exactText);
+  const groups = Map.groupBy(children, ({ name }) => name);
+  return marked(named, Object.fromEntries([...groups].map(([name, nodes]) => [name, nodes.map(copyOf)])));
+}
+
 const localFields = ({ locale, runlevel, estimatedRawMb }: FrozenConfiguration): XmlFields => ({
   time_zone: locale.timezone,
   default_runlevel: runlevel,
@@ -65,7 +72,7 @@ function configuredFields({ network, firewall, webyast, buildScript }: FrozenCon
   };
 }
 
-/** Every file of the appliance in the image, including its pictures. Left out if there are none. */
+/** Every file of the appliance in the image, including its pictures. Omitted if there are none. */
 function filesElement(files: NonNullable<FrozenInput["files"]>): XmlList | undefined {
   if (files.length === 0) return undefined;
   return new XmlList(

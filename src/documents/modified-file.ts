@@ -1,8 +1,7 @@
 import type { ModifiedFile } from "#contract/index";
-import { shownPermissions } from "#documents/permissions";
 import { arrayOf, bool, fields, id, inside, int, oneOf, text } from "#wire/field";
 import { document } from "#wire/shape";
-import { overlayFile } from "#documents/file";
+import { overlayFile, shownPermissions } from "#documents/file";
 
 const types = {
   f: "file",

@@ -17,7 +17,7 @@ import {
 } from "#wire/field";
 import { document, type Viewer } from "#wire/shape";
 import { watchedBuild } from "#documents/running-build";
-import { megabytes } from "#documents/size";
+import { buildState, megabytes } from "#documents/build";
 
 type OverviewBuild = Glance["images"][number];
 
@@ -25,7 +25,7 @@ const overBuild = fields({
   id: id("id", 31),
   version: version("version", "0.0.2"),
   image_type: oneOf("imageType", imageTypes, "oem"),
-  state: oneOf("status", ["finished", "failed", "error", "cancelled", "queued", "running"]),
+  state: buildState,
   message: text("message", "Finished"),
   size: int(({ fileSize }: OverviewBuild) => megabytes(fileSize), 118),
   completed_at: time("completedAt", "2026-03-04T16:24:50Z").optional(),

@@ -14,7 +14,7 @@ export function publicUrl(url: string, baseUrl: string): string | undefined {
   return path.startsWith("/repositories/") ? baseUrl + path : undefined;
 }
 
-/** Left out for a repository of uploads, and for what came from none. */
+/** Omitted for a repository of uploads, and for software that came from no repository. */
 export const baseUrl = url(
   ({ url }: Readonly<{ url: string | undefined }>, viewer) => url && publicUrl(url, viewer.baseUrl),
   address,

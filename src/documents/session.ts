@@ -10,5 +10,5 @@ const session = fields({
   expires_at: time("expiresAt", "2026-11-28T09:00:00Z"),
 });
 
-/** Ours: the browsers that an account is signed in with. */
+/** A Kiln extension: the browsers that an account is signed in with. */
 export const sessions = document("Sessions", "sessions", arrayOf("session", session));

@@ -1,5 +1,7 @@
 import type { Sharing } from "#domain/appliances/sharing";
-import { countedOf, fields, id, inside } from "#wire/field";
+import type { SharingWarning } from "#domain/appliances/sharing-warnings";
+import { revealedKinds } from "#model/revealed";
+import { arrayOf, bool, countedOf, fields, id, inside, oneOf, text } from "#wire/field";
 import * as leaves from "#wire/leaf";
 import { document } from "#wire/shape";
 
@@ -10,5 +12,38 @@ export const sharing = document(
   fields({
     id: id(({ applianceId }: Sharing) => applianceId, 1004),
     read_users: inside("usernames", countedOf("username", leaves.text("odo"))),
+  }),
+);
+
+const sentences: Record<SharingWarning["kind"], (name: string) => string> = {
+  user_password: (name) =>
+    `The image has the hash of the password that you gave ${name}. Anyone with the image can try to guess it.`,
+  database_password: (name) =>
+    `The image has the hash of the password of the database user ${name}. Anyone with the image can try to guess it.`,
+  overlay_file: (name) =>
+    `${name} looks like a secret. It is in the image, and anyone who reads or clones the appliance gets it.`,
+  script: (name) =>
+    `The ${name} script seems to contain a password or a key. Anyone who reads or clones the appliance sees it.`,
+};
+
+/** What the warning says. */
+export const warningText = ({ kind, name }: Pick<SharingWarning, "kind" | "name">): string => sentences[kind](name);
+
+const warning = fields({
+  kind: oneOf("kind", revealedKinds),
+  name: text("name", "root"),
+  current: bool("isCurrent", true),
+  versions: inside("versions", arrayOf("version", leaves.version("0.0.2"))),
+  text: text((one: SharingWarning) => warningText(one), sentences.user_password("root")),
+});
+
+/** A Kiln extension: what others learn from an appliance and its images. */
+export const sharingWarnings = document(
+  "SharingWarnings",
+  "sharing_warnings",
+  fields({
+    appliance_id: id("applianceId", 1004),
+    complete: bool("isComplete", true),
+    warnings: inside("warnings", arrayOf("warning", warning)),
   }),
 );

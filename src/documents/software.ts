@@ -22,7 +22,7 @@ export const software = document(
   marked({ type: isArray, appliance_id: id("applianceId", 1004) }, selection),
 );
 
-/** Attributes of the root say nothing; in JSON they have to be named. */
+/** The root's attributes are ignored. In JSON they are members, so the reader must know them. */
 export const wantedSoftware = document(
   "WantedSoftware",
   "software",
@@ -81,7 +81,7 @@ const ofRepository = fields({
   ),
 });
 
-/** The element `software_map`: what an image holds, by repository (wire.md §2.7). */
+/** The element `software_map`: what an image contains, by repository (wire.md §2.7). */
 export const softwareMap = document(
   "SoftwareMap",
   "software_map",

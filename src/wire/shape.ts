@@ -131,7 +131,7 @@ export const document = <T, C>(name: string, root: string, shape: Shape<T, C>): 
   shape,
 });
 
-/** The fields that a version of the API shows: found once for each shape, as a list asks for each of its entries. */
+/** The fields that a version of the API shows. Cached by shape, because a list needs them for each entry. */
 export function shownIn(version: Version, shape: Fields): readonly [string, Part][] {
   const known = shownFields.get(shape) ?? {};
   shownFields.set(shape, known);

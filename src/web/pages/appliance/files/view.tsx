@@ -1,4 +1,4 @@
-import { shownPermissions } from "#documents/permissions";
+import { shownPermissions } from "#documents/file";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
 import type { OverlayFile } from "#storage/overlay-files";
 import { Button, ButtonLink } from "../../../parts/button.tsx";

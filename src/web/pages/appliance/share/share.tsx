@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { releaseNotesText } from "#documents/difference-text";
-import { warningText } from "#documents/sharing-warnings";
+import { warningText } from "#documents/sharing";
 import { sharingWarnings } from "#domain/appliances/sharing-warnings";
 import { share, unshare } from "#domain/appliances/sharing";
 import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
