@@ -1,80 +1,73 @@
+import { heartbeatEveryMs } from "#domain/events/stream";
 import type { StoredEvent } from "./event-log.ts";
 
 export const maxListeners = 10;
-export const heartbeatEveryMs = 15_000;
-/** So that a renewed key cannot be used to listen forever; the client connects again on its own. */
-export const listensForMs = 60 * 60_000;
-/** A listener that is this many events behind is disconnected: it connects again and requests what it has missed. */
-const maxUnread = 200;
+/** Missed events in one message, which then has far less than the runtime's limit of 1 MiB. */
+const missedAtOnce = 50;
 
-interface Listener {
-  controller: ReadableStreamDefaultController<Uint8Array>;
-  endsAt: number;
-}
-
-/** The open streams of an account's events (text/event-stream). They are in memory only: a client that loses one connects again. */
+/**
+ * The open streams of an account's events: a socket each, whose other side is a request of the Worker. They hibernate, so that an
+ * account that listens costs nothing between two events.
+ */
 export class EventListeners {
-  readonly #open = new Set<Listener>();
-  #heartbeat: ReturnType<typeof setInterval> | undefined;
+  readonly #ctx: DurableObjectState;
 
-  get isFull(): boolean {
-    return this.#open.size >= maxListeners;
+  constructor(ctx: DurableObjectState) {
+    this.#ctx = ctx;
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
   }
 
   get count(): number {
-    return this.#open.size;
+    return this.#open.length;
   }
 
-  /** A stream of what the client has missed and of all that comes until then. */
-  listen(missed: readonly StoredEvent[], until: number): ReadableStream<Uint8Array> {
-    let listener: Listener | undefined;
-    return new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          listener = { controller, endsAt: Math.min(until, Date.now() + listensForMs) };
-          this.#open.add(listener);
-          controller.enqueue(encode(`retry: 3000\n\n${missed.map(frameOf).join("")}`));
-          this.#heartbeat ??= setInterval(() => this.#send(": still here\n\n"), heartbeatEveryMs);
-        },
-        cancel: () => {
-          if (listener) this.#drop(listener);
-        },
-      },
-      { highWaterMark: maxUnread },
-    );
+  /** Whether one more may listen. Closes those whose Worker has disappeared without a close. */
+  hasRoom(now: number): boolean {
+    if (this.count < maxListeners) return true;
+    for (const socket of this.#open.filter((each) => this.#heardAt(each) + 2 * heartbeatEveryMs < now)) close(socket);
+    return this.count < maxListeners;
+  }
+
+  /** A socket for what the client has missed and for all that comes. */
+  accept(missed: readonly StoredEvent[], now: number): Response {
+    const { 0: theirs, 1: ours } = new WebSocketPair();
+    this.#ctx.acceptWebSocket(ours);
+    ours.serializeAttachment({ openedAt: now } satisfies Attachment);
+    ours.send("retry: 3000\n\n");
+    for (let first = 0; first < missed.length; first += missedAtOnce) {
+      ours.send(
+        missed
+          .slice(first, first + missedAtOnce)
+          .map(frameOf)
+          .join(""),
+      );
+    }
+    return new Response(null, { status: 101, webSocket: theirs });
   }
 
   tell(event: StoredEvent): void {
-    this.#send(frameOf(event));
+    for (const socket of this.#open) socket.send(frameOf(event));
   }
 
   /** Ends all streams. */
   hangUp(): void {
-    for (const listener of this.#open) this.#close(listener);
+    for (const socket of this.#open) close(socket);
   }
 
-  #send(text: string): void {
-    const bytes = encode(text);
-    for (const listener of this.#open) {
-      const isOver = Date.now() >= listener.endsAt || (listener.controller.desiredSize ?? 0) <= 0;
-      if (isOver) this.#close(listener);
-      else listener.controller.enqueue(bytes);
-    }
+  get #open(): WebSocket[] {
+    return this.#ctx.getWebSockets().filter(({ readyState }) => readyState === WebSocket.OPEN);
   }
 
-  #close(listener: Listener): void {
-    this.#drop(listener);
-    listener.controller.close();
-  }
-
-  #drop(listener: Listener): void {
-    this.#open.delete(listener);
-    if (this.#open.size > 0) return;
-    clearInterval(this.#heartbeat);
-    this.#heartbeat = undefined;
+  #heardAt(socket: WebSocket): number {
+    const { openedAt }: Attachment = socket.deserializeAttachment();
+    return Math.max(openedAt, this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0);
   }
 }
 
-const encode = (text: string) => new TextEncoder().encode(text);
+interface Attachment {
+  openedAt: number;
+}
+
+const close = (socket: WebSocket) => socket.close(1000);
 
 const frameOf = ({ id, event, text }: StoredEvent): string => `id: ${id}\nevent: ${event}\ndata: ${text}\n\n`;

@@ -15,13 +15,13 @@ const maxInTurn = 10;
 const retryMs = 30_000;
 
 /**
- * The events of one account: the last ones with their ids, the streams of those who listen, and the deliveries to its
+ * The events of one account: the last ones with their ids, the sockets of its open streams, and the deliveries to its
  * webhooks, which the alarm sends. An event and its deliveries are written together.
  */
 export class Events extends DurableObject<Env> {
   readonly #log = new EventLog(this.ctx.storage.sql);
   readonly #deliveries = new WebhookDeliveries(this.ctx.storage.sql);
-  readonly #listeners = new EventListeners();
+  readonly #listeners = new EventListeners(this.ctx);
 
   /** Twice is once. Webhooks first, so that nothing comes between the event and its deliveries. */
   async announce(announcement: Announcement): Promise<void> {
@@ -37,13 +37,16 @@ export class Events extends DurableObject<Env> {
     await this.#setAlarm();
   }
 
-  /** A stream from now on, or with `?after=` from the event after that one on; with `?until=`, until that moment at most. */
+  /** A socket for the events from now on, or with `?after=` from the event after that one on. */
   override fetch(request: Request): Response {
-    if (this.#listeners.isFull) return new Response(null, { status: 503 });
-    const { searchParams: asked } = new URL(request.url);
-    const [after, until] = [asked.get("after"), asked.get("until")];
-    const missed = after === null ? [] : this.#log.after(Number(after));
-    return new Response(this.#listeners.listen(missed, until === null ? Infinity : Number(until)));
+    const now = Date.now();
+    if (!this.#listeners.hasRoom(now)) return new Response(null, { status: 503 });
+    const after = new URL(request.url).searchParams.get("after");
+    return this.#listeners.accept(after === null ? [] : this.#log.after(Number(after)), now);
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    if (socket.readyState === WebSocket.OPEN) socket.close(1000);
   }
 
   /** Ends all streams; answers how many there were. */

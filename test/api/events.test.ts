@@ -1,12 +1,14 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { renewApiKey } from "#domain/accounts/account";
-import { heartbeatEveryMs, listensForMs, maxListeners } from "#objects/event-listeners";
+import { followEvents } from "#domain/events/events";
+import { heartbeatEveryMs, listensForMs } from "#domain/events/stream";
+import { maxListeners } from "#objects/event-listeners";
 import { findAccount } from "#storage/accounts";
 import { objectOfBuild } from "../support/builds.ts";
-import { signedIn, visit } from "../support/client.ts";
-import { announceOne, listen, objectOf } from "../support/events.ts";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { announceOne, listen, listenerOf, objectOf } from "../support/events.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { publish } from "../support/gallery.ts";
 import { patienceMs } from "../support/patience.ts";
@@ -18,6 +20,18 @@ import { expectError } from "../support/xml.ts";
 afterEach(() => {
   vi.useRealTimers();
 });
+
+/** A stream in the context of the test, which can so move its clock. */
+const listenHere = async ({ accountUid: uid }: Client) =>
+  listenerOf(await followEvents(env, { uid }, { after: undefined, access: { by: "key" } }));
+
+const instanceOf = (tux: Client) => runInDurableObject(objectOf(tux), (instance) => instance);
+
+/** When the runtime last answered each socket's ping. */
+const pongsTo = (tux: Client) =>
+  runInDurableObject(objectOf(tux), (_, state) =>
+    state.getWebSockets().map((socket) => state.getWebSocketAutoResponseTimestamp(socket)),
+  );
 
 describe("GET events", () => {
   it("reports a build from the queue to its end, once each", async () => {
@@ -173,20 +187,62 @@ describe("GET events", () => {
     await listener.close();
   });
 
-  it("sends a heartbeat while idle, and closes after an hour", async () => {
+  it("sends a heartbeat while idle, which wakes no object, and closes after an hour", async () => {
     const tux = await signedIn();
     vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
-    const listener = await listen(tux);
+    const listener = await listenHere(tux);
     expect(await listener.block()).toBe("retry: 3000");
-    // The object owns the streams: only it can write to them.
-    const wait = (ms: number) => runInDurableObject(objectOf(tux), () => void vi.advanceTimersByTime(ms));
 
-    await wait(heartbeatEveryMs);
+    vi.advanceTimersByTime(heartbeatEveryMs);
     expect(await listener.block()).toBe(": still here");
+    await vi.waitFor(async () => expect(await pongsTo(tux)).toEqual([expect.any(Date)]), patienceMs);
     vi.setSystemTime(Date.now() + listensForMs);
-    await wait(heartbeatEveryMs);
+    vi.advanceTimersByTime(heartbeatEveryMs);
 
     expect(await listener.block()).toBeUndefined();
+  });
+
+  it("ends when its object does not answer", async () => {
+    const tux = await signedIn();
+    vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
+    const listener = await listenHere(tux);
+    expect(await listener.block()).toBe("retry: 3000");
+
+    // Two heartbeats in one moment: there was no time for an answer.
+    vi.advanceTimersByTime(2 * heartbeatEveryMs);
+
+    expect(await listener.block()).toBe(": still here");
+    expect(await listener.block()).toBeUndefined();
+  });
+
+  it("lets its object hibernate, and gets what comes after that", async () => {
+    const tux = await signedIn();
+    const listener = await listen(tux);
+    expect(await listener.block()).toBe("retry: 3000");
+    const before = await instanceOf(tux);
+
+    await evictDurableObject(objectOf(tux));
+    await announceOne(tux);
+
+    expect(await instanceOf(tux)).not.toBe(before);
+    expect(await listener.next()).toMatchObject({ id: "1", event: "build.finished" });
+    await listener.close();
+    await vi.waitFor(async () => expect(await pongsTo(tux)).toEqual([]), patienceMs);
+  });
+
+  it("ends when its object restarts, and resumes without a loss", async () => {
+    const tux = await signedIn();
+    const listener = await listen(tux);
+    await announceOne(tux);
+    const { id } = await listener.next();
+
+    await evictDurableObject(objectOf(tux), { webSockets: "close" });
+    expect(await listener.block()).toBeUndefined();
+    await announceOne(tux, "build.failed");
+
+    const again = await listen(tux, id);
+    expect(await again.next()).toMatchObject({ id: "2", event: "build.failed" });
+    await again.close();
   });
 
   it("ends with the token that opened it, and sends nothing after that", async () => {
@@ -218,6 +274,17 @@ describe("GET events", () => {
     await open[0]?.close();
     await vi.waitFor(async () => open.push(await listen(tux)), patienceMs);
     expect(await objectOf(tux).hangUp()).toBe(maxListeners);
+  });
+
+  it("frees the slot of a stream whose Worker is silent", async () => {
+    const tux = await signedIn();
+    for (let i = 0; i < maxListeners; i++) await listen(tux);
+    moveClock(2 * heartbeatEveryMs + 1);
+
+    const listener = await listen(tux);
+
+    expect(await listener.block()).toBe("retry: 3000");
+    await listener.close();
   });
 
   it("answers HEAD without a stream", async () => {

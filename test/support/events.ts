@@ -55,7 +55,7 @@ export async function listen(tux: Client, lastEventId?: string): Promise<Listene
   return listenerOf(answer.body);
 }
 
-function listenerOf(body: ReadableStream<Uint8Array>): Listener {
+export function listenerOf(body: ReadableStream<Uint8Array>): Listener {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = "";

@@ -1,4 +1,5 @@
 import type { Access } from "#domain/accounts/access";
+import { streamOf } from "#domain/events/stream";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { logFailure } from "#log/log";
@@ -118,12 +119,10 @@ export async function followEvents(
   account: EventsOwner,
   { after, access }: Following,
 ): Promise<ReadableStream<Uint8Array>> {
+  const query = new URLSearchParams(after === undefined ? {} : { after: String(after) });
+  const headers = { upgrade: "websocket" };
+  const { webSocket } = await eventsObject(env, account).fetch(`https://events/?${query}`, { headers });
   const until = access.by === "token" ? access.expiresAt?.getTime() : undefined;
-  const query = new URLSearchParams({
-    ...(after !== undefined && { after: String(after) }),
-    ...(until !== undefined && { until: String(until) }),
-  });
-  const { ok, body } = await eventsObject(env, account).fetch(`https://events/?${query}`);
-  if (ok && body) return body;
+  if (webSocket) return streamOf(webSocket, until ?? Infinity);
   throw new Refusal("unknown_error", { message: "Too many streams of this account are open. Close one of them." });
 }
