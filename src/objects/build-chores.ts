@@ -2,6 +2,7 @@ import { isOver, type BuildState } from "#domain/builds/machine";
 import { attestFinished, momentOf, tellDatabase, type Outcome } from "#domain/builds/record";
 import { announceBuild } from "#domain/events/events";
 import { sendJob } from "#domain/jobs";
+import { writePoint } from "#domain/operation/points";
 import { logFailure } from "#log/log";
 import { logKey } from "#storage/blobs";
 import { openDatabase } from "#storage/db";
@@ -95,9 +96,8 @@ export class BuildChores {
 }
 
 /** For Analytics Engine; a crash may write it twice. */
-function pointOfEnd({ METRICS }: Env, state: BuildState): void {
-  const cause = "cause" in state ? (state.cause ?? "") : "";
-  METRICS?.writeDataPoint({ indexes: ["builds_ended"], blobs: [state.status, cause], doubles: [1] });
+function pointOfEnd(env: Env, state: BuildState): void {
+  writePoint(env, "builds_ended", [state.status, "cause" in state ? (state.cause ?? "") : ""]);
 }
 
 /** Noted when the object begins; one from before rows had uids has the id for a name. */

@@ -1,3 +1,4 @@
+import { writePoint } from "#domain/operation/points";
 import { logFailure } from "#log/log";
 import { addToCounters } from "#storage/counters";
 import { openDatabase } from "#storage/db";
@@ -19,7 +20,7 @@ interface Answered {
 
 /** Counts an answer that is an error. An isolate writes once a second at most, however many there are. */
 export function countRefusal({ env, waitUntil }: Answered, { code, status }: { code: string; status: number }): void {
-  env.METRICS?.writeDataPoint({ indexes: ["refusals"], blobs: [code, String(status)], doubles: [1] });
+  writePoint(env, "refusals", [code, String(status)]);
   add(`${code} ${status}`, 1);
   if (Date.now() < writesAt + lostAfterMs) return;
   writesAt = Date.now() + writeAfterMs;
