@@ -64,12 +64,10 @@ export const software: CallGroup = {
       about: { limit: `Number of hits, ${maxHits} at most. Default: ${maxHits}.` },
       answer: softwareMap,
       refuses: ["missing_parameter", "invalid_value"],
-      act: ({ env, db, account }, { found, q, limit, ...request }, c) =>
-        searchSoftware({ env, db }, found, {
-          accountId: account.id,
+      act: ({ env, db }, { found, q, limit, ...request }, c) =>
+        searchSoftware({ env, db }, request.all_repos ? { ...found, repositories: found.usable } : found, {
           q,
           allFields: request.all_fields,
-          allRepositories: request.all_repos,
           limit: Math.min(limit, maxHits),
           detailed: prefersJson(c.req.header("accept")),
         }),

@@ -1,9 +1,11 @@
 import { and, asc, eq, isNull, or, sql, type SQL } from "drizzle-orm";
+import type { PackageType } from "#contract/index";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { type Counted, counts } from "./limits.ts";
 import { copiedFile } from "./overlay-files.ts";
 import { releaseBlobs } from "./released-blobs.ts";
+import { visibleTo } from "./repositories.ts";
 import {
   applianceRepositories,
   appliances,
@@ -63,23 +65,36 @@ const searched = {
 /** A repository as a search needs it: without its keys, which are long. */
 export type SearchedRepository = Pick<Repository, keyof typeof searched>;
 
+/** An appliance as a search needs it. */
+export interface Searched {
+  appliance: Pick<Appliance, "id" | "arch">;
+  /** Its base system; null: it is gone. */
+  base: string | null;
+  packageType: PackageType | null;
+  /** Those of the appliance, in their order. */
+  repositories: SearchedRepository[];
+  /** Those that the account sees, of any type. */
+  visible: SearchedRepository[];
+}
+
 /** What a search in the software of an appliance begins with, in one round trip; undefined: the account may not read it. */
-export async function findSearched(
-  db: Database,
-  accountId: number,
-  id: number,
-): Promise<{ appliance: Appliance; repositories: SearchedRepository[] } | undefined> {
-  const [found, rows] = await db.batch([
-    db.select().from(appliances).where(isReadable(accountId, id)),
+export async function findSearched(db: Database, accountId: number, id: number): Promise<Searched | undefined> {
+  const packageType = sql<PackageType | null>`${baseSystems.facts} ->> 'packageType'`;
+  const [[found], rows, visible] = await db.batch([
+    db
+      .select({ appliance: { id: appliances.id, arch: appliances.arch }, base: baseSystems.name, packageType })
+      .from(appliances)
+      .leftJoin(baseSystems, eq(baseSystems.name, appliances.baseSystem))
+      .where(isReadable(accountId, id)),
     db
       .select(searched)
       .from(applianceRepositories)
       .innerJoin(repositories, eq(repositories.id, applianceRepositories.repositoryId))
       .where(eq(applianceRepositories.applianceId, id))
       .orderBy(asc(applianceRepositories.position)),
+    db.select(searched).from(repositories).where(visibleTo(accountId)).orderBy(asc(repositories.id)),
   ]);
-  const [appliance] = found;
-  return appliance && { appliance, repositories: rows };
+  return found && { ...found, repositories: rows, visible };
 }
 
 export const listSelection = (db: Database, applianceId: number): Promise<Selection[]> =>

@@ -218,7 +218,9 @@ export async function removeApplianceRepository(
   ]);
 }
 
-const visibleTo = (accountId: number) => or(isNull(repositories.accountId), eq(repositories.accountId, accountId));
+/** Everyone's, and the account's own. */
+export const visibleTo = (accountId: number) =>
+  or(isNull(repositories.accountId), eq(repositories.accountId, accountId));
 
 const fromJson = (values: readonly (number | string)[]): SQL =>
   sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;

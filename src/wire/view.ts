@@ -51,8 +51,10 @@ function markedOf({ attributes, value }: Marked, owner: unknown, viewer: Viewer)
 
 function attributesOf(parts: Marked["attributes"], owner: unknown, viewer: Viewer) {
   const written: Record<string, string | number | boolean | JsonOnly> = {};
-  for (const [name, part] of Object.entries(parts)) {
-    const value = partOf(part, owner, viewer);
+  // Not Object.entries, which would create an array for each attribute of each item.
+  for (const name in parts) {
+    const part = parts[name];
+    const value = part && partOf(part, owner, viewer);
     if (value !== undefined && (isScalar(value) || value instanceof JsonOnly)) written[name] = value;
   }
   return written;

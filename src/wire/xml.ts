@@ -100,8 +100,11 @@ const isRepeated = (field: XmlValue | readonly XmlValue[]): field is readonly Xm
 
 function written(attributes: Attributes): string {
   let out = "";
-  for (const [name, value] of Object.entries(attributes))
+  // Not Object.entries, as below.
+  for (const name in attributes) {
+    const value = attributes[name];
     if (!(value instanceof JsonOnly)) out += ` ${name}="${escape(String(value)).replaceAll('"', "&quot;")}"`;
+  }
   return out;
 }
 

@@ -49,7 +49,7 @@ const order = (found: Shown[]): Shown[] => repositoryIds.flatMap((id) => found.f
 
 /** What a search in the index of names shows. */
 async function byIndex(q: string, limit: number): Promise<Shown[]> {
-  const asked = { accountId: tux.accountId, q, allFields: false, allRepositories: false, limit, detailed: false };
+  const asked = { q, allFields: false, limit, detailed: false };
   const { repositories } = await searchSoftware({ env, db }, appliance, asked);
   const all = repositories.flatMap(({ id, packages, patterns }) => [
     ...packages.map(({ name, version, release, arch, checksum }) => ({
@@ -100,7 +100,7 @@ describe("a search in the index of names", () => {
         };
       },
     });
-    const request = { accountId: tux.accountId, q: "la", allFields: false, allRepositories: false, limit: 9 };
+    const request = { q: "la", allFields: false, limit: 9 };
     const seen = await searchSoftware({ env, db: openDatabase(watched) }, appliance, { ...request, detailed: false });
 
     expect(seen.repositories).not.toEqual([]);

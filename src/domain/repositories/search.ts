@@ -3,9 +3,9 @@ import type { SoftwareMap, RepositorySoftware } from "#domain/images/installed-s
 import type { Place } from "#domain/place";
 import type { IndexHit } from "#domain/repositories/name-index";
 import { nameIndexesOf } from "#domain/repositories/name-indexes";
-import { listUsable } from "#domain/repositories/of-appliance";
 import { installable } from "#domain/software/resolution-request";
 import { Refusal } from "#domain/refusal";
+import { packageTypeOfBase, packageTypeOfRepository } from "#model/catalogue";
 import { findSearched, type Appliance, type SearchedRepository } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { describePackages, searchPackages, type PackageDetails } from "#storage/packages";
@@ -14,10 +14,8 @@ import { describePackages, searchPackages, type PackageDetails } from "#storage/
 export const maxHits = 1000;
 
 interface SearchRequest {
-  accountId: number;
   q: string;
   allFields: boolean;
-  allRepositories: boolean;
   limit: number;
   /** Whether the summaries and sizes are wanted, too. */
   detailed: boolean;
@@ -37,26 +35,32 @@ interface Hit {
   pattern: string | null;
 }
 
-/** An appliance, and the repositories that it has. */
+/** An appliance, and the repositories in which something is looked for. */
 export interface SearchedAppliance {
-  appliance: Pick<Appliance, "id" | "arch" | "baseSystem">;
+  appliance: Pick<Appliance, "id" | "arch">;
   repositories: SearchedRepository[];
 }
 
-/** One that this account may read. */
-export async function getSearched(db: Database, accountId: number, id: number): Promise<SearchedAppliance> {
+/** One that this account may read; `usable`: all repositories that the account could give to it. */
+export async function getSearched(
+  db: Database,
+  accountId: number,
+  id: number,
+): Promise<SearchedAppliance & { usable: SearchedRepository[] }> {
   const found = await findSearched(db, accountId, id);
   if (!found) throw new Refusal("invalid_appliance_id", { reason: "unknown" });
-  return found;
+  const { appliance, repositories, base, visible } = found;
+  const wanted = packageTypeOfBase({ packageType: found.packageType ?? undefined });
+  const usable = visible.filter((one) => base === null || packageTypeOfRepository(one) === wanted);
+  return { appliance, repositories, usable };
 }
 
 /** Packages and patterns that match. The repository with the best hit is first, and so is the best hit of each. */
 export async function searchSoftware(
   { env, db }: Place<Pick<Env, "BLOBS">>,
-  { appliance, repositories: own }: SearchedAppliance,
-  { allRepositories, ...request }: SearchRequest,
+  { appliance, repositories }: SearchedAppliance,
+  request: SearchRequest,
 ): Promise<SoftwareMap> {
-  const repositories = allRepositories ? await listUsable(db, request.accountId, appliance) : own;
   const arches = installable(appliance.arch, repositories);
   const found = await hitsOf({ env, db }, { repositories, arches }, request);
   const details = request.detailed

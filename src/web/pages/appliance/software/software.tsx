@@ -60,7 +60,7 @@ async function showSoftware(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance } = c.var;
   const { q = "", all_fields, look } = Query.parse(c.req.query());
   const software = await loadSoftware(db, appliance);
-  const request = { accountId: account.id, q, allFields: all_fields !== undefined, allRepositories: false };
+  const request = { q, allFields: all_fields !== undefined };
   const searched = { appliance, repositories: software.repositories };
   const [found, resolution, now, visible, uploads] = await Promise.all([
     q === ""
