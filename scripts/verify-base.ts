@@ -1,5 +1,5 @@
 /** Verifies a base system from its mirrors to its booted images, and writes a report. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Complaint } from "./launch/complaint.ts";
 import { print } from "./launch/progress.ts";
@@ -41,7 +41,8 @@ async function verifyAndReport(options: VerifyOptions): Promise<void> {
     const path = options.report ?? join(projectRoot, "docs/verified", `${base}.md`);
     const { title } = catalogue.baseSystem;
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, reportOf({ title, base, startedAt, machine, steps: record.steps }));
+    const earlier = existsSync(path) ? readFileSync(path, "utf8") : "";
+    writeFileSync(path, reportOf({ title, base, startedAt, machine, steps: record.steps }, earlier));
     print(`The report is in ${path}`);
     if (failuresIn(record.steps).length > 0) process.exitCode = 1;
     if (options.state === undefined) rmSync(state, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 import { seconds } from "../launch/progress.ts";
+import { table, tablesIn } from "./tables.ts";
 
 /** One thing that was tried. */
 export type Step = {
@@ -22,32 +23,52 @@ export type Verified = {
 
 export const failuresIn = (steps: readonly Step[]): Step[] => steps.filter(({ outcome }) => outcome === "failed");
 
-/** The report as Markdown. */
-export function reportOf({ title, base, startedAt, machine, steps }: Verified): string {
+type Line = Record<string, string>;
+
+const stepHead = ["What", "Step", "Result", "Time", "Seen", "Run"];
+const longestDetail = 500;
+
+/**
+ * The report as Markdown. `earlier` is the report that is there already: its lines stay, with the run that saw them, unless
+ * this run tried the same thing.
+ */
+export function reportOf({ title, base, startedAt, machine, steps }: Verified, earlier = ""): string {
+  const run = startedAt.toISOString().slice(0, 16).replace("T", " ");
+  const [earlierRuns = [], earlierLines = []] = tablesIn(earlier);
+  const tried = new Set(steps.map(({ of }) => of));
+  const lines = [
+    ...earlierLines.filter(({ What = "" }) => !tried.has(What)),
+    ...steps.map((step) => lineOf(step, run)),
+  ];
+  const seenIn = new Set(lines.map(({ Run }) => Run));
+  const runs = [...earlierRuns, { Run: run, ...Object.fromEntries(machine) }].filter(({ Run }) => seenIn.has(Run));
   return [
     `# ${title}`,
     "",
-    `Written by \`npm run verify:base -- ${base}\` on ${startedAt.toISOString().slice(0, 16).replace("T", " ")} UTC. ${sumOf(steps)}`,
+    `Written by \`npm run verify:base -- ${base}\`. ${sumOf(lines)} Each line names the run that saw it, by its time in UTC.`,
     "",
-    table(["Machine", ""], [...machine]),
+    table(["Run", ...machine.keys()], runs),
     "",
-    table(
-      ["What", "Step", "Result", "Time", "Seen"],
-      steps.map(({ of, what, outcome, ms, detail }) => [of, what, outcome, seconds(ms), detail]),
-    ),
+    table(stepHead, lines.toSorted(byWhat)),
     "",
   ].join("\n");
 }
 
-function sumOf(steps: readonly Step[]): string {
-  const failed = failuresIn(steps).length;
-  const tried = steps.filter(({ outcome }) => outcome !== "not possible").length;
+const lineOf = ({ of, what, outcome, ms, detail }: Step, run: string): Line => ({
+  What: of,
+  Step: what,
+  Result: outcome,
+  Time: seconds(ms),
+  Seen: detail.slice(0, longestDetail),
+  Run: run,
+});
+
+/** The steps of one thing stay in the order of the run. */
+const byWhat = (one: Line, other: Line): number => (one["What"] ?? "").localeCompare(other["What"] ?? "", "en");
+
+function sumOf(lines: readonly Line[]): string {
+  const failed = lines.filter(({ Result }) => Result === "failed").length;
+  const tried = lines.filter(({ Result }) => Result !== "not possible").length;
   if (tried === 0) return "Nothing was tried.";
   return failed === 0 ? `All ${tried} steps passed.` : `${failed} of ${tried} steps failed.`;
 }
-
-const table = (head: string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n");
-
-/** A cell has one line, and no bar of its own. */
-const cell = (text: string): string => text.trim().replaceAll(/\s+/g, " ").replaceAll("|", "\\|").slice(0, 500);

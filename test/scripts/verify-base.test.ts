@@ -47,14 +47,17 @@ const step = (outcome: Step["outcome"], detail: string): Step => ({
   ms: 12_345,
   detail,
 });
-const made = (steps: Step[]) =>
-  reportOf({
-    title: "Tiny",
-    base: "tiny",
-    startedAt: new Date("2026-11-22T19:00:00Z"),
-    machine: new Map([["Memory", "24 GiB"]]),
-    steps,
-  });
+const made = (steps: Step[], { at = "2026-11-22T19:00:00Z", earlier = "" } = {}) =>
+  reportOf(
+    {
+      title: "Tiny",
+      base: "tiny",
+      startedAt: new Date(at),
+      machine: new Map([["Kiln", `commit of ${at.slice(8, 10)}`]]),
+      steps,
+    },
+    earlier,
+  );
 
 describe("the serial line of a booted image", () => {
   it("logs in and tells exit codes and output apart from echoes", async () => {
@@ -100,15 +103,44 @@ describe("a promise of a template", () => {
 
 describe("the report", () => {
   it("says that all passed only if something did and nothing failed", () => {
-    expect(made([step("passed", "12 MB")])).toContain("on 2026-11-22 19:00 UTC. All 1 steps passed.");
+    expect(made([step("passed", "12 MB")])).toContain("All 1 steps passed.");
     expect(made([step("passed", "12 MB"), step("failed", "no")])).toContain("1 of 2 steps failed.");
     expect(made([])).toContain("Nothing was tried.");
   });
 
   it("keeps each step on one line of its table", () => {
     expect(made([step("failed", "first\nsecond | third")])).toContain(
-      "| Tiny | build | failed | 12 s | first second \\| third |",
+      "| Tiny | build | failed | 12 s | first second \\| third | 2026-11-22 19:00 |",
     );
+  });
+
+  it("still has what an earlier run saw of other things, with that run", () => {
+    const earlier = made([step("passed", "a | b"), { ...step("passed", "12 MB"), of: "Tiny, oem" }]);
+
+    const report = made([step("failed", "no")], { at: "2026-11-23T08:30:00Z", earlier });
+
+    expect(report.split("\n").slice(2)).toEqual([
+      expect.stringContaining("1 of 2 steps failed."),
+      "",
+      "| Run | Kiln |",
+      "| --- | --- |",
+      "| 2026-11-22 19:00 | commit of 22 |",
+      "| 2026-11-23 08:30 | commit of 23 |",
+      "",
+      "| What | Step | Result | Time | Seen | Run |",
+      "| --- | --- | --- | --- | --- | --- |",
+      "| Tiny | build | failed | 12 s | no | 2026-11-23 08:30 |",
+      "| Tiny, oem | build | passed | 12 s | 12 MB | 2026-11-22 19:00 |",
+      "",
+    ]);
+  });
+
+  it("names no run of which nothing is left, and reads back what it wrote", () => {
+    const earlier = made([step("passed", "a | b")]);
+    const later = { at: "2026-11-23T08:30:00Z", earlier };
+
+    expect(made([step("passed", "12 MB")], later)).toBe(made([step("passed", "12 MB")], { at: later.at }));
+    expect(made([], { ...later })).toContain("| a \\| b | 2026-11-22 19:00 |");
   });
 });
 
