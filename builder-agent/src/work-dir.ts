@@ -2,6 +2,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { clearLeftovers, mountsBelow } from "./leftovers.ts";
 import type { Log } from "./log.ts";
+import { outputOf } from "./process.ts";
 
 /** Where one build works; gone at the end of `await using`, whatever happens. */
 export interface WorkDir {
@@ -10,23 +11,33 @@ export interface WorkDir {
 }
 
 export async function openWorkDir(stateDir: string, name: string, log: Log): Promise<WorkDir> {
-  const path = join(workRoot(stateDir), name);
+  const path = join(await makeWorkRoot(stateDir), name);
   await removeWorkDir(path, log);
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await mkdir(path, { mode: 0o700 });
   return { path, [Symbol.asyncDispose]: () => removeWorkDir(path, log) };
 }
 
 /** At start: what a killed predecessor left below `stateDir`. Answers how many directories it found. */
 export async function clearWorkDirs(stateDir: string, log: Log): Promise<number> {
-  const root = workRoot(stateDir);
-  await mkdir(root, { recursive: true, mode: 0o700 });
+  const root = await makeWorkRoot(stateDir);
   await clearLeftovers(root, log);
   const names = await readdir(root);
   for (const name of names) await removeWorkDir(join(root, name), log);
   return names.length;
 }
 
-const workRoot = (stateDir: string) => join(stateDir, "work");
+/**
+ * ext4 does not use a deleted inode again for five minutes, and looks at each of them whenever it creates a file: the 17,000 files of
+ * a Debian root then take 7 to 13 s of processor time instead of 1.5 s. With this flag, directories of different names begin in
+ * different parts of the disk, so a build creates its files where the last one has not just deleted its own.
+ */
+async function makeWorkRoot(stateDir: string): Promise<string> {
+  const root = join(stateDir, "work");
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  // Other file systems know no such flag.
+  await outputOf("chattr", ["+T", root], AbortSignal.timeout(5000)).catch(() => {});
+  return root;
+}
 
 /** Nothing is removed while something is mounted below: that would empty the host's /dev, or a repository. */
 async function removeWorkDir(path: string, log: Log): Promise<void> {

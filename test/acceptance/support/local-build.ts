@@ -32,6 +32,7 @@ export async function serveFiles(folder: string, prefix = "/"): Promise<{ url: s
 export const serveDistribution = (distribution: string) => serveFiles(distribution, "/repositories/tiny/");
 
 const silent = () => {};
+let builds = 0;
 
 /** Runs the agent's own build with real KIWI in a work directory in `stateDir`; the result exists until `use` ends. */
 export async function buildHere<T>(
@@ -39,7 +40,7 @@ export async function buildHere<T>(
   { stateDir, url, ...more }: { stateDir: string; url: string } & Partial<ImageBuild>,
   use: (built: BuiltImage, workDir: string) => T | Promise<T>,
 ): Promise<T> {
-  await using dir = await openWorkDir(stateDir, "build", silent);
+  await using dir = await openWorkDir(stateDir, `build-${++builds}`, silent);
   const reach = { url, credentials: {}, allowHosts: [] };
   const signal = new AbortController().signal;
   const quiet = { onLine: silent, onPhase: silent, onProgress: silent };
