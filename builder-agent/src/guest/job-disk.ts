@@ -62,14 +62,16 @@ export type JobCommands = Partial<Record<JobStep, string[]>> & { create: string[
 
 /** Packs all that the guest needs into one read-only disk; the packages are gone from the work directory then. */
 export async function makeJobDisk(job: KiwiJob): Promise<string> {
-  const { place, workDir, signal, share } = job;
+  const { place, workDir, signal, share, keys } = job;
   const dir = join(workDir, "job");
   await mkdir(dir);
   await copyFile(guestScript("kiwi.sh"), join(dir, "run"));
   await chmod(join(dir, "run"), 0o755);
   const commands = Object.entries(jobCommands(job));
   for (const [step, words] of commands) await writeFile(join(dir, step), words.map((word) => `${word}\0`).join(""));
-  const parts = [place.description, place.packages, place.keys, place.home, place.config, shims];
+  const parts = [place.description, place.packages, place.home, place.config, shims];
+  // An image of Debian has its keys in its description.
+  if (keys.length > 0) parts.push(place.keys);
   if (share?.archive !== undefined) await link(share.archive, join(dir, basename(archiveIn)));
   const archives = share?.archive === undefined ? [] : [join(dir, basename(archiveIn))];
   const own = ["run", ...commands.map(([step]) => step)].map((name) => join(dir, name));

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeKiwiPlace } from "../../src/build/kiwi.ts";
@@ -83,6 +83,12 @@ describe("the disk of a job", () => {
     const share = await RootShare.join({ roots, key: "k", workDir: job.workDir, signal, onNote: silent });
     const files = listed(await makeJobDisk({ ...job, share }));
     expect([files.has("/restore"), files.has("/prepare"), files.has("/prepared.tar.zst")]).toEqual([true, false, true]);
+  });
+
+  it("has no keys for an image of Debian, which has them in its description", async () => {
+    const job = await openJob();
+    rmSync(job.place.keys, { recursive: true });
+    expect(listed(await makeJobDisk({ ...job, keys: [] })).has("/keys")).toBe(false);
   });
 
   it("is not made from missing files or for a stopped build", async () => {
