@@ -45,6 +45,21 @@ describe.each([
   });
 });
 
+/** Ports of the firewall's names that catalogues use. */
+const portOf = (name: string): number => ({ ssh: 22, http: 80 })[name] ?? Number(name);
+
+it.each([debian12, debian13, leap15, leap16, tumbleweed])(
+  "opens in the firewall of $name what its templates promise",
+  (file) => {
+    const templates = Catalogue.parse(file).sets.flatMap((set) => set.templates);
+    for (const { promises, configuration, packages } of templates) {
+      const open = configuration.firewall.openPorts.map(portOf);
+      expect(open).toEqual(expect.arrayContaining(promises?.ports ?? []));
+      if (packages.some((name) => /^(nginx|apache2)$/.test(name))) expect(open).toContain(80);
+    }
+  },
+);
+
 it("gives each template of all catalogues an id of its own", () => {
   const ids = [tiny, debian12, debian13, leap15, leap16, tumbleweed]
     .flatMap(templatesOf)
