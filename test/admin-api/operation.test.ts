@@ -44,6 +44,17 @@ describe("GET metrics", () => {
     expect(lines.filter((line) => !comment.test(line) && !sample.test(line))).toEqual([]);
   });
 
+  it("has the counters that alerts watch before anything raises them, because Prometheus sees no increase in a first sample", async () => {
+    await env.DB.exec("DELETE FROM counters");
+    const now = await metricsNow();
+    for (const cause of ["silence", "restart", "fault"]) {
+      expect(now.get(`kiln_builds_ended_total{state="error",cause="${cause}"}`)).toBe(0);
+      expect(now.get(`kiln_build_attempts_lost_total{cause="${cause}"}`)).toBe(0);
+    }
+    expect(now.get('kiln_refusals_total{code="internal_error",status="500"}')).toBe(0);
+    expect(now.get("kiln_imports_given_up_total")).toBe(0);
+  });
+
   it("counts a build's losses and its end once each, however often its object repeats them", async () => {
     const appliance = await createAppliance(tux);
     const buildId = await startBuild(tux, appliance);

@@ -16,7 +16,18 @@ export interface Metric {
   samples: readonly Sample[];
 }
 
-/** Everything that is known of a moment. A counter that nothing has raised yet has no samples. */
+/**
+ * Labels of counters that are 0 until something raises them. Prometheus sees no increase in the first sample of a series, so without
+ * the 0 an alert would miss the first failure.
+ */
+const known: Partial<Record<CounterName, readonly string[]>> = {
+  builds_ended: ["finished", "failed content", "failed time_limit", "error silence", "error restart", "error fault"],
+  attempts_lost: ["silence", "restart", "fault"],
+  imports_given_up: [""],
+  refusals: ["internal_error 500", "other 500"],
+};
+
+/** Everything that is known of a moment. */
 export const metricsOf = (now: Snapshot): Metric[] => [
   ...ofBuilds(now),
   ...ofAgents(now),
@@ -117,12 +128,13 @@ const gauge = (name: string, help: string, samples: Sample[]): Metric => ({ name
 const counter = (name: string, help: string, samples: Sample[]): Metric => ({ name, help, type: "counter", samples });
 
 /** The words of a stored label are the values of these labels. */
-const labelled = (counters: readonly Counter[], name: CounterName, labels: readonly string[]): Sample[] =>
-  counters
-    .filter((one) => one.name === name)
-    .map(({ label, value }) => {
-      const words = label.split(" ");
-      return { labels: Object.fromEntries(labels.map((key, nth) => [key, words[nth] ?? ""])), value };
-    });
+function labelled(counters: readonly Counter[], name: CounterName, labels: readonly string[]): Sample[] {
+  const raised = counters.filter((one) => one.name === name).map(({ label, value }) => [label.trim(), value] as const);
+  const zeros = (known[name] ?? []).map((label) => [label, 0] as const);
+  return [...new Map([...zeros, ...raised])].map(([label, value]) => {
+    const words = label.split(" ");
+    return { labels: Object.fromEntries(labels.map((key, nth) => [key, words[nth] ?? ""])), value };
+  });
+}
 
 const secondsSince = (since: number, at: number): number => Math.max(0, Math.round((at - since) / 1_000));
