@@ -5,12 +5,13 @@ import { adminClient } from "../../scripts/admin/client.ts";
 import { bundleWorker } from "../../scripts/launch/bundle.ts";
 import { startEmbedded } from "../../scripts/launch/embedded.ts";
 import { firstAccount } from "../../scripts/launch/first-account.ts";
+import { childMark } from "../../scripts/launch/leftovers.ts";
 import { descendants } from "../../scripts/launch/process-tree.ts";
 import { readOrMakeSecrets } from "../../scripts/launch/secrets.ts";
 import { type Figure, verdict } from "../figure.ts";
 import { importRepository } from "./client.ts";
 import { Inspector } from "./inspector.ts";
-import { freePort } from "./service.ts";
+import { freePort } from "../../test/acceptance/support/service.ts";
 import type { Universe } from "./universe.ts";
 
 const maxMib = 128;
@@ -74,7 +75,8 @@ export type InspectedService = Awaited<ReturnType<typeof startInspected>>;
 export async function startInspected(stateDir: string, { host, cidrs }: { host: string; cidrs: string[] }) {
   const secrets = readOrMakeSecrets(stateDir);
   const [port, inspectorPort] = [await freePort(), await freePort()];
-  process.env["MINIFLARE_WORKERD_V8_FLAGS"] = v8Flags;
+  const environment = { MINIFLARE_WORKERD_V8_FLAGS: v8Flags, [childMark]: stateDir };
+  Object.assign(process.env, environment);
   const embedded = await startEmbedded({
     bundle: await bundleWorker(),
     host: "127.0.0.1",
@@ -84,11 +86,12 @@ export async function startInspected(stateDir: string, { host, cidrs }: { host: 
     outsideCidrs: cidrs,
     inspectorPort,
   });
-  delete process.env["MINIFLARE_WORKERD_V8_FLAGS"];
+  for (const name of Object.keys(environment)) delete process.env[name];
   const url = `http://127.0.0.1:${port}`;
   const { username, apiKey } = await firstAccount(adminClient(url, secrets.ADMIN_SECRET));
   return {
     ready: { url, username, api_key: apiKey, agent_pid: null },
+    stateDir,
     inspectorPort,
     loadCatalogue: (name: string, content: unknown) =>
       adminClient(url, secrets.ADMIN_SECRET).loadCatalogue(name, content),

@@ -1,10 +1,10 @@
 /** A service without an agent, on a state that survives it, so that it can be restarted with a cold isolate. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { once } from "node:events";
 import { descendants } from "../../scripts/launch/process-tree.ts";
 import { readReady, type Ready } from "../../scripts/launch/ready-file.ts";
+import { freePort } from "../../test/acceptance/support/service.ts";
 import { waitUntil } from "../wait.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
@@ -61,13 +61,4 @@ function statusOf(pid: number): string {
   } catch {
     return ""; // It has just ended.
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address ? address.port : 0;
 }

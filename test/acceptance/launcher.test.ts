@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -12,7 +11,7 @@ import { descendants, end, isAlive, untilGone } from "../../scripts/launch/proce
 import { readReady } from "../../scripts/launch/ready-file.ts";
 import { readSecrets } from "../../scripts/launch/secrets.ts";
 import { processorSeconds } from "./support/processor-time.ts";
-import { until } from "./support/service.ts";
+import { freePort, until } from "./support/service.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const state = mkdtempSync(join(tmpdir(), "kiln-launcher-"));
@@ -61,18 +60,6 @@ function commandOf(pid: number): string {
   } catch {
     return ""; // ended
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const found = await new Promise<number>((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address ? address.port : 0);
-    });
-  });
-  server.close();
-  return found;
 }
 
 describe("npm start", () => {

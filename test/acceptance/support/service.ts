@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -86,11 +87,13 @@ function ended(child: ChildProcess): Promise<void> {
   });
 }
 
-const freePort = () =>
-  new Promise<number>((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
+/**
+ * A port that no one listens on, below those that the system gives to connections: between this moment and the one in which the
+ * service listens, any connection of this machine could get such a one.
+ */
+export const freePort = () =>
+  new Promise<number>((resolve) => {
+    const port = randomInt(10_000, 30_000);
+    const server = createServer().once("error", () => resolve(freePort()));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(port)));
   });
