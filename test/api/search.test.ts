@@ -147,6 +147,10 @@ describe("GET /appliances/<id>/software/search", () => {
     expect(await found("q=libqt")).toEqual(["libqt4"]);
     expect((await found("q=libqt&all_repos=true")).toSorted()).toEqual(["libqt4", "libqt5"]);
     expect(await found("q=libqt&all_repos=true", await signedIn(), 1)).toEqual(["libqt4"]);
+
+    // No image holds packages of both kinds.
+    await env.DB.prepare("UPDATE repositories SET type = 'deb' WHERE id = ?").bind(own?.id).run();
+    expect(await found("q=libqt&all_repos=true")).toEqual(["libqt4"]);
   });
 
   it("returns an empty map if nothing matches", async () => {
