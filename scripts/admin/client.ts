@@ -106,6 +106,14 @@ const Catalogues = z.object({
     }),
   ),
 });
+const WalkPlace = z.object({ column: z.string(), after: z.number() });
+type WalkPlace = z.infer<typeof WalkPlace>;
+const WalkedPage = z.object({
+  changed: z.number(),
+  unreadable: z.array(z.object({ column: z.string(), row: z.number() })),
+  left: z.number(),
+  next: WalkPlace.nullable(),
+});
 const Failure = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 export type AccountRequest = {
@@ -166,6 +174,15 @@ export function adminClient(url: string, secret: string) {
     loadCatalogue: (catalogue: string, content: unknown) =>
       ask("PUT", `/catalogues/${name(catalogue)}`, z.object({ templates: z.number() }), content),
     ...fileCalls(ask),
+    ...keyCalls(ask),
+  };
+}
+
+/** Pages of a walk through stored secrets; the next call begins at `next`. */
+function keyCalls(ask: ReturnType<typeof asker>) {
+  return {
+    walkKeys: (act: "reencrypt" | "rehash", from: WalkPlace | undefined) =>
+      ask("POST", `/keys/${act}`, WalkedPage, { from }),
   };
 }
 

@@ -6,6 +6,7 @@ import { loadCatalogueFile } from "../launch/catalogue-file.ts";
 import { print } from "../launch/progress.ts";
 import { type AdminClient, adminClient, type DeletionPause, type Quota, type ReadOnlyMode } from "./client.ts";
 import { type AdminOptions, type Given, parseAdminLine, usage } from "./options.ts";
+import { reencrypt, rehash } from "./keys.ts";
 import { secretOf } from "./secret.ts";
 import { findService } from "./service.ts";
 import { printTable } from "./table.ts";
@@ -35,6 +36,8 @@ const commands: Record<string, { argument: string | undefined; value?: string; r
   "deletions resume": { argument: undefined, run: async (admin) => printPause(await admin.resumeDeletions()) },
   "deletions status": { argument: undefined, run: async (admin) => printPause(await admin.deletions()) },
   health: { argument: undefined, run: printHealth },
+  "keys reencrypt": { argument: undefined, run: reencrypt },
+  "keys rehash": { argument: undefined, run: rehash },
   metrics: { argument: undefined, run: async (admin) => process.stdout.write(await admin.metrics()) },
   "read-only off": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly({ on: false })) },
   "read-only on": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly({ on: true })) },

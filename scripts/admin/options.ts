@@ -22,6 +22,8 @@ export const usage = `npm run admin -- COMMAND
   backup FILE              writes all data and secrets of the service on --state DIR, which may be running, into FILE
   deletions pause|resume|status  while they are paused, the sweep deletes nothing (before a restore)
   health                   whether work flows, and if not, why; the exit code says it too
+  keys reencrypt           encrypts with the first API_KEY_ENCRYPTION_KEY what an older one has encrypted
+  keys rehash              lets API keys work again after API_KEY_PEPPER has changed
   metrics                  what Prometheus reads
   read-only on|off|status  while it is on, no account can change or build an appliance
   restore FILE             makes --state DIR, which must be empty or not exist, from the FILE of a backup

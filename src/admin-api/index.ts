@@ -12,6 +12,7 @@ import { audit, audited } from "#admin-api/audit";
 import { catalogues } from "#admin-api/catalogues";
 import { deletions } from "#admin-api/deletions";
 import { factory, type AdminEnv } from "#admin-api/factory";
+import { keys } from "#admin-api/keys";
 import { operation } from "#admin-api/operation";
 import { problemsOf } from "#admin-api/problems";
 import { queue } from "#admin-api/queue";
@@ -41,6 +42,7 @@ export const adminApi = factory
   .route("/audit", audit)
   .route("/catalogues", catalogues)
   .route("/deletions", deletions)
+  .route("/keys", keys)
   .route("/queue", queue)
   .route("/read-only", readOnly)
   .route("/repositories", repositoryFiles)

@@ -21,9 +21,9 @@ export const keyedHash = (pepper: string, secret: string): string =>
 
 /** AES-GCM with the first of the service's keys (each base64 of 32 bytes); the nonce comes before the cipher text. */
 export async function encrypt(encryptionKeys: string, plain: string): Promise<string> {
-  const [key = ""] = keysIn(encryptionKeys);
   const iv = randomBytes(12);
-  const cipher = await crypto.subtle.encrypt({ name: "AES-GCM", iv }, await aesKey(key), encoder.encode(plain));
+  const key = await aesKey(firstOf(encryptionKeys));
+  const cipher = await crypto.subtle.encrypt({ name: "AES-GCM", iv }, key, encoder.encode(plain));
   return Buffer.concat([iv, Buffer.from(cipher)]).toString("base64");
 }
 
@@ -38,6 +38,17 @@ export async function decrypt(encryptionKeys: string, cipher: string): Promise<s
   return new TextDecoder().decode(plain);
 }
 
+/** The same secret, encrypted with the first of the keys: the same text if it is already. Fails if no key can decrypt it. */
+export async function encryptAgain(encryptionKeys: string, cipher: string): Promise<string> {
+  const isCurrent = await decrypt(firstOf(encryptionKeys), cipher).then(
+    () => true,
+    () => false,
+  );
+  return isCurrent ? cipher : await encrypt(encryptionKeys, await decrypt(encryptionKeys, cipher));
+}
+
+/** The key that encrypts. */
+export const firstOf = (encryptionKeys: string): string => keysIn(encryptionKeys)[0] ?? "";
 const keysIn = (encryptionKeys: string): string[] => encryptionKeys.split(" ");
 
 /** A secret that is sealed in a row: AES-GCM, and this before it. Older rows have theirs in clear. */
@@ -58,6 +69,12 @@ export const seal = async (env: SealingKey, clear: string): Promise<string> =>
 export async function unseal(env: SealingKey, stored: string): Promise<string> {
   const [, cipher] = sealedText.exec(stored) ?? [];
   return cipher === undefined ? stored : await decrypt(env.API_KEY_ENCRYPTION_KEY, cipher);
+}
+
+/** Sealed with the first of the keys; a text in clear stays as it is. */
+export async function sealAgain(env: SealingKey, stored: string): Promise<string> {
+  const [, cipher] = sealedText.exec(stored) ?? [];
+  return cipher === undefined ? stored : mark + (await encryptAgain(env.API_KEY_ENCRYPTION_KEY, cipher));
 }
 
 /** Compares without telling by its duration where two secrets differ; their lengths are no secret. */

@@ -122,6 +122,49 @@ describe("npm run admin", () => {
   });
 });
 
+describe("npm run admin -- keys", () => {
+  const next = { column: "configurations", after: 7 };
+  const page = { changed: 2, unreadable: [], left: 0, next: null };
+  /** The answers of the service, one after the other. */
+  const answering = (...pages: unknown[]) => {
+    let at = 0;
+    service.removeAllListeners("request");
+    service.on("request", async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += String(chunk);
+      asked.push(`${request.method} ${request.url} ${body}`);
+      response.end(JSON.stringify(pages[at++]));
+    });
+  };
+
+  it("reencrypt continues page by page, and says when the old key is not needed", async () => {
+    answering({ ...page, left: 40, next }, page, { ...page, changed: 0 });
+    await run("keys", "reencrypt");
+    expect(asked).toEqual([
+      "POST /admin/keys/reencrypt {}",
+      `POST /admin/keys/reencrypt {"from":${JSON.stringify(next)}}`,
+    ]);
+    expect(printed).toBe(
+      "2 changed, 40 left to read.\nEncrypted 4 values with the first key. Run this again until it finds nothing to do.\n",
+    );
+    await run("keys", "reencrypt");
+    expect(printed).toContain("No other key is needed.");
+  });
+
+  it("names what no key decrypts, and fails", async () => {
+    answering({ ...page, unreadable: [next].map(({ column, after: row }) => ({ column, row })) });
+    await expect(run("keys", "reencrypt")).rejects.toThrow(
+      /^Changed 2 values\. .*decrypts 1 others .*: configurations 7\./,
+    );
+  });
+
+  it("rehash says how many keys work again", async () => {
+    answering(page);
+    await run("keys", "rehash");
+    expect([asked, printed]).toEqual([["POST /admin/keys/rehash {}"], "2 API keys work again.\n"]);
+  });
+});
+
 describe("npm run admin -- deletions", () => {
   it.each([
     ["pause", 'PUT /admin/deletions Bearer secret {"paused":true}', "have been paused since 2026-11-20T10:00:00.000Z"],

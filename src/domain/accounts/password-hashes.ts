@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { encrypt as hashForShadow, verify as matchesShadow } from "unixcrypt";
-import type { SealingKey } from "#domain/secrets";
+import { firstOf, type SealingKey } from "#domain/secrets";
 import type { Configuration } from "#model/configuration";
 
 /** What servers and systems keep in place of passwords: frozen inputs have nothing else of them. */
@@ -14,9 +14,9 @@ export type Salting = (user: string, password: string) => Buffer;
  * version is frozen as the first was; without the service's key it cannot be predicted, and no two appliances share one.
  */
 export const saltingOf =
-  ({ API_KEY_ENCRYPTION_KEY: key }: SealingKey, applianceId: number): Salting =>
+  ({ API_KEY_ENCRYPTION_KEY: keys }: SealingKey, applianceId: number): Salting =>
   (user, password) =>
-    createHmac("sha256", Buffer.from(key, "base64"))
+    createHmac("sha256", Buffer.from(firstOf(keys), "base64"))
       .update(JSON.stringify(["salt of a password in an image", applianceId, user, password]))
       .digest()
       .subarray(0, 16);

@@ -1,4 +1,4 @@
-import { isSealed, newPassword, seal, unseal, type SealingKey } from "#domain/secrets";
+import { isSealed, newPassword, seal, sealAgain, unseal, type SealingKey } from "#domain/secrets";
 import type { Configuration } from "#model/configuration";
 
 /* Passwords of users and databases are sealed in rows. */
@@ -28,6 +28,10 @@ export async function sealed(env: SealingKey, clear: Configuration, before?: Con
 /** The configuration of a template as its catalogue has it, or of an older row: seals what is not sealed yet. */
 export const sealedAnew = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, async (password) => (isSealed(password) ? password : await seal(env, password)));
+
+/** With every password sealed with the first of the service's keys. */
+export const sealedAgain = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
+  withPasswords(stored, (password) => sealAgain(env, password));
 
 /** As accounts see it that may read the appliance and do not own it. */
 export const withoutPasswords = (stored: Configuration): Promise<Configuration> =>
@@ -72,5 +76,6 @@ async function withPasswords(
     });
     return { type: kind, users: await Promise.all(changed) };
   });
-  return { ...configuration, users: await Promise.all(users), databases: await Promise.all(databases) };
+  const all = await Promise.all([Promise.all(users), Promise.all(databases)]);
+  return { ...configuration, users: all[0], databases: all[1] };
 }

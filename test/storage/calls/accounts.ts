@@ -4,6 +4,7 @@ import type * as accounts from "#storage/accounts";
 import type * as agents from "#storage/agents";
 import type * as agreements from "#storage/agreements";
 import type * as auditLog from "#storage/audit-log";
+import type * as encrypted from "#storage/encrypted";
 import type * as events from "#storage/events";
 import type * as idempotentAnswers from "#storage/idempotent-answers";
 import type * as limits from "#storage/limits";
@@ -13,6 +14,7 @@ import type * as serviceSettings from "#storage/service-settings";
 import type * as sessions from "#storage/sessions";
 import type * as tokens from "#storage/tokens";
 import type * as webhooks from "#storage/webhooks";
+import { encryptedColumns } from "#storage/encrypted";
 import type { Calls } from "./calls.ts";
 import { account, at, ids } from "./rows.ts";
 
@@ -119,6 +121,16 @@ export const ofAccounts = {
     ],
     deleteAuditBefore: [[at, 10]],
   } satisfies Calls<typeof auditLog>,
+  encrypted: {
+    pageOfEncrypted: [
+      [{ column: "API keys", after: 0 }, 10],
+      [{ column: "stored answers", after: 0 }, 10],
+      [{ column: "configurations", after: 0 }, 10],
+    ],
+    countEncrypted: [[encryptedColumns.map((column) => ({ column, after: 0 }))]],
+    saveEncrypted: [["web servers of testdrives", [{ row: 1, stored: "", again: "" }]]],
+    saveApiKeyHmacs: [[[{ row: own, stored: "", hmac: "" }]]],
+  } satisfies Calls<typeof encrypted>,
   events: {
     findBuildOfEvent: [["build"]],
     findTestdriveOfEvent: [["testdrive"]],

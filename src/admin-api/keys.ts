@@ -1,0 +1,18 @@
+import { z } from "zod";
+import { rehashPage, reencryptPage } from "#domain/stored-keys";
+import { encryptedColumns } from "#storage/encrypted";
+import { factory } from "#admin-api/factory";
+
+const Walk = z.object({
+  from: z.object({ column: z.enum(encryptedColumns), after: z.int().nonnegative() }).optional(),
+});
+
+/** Brings stored secrets to the present keys, a page per call: the caller continues at `next`. */
+export const keys = factory
+  .createApp()
+  .post("/reencrypt", async (c) =>
+    c.json(await reencryptPage({ env: c.env, db: c.var.db }, Walk.parse(await c.req.json()).from)),
+  )
+  .post("/rehash", async (c) =>
+    c.json(await rehashPage({ env: c.env, db: c.var.db }, Walk.parse(await c.req.json()).from)),
+  );

@@ -1,0 +1,100 @@
+import { sealedAgain } from "#domain/configuration/secrets";
+import type { Place } from "#domain/place";
+import { decrypt, encryptAgain, keyedHash, sealAgain, type SealingKey } from "#domain/secrets";
+import { Configuration } from "#model/configuration";
+import type { Database } from "#storage/db";
+import {
+  countEncrypted,
+  encryptedColumns,
+  pageOfEncrypted,
+  saveApiKeyHmacs,
+  saveEncrypted,
+  type EncryptedColumn,
+  type EncryptedValue,
+  type WalkPlace,
+} from "#storage/encrypted";
+
+/*
+ * After an operator has replaced a key of the service: brings what is stored to the present keys, a page per call. A call that is
+ * repeated changes nothing more, so a walk can begin again at any time.
+ */
+
+/** What a call has done, and where the next one continues; null: at the end. */
+interface WalkedPage {
+  changed: number;
+  /** What no key of the service decrypts. */
+  unreadable: { column: EncryptedColumn; row: number }[];
+  left: number;
+  next: WalkPlace | null;
+}
+
+/** The statements of a call stay within the limit of an invocation. */
+const pageSize = 100;
+
+/** Encrypts with the first of the keys what another one has encrypted. */
+export async function reencryptPage(
+  { env, db }: Place<SealingKey>,
+  place: WalkPlace = { column: "API keys", after: 0 },
+): Promise<WalkedPage> {
+  return await walk(db, { place, columns: encryptedColumns }, async (values) => {
+    const read = await readable(values, async ({ stored }) => ({ again: await encryptedAgain(env, place, stored) }));
+    const changed = read.filter(({ stored, again }) => again !== stored);
+    await saveEncrypted(db, place.column, changed);
+    return { changed: changed.length, read };
+  });
+}
+
+/** Computes with the present pepper what API keys are found by. Tokens and sessions are stored as hashes only, and stay lost. */
+export async function rehashPage(
+  { env, db }: Place<SealingKey & Pick<Env, "API_KEY_PEPPER">>,
+  place: WalkPlace = { column: "API keys", after: 0 },
+): Promise<WalkedPage> {
+  return await walk(db, { place, columns: ["API keys"] }, async (values) => {
+    const read = await readable(values, async ({ stored }) => ({
+      hmac: keyedHash(env.API_KEY_PEPPER, await decrypt(env.API_KEY_ENCRYPTION_KEY, stored)),
+    }));
+    return { changed: await saveApiKeyHmacs(db, read), read };
+  });
+}
+
+async function walk(
+  db: Database,
+  { place, columns }: { place: WalkPlace; columns: readonly EncryptedColumn[] },
+  change: (values: EncryptedValue[]) => Promise<{ changed: number; read: EncryptedValue[] }>,
+): Promise<WalkedPage> {
+  const { column } = place;
+  const values = await pageOfEncrypted(db, place, pageSize);
+  const { changed, read } = await change(values);
+  const readRows = new Set(read.map(({ row }) => row));
+  const unreadable = values.filter(({ row }) => !readRows.has(row)).map(({ row }) => ({ column, row }));
+  const last = values.length < pageSize ? undefined : values.at(-1);
+  const ahead = columns.slice(columns.indexOf(column) + 1).map((one) => ({ column: one, after: 0 }));
+  const places = last ? [{ column, after: last.row }, ...ahead] : ahead;
+  const [next = null] = places;
+  return { changed, unreadable, left: next ? await countEncrypted(db, places) : 0, next };
+}
+
+/** Without those that no key decrypts. */
+async function readable<T>(
+  values: readonly EncryptedValue[],
+  read: (value: EncryptedValue) => Promise<T>,
+): Promise<(EncryptedValue & T)[]> {
+  const tried = values.map((value) =>
+    read(value).then(
+      (found) => [{ ...value, ...found }],
+      () => [],
+    ),
+  );
+  return (await Promise.all(tried)).flat();
+}
+
+async function encryptedAgain(env: SealingKey, { column }: WalkPlace, stored: string): Promise<string> {
+  if (column === "API keys" || column === "secrets of webhooks") {
+    return await encryptAgain(env.API_KEY_ENCRYPTION_KEY, stored);
+  }
+  if (column !== "configurations") return await sealAgain(env, stored);
+  const before = Configuration.parse(JSON.parse(stored));
+  const after = JSON.stringify(await sealedAgain(env, before));
+  // What is only missing in an older row is no reason to write it.
+  return after === JSON.stringify(before) ? stored : after;
+}

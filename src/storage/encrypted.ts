@@ -1,0 +1,97 @@
+import { and, eq, ne, sql, type SQL } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { accounts, appliances, idempotentAnswers, testdrives, webhooks } from "./schema.ts";
+
+/** Every column with values that the service's key encrypts, and how one is replaced. Their tables have rowids. */
+const columns = {
+  "API keys": {
+    column: accounts.apiKeyCipher,
+    put: (db: Database, apiKeyCipher: string) => db.update(accounts).set({ apiKeyCipher }),
+  },
+  "secrets of webhooks": {
+    column: webhooks.secretCipher,
+    put: (db: Database, secretCipher: string) => db.update(webhooks).set({ secretCipher }),
+  },
+  "pages of testdrives": {
+    column: testdrives.pageToken,
+    put: (db: Database, pageToken: string) => db.update(testdrives).set({ pageToken }),
+  },
+  "web servers of testdrives": {
+    column: testdrives.webToken,
+    put: (db: Database, webToken: string) => db.update(testdrives).set({ webToken }),
+  },
+  "stored answers": {
+    column: idempotentAnswers.body,
+    put: (db: Database, body: string) => db.update(idempotentAnswers).set({ body }),
+  },
+  configurations: {
+    column: appliances.configuration,
+    put: (db: Database, json: string) => db.update(appliances).set({ configuration: sql`${json}` }),
+  },
+} as const;
+
+export type EncryptedColumn = keyof typeof columns;
+export const encryptedColumns: readonly EncryptedColumn[] = [
+  "API keys",
+  "secrets of webhooks",
+  "pages of testdrives",
+  "web servers of testdrives",
+  "stored answers",
+  "configurations",
+];
+
+/** A place in a walk through a column: after this row. */
+export interface WalkPlace {
+  column: EncryptedColumn;
+  after: number;
+}
+
+/** A value as its row has it; configurations are JSON. */
+export interface EncryptedValue {
+  row: number;
+  stored: string;
+}
+
+export const pageOfEncrypted = (db: Database, place: WalkPlace, limit: number): Promise<EncryptedValue[]> =>
+  db.all<EncryptedValue>(
+    sql`SELECT rowid AS row, ${columns[place.column].column} AS stored ${from(place)} ORDER BY rowid LIMIT ${limit}`,
+  );
+
+/** Values after all of these places. */
+export async function countEncrypted(db: Database, places: readonly WalkPlace[]): Promise<number> {
+  const counts = places.map((place) => sql`(SELECT count(*) ${from(place)})`);
+  return (await db.get<{ left: number }>(sql`SELECT ${sql.join(counts, sql` + `)} AS left`)).left;
+}
+
+function from({ column: name, after }: WalkPlace): SQL {
+  const { column } = columns[name];
+  return sql`FROM ${column.table} WHERE rowid > ${after} AND ${column} IS NOT NULL`;
+}
+
+/** Writes over what was read: what a request has changed meanwhile stays. */
+export async function saveEncrypted(
+  db: Database,
+  name: EncryptedColumn,
+  changed: readonly (EncryptedValue & { again: string })[],
+): Promise<void> {
+  const { column, put } = columns[name];
+  const [first, ...more] = changed.map(({ row, stored, again }) =>
+    put(db, again).where(sql`rowid = ${row} AND ${column} = ${stored}`),
+  );
+  if (first) await db.batch([first, ...more]);
+}
+
+/** Replaces HMACs of API keys where they are others. Answers how many. */
+export async function saveApiKeyHmacs(
+  db: Database,
+  keys: readonly (EncryptedValue & { hmac: string })[],
+): Promise<number> {
+  const [first, ...more] = keys.map(({ row, stored, hmac }) =>
+    db
+      .update(accounts)
+      .set({ apiKeyHmac: hmac })
+      .where(and(eq(accounts.id, row), eq(accounts.apiKeyCipher, stored), ne(accounts.apiKeyHmac, hmac)))
+      .returning({ id: accounts.id }),
+  );
+  return first ? (await db.batch([first, ...more])).flat().length : 0;
+}
