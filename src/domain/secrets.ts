@@ -83,6 +83,22 @@ export function sameSecret(left: string, right: string): boolean {
   return a.byteLength === b.byteLength && timingSafeEqual(a, b);
 }
 
+/** A secret in hexadecimal digits, with a random pad before it: different each time, so that the length of no compressed answer tells it (BREACH). */
+export function masked(secret: string): string {
+  const bytes = Buffer.from(secret, "hex");
+  const pad = randomBytes(bytes.byteLength);
+  return Buffer.concat([pad, xored(bytes, pad)]).toString("hex");
+}
+
+/** The secret again; of other texts something that is no secret. */
+export function unmasked(text: string): string {
+  const bytes = Buffer.from(text, "hex");
+  const half = bytes.byteLength >> 1;
+  return Buffer.from(xored(bytes.subarray(half), bytes)).toString("hex");
+}
+
+const xored = (bytes: Uint8Array, pad: Uint8Array): Uint8Array => bytes.map((byte, at) => byte ^ (pad[at] ?? 0));
+
 // OWASP's scrypt parameters that need 32 MiB for a moment, a quarter of an isolate.
 const scryptCost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 

@@ -4,12 +4,13 @@ const types = /^(text\/(html|css|javascript)|application\/(javascript|json)|imag
 
 /**
  * Compresses pages and their files where no edge of Cloudflare does. workerd compresses the body itself when the answer says that it
- * is compressed.
+ * is compressed. As the edge does, it leaves alone what must not be transformed.
  */
 export const compressed = createMiddleware<{ Bindings: Pick<Env, "MODE"> }>(async (c, next) => {
   await next();
   const { headers, body, webSocket } = c.res;
   if (c.env.MODE !== "embedded" || webSocket || !body || headers.has("content-encoding")) return;
+  if (headers.get("cache-control")?.includes("no-transform")) return;
   if (!types.test(headers.get("content-type") ?? "")) return;
   c.header("Vary", "Accept-Encoding", { append: true });
   if (!/\bgzip\b/.test(c.req.header("accept-encoding") ?? "")) return;

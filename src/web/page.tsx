@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { HtmlEscapedString } from "hono/utils/html";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { raw } from "hono/html";
+import { masked } from "#domain/secrets";
 import { assetsOf } from "./assets.ts";
 import type { WebEnv } from "./factory.ts";
 import { islandNames } from "./island-names.ts";
@@ -40,7 +41,7 @@ export async function page(c: Context<WebEnv>, content: Content, options: PageOp
   const [assets, person] = [await assetsOf(c.env.ASSETS), await personOf(c)];
   const frame = { person, theme: themeOf(c), result: takeResult(c), section: options.section, to: placeOf(c) };
   const body = await rendered(
-    <Formed formToken={person?.formToken} given={c.var.given}>
+    <Formed formToken={person && masked(person.formToken)} given={c.var.given}>
       {isBare ? content : <Frame {...frame}>{content}</Frame>}
       {options.refreshIds !== undefined && (
         <Again ids={refreshSeconds === undefined ? undefined : options.refreshIds} />

@@ -3,7 +3,7 @@ import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { readParams } from "#api/params";
 import { findSession, formTokenOf, longestSessionMs } from "#domain/accounts/sessions";
 import { Refusal } from "#domain/refusal";
-import { sameSecret } from "#domain/secrets";
+import { sameSecret, unmasked } from "#domain/secrets";
 import { factory, type Person, type WebEnv } from "./factory.ts";
 
 /** With the prefix, browsers take it from this host alone, for all of its paths, and only over a connection that no one else can read. */
@@ -62,7 +62,7 @@ export async function checkForm(c: Context<WebEnv>): Promise<void> {
 
 /** The same of fields that have been read. */
 export function checkSentForm(c: Context<WebEnv>, { form_token: given = "" }: Record<string, string>): void {
-  if (sameSecret(given, c.var.formToken)) return;
+  if (sameSecret(unmasked(given), c.var.formToken)) return;
   throw new Refusal("access_denied", { message: "This form has expired. Please open the page again." });
 }
 

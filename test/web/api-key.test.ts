@@ -25,7 +25,7 @@ describe("GET /user/show_api_key", () => {
     const answer = await visit(path, { headers: basic(tux, secret(tux)) });
 
     expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("cache-control")).toBe("no-store, no-transform");
     const html = await answer.text();
     expect(html).toMatch(/^<!DOCTYPE html><html/);
     expect(keyIn(html)).toEqual([tux.apiKey]);
@@ -42,6 +42,14 @@ describe("GET /user/show_api_key", () => {
     expect(answer.status).toBe(401);
     expect(answer.headers.get("www-authenticate")).toBe('Basic realm="Kiln account", charset="UTF-8"');
     expect(await answer.text()).not.toContain(tux.apiKey);
+  });
+
+  it("is not compressed, because its address stands beside the key", async () => {
+    const tux = await signedIn();
+
+    const answer = await visit(path, { headers: { ...basic(tux, tux.apiKey), "accept-encoding": "gzip" } });
+
+    expect(answer.headers.get("content-encoding")).toBeNull();
   });
 
   it("allows no foreign content and no framing", async () => {

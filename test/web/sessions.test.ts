@@ -123,6 +123,19 @@ describe("GET /account/sessions", () => {
     expect(await isSignedIn(browserWith(other.secret))).toBe(true);
   });
 
+  it("has a token that looks different on each page, because pages are compressed", async () => {
+    const other = await sessionOf(tux);
+    await firefox.signIn(tux);
+    const tokens = [await firefox.formToken(), await firefox.formToken()];
+    const halves = tokens.flatMap((token) => [token.slice(0, 64), token.slice(64)]);
+    expect(new Set(halves).size).toBe(4);
+    for (const form_token of ["zz", tokens[0]?.slice(64) ?? "", "0".repeat(128)]) {
+      await expectError(await firefox.post(`${page}/${other.id}/revoke`, { form_token }), 403, "access_denied");
+    }
+    for (const form_token of tokens) await firefox.post(`${page}/${other.id}/revoke`, { form_token });
+    expect(await isSignedIn(browserWith(other.secret))).toBe(false);
+  });
+
   it("revokes no session of another account", async () => {
     const other = await sessionOf(await signedIn());
     await firefox.signIn(tux);

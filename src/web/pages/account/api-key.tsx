@@ -20,6 +20,8 @@ export const apiKey = factory
   .get(path, async (c) => {
     if (await personOf(c)) return c.redirect("/account", 303);
     const key = await showApiKey(c.env, c.var.account);
+    // Browsers send these credentials along for other sites, too, and the page shows its own address beside the key: not compressed (BREACH).
+    c.header("Cache-Control", "no-store, no-transform");
     const formToken = formTokenOf(c.env, c.var.account);
     return await page(c, <ApiKey account={c.var.account} apiKey={key} formToken={formToken} />, { title: "API key" });
   })
