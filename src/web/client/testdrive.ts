@@ -26,6 +26,7 @@ let endsAt: number | undefined;
 let next: ReturnType<typeof setTimeout> | undefined;
 
 wireButtons();
+wireWayOut();
 setInterval(show, 1_000);
 void ask();
 
@@ -92,6 +93,21 @@ function wireButtons(): void {
     button("keyboard").hidden = false;
     button("keyboard").addEventListener("click", () => field.focus());
   }
+}
+
+/**
+ * The machine takes every key, Tab included, so there is a key of the page that leaves its screen: Ctrl+Alt+Shift. It comes before
+ * noVNC's own listeners. The machine has seen these three go down, and sees them go up when the screen loses the focus.
+ */
+function wireWayOut(): void {
+  element("screen").addEventListener(
+    "keydown",
+    ({ ctrlKey, altKey, shiftKey }) => {
+      if (!ctrlKey || !altKey || !shiftKey) return;
+      button("ctrl-alt-del").focus();
+    },
+    { capture: true },
+  );
 }
 
 /** Sends a text, such as one that was pasted. */
