@@ -1,7 +1,7 @@
 /** A command line that cannot be used; the message is for the person who typed it. */
 export class UsageRefused extends Error {}
 
-/** Runs `parseArgs`. What it refuses is said in one sentence, with the usage. */
+/** Runs `parseArgs`. Turns its error into one sentence, followed by the usage. */
 export function orRefuse<T>(parse: () => T, usage: string): T {
   try {
     return parse();

@@ -3,7 +3,7 @@ import { freemem } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";
 
-/** All problems of a configuration, each with its key and how to fix it. */
+/** Lists all problems of a configuration, each with its key and how to fix it. */
 export class ConfigRefused extends Error {
   readonly complaints: string[];
   constructor(complaints: string[]) {
@@ -43,8 +43,8 @@ const vncFix =
   'give {"host": "203.0.113.5", "ports": [5900, 5999]} (environment: "203.0.113.5:5900-5999"), or null for none';
 
 /**
- * Each key says here what it means (`description`: the table in README.md and `--help`), what it defaults to, and in its error how
- * to fix a wrong value. `defaultText` is for a default that is not a plain value.
+ * Each key has its meaning (`description`, shown in README.md and `--help`), its default, and an error that says how to fix a wrong
+ * value. `defaultText` describes a default that is not a plain value.
  */
 const keys = {
   url: base("give the address of the Worker, e.g. https://kiln.example.org").meta({ description: "URL of the Worker" }),
@@ -181,7 +181,7 @@ const Schema = z.strictObject(keys).transform((config) => ({
   queueToken: config.queueToken ?? config.token,
 }));
 
-/** Everything that an operator decides about one agent. */
+/** All settings of one agent. */
 export type Config = z.output<typeof Schema>;
 
 export interface ConfigKey {
@@ -192,7 +192,7 @@ export interface ConfigKey {
   default: string;
 }
 
-/** What `--help` and README.md say about each key, in their order. */
+/** The keys as `--help` and README.md list them. */
 export const configKeys = (): ConfigKey[] =>
   Object.entries(keys).map(([key, schema]) => {
     const { description = "", defaultText } = schema.meta() ?? {};

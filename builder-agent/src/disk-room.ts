@@ -4,9 +4,9 @@ import type { Config } from "./config.ts";
 import { sentenceOf, type Log } from "./log.ts";
 
 const gb = 1e9;
-/** A build is stopped when less than this part of the reserve is free: other programs on this disk need some too. */
+/** A build is stopped when less than this part of the reserve is free, because other programs need space too. */
 const floorPart = 0.2;
-/** The fastest disks fill a gigabyte in about this time. */
+/** The fastest disks fill a gigabyte in about a second. */
 const lookEveryMs = 1_000;
 
 /** How much may still be written to the disk of `dir`. Holes of sparse files count as free. */
@@ -28,12 +28,12 @@ export interface FreeableCache {
 
 interface Means {
   config: Pick<Config, "stateDir" | "minFreeGb">;
-  /** In the order in which they are deleted. Undefined: the operator wants none. */
+  /** In the order in which they are deleted. Undefined: switched off by the operator. */
   caches: readonly (FreeableCache | undefined)[];
   log: Log;
 }
 
-/** Watches over the disk of the state directory: before work is claimed, and while builds run. */
+/** Watches the disk of the state directory before work is claimed and while builds run. */
 export class DiskRoom {
   readonly #means: Means;
   #wasEnough = true;
@@ -43,8 +43,8 @@ export class DiskRoom {
   }
 
   /**
-   * Whether the reserve is free for one more build, and again for each running build, which has not written everything yet. Caches
-   * are deleted to reach it.
+   * Whether the reserve is free once for the next build and once for each running build, which will still write. Deletes caches to
+   * reach it.
    */
   async isEnough(running: number): Promise<boolean> {
     const { config, log } = this.#means;

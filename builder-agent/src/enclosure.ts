@@ -1,16 +1,17 @@
-import type { Accel } from "./testdrive/accel.ts";
+/** How QEMU runs a guest's instructions: on the processor, or by emulation. */
+export type Accel = "kvm" | "tcg";
 
 export interface Enclosure {
   accel: Accel;
-  /** bubblewrap's words for what the program does not share with this host. */
+  /** bubblewrap's options for what the program does not share with this host. */
   apart: readonly string[];
-  /** bubblewrap's words for what else is shown. */
+  /** bubblewrap's options for what else the program sees. */
   mounts?: readonly string[];
-  /** Where the program starts. */
+  /** The program's working directory. */
   dir?: string;
 }
 
-/** The walls around a QEMU, as a command to put before it: it sees programs and libraries, read-only, and nothing else. */
+/** The command that goes before QEMU's own: QEMU then sees programs and libraries, read-only, and nothing else. */
 export function enclosure({ accel, apart, mounts = [], dir = "/" }: Enclosure): string[] {
   const links = ["bin", "lib", "lib64"].flatMap((name) => ["--symlink", `usr/${name}`, `/${name}`]);
   const readOnly = ["/etc/ld.so.cache", "/etc/alternatives"].flatMap((path) => ["--ro-bind-try", path, path]);

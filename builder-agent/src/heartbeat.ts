@@ -3,7 +3,7 @@ import { heartbeatEveryMs, type Heartbeat } from "./contract.ts";
 import { sentenceOf, type Log } from "./log.ts";
 import { RemoteRefusal } from "./retry.ts";
 
-/** Why a build is to stop although nothing is wrong with it. */
+/** Why a build must stop although nothing is wrong with it. */
 export type StopReason = "cancelled" | "late" | "released" | "time_limit" | "no_room";
 
 export interface HeartbeatOptions {
@@ -15,22 +15,17 @@ export interface HeartbeatOptions {
 }
 
 export interface HeartbeatLoop {
-  /** There is news: beat soon. */
+  /** Sends a heartbeat soon, because there is news. */
   nudge(): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** News travel at most this often, and a lost heartbeat is sent again after this: the lease outlives several of them. */
+/** The shortest time between two heartbeats. A failed one is repeated after it, several times before the lease ends. */
 const soonMs = 1_000;
 
-/** Keeps the lease of one build while it lives, and says when it is lost or the build was cancelled. */
-export function startHeartbeat({
-  send,
-  beat,
-  onStop,
-  log,
-  everyMs = heartbeatEveryMs,
-}: HeartbeatOptions): HeartbeatLoop {
+/** Renews the lease of one build. Reports when the lease is lost or the build is cancelled. */
+export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
+  const { send, beat, onStop, log, everyMs = heartbeatEveryMs } = options;
   const ending = new AbortController();
   let nudged = Promise.withResolvers<void>();
 

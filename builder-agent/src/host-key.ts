@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { release } from "node:os";
-import { versionOf } from "./program-version.ts";
+import { versionOf } from "./programs.ts";
 import { qemuProgram } from "./testdrive/walls.ts";
 
-/** Names this kernel, QEMU and processor: as long as it is the same, so is what was found out with them. */
+/** Names this kernel, QEMU and processor. What was found out with them stays true while the key is the same. */
 export async function hostKey(): Promise<string> {
   const qemu = await versionOf(qemuProgram).catch(() => "none");
   const processor = (await readFile("/proc/cpuinfo", "utf8")).split("\n\n")[0] ?? "";
@@ -13,3 +13,9 @@ export async function hostKey(): Promise<string> {
     .update([release(), qemu, ...features].join("\n"))
     .digest("hex");
 }
+
+/**
+ * Identifies this run of the host's kernel (random(4)). A file that was not flushed to the disk is known to be complete only during
+ * that run.
+ */
+export const bootId = (): Promise<string> => readFile("/proc/sys/kernel/random/boot_id", "utf8");

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { bootId } from "./boot-id.ts";
+import { bootId } from "./host-key.ts";
 import { DiskCache, diskUse, type CacheLease } from "./disk-cache.ts";
 
 const formats = ["raw", "iso"] as const;
@@ -12,22 +12,22 @@ export interface CacheableImage {
   format: ImageFormat;
 }
 
-/** An image on this host. It is not removed while it is held: `using image = …`, or call `release`. */
+/** An image on this host. The cache does not remove it before it is released: `using image = …`, or call `release`. */
 export interface CachedImage extends CacheLease {
   format: ImageFormat;
 }
 
-/** The disks and media of builds as testdrives start from them, unpacked. */
+/** Unpacked disks and media of builds, from which testdrives start. */
 export interface ImageCache {
-  /** Takes `file` over by rename, so it must be on the cache's disk. `sha256` is that of the downloadable file. */
+  /** Renames `file`, so it must be on the cache's disk. `sha256` is that of the downloadable file. */
   put(buildId: number, sha256: string, file: string, format: ImageFormat): Promise<CachedImage>;
   find(buildId: number, sha256: string): Promise<CachedImage | undefined>;
-  /** Takes a directory over as the snapshot of an image that is held. It counts towards the same limit. */
+  /** Renames a directory, which becomes a snapshot of a held image. It counts towards the same limit. */
   putSnapshot(image: CachedImage, key: string, folder: string): Promise<void>;
-  /** The path of the snapshot of an image that is held. */
+  /** The path of the snapshot of a held image. */
   findSnapshot(image: CachedImage, key: string): Promise<string | undefined>;
   dropSnapshot(image: CachedImage, key: string): Promise<void>;
-  /** Removes images that are not held until that many bytes are free, or none is left. */
+  /** Removes images that are not held, until that many bytes are free or no such image is left. */
   free(bytes: number): Promise<void>;
   /** A path on the cache's disk to download or unpack to. The next start removes what is still there. */
   incoming(name: string): string;

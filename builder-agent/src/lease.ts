@@ -1,20 +1,15 @@
 import type { TestdriveClaim } from "./contract.ts";
 
-/** What a call about claimed work is made with. */
+/** What a call about claimed work needs. */
 export interface Lease {
   id: number;
   token: string;
-  /** Of the request that started the work; absent: not known. */
+  /** The request that started the work. Absent: unknown. */
   requestId?: string | undefined;
 }
 
-/** The one of a testdrive. */
-export const leaseOfTestdrive = ({
-  testdriveId,
-  token,
-  requestId,
-}: Pick<TestdriveClaim, "testdriveId" | "token" | "requestId">): Lease => ({
-  id: testdriveId,
-  token,
-  requestId,
+export const leaseOfTestdrive = (claim: Pick<TestdriveClaim, "testdriveId" | "token" | "requestId">): Lease => ({
+  id: claim.testdriveId,
+  token: claim.token,
+  requestId: claim.requestId,
 });

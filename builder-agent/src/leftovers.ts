@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { sentenceOf, type Log } from "./log.ts";
-import { outputOf } from "./process.ts";
+import { killProcess, outputOf, processesWhere } from "./process.ts";
 
-/** Ends processes that work below `dir`, then its mounts, then loop devices of files in it. Safe to repeat. */
+/** Kills processes that work below `dir`, then removes its mounts, then loop devices of files in it. Safe to repeat. */
 export async function clearLeftovers(dir: string, log: Log): Promise<void> {
-  for (const pid of await processesBelow(dir)) {
+  for (const pid of await processesWhere((each) => worksBelow(dir, each))) {
     log("killing a leftover process", { pid, dir });
-    ignoringErrors(() => process.kill(pid, "SIGKILL"));
+    killProcess(pid);
   }
-  // Deepest first: a mount point cannot go while something is mounted below it.
+  // The deepest first, because a mount point is busy while something is mounted below it.
   for (const mount of (await mountsBelow(dir)).toReversed()) {
     log("unmounting", { mount });
     await tool("umount", [mount]).catch(() => tool("umount", ["--lazy", mount]).catch(complain(log)));
@@ -23,7 +23,7 @@ export async function clearLeftovers(dir: string, log: Log): Promise<void> {
   await clearStalePartitions().catch(complain(log));
 }
 
-/** Mount points at or below `dir` in our namespace, in the order of mounting. */
+/** Mount points at or below `dir` in our namespace, the shortest path first. */
 export async function mountsBelow(dir: string): Promise<string[]> {
   const lines = (await readFile("/proc/self/mounts", "utf8")).split("\n");
   const points = lines.map((line) => unescapeMount(line.split(" ")[1] ?? ""));
@@ -36,16 +36,10 @@ const unescapeMount = (point: string) =>
 
 const isBelow = (path: string, dir: string) => path === dir || path.startsWith(`${dir}/`);
 
-/** Processes whose root or working directory is there: what a killed agent may have left outside of an enclosure. */
-async function processesBelow(dir: string): Promise<number[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const places = await Promise.all(["root", "cwd"].map((link) => readlink(`/proc/${pid}/${link}`).catch(() => "")));
-      return pid !== process.pid && places.some((place) => isBelow(place, dir)) ? [pid] : [];
-    }),
-  );
-  return found.flat();
+/** Whether a process has its root or working directory there: a killed agent may have left it outside of an enclosure. */
+async function worksBelow(dir: string, pid: number): Promise<boolean> {
+  const places = await Promise.all(["root", "cwd"].map((link) => readlink(`/proc/${pid}/${link}`).catch(() => "")));
+  return pid !== process.pid && places.some((place) => isBelow(place, dir));
 }
 
 const LoopDevices = z.object({
@@ -54,12 +48,12 @@ const LoopDevices = z.object({
 
 async function loopsBelow(dir: string): Promise<string[]> {
   const listed = await tool("losetup", ["--list", "--json", "--output", "NAME,BACK-FILE"]);
-  if (listed.trim() === "") return []; // that is how losetup says "none"
+  if (listed.trim() === "") return []; // losetup prints nothing if there is none
   const { loopdevices } = LoopDevices.parse(JSON.parse(listed));
   return loopdevices.filter((each) => isBelow(each["back-file"] ?? "", dir)).map((each) => each.name);
 }
 
-/** A device that something still holds is detached by the kernel at its last close: wait for it, 5 s at most. */
+/** The kernel detaches a device in use at its last close. Waits up to 5 s for that. */
 async function detach(device: string): Promise<void> {
   await tool("partx", ["--delete", device]).catch(() => {});
   await tool("losetup", ["--detach", device]);
@@ -90,11 +84,3 @@ async function clearStalePartitions(): Promise<void> {
 const tool = (command: string, args: string[]) => outputOf(command, args, AbortSignal.timeout(10_000));
 
 const complain = (log: Log) => (error: unknown) => log("cleaning up failed", { reason: sentenceOf(error) });
-
-function ignoringErrors(work: () => void): void {
-  try {
-    work();
-  } catch {
-    // The process is gone already.
-  }
-}

@@ -8,16 +8,16 @@ import {
   type Dropped,
 } from "./build/secrets.ts";
 
-/** Longest line in bytes; the rest of a longer one is dropped. */
+/** In bytes. The rest of a longer line is dropped. */
 export const longestLine = 4 * 1024;
 
 /**
- * The longest that lines may occupy this process at a time. Heartbeats run on the same thread, so it then does everything else
- * that is due; what writes the lines meanwhile waits for its pipe.
+ * How long lines may occupy this thread before other work gets a turn: heartbeats run on it too. Meanwhile the writer of the lines
+ * waits for its pipe.
  */
 const turnMs = 5;
 
-/** Cuts what a program writes into lines as it comes, without the secrets in them. Await `take` before the next one. */
+/** Cuts the output of a program into lines and removes secrets from them. Await each `take` before the next. */
 export function openLines(onLine: (line: string) => void) {
   const line = new Line();
   let turnEnds = 0;
@@ -41,12 +41,12 @@ export function openLines(onLine: (line: string) => void) {
   };
 }
 
-/** One line while its bytes come. */
+/** One line while its bytes arrive. */
 class Line {
   readonly #head = Buffer.alloc(longestLine);
   #length = 0;
   #dropped: Dropped = { bytes: 0 };
-  /** The bytes before the next ones, for a word that comes in two pieces. */
+  /** The last bytes so far, for a word that arrives in two pieces. */
   #before = "";
 
   isEmpty(): boolean {

@@ -1,18 +1,26 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:net";
 
-/**
- * One agent per state directory: a second one would clean away the first one's work. The lock is a name in Linux's
- * abstract socket space, which the kernel frees when its holder is gone, SIGKILL included.
- */
+/** One agent per state directory: a second one would delete what the first one works on. */
 export async function lockStateDir(stateDir: string): Promise<void> {
   const name = createHash("sha256").update(stateDir).digest("hex").slice(0, 32);
+  if (await holdName(`kiln-agent-${name}`)) return;
+  throw new Error(`another agent works in ${stateDir}: stop it, or give this one its own stateDir`);
+}
+
+/**
+ * Holds a name in Linux's abstract socket space. The kernel frees it when this process ends, also after SIGKILL. → releases the
+ * name; undefined: another process has it
+ */
+export async function holdName(name: string): Promise<(() => Promise<void>) | undefined> {
   const server = createServer((socket) => socket.destroy());
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", () =>
-      reject(new Error(`another agent works in ${stateDir}: stop it, or give this one its own stateDir`)),
+  const isHeld = await new Promise<boolean>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      error.code === "EADDRINUSE" ? resolve(false) : reject(error),
     );
-    server.listen(`\0kiln-agent-${name}`, resolve);
+    server.listen(`\0${name}`, () => resolve(true));
   });
+  if (!isHeld) return undefined;
   server.unref();
+  return () => new Promise((resolve) => server.close(() => resolve()));
 }

@@ -4,14 +4,14 @@ import { maxLogChunkBytes, type LogAnswer } from "./contract.ts";
 
 export interface LogStream {
   write(line: string): void;
-  /** Sends all that is left; later lines are dropped. */
+  /** Sends what is left. Drops later lines. */
   close(): Promise<void>;
 }
 
 export interface LogStreamOptions {
-  /** Everything is written here first, so that a slow Worker costs disk and not memory. */
+  /** Lines are written here first, so that a slow Worker costs disk and not memory. */
   file: string;
-  /** → where the next bytes go, and whether the log is read; fails only for good, see `onFailure`. */
+  /** → the next offset, and whether the log is being read. Retries by itself: an error is final. */
   send: (offset: number, bytes: Uint8Array<ArrayBuffer>) => Promise<LogAnswer>;
   onFailure: (error: unknown) => void;
   everyMs?: number;
@@ -20,7 +20,7 @@ export interface LogStreamOptions {
 /** While no one reads the log, it is sent this many times less often: each chunk costs a request and rows. */
 const unwatchedTimes = 10;
 
-/** Lines → a file → chunks by offset, every half second while the log is read. The Worker's answer decides where to go on. */
+/** Sends lines in chunks, every half second while the log is read. The Worker's answer says which offset comes next. */
 export async function openLogStream({ file, send, onFailure, everyMs = 500 }: LogStreamOptions): Promise<LogStream> {
   const spool = await openSpool(file, onFailure);
   const closing = new AbortController();
@@ -32,7 +32,7 @@ export async function openLogStream({ file, send, onFailure, everyMs = 500 }: Lo
       const { nextOffset: next, watched } = await send(sent, await spool.chunkAt(sent));
       isWatched = watched === true;
       const isStuck = next <= sent;
-      sent = next; // after a gap it is before what we thought
+      sent = next; // the Worker may lack bytes that were sent before
       if (isStuck) return;
     }
   };
@@ -60,10 +60,10 @@ export async function openLogStream({ file, send, onFailure, everyMs = 500 }: Lo
   };
 }
 
-/** Somewhat more than the Worker stores, so that it says where the log was cut. */
+/** Slightly more than the Worker stores, so that the Worker notes where the log was cut. */
 const maxBytes = 65 * 1024 * 1024;
 
-/** The file in between. What is appended during a write goes with the next write. */
+/** The file between writer and sender. Text that is appended during a write goes into the next write. */
 async function openSpool(file: string, onFailure: (error: unknown) => void) {
   const handle = await open(file, "a+");
   let pending = "";
@@ -94,7 +94,7 @@ async function openSpool(file: string, onFailure: (error: unknown) => void) {
   };
 }
 
-/** Whole lines while there are more to come, so that readers of a chunk see no half characters. */
+/** Ends at the end of a line, unless these are the last bytes, so that no chunk ends in the middle of a character. */
 async function chunkAt(spool: FileHandle, from: number, end: number) {
   const { buffer, bytesRead } = await spool.read(Buffer.alloc(Math.min(maxLogChunkBytes, end - from)), {
     position: from,

@@ -1,4 +1,4 @@
-/** The agent's own log: one line per event. Facts are numbers and names; secrets never come in here. */
+/** The agent's own log: one line per event. Facts are numbers and names, never secrets. */
 export type Log = (event: string, facts?: Facts) => void;
 type Facts = Record<string, string | number | boolean | null | undefined>;
 
@@ -13,13 +13,13 @@ export function openLog(write: (line: string) => void, format: "text" | "json" =
   };
 }
 
-/** The same log for one piece of work: every line says which. */
+/** The same log with facts that every line gets. */
 export const logAbout =
   (log: Log, about: Facts): Log =>
   (event, facts) =>
     log(event, { ...about, ...facts });
 
-/** What went wrong, in one line; the causes too, because fetch hides "connection refused" in its cause. */
+/** An error in one line, with its causes: fetch hides "connection refused" in its cause. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof SuppressedError) return `${sentenceOf(error.suppressed)}; then: ${sentenceOf(error.error)}`;
   if (!(error instanceof Error)) return String(error);

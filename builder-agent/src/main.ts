@@ -14,16 +14,16 @@ import { connectQueue } from "./queue.ts";
 import { isWorthRetry, withRetry } from "./retry.ts";
 import { openPrepared } from "./prepared/caches.ts";
 import { rootCommand } from "./roots/command.ts";
-import { RootFault } from "./roots/fault.ts";
+import { RootFault } from "./roots/definition.ts";
 import { killOrphans } from "./testdrive/orphans.ts";
 import { findWalls } from "./testdrive/walls.ts";
 import { clearWorkDirs } from "./work-dir.ts";
 import { connectWorker } from "./worker-api.ts";
 
-/** From the first signal to the end of the process: what hangs longer is cleaned by the next start. */
+/** From the first signal to the end of the process. The next start cleans up what is left then. */
 const stopWithinMs = 5_000;
 
-/** Ctrl-C reaches a process group, and npm and scripts/node24.mjs pass it on once more: that is the same signal. */
+/** Ctrl-C reaches the whole process group, and npm and scripts/node24.mjs send it again. That counts as the same signal. */
 const sameSignalMs = 1_000;
 
 function keyHelp({ key, environment, meaning, default: fallback }: ConfigKey): string {
@@ -66,10 +66,10 @@ async function main(): Promise<number> {
     return 0;
   } catch (error) {
     if (stopping.aborted) return 0;
-    const isOperators = [ConfigRefused, UsageRefused, RootFault].some((kind) => error instanceof kind);
-    const words = isOperators && error instanceof Error ? error.message : sentenceOf(error);
+    const isOperatorError = [ConfigRefused, UsageRefused, RootFault].some((kind) => error instanceof kind);
+    const words = isOperatorError && error instanceof Error ? error.message : sentenceOf(error);
     process.stderr.write(`${words}\n`);
-    return isOperators ? 2 : 1;
+    return isOperatorError ? 2 : 1;
   }
 }
 
@@ -87,7 +87,7 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   const { enclosed, openness } = await findWalls();
   if (!enclosed) log("testdrives run without walls: npm run doctor says what to do", { reason: openness });
   const api = connectWorker(config);
-  // Without an end: an agent may be up before its Worker.
+  // Forever: an agent may start before its Worker.
   const tries = { attempts: Infinity, baseDelayMs: 1_000, maxDelayMs: 15_000, signal };
   const hello = () =>
     api.hello(capabilities, signal).catch((error: unknown) => {
@@ -126,7 +126,7 @@ function drainOnSignal(log: Log): AbortSignal {
   return draining.signal;
 }
 
-/** The first signal stops the agent in order, the second immediately. */
+/** The first signal stops the agent cleanly, the second immediately. */
 function stopOnSignal(log: Log): AbortSignal {
   const stopping = new AbortController();
   let stoppedAt = 0;

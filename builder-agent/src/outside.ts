@@ -3,24 +3,24 @@ import type { LookupFunction } from "node:net";
 import { Agent, ProxyAgent } from "undici";
 import { hostOf, isAddress, isPublicAddress } from "./contract.ts";
 
-/** A URL that a user gave and that this agent does not fetch. */
+/** This agent does not fetch the URL, which a user gave. */
 export class OutsideRefused extends Error {
   override readonly name = "OutsideRefused";
 }
 
 export interface OutsideRules {
-  /** HOST or HOST:PORT, allowed whatever their address. */
+  /** HOST or HOST:PORT, allowed with any address. */
   allowHosts: readonly string[];
-  /** An HTTP proxy, and the `HOST:PORT` that it is asked for. It looks up their names itself. */
+  /** An HTTP proxy, and the `HOST:PORT` that it is used for. It resolves their names itself. */
   proxy?: { url: string; hosts: readonly string[] } | undefined;
   /** How names become addresses. */
   resolve?: (host: string) => Promise<string[]>;
 }
 
 /**
- * Fetches a URL that came from a user: http or https, and no address of a private network. A name is resolved once, and the
- * connection goes to the addresses that were checked, so that a name which changes its address in between leads nowhere else.
- * Redirects are answers: their target is another URL from outside.
+ * Fetches a URL that came from a user: http or https, and no private address. A name is resolved once, and the connection goes to
+ * the checked addresses, so a name that changes its address in between leads nowhere else. Does not follow redirects: their target
+ * is another such URL.
  *
  * @throws OutsideRefused
  */
@@ -57,14 +57,14 @@ function isListed(url: URL, hosts: readonly string[]): boolean {
   return hosts.some((allowed) => names.includes(allowed.toLowerCase()));
 }
 
-/** Connections to public addresses. A literal address is never looked up, so it is checked here. */
+/** Connects to public addresses only. A literal address is never looked up, so it is checked here. */
 function checkedConnections(url: URL, { resolve }: OutsideRules): Agent {
   const host = hostOf(url);
   if (isAddress(host) && !isPublicAddress(host)) throw privateAddress(url.host);
   return resolve ? new Agent({ connect: { lookup: checkedLookup(resolve) } }) : publicAgent;
 }
 
-/** Refuses a name if any of its addresses is private, so that an answer with two of them cannot smuggle one in. */
+/** Refuses a name if any of its addresses is private. */
 const checkedLookup =
   (resolve: (host: string) => Promise<string[]>): LookupFunction =>
   (host, { all }, answer) => {

@@ -1,38 +1,40 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
+import { readdir } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { openLines } from "./lines.ts";
 
 export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
-  /** Aborting kills the whole process group immediately; `run` then rejects with the signal's reason. */
+  /** Aborting kills the whole process group immediately. `run` then rejects with the signal's reason. */
   signal: AbortSignal;
   /** Each line of standard output and standard error, in the order of arrival. */
   onLine?: (line: string) => void;
-  /** The program's standard input. If it fails, the program fails too. Absent: there is no input. */
+  /** Writes the program's standard input. If it fails, the program fails too. Absent: there is no input. */
   input?: () => Promise<void>;
-  /** Takes standard output as bytes instead; lines then come from standard error alone. */
+  /** Takes standard output as bytes instead. Lines then come only from standard error. */
   onOutput?: (output: Readable) => Promise<void>;
 }
 
 export type Exit = { code: number } | { killedBy: NodeJS.Signals };
 
-/** Runs a program without a shell and waits until it and all that holds its output are gone. */
+export const hasSucceeded = (exit: Exit): boolean => "code" in exit && exit.code === 0;
+
+export const endOf = (exit: Exit): string => ("code" in exit ? `exit code ${exit.code}` : `killed by ${exit.killedBy}`);
+
+/** Runs a program without a shell. Settles when it has ended and no other process holds its output. */
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<Exit> {
   const { signal, onLine = () => {} } = options;
   signal.throwIfAborted();
   const child = started(command, args, options);
   const kill = () => killGroup(child.pid);
   signal.addEventListener("abort", kill);
-  const closed = new Promise<Exit>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code, killedBy) => resolve(killedBy === null ? { code: code ?? -1 } : { killedBy }));
-  });
+  const closed = exitOf(child);
   const outputs = [
     readLines(child.stderr, onLine),
     options.onOutput?.(child.stdout) ?? readLines(child.stdout, onLine),
   ];
-  child.stdin?.on("error", () => {}); // it has ended before its input has
+  child.stdin?.on("error", () => {}); // the program ended before its input
   const input = options.input?.().then(() => child.stdin?.end());
   try {
     const [exit] = await Promise.all([closed, input, ...outputs]);
@@ -49,14 +51,22 @@ export async function run(command: string, args: readonly string[], options: Run
 }
 
 function started(command: string, args: readonly string[], { env, cwd, input }: RunOptions) {
-  // A process group of its own, so that its children can be killed with it.
+  // Its own process group, so that its children are killed with it.
   const options = { env: env ?? process.env, cwd, detached: true };
   return input === undefined
     ? spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] })
     : spawn(command, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
 }
 
-/** What a short command prints; it is an error if it does not end well. */
+/** Settles when the program has ended and its output is closed. Rejects if it cannot be started. */
+export function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, killedBy) => resolve(killedBy === null ? { code: code ?? -1 } : { killedBy }));
+  });
+}
+
+/** What a short command prints. Throws if the command fails. */
 export async function outputOf(command: string, args: readonly string[], signal: AbortSignal): Promise<string> {
   const said: string[] = [];
   const chunks: Buffer[] = [];
@@ -67,30 +77,54 @@ export async function outputOf(command: string, args: readonly string[], signal:
       for await (const chunk of output) chunks.push(chunk);
     },
   });
-  if (!("code" in exit) || exit.code !== 0)
-    throw new Error(`${command} ${args.join(" ")}: ${said.join(" ") || endOf(exit)}`);
+  if (!hasSucceeded(exit)) throw new Error(`${command} ${args.join(" ")}: ${said.join(" ") || endOf(exit)}`);
   return Buffer.concat(chunks).toString();
 }
 
-export const endOf = (exit: Exit): string => ("code" in exit ? `exit code ${exit.code}` : `killed by ${exit.killedBy}`);
+export const succeeds = (command: string, args: readonly string[], signal: AbortSignal): Promise<boolean> =>
+  outputOf(command, args, signal).then(
+    () => true,
+    () => false,
+  );
+
+const maxTrialMs = 30_000;
+
+/** Why a command fails: the last line that it writes, or how it ends. Empty: it succeeds. Throws if it cannot be started. */
+export async function whyItFails(command: string, args: readonly string[], env?: Record<string, string>) {
+  let last = "";
+  const signal = AbortSignal.timeout(maxTrialMs);
+  const exit = await run(command, args, { signal, ...(env && { env }), onLine: (line) => (last = line) });
+  return hasSucceeded(exit) ? "" : last || endOf(exit);
+}
 
 /**
- * The same command in a process and a mount namespace of its own. When its first process is gone, the kernel ends all the
- * others, daemons of a package's script included, and with them every mount; and the first one goes when we do, even by
- * SIGKILL.
+ * The same command in its own process and mount namespace. When its first process ends, the kernel ends all the others, including
+ * daemons that a package's script started, and removes every mount. The first process ends when the agent does, also by SIGKILL.
  */
 export function enclosed(command: string, args: readonly string[]): [command: string, args: string[]] {
   const enclosure = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--"];
   return ["setpriv", ["--pdeathsig", "KILL", "--", ...enclosure, command, ...args]];
 }
 
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
+/** The processes of this host that `isWanted` accepts. */
+export async function processesWhere(isWanted: (pid: number) => Promise<boolean>): Promise<number[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(pids.map(async (pid) => ((await isWanted(pid)) ? [pid] : [])));
+  return found.flat();
+}
+
+/** Does nothing if the process has ended. @param pid a negative number kills a process group */
+export function killProcess(pid: number): void {
   try {
-    process.kill(-pid, "SIGKILL");
+    process.kill(pid, "SIGKILL");
   } catch {
-    // Gone already.
+    // It has ended.
   }
+}
+
+/** Undefined: the program could not be started. */
+export function killGroup(leader: number | undefined): void {
+  if (leader !== undefined) killProcess(-leader);
 }
 
 async function readLines(input: Readable, onLine: (line: string) => void): Promise<void> {

@@ -3,7 +3,7 @@ import type { Config } from "./config.ts";
 import { Job } from "./contract.ts";
 import { RemoteRefusal, shortTries, withRetry } from "./retry.ts";
 
-/** A wake-up. `job` is null if it cannot be understood: to be acknowledged and forgotten. */
+/** A wake-up. `job` is null if this agent does not understand it. Acknowledge it anyway. */
 export interface Message {
   leaseId: string;
   job: Job | null;
@@ -11,13 +11,13 @@ export interface Message {
 
 export interface PullQueue {
   pull(atMost: number, signal: AbortSignal): Promise<Message[]>;
-  /** `done` are gone, `later` come again. */
+  /** Deletes `done` from the queue. `later` are delivered again. */
   acknowledge(done: readonly Message[], later: readonly Message[], signal: AbortSignal): Promise<void>;
 }
 
-/** Long enough to claim; a message of an agent that died meanwhile goes to another one. */
+/** Long enough for a claim. If the agent dies meanwhile, its message goes to another agent. */
 const visibilityMs = 30_000;
-/** A message we cannot serve now: another agent may take it immediately. */
+/** A message that this agent cannot serve now is soon offered to another agent. */
 const laterSeconds = 2;
 
 /** Cloudflare's HTTP pull protocol; the Worker's own gateway speaks the same. */
@@ -65,7 +65,7 @@ async function post(
   }, shortTries(signal));
 }
 
-/** The bodies of json messages are base64, those of text messages are not. */
+/** The body of a JSON message is base64. That of a text message is not. */
 function readJob(message: z.infer<typeof Pulled>["messages"][number]): Job | null {
   const isText = message.metadata?.["CF-Content-Type"] === "text";
   const text = isText ? message.body : Buffer.from(message.body, "base64").toString();

@@ -15,7 +15,7 @@ export interface Redial {
   onPause?: (pauseMs: number) => void;
 }
 
-/** Connects again whenever the connection ends, until it is refused or lost for too long, or `signal` is aborted. */
+/** Connects again whenever the connection ends, until it is refused or lost for too long or `signal` is aborted. */
 export async function keepConnected(
   connect: () => Promise<ConnectionEnd>,
   { signal, maxLostMs = Infinity, onPause, ...delays }: Redial,
@@ -42,7 +42,7 @@ interface SocketUser {
   onText: (text: string) => void;
 }
 
-/** Settles when the socket is closed. "refused": the Worker says that there is no such thing, or no longer. */
+/** Settles when the socket is closed. "refused": the Worker does not know what the socket is for, or no longer. */
 export async function untilClosed(socket: WebSocket, { onOpen, onText }: SocketUser) {
   let end: ConnectionEnd = "failed";
   let reason: string | undefined;
@@ -69,4 +69,22 @@ export function parseMessage<T>(schema: { parse: (value: unknown) => T }, text: 
   } catch {
     return undefined;
   }
+}
+
+/** A dead connection is noticed after two of these. The Worker's runtime answers pings without waking an object. */
+const pingEveryMs = 10_000;
+
+/** Closes a socket whose other side sends neither pongs nor data. TCP alone would notice only after many minutes. */
+export function watch(socket: WebSocket): void {
+  let heard = true;
+  const hear = () => {
+    heard = true;
+  };
+  const timer = setInterval(() => {
+    if (!heard) return socket.terminate();
+    heard = false;
+    if (socket.readyState === socket.OPEN) socket.ping();
+  }, pingEveryMs);
+  socket.on("pong", hear).on("message", hear).on("open", hear);
+  socket.on("close", () => clearInterval(timer));
 }

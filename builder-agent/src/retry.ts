@@ -12,7 +12,7 @@ export class RemoteRefusal extends Error {
 
 export interface Tries {
   attempts: number;
-  /** Upper end of the first pause; it doubles, and each pause is a random part of it (full jitter). */
+  /** The most for the first pause. It doubles with each attempt. Each pause is a random part of it (full jitter). */
   baseDelayMs: number;
   maxDelayMs: number;
   signal: AbortSignal;
@@ -47,7 +47,7 @@ export async function withRetry<T>(work: () => Promise<T>, tries: Tries): Promis
   }
 }
 
-/** The network, a server error and "slow down" may pass. Everything else will not. */
+/** Network errors, server errors and "slow down" are temporary. All other errors are final. */
 export function isWorthRetry(error: unknown): boolean {
   if (error instanceof RemoteRefusal) return error.status === 408 || error.status === 429 || error.status >= 500;
   if (!(error instanceof Error)) return false;
@@ -58,4 +58,10 @@ export function isWorthRetry(error: unknown): boolean {
 /** Full jitter: anything up to the ceiling, so that agents that lost the Worker together do not come back together. */
 export function pauseMs(attempt: number, limits: { baseDelayMs: number; maxDelayMs: number }): number {
   return Math.random() * Math.min(limits.maxDelayMs, limits.baseDelayMs * 2 ** (attempt - 1));
+}
+
+/** The answer, if its status is a success. Otherwise throws, with the start of the body. */
+export async function okOrRefusal(what: string, answer: Response): Promise<Response> {
+  if (answer.ok) return answer;
+  throw new RemoteRefusal(what, answer.status, (await answer.text().catch(() => "")).slice(0, 300));
 }

@@ -10,12 +10,12 @@ export interface SocketOptions {
   pingEveryMs?: number;
 }
 
-/** The socket counts as dead after two pings without an answer. */
+/** After two pings without an answer, the socket counts as dead. */
 const pingEveryMs = 10_000;
 /** A connection that lasted this long was good. */
 const steadyMs = 30_000;
 
-/** Holds the one socket to the Worker until `signal` is aborted. */
+/** Keeps one socket to the Worker open until `signal` is aborted. */
 export async function keepSocket(options: SocketOptions, signal: AbortSignal): Promise<void> {
   let reason = "";
   const connect = async () => {
@@ -36,12 +36,12 @@ async function holdSocket(
   let unanswered = 0;
   const watchdog = setInterval(() => {
     if (++unanswered > 2) socket.terminate();
-    // A text, not a ping frame: the Worker answers it without waking its object, and knows when it did.
+    // A text, not a ping frame: the Worker answers it without waking its object, and records the time.
     else if (socket.readyState === socket.OPEN) socket.send("ping");
   }, every);
   const close = () => {
     socket.close(1000);
-    // A Worker that is gone does not answer the close frame, and the agent must end soon.
+    // An unreachable Worker does not answer the close frame, and the agent must end soon.
     setTimeout(() => socket.terminate(), 500).unref();
   };
   signal.addEventListener("abort", close);

@@ -4,7 +4,7 @@ import { clearLeftovers, mountsBelow } from "./leftovers.ts";
 import type { Log } from "./log.ts";
 import { outputOf } from "./process.ts";
 
-/** Where one build works; gone at the end of `await using`, whatever happens. */
+/** The directory of one build, deleted at the end of `await using`. */
 export interface WorkDir {
   path: string;
   [Symbol.asyncDispose](): Promise<void>;
@@ -17,7 +17,7 @@ export async function openWorkDir(stateDir: string, name: string, log: Log): Pro
   return { path, [Symbol.asyncDispose]: () => removeWorkDir(path, log) };
 }
 
-/** At start: what a killed predecessor left below `stateDir`. Answers how many directories it found. */
+/** At start: deletes what a killed agent left below `stateDir`. → how many directories that were */
 export async function clearWorkDirs(stateDir: string, log: Log): Promise<number> {
   const root = await makeWorkRoot(stateDir);
   await clearLeftovers(root, log);
@@ -39,7 +39,7 @@ async function makeWorkRoot(stateDir: string): Promise<string> {
   return root;
 }
 
-/** Nothing is removed while something is mounted below: that would empty the host's /dev, or a repository. */
+/** Refuses while something is mounted below, because deleting would empty the host's /dev or a repository. */
 async function removeWorkDir(path: string, log: Log): Promise<void> {
   await clearLeftovers(path, log);
   const mounts = await mountsBelow(path);

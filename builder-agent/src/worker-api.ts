@@ -27,9 +27,8 @@ import {
   type TestdriveClaimRequest,
 } from "./contract.ts";
 import type { Lease } from "./lease.ts";
-import { modifiedCalls, type ModifiedApi } from "./modified-api.ts";
-import { longTries, RemoteRefusal, shortTries, withRetry, type Tries } from "./retry.ts";
-import { visitCalls, type VisitApi } from "./visit-api.ts";
+import { longTries, okOrRefusal, shortTries, withRetry, type Tries } from "./retry.ts";
+import { sessionCalls, type SessionApi } from "./session-api.ts";
 
 interface Part {
   number: number;
@@ -44,20 +43,20 @@ interface PiecePlace {
 }
 
 /**
- * The Worker's agent API, one method per endpoint; answers are parsed. Calls that may be repeated are (retry.ts), within
- * `signal`; a claim is not, because a lost answer has already taken the work.
+ * The Worker's agent API, one method per endpoint, with parsed answers. Calls are repeated (retry.ts) until `signal` is aborted. A
+ * claim is not: if its answer is lost, the work is taken already.
  */
-export interface WorkerApi extends VisitApi, ModifiedApi {
+export interface WorkerApi extends SessionApi {
   hello(capabilities: Capabilities, signal: AbortSignal): Promise<HelloAnswer>;
   claimBuild(capabilities: Capabilities, signal: AbortSignal): Promise<BuildClaim | null>;
   heartbeat(build: Lease, beat: Heartbeat, signal: AbortSignal): Promise<{ cancel: boolean }>;
   sendLog(build: Lease, offset: number, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<LogAnswer>;
   artifact(build: Lease, name: ArtifactName, signal: AbortSignal): ArtifactApi;
-  /** The archive of a prepared root of this build's appliance; its answer's body is to be read or cancelled. */
+  /** The archive of a prepared root of this build's appliance. Read the answer's body or cancel it. */
   readPrepared(build: Lease, key: string, signal: AbortSignal): Promise<Response>;
-  /** The build's frozen packages as far as the service stores such. */
+  /** The build's frozen packages that the service may store, and which of them it has. */
   listStored(build: Lease, signal: AbortSignal): Promise<StoredPackage[]>;
-  /** A piece of one that it has; read its answer's body or cancel it. */
+  /** A piece of a stored package. Read the answer's body or cancel it. */
   readPiece(build: Lease, place: PiecePlace, signal: AbortSignal): Promise<Response>;
   putPiece(build: Lease, piece: PiecePlace & Omit<Part, "number">, signal: AbortSignal): Promise<void>;
   /** → whether it is stored now. */
@@ -66,14 +65,15 @@ export interface WorkerApi extends VisitApi, ModifiedApi {
   fail(build: Lease, failure: BuildFailed, signal: AbortSignal): Promise<void>;
   /** Gives the build back unfinished, so that another agent gets it immediately. */
   release(build: Lease, signal: AbortSignal): Promise<void>;
-  /** The headers of a call about claimed work that is not made here: a download. */
+  /** The headers of a call about claimed work that another module makes: a download. */
   credentials(build: Lease): Record<string, string>;
-  /** The image that a testdrive boots, from that byte on; read its answer's body or cancel it. */
+  /** The image that a testdrive boots, from that byte on. Read the answer's body or cancel it. */
   readImage(testdrive: Lease, from: number, signal: AbortSignal): Promise<Response>;
   claimTestdrive(request: z.infer<typeof TestdriveClaimRequest>, signal: AbortSignal): Promise<TestdriveClaim | null>;
-  /** Sockets are returned while they still connect: listen to "open" and "error". */
+  /** Sockets are returned before they are connected: listen to "open" and "error". */
   openSocket(): WebSocket;
   openControl(testdrive: Lease): WebSocket;
+  openModified(testdrive: Lease): WebSocket;
   openViewer(testdrive: Lease, viewer: string): WebSocket;
   openVisit(testdrive: Lease, visit: { visit: string; protocol: string }): WebSocket;
 }
@@ -101,8 +101,7 @@ export function connectWorker(config: Pick<Config, "url" | "token">): WorkerApi 
     credentials: (build) => headers(config.token, build),
     ...buildCalls(send),
     ...testdriveCalls(send, dial),
-    ...modifiedCalls({ url: config.url, dial, headersOf: (lease) => headers(config.token, lease) }),
-    ...visitCalls(config.url, (lease) => headers(config.token, lease)),
+    ...sessionCalls(config.url, (lease) => headers(config.token, lease)),
   };
 }
 
@@ -172,6 +171,7 @@ function testdriveCalls(send: Send, dial: Dial) {
         timeoutMs: null,
       }),
     openControl: (testdrive) => dial(`${pathOf(testdrive)}/control`, testdrive),
+    openModified: (testdrive) => dial(`${pathOf(testdrive)}/modified`, testdrive),
     openViewer: (testdrive, viewer) => dial(`${pathOf(testdrive)}/viewers/${encodeURIComponent(viewer)}`, testdrive),
     openVisit: (testdrive, { visit, protocol }) =>
       dial(`${pathOf(testdrive)}/visits/${encodeURIComponent(visit)}/socket`, testdrive, protocol),
@@ -203,7 +203,7 @@ interface Request {
   partDigest?: string;
   range?: string;
   tries: Tries;
-  /** Null: as long as it takes (a download). */
+  /** Null: no limit, for a download. */
   timeoutMs?: number | null;
 }
 
@@ -218,8 +218,7 @@ async function call(config: Pick<Config, "url" | "token">, path: string, request
       redirect: "error",
       signal: timeoutMs === null ? tries.signal : AbortSignal.any([tries.signal, AbortSignal.timeout(timeoutMs)]),
     });
-    if (answer.ok) return answer;
-    throw new RemoteRefusal(`${method} ${path}`, answer.status, (await answer.text().catch(() => "")).slice(0, 300));
+    return await okOrRefusal(`${method} ${path}`, answer);
   }, tries);
 }
 
@@ -245,5 +244,5 @@ const read =
   async (answer: Response): Promise<T> =>
     schema.parse(await answer.json());
 
-/** The connection is free for the next call only after the body is gone. */
+/** The connection is free for the next call only when the body was read. */
 const discard = async (answer: Response): Promise<void> => void (await answer.arrayBuffer());

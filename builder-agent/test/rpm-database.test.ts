@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeKiwiPlace } from "../src/build/kiwi.ts";
-import { refuseDatabase } from "../src/build/rpm-database.ts";
+import { refuseDatabase } from "../src/build/refusals.ts";
 import { temporaryDir } from "./support/agent-place.ts";
 import { smallRoot } from "./support/fake-root.ts";
 

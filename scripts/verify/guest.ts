@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ImageType } from "#contract/index";
-import type { Accel } from "../../builder-agent/src/testdrive/accel.ts";
+import type { Accel } from "../../builder-agent/src/enclosure.ts";
 import { accelArguments } from "../../builder-agent/src/testdrive/machine.ts";
 import { command } from "../launch/command.ts";
 import { Complaint } from "../launch/complaint.ts";

@@ -1,18 +1,15 @@
-import { endOf, outputOf, run, type Exit } from "../process.ts";
+import { endOf, run, succeeds, type Exit } from "../process.ts";
 import type { PartedFile } from "../upload/parted-file.ts";
 import type { UploadFile } from "../upload/upload.ts";
 
 export interface Folder {
   dir: string;
   name: string;
-  /** Seconds since 1970 for all that is packed; undefined: each file's own time. */
+  /** The time of all files, in seconds since 1970. Undefined: each file's own time. */
   sourceDate?: number | undefined;
 }
 
-/**
- * Packs the folder `name` of `dir` into `file`, a `.tar.gz`, with holes of files kept as holes. The same files and `sourceDate`
- * give the same bytes.
- */
+/** Packs the folder `name` of `dir` into a `.tar.gz`. Files stay sparse. The same files and `sourceDate` give the same bytes. */
 export async function packFolder(folder: Folder, file: PartedFile, signal: AbortSignal): Promise<UploadFile> {
   const said: string[] = [];
   const exit = await run("tar", tarArguments(folder, await compressor(signal)), {
@@ -28,8 +25,8 @@ export async function packFolder(folder: Folder, file: PartedFile, signal: Abort
 }
 
 /**
- * A disk may have links elsewhere, for other formats and for testdrives, who only read it: when they come and go, tar sees another
- * time of change. A file that is shorter or cannot be read is said in other words.
+ * Other formats and testdrives link to the disk and only read it. When a link is added or removed, tar sees another time of change
+ * and warns. It has other messages for a file that became shorter or that it cannot read.
  */
 const isWhole = (exit: Exit, said: readonly string[]): boolean =>
   "code" in exit &&
@@ -51,12 +48,12 @@ const tarArguments = ({ dir, name, sourceDate }: Folder, compress: string) => [
 ];
 
 /**
- * The fastest that this host has, at its fastest level that is worth it: an image is downloaded rarely and built often. igzip needs a
- * quarter of the processor time of pigz, for an archive that is 2 % larger.
+ * The fastest program that this host has, at its fastest useful level: images are built more often than downloaded. igzip needs a
+ * quarter of pigz's processor time, for an archive that is 2 % larger.
  */
 async function compressor(signal: AbortSignal): Promise<string> {
   for (const [program, options] of compressors) {
-    if (await outputOf(program, ["--version"], signal).then(isThere, isMissing)) return `${program} ${options}`;
+    if (await succeeds(program, ["--version"], signal)) return `${program} ${options}`;
   }
   return "gzip -1 --no-name";
 }
@@ -65,6 +62,3 @@ const compressors = [
   ["igzip", "-2 --no-name"],
   ["pigz", "-1 --no-name --no-time"],
 ] as const;
-
-const isThere = () => true;
-const isMissing = () => false;

@@ -6,7 +6,7 @@ import type { BuiltImage } from "./image.ts";
 import { packImage, type Packable, type PackedImage } from "./pack.ts";
 import type { RootTree } from "./root-walk.ts";
 
-/** All that a build uploads, on this disk. */
+/** Everything that a build uploads, on this disk. */
 export interface Artifacts {
   image: PackedImage;
   store: FileStore;
@@ -18,17 +18,17 @@ export type Deliverable = Packable & (Pick<BuiltImage, "root"> | { store: FileSt
 export interface DeliveryPlace {
   workDir: string;
   signal: AbortSignal;
-  /** The upload of that name, which ends with its signal. */
+  /** The calls that upload that artifact, until `signal` is aborted. */
   artifact: (name: ArtifactName, signal: AbortSignal) => ArtifactApi;
-  /** All is packed; what is left is uploading. */
+  /** Called when everything is packed and only uploads are left. */
   onPacked: () => void;
-  /** The part of all bytes that the Worker has. */
+  /** Called with the fraction of all bytes that the Worker has. */
   onDone: (fraction: number) => void;
 }
 
 /**
- * Packs the image and writes the file store of its root, side by side, and sends each while it grows. When one fails, the
- * others are stopped and waited for, at the end of `await using`.
+ * Packs the image and writes the file store of its root, at the same time, and uploads both while they grow. If one fails, the
+ * others stop. The end of `await using` waits for them.
  */
 export class Delivery implements AsyncDisposable {
   readonly #place: DeliveryPlace;
@@ -44,7 +44,7 @@ export class Delivery implements AsyncDisposable {
     this.#signal = AbortSignal.any([place.signal, this.#failed.signal]);
   }
 
-  /** Begins with the contents of a root that KIWI makes the image from meanwhile. → what waits until nothing reads the root. */
+  /** Begins with the contents of a root from which KIWI is making the image. → `end` waits until nothing reads the root. */
   async storeAhead(root: RootTree): Promise<{ end(): Promise<void> }> {
     return (await this.#openStore()).packAhead(root);
   }
@@ -101,14 +101,14 @@ export class Delivery implements AsyncDisposable {
     void this.#work(upload(this.#place.artifact(name, this.#signal), file, onSent)).catch(() => {});
   }
 
-  /** What fails stops all others. */
+  /** If this work fails, it stops all the other work. */
   #work<T>(work: Promise<T>): Promise<T> {
     work.catch((error: unknown) => this.#failed.abort(error));
     this.#works.push(work);
     return work;
   }
 
-  /** The other errors are its consequences. */
+  /** Other errors are consequences of the first. */
   #throwFirst(error: unknown): never {
     this.#signal.throwIfAborted();
     throw error;

@@ -1,30 +1,29 @@
 import { packRoot, unpackRoot } from "../prepared/archive.ts";
-import { endOf, enclosed, run } from "../process.ts";
+import { endOf, enclosed, hasSucceeded, run } from "../process.ts";
 import { inRoot } from "../roots/enter.ts";
-import { BuildFailure } from "./build-failure.ts";
+import { BuildFailure, failureOf, noNotes, note } from "./failure.ts";
 import { followFile } from "./follow-file.ts";
-import { failureOf, noNotes, note } from "./failure.ts";
 import { asMachine, createArguments, kiwiEnvironment, prepareArguments, shims } from "./kiwi.ts";
 import type { KiwiJob, KiwiRunner } from "./kiwi-runner.ts";
 import { loadedAhead, loadedInRoot } from "./loaded-ahead.ts";
 import { treeAt } from "./root-walk.ts";
 import { steadyEnvironment } from "./steady.ts";
 
-/** Where KIWI runs without a guest. */
+/** KIWI and its tools when it runs without a guest. */
 export interface BareTools {
   /** KIWI NG's program on this host. */
   kiwi: string;
-  /** Given: all tools are the root's. */
+  /** If given, all tools come from this root. */
   builderRoot?: { file: string } | undefined;
 }
 
-/** KIWI as root, on this host's kernel: scripts of the description and of packages can do anything here. */
+/** Runs KIWI as root on this host's kernel. Scripts of the description and of packages can do anything here. */
 export const bareKiwi = (tools: BareTools): KiwiRunner => ({
   repository: (place) => place.packages,
   async run(job) {
     const { place, input, share, signal } = job;
     if (share?.archive === undefined) await prepare(job, tools);
-    // It fails only when the build is stopped.
+    // Fails only if the build is stopped.
     const offeringBase = job.base?.offer().catch(() => {});
     let offering: Promise<void> | undefined;
     let ahead: { end(): Promise<void> } | undefined;
@@ -47,7 +46,7 @@ export const bareKiwi = (tools: BareTools): KiwiRunner => ({
       });
     } finally {
       await ahead?.end();
-      await offering?.catch(() => {}); // it fails only when the build is stopped
+      await offering?.catch(() => {}); // fails only if the build is stopped
       await offeringBase;
     }
     return treeAt(place.root);
@@ -62,7 +61,7 @@ async function prepare(job: KiwiJob, tools: BareTools): Promise<void> {
   };
   await runKiwi(job, {
     tools,
-    // KIWI starts from nothing if there is no root.
+    // Without an existing root KIWI creates one.
     args: [...prepareArguments(place, input.imageType, keys), ...(base ? ["--allow-existing-root"] : [])],
     log: place.logs.prepare,
     first: async () => void (await Promise.all([fetched(), base?.unpack(place.root)])),
@@ -83,9 +82,9 @@ async function restore({ place, share, signal }: KiwiJob, archive: string): Prom
   }
 }
 
-/** Makes a repository of the packages, which were compared with their checksums before. */
+/** Makes a repository of the packages, whose checksums are already verified. */
 async function indexPackages({ input, place, signal, workDir }: KiwiJob, { builderRoot }: BareTools): Promise<void> {
-  if (input.packageType === "deb") return; // the agent itself has written it
+  if (input.packageType === "deb") return; // the agent has written the repository
   let lastWords = "";
   const indexing = inRoot(builderRoot, workDir, ["createrepo_c", ["--quiet", "--no-database", place.packages]]);
   const [command, args] = enclosed(...indexing);
@@ -95,11 +94,11 @@ async function indexPackages({ input, place, signal, workDir }: KiwiJob, { build
     signal,
     onLine: (line) => (lastWords = line),
   });
-  if ("code" in exit && exit.code === 0) return;
+  if (hasSucceeded(exit)) return;
   throw new Error(`createrepo_c ended with ${endOf(exit)}: ${lastWords || "no reason given"}`);
 }
 
-/** Programs that close all files that they might have open take minutes where they may have a million. */
+/** Some programs close every file descriptor that they might have. With a limit of a million that takes minutes. */
 const withFewFiles = (command: string, args: string[]): [command: string, args: string[]] => [
   "prlimit",
   ["--nofile=1024:", "--", command, ...args],
@@ -109,9 +108,9 @@ interface KiwiRun {
   tools: BareTools;
   args: string[];
   log: string;
-  /** What KIWI waits for; it is loaded meanwhile. */
+  /** KIWI loads its modules while this runs, and then starts. */
   first: () => Promise<void>;
-  /** In addition to what every KIWI gets. */
+  /** In addition to `kiwiEnvironment`. */
   environment?: Record<string, string>;
 }
 
@@ -137,6 +136,6 @@ async function runKiwi(job: KiwiJob, { tools, args, log: logFile, first, environ
     onOutput: async (output) => void output.resume(),
     onLine: (line) => (lastWords = line.trim() || lastWords),
   }).finally(() => log.end());
-  if ("code" in exit && exit.code === 0) return;
+  if (hasSucceeded(exit)) return;
   throw new BuildFailure(failureOf(notes, { exit, lastWords, root: place.root }));
 }

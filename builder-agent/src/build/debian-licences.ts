@@ -2,13 +2,13 @@ import { readFile, writeFile } from "node:fs/promises";
 import { noLicence } from "./result.ts";
 import type { RootTree } from "./root-walk.ts";
 
-/** A copyright file that is larger is not read. */
+/** Larger copyright files are not read. */
 const maxBytes = 2 * 1024 * 1024;
 const maxLicenceCharacters = 4096;
 
 /**
- * Completes KIWI's list of the packages (`.packages`) of a Debian image: dpkg knows no licences. They are those of the packages'
- * copyright files, as far as a program can read these.
+ * Adds the licences to KIWI's list of the packages (`.packages`) of a Debian image, because dpkg does not know them. Reads them
+ * from the packages' machine-readable copyright files.
  */
 export async function addLicences(list: string, root: RootTree): Promise<void> {
   const licences = await licencesIn(root);
@@ -21,7 +21,7 @@ export async function addLicences(list: string, root: RootTree): Promise<void> {
   await writeFile(list, lines.join("\n"));
 }
 
-/** By name of the package. Packages of one source often share a file by a link. */
+/** By package name. Packages of one source often link to the same file. */
 async function licencesIn(root: RootTree): Promise<ReadonlyMap<string, string>> {
   const licences = new Map<string, string>();
   const links = new Map<string, string>();
@@ -43,7 +43,7 @@ async function licencesIn(root: RootTree): Promise<ReadonlyMap<string, string>> 
   return new Map([...linked, ...licences]);
 }
 
-/** Of a copyright file in Debian's format 1.0: each short name of a licence once, joined by "and". Exported for its table. */
+/** The distinct licence names in a copyright file of Debian's format 1.0, joined by "and". Exported for its test. */
 export function licenceOf(copyright: string): string {
   if (!/^Format(?:-Specification)?:[^\n]*copyright-format/i.test(copyright.trimStart())) return "";
   const names = copyright.split("\n").flatMap((line) => /^License:\s*(\S[^|]*?)\s*$/i.exec(line)?.[1] ?? []);

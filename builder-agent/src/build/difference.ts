@@ -1,12 +1,12 @@
 import { nevra, type FrozenPackage, type InstalledPackage } from "../contract.ts";
 
-/** The packages that rpm reports in the image, compared with the frozen ones. */
+/** How the packages in the image differ from the frozen ones. */
 export interface Difference {
   missing: string[];
   unexpected: string[];
 }
 
-/** Undefined: the image holds exactly the frozen packages. */
+/** Undefined: the image has exactly the frozen packages. */
 export function differenceOf(frozen: FrozenPackage[], installed: InstalledPackage[]): Difference | undefined {
   const [wanted, found] = [new Set(frozen.map(nevra)), new Set(installed.map(nevra))];
   const missing = [...wanted.difference(found)].toSorted();
@@ -20,7 +20,7 @@ export const linesOf = ({ missing, unexpected }: Difference): string[] => [
   ...unexpected.map((name) => `in the image, though nothing chose it: ${name}`),
 ];
 
-/** One sentence, for the build's message. */
+/** A sentence for the build's message. */
 export function remarkOf({ missing, unexpected }: Difference): string {
   const parts = [...listed(missing, "missing"), ...listed(unexpected, "unexpected")];
   return `The image differs from what was resolved: ${parts.join("; ")}.`;

@@ -2,18 +2,28 @@ import type { BuildFailed } from "../contract.ts";
 import { endOf, type Exit } from "../process.ts";
 import { parseLogLine } from "./log-line.ts";
 
-/** What KIWI's log has said so far about why it will fail. */
+/** A build that cannot produce an image, with the message for its owner. */
+export class BuildFailure extends Error {
+  readonly kind: BuildFailed["kind"];
+  constructor({ kind, reason }: BuildFailed, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = "BuildFailure";
+    this.kind = kind;
+  }
+}
+
+/** What KIWI's log shows so far about why it will fail. */
 export interface Notes {
-  /** The first problems of zypper's or apt's solver, each once. */
+  /** The first distinct problems that the solver of zypper or apt reported. */
   problems: string[];
-  /** The last record of level ERROR, all its lines. */
+  /** All lines of the last record of level ERROR. */
   error: string[];
   inError: boolean;
-  /** Of the builder. */
+  /** The builder's disk. */
   diskFull: boolean;
   /** The image's own disk, or a volume of it. */
   imageFull: boolean;
-  /** What our own config.sh says it has failed at. */
+  /** What our own config.sh reports as its failure. */
   said: string | undefined;
 }
 
@@ -50,23 +60,23 @@ const maxProblems = 100;
 const solverProblem =
   /^(?:bootstrap|system):(?: Problem: (?:\d+: )?| +(?=\S+ : (?:Pre-)?Depends: )| E: (?=Couldn't find |Version ))(.+)$/;
 
-/** Where KIWI mounts the image that it fills. */
+/** Where KIWI mounts the image that it is filling. */
 const kiwisMount = /\/kiwi_(mount_manager|volumes)\.[^/]+\//;
 
 export interface KiwiEnd {
   exit: Exit;
   /** The last line of standard error: the end of a stack trace, or why KIWI could not be started. */
   lastWords: string;
-  /** The path of the image's tree on this host. Its owner knows it as "/". */
+  /** The path of the image's tree on this host. The owner knows it as "/". */
   root: string;
 }
 
-/** One sentence about a KIWI that did not end well, and whose fault it is. */
+/** Why KIWI failed, in a sentence, and whose fault it is. */
 export function failureOf(notes: Notes, { exit, lastWords, root }: KiwiEnd): BuildFailed {
   if (notes.diskFull) return { kind: "error", reason: "The disk of the builder is full." };
   if (notes.imageFull)
     return { kind: "failed", reason: "The image does not fit on its disk, or on one of its volumes." };
-  // util-linux 2.38: unshare stumbles when it passes on by which signal its child died, and says just this.
+  // If a signal kills its child, unshare of util-linux 2.38 fails to pass the signal on, with exactly this message.
   const wasKilled = "killedBy" in exit || lastWords.startsWith("unshare: sigprocmask");
   if (wasKilled) return { kind: "error", reason: "KIWI was killed on the builder, perhaps because memory ran out." };
   const [problem, ...more] = notes.problems;
@@ -79,16 +89,16 @@ export function failureOf(notes: Notes, { exit, lastWords, root }: KiwiEnd): Bui
     return { kind: "failed", reason: notes.said.slice(0, 500) };
   if (text === "")
     return { kind: "error", reason: `KIWI ended with ${endOf(exit)}: ${lastWords.slice(0, 300) || "no reason given"}` };
-  // The only repository is the one that we have made ourselves.
+  // The only repository is the one that this agent has made.
   const isOurs = hostFaults.test(name) || /^Repository '[^']+' is invalid/.test(text);
   return { kind: isOurs ? "error" : "failed", reason: text };
 }
 
-/** KIWI's exceptions that a description cannot cause. */
+/** Exceptions of KIWI that no description can cause. */
 const hostFaults =
   /^Kiwi(CommandNotFound|PrivilegesError|LoopSetupError|MappedDeviceError|MountKernelFileSystemsError|MountSharedDirectoryError|UmountBusyError|RuntimeConfigFormatError|LogFileSetupFailed|RootDirExists)$/;
 
-/** "KiwiBootStrapPhaseFailed: Bootstrap package installation failed: No provider of …" → the part that helps. */
+/** The useful part of "KiwiBootStrapPhaseFailed: Bootstrap package installation failed: No provider of …". */
 function lastError(notes: Notes, root: string): { name: string; text: string } {
   const [, name = "", said = ""] = /^(Kiwi\w+): (.*)$/.exec(notes.error[0] ?? "") ?? [
     undefined,
@@ -97,7 +107,7 @@ function lastError(notes: Notes, root: string): { name: string; text: string } {
   ];
   const withoutPhase = said.replace(/^(Bootstrap|System) package installation failed: /, "");
   const lines = [withoutPhase, ...notes.error.slice(1)].map((line) => line.trim()).filter((line) => !/^:?$/.test(line));
-  // apt warns before it says what is wrong.
+  // apt prints warnings before the error.
   const text = lines.find((line) => line.startsWith("E: "))?.slice("E: ".length) ?? lines[0] ?? "";
   return { name, text: text.replaceAll(root, "").slice(0, 500) };
 }

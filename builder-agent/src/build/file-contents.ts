@@ -6,32 +6,32 @@ import { promisify } from "node:util";
 import { constants, createZstdCompress, zstdCompress } from "node:zlib";
 import type { PartedFile } from "../upload/parted-file.ts";
 
-/** Files up to this are compressed in memory, several at a time; larger ones stream. */
+/** Files up to this size are compressed in memory, several at a time. Larger files are streamed. */
 const smallBytes = 1024 * 1024;
-/** Fast: a file is read back seldom, and a build waits. */
+/** The fastest level: a file is rarely read back, and a build waits. */
 const options = {
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
 };
 const packed = promisify<Buffer, typeof options, Buffer>(zstdCompress);
 
-/** A file that was read once: what its content is known by, and where it can be read again. */
+/** A file that was read once: the identity of its content, and where to read it again. */
 export interface ReadContent {
   place: string;
   digest: string;
   size: number;
 }
 
-/** The place of a content's frame. */
+/** Where a content is in the store. */
 export interface Frame {
   offset: number;
   length: number;
 }
 
-/** The frames of a file store, one for each content, in the order in which the contents are added. */
+/** Writes the frames of a file store, one for each content, in the order in which contents are added. */
 export class FileContents {
   readonly #file: PartedFile;
   readonly #signal: AbortSignal;
-  /** Begun when a content was first read, kept until it is written. */
+  /** Compression starts when a content is first read. An entry stays until it is written. */
   readonly #packing = new Map<string, Promise<Buffer>>();
   readonly #frames = new Map<string, Frame>();
 
@@ -40,19 +40,19 @@ export class FileContents {
     this.#signal = signal;
   }
 
-  /** The first frame holds nothing: empty files share it, and no store is without bytes. */
+  /** The first frame is empty: empty files share it, and so the store is never empty. */
   async begin(): Promise<void> {
     this.#packing.set(nothing.digest, packed(Buffer.alloc(0), options));
     await this.add(nothing);
   }
 
-  /** Reads a file and, when it is small and new, begins to compress it. */
+  /** Reads a file. If its content is small and new, starts to compress it. */
   async read(place: string, bytes: number): Promise<ReadContent> {
     this.#signal.throwIfAborted();
     return bytes <= smallBytes ? this.#readSmall(place) : await this.#readLarge(place);
   }
 
-  /** Writes a content, unless it is there already. One after the other. */
+  /** Writes a content if it is new. Await each call before the next. */
   async add({ place, digest, size }: ReadContent): Promise<void> {
     if (this.#frames.has(digest)) return;
     const offset = this.#file.bytes;
@@ -63,20 +63,20 @@ export class FileContents {
     this.#packing.delete(digest);
   }
 
-  /** Its place, after it was added. */
+  /** Where an added content is. */
   frameOf({ place, digest }: ReadContent): Frame {
     const frame = this.#frames.get(digest);
     if (!frame) throw new Error(`${place} was not written`);
     return frame;
   }
 
-  /** Synchronously: for what lies in memory, as a root that was just written does, the way to another thread and back costs more. */
+  /** Synchronous: a root that was just written is in memory, so using another thread would take longer than reading. */
   #readSmall(place: string): ReadContent {
     const bytes = readRegular(place);
     const digest = hash("sha256", bytes, "base64");
     if (!this.#frames.has(digest) && !this.#packing.has(digest)) {
       const packing = packed(bytes, options);
-      packing.catch(() => {}); // thrown where it is asked for
+      packing.catch(() => {}); // `add` throws it
       this.#packing.set(digest, packing);
     }
     return { place, digest, size: bytes.length };
@@ -94,7 +94,7 @@ export class FileContents {
     return { place, digest: digest.digest("base64"), size };
   }
 
-  /** What it has written of a file that has changed since it was read stays there, and nothing leads to it. */
+  /** If the file has changed since it was read, the bytes written so far stay in the store, unused. */
   async #compress({ place, digest }: ReadContent): Promise<void> {
     await using file = await openRegular(place);
     const read = createHash("sha256");
@@ -107,7 +107,7 @@ export class FileContents {
     };
     const encoder = createZstdCompress({ ...options, chunkSize: smallBytes });
     const pumping = pipeline(hashed, encoder, { signal: this.#signal });
-    pumping.catch(() => {}); // the encoder's reader gets the error, too
+    pumping.catch(() => {}); // the encoder's reader gets the error too
     for await (const bytes of encoder) await this.#file.write(bytes);
     await pumping;
     if (read.digest("base64") !== digest) throw new Error(`${place} has changed while it was read`);
@@ -116,7 +116,7 @@ export class FileContents {
 
 const nothing: ReadContent = { place: "", digest: hash("sha256", "", "base64"), size: 0 };
 
-/** The caller has seen that it is a regular file; should it have become a link, it is not followed. */
+/** The caller has checked that it is a regular file. If it has become a link since, it is not followed. */
 const regular = flags.O_RDONLY | flags.O_NOFOLLOW | flags.O_NONBLOCK;
 const openRegular = (place: string) => open(place, regular);
 

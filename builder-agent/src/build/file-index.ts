@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { blockBytes, orderOf, pointerText, type FileEntry, type FileTable } from "../contract.ts";
 
-/** Makes the index of a file store (contract/file-store.ts). In memory is its packed form, some 15 bytes for an entry. */
+/** Makes the index of a file store (contract/file-store.ts). Holds it in memory, packed to about 15 bytes per entry. */
 export class FileIndexWriter {
   readonly #packed: Buffer[] = [];
   readonly #blocks: FileTable["blocks"] = [];
@@ -29,7 +29,7 @@ export class FileIndexWriter {
     if (this.#lines.length > 0) this.#endBlock();
     const table: FileTable = { formatVersion: 1, blocks: this.#blocks };
     const pointer = pointerText(this.#offset);
-    // Stored, not deflated: so it has the same length whatever it says.
+    // Stored, not deflated, so that its length never changes.
     return [...this.#packed, gzipSync(`${JSON.stringify(table)}\n`), gzipSync(pointer, { level: 0 })];
   }
 

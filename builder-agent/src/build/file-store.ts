@@ -14,7 +14,7 @@ export interface FileStore {
   entries: number;
 }
 
-/** So many files are read and compressed ahead of the one that is written: enough for libuv's four threads. */
+/** How many files are read and compressed ahead of the one being written: enough for libuv's four threads. */
 const readAhead = 8;
 
 export interface StorePlace {
@@ -22,15 +22,15 @@ export interface StorePlace {
   signal: AbortSignal;
 }
 
-/** Writes the file store of a root that does not change any more. */
+/** Writes the file store of a root that no longer changes. */
 export async function writeFileStore(root: RootTree, place: StorePlace): Promise<FileStore> {
   await using writer = await FileStoreWriter.begin(place);
   return await writer.finish(root);
 }
 
-/** A file store on this disk that is not whole yet. */
+/** A file store on this disk that is still being written. */
 export class FileStoreWriter implements AsyncDisposable {
-  /** The contents, which can be sent meanwhile. */
+  /** The contents, which can already be sent. */
   readonly files: PartedFile;
   readonly #place: StorePlace;
   readonly #contents: FileContents;
@@ -48,12 +48,12 @@ export class FileStoreWriter implements AsyncDisposable {
     return writer;
   }
 
-  /** Adds what files of a root hold that is still changing. To be ended before `finish`. */
+  /** Adds the contents of a root that still changes. End it before `finish`. */
   packAhead(root: RootTree): PackedAhead {
     return (this.#ahead = new PackedAhead(root.entries(), this.#contents));
   }
 
-  /** Adds the contents that are missing, and the names, of a root that does not change any more. */
+  /** Adds the missing contents and all names of a root that no longer changes. */
   async finish(root: RootTree): Promise<FileStore> {
     const index = new FileIndexWriter();
     const owners = await root.owners();
@@ -67,7 +67,7 @@ export class FileStoreWriter implements AsyncDisposable {
     return { files: await this.files.end(), index: await list.end(), entries: index.entries };
   }
 
-  /** Without effect on a store that is whole. */
+  /** Does nothing to a finished store. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#ahead?.end();
     await this.files[Symbol.asyncDispose]();
@@ -81,7 +81,7 @@ export class FileStoreWriter implements AsyncDisposable {
   }
 }
 
-/** `frame`: where the content of a regular file was written. */
+/** @param frame where the content of a regular file is */
 function entryOf(
   { path, type, mode, uid, gid, target }: Found,
   { users, groups }: RootOwners,
@@ -98,7 +98,7 @@ function entryOf(
 
 const hex = (base64: string): string => Buffer.from(base64, "base64").toString("hex");
 
-/** Works on some items ahead and gives the results in the order of the items. */
+/** Works on several items at a time and yields the results in the order of the items. */
 async function* inOrder<T, R>(
   items: AsyncIterable<T>,
   ahead: number,
@@ -107,7 +107,7 @@ async function* inOrder<T, R>(
   const begun: Promise<R>[] = [];
   for await (const item of items) {
     const one = work(item);
-    one.catch(() => {}); // thrown when its turn comes
+    one.catch(() => {}); // thrown when it is yielded
     begun.push(one);
     const next = begun.length > ahead ? begun.shift() : undefined;
     if (next) yield await next;

@@ -18,51 +18,49 @@ import { fetchContents, writeKeys } from "./overlay.ts";
 import { findParts, readResult, type KiwiResult } from "./result.ts";
 import type { RootTree } from "./root-walk.ts";
 import { writeDescription } from "./source.ts";
-import { refuseDatabase } from "./rpm-database.ts";
-import { refuseVolumes } from "./volumes.ts";
+import { refuseDatabase, refuseVolumes } from "./refusals.ts";
 
 export interface ImageBuild {
   /** KIWI NG's program on this host. */
   kiwi: string;
-  /** KIWI's version; absent: the builder root's, or an old one. */
+  /** KIWI's version. Absent: the builder root's, or an old one. */
   builder?: string;
-  /** Given: KIWI and its tools are those of this root. */
+  /** If given, KIWI and its tools come from this root. */
   builderRoot?: StoredRoot | undefined;
-  /** Given: KIWI runs in a guest. */
-  guest?: GuestKiwi;
+  /** If given, KIWI runs in a guest. */
+  guest?: GuestKiwi | undefined;
   workDir: string;
-  /** Given: the root may be another build's, and this one's may be other builds'. */
-  share?: RootShare;
-  /** Given: a Debian root starts from one with some of its packages. */
-  base?: BaseShare;
-  /** Given: begins with the file store of the root while KIWI makes the image (KiwiJob). */
+  /** If given, builds share their roots. */
+  share?: RootShare | undefined;
+  /** If given, a Debian root starts from one with some of its packages. */
+  base?: BaseShare | undefined;
+  /** See KiwiJob. */
   storeAhead?: KiwiJob["storeAhead"];
   reach: Reach;
   packageCache?: PackageCache | undefined;
-  /** Packages that the service stores, and gets. */
+  /** Packages that the service stores for builds. */
   stored?: StoredPackageFiles | undefined;
   signal: AbortSignal;
   onLine: (line: string) => void;
   onPhase: (phase: Phase) => void;
-  /** Part of the phase that is done. */
+  /** The fraction of the phase that is done. */
   onProgress: (fraction: number) => void;
 }
 
 /** KIWI's image, and the tree that it was made from. */
 export type BuiltImage = KiwiResult & {
   root: RootTree;
-  /** What a machine that the image is described for gets. */
+  /** The virtual machine for which the image is described. */
   machine: Machine;
-  /** Of its input. */
   sourceDate?: number | undefined;
 };
 
-/** From the frozen input to KIWI's image on this disk: needs no Worker but for the repositories that it serves. */
+/** Makes the image of a frozen input on this disk. Calls the Worker only for repositories that it serves. */
 export async function buildImage(input: FrozenInput, build: ImageBuild): Promise<BuiltImage> {
   const runner = build.guest ? guestKiwi({ ...build.guest, builderRoot: build.builderRoot }) : bareKiwi(build);
-  // A guest has its own kernel.
+  // A guest has its own kernel, with a device mapper.
   if (!build.guest) refuseVolumes(input);
-  // The rpm of a builder root is asked where this host's kernel runs it anyway.
+  // If builds run in guests, the rpm of a builder root does not run on this host.
   if (!build.builderRoot || !build.guest) await refuseDatabase(input, build);
   const place = await makeKiwiPlace(build.workDir, input, build.builder ?? build.builderRoot?.facts.builder);
   await writeDescription(input, place.description, runner.repository(place));
@@ -75,7 +73,7 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   return { ...result, root, machine: machineOf(input), sourceDate: input.sourceDate };
 }
 
-/** What a root is prepared with. */
+/** Fetches everything that a root is prepared with. */
 async function fetchAll(input: FrozenInput, place: KiwiPlace, build: ImageBuild): Promise<void> {
   await fetchContents({ ...build, input, description: place.description });
   await fetchPackages({ ...build, input, dir: place.packages });

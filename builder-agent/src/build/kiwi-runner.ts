@@ -11,23 +11,23 @@ export interface KiwiJob {
   workDir: string;
   /** Files of the public keys that the image's rpm must trust. */
   keys: readonly string[];
-  /** Puts the packages and all else that a root is prepared with into the place. To be asked once, by who prepares one. */
+  /** Fetches the packages and files that a root is prepared with into `place`. Call it once, only if a root is prepared. */
   fetch: () => Promise<void>;
-  /** Where the root may come from, and go to. Absent: it is prepared for this build only. */
-  share?: RootShare;
-  /** What a Debian root starts from, if it is prepared on this host. */
-  base?: BaseShare;
-  /** Reads a prepared root while KIWI makes the image from it; KIWI's directory is not cleaned up before that has ended. */
+  /** Shares the root with other builds. Absent: it is prepared for this build only. */
+  share?: RootShare | undefined;
+  /** What a Debian root that is prepared on this host starts from. */
+  base?: BaseShare | undefined;
+  /** Starts to read a prepared root while KIWI makes the image from it. End it before KIWI's directory is cleaned up. */
   storeAhead?: ((root: RootTree) => Promise<{ end(): Promise<void> }>) | undefined;
   signal: AbortSignal;
   onLine: (line: string) => void;
   onPhase: (phase: Phase) => void;
 }
 
-/** Where KIWI runs: on this host, or in a guest. */
+/** Runs KIWI, on this host or in a guest. */
 export interface KiwiRunner {
   /** The directory that the description names as its repository, as KIWI will see it. */
   repository(place: KiwiPlace): string;
-  /** Puts KIWI's image into the place's target directory. → the tree that it was made from. */
+  /** Makes the image in the place's target directory. → the tree that it was made from */
   run(job: KiwiJob): Promise<RootTree>;
 }

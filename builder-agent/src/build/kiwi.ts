@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { kiwiTypes, type Arch, type FrozenInput, type ImageType, type RpmDatabase } from "../contract.ts";
 
-/** Everything of one KIWI run is below the work directory: nothing is written to the host's /etc or /var. */
+/** All files of one KIWI run are below the work directory. Nothing is written to the host's /etc or /var. */
 export interface KiwiPlace {
   description: string;
   /** The repository of the frozen packages. */
@@ -19,7 +19,7 @@ export interface KiwiPlace {
   logs: { prepare: string; create: string };
 }
 
-/** The same names below any directory: in a guest another one than here. */
+/** The paths of a KIWI run below a directory, on this host or in a guest. */
 export function kiwiPlaceAt(workDir: string): KiwiPlace {
   const at = (name: string) => join(workDir, name);
   return {
@@ -50,7 +50,7 @@ export async function makeKiwiPlace(
   return place;
 }
 
-/** KIWI, zypper and rpm see this environment and nothing of the agent's, which holds its token. */
+/** The environment of KIWI, zypper and rpm. They see nothing of the agent's own, which contains its token. */
 export const kiwiEnvironment = (place: KiwiPlace) => ({
   HOME: place.home,
   PATH: `${shims}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
@@ -59,15 +59,12 @@ export const kiwiEnvironment = (place: KiwiPlace) => ({
 });
 
 /**
- * For the scripts of Debian's packages. Those of kernels make no initial archive, because KIWI makes one after all packages are
- * there. PostgreSQL's databases get the encoding of the locale, and KIWI gives apt LANG=C.
+ * For the scripts of Debian's packages. Kernels make no initial RAM disk, because KIWI makes it when all packages are installed.
+ * PostgreSQL's databases get the encoding of the locale, and KIWI sets LANG=C for apt.
  */
 export const forDebian = { INITRD: "No", LC_ALL: "C.UTF-8" } as const;
 
-/**
- * The same command where the kernel says it is a machine of that architecture: KIWI, libzypp and the programs of the
- * image all ask it, and agree without being told one by one.
- */
+/** The same command, for which the kernel reports that architecture. KIWI, libzypp and the image's programs all ask the kernel. */
 export const asMachine = (arch: Arch, command: string, args: string[]): [command: string, args: string[]] =>
   arch === "i586" ? ["setarch", ["i686", command, ...args]] : [command, args];
 
@@ -87,7 +84,7 @@ export const createArguments = (place: KiwiPlace, type: ImageType) =>
   globalArguments(place, type, "create").concat("system", "create", "--root", place.root, "--target-dir", place.target);
 
 const globalArguments = (place: KiwiPlace, type: ImageType, verb: keyof KiwiPlace["logs"]) => [
-  "--debug", // without it the reasons of the dependency solver are lost
+  "--debug", // otherwise the log lacks the reasons of the dependency solver
   `--logfile=${place.logs[verb]}`,
   `--config=${place.config}`,
   `--type=${kiwiTypes[type]}`,
@@ -95,10 +92,10 @@ const globalArguments = (place: KiwiPlace, type: ImageType, verb: keyof KiwiPlac
   `--temp-dir=${place.temp}`,
 ];
 
-/** Programs that come before the host's own in PATH while KIWI runs. */
+/** Programs that replace the host's own in PATH while KIWI runs. */
 export const shims = fileURLToPath(new URL("../../shims", import.meta.url));
 
-// Debian's rpm keeps its database in the home directory and looks for gpg2; an image wants neither.
+// Debian's rpm has its database in the home directory and looks for gpg2. Neither is right for an image.
 const rpmMacros = (database?: RpmDatabase) =>
   `%_dbpath /usr/lib/sysimage/rpm\n%__gpg /usr/bin/gpg\n${database === undefined ? "" : `%_db_backend ${database}\n`}`;
 
@@ -106,8 +103,8 @@ const rpmMacros = (database?: RpmDatabase) =>
 // shims/xz knows it by these options.
 const settings = { xz: { options: "-0 --threads=0" } };
 
-// KIWI looks for its dracut modules in packages called dracut-kiwi-*. Debian calls them kiwi-dracut-*. And it would unpack
-// the changelog of each package for a list that no one reads.
+// KIWI looks for its dracut modules in packages called dracut-kiwi-*, which Debian calls kiwi-dracut-*. KIWI would also unpack the
+// changelog of each package for a list that no one reads.
 const debianSettings = {
   bundle: { has_package_changes: false },
   runtime_checks: {

@@ -1,10 +1,10 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { findProgram } from "../program-path.ts";
+import { findProgram } from "../programs.ts";
 import { shims } from "./kiwi.ts";
 
 /**
- * How a program is started so that it has loaded its modules when its standard input comes to an end, and begins only then
+ * A command that starts a Python program and loads its modules, but begins to run it only at the end of its standard input
  * (shims/loaded.py). Undefined: it is not a Python program.
  */
 export async function loadedAhead(program: string, path: string): Promise<string[] | undefined> {
@@ -14,7 +14,7 @@ export async function loadedAhead(program: string, path: string): Promise<string
   return [python, ...(option === undefined ? [] : [option]), join(shims, "loaded.py"), file];
 }
 
-/** The same of KIWI in a builder root, where Debian has both. */
+/** The same for KIWI in a builder root, which is Debian. */
 export const loadedInRoot = ["/usr/bin/python3", join(shims, "loaded.py"), "/usr/bin/kiwi-ng"];
 
 async function headOf(file: string | undefined): Promise<string> {
@@ -24,6 +24,6 @@ async function headOf(file: string | undefined): Promise<string> {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(256));
     return buffer.toString("latin1", 0, bytesRead);
   } catch {
-    return ""; // the start of the program will report what is wrong
+    return ""; // starting the program will report the error
   }
 }

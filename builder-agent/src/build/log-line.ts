@@ -1,6 +1,6 @@
 import { withoutSecrets } from "./secrets.ts";
 
-/** One line of KIWI's log; what has no head continues the record before it. */
+/** One line of KIWI's log. A line without a head continues the record before it. */
 export type LogLine =
   | { kind: "record"; level: "DEBUG" | "INFO" | "WARNING" | "ERROR"; text: string }
   | { kind: "continuation"; text: string };
@@ -12,14 +12,14 @@ export function parseLogLine(line: string): LogLine {
   return { kind: "record", level, text: found[2] ?? "" };
 }
 
-/** Our own lines look like KIWI's, so that a reader sees one log. */
+/** A line of ours, in KIWI's format. */
 export function ownLine(text: string, at: Date): string {
   return `[ INFO    ]: ${at.toISOString().slice(11, 19)} | Kiln: ${withoutSecrets(text)}`;
 }
 
 /**
- * What zypper, or debootstrap and apt, say on each package; "system" is the second transaction, by the image's own package
- * manager. apt's total counts packages instead of bytes; each takes two steps.
+ * What zypper, or debootstrap and apt, report about a package. "system" is the second transaction, by the image's own package
+ * manager. apt's total counts packages, not bytes, and each package takes two steps.
  */
 export type PackageLine =
   | { kind: "total"; downloadBytes: number; unpackedBytes: number }
@@ -31,7 +31,7 @@ export function parsePackageLine(text: string): PackageLine | undefined {
   return total(text) ?? retrieved(text) ?? installed(text) ?? aptTotal(text) ?? aptStep(text);
 }
 
-// An image's scripts write such lines too: each pattern reads a line in linear time, and no number of theirs is NaN.
+// An image's scripts can write such lines too, so each pattern reads a line in linear time and no number becomes NaN.
 const size = String.raw`\d{1,15}(?:\.\d{1,15})? *[KMGT]?i?B`;
 const overall = new RegExp(
   String.raw`^(?:bootstrap|system): Overall download size: (${size})\..* additional (${size}) will be used`,

@@ -1,13 +1,15 @@
+import { writeFile } from "node:fs/promises";
 import type { FrozenInput } from "../contract.ts";
+import { outputOf } from "../process.ts";
 
-/** The virtual machine that the configuration file next to a disk describes. */
+/** A virtual machine, as the configuration file next to a disk describes it. */
 export interface Machine {
   memoryMb: number;
   hasCdrom: boolean;
   is64Bit: boolean;
 }
 
-/** For an appliance that was frozen by an older Worker, without these settings. */
+/** For an input from an older Worker, without these settings. */
 const usualMemoryMb = 512;
 
 export const machineOf = ({ appliance, configuration }: FrozenInput): Machine => ({
@@ -15,3 +17,60 @@ export const machineOf = ({ appliance, configuration }: FrozenInput): Machine =>
   hasCdrom: configuration?.cdrom ?? false,
   is64Bit: appliance.arch === "x86_64",
 });
+
+/** Converts the raw disk to a VMDK of one growing file, which VMware's desktop products open unchanged. */
+export async function convertToVmdk(raw: string, vmdk: string, signal: AbortSignal): Promise<void> {
+  // Both formats are given, so that a disk's first sector cannot decide how it is read.
+  await outputOf("qemu-img", ["convert", "-f", "raw", "-O", "vmdk", "-o", "adapter_type=ide", raw, vmdk], signal);
+}
+
+/** Describes the virtual machine of the VMDK with the same name. */
+export async function writeVmx(file: string, name: string, machine: Machine): Promise<void> {
+  const lines = Object.entries(vmx(name, machine)).map(([key, value]) => `${key} = "${value}"\n`);
+  await writeFile(file, lines.join(""));
+}
+
+/** The computer's own drive, on the second channel, not connected at the start. */
+const hostDrive = {
+  "ide1:0.present": "TRUE",
+  "ide1:0.deviceType": "cdrom-raw",
+  "ide1:0.fileName": "auto detect",
+  "ide1:0.startConnected": "FALSE",
+};
+
+/** The disk is on IDE, for which every kernel has a driver. Hardware version 9 is that of VMware's products since 2012. */
+const vmx = (name: string, { memoryMb, hasCdrom, is64Bit }: Machine) => ({
+  ".encoding": "UTF-8",
+  "config.version": "8",
+  "virtualHW.version": "9",
+  guestOS: is64Bit ? "other26xlinux-64" : "other26xlinux",
+  displayName: name,
+  numvcpus: "1",
+  memsize: String(memoryMb),
+  "ide0:0.present": "TRUE",
+  "ide0:0.fileName": `${name}.vmdk`,
+  ...(hasCdrom && hostDrive),
+  "ethernet0.present": "TRUE",
+  "ethernet0.connectionType": "nat",
+  "ethernet0.addressType": "generated",
+  "ethernet0.virtualDev": "e1000",
+  "floppy0.present": "FALSE",
+});
+
+/** For `xl create`, in the folder of the raw disk with the same name: a guest with BIOS (HVM). */
+export const writeXlConfiguration = (file: string, name: string, { memoryMb }: Machine): Promise<void> =>
+  writeFile(
+    file,
+    [
+      `name = "${name}"`,
+      `type = "hvm"`,
+      `memory = ${memoryMb}`,
+      `vcpus = 1`,
+      `disk = [ "format=raw, vdev=xvda, access=rw, target=${name}.raw" ]`,
+      `vif = [ "" ]`,
+      `boot = "c"`,
+      `vnc = 1`,
+      `serial = "pty"`,
+      "",
+    ].join("\n"),
+  );

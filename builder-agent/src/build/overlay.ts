@@ -1,14 +1,12 @@
-/** Fetches the appliance's own files, each compared with its frozen checksum, for config.sh to put in their places. */
-import { createHash } from "node:crypto";
-import { mkdir, open, writeFile } from "node:fs/promises";
+/** Fetches the appliance's own files and verifies their checksums. config.sh then puts them into their places. */
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stagedContents, type FrozenFile, type FrozenInput } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
-import type { Reach } from "../packages/mirror.ts";
+import { succeeded, type Reach } from "../packages/mirror.ts";
 import { isWorthRetry, RemoteRefusal, shortTries, withRetry } from "../retry.ts";
-import { writeAll } from "../testdrive/write-all.ts";
-import { BuildFailure } from "./build-failure.ts";
-import { quietLimit, type QuietLimit } from "../quiet-limit.ts";
+import { BuildFailure } from "./failure.ts";
+import { quietLimit, receive } from "../receive.ts";
 
 export interface ContentFetch {
   input: Pick<FrozenInput, "files">;
@@ -18,7 +16,7 @@ export interface ContentFetch {
   signal: AbortSignal;
 }
 
-/** Puts each content below the description, once, however many files have it. */
+/** Puts each content below the description once, even if several files have it. */
 export async function fetchContents(job: ContentFetch): Promise<void> {
   const wanted = new Map(job.input.files?.map((file) => [file.blobId, file]));
   if (wanted.size === 0) return;
@@ -29,16 +27,18 @@ export async function fetchContents(job: ContentFetch): Promise<void> {
 
 class WrongContent extends Error {}
 
-/** A blob's name is a UUID (FrozenFile), so it cannot be a path. */
+/** A blob's name is a UUID (FrozenFile), so it is safe in a path. */
 async function fetchOne(file: FrozenFile, dir: string, { reach, signal }: ContentFetch): Promise<void> {
   try {
     await withRetry(async () => {
-      const quiet = quietLimit(signal);
-      try {
-        await store(await openContent(file, reach, quiet.signal), file, { path: join(dir, file.blobId), quiet });
-      } finally {
-        quiet.end();
-      }
+      using quiet = quietLimit(signal);
+      const { body } = await openContent(file, reach, quiet.signal);
+      const onBytes = (size: number) => {
+        quiet.heard();
+        if (size > file.size) throw new WrongContent("it is larger than what was frozen");
+      };
+      const sha256 = await receive(body, join(dir, file.blobId), { onBytes, mode: 0o600 });
+      if (sha256 !== file.sha256) throw new WrongContent("it is not what was frozen");
     }, shortTries(signal));
   } catch (error) {
     signal.throwIfAborted();
@@ -56,27 +56,7 @@ async function openContent({ blobId }: FrozenFile, reach: Reach, signal: AbortSi
     redirect: "error",
     signal,
   });
-  if (answer.ok) return answer;
-  void answer.body?.cancel();
-  throw new RemoteRefusal("GET", answer.status, "");
-}
-
-async function store(
-  answer: Response,
-  { size, sha256 }: FrozenFile,
-  { path, quiet }: { path: string; quiet: QuietLimit },
-): Promise<void> {
-  await using file = await open(path, "w", 0o600);
-  const digest = createHash("sha256");
-  let received = 0;
-  for await (const bytes of answer.body ?? []) {
-    quiet.heard();
-    if (received + bytes.length > size) throw new WrongContent("it is larger than what was frozen");
-    await writeAll(file, bytes, received);
-    digest.update(bytes);
-    received += bytes.length;
-  }
-  if (digest.digest("hex") !== sha256) throw new WrongContent("it is not what was frozen");
+  return succeeded(answer);
 }
 
 /** The keys that the image's rpm must trust, as files for KIWI's --signing-key. */

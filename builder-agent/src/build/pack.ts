@@ -1,23 +1,18 @@
-import { createReadStream } from "node:fs";
-import { mkdir, rename } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { partBytes } from "../contract.ts";
 import type { CacheableImage } from "../image-cache.ts";
-import { openDigests } from "../upload/checksum.ts";
+import { digestsOfFile } from "../upload/checksum.ts";
 import { PartedFile } from "../upload/parted-file.ts";
 import type { UploadFile } from "../upload/upload.ts";
 import { packFolder } from "./archive.ts";
 import type { BuiltImage } from "./image.ts";
-import { makePxeTree } from "./pxe.ts";
-import type { KiwiResult } from "./result.ts";
-import { convertToVmdk, writeVmx } from "./vmx.ts";
-import { writeXlConfiguration } from "./xl.ts";
+import type { KiwiResult, Product } from "./result.ts";
+import { convertToVmdk, writeVmx, writeXlConfiguration } from "./machine.ts";
 
-/** The file to download, and what a testdrive can start from. */
+/** The downloadable file, and the image that a testdrive can start from. */
 export interface PackedImage extends UploadFile {
   compressed: boolean;
-  /** Undefined where there is neither disk nor medium. */
+  /** Undefined: there is neither a disk nor a medium. */
   bootable: CacheableImage | undefined;
 }
 
@@ -26,11 +21,11 @@ export type Packable = KiwiResult & Pick<BuiltImage, "machine" | "sourceDate">;
 export interface Packing {
   workDir: string;
   signal: AbortSignal;
-  /** Called when the file begins to grow. Not called for a medium, which exists already. */
+  /** Called when the file is created. Not called for a medium, which exists already. */
   onFile?: (file: PartedFile) => void;
 }
 
-/** A medium stays as it is; all else becomes `NAME.tar.gz` with a folder NAME inside. */
+/** A medium is not packed. Everything else becomes `NAME.tar.gz` with a folder NAME inside. */
 export async function packImage(built: Packable, name: string, packing: Packing): Promise<PackedImage> {
   const { workDir, signal, onFile } = packing;
   if (built.format === "iso") return await nameMedium(built.image, name, signal);
@@ -49,7 +44,7 @@ interface Folder {
   signal: AbortSignal;
 }
 
-/** → where the disk itself is now. */
+/** → where the disk is now */
 async function fillFolder(built: Packable, folder: Folder): Promise<CacheableImage | undefined> {
   const { dir, name, signal } = folder;
   const at = (ending: string) => join(dir, `${name}.${ending}`);
@@ -67,14 +62,27 @@ async function fillFolder(built: Packable, folder: Folder): Promise<CacheableIma
   return { path: at("raw"), format: "raw" };
 }
 
-async function nameMedium(path: string, name: string, signal: AbortSignal): Promise<PackedImage> {
-  const digests = openDigests(partBytes);
-  await pipeline(createReadStream(path), digests.through, drain, { signal });
-  // The name of an `iso` ends so already: <appliance>.<arch>-<version>.<image_type>.
-  const fileName = name.endsWith(".iso") ? name : `${name}.iso`;
-  return { path, fileName, digests: digests.result(), compressed: false, bootable: { path, format: "iso" } };
+/** A system that boots from the network: kernel and initial RAM disk for TFTP, the root for HTTP, an example for PXELINUX. */
+async function makePxeTree(built: Extract<Product, { format: "net" }>, dir: string, name: string) {
+  await mkdir(join(dir, "pxelinux.cfg"));
+  await rename(built.kernel, join(dir, "linux"));
+  await rename(built.initrd, join(dir, "initrd"));
+  await rename(built.image, join(dir, `${name}.squashfs`));
+  await writeFile(join(dir, "pxelinux.cfg", "default"), pxelinux(name));
 }
 
-async function drain(source: AsyncIterable<Buffer>): Promise<void> {
-  for await (const _ of source);
+/** For `root=live:` with a URL see dracut.cmdline(7), "Booting live images". */
+const pxelinux = (name: string) => `# An example: replace SERVER by the web server that has ${name}.squashfs.
+default ${name}
+label ${name}
+  kernel linux
+  initrd initrd
+  append root=live:http://SERVER/${name}.squashfs ip=dhcp rd.neednet=1 console=tty0 console=ttyS0,115200
+`;
+
+async function nameMedium(path: string, name: string, signal: AbortSignal): Promise<PackedImage> {
+  const digests = await digestsOfFile(path, signal);
+  // <appliance>.<arch>-<version>.<image_type> ends with ".iso" if the type is `iso`.
+  const fileName = name.endsWith(".iso") ? name : `${name}.iso`;
+  return { path, fileName, digests, compressed: false, bootable: { path, format: "iso" } };
 }

@@ -2,13 +2,13 @@ import { lstatSync, type BigIntStats } from "node:fs";
 import type { FileContents, ReadContent } from "./file-contents.ts";
 import type { Found } from "./root-walk.ts";
 
-/** A file that was changed less than this before it was read may be changed once more without another time to show for it. */
+/** A file that changed more recently than this before it was read may change again without a new time. */
 const settledNs = 500_000_000n;
 
 /**
- * Adds the contents of a root to its file store while KIWI makes the image from it, which leaves a processor idle. KIWI still
- * changes files, so each content counts only for a file that is the very same one later; all others are read again. What no file
- * of the image has in the end stays in the store, and nothing leads to it.
+ * Adds the contents of a root to its file store while KIWI makes the image from it and leaves a processor idle. KIWI still changes
+ * files, so a content counts only if its file is unchanged later. Other files are read again, and their first contents stay in the
+ * store, unused.
  */
 export class PackedAhead {
   readonly #known = new Map<string, { content: ReadContent; identity: string }>();
@@ -19,17 +19,17 @@ export class PackedAhead {
   /** Starts immediately. */
   constructor(entries: AsyncIterable<Found>, contents: FileContents) {
     this.#contents = contents;
-    // A directory that has just gone: the rest is read in its time.
+    // A directory may disappear. The rest is read later.
     this.#working = this.#work(entries).catch(() => {});
   }
 
-  /** Ends with the file that it is at. */
+  /** Stops after the current file. */
   async end(): Promise<void> {
     this.#isOver = true;
     await this.#working;
   }
 
-  /** The content of that file, if it was not changed since. */
+  /** The content of that file, if the file has not changed since. */
   find(place: string): ReadContent | undefined {
     const known = this.#known.get(place);
     return known && known.identity === identityOf(lstatSync(place, { bigint: true })) ? known.content : undefined;
@@ -39,7 +39,7 @@ export class PackedAhead {
   async #work(entries: AsyncIterable<Found>): Promise<void> {
     for await (const found of entries) {
       if (this.#isOver) return;
-      // What cannot be read now will be read or missed in its time; a store that cannot be written will say so then.
+      // A file that cannot be read now is read later. A store that cannot be written fails later too.
       if (found.type === "f" && found.size > 0) await this.#add(found).catch(() => {});
     }
   }
@@ -55,6 +55,6 @@ export class PackedAhead {
   }
 }
 
-/** Any change updates the ctime, which no program can set back. */
+/** Every change updates the ctime, which no program can set. */
 const identityOf = ({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, mode, size, mtimeNs, ctimeNs].join(" ");

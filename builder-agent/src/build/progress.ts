@@ -5,17 +5,17 @@ import { parseLogLine, parsePackageLine, type PackageLine } from "./log-line.ts"
  *   Fetching ─► Preparing ─► Installing ─► Configuring ─► Creating ─► Compressing ─► Uploading
  *      (phase)     (phase)       (KIWI's lines)              (phase)      (phase)        (phase)
  *
- * A phase begins with an event or with a line of KIWI's log; none comes back, and the percentage never falls.
+ * A phase begins with an event or with a line of KIWI's log. No phase comes back, and the percentage never falls.
  */
 export interface Progress {
   phase: Phase;
   phaseBeganAt: number;
-  /** Part of the phase that is known to be done, 0..1; null: only time tells. */
+  /** The fraction of the phase that is done, 0..1. Null: unknown, estimated by time. */
   fraction: number | null;
   message: string;
   percent: number;
   software: Software;
-  /** Seconds of the phases that are over, and of this one so far. */
+  /** Seconds of the ended phases, and of this one so far. */
   seconds: Partial<Record<Phase, number>>;
   weights: Weights;
 }
@@ -27,19 +27,19 @@ export type ProgressEvent =
   | { type: "done"; fraction: number; at: number }
   | { type: "time"; at: number };
 
-/** What zypper has reported about its transaction, in bytes: a kernel is more work than a text file. apt counts packages. */
+/** What zypper has reported about its transaction, in bytes: a kernel takes longer than a text file. apt counts packages. */
 interface Software {
   downloadBytes: number;
   unpackedBytes: number;
   doneBytes: number;
-  /** By package. All states of a build share it: a copy per line would take a time that grows with its square. */
+  /** By package. All states of a build share it, because a copy per line would take quadratic time. */
   unpacked: Map<string, number>;
 }
 
 /**
- * What a whole phase is expected to take. With earlier builds of the appliance: their mean seconds. Without: how often the
- * phase goes over the image's data, which is all that is known then (installing downloads and unpacks; creating makes the
- * file system, copies the tree into it and lists it); seconds follow from what the phases before took.
+ * How long a whole phase is expected to take: the mean seconds of earlier builds of the appliance. If there are none, how often the
+ * phase passes over the image's data (installing downloads and unpacks; creating makes the file system, copies the tree into it and
+ * lists it). The time of the phases before then gives the seconds per pass.
  */
 interface Weights {
   unit: "seconds" | "passes";
@@ -82,7 +82,7 @@ export function heartbeatOf(progress: Progress): Heartbeat {
   return { phase: progress.phase, percent: progress.percent, message: progress.message.slice(0, 200) };
 }
 
-/** One step per phase that was entered, in order. */
+/** A step for each phase that has begun, in order. */
 export function stepsOf(progress: Progress): BuildFinished["steps"] {
   return phases.flatMap((phase) => {
     const seconds = progress.seconds[phase];
@@ -96,12 +96,10 @@ function changed(progress: Progress, event: ProgressEvent): Progress {
       return enter(progress, event.phase, event.at);
     case "line":
       return read(progress, event.line, event.at);
-    case "done":
-      return {
-        ...progress,
-        fraction: event.fraction,
-        message: `${progress.phase} (${Math.floor(event.fraction * 100)} %)`,
-      };
+    case "done": {
+      const message = `${progress.phase} (${Math.floor(event.fraction * 100)} %)`;
+      return { ...progress, fraction: event.fraction, message };
+    }
     case "time":
       return progress;
     default:
@@ -134,11 +132,10 @@ const phaseLines: (readonly [RegExp, Phase])[] = [
   ],
 ];
 
-/** What says nothing to the owner of an appliance. */
+/** Messages that tell the owner of an appliance nothing. */
 const housekeeping =
   /^(-->|Reading runtime|Loading XML|Support for XML|Using package manager|Cleaning up|umount |Result files)/;
 
-/** More are not believed. */
 const maxPackages = 50_000;
 
 function withPackage(progress: Progress, line: PackageLine): Progress {
@@ -176,14 +173,14 @@ function counted(progress: Progress, software: Software): Progress {
 
 function percentOf(progress: Progress): number {
   const { weights } = progress;
-  const over = phases.slice(0, phases.indexOf(progress.phase)).reduce((sum, phase) => sum + weights.of[phase], 0);
-  const all = phases.reduce((sum, phase) => sum + weights.of[phase], 0);
-  const done = over + weights.of[progress.phase] * (progress.fraction ?? fractionByTime(progress));
-  // 100 is said by finish alone.
-  return Math.min(99, Math.floor((100 * done) / all));
+  const done =
+    weightOf(phasesBefore(progress), weights) +
+    weights.of[progress.phase] * (progress.fraction ?? fractionByTime(progress));
+  // Only `finish` reports 100.
+  return Math.min(99, Math.floor((100 * done) / weightOf(phases, weights)));
 }
 
-/** A phase that has taken as long as expected is almost over, not over. */
+/** A phase that has taken as long as expected is almost done. */
 function fractionByTime(progress: Progress): number {
   const expected = progress.weights.of[progress.phase] * secondsPerUnit(progress);
   return expected === 0 ? 0 : Math.min(0.95, (progress.seconds[progress.phase] ?? 0) / expected);
@@ -191,21 +188,19 @@ function fractionByTime(progress: Progress): number {
 
 function secondsPerUnit(progress: Progress): number {
   if (progress.weights.unit === "seconds") return 1;
-  const over = phases.slice(0, phases.indexOf(progress.phase));
+  const over = phasesBefore(progress);
   const took = over.reduce((sum, phase) => sum + (progress.seconds[phase] ?? 0), 0);
-  return (
-    took /
-    Math.max(
-      0.1,
-      over.reduce((sum, phase) => sum + progress.weights.of[phase], 0),
-    )
-  );
+  return took / Math.max(0.1, weightOf(over, progress.weights));
 }
+
+const phasesBefore = ({ phase }: Progress): readonly Phase[] => phases.slice(0, phases.indexOf(phase));
+
+const weightOf = (some: readonly Phase[], { of }: Weights): number => some.reduce((sum, phase) => sum + of[phase], 0);
 
 function weigh(earlier: BuildClaim["earlierPhases"]): Weights {
   if (earlier.length === 0) return { unit: "passes", of: passes };
   const mean = (phase: Phase) => earlier.reduce((sum, build) => sum + (build[phase] ?? 0), 0) / earlier.length;
-  // Nothing takes no time at all: a phase that never took long still shows that it is on.
+  // At least a tenth of a second, so that a short phase is visible too.
   const of = Object.fromEntries(phases.map((phase) => [phase, Math.max(0.1, mean(phase))]));
   return { unit: "seconds", of: { ...passes, ...of } };
 }
@@ -213,5 +208,5 @@ function weigh(earlier: BuildClaim["earlierPhases"]): Weights {
 /** "busybox-1.35.0-1.x86_64" → "busybox". */
 const shortName = (nevra: string) => nevra.replace(/-[^-]+-[^-]+$/, "");
 
-/** Paths of this host say nothing to users. */
+/** Paths of this host mean nothing to users. */
 const withoutPaths = (text: string) => text.replaceAll(/(?: (?:on|on disk|to))? \/\S+/g, "");

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { kiwiTypes, type ImageType, type InstalledPackage, type PackageType } from "../contract.ts";
 
-/** What the image is made of: a disk, a medium, or the parts of a system that starts from a network. */
+/** The files of an image: a disk, a medium, or the parts of a system that boots from the network. */
 export type Product =
   | { format: "raw" | "iso"; image: string }
   | { format: "net"; image: string; kernel: string; initrd: string };
@@ -10,12 +10,12 @@ export type Product =
 /** What `system create` left in its target directory. */
 export type KiwiResult = Product & {
   imageType: ImageType;
-  /** Bytes of the disk or medium, whatever it is packed in; of a network tree, of all its parts. */
+  /** The size of the unpacked disk or medium, or of all parts of a network tree. */
   rawSize: number;
   installed: InstalledPackage[];
 };
 
-/** By fixed name pattern only: the names in KIWI's own list of results come from inside the image. */
+/** Finds files only by fixed name patterns: the names in KIWI's own list of results come from inside the image. */
 export async function readResult(
   target: string,
   imageType: ImageType,
@@ -27,17 +27,17 @@ export async function readResult(
   return { ...product, imageType, rawSize, installed: parse(await readFile(packages, "utf8")) };
 }
 
-/** The files of a result, and of what rpm or dpkg has found in the image; throws where one is missing or could be several. */
+/** The files of a result, and the list of its packages. Throws if one is missing or ambiguous. */
 export async function findParts(target: string, imageType: ImageType): Promise<{ product: Product; packages: string }> {
   const names = await readdir(target);
   return { product: productOf(target, names, imageType), packages: join(target, theOne(names, ".packages")) };
 }
 
-/** Lines `name|epoch|version|release|arch|disturl|license` of KIWI's .packages. Exported for the table of its cases. */
+/** Lines `name|epoch|version|release|arch|disturl|license` of KIWI's .packages. Exported for its test. */
 export function parsePackages(text: string): InstalledPackage[] {
   return text.split("\n").flatMap((line) => {
     const [name = "", epoch = "(none)", version, release, arch, , ...rest] = line.split("|");
-    // Signing keys are kept in rpm's database as packages of this name.
+    // rpm's database contains signing keys as packages of this name.
     if (version === undefined || release === undefined || arch === undefined || name === "gpg-pubkey") return [];
     const license = rest.join("|").slice(0, 4096);
     const said = { ...(epoch !== "(none)" && { epoch }), ...(license !== "" && license !== "(none)" && { license }) };
@@ -62,7 +62,7 @@ export const noLicence = "None";
 function productOf(target: string, names: string[], imageType: ImageType): Product {
   const at = (ending: string) => join(target, theOne(names, ending));
   if (kiwiTypes[imageType] === "kis") {
-    // The root file system has the image's bare name, to which its checksum adds an ending.
+    // The root file system has the image's bare name. Its checksum file has one more ending.
     const image = at(".md5").replace(/\.md5$/, "");
     return { format: "net", image, kernel: at(".kernel"), initrd: at(".initrd") };
   }

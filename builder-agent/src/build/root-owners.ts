@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { lstat, open } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Who the numbers are, by a root's own /etc/passwd and /etc/group. */
+/** The names of users and groups, from a root's own /etc/passwd and /etc/group. */
 export interface RootOwners {
   users: ReadonlyMap<number, string>;
   groups: ReadonlyMap<number, string>;
@@ -13,10 +13,10 @@ export async function readOwners(root: string): Promise<RootOwners> {
   return { users: namesOf(users), groups: namesOf(groups) };
 }
 
-/** A file of names that is larger is none. */
+/** Larger files are ignored. */
 export const maxBytes = 4 * 1024 * 1024;
 
-/** `name:password:number:…`; the first name of a number counts, as it does for programs that ask. */
+/** Reads lines `name:password:number:…`. The first name of a number counts, as in the C library. */
 export function namesOf(text = ""): Map<number, string> {
   const names = new Map<number, string>();
   for (const line of text.split("\n")) {
@@ -27,7 +27,7 @@ export function namesOf(text = ""): Map<number, string> {
   return names;
 }
 
-/** Nothing where the file, or its directory, is a link: it could lead out of the root. */
+/** Empty if the file or its directory is a link, which could lead out of the root. */
 async function textOf(dir: string, name: string): Promise<string> {
   const isThere = await lstat(dir).then(
     (stat) => stat.isDirectory(),

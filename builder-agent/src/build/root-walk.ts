@@ -3,7 +3,7 @@ import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { readOwners, type RootOwners } from "./root-owners.ts";
 
-/** One name in a root, and what it is: a regular file, link, directory, character or block device, FIFO or socket. */
+/** A path in a root. The types are regular file, link, directory, character device, block device, FIFO and socket. */
 export interface Found {
   /** As the image sees it. */
   path: string;
@@ -14,7 +14,7 @@ export interface Found {
   uid: number;
   gid: number;
   size: number;
-  /** Of a link. */
+  /** Where a link points. */
   target: string;
 }
 
@@ -30,14 +30,14 @@ export const treeAt = (root: string): RootTree => ({
   owners: () => readOwners(root),
 });
 
-/** What KIWI keeps in the root for itself and puts into no image (its Defaults.get_exclude_list_for_root_data_sync). */
+/** KIWI's own files in the root, which it puts into no image (its Defaults.get_exclude_list_for_root_data_sync). */
 const notInImage = new Set(["/image", "/.profile", "/.kconfig", "/.buildenv", "/var/cache/kiwi"]);
-/** Filled when the image runs: directories that KIWI copies without what is in them. */
+/** Directories that KIWI copies empty. They are filled when the image runs. */
 const emptyInImage = new Set(["/proc", "/sys", "/dev", "/run", "/tmp"]);
 
 /**
- * All that is in a root, each directory before what is below it, in the order of the contract's `orderOf`. Follows no link and
- * enters nothing that is mounted there. Names that are not UTF-8 are left out: no request could ask for them.
+ * All paths in a root, in the order of the contract's `orderOf`, each directory before its contents. Follows no link and enters no
+ * mount. Omits names that are not UTF-8, because no request could name them.
  */
 async function* walkRoot(root: string): AsyncGenerator<Found> {
   const { dev: device } = lstatSync(root);
@@ -58,11 +58,8 @@ async function* walkRoot(root: string): AsyncGenerator<Found> {
 
 async function namesIn(dir: string): Promise<string[]> {
   const names = await readdir(dir, "buffer");
-  // By code units, as the reader of the index compares.
-  return names
-    .filter((name) => isUtf8(name))
-    .map(String)
-    .toSorted();
+  const valid = names.filter((name) => isUtf8(name)).map(String);
+  return valid.toSorted(); // by code units, as the reader of the index compares
 }
 
 function typeOf(stat: Stats): Found["type"] {

@@ -42,11 +42,11 @@ export interface BuildParts {
 export interface RunningBuild {
   buildId: number;
   stop(reason: StopReason): void;
-  /** Never rejects: every result is reported to the Worker and to the log. */
+  /** Never rejects. The result is reported to the Worker and to the log. */
   done: Promise<void>;
 }
 
-/** Ends with an uploaded image, with a reported reason, or returned to the Worker. Its work directory is deleted at the end. */
+/** Runs a build until its image is uploaded, its failure is reported, or it is returned to the Worker. */
 export function startBuild(claim: BuildClaim, parts: BuildParts): RunningBuild {
   const work = new BuildWork(claim, parts);
   const limit = setTimeout(() => work.stop("time_limit"), claim.timeLimitMs);
@@ -54,7 +54,7 @@ export function startBuild(claim: BuildClaim, parts: BuildParts): RunningBuild {
   return { buildId: claim.buildId, stop: (reason) => work.stop(reason), done };
 }
 
-/** At most this long to say why a build ended: a Worker that stays away finds out by the end of the lease. */
+/** How long the agent tries to report a failure. If the Worker is unreachable, it notices the end of the lease. */
 const lastWordsMs = 90_000;
 const releaseMs = 3_000;
 
@@ -62,12 +62,12 @@ class BuildWork {
   readonly #claim: BuildClaim;
   readonly #parts: BuildParts;
   readonly #stopping = new AbortController();
-  /** Aborted when the log is not needed any more. A build that took too long still sends its log. */
+  /** Aborted when the log is no longer needed. A build that took too long still sends its log. */
   readonly #logging = new AbortController();
   readonly #lease: Lease;
   #stopReason: StopReason | undefined;
   #progress;
-  /** The Worker knows how this attempt ends, or wants to know no more. */
+  /** The Worker knows how this attempt ended, or no longer needs to know. */
   #isTold = false;
 
   constructor(claim: BuildClaim, parts: BuildParts) {
@@ -174,10 +174,10 @@ class BuildWork {
       kiwi: config.kiwi,
       builder,
       builderRoot,
-      ...(share && { share }),
-      ...(base && { base }),
+      share,
+      base,
       storeAhead: (root) => delivery.storeAhead(root),
-      ...(guest && { guest }),
+      guest,
       workDir,
       reach: {
         url: config.url,
@@ -207,7 +207,7 @@ class BuildWork {
     more: Pick<BuildFinished, "builder" | "builderRoot" | "remark" | "prepared">,
   ): Promise<void> {
     const { api, cache } = this.#parts;
-    // Before the Worker knows: a testdrive may be claimed a moment later, and starts without a download then.
+    // Before the Worker knows, so that a testdrive which is claimed right afterwards needs no download.
     if (packed.bootable) {
       const { path, format } = packed.bootable;
       const cached = await cache.put(this.#claim.buildId, packed.digests.sha256, path, format);
@@ -221,7 +221,7 @@ class BuildWork {
     this.#isTold = true;
   }
 
-  /** Tells the Worker why there will be no image, unless it knows already. Without a work directory there is no log either. */
+  /** Reports to the Worker why there will be no image, unless it knows already. Without a work directory there is no log. */
   async #explain(why: unknown, lines?: LogStream): Promise<void> {
     const { api, log } = this.#parts;
     this.#isTold = true;
@@ -259,7 +259,7 @@ class BuildWork {
   }
 }
 
-/** What takes part in the work of KIWI, or is notified of it. */
+/** What a build gives to KIWI's run. */
 interface Partners {
   /** KIWI's version. */
   builder: string;

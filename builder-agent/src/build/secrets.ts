@@ -1,20 +1,20 @@
 /**
- * KIWI's debug log shows the command lines of programs that set passwords, and the URLs of repositories with their
- * credentials. Takes time in proportion to the line: scripts of an appliance write such lines too.
+ * Removes secrets from a line of KIWI's debug log: it shows the command lines of programs that set passwords, and the URLs of
+ * repositories with their credentials. Takes linear time, because scripts of an appliance can write such lines too.
  */
 export function withoutSecrets(line: string): string {
   const program = passwordProgramIn(line.slice(commandAt(line)));
   return withoutCredentials(program === undefined ? line : withoutCommand(line, program));
 }
 
-/** What follows a line's head and is not shown. */
+/** The end of a long line, which is not shown. */
 export interface Dropped {
   bytes: number;
-  /** A program that sets passwords, named there. */
+  /** The program that sets passwords, if the end names one. */
   program?: string | undefined;
 }
 
-/** The head of a line that was cut: what tells that something in it is secret may be in the part that was dropped. */
+/** Removes secrets from the head of a long line. The part that shows that something in it is secret may be in the dropped end. */
 export function cutWithoutSecrets(head: string, { bytes, program }: Dropped): string {
   const shown = withoutSecrets(program === undefined ? head : withoutCommand(head, program));
   return `${shown.replace(openAuthority, "…")} … (${bytes} more bytes of this line are not shown)`;
@@ -22,14 +22,14 @@ export function cutWithoutSecrets(head: string, { bytes, program }: Dropped): st
 
 const passwordProgram = /\b(usermod|useradd|chpasswd|passwd)\b/;
 
-/** No longer than this, with a character on each side. */
+/** The longest name of such a program, with a character on each side. */
 export const passwordProgramBytes = "chpasswd".length + 2;
 
 export const passwordProgramIn = (text: string): string | undefined => passwordProgram.exec(text)?.[1];
 
 const command = "EXEC: [";
 
-/** The end of the line when there is none. */
+/** The end of the line if there is no command. */
 function commandAt(line: string): number {
   const at = line.indexOf(command);
   return at === -1 ? line.length : at;
@@ -40,7 +40,7 @@ function withoutCommand(line: string, program: string): string {
   return at === line.length ? line : `${line.slice(0, at)}${command}${program} …] (not shown: it may carry a password)`;
 }
 
-// A match begins only after "x://" and ends before the next slash, so that no character is read by many of them.
+// A match starts only after "x://" and ends before the next slash, so that many matches do not read the same character.
 const credentials = /(?<=[a-z0-9+.-]:\/\/)[^\s/]+@/gi;
 /** Where the "@" may have been dropped. */
 const openAuthority = /(?<=[a-z0-9+.-]:\/\/)[^\s/]+$/i;

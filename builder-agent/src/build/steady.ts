@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import type { FrozenInput } from "../contract.ts";
 
-/** Of an input, but for the container that its image gets: types that are one disk (decision 29) have one seed. */
+/** A digest of an input without its image type, so that types which are the same disk (decision 29) have the same seed. */
 export function steadySeed(input: FrozenInput): string {
   const facts = { ...input, imageType: "", imageName: "" };
   return createHash("sha256").update(JSON.stringify(facts)).digest("hex");
 }
 
 /**
- * What makes two builds of one input alike, for the environment of KIWI and all that it starts (decision 28): rpm, mksquashfs
- * and xorriso take their time from SOURCE_DATE_EPOCH, mkfs.ext4 from a variable of its own; the shims make the UUIDs of file
- * systems and partitions of KILN_STEADY_SEED, shims/python/sitecustomize.py KIWI's "random" disk id. Nothing for inputs from before.
+ * Environment variables for KIWI that make two builds of the same input identical (decision 28). rpm, mksquashfs and xorriso take
+ * their time from SOURCE_DATE_EPOCH, mkfs.ext4 from its own variable. From KILN_STEADY_SEED the shims derive the UUIDs of file
+ * systems and partitions, and shims/python/sitecustomize.py derives KIWI's "random" disk id. Empty for inputs of older Workers.
  *
  * @param shims the directory of the shims as KIWI will see it
  */

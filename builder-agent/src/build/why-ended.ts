@@ -2,10 +2,10 @@ import type { BuildFailed } from "../contract.ts";
 import { freeBytes } from "../disk-room.ts";
 import type { StopReason } from "../heartbeat.ts";
 import { sentenceOf } from "../log.ts";
-import { BuildFailure } from "./build-failure.ts";
+import { BuildFailure } from "./failure.ts";
 import { withoutSecrets } from "./secrets.ts";
 
-/** What a stopped build's work is broken off with. */
+/** Aborts the work of a stopped build. */
 export class Stopped extends Error {
   readonly reason: StopReason;
   constructor(reason: StopReason) {
@@ -15,7 +15,7 @@ export class Stopped extends Error {
   }
 }
 
-/** The other reasons the Worker has given itself, or it needs no sentence. */
+/** The Worker gave the other reasons itself, or needs no message. */
 export const isToldToWorker = (reason: StopReason): boolean => reason === "time_limit" || reason === "no_room";
 
 const full: BuildFailed = { kind: "error", reason: "The disk of the builder is full." };
@@ -23,12 +23,12 @@ const almostFull: BuildFailed = {
   kind: "error",
   reason: "The disk of the builder was almost full, so it stopped the build.",
 };
-/** With less free than this, a program may have failed on a full disk and had no room to say so in its log. */
+/** With less free space than this, a program may have failed without room to log the reason. */
 const fullBytes = 64e6;
 
 /**
- * The sentence for the owner; what is not the description's fault is ours, and tried again on another agent. To be asked while
- * the work directory is still there: its disk is looked at.
+ * The message for the owner, and whose fault the failure is. If the description is not at fault, another agent retries the build.
+ * Call it before the work directory is deleted, because it checks the free disk space.
  */
 export async function whyEnded(
   why: unknown,
@@ -51,7 +51,7 @@ function failureOf(error: unknown): BuildFailed {
   return { kind: "error", reason: shown(text, 500) };
 }
 
-/** What the Worker takes. */
+/** The most that the Worker accepts. */
 const maxReason = 2000;
 
 const shown = (text: string, maxLength: number) => withoutSecrets(text).slice(0, maxLength);

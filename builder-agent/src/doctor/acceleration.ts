@@ -1,10 +1,11 @@
-import { access, constants } from "node:fs/promises";
+import { constants } from "node:fs";
 import { z } from "zod";
 import type { Config } from "../config.ts";
+import { isAccessible } from "../files.ts";
 import { hostKey } from "../host-key.ts";
-import type { Accel } from "../testdrive/accel.ts";
+import type { Accel } from "../enclosure.ts";
 import { bootProbe, type ProbeResult } from "./probe-boot.ts";
-import { verdictStore } from "./verdict-store.ts";
+import { verdictStore } from "./doctor-dir.ts";
 
 export interface AccelVerdict {
   accel: Accel;
@@ -12,7 +13,7 @@ export interface AccelVerdict {
   detail: string;
 }
 
-/** The accelerator that testdrives use here: what the operator says, else KVM if a kernel boots with it. */
+/** The accelerator of testdrives on this host: the configured one, otherwise KVM if a kernel boots with it. */
 export async function chooseAccel(config: Pick<Config, "accel" | "stateDir">): Promise<Accel> {
   return (await judgeAccel(config)).accel;
 }
@@ -26,7 +27,7 @@ export async function judgeAccel(config: Pick<Config, "accel" | "stateDir">): Pr
   return await verdict;
 }
 
-/** The agent checks once per process and state directory: the answer cannot change, and sessions start at the same time. */
+/** Checked once per process and state directory, because sessions start at the same time and the answer does not change. */
 const known = new Map<string, Promise<AccelVerdict>>();
 
 /** Exported for its test. The result of `boot` is stored, because it takes 10 s if no kernel boots. */
@@ -34,11 +35,8 @@ export async function judgeKvm(
   stateDir: string,
   { device, boot }: { device: string; boot: () => Promise<ProbeResult> },
 ): Promise<AccelVerdict> {
-  const usable = await access(device, constants.R_OK | constants.W_OK).then(
-    () => true,
-    () => false,
-  );
-  if (!usable) return { accel: "tcg", detail: `there is no ${device} for us` };
+  if (!(await isAccessible(device, constants.R_OK | constants.W_OK)))
+    return { accel: "tcg", detail: `there is no ${device} for us` };
   const key = await hostKey();
   const verdicts = verdictStore(stateDir, "kvm", Probe);
   const probe = (await verdicts.find(key)) ?? (await boot());

@@ -16,8 +16,8 @@ import { checkVolumes } from "./volumes.ts";
 export type DoctorConfig = HostConfig;
 
 /**
- * Examines this host: what it can do, in the Worker's words, and every finding in the operator's. Quick enough for each
- * start of the agent; the slow questions, whether KVM and guests boot a kernel, are asked once per kernel, QEMU and processor.
+ * Examines this host. → what it can do, for the Worker, and all findings, for the operator. Fast enough for each start of the
+ * agent: the slow checks, whether KVM and guests boot a kernel, run once per kernel, QEMU and processor.
  */
 export async function findCapabilities(config: DoctorConfig): Promise<{ capabilities: Capabilities; report: Check[] }> {
   await mkdir(config.stateDir, { recursive: true, mode: 0o700 });
@@ -32,15 +32,15 @@ export async function findCapabilities(config: DoctorConfig): Promise<{ capabili
   const host = config.root === hostTools ? hostPlace(config) : undefined;
   const [parts, roots, hostsOwn] = await Promise.all([wherever, checkRoots(config), host]);
   const common = parts.flat();
-  const abilities = roots.slice(0, mostRoots).map((one) => abilitiesIn(one, common));
+  const abilities = roots.slice(0, maxRoots).map((one) => abilitiesIn(one, common));
   const place = hostsOwn ?? rootPlace(config.root, roots);
   const report = [...common, ...place.report, ...roots.map(summaryOf)];
   const more = abilities.length === 0 ? {} : { roots: abilities };
   return { capabilities: { ...capabilitiesOf(report, config, place.kiwi), ...more }, report };
 }
 
-/** The Worker accepts so many. */
-const mostRoots = 20;
+/** The most that the Worker accepts. */
+const maxRoots = 20;
 
 /** Where builds run whose base system names no builder root. */
 interface DefaultPlace {
@@ -48,14 +48,14 @@ interface DefaultPlace {
   report: Check[];
 }
 
-/** With this host's tools, or in a guest that is made of its packages. */
+/** Builds use this host's tools, or run in a guest made of its packages. */
 async function hostPlace(config: DoctorConfig): Promise<DefaultPlace> {
   const own = config.isolation === "vm" ? checkGuest(hostGuest(config)) : checkRpmMacros(config.stateDir);
   const [kiwi, tools, others] = await Promise.all([findKiwiVersion(), checkTools(), own]);
   return { kiwi, report: [checkKiwiVersion(kiwi), ...tools, ...[others].flat()] };
 }
 
-/** Its system is not a builder root, whatever root the configuration names. */
+/** Without the configured root, because this guest is made of the host's packages. */
 const hostGuest = ({ accel, stateDir }: DoctorConfig) => ({ accel, stateDir });
 
 function rootPlace(name: string, roots: readonly CheckedRoot[]): DefaultPlace {
@@ -65,7 +65,7 @@ function rootPlace(name: string, roots: readonly CheckedRoot[]): DefaultPlace {
   return { kiwi: undefined, report: [missing(`builder root ${name}`, "the configuration names it", ["builds"], fix)] };
 }
 
-/** What KIWI needs of a host's own kernel when it runs there. A guest has another one. */
+/** What KIWI needs from this host's kernel when it runs without a guest. */
 async function checkBareHost({ stateDir }: DoctorConfig): Promise<Check[]> {
   const volumes = checkVolumes();
   const alone = [checkEnclosure(), checkLoopDevice(stateDir), checkStalePartitions(), volumes];
@@ -95,8 +95,8 @@ function packageTypesOf(report: Check[]): Pick<Capabilities, "packageTypes" | "n
 }
 
 function noLvmOf(report: Check[]): Pick<Capabilities, "noLvm"> {
-  const names = lackingFor(["LVM disks"], report);
-  return names === "" ? {} : { noLvm: names };
+  const noLvm = lackingFor(["LVM disks"], report);
+  return noLvm === "" ? {} : { noLvm };
 }
 
 function noEfiOf(report: Check[]): Pick<Capabilities, "noEfi"> {
@@ -105,27 +105,29 @@ function noEfiOf(report: Check[]): Pick<Capabilities, "noEfi"> {
   return told.length === 0 ? {} : { noEfi: Object.fromEntries(told) };
 }
 
-/** What an image of a type needs to boot by UEFI: KIWI mounts the partition of a disk, and fills that of a medium unmounted. */
+/** What an image needs to boot with UEFI. KIWI mounts the EFI partition of a disk, and fills that of a medium without a mount. */
 function efiOf(type: ImageType): Ability[] {
   if (type === "net") return [];
   if (type === "iso") return ["UEFI media"];
   return type === "oemiso" ? ["UEFI disks", "UEFI media"] : ["UEFI disks"];
 }
 
-/** Extras of images. A missing one only narrows what a host can do. Empty: nothing is missing. */
+/** The names of failed checks that these extras need. Empty: nothing is missing. */
 function lackingFor(extras: Ability[], report: Check[]): string {
-  const checks = report.filter(({ state, disables }) => state !== "ok" && extras.some((one) => disables.includes(one)));
-  return checks
+  return namesOf(
+    report.filter(({ state, disables }) => state !== "ok" && extras.some((one) => disables.includes(one))),
+  );
+}
+
+const namesOf = (checks: Check[]): string =>
+  checks
     .map(({ name }) => name)
     .join(", ")
     .slice(0, maxLackingLength);
-}
 
-/** What the Worker tells users whose build no agent takes. */
+/** What the Worker tells users if no agent can do their build. */
 function lackingOf(report: Check[]): Capabilities["lacking"] {
-  const lacks = [...imageTypes, "i586" as const].map((wanted) => {
-    const names = obstaclesTo(wanted, report).map(({ name }) => name);
-    return [wanted, names.join(", ").slice(0, maxLackingLength)] as const;
-  });
+  const wanted = [...imageTypes, "i586" as const];
+  const lacks = wanted.map((each) => [each, namesOf(obstaclesTo(each, report))] as const);
   return Object.fromEntries(lacks.filter(([, names]) => names !== ""));
 }

@@ -3,13 +3,13 @@ import type { ImageType } from "../contract.ts";
 /** What a host cannot do while a check fails. */
 export type Ability = Possibility | "builds" | "guests" | "UEFI disks" | "UEFI media" | "LVM disks" | "tests";
 
-/** How long a program may take to answer the doctor: it needs seconds on a busy host, and a hanging one must not delay the agent. */
+/** How long a program may take to answer: seconds on a busy host. A program that hangs must not delay the agent. */
 export const answerLimitMs = 30_000;
 
-/** What the doctor gives a verdict on. */
+/** What the doctor reports as possible or not. */
 export type Possibility = ImageType | "i586" | "deb" | "testdrives" | "sample-distribution";
 
-/** One finding of the doctor. `degraded`: works, but slower or narrower. */
+/** One finding of the doctor. `degraded`: it works, but slower or with limits. */
 export interface Check {
   name: string;
   state: "ok" | "degraded" | "missing";
@@ -35,7 +35,7 @@ export const missing = (name: string, detail: string, disables: Ability[], fix: 
   state: "missing",
 });
 
-/** What an image type needs: another container of a disk needs whatever the disk needs. The rest need only themselves. */
+/** What an image type needs. A disk in another container also needs what the disk needs. Other abilities need only themselves. */
 const restsOn: Partial<Record<Possibility, Ability[]>> = {
   oem: ["builds", "oem"],
   iso: ["builds", "iso"],
@@ -46,7 +46,7 @@ const restsOn: Partial<Record<Possibility, Ability[]>> = {
   oemiso: ["builds", "oem", "iso", "oemiso"],
 };
 
-/** The failed checks that make something impossible. A degraded one does not. */
+/** The failed checks that make something impossible. Degraded ones do not. */
 export function obstaclesTo(wanted: Possibility, report: Check[]): Check[] {
   const needed = restsOn[wanted] ?? [wanted];
   return report.filter(({ state, disables }) => state === "missing" && disables.some((each) => needed.includes(each)));

@@ -11,23 +11,22 @@ import { sentenceOf } from "../log.ts";
 import type { StoredRoot } from "../roots/store.ts";
 import { degraded, fine, missing, type Check } from "./check.ts";
 import { judge32BitProgramsInGuests, smallestProgram } from "./programs-32.ts";
-import { scratchDir } from "./scratch-dir.ts";
-import { verdictStore } from "./verdict-store.ts";
+import { scratchDir, verdictStore } from "./doctor-dir.ts";
 import { judgeVolumesInGuests } from "./volumes.ts";
 
-/** `root`: given, the guest is made of it, and else of this host's packages. */
+/** `root`: what the guest is made of. Absent: this host's packages. */
 type GuestConfig = Pick<Config, "accel" | "stateDir"> & { root?: StoredRoot | undefined };
 
-/** How the checks learn about this host; their test has its own answers. */
+/** How the checks examine this host. Tests replace it. */
 export interface GuestQuestions {
   means: (config: GuestConfig) => Promise<GuestMeans>;
   system: (stateDir: string, root?: StoredRoot) => Promise<GuestSystem>;
   probe: (system: GuestSystem, means: GuestMeans, stateDir: string) => Promise<Verdict>;
 }
 
-/** What a guest that booted has shown. */
+/** The findings in a guest that booted. */
 const Verdict = z.object({
-  /** What KIWI says of itself in there. */
+  /** KIWI's version in the guest, and how long the guest took. */
   said: z.string(),
   runs32Bit: z.boolean(),
   hasLvm2: z.boolean(),
@@ -38,7 +37,7 @@ type Verdict = z.infer<typeof Verdict>;
 
 const host: GuestQuestions = { means: findMeans, system: openGuestSystem, probe };
 
-/** Whether builds run in guests here: all of the way but the build itself, over the same disks and ports. */
+/** Whether builds can run in guests here. The probe takes the same way, disks and ports as a build. */
 export async function checkGuest(config: GuestConfig, ask: GuestQuestions = host): Promise<Check[]> {
   const means = await ask.means(config);
   return [...(await checkProbe(config, means, ask)), checkSpeed(means), checkSight(means)];
@@ -67,7 +66,7 @@ const checkSpeed = ({ accel, detail }: GuestMeans): Check =>
     ? fine("speed of builds", detail)
     : degraded(
         "speed of builds",
-        `${detail}; guests are emulated, which takes some eight times as long`,
+        `${detail}; guests are emulated, which takes about eight times as long`,
         [],
         "use a host with VT-x or AMD-V, whose /dev/kvm a group may open",
       );

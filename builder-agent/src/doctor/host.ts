@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import { freeBytes } from "../disk-room.ts";
-import { outputOf } from "../process.ts";
+import { succeeds } from "../process.ts";
 import { firstVncPort } from "../testdrive/vnc-port.ts";
 import { answerLimitMs, degraded, fine, missing, type Ability, type Check } from "./check.ts";
 
@@ -20,7 +20,7 @@ export function checkIsolation({ isolation }: Pick<Config, "isolation">): Check 
     : fine("isolation", "none: builds run bare on this host, by configuration");
 }
 
-/** Too little disables nothing for good: the agent asks again before each build. */
+/** Degraded, not missing: the agent checks again before each build. */
 export async function checkDisk({ stateDir, minFreeGb }: Pick<Config, "stateDir" | "minFreeGb">): Promise<Check> {
   const free = await freeBytes(stateDir);
   const name = "free disk";
@@ -48,7 +48,7 @@ export function checkAmount(
   return bytes >= least ? degraded(name, detail, [], fix) : missing(name, detail, ["builds", "testdrives"], fix);
 }
 
-/** Disks that boot by UEFI want vfat, and LVM the device mapper. Media, and what boots by BIOS from one partition, need neither. */
+/** Disks that boot with UEFI need vfat, and LVM needs the device mapper. Media and plain disks that boot with BIOS need neither. */
 export async function checkKernel(): Promise<Check[]> {
   const filesystems = await readFile("/proc/filesystems", "utf8");
   const misc = await readFile("/proc/misc", "utf8").catch(() => "");
@@ -65,17 +65,10 @@ async function checkModule(
 ): Promise<Check> {
   const name = `kernel: ${module}`;
   if (isBuiltIn) return fine(name, "there");
-  const loadable = await outputOf("modprobe", ["--dry-run", module], AbortSignal.timeout(answerLimitMs)).then(
-    () => true,
-    () => false,
-  );
-  if (loadable) return fine(name, "loads when needed");
-  return degraded(
-    name,
-    "not in this kernel; disks with BIOS and media do without",
-    disables,
-    "use a kernel that has it",
-  );
+  if (await succeeds("modprobe", ["--dry-run", module], AbortSignal.timeout(answerLimitMs)))
+    return fine(name, "loads when needed");
+  const detail = "not in this kernel; disks with BIOS and media do without";
+  return degraded(name, detail, disables, "use a kernel that has it");
 }
 
 export function checkVnc({ vnc }: Pick<Config, "vnc">): Check {

@@ -1,12 +1,12 @@
 import { makeKiwiPlace, kiwiEnvironment } from "../build/kiwi.ts";
-import { enclosed, endOf, outputOf, run } from "../process.ts";
+import { enclosed, endOf, outputOf, run, whyItFails } from "../process.ts";
 import { answerLimitMs, fine, missing, type Check } from "./check.ts";
-import { scratchDir } from "./scratch-dir.ts";
+import { scratchDir } from "./doctor-dir.ts";
 
-/** The first that Kiln was tried with. */
+/** The oldest version that Kiln was tested with. */
 const oldestKiwi = [9, 24] as const;
 
-/** → KIWI's version, if it answers at all. */
+/** Undefined: KIWI does not answer. */
 export async function findKiwiVersion(): Promise<string | undefined> {
   const said = await outputOf("kiwi-ng", ["--version"], AbortSignal.timeout(answerLimitMs)).catch(() => "");
   return /(\d+\.\d+\.\d+)/.exec(said)?.[1];
@@ -23,7 +23,7 @@ export function checkKiwiVersion(version: string | undefined): Check {
     : missing(name, `${version} is older than ${oldestKiwi.join(".")}`, ["builds"], fix);
 }
 
-/** rpm as our builds see it. Otherwise an image's package database would be in a home directory, and nothing could be signed. */
+/** Checks rpm as builds see it. With wrong macros, an image's package database would be in a home directory. */
 export async function checkRpmMacros(stateDir: string): Promise<Check> {
   const name = "rpm macros";
   await using dir = await scratchDir(stateDir);
@@ -40,12 +40,10 @@ export async function checkRpmMacros(stateDir: string): Promise<Check> {
   return missing(name, why, ["builds"], "report this: the agent's own rpm macros are not read by this rpm");
 }
 
-/** Builds run in a process and a mount namespace of their own, so that nothing of a killed one stays. */
+/** Builds run in their own process and mount namespace, so that a killed one leaves nothing behind. */
 export async function checkEnclosure(): Promise<Check> {
   const name = "namespaces";
-  const lines: string[] = [];
-  const options = { signal: AbortSignal.timeout(answerLimitMs), onLine: (line: string) => lines.push(line) };
-  const exit = await run(...enclosed("true", []), options).catch((error: Error) => error);
-  if (!(exit instanceof Error) && "code" in exit && exit.code === 0) return fine(name, "unshare works");
-  return missing(name, lines.join(" "), ["builds"], "run the agent as root outside of an unprivileged container");
+  const why = await whyItFails(...enclosed("true", [])).catch((error: Error) => error.message);
+  if (why === "") return fine(name, "unshare works");
+  return missing(name, why, ["builds"], "run the agent as root outside of an unprivileged container");
 }

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { shims } from "../build/kiwi.ts";
 import { enclosed, outputOf } from "../process.ts";
 import { answerLimitMs, degraded, fine, missing, type Check } from "./check.ts";
-import { scratchDir } from "./scratch-dir.ts";
+import { scratchDir } from "./doctor-dir.ts";
 
 /**
- * All that KIWI does with a disk image's partition, in its order; `partx` is our shim. The trap undoes it whatever fails.
- * $1: scratch directory, $2: shims. Its mounts are those of a namespace of its own.
+ * What KIWI does with the partition of a disk image, in the same order. `partx` is our shim. The trap undoes everything, also after
+ * an error. $1: scratch directory, $2: shims. It runs in its own mount namespace.
  */
 const roundTrip = `
 set -eu
@@ -35,16 +35,12 @@ export async function checkLoopDevice(stateDir: string): Promise<Check> {
     return fine(name, "a disk was partitioned, formatted and mounted");
   } catch (error) {
     const why = error instanceof Error ? error.message.split(`${shims}: `).at(-1) : "";
-    return missing(
-      name,
-      why || "the round trip failed",
-      ["builds"],
-      "run as root on a host with loop devices (modprobe loop)",
-    );
+    const fix = "run as root on a host with loop devices (modprobe loop)";
+    return missing(name, why || "the round trip failed", ["builds"], fix);
   }
 }
 
-/** Partitions that outlived their loop device make the next build on it fail; the agent drops them when it starts. */
+/** Partitions that outlive their loop device make the next build on it fail. The agent removes them when it starts. */
 export async function checkStalePartitions(sysBlock = "/sys/block"): Promise<Check> {
   const name = "stale loop partitions";
   const loops = (await readdir(sysBlock).catch((): string[] => [])).filter((each) => /^loop\d+$/.test(each));

@@ -1,5 +1,7 @@
-import { access, constants, readFile } from "node:fs/promises";
-import { findProgram } from "../program-path.ts";
+import { constants } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { isAccessible } from "../files.ts";
+import { findProgram } from "../programs.ts";
 import packages from "./packages.json" with { type: "json" };
 import { imageTypes } from "../contract.ts";
 import { fine, missing, type Ability, type Check } from "./check.ts";
@@ -37,21 +39,15 @@ export async function checkTool(tool: Tool, distribution: Distribution): Promise
   return missing(tool.tool, tool.why, tool.for.filter(isAbility), `${installers[distribution]} ${tool[distribution]}`);
 }
 
-/** The first of its paths that exists; else the program in PATH or in the system's directories, which a user's PATH may lack. */
+/** The first of its paths that exists. Without paths, the program in PATH or in the system's directories, which PATH may lack. */
 export async function findTool({ tool, paths }: Pick<Tool, "tool" | "paths">): Promise<string | undefined> {
   if (!paths)
     return await findProgram(tool, `${process.env["PATH"] ?? ""}:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin`);
-  for (const path of paths) {
-    const found = await access(path, constants.R_OK).then(
-      () => true,
-      () => false,
-    );
-    if (found) return path;
-  }
+  for (const path of paths) if (await isAccessible(path, constants.R_OK)) return path;
   return undefined;
 }
 
-/** Whose package names apply. Unknown systems get Debian's, which the launcher can install automatically. */
+/** The family whose package names apply. For unknown systems it is Debian, whose packages the launcher can install. */
 export async function findDistribution(file = "/etc/os-release"): Promise<Distribution> {
   const release = await readFile(file, "utf8").catch(() => "");
   const ids = release.split("\n").flatMap((line) => /^ID(?:_LIKE)?="?([^"]*)"?$/.exec(line)?.[1]?.split(" ") ?? []);

@@ -1,16 +1,16 @@
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { accelArguments } from "../testdrive/machine.ts";
-import type { Accel } from "../testdrive/accel.ts";
+import type { Accel } from "../enclosure.ts";
 import { qemuProgram } from "../testdrive/walls.ts";
 import { probeKernel, probeSays } from "./probe-kernel.ts";
-import { scratchDir } from "./scratch-dir.ts";
+import { scratchDir } from "./doctor-dir.ts";
 
 const probeLimitMs = 10_000;
 
 export type ProbeResult = { booted: true; ms: number } | { booted: false; why: string };
 
-/** Boots the probe kernel with that accelerator. QEMU starting, or even its firmware appearing, would prove nothing. */
+/** Boots the probe kernel with that accelerator. If only QEMU and its firmware start, that proves nothing. */
 export async function bootProbe(accel: Accel, stateDir: string, limitMs = probeLimitMs): Promise<ProbeResult> {
   await using dir = await scratchDir(stateDir);
   const sector = `${dir.path}/probe.img`;

@@ -1,25 +1,21 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { outputOf } from "../process.ts";
+import { succeeds } from "../process.ts";
 import { answerLimitMs, fine, missing, type Check } from "./check.ts";
-import { scratchDir } from "./scratch-dir.ts";
+import { scratchDir } from "./doctor-dir.ts";
 
 const name = "32-bit programs";
 
-/** A build for i586 runs the image's own programs, which a kernel of 64 bit need not be able to. */
+/** A build for i586 runs the image's own programs, which not every 64-bit kernel can. */
 export async function check32BitPrograms(stateDir: string): Promise<Check> {
   await using dir = await scratchDir(stateDir);
   const file = join(dir.path, "program");
   await writeFile(file, smallestProgram(), { mode: 0o700 });
-  const ran = await outputOf("setarch", ["i686", file], AbortSignal.timeout(answerLimitMs)).then(
-    () => true,
-    () => false,
-  );
-  if (ran) return fine(name, "run");
+  if (await succeeds("setarch", ["i686", file], AbortSignal.timeout(answerLimitMs))) return fine(name, "run");
   return missing(name, "this kernel does not run them", ["i586"], "use a kernel with CONFIG_IA32_EMULATION");
 }
 
-/** The same for the kernel of a build's guest, which may differ from this host's. */
+/** The same for the kernel of guests, which may differ from this host's. */
 export const judge32BitProgramsInGuests = ({ runs32Bit }: { runs32Bit: boolean }): Check =>
   runs32Bit
     ? fine(name, "run in a guest")
@@ -30,7 +26,7 @@ export const judge32BitProgramsInGuests = ({ runs32Bit }: { runs32Bit: boolean }
         "use an apt source whose linux-image-cloud-amd64 does",
       );
 
-/** An ELF file for 80386 that ends with 0. */
+/** An ELF file for the 80386 that exits with 0. */
 export function smallestProgram(): Buffer {
   const header =
     "7f454c46 01010100 00000000 00000000 0200 0300 01000000 54800408 34000000 00000000 00000000 3400 2000 0100";

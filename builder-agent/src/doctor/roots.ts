@@ -6,24 +6,24 @@ import type { HostConfig } from "../found-config.ts";
 import { sentenceOf } from "../log.ts";
 import { enclosed, outputOf } from "../process.ts";
 import { inRoot } from "../roots/enter.ts";
-import { clearRoots, listRoots, sha256Of, type StoredRoot } from "../roots/store.ts";
+import { clearRoots, listRoots, type StoredRoot } from "../roots/store.ts";
+import { sha256OfFile } from "../files.ts";
 import { answerLimitMs, degraded, fine, isPossible, missing, type Check } from "./check.ts";
 import { checkGuest } from "./guest.ts";
 import { checkTool, findDistribution, type Tool } from "./packages.ts";
 import packages from "./packages.json" with { type: "json" };
-import { scratchDir } from "./scratch-dir.ts";
-import { verdictStore } from "./verdict-store.ts";
+import { scratchDir, verdictStore } from "./doctor-dir.ts";
 
-/** A builder root, and the checks that decide about builds in it: what only it has, in place of this host's tools. */
+/** A builder root, and the checks of what it has in place of this host's tools. */
 export interface CheckedRoot {
   root: StoredRoot;
   report: Check[];
 }
 
-/** Tools that work on what KIWI has made, or around KIWI: of this host, wherever KIWI runs. */
+/** Tools that run on this host even if KIWI runs in a root. */
 const onHost = new Set(["gpgv", "rpmkeys", "qemu-img", "unshare", "pigz", "igzip", "setpriv", "tar"]);
 
-/** Examines each root: the tools that it has, its digest, and whether KIWI answers in it. */
+/** Examines each root: its tools, its digest, and whether KIWI answers in it. */
 export async function checkRoots(config: HostConfig): Promise<CheckedRoot[]> {
   await clearRoots(config.stateDir);
   const roots = await listRoots(config.stateDir);
@@ -39,12 +39,12 @@ async function checkRoot(root: StoredRoot, config: HostConfig): Promise<Check[]>
   return [...answers, ...(await checkToolsIn(root))];
 }
 
-/** Reads the whole file only if it is not the one that was read before. */
+/** Reads the whole file only if it has changed since the last check. */
 async function checkDigest(root: StoredRoot, { stateDir }: HostConfig): Promise<Check> {
   const { size, mtimeMs, ino } = await stat(root.file);
   const verdicts = verdictStore(stateDir, `root-${root.sha256.slice(0, 16)}`, z.string());
   const key = `${size} ${mtimeMs} ${ino}`;
-  const found = (await verdicts.find(key)) ?? (await sha256Of(root.file));
+  const found = (await verdicts.find(key)) ?? (await sha256OfFile(root.file));
   await verdicts.store(key, found);
   if (found === root.sha256) return fine(nameOf(root), "its file is whole");
   return missing(nameOf(root), "its file is damaged, so nothing is built in it", ["builds"], remedy(root));
@@ -74,7 +74,7 @@ const asked = "kiwi-ng --version";
 const describe = ({ facts, sha256, bytes }: StoredRoot): string =>
   `${facts.packages.length} packages, ${Math.round(bytes / 1e6)} MB, sha256 ${sha256.slice(0, 12)}…`;
 
-/** What is for testdrives and tests alone is this host's. */
+/** Tools that only testdrives or tests need are this host's. */
 const isOfBuilds = (ability: string): boolean =>
   [...imageTypes, "deb", "i586", "UEFI disks", "UEFI media"].some((one) => one === ability);
 
@@ -90,7 +90,7 @@ async function checkToolsIn({ facts }: StoredRoot): Promise<Check[]> {
   );
 }
 
-/** What can be built in a root. `common`: what decides about builds wherever they run. */
+/** What can be built in a root. @param common checks that matter wherever builds run */
 export function abilitiesIn({ root, report }: CheckedRoot, common: readonly Check[]): RootAbilities {
   const all = [...common, ...report];
   const { name, builder } = root.facts;
@@ -103,7 +103,7 @@ export function abilitiesIn({ root, report }: CheckedRoot, common: readonly Chec
   };
 }
 
-/** For the operator: a line per root. One that cannot be used does not keep others, or the host, from building. */
+/** One finding per root. An unusable root does not affect builds in other roots or on the host. */
 export const summaryOf = ({ root, report }: CheckedRoot): Check => {
   const problem = report.find(({ state, disables }) => state === "missing" && disables.includes("builds"));
   if (!problem) return fine(nameOf(root), `KIWI ${root.facts.builder}; ${describe(root)}`);

@@ -4,7 +4,7 @@ import { isPossible, type Check } from "./check.ts";
 const colours = { ok: 32, degraded: 33, missing: 31 } as const;
 const results = [...imageTypes, "i586", "deb", "testdrives", "sample-distribution"] as const;
 
-/** The report as people read it: a line per check, what to do below those that need it, and what is possible at the end. */
+/** The report for people: a line per check, the fix below it if it needs one, and at the end what is possible. */
 export function formatReport(report: Check[], { colour }: { colour: boolean }): string {
   const width = Math.max(...report.map(({ name }) => name.length));
   const paint = (state: Check["state"], text: string) => (colour ? `\u001B[${colours[state]}m${text}\u001B[0m` : text);

@@ -2,11 +2,11 @@ import { outputOf } from "../process.ts";
 import { answerLimitMs, degraded, fine, type Check } from "./check.ts";
 import { findTool } from "./packages.ts";
 
-/** How the check learns about this host; its test has its own answers. */
+/** How the check examines this host. Tests replace it. */
 export interface VolumeQuestions {
   /** The path of lvm2's program. */
   program: () => Promise<string | undefined>;
-  /** Whether lvm2 can speak with the kernel's device mapper. */
+  /** Whether the kernel's device mapper answers lvm2. */
   answers: () => Promise<boolean>;
 }
 
@@ -22,14 +22,14 @@ const host: VolumeQuestions = {
 const disables = ["LVM disks" as const];
 const installation = "apt-get install -y --no-install-recommends lvm2";
 
-/** Whether KIWI can divide a disk into volumes: it wants lvm2, and the device mapper of the kernel that it runs on. */
+/** Whether KIWI can divide a disk into volumes. It needs lvm2 and the device mapper of its kernel. */
 export async function checkVolumes(ask: VolumeQuestions = host): Promise<Check> {
   const path = await ask.program();
   if (path === undefined) return withoutLvm2(installation);
   return (await ask.answers()) ? fine("lvm2", path) : withoutMapper("use a kernel that has dm_mod");
 }
 
-/** The same of a guest, whose root has lvm2 where this host has it, and whose kernel is another one. */
+/** The same for a guest. Its root has lvm2 if this host has it, but its kernel differs. */
 export function judgeVolumesInGuests({ hasLvm2, hasMapper }: { hasLvm2: boolean; hasMapper: boolean }): Check {
   if (!hasLvm2) return withoutLvm2(`${installation}, and start the agent again: its guests get it then`);
   if (hasMapper) return fine("lvm2", "makes volumes in a guest");

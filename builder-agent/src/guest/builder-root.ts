@@ -1,7 +1,7 @@
 import { cp, lstat, mkdir, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { outputOf } from "../process.ts";
-import { neededPackages, wantedPackages } from "../roots/packages.ts";
+import { neededPackages, wantedPackages } from "../roots/contents.ts";
 import { closureOf, installedPackages, type HostPackage } from "./host-packages.ts";
 import { rootFiles } from "./root-files.ts";
 import type { Kernel } from "./kernel.ts";
@@ -13,13 +13,13 @@ export interface RootSources {
   missing: string[];
 }
 
-/** What the builder root is made of on this host; what of it is not installed here is not in the guest either. If a version changes, it must be made again. */
+/** The installed packages of which this host's builder root is made. If a version changes, the root must be made again. */
 export function rootSources(): RootSources {
   const { packages, missing } = closureOf(wantedPackages, installedPackages());
   return { packages, missing: missing.filter((name) => neededPackages.includes(name)) };
 }
 
-/** Writes the read-only root of builds, a squashfs, out of the host's own package files. */
+/** Writes the read-only root of builds, a squashfs, from the files of the host's own packages. */
 export async function makeBuilderRoot(
   { packages }: RootSources,
   { kernel, workDir, into }: { kernel: Kernel; workDir: string; into: string },
@@ -27,12 +27,8 @@ export async function makeBuilderRoot(
   const tree = join(workDir, "tree");
   await writeHostTree(tree, kernel);
   const list = join(workDir, "files");
-  await writeFile(
-    list,
-    rootFiles(packages)
-      .map((path) => `${path.slice(1)}\0`)
-      .join(""),
-  );
+  const paths = rootFiles(packages).map((path) => `${path.slice(1)}\0`);
+  await writeFile(list, paths.join(""));
   const limit = AbortSignal.timeout(600_000);
   await outputOf("bash", ["-o", "pipefail", "-c", packing, "bash", tree, list, into], limit);
 }
@@ -45,7 +41,7 @@ tar --create --file=- --no-recursion --owner=0 --group=0 --numeric-owner --null 
   sqfstar -quiet -no-progress -no-xattrs -comp lz4 "$3"
 `;
 
-/** What no package brings: mount points, accounts and the kernel's modules. */
+/** Writes what no package contains: mount points, accounts and the kernel's modules. */
 async function writeHostTree(tree: string, { modulesDir }: Kernel): Promise<void> {
   await writeMountPoints(tree);
   for (const name of ["bin", "sbin", "lib", "lib32", "lib64", "libx32"]) {

@@ -1,11 +1,10 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { BuildFailure } from "../build/build-failure.ts";
-import { failureOf, noNotes, note, type Notes } from "../build/failure.ts";
+import { BuildFailure, failureOf, noNotes, note, type Notes } from "../build/failure.ts";
 import type { KiwiJob, KiwiRunner } from "../build/kiwi-runner.ts";
 import type { RootTree } from "../build/root-walk.ts";
 import type { StoredRoot } from "../roots/store.ts";
-import type { Accel } from "../testdrive/accel.ts";
+import type { Accel } from "../enclosure.ts";
 import { checkImages } from "./image-types.ts";
 import { insideGuest, makeBlankDisk, makeJobDisk } from "./job-disk.ts";
 import type { GuestMachine } from "./machine.ts";
@@ -14,21 +13,21 @@ import { runGuest } from "./run-guest.ts";
 import { openGuestSystem } from "./system.ts";
 import { HostileTar } from "./tar.ts";
 
-/** What a build's guest may use, and as whom. */
+/** What a build's guest may use, and as which user it runs. */
 export interface GuestKiwi {
   stateDir: string;
-  /** Given: the guest's system is this one, and else made of this host's packages. */
+  /** The guest's system. Absent: it is made of this host's packages. */
   builderRoot?: StoredRoot | undefined;
   accel: Accel;
   memoryMb: number;
-  /** Bytes that a build may write, and those that its result may have. */
+  /** The most that a build may write, and also the size of its result disk. */
   diskBytes: number;
   user: number;
   groups: readonly number[];
   enclosed: boolean;
 }
 
-/** KIWI in a guest that lives as long as this build: what it runs sees nothing of this host. */
+/** Runs KIWI in a guest that exists only for this build and sees nothing of this host. */
 export const guestKiwi = (guest: GuestKiwi): KiwiRunner => ({
   repository: () => insideGuest.packages,
   async run(job) {
@@ -63,7 +62,7 @@ async function take(job: KiwiJob, guest: GuestKiwi, result: string): Promise<Roo
   return tree;
 }
 
-/** Another agent would be given the same. */
+/** Fails the build: another agent would get the same result. */
 function blamed(error: unknown): never {
   if (!(error instanceof HostileTar)) throw error;
   throw new BuildFailure({ kind: "failed", reason: `${error.message}.` }, { cause: error });
@@ -71,10 +70,7 @@ function blamed(error: unknown): never {
 
 type SaidOf = Pick<KiwiJob, "onLine" | "onPhase" | "share">;
 
-/**
- * What a guest has told, until it can be judged; exported for its test. It may be untrue: a good end is believed only with
- * the files of one.
- */
+/** Collects what a guest reports. Reports may be false, so a success also needs the files of a success. Exported for its test. */
 export class Said {
   readonly #job: SaidOf;
   readonly #codes = new Map<string, string>();
@@ -100,7 +96,7 @@ export class Said {
     },
   };
 
-  /** Throws the reason of the first step that did not end well. Whatever a guest ran into was of its own build's making. */
+  /** Throws the failure of the first step that failed. In a guest only the build itself can be at fault. */
   check(): void {
     if (!this.#codes.has("job"))
       throw failed("The build's machine ended before the build, perhaps because memory ran out.");
@@ -116,13 +112,13 @@ export class Said {
     throw failed("The image and what it was made from are larger than a build may be.");
   }
 
-  /** Whether an archive was given that could not be unpacked. */
+  /** Whether the prepared root could not be unpacked. */
   wasNotRestored(): boolean {
     const code = this.#codes.get("restore");
     return code !== undefined && code !== "0";
   }
 
-  /** What is not KIWI's may be tried again. */
+  /** Throws if a step other than KIWI failed. Such a build is retried. */
   #checkTools(): void {
     const index = this.#codes.get("index");
     if (this.wasNotRestored()) throw new Error(`the prepared root could not be unpacked: ${this.#complaint}`);
@@ -130,7 +126,7 @@ export class Said {
     throw new Error(`createrepo_c ended with exit code ${index}: ${this.#complaint}`);
   }
 
-  /** The step after which there is a prepared root. */
+  /** The step that makes the root. */
   get #beforeCreate(): string[] {
     return [this.#job.share?.archive === undefined ? "prepare" : "restore"];
   }

@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs";
 
-/** One installed package, as dpkg knows it. */
+/** An installed package in dpkg's database. */
 export interface HostPackage {
   name: string;
   version: string;
   architecture: string;
-  /** Each an "or" of names, the preferred one first; Pre-Depends included. */
+  /** Alternatives by name, the preferred one first. Includes Pre-Depends. */
   depends: string[][];
   provides: string[];
   essential: boolean;
-  /** Configuration files and the MD5 that they had when they were installed. */
+  /** Configuration files and their MD5 at installation. */
   conffiles: ReadonlyMap<string, string>;
 }
 
 export const dpkgDir = "/var/lib/dpkg";
 
-/** Installed packages by name. The first of two architectures wins: Debian's builders are of one. */
+/** Installed packages by name. If a name is installed for two architectures, the first one counts. */
 export function installedPackages(status = readFileSync(`${dpkgDir}/status`, "utf8")): Map<string, HostPackage> {
   const found = new Map<string, HostPackage>();
   for (const paragraph of status.split("\n\n")) {
@@ -35,7 +35,7 @@ export function installedPackages(status = readFileSync(`${dpkgDir}/status`, "ut
   return found;
 }
 
-/** The named packages, all that is essential, and everything that these depend on; names that are not installed are told. */
+/** The named packages, all essential ones, and everything that they depend on. `missing`: names that are not installed. */
 export function closureOf(
   wanted: readonly string[],
   installed: ReadonlyMap<string, HostPackage>,
@@ -71,7 +71,7 @@ const alternatives = (text: string): string[][] =>
     .map((each) => each.split("|").map((name) => name.replace(/\(.*?\)|:\w+|\[.*?\]/g, "").trim()))
     .filter(([first]) => first !== undefined && first !== "");
 
-/** Lines ` /etc/file MD5`, at times with `obsolete` behind. */
+/** Lines ` /etc/file MD5`, sometimes followed by `obsolete`. */
 const conffilesOf = (text: string): Map<string, string> =>
   new Map(
     text.split("\n").flatMap((line) => {

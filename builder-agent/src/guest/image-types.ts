@@ -2,13 +2,13 @@ import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { findParts, type Product } from "../build/result.ts";
 import type { ImageType } from "../contract.ts";
-import { BuildFailure } from "../build/build-failure.ts";
+import { BuildFailure } from "../build/failure.ts";
 import { sentenceOf } from "../log.ts";
 
-/** What a file must have, and where. */
+/** The bytes by which a file is recognised. */
 interface Mark {
   position: number;
-  /** The bytes that may be there, as hex. */
+  /** The accepted bytes, as hex. */
   bytes: readonly string[];
   what: string;
 }
@@ -17,17 +17,17 @@ const disk: Mark = { position: 510, bytes: ["55aa"], what: "a disk" };
 const medium: Mark = { position: 0x8001, bytes: ["4344303031"], what: "a medium" };
 const kernel: Mark = { position: 0x202, bytes: ["48647253"], what: "a kernel" };
 const root: Mark = { position: 0, bytes: ["68737173"], what: "a root file system" };
-/** It is gzip, xz, zstd or plain cpio. */
+/** gzip, xz, zstd or plain cpio. */
 const initial: Mark = {
   position: 0,
   bytes: ["1f8b", "fd377a585a00", "28b52ffd", "303730373031"],
   what: "an initial archive",
 };
 
-/** rpm's list of an image: two hundred bytes for each package or so. It is read as a whole, here and by the Worker. */
+/** rpm's list of an image has about two hundred bytes per package. The agent and the Worker read it as a whole. */
 const maxListBytes = 4 * 1024 * 1024;
 
-/** Refuses a result that is not what KIWI leaves for that type: a guest may say that all went well, and call anything an image. */
+/** Refuses a result that KIWI would not leave for that type: a guest may report success and call anything an image. */
 export async function checkImages(target: string, imageType: ImageType): Promise<void> {
   const { product, packages } = await findParts(target, imageType).catch((error: unknown) => {
     throw failed(`The build of ${imageType} ended without its files: ${sentenceOf(error)}.`);
@@ -40,7 +40,7 @@ export async function checkImages(target: string, imageType: ImageType): Promise
     throw failed(`The build of ${imageType} left a list of packages that is too large.`);
 }
 
-/** The accepted files of a result. The disk next to its medium is not one of them. */
+/** The files of a result that are used. The disk next to its medium is not. */
 function marksOf(product: Product): [path: string, mark: Mark][] {
   if (product.format !== "net") return [[product.image, product.format === "raw" ? disk : medium]];
   return [
@@ -55,7 +55,7 @@ async function hasMark(path: string, { position, bytes }: Mark): Promise<boolean
   return bytes.some((good) => found.startsWith(good));
 }
 
-/** As hex; of a file that is not there, nothing. */
+/** As hex. Empty if there is no such file. */
 async function bytesAt(path: string, position: number, length: number): Promise<string> {
   await using file = await open(path).catch(() => undefined);
   if (!file) return "";

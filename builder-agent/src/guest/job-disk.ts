@@ -13,9 +13,9 @@ import type { KiwiJob } from "../build/kiwi-runner.ts";
 import { steadyEnvironment } from "../build/steady.ts";
 import { packArguments, unpackArguments } from "../prepared/archive.ts";
 import { outputOf } from "../process.ts";
-import { guestScript } from "./scripts.ts";
+import { guestScript } from "./kernel.ts";
 
-/** Where the parts of a job lie inside the guest (guest/kiwi.sh): what it was given is read-only. */
+/** Paths of a job inside the guest (guest/kiwi.sh). /job is read-only. */
 export const insideGuest: KiwiPlace = {
   ...kiwiPlaceAt("/build"),
   description: "/job/description",
@@ -31,7 +31,7 @@ const environment = [
   ...Object.entries(forDebian).map(([name, value]) => `${name}=${value}`),
 ];
 
-/** Where a prepared root goes in, and comes out. */
+/** The archive of a prepared root that the guest gets, and the one that it makes. */
 const archiveIn = "/job/prepared.tar.zst";
 const archiveOut = "/build/kept/prepared.tar.zst";
 
@@ -40,13 +40,8 @@ export function jobCommands({ input, keys, share }: Pick<KiwiJob, "input" | "key
   const { imageType, appliance } = input;
   const keysInside = keys.map((path) => join(insideGuest.keys, basename(path)));
   const steady = Object.entries(steadyEnvironment(input, "/job/shims")).map(([name, value]) => `${name}=${value}`);
-  const kiwi = (args: string[]) => [
-    "env",
-    "-i",
-    ...environment,
-    ...steady,
-    ...asMachine(appliance.arch, "kiwi-ng", args).flat(),
-  ];
+  const clean = ["env", "-i", ...environment, ...steady];
+  const kiwi = (args: string[]) => [...clean, ...asMachine(appliance.arch, "kiwi-ng", args).flat()];
   const create = kiwi(createArguments(insideGuest, imageType));
   if (share?.archive !== undefined) return { restore: unpackArguments(archiveIn, insideGuest.root), create };
   return {
@@ -60,7 +55,7 @@ export function jobCommands({ input, keys, share }: Pick<KiwiJob, "input" | "key
 type JobStep = "index" | "prepare" | "keep" | "restore" | "create";
 export type JobCommands = Partial<Record<JobStep, string[]>> & { create: string[] };
 
-/** Packs all that the guest needs into one read-only disk; the packages are gone from the work directory then. */
+/** Packs everything that the guest needs into one read-only disk. Deletes the packages in the work directory. */
 export async function makeJobDisk(job: KiwiJob): Promise<string> {
   const { place, workDir, signal, share, keys } = job;
   const dir = join(workDir, "job");
@@ -81,13 +76,13 @@ export async function makeJobDisk(job: KiwiJob): Promise<string> {
   return disk;
 }
 
-/** Files and directories, each at the root of a squashfs, as they are: packages are compressed already. */
+/** Packs files and directories into the root of a squashfs, without compression, because packages are already compressed. */
 export async function packDisk(sources: string[], disk: string, signal: AbortSignal): Promise<void> {
   const asTheyAre = ["-noI", "-noD", "-noF", "-noX", "-all-root", "-no-xattrs", "-no-progress", "-quiet"];
   await outputOf("mksquashfs", [...sources, disk, ...asTheyAre], signal);
 }
 
-/** A disk of holes. */
+/** Makes a sparse file. */
 export async function makeBlankDisk(path: string, bytes: number): Promise<string> {
   await using file = await open(path, "wx", 0o600);
   await file.truncate(bytes);

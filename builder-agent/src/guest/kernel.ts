@@ -1,14 +1,18 @@
 import { chmod, copyFile, cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { outputOf } from "../process.ts";
-import { guestScript } from "./scripts.ts";
 
-/** Debian's kernel for virtual machines: a third of the usual one, with all that KIWI mounts. */
+/** A script that runs inside the guest. */
+export const guestScript = (name: "init.sh" | "builder.sh" | "kiwi.sh") =>
+  fileURLToPath(new URL(`../../guest/${name}`, import.meta.url));
+
+/** Debian's kernel for virtual machines: a third of the usual size, with all file systems that KIWI mounts. */
 const kernelPackage = "linux-image-cloud-amd64";
 
-/** What the initial archive needs before there is a root. */
+/** Modules in the initial RAM disk. */
 const bootModules = ["virtio_pci", "virtio_blk", "virtio_console", "virtio_rng", "squashfs", "overlay", "ext4"];
-/** What builds may mount, attach or write. What a kernel has built in is in no file of its own. */
+/** Modules that builds may need. A built-in one has no file. */
 const buildModules = [
   ["loop", "isofs", "vfat", "nls_cp437", "nls_ascii", "nls_iso8859-1", "nls_utf8", "xfs", "btrfs", "udf", "fuse"],
   ["crc32c_generic", "crc32c_intel", "libcrc32c", "crc32_pclmul", "crct10dif_pclmul"],
@@ -21,11 +25,11 @@ const tool = (command: string, args: string[]) => outputOf(command, args, AbortS
 
 export interface Kernel {
   version: string;
-  /** `lib/modules/VERSION` lies below it. */
+  /** Contains `lib/modules/VERSION`. */
   modulesDir: string;
 }
 
-/** Fetches the kernel with apt, which checks it against Debian's signatures; writes `vmlinuz` and `initrd.gz` into `dir`. */
+/** Fetches the kernel with apt, which verifies Debian's signatures. Writes `vmlinuz` and `initrd.gz` into `dir`. */
 export async function makeKernel(dir: string, workDir: string): Promise<Kernel> {
   const tree = join(workDir, "kernel");
   await tool("dpkg-deb", ["--extract", await download(workDir), tree]);
@@ -34,7 +38,7 @@ export async function makeKernel(dir: string, workDir: string): Promise<Kernel> 
   return kernel;
 }
 
-/** Copies, out of a tree in which the kernel's package was unpacked, the kernel and the modules that builds need. */
+/** Copies the kernel, and the modules that builds need, from a tree into which the kernel's package was unpacked. */
 export async function takeKernel(
   tree: string,
   { vmlinuz, modulesDir }: { vmlinuz: string; modulesDir: string },
@@ -48,7 +52,7 @@ export async function takeKernel(
   return { version, modulesDir };
 }
 
-/** In /boot, or after Debian 13 next to its modules. */
+/** The kernel is in /boot, or, after Debian 13, next to its modules. */
 async function findKernel(tree: string): Promise<{ version: string; file: string } | undefined> {
   const namesIn = (dir: string) => readdir(join(tree, dir)).catch((): string[] => []);
   const image = (await namesIn("boot")).find((name) => name.startsWith("vmlinuz-"));
@@ -66,7 +70,7 @@ async function download(workDir: string): Promise<string> {
   if (name === undefined) throw new Error(`apt knows no ${kernelPackage}: run apt-get update`);
   const into = join(workDir, "download");
   await mkdir(into);
-  // In a directory of root's, apt says on standard error that it stays root.
+  // apt warns on standard error, because it cannot drop root's rights in a directory of root.
   await tool("sh", ["-c", 'cd "$1" && exec apt-get --quiet --quiet download "$2"', "sh", into, name]);
   const [file] = await readdir(into);
   if (file === undefined) throw new Error(`apt did not download ${name}`);
@@ -78,7 +82,7 @@ interface Modules {
   names: readonly string[];
 }
 
-/** Copies modules and what they need, with an index of their own. */
+/** Copies modules with their dependencies, and writes an index for them. */
 async function copyModules(from: string, to: string, { version, names }: Modules): Promise<void> {
   const dir = join("lib/modules", version);
   const files = moduleFiles(await readFile(join(from, dir, "modules.dep"), "utf8"), names);
@@ -91,7 +95,7 @@ async function copyModules(from: string, to: string, { version, names }: Modules
   await tool("depmod", ["--basedir", to, version]);
 }
 
-/** Of `modules.dep` (FILE: what it needs …), the files of these modules with all that they need. Exported for its test. */
+/** Finds the files of modules and of their dependencies in `modules.dep` (FILE: DEPENDENCIES). Exported for its test. */
 export function moduleFiles(dependencies: string, names: readonly string[]): string[] {
   const wanted = new Set(names.map(plain));
   const lines = dependencies.split("\n").map((line) => line.split(/:? /).map((word) => word.replace(/:$/, "")));
@@ -101,7 +105,7 @@ export function moduleFiles(dependencies: string, names: readonly string[]): str
 
 const plain = (name: string) => name.replaceAll("-", "_");
 
-/** The archive that a guest begins with: it finds the builder root, and brings the script that runs there. */
+/** Writes the initial RAM disk of guests. It mounts the builder root, and contains the script that runs there. */
 export async function writeInitialArchive(
   { version, modulesDir }: Kernel,
   { busybox, workDir, into }: { busybox: string; workDir: string; into: string },

@@ -1,21 +1,20 @@
-import { enclosure } from "../enclosure.ts";
-import type { Accel } from "../testdrive/accel.ts";
+import { enclosure, type Accel } from "../enclosure.ts";
 import { qemuProgram } from "../testdrive/walls.ts";
 
-/** One guest's means. All that it gets from this host are open files: QEMU's own user could open none of them. */
+/** What one guest may use. It gets its disks from this host as open files, which QEMU's own user could not open. */
 export interface GuestMachine {
   accel: Accel;
   memoryMb: number;
   cpus: number;
-  /** Largest file that QEMU may write: scratch and result disk. */
+  /** The largest file that QEMU may write: the scratch disk or the result disk. */
   diskBytes: number;
   user: number;
   groups: readonly number[];
-  /** Whether bubblewrap takes the rest of this host out of QEMU's sight. */
+  /** Whether bubblewrap hides this host's files from QEMU. */
   enclosed: boolean;
 }
 
-/** Numbers of the files and sockets that a guest inherits; the order in which run-guest.ts gives them. */
+/** Descriptors of the files and sockets that QEMU inherits, in the order of run-guest.ts. */
 const descriptors = {
   log: 3,
   status: 4,
@@ -28,12 +27,12 @@ const descriptors = {
   result: 11,
 };
 
-/** TCG's translated code; with less a build translates the same programs again and again. */
+/** For TCG's translated code. With less, a build translates the same programs again and again. */
 const translationMb = 256;
-/** QEMU itself: its program, its libraries, a thread for each request. */
+/** For QEMU itself: its program, its libraries, a thread for each request. */
 const overheadMb = 3072;
 
-/** The whole command: from root's rights to none, then limits, then a place without this host's files, then QEMU. */
+/** The whole command: it drops root's rights, sets limits, hides this host's files, and starts QEMU. */
 export function guestCommand(machine: GuestMachine): [command: string, args: string[]] {
   const { user, groups } = machine;
   const identity = ["--reuid", `${user}`, "--regid", `${user}`];
@@ -71,7 +70,7 @@ export function qemuArguments({ accel, memoryMb, cpus }: GuestMachine): string[]
   ].flat();
 }
 
-/** Emulated, a processor without AVX is the faster one: what is never detected is never translated. */
+/** Under emulation a processor without AVX is faster, because programs then do not use AVX. */
 const processor = (accel: Accel): string[] =>
   accel === "kvm"
     ? ["-accel", "kvm", "-cpu", "host"]
@@ -83,7 +82,7 @@ const inherited = (name: Inherited) => `/proc/self/fd/${descriptors[name]}`;
 
 const socket = (name: Inherited): string[] => ["-chardev", `socket,id=${name},fd=${descriptors[name]}`];
 
-/** A guest knows its disks by their serial numbers. Always raw: what a guest writes must not say how it is read. */
+/** A guest finds its disks by their serial numbers. The format is always raw, so that no guest can choose how its disk is read. */
 function disk(name: Inherited, access?: "read-only"): string[] {
   const set = `/dev/fdset/${descriptors[name]}`;
   const how = access === "read-only" ? "readonly=on" : "discard=unmap,auto-read-only=off";

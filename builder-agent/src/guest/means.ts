@@ -1,12 +1,11 @@
 import type { Config } from "../config.ts";
 import type { BuildClaim } from "../contract.ts";
 import { judgeAccel } from "../doctor/acceleration.ts";
-import { endOf, run } from "../process.ts";
-import type { Accel } from "../testdrive/accel.ts";
+import type { Accel } from "../enclosure.ts";
+import { whyItFails } from "../process.ts";
 import type { GuestKiwi } from "./guest-kiwi.ts";
 import { guestCommand, type GuestMachine } from "./machine.ts";
-import { reserveUser } from "./reserved-user.ts";
-import { kvmGroups, userOfBuild } from "./user.ts";
+import { kvmGroups, reserveUser, userOfBuild } from "./user.ts";
 
 /** How guests run on this host. */
 export interface GuestMeans {
@@ -20,7 +19,7 @@ export interface GuestMeans {
   openness: string;
 }
 
-/** Asked once per process and state directory: it cannot change while we run. */
+/** Checked once per process and state directory, because it cannot change meanwhile. */
 export async function findMeans(config: Pick<Config, "accel" | "stateDir">): Promise<GuestMeans> {
   const known = means.get(config.stateDir) ?? find(config);
   means.set(config.stateDir, known);
@@ -46,11 +45,7 @@ async function whyNotEnclosed(): Promise<string> {
   const machine: GuestMachine = { ...smallest, user: userOfBuild(0), groups: [], enclosed: true };
   const [command, args] = guestCommand(machine);
   const enclosure = args.slice(0, args.indexOf("--chdir") + 2);
-  const lines: string[] = [];
-  const options = { signal: AbortSignal.timeout(30_000), onLine: (line: string) => void lines.push(line) };
-  const exit = await run(command, [...enclosure, "--", "true"], options).catch((error: Error) => error);
-  if (exit instanceof Error) return exit.message;
-  return "code" in exit && exit.code === 0 ? "" : (lines.at(-1) ?? endOf(exit));
+  return await whyItFails(command, [...enclosure, "--", "true"]).catch((error: Error) => error.message);
 }
 
 const smallest = { accel: "tcg", memoryMb: 256, cpus: 1, diskBytes: 1024 * 1024 } as const;

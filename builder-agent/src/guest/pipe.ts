@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { Readable } from "node:stream";
 import { openLines } from "../lines.ts";
 
-/** One end of what a guest says. */
+/** One of the outputs of a guest. */
 export type Pipe = ChildProcess["stdio"][number] | undefined;
 
 /** The lines of a pipe. It is read to its end, but bytes after `maxBytes` are dropped. */

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { maxBytes as maxNameBytes, namesOf } from "../build/root-owners.ts";
 import type { Found, RootTree } from "../build/root-walk.ts";
 import { orderOf } from "../contract.ts";
-import { endOf, run } from "../process.ts";
+import { endOf, hasSucceeded, run } from "../process.ts";
 import { HostileTar } from "./tar.ts";
 
 const reader = fileURLToPath(new URL("unpack-result.ts", import.meta.url));
@@ -14,21 +14,21 @@ const reader = fileURLToPath(new URL("unpack-result.ts", import.meta.url));
 export interface ResultReading {
   /** The guest's result disk. */
   disk: string;
-  /** A directory that is not there yet. */
+  /** A directory to be created. */
   dir: string;
-  /** Where KIWI's files go, under their names. */
+  /** The directory for KIWI's files, which have their own names there. */
   target: string;
-  /** Where the archive of the prepared root goes, if there is one. The agent does not read it. */
+  /** The path for the archive of the prepared root, if there is one. The agent does not read it. */
   prepared?: string;
   user: number;
-  /** Of all files together, with their holes. */
+  /** The most for all files together, including holes. */
   maxBytes: number;
   signal: AbortSignal;
 }
 
 /**
- * Takes KIWI's files and the tree of the image out of a result disk. Nothing on it is believed, and no name on it becomes
- * a path here but those of KIWI's files, which have to look like such.
+ * Reads KIWI's files and the tree of the image from a result disk, which is untrusted. Only names that look like KIWI's files
+ * become paths on this host.
  */
 export async function readGuestResult(reading: ResultReading): Promise<RootTree> {
   const { dir, target, prepared, user } = reading;
@@ -53,7 +53,7 @@ async function unpack({ disk, dir, user, maxBytes, signal }: ResultReading): Pro
     signal,
     onLine: (line) => void (complaints.length < 50 && complaints.push(line)),
   });
-  if ("code" in exit && exit.code === 0) return;
+  if (hasSucceeded(exit)) return;
   const hostile = complaints.map((line) => /^HostileTar: (.*)$/.exec(line)?.[1]).find((why) => why !== undefined);
   if (hostile !== undefined) throw new HostileTar(hostile.replace(HostileTar.head, ""));
   throw new Error(`the guest's result could not be read: ${complaints.at(0) ?? endOf(exit)}`);
@@ -84,8 +84,8 @@ async function readList(file: string): Promise<Entry[]> {
   return entries;
 }
 
-/** KIWI names its files after the image, whose name the Worker has checked. */
 const maxFiles = 100;
+/** KIWI names its files after the image, whose name the Worker has checked. */
 const fileName = /^target\/([A-Za-z0-9][A-Za-z0-9._+-]{0,200})$/;
 
 interface TargetFile {
@@ -93,7 +93,7 @@ interface TargetFile {
   content: number;
 }
 
-/** What the archive of the prepared root is called on the disk. */
+/** The archive of the prepared root on the disk. */
 const archiveName = "kept/prepared.tar.zst";
 
 function sorted(entries: Entry[]): { files: TargetFile[]; archive: number | undefined; tree: Entry[] } {
@@ -119,7 +119,7 @@ async function takeOver(from: string, to: string): Promise<void> {
   await rename(from, to);
 }
 
-/** The tree of the image, its contents numbered files. In order, each name once, and nothing below what is no directory. */
+/** The tree of the image. Checks that names are in order and unique, and that parents are directories. */
 function treeOf(entries: Entry[], dir: string): RootTree {
   const found = entries.map((entry) => foundOf(entry, dir));
   const directories = new Set<string>();
@@ -127,7 +127,7 @@ function treeOf(entries: Entry[], dir: string): RootTree {
   for (const { path, type } of found) {
     const order = orderOf(path);
     if (order === before) throw new HostileTar("one name twice");
-    if (order < before) throw new Error("the list of the guest's result is in no order");
+    if (order < before) throw new Error("the list of the guest's result is not in order");
     before = order;
     const parent = path.slice(0, path.lastIndexOf("/")) || "/";
     if (path !== "/" && !directories.has(parent)) throw new HostileTar("a file in no directory");

@@ -13,9 +13,9 @@ const generated = new Set(
 );
 
 /**
- * Absolute paths of the host's files that make up the builder root: what these packages brought, unchanged, and what their
- * installation made of it (links of update-alternatives, Python's byte code, the linker's cache). A configuration file
- * that was changed stays out: it could contain a password.
+ * Absolute paths of the host's files for the builder root: the unchanged files of these packages, and what their installation made
+ * (links of update-alternatives, Python's byte code, the linker's cache). A changed configuration file is omitted, because it could
+ * contain a password.
  */
 export function rootFiles(packages: readonly HostPackage[]): string[] {
   const real = realPaths();
@@ -39,7 +39,7 @@ function filesOf({ name, architecture }: HostPackage): string[] {
   return list === undefined ? [] : readFileSync(list, "utf8").split("\n").filter(Boolean);
 }
 
-/** Files and links, and directories that would be missed because nothing is in them. */
+/** Files, links and empty directories. Other directories exist because of their contents. */
 function belongsIn(place: string, md5: string | undefined): boolean {
   const stat = statOf(place);
   if (stat === undefined) return false;
@@ -59,7 +59,7 @@ function realPaths(): (path: string) => string | undefined {
   };
 }
 
-/** Without it every start of a Python program compiles first, which costs seconds where processors are emulated. */
+/** Without byte code, every start of a Python program compiles it first, which takes seconds on an emulated processor. */
 function byteCodeOf(files: ReadonlySet<string>): string[] {
   const dirs = new Set([...files].filter((path) => path.endsWith(".py")).map((path) => dirname(path)));
   return [...dirs].flatMap((dir) => {
@@ -71,12 +71,12 @@ function byteCodeOf(files: ReadonlySet<string>): string[] {
   });
 }
 
-/** Links of update-alternatives belong to no package: both steps of each whose end is in the root. */
+/** Both links of each alternative whose target is in the root. Links of update-alternatives belong to no package. */
 function alternativesOf(files: ReadonlySet<string>, real: (path: string) => string | undefined): string[] {
   const dir = join(dpkgDir, "alternatives");
   const names = existsSync(dir) ? readdirSync(dir) : [];
   return names.flatMap((name) => {
-    // "auto", then pairs of a link and, for slaves, its name; an empty line ends them.
+    // "auto", then links (each of a slave after its name), then an empty line.
     const head = readFileSync(join(dir, name), "utf8").split("\n\n")[0] ?? "";
     const links = head.split("\n").filter((line) => line.startsWith("/"));
     return links.flatMap((link) => {

@@ -4,13 +4,13 @@ import { join } from "node:path";
 const emptyDirs = ["proc", "sys", "dev", "run", "tmp", "build", "job", "root", "home", "srv", "mnt", "media"];
 const stateDirs = ["var/tmp", "var/cache", "var/log", "var/lib/dpkg"];
 
-/** The directories of a builder root that no package brings. */
+/** Makes the directories of a builder root that no package contains. */
 export async function writeMountPoints(tree: string): Promise<void> {
   for (const dir of [...emptyDirs, ...stateDirs, "etc"]) await mkdir(join(tree, dir), { recursive: true });
   for (const dir of ["tmp", "var/tmp"]) await chmod(join(tree, dir), 0o1777);
 }
 
-/** Files that Debian's installation makes. @param from where Debian's own lists of accounts are: this host, or the tree itself */
+/** Writes what Debian's installer makes. @param from the root with Debian's lists of accounts: this host, or the tree itself */
 export async function writeSettings(tree: string, from: string): Promise<void> {
   await linkIfAbsent("/run", join(tree, "var/run"));
   await linkIfAbsent("/run/lock", join(tree, "var/lock"));
@@ -24,7 +24,7 @@ export async function writeSettings(tree: string, from: string): Promise<void> {
   await writeFile(join(tree, "etc/fstab"), "");
 }
 
-/** Some releases bring a link in a package, and others do not. */
+/** Only some releases have these links in a package. */
 export async function linkIfAbsent(target: string, path: string): Promise<void> {
   await symlink(target, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;

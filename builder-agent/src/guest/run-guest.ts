@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { open, type FileHandle } from "node:fs/promises";
-import { endOf, type Exit } from "../process.ts";
+import { endOf, exitOf, hasSucceeded, killGroup } from "../process.ts";
 import { guestCommand, type GuestMachine } from "./machine.ts";
 import { eachChunk, eachLine, type Pipe } from "./pipe.ts";
 import type { GuestSystem } from "./system.ts";
@@ -8,12 +8,12 @@ import type { GuestSystem } from "./system.ts";
 export interface GuestRun {
   machine: GuestMachine;
   system: GuestSystem;
-  /** The read-only disk with `/run` and what that needs. */
+  /** The read-only disk with the script `run` and its files. */
   job: string;
-  /** Blank disks, as large as the job may fill them. */
+  /** Blank disks. Their size limits what the job may write. */
   scratch: string;
   result: string;
-  /** A directory of the build: where the agent's next start looks for what was left. */
+  /** A directory of the build. After a crash, the agent's next start cleans it up. */
   workDir: string;
   signal: AbortSignal;
   onLine: (line: string) => void;
@@ -21,13 +21,13 @@ export interface GuestRun {
   onStatus?: (word: string, rest: string) => void;
 }
 
-/** A guest says so much at most; what comes after is thrown away. */
+/** Output beyond these limits is dropped. */
 const maxLogBytes = 64 * 1024 * 1024;
 const maxStatusBytes = 16 * 1024;
-/** From QEMU's start to the guest's first word; on a busy host with TCG some 15 s were seen. */
+/** From QEMU's start to the guest's first line. With TCG on a busy host 15 s were measured. */
 const bootLimitMs = 180_000;
 
-/** Runs a job in its own guest until the guest switches itself off. Aborting kills it immediately. Its output is only a claim. */
+/** Runs a job in its own guest until the guest powers off. Aborting kills it immediately. Do not trust its output. */
 export async function runGuest(run: GuestRun): Promise<void> {
   await runMachine(guestCommand(run.machine), run);
 }
@@ -43,7 +43,7 @@ export async function runMachine(
   const slow = new AbortController();
   let boot: NodeJS.Timeout | undefined;
   const { child, said, exited } = await begin(command, files, { ...run, onUp: () => clearTimeout(boot) });
-  const kill = () => child.pid !== undefined && killGroup(child.pid);
+  const kill = () => killGroup(child.pid);
   if (!said.isUp()) boot = setTimeout(() => slow.abort(), limitMs);
   const either = AbortSignal.any([run.signal, slow.signal]);
   either.addEventListener("abort", kill);
@@ -53,7 +53,7 @@ export async function runMachine(
     await said.done;
     run.signal.throwIfAborted();
     if (slow.signal.aborted) throw new Error(`the guest did not start: ${said.lastWords()}`);
-    if (!("code" in exit) || exit.code !== 0 || !said.isUp())
+    if (!hasSucceeded(exit) || !said.isUp())
       throw new Error(`the guest ended with ${endOf(exit)}: ${said.lastWords()}`);
   } catch (error) {
     kill();
@@ -65,8 +65,8 @@ export async function runMachine(
 }
 
 /**
- * Starts the machine, and listens before anything else happens: when a program ends, Node discards what nobody has read of its
- * output, and tells its end once.
+ * Starts the machine and listens at the same time: when a program ends, Node discards its unread output, and reports the end only
+ * once.
  */
 async function begin(
   command: ReturnType<typeof guestCommand>,
@@ -104,7 +104,7 @@ function start(
   files: readonly FileHandle[],
   cwd: string,
 ): ChildProcess {
-  // Pipes of Node are sockets, and QEMU reads and writes them as such.
+  // Node makes pipes as sockets, and QEMU uses them as sockets.
   return spawn(program, args, {
     cwd,
     env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
@@ -132,28 +132,10 @@ function listen(child: ChildProcess, run: Pick<GuestRun, "onLine" | "onStatus">,
     eachChunk(console, hear),
     eachChunk(complaints, hear),
   ]);
-  done.catch(() => {}); // thrown where it is waited for
-  const lastWords = () =>
-    heard
-      .trim()
-      .split(/[\r\n]+/)
-      .slice(-3)
-      .join(" ")
-      .slice(-500) || "it said nothing";
+  done.catch(() => {}); // thrown where it is awaited
+  const lastWords = () => {
+    const lines = heard.trim().split(/[\r\n]+/);
+    return lines.slice(-3).join(" ").slice(-500) || "it said nothing";
+  };
   return { done, isUp: () => isUp, lastWords };
-}
-
-function exitOf(child: ChildProcess): Promise<Exit> {
-  return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code, killedBy) => resolve(killedBy === null ? { code: code ?? -1 } : { killedBy }));
-  });
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // Gone already.
-  }
 }

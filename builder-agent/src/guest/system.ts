@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import { access, chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { isAccessible } from "../files.ts";
 import { outputOf } from "../process.ts";
-import { kernelInside } from "../roots/inside.ts";
+import { kernelInside } from "../roots/contents.ts";
 import { hostTools } from "../roots/of-build.ts";
 import type { StoredRoot } from "../roots/store.ts";
 import { makeBuilderRoot, rootSources } from "./builder-root.ts";
-import { makeKernel, writeInitialArchive } from "./kernel.ts";
-import { guestScript } from "./scripts.ts";
+import { guestScript, makeKernel, writeInitialArchive } from "./kernel.ts";
 
 /** Read-only files that are the same for every guest. */
 export interface GuestSystem {
@@ -18,23 +18,23 @@ export interface GuestSystem {
   key: string;
 }
 
-/** Counts up when the makers change in a way that neither a package nor a script shows. */
+/** Increase it if the code that makes the files changes. Changes of packages and scripts are in the key already. */
 const makerVersion = 1;
 
 /**
- * The guest's system below `stateDir`: of a builder root, or of this host's packages. It is made, which takes seconds, when these or
- * our scripts have changed.
+ * The guest's system below `stateDir`, from a builder root or from this host's packages. Made again, which takes seconds, when
+ * these or our scripts have changed.
  */
 export async function openGuestSystem(stateDir: string, root?: StoredRoot): Promise<GuestSystem> {
-  // A root that is made again of the same packages has the same digest, but its guest files are gone.
+  // A root that was made again from the same packages has the same digest, but lacks the guest files.
   const name = root ? `${stateDir} ${root.sha256} ${root.storedAt}` : `${stateDir} ${hostTools}`;
   const known = systems.get(name) ?? (root ? ofRoot(root) : ofHost(stateDir));
   systems.set(name, known);
-  known.catch(() => systems.delete(name)); // another build may have more luck
+  known.catch(() => systems.delete(name)); // the next build tries again
   return await known;
 }
 
-/** Builds start side by side, and one of them is enough to make it. */
+/** Builds that start at the same time share one attempt to make it. */
 const systems = new Map<string, Promise<GuestSystem>>();
 
 async function ofHost(stateDir: string): Promise<GuestSystem> {
@@ -72,18 +72,14 @@ async function keyOf(facts: readonly string[]): Promise<string> {
 
 type Make = (made: string, workDir: string) => Promise<void>;
 
-/** The directory `dir/key`, in which `make` has left its files. */
+/** The directory `dir/key` with the files of `make`. */
 async function madeOnce(dir: string, key: string, make: Make): Promise<string> {
   const home = join(dir, key);
-  const isThere = await access(home).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) await makeWhole(dir, home, make);
+  if (!(await isAccessible(home))) await makeWhole(dir, home, make);
   return home;
 }
 
-/** A rename makes it whole; what an earlier version or an interrupted one left goes. */
+/** A rename at the end makes it complete. Deletes earlier and interrupted versions. */
 async function makeWhole(dir: string, home: string, make: Make): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   for (const name of await readdir(dir)) {
@@ -94,7 +90,7 @@ async function makeWhole(dir: string, home: string, make: Make): Promise<void> {
     const made = join(workDir, "made");
     await mkdir(made);
     await make(made, workDir);
-    // QEMU opens kernel and archive again, as a user that owns nothing.
+    // QEMU opens kernel and RAM disk again, as a user that owns nothing.
     for (const name of await readdir(made)) await chmod(join(made, name), 0o644);
     await rename(made, home);
   } finally {

@@ -1,9 +1,9 @@
 /**
- * Reads the tar streams that our own guests write (GNU tar's format, with its sparse files), and refuses all else: a guest
- * may have been taken over by what it built. https://www.gnu.org/software/tar/manual/html_node/Standard.html
+ * Reads the tar streams that our guests write (GNU tar's format with sparse files), and refuses everything else, because a build
+ * may have taken its guest over. https://www.gnu.org/software/tar/manual/html_node/Standard.html
  */
 
-/** A stream that our jobs would not write. */
+/** The stream is not one that our jobs write. */
 export class HostileTar extends Error {
   static readonly head = "The build's result was refused: ";
 
@@ -14,20 +14,20 @@ export class HostileTar extends Error {
 }
 
 export interface TarEntry {
-  /** Relative, without empty steps, "." and "..". Undefined: its bytes are no UTF-8. */
+  /** Relative, without empty steps, "." and "..". Undefined: it is not UTF-8. */
   name: string | undefined;
   /** `h`: another name of the file `target`. */
   type: "f" | "d" | "l" | "h" | "c" | "b" | "p";
   mode: number;
   uid: number;
   gid: number;
-  /** With all its holes. */
+  /** Including holes. */
   size: number;
-  /** Of `l` and `h`. */
+  /** Set for `l` and `h`. */
   target: string;
 }
 
-/** Bytes of a file, and their position in it. Between pieces are holes. */
+/** Bytes of a file, and their position in it. Holes are between pieces. */
 interface Piece {
   position: number;
   bytes: Buffer;
@@ -35,7 +35,7 @@ interface Piece {
 
 export interface TarMember {
   entry: TarEntry;
-  /** To be read, or left alone, before the next member is asked for. */
+  /** Read them before the next member is requested, or not at all. */
   pieces: AsyncIterable<Piece>;
 }
 
@@ -55,7 +55,7 @@ const types = new Map<string, TarEntry["type"]>([
   ["6", "p"],
 ]);
 
-/** The members of a stream, up to its mark of the end. */
+/** The members of a stream, up to its end mark. */
 export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
   const input = new Blocks(source);
   let longName: Buffer | undefined;
@@ -113,7 +113,7 @@ async function* piecesOf(input: Blocks, extents: Extent[], reading: { isOver: bo
 
 const padded = (bytes: number) => Math.ceil(bytes / blockBytes) * blockBytes;
 
-/** Where a sparse file's bytes belong: four places in the header, 21 in each block that it announces. */
+/** Where a sparse file's bytes belong: four extents in the header, 21 in each block that follows. */
 async function sparseExtents(header: Buffer, input: Blocks): Promise<Extent[]> {
   const extents = extentsAt(header, 386, 4);
   for (let goesOn = header[482] !== 0; goesOn;) {
@@ -132,7 +132,7 @@ function extentsAt(block: Buffer, from: number, count: number): Extent[] {
     .map((at) => ({ position: numberAt(block, at, 12), length: numberAt(block, at + 12, 12) }));
 }
 
-/** In order, inside the file, and together exactly the stored bytes. */
+/** Extents must be in order, inside the file, and add up to the stored bytes. */
 function checkExtents(extents: Extent[], stored: number, size: number): void {
   let end = 0;
   let total = 0;
@@ -153,7 +153,7 @@ async function longText(input: Blocks, length: number): Promise<Buffer> {
 
 function shortName(header: Buffer): Buffer {
   const name = textAt(header, 0, 100);
-  // GNU's own magic has a space behind it, and other fields where POSIX has the beginning of a long name.
+  // GNU's own magic ends with a space, and has other fields where POSIX has the prefix of a long name.
   const prefix = header.toString("latin1", 257, 263) === "ustar\0" ? textAt(header, 345, 155) : Buffer.alloc(0);
   return prefix.length === 0 ? name : Buffer.concat([prefix, Buffer.from("/"), name]);
 }
@@ -188,7 +188,7 @@ function numberAt(block: Buffer, at: number, length: number): number {
   return Number(value);
 }
 
-/** The sum of the header's bytes, with spaces in the sum's own place. */
+/** The checksum is the sum of the header's bytes, with spaces in place of the checksum. */
 function checkHeader(header: Buffer): void {
   if (!header.toString("latin1", 257, 262).startsWith("ustar")) throw new HostileTar("it is not a tar stream");
   let sum = 8 * 0x20;
@@ -196,7 +196,7 @@ function checkHeader(header: Buffer): void {
   if (sum !== numberAt(header, 148, 8)) throw new HostileTar("a header with a wrong sum");
 }
 
-/** A stream in the portions that its reader asks for. */
+/** Reads a stream in pieces of given lengths. */
 class Blocks {
   readonly #source: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -205,7 +205,7 @@ class Blocks {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** From one byte up to so many: what is at hand. */
+  /** At least one byte, and at most `maxBytes`. */
   async some(maxBytes: number): Promise<Buffer> {
     while (this.#rest.length === 0) {
       const next = await this.#source.next();

@@ -1,8 +1,7 @@
 /**
- * A program of its own: reads a guest's result disk and writes what is in it to the working directory, as a user who owns
- * nothing else.
+ * A separate program: unpacks a guest's result disk into the working directory, as a user who owns nothing else.
  *
- *     node unpack-result.ts DISK UID MOST_BYTES
+ *     node unpack-result.ts DISK UID MAX_BYTES
  */
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";

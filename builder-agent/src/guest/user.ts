@@ -1,16 +1,34 @@
 import { stat } from "node:fs/promises";
-import type { Accel } from "../testdrive/accel.ts";
+import type { Accel } from "../enclosure.ts";
+import { holdName } from "../lock.ts";
 import { firstSessionUid, hasManyUsers, nobody } from "../testdrive/rights.ts";
 
 /** After the users of testdrives (testdrive/rights.ts). */
-export const firstGuestUid = firstSessionUid + 65_536;
-export const guestUsers = 65_536;
+const firstGuestUid = firstSessionUid + 65_536;
+const guestUsers = 65_536;
 
-/** The user that is to run a build's QEMU and read its results, if no other guest has it (reserved-user.ts). It owns nothing. */
+/** The user that runs a build's QEMU and reads its results, if no other guest has it (`reserveUser`). It owns nothing. */
 export const userOfBuild = (buildId: number): number =>
   hasManyUsers() ? firstGuestUid + (buildId % guestUsers) : nobody;
 
-/** The groups that such a user needs to open /dev/kvm; undefined: no group would let it. */
+/** A user that no other guest on this host has, whichever agent runs the guest, until it is disposed of. */
+export interface ReservedUser extends AsyncDisposable {
+  uid: number;
+}
+
+/** Agents of different services each count builds from 1, so the build's own user may be taken. Then it is the next free one. */
+export async function reserveUser(buildId: number): Promise<ReservedUser> {
+  const first = userOfBuild(buildId);
+  if (first < firstGuestUid) return { uid: first, async [Symbol.asyncDispose]() {} };
+  for (let tried = 0; tried < guestUsers; tried++) {
+    const uid = firstGuestUid + ((first - firstGuestUid + tried) % guestUsers);
+    const release = await holdName(`kiln-guest-user-${uid}`);
+    if (release) return { uid, [Symbol.asyncDispose]: release };
+  }
+  throw new Error("all users for builds in guests are taken");
+}
+
+/** The groups that such a user needs to open /dev/kvm. Undefined: no group may open it. */
 export async function kvmGroups(accel: Accel, device = "/dev/kvm"): Promise<number[] | undefined> {
   if (accel === "tcg") return [];
   const { mode, gid } = await stat(device);

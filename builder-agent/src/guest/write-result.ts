@@ -1,25 +1,27 @@
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { orderOf } from "../contract.ts";
+import { writeAll } from "../files.ts";
 import { HostileTar, readTar, type TarEntry, type TarMember } from "./tar.ts";
 
 const defaultLimits = {
-  /** A large desktop has some 400,000. */
+  /** A large desktop has about 400,000. */
   entries: 800_000,
-  /** Characters: the list lies in the memory of this process and of the agent, and names may be long. */
+  /** In characters. This process and the agent have the list in memory, and names may be long. */
   list: 100 * 1024 * 1024,
 };
 
 export interface ResultPlace {
   dir: string;
-  /** Of all files together, with their holes. */
+  /** The most for all files together, including holes. */
   maxBytes: number;
   limits?: typeof defaultLimits;
 }
 
 /**
- * Writes the contents of a guest's result into a directory. No name of the stream becomes a name there: contents are numbered,
- * and `list` says what they are, a line each, in the order of the contract's `orderOf`: sorting them would keep the agent's thread.
+ * Writes the contents of a guest's result into a directory. No name from the stream becomes a file name: contents are numbered, and
+ * the file `list` describes each in a line. The lines are sorted here (contract's `orderOf`), so that sorting does not block the
+ * agent.
  */
 export async function writeResult(
   stream: AsyncIterable<Buffer>,
@@ -71,15 +73,9 @@ async function contentOf(
   if (entry.type !== "f") return undefined;
   const number = known.size;
   await using file = await open(join(dir, String(number)), "wx", 0o600);
-  for await (const { position, bytes } of pieces) await writeAt(position, bytes);
+  for await (const { position, bytes } of pieces) await writeAll(file, bytes, position);
   await file.truncate(entry.size);
   return { number, size: entry.size };
-
-  async function writeAt(position: number, bytes: Buffer): Promise<void> {
-    for (let done = 0; done < bytes.length;) {
-      done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
-    }
-  }
 }
 
 function told({ name, type, mode, uid, gid, target }: TarEntry, content: Content | undefined) {

@@ -1,15 +1,15 @@
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { maxAnswerBytes, type ModifiedAnswer, type ModifiedFilter, type ModifiedOrder } from "../contract.ts";
-import type { ModifiedContent } from "../modified-api.ts";
+import type { ModifiedContent } from "../session-api.ts";
 import { compare } from "./compare.ts";
 import { listed } from "./listing.ts";
-import type { Reading } from "./reading.ts";
+import type { Reading } from "./readings.ts";
 import { writeTar } from "./tar-writer.ts";
 
 export type Answered = ModifiedAnswer | ModifiedContent;
 
-/** What a reading says to an order. */
+/** Answers an order from a reading. */
 export async function answerFrom(reading: Reading, order: ModifiedOrder, signal: AbortSignal): Promise<Answered> {
   const { wanted, filter } = order;
   switch (wanted.kind) {
@@ -46,7 +46,7 @@ async function data({ sides: { after } }: Reading, path: string): Promise<Answer
 async function archive({ sides }: Reading, filter: ModifiedFilter, signal: AbortSignal): Promise<Answered> {
   const { changes, truncated } = await compare(sides, filter, signal);
   if (truncated) return refused("unreadable", tooMuch);
-  // Not read in pieces of the tar: gzip gathers what it gives.
+  // gzip collects the small pieces of the tar.
   const packed = pipeline(Readable.from(writeTar(sides.after, changes)), createGzip({ level: 6 }), () => {});
   return { kind: "content", bytes: packed, size: null };
 }

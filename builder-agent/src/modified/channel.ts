@@ -1,16 +1,15 @@
 import type { WebSocket } from "ws";
 import { ModifiedOrder } from "../contract.ts";
-import { keepConnected, parseMessage, untilClosed } from "../redial.ts";
-import { watch } from "../testdrive/watchdog.ts";
+import { keepConnected, parseMessage, untilClosed, watch } from "../redial.ts";
 
 export interface ChannelOptions {
-  /** A socket that still connects. */
+  /** Returns a socket before it is connected. */
   dial: () => WebSocket;
   onOrder: (order: ModifiedOrder) => void;
   signal: AbortSignal;
 }
 
-/** Holds the channel to the session's object until `signal` is aborted, or the Worker does not know the session any more. */
+/** Keeps the channel to the session's object open until `signal` is aborted or the Worker no longer knows the session. */
 export async function holdChannel({ dial, onOrder, signal }: ChannelOptions): Promise<void> {
   const onText = (text: string) => {
     const order = parseMessage(ModifiedOrder, text);

@@ -4,20 +4,20 @@ import type { FileSystem } from "./file-system.ts";
 import { isWanted, mayHoldWanted } from "./filter.ts";
 import type { Inode } from "./ext4-inode.ts";
 
-/** One name that is not in both trees what it was. */
+/** A path that differs between the two trees. */
 export interface Change {
   change: ModifiedFile["change"];
   path: string;
-  /** Null: it was not, or is not there. */
+  /** Null: the path does not exist in that tree. */
   before: Inode | null;
   after: Inode | null;
   content: boolean;
 }
 
-/** A path's names as characters of Latin-1 until they are shown. */
 export interface Comparison {
   changes: Change[];
   truncated: boolean;
+  /** How many names are not valid text. */
   unnamed: number;
 }
 
@@ -27,9 +27,9 @@ export interface Sides {
 }
 
 const maxNames = 2_000_000;
-const longestPath = 4095; // PATH_MAX without its NUL
+const longestPath = 4095; // PATH_MAX without the final NUL
 
-/** What the later tree has otherwise, in the order of the names: each directory right before what is below it. */
+/** The differences in the order of the names, each directory before its contents. */
 export async function compare(sides: Sides, filter: ModifiedFilter, signal: AbortSignal): Promise<Comparison> {
   const walk = new Walk(sides, filter, signal);
   await walk.directory("", await sides.before.root(), await sides.after.root());
@@ -41,7 +41,7 @@ class Walk {
   readonly #sides: Sides;
   readonly #filter: ModifiedFilter;
   readonly #signal: AbortSignal;
-  /** Directories that were entered: a damaged tree may lead back into itself. */
+  /** Directories that were entered: a damaged tree may contain itself. */
   readonly #entered = { before: new Set<number>(), after: new Set<number>() };
   #names = 0;
 
@@ -51,12 +51,12 @@ class Walk {
     this.#signal = signal;
   }
 
-  /** Compares what is in a directory, which one of the trees may not have. */
+  /** Compares the contents of a directory, which may exist in one tree only. */
   async directory(path: string, before: Inode | null, after: Inode | null): Promise<void> {
     const [old, now] = [await this.#list("before", before), await this.#list("after", after)];
     const names = [...new Set([...old.keys(), ...now.keys()])].toSorted();
     this.#names += names.length;
-    if (this.#names > maxNames) throw new UnreadableDisk("it holds too many files");
+    if (this.#names > maxNames) throw new UnreadableDisk("it contains too many files");
     for (const name of names) {
       if (this.result.truncated) return;
       const shown = textOf(name);
@@ -91,7 +91,7 @@ class Walk {
     if (!before || !after || before.type !== after.type) return true;
     if (before.type !== "f" && before.type !== "l") return false;
     if (before.size !== after.size) return true;
-    // A write to a file changes these times, and no program can set the second one.
+    // Every write changes these times, and no program can set the second one.
     if (before.number === after.number && before.times === after.times) return false;
     const { before: old, after: now } = this.#sides;
     if (before.type === "l") return !(await old.target(before)).equals(await now.target(after));
@@ -100,7 +100,7 @@ class Walk {
 
   async #list(side: "before" | "after", directory: Inode | null): Promise<Map<string, number>> {
     if (!directory) return new Map();
-    if (this.#entered[side].has(directory.number)) throw new UnreadableDisk("a directory of it is damaged");
+    if (this.#entered[side].has(directory.number)) throw new UnreadableDisk("one of its directories is damaged");
     this.#entered[side].add(directory.number);
     return await this.#sides[side].list(directory);
   }
@@ -113,7 +113,7 @@ const directoryOr = (inode: Inode | null) => (inode?.type === "d" ? inode : null
 
 const isAlike = (one: Inode, other: Inode) => one.mode === other.mode && one.uid === other.uid && one.gid === other.gid;
 
-/** Of two contents of one size; a file's blocks may be larger on one of the disks. */
+/** Compares two contents of the same size. Their chunks may have different sizes. */
 async function isSame(one: AsyncGenerator<Buffer>, other: AsyncGenerator<Buffer>, signal: AbortSignal) {
   let [left, right] = [Buffer.alloc(0), Buffer.alloc(0)];
   try {
@@ -135,7 +135,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Characters that neither XML nor our paths can contain. */
 const unfit = /[\u0000-\u001f\u007f\ufffe\uffff]/;
 
-/** A name as text; undefined where it is none. */
+/** A name, given as characters of Latin-1, as text. Undefined: it is not valid text. */
 export function textOf(latin1: string): string | undefined {
   try {
     const text = utf8.decode(Buffer.from(latin1, "latin1"));

@@ -1,13 +1,14 @@
 import type { FileHandle } from "node:fs/promises";
+import { readInto } from "../files.ts";
 
-/** A disk as its guest sees it, read at any place. */
+/** A disk as its guest sees it. */
 export interface Disk {
   size: number;
-  /** All of these bytes; a range that goes beyond the end is a damaged disk. */
+  /** Throws UnreadableDisk if the range goes beyond the end. */
   read(position: number, length: number): Promise<Buffer>;
 }
 
-/** What the session wrote makes no sense, or is nothing that can be read here; said to its owner. */
+/** A message for the session's owner: the disk is damaged, or its format is not supported. */
 export class UnreadableDisk extends Error {
   constructor(why: string) {
     super(`The session's disk cannot be read: ${why}.`);
@@ -20,8 +21,8 @@ const maxBytes = 16 * 1024 * 1024;
 
 export function checkRange(size: number, position: number, length: number): void {
   const isWithin = Number.isSafeInteger(position) && position >= 0 && length >= 0 && position + length <= size;
-  if (!isWithin) throw new UnreadableDisk("it names a place behind its end");
-  if (length > maxBytes) throw new UnreadableDisk("it holds a piece that is too large");
+  if (!isWithin) throw new UnreadableDisk("it refers to a place after its end");
+  if (length > maxBytes) throw new UnreadableDisk("it contains a piece that is too large");
 }
 
 /** A raw disk in a file. */
@@ -46,10 +47,6 @@ export const partOf = (disk: Disk, start: number, size: number): Disk => ({
 export async function readFully(file: FileHandle, position: number, length: number): Promise<Buffer> {
   checkRange(Number.MAX_SAFE_INTEGER, position, length);
   const bytes = Buffer.alloc(length);
-  for (let done = 0; done < length;) {
-    const { bytesRead } = await file.read(bytes, done, length - done, position + done);
-    if (bytesRead === 0) break;
-    done += bytesRead;
-  }
+  await readInto(file, bytes, position);
   return bytes;
 }

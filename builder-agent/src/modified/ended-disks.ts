@@ -4,7 +4,7 @@ import type { Config } from "../config.ts";
 import { DiskCache, diskUse } from "../disk-cache.ts";
 import type { FreeableCache } from "../disk-room.ts";
 
-/** Copies of overlays, and the overlays of ended sessions. It is on the disk of the sessions. */
+/** The directory for copies of overlays and for overlays of ended sessions. It is on the disk of the sessions. */
 export const modifiedDir = (stateDir: string) => join(stateDir, "modified");
 
 /** The disk of an ended session. */
@@ -16,7 +16,7 @@ export interface EndedDisk {
   release(): Promise<void>;
 }
 
-/** The disks of ended sessions: each for `keptMinutes`, all of them up to `keptGb`. The oldest are given up first. */
+/** The disks of ended sessions. Each stays for `keptMinutes`, and together they have up to `keptGb`. The oldest go first. */
 export class EndedDisks implements FreeableCache {
   readonly #config: Pick<Config, "stateDir" | "keptMinutes" | "keptGb">;
   readonly #cache: DiskCache;
@@ -39,7 +39,7 @@ export class EndedDisks implements FreeableCache {
     return join(dir, name);
   }
 
-  /** Takes an overlay over. Undefined: it is larger than `keptGb`, or the operator wants none stored. */
+  /** Renames an overlay. Undefined: it is larger than `keptGb`, or the operator has switched this off. */
   async put(overlay: string, name: string): Promise<EndedDisk | undefined> {
     const { keptMinutes, keptGb } = this.#config;
     if (keptMinutes === 0 || (await diskUse(overlay)) > keptGb * 1e9) return undefined;

@@ -1,6 +1,6 @@
 import { UnreadableDisk, type Disk } from "./disk.ts";
 
-/** What the superblock says, as far as reading needs it. https://docs.kernel.org/filesystems/ext4/globals.html */
+/** The fields of the superblock that reading needs. https://docs.kernel.org/filesystems/ext4/globals.html */
 export interface Geometry {
   blockBytes: number;
   blocks: number;
@@ -12,7 +12,7 @@ export interface Geometry {
   groupBytes: number;
   /** Inode of the journal; 0: none. */
   journal: number;
-  /** It was not unmounted: blocks in the journal are newer than those in their places. */
+  /** The file system was not unmounted: blocks in the journal are newer than those in their places. */
   needsRecovery: boolean;
 }
 
@@ -21,8 +21,8 @@ export type ReadBlock = (block: number) => Promise<Buffer>;
 
 const superblockAt = 1024;
 const features = { needsRecovery: 0x4, is64Bit: 0x80 };
-// file types in directories, recovery, extents, 64 bits, multiple mount protection, flexible groups, attributes in inodes,
-// checksum seed, large directories. None of them changes how a file is read but those that are handled.
+// File types in directories, recovery, extents, 64 bits, multiple mount protection, flexible groups, attributes in inodes, checksum
+// seed, large directories. Those that change how a file is read are handled.
 const readable = 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x2000 | 0x4000;
 
 export const isExt = async (disk: Disk): Promise<boolean> =>

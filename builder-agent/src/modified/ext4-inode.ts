@@ -12,7 +12,7 @@ export interface Inode {
   uid: number;
   gid: number;
   size: number;
-  /** The last changes of its content and of anything, as they are on the disk. */
+  /** The times of the last change of the content and of the inode, as stored. */
   times: string;
   /** Seconds since 1970. */
   modifiedAt: number;
@@ -21,7 +21,7 @@ export interface Inode {
   body: Buffer;
 }
 
-/** That many blocks of a file, from `at` on, are at `start`. Null: zeros. */
+/** `count` blocks of a file from block `at` on. They are on the disk from `start` on. Null: zeros. */
 interface Extent {
   at: number;
   count: number;
@@ -35,10 +35,10 @@ const extentMagic = 0xf30a;
 const deepest = 5;
 const maxExtents = 2_000_000;
 
-/** Undefined: nothing that a directory can name. */
+/** Undefined: the inode is not in use. */
 export async function readInode(read: ReadBlock, geometry: Geometry, number: number): Promise<Inode | undefined> {
   const { inodesPerGroup, inodes, inodeBytes, blockBytes, groupsAt, groupBytes } = geometry;
-  if (number < 1 || number > inodes) throw new UnreadableDisk("a directory names no inode");
+  if (number < 1 || number > inodes) throw new UnreadableDisk("a directory refers to an inode that does not exist");
   const group = Math.floor((number - 1) / inodesPerGroup);
   const perBlock = Math.floor(blockBytes / groupBytes);
   const descriptor = (await read(groupsAt + Math.floor(group / perBlock))).subarray((group % perBlock) * groupBytes);
@@ -70,7 +70,7 @@ function inodeIn(bytes: Buffer, number: number): Inode | undefined {
   };
 }
 
-/** The bytes of a file, directory or long link, block by block; holes are zeros. */
+/** The bytes of a file, directory or long link, block by block. Holes are zeros. */
 export async function* contentOf(
   { read, geometry }: { read: ReadBlock; geometry: Geometry },
   inode: Inode,
@@ -90,11 +90,12 @@ export async function* contentOf(
   for (; next < blocks; next++) yield give(zeros, next);
 }
 
-/** In their order in the file. */
+/** The extents in the order of the file. */
 export async function* extentsOf(read: ReadBlock, geometry: Geometry, inode: Inode): AsyncGenerator<Extent> {
-  if ((inode.flags & isUnreadable) !== 0) throw new UnreadableDisk("a file of it is encrypted, or kept in its inode");
+  if ((inode.flags & isUnreadable) !== 0)
+    throw new UnreadableDisk("one of its files is encrypted, or stored in its inode");
   if (inode.size === 0) return;
-  if ((inode.flags & usesExtents) === 0) throw new UnreadableDisk("a file of it has no extents");
+  if ((inode.flags & usesExtents) === 0) throw new UnreadableDisk("one of its files has no extents");
   let seen = 0;
   let before = 0;
   for await (const extent of leaves(read, inode.body, deepest)) {

@@ -2,8 +2,8 @@ import { UnreadableDisk } from "./disk.ts";
 import type { ReadBlock } from "./ext4-blocks.ts";
 
 /*
- * What a journal holds that has not reached its place: a running machine always has some. Read over the disk instead of
- * written to it. https://docs.kernel.org/filesystems/ext4/journal.html
+ * The journal has blocks that are not yet in their places; that of a running machine always has some. They are read in place of the
+ * disk's blocks, and not written to it. https://docs.kernel.org/filesystems/ext4/journal.html
  */
 
 const magic = 0xc03b3998;
@@ -16,7 +16,7 @@ const maxBlocks = 1024 * 1024;
 /** The place of the newest version of a block in the journal. */
 interface Copy {
   place: number;
-  /** Its first four bytes were the journal's own magic. */
+  /** The block itself starts with the journal's magic number, which the copy omits. */
   isEscaped: boolean;
 }
 
@@ -33,7 +33,7 @@ interface Log {
   hasTail: boolean;
 }
 
-/** Blocks as a mount would see them. @param read of the journal's own blocks, by their place in it */
+/** Reads blocks as a mount would see them. @param read reads a block of the journal by its place there */
 export async function withJournal(blocks: ReadBlock, read: (place: number) => Promise<Buffer>): Promise<ReadBlock> {
   const log = await openLog(read);
   const copies = log.start === 0 ? new Map<number, Copy>() : await committed(log);
@@ -56,7 +56,7 @@ async function openLog(read: Log["read"]): Promise<Log> {
   const is64Bit = (wanted & features.is64Bit) !== 0;
   const hasChecksums3 = (wanted & features.checksums3) !== 0;
   const hasChecksums2 = (wanted & features.checksums2) !== 0;
-  // Fast commits follow the log. Without them the state is that of the last complete commit.
+  // Fast commits come after the log. They are ignored: the state is that of the last complete commit.
   const fastBlocks = (wanted & features.fastCommits) === 0 ? 0 : head.readUInt32BE(0x54) || 256;
   const end = head.readUInt32BE(0x10) - fastBlocks;
   const first = head.readUInt32BE(0x14);
@@ -74,10 +74,10 @@ async function openLog(read: Log["read"]): Promise<Log> {
   };
 }
 
-/** Reads the log up to the first transaction that was not finished. */
+/** Reads the log up to the first incomplete transaction. */
 async function committed(log: Log): Promise<Map<number, Copy>> {
   const found: { block: number; sequence: number; copy: Copy }[] = [];
-  /** The last transaction whose copy of a block counts for nothing. */
+  /** By block: up to this transaction its copies are invalid. */
   const revoked = new Map<number, number>();
   let { sequence } = log;
   let open: { writes: [number, Copy][]; revokes: number[] } = { writes: [], revokes: [] };
@@ -100,7 +100,7 @@ async function committed(log: Log): Promise<Map<number, Copy>> {
     place = step(place, 1 + writes.length);
     passed += 1 + writes.length;
   }
-  // Ids of transactions wrap around: they compare by their distance.
+  // Transaction ids wrap around, so they are compared by their distance.
   const isAlive = ({ block, sequence }: (typeof found)[number]) => {
     const until = revoked.get(block);
     return until === undefined || ((sequence - until) | 0) > 0;

@@ -44,9 +44,9 @@ export class FileSystem {
     return readInode(this.#read, this.#geometry, number);
   }
 
-  /** The names in a directory as bytes, each a character of Latin-1, with their inodes. */
+  /** The inodes in a directory by name. A name has its bytes as characters of Latin-1. */
   async list(directory: Inode): Promise<Map<string, number>> {
-    if (directory.size > maxDirectoryBytes) throw new UnreadableDisk("a directory of it is too large");
+    if (directory.size > maxDirectoryBytes) throw new UnreadableDisk("one of its directories is too large");
     const names = new Map<string, number>();
     for await (const block of this.content(directory)) {
       for (const [name, inode] of namesIn(block)) if (name !== "." && name !== "..") names.set(name, inode);
@@ -54,7 +54,7 @@ export class FileSystem {
     return names;
   }
 
-  /** What has this path, no link followed. */
+  /** The inode of a path. Follows no links. */
   async at(path: string): Promise<Inode | undefined> {
     let found: Inode | undefined = await this.root();
     for (const name of path.split("/").filter((each) => each !== "")) {
@@ -69,15 +69,15 @@ export class FileSystem {
     return contentOf({ read: this.#read, geometry: this.#geometry }, inode);
   }
 
-  /** The target of a symbolic link. Up to 59 bytes are in its inode. */
+  /** The target of a symbolic link. A target of up to 59 bytes is in the inode. */
   async target(link: Inode): Promise<Buffer> {
     if (link.size < 60) return link.body.subarray(0, link.size);
-    if (link.size > longestTarget) throw new UnreadableDisk("a link of it is too long");
+    if (link.size > longestTarget) throw new UnreadableDisk("one of its links is too long");
     return await bytesOf(this.content(link));
   }
 }
 
-/** The file system that holds /etc. */
+/** The file system that contains /etc. */
 export async function rootFileSystem(disk: Disk): Promise<FileSystem> {
   const partitions = await partitionsOf(disk);
   for (const partition of partitions) {
@@ -99,20 +99,20 @@ export async function bytesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(all);
 }
 
-/** https://docs.kernel.org/filesystems/ext4/directory.html; the inner nodes of an indexed one look like empty entries. */
+/** https://docs.kernel.org/filesystems/ext4/directory.html. The inner nodes of an indexed directory look like empty entries. */
 function* namesIn(block: Buffer): Generator<[name: string, inode: number]> {
   for (let at = 0; at + 8 <= block.length;) {
     const inode = block.readUInt32LE(at);
     const length = block.readUInt16LE(at + 4) || 65_536;
     const nameBytes = block.readUInt8(at + 6);
-    if (length < 8 || at + 8 + nameBytes > block.length) throw new UnreadableDisk("a directory of it is damaged");
+    if (length < 8 || at + 8 + nameBytes > block.length) throw new UnreadableDisk("one of its directories is damaged");
     const name = block.toString("latin1", at + 8, at + 8 + nameBytes);
     if (inode !== 0 && nameBytes > 0 && !/[/\0]/.test(name)) yield [name, inode];
     at += length;
   }
 }
 
-/** The journal's blocks by their place in it. */
+/** Reads a block of the journal by its place there. */
 async function journalOf(blocks: ReadBlock, geometry: Geometry): Promise<(place: number) => Promise<Buffer>> {
   const inode = await readInode(blocks, geometry, geometry.journal);
   if (inode?.type !== "f") throw new UnreadableDisk("the journal of its file system is damaged");

@@ -5,7 +5,7 @@ import { bytesOf, type FileSystem } from "./file-system.ts";
 import { ownersOf, type Owners } from "./owners.ts";
 import { unifiedDifference } from "./text-difference.ts";
 
-/** The changes as the Worker gets them. */
+/** The changes in the form for the Worker. */
 export async function listed(
   sides: Sides,
   { changes }: Comparison,
@@ -55,7 +55,7 @@ async function shownOf(
   };
 }
 
-/** Of regular files that are small and text on both sides, where they are; undefined for all else. */
+/** The difference of small text files. Undefined for everything else. */
 async function differenceOf({ path, before, after, content }: Change, sides: Sides): Promise<string | undefined> {
   if (!content) return undefined;
   const old = await textIn(sides.before, before);
@@ -77,7 +77,7 @@ async function textIn(files: FileSystem, inode: Inode | null): Promise<string | 
     const text = utf8.decode(await bytesOf(files.content(inode)));
     return unfit.test(text) ? undefined : text;
   } catch (error) {
-    if (error instanceof TypeError) return undefined; // no UTF-8
+    if (error instanceof TypeError) return undefined; // not UTF-8
     throw error;
   }
 }

@@ -9,10 +9,10 @@ export interface Owners {
 }
 
 const maxBytes = 1024 * 1024;
-/** As an overlay file's owner may be called. */
+/** A valid name for the owner of an overlay file. */
 const isName = /^[a-z_][a-z0-9_.-]{0,30}[$a-z0-9_.-]?$/i;
 
-/** By the file system's own /etc/passwd and /etc/group; an unusable file has no names. */
+/** Reads the file system's own /etc/passwd and /etc/group. An unusable file gives no names. */
 export async function ownersOf(files: FileSystem): Promise<Owners> {
   return { users: await namesIn(files, "/etc/passwd"), groups: await namesIn(files, "/etc/group") };
 }
@@ -25,5 +25,5 @@ async function namesIn(files: FileSystem, path: string): Promise<Names> {
     const [name = "", , number = ""] = line.split(":");
     return isName.test(name) && /^\d{1,10}$/.test(number) ? [[Number(number), name]] : [];
   });
-  return new Map(entries.toReversed()); // the first line of a number counts
+  return new Map(entries.toReversed()); // the first name of a number counts
 }

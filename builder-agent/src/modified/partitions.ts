@@ -3,7 +3,7 @@ import { partOf, type Disk } from "./disk.ts";
 const sectorBytes = 512;
 const maxEntries = 256;
 
-/** The partitions of a disk by GPT or MBR, in the order of the table; the whole disk where it has none. */
+/** The partitions of a disk by GPT or MBR, in the order of the table. Without a table, the whole disk. */
 export async function partitionsOf(disk: Disk): Promise<Disk[]> {
   const first = await disk.read(0, 2 * sectorBytes);
   if (first.toString("latin1", sectorBytes, sectorBytes + 8) === "EFI PART") {
@@ -29,7 +29,7 @@ async function gptPartitions(disk: Disk, head: Buffer): Promise<Disk[]> {
   }).flat();
 }
 
-/** Nothing for an empty entry, and for one that goes beyond the disk. */
+/** Empty for an empty entry, and for one that goes beyond the disk. */
 function sliceOf(disk: Disk, startSector: number, sectors: number): Disk[] {
   const [start, size] = [startSector * sectorBytes, sectors * sectorBytes];
   return startSector > 0 && sectors > 0 && start + size <= disk.size ? [partOf(disk, start, size)] : [];

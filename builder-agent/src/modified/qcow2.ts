@@ -2,20 +2,20 @@ import type { FileHandle } from "node:fs/promises";
 import { checkRange, readFully, UnreadableDisk, type Disk } from "./disk.ts";
 
 /*
- * Reads a session's overlay: the clusters that its guest has written, and the image below for all others. Only what QEMU
- * makes for us is read, without compression, encryption and files of other names, so that an overlay from a QEMU that its
- * guest has taken over can name nothing on this host. https://www.qemu.org/docs/master/interop/qcow2.html
+ * Reads a session's overlay: the clusters that its guest has written, and the image below it for all others. Reads only the
+ * features that QEMU uses for us: no compression, no encryption, no other files. So if a guest has taken its QEMU over, the overlay
+ * still cannot refer to other files of this host. https://www.qemu.org/docs/master/interop/qcow2.html
  */
 
 const magic = 0x514649fb;
-/** Dirty and corrupt are marks only; the others change how the file is read. */
+/** Dirty and corrupt are only marks. Other features change how the file is read. */
 const readableFeatures = 0b11n;
 const offsetMask = 0x00fffffffffffe00n;
 const compressed = 1n << 62n;
 const allZeros = 1n;
 const maxTableBytes = 8 * 1024 * 1024;
 
-/** @param below the disk below the overlay; null: a blank disk */
+/** @param below the disk below the overlay. Null: a blank disk */
 export async function overlayDisk(file: FileHandle, below: Disk | null): Promise<Disk> {
   const { size, clusterBytes, table } = await readHead(file);
   const entriesPerTable = clusterBytes / 8;
@@ -59,7 +59,8 @@ export async function overlayDisk(file: FileHandle, below: Disk | null): Promise
 async function readHead(file: FileHandle) {
   const head = await readFully(file, 0, 104);
   const version = head.readUInt32BE(4);
-  if (head.readUInt32BE(0) !== magic || version < 2 || version > 3) throw new UnreadableDisk("its overlay is no qcow2");
+  if (head.readUInt32BE(0) !== magic || version < 2 || version > 3)
+    throw new UnreadableDisk("its overlay is not a qcow2 file");
   const isPlain =
     head.readUInt32BE(32) === 0 && (version === 2 || (head.readBigUInt64BE(72) & ~readableFeatures) === 0n);
   if (!isPlain) throw new UnreadableDisk("its overlay has features that no overlay of ours has");

@@ -1,11 +1,39 @@
-import type { Reading } from "./reading.ts";
+import { open, rm, type FileHandle } from "node:fs/promises";
+import type { Sides } from "./compare.ts";
+import { rawDisk } from "./disk.ts";
+import { rootFileSystem } from "./file-system.ts";
+import { overlayDisk } from "./qcow2.ts";
 
-/** Enough for two that keep files and one that only reads. Each reading of a running machine copies its overlay. */
+/** A session's disk at one moment, and the image that it started from. Dispose of it to close the overlay. */
+export interface Reading extends AsyncDisposable {
+  id: string;
+  sides: Sides;
+}
+
+export interface ReadingFiles {
+  /** The raw disk below the overlay. */
+  image: FileHandle;
+  overlay: string;
+  /** The overlay is a copy, and is deleted with the reading. */
+  isCopy: boolean;
+}
+
+export async function openReading({ image, overlay, isCopy }: ReadingFiles): Promise<Reading> {
+  await using stack = new AsyncDisposableStack();
+  if (isCopy) stack.defer(() => rm(overlay, { force: true }));
+  const top = stack.use(await open(overlay));
+  const base = rawDisk(image, (await image.stat()).size);
+  const sides = { before: await rootFileSystem(base), after: await rootFileSystem(await overlayDisk(top, base)) };
+  const held = stack.move();
+  return { id: crypto.randomUUID(), sides, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
+/** Enough for two clients that save files and one that only reads. Each reading of a running machine copies its overlay. */
 const maxHeld = 3;
 /** All readings are closed after this time without a request. */
 const idleMs = 2 * 60_000;
 
-/** The moments that a list has named and that orders may still go on with; the last used ones. */
+/** The most recently used readings, so that later orders can continue from the same moment as a list. */
 export class Readings {
   /** The least recently used first. */
   readonly #held = new Map<string, Reading>();

@@ -4,22 +4,21 @@ import type { ModifiedOrder, TestdriveClaim } from "../contract.ts";
 import type { CachedImage } from "../image-cache.ts";
 import { leaseOfTestdrive } from "../lease.ts";
 import { sentenceOf, type Log } from "../log.ts";
-import type { ModifiedApi } from "../modified-api.ts";
 import type { Qmp } from "../testdrive/qmp.ts";
+import type { WorkerApi } from "../worker-api.ts";
 import { answerFrom, refused, type Answered } from "./answers.ts";
 import { holdChannel } from "./channel.ts";
 import { UnreadableDisk } from "./disk.ts";
 import type { EndedDisk, EndedDisks } from "./ended-disks.ts";
 import { whilePaused } from "./pause.ts";
-import { openReading, type Reading } from "./reading.ts";
-import { Readings } from "./readings.ts";
+import { Readings, openReading, type Reading } from "./readings.ts";
 
 export interface SessionFilesParts {
   claim: Pick<TestdriveClaim, "testdriveId" | "token" | "requestId" | "imageType">;
   /** The session's qcow2. */
   overlay: string;
   image: Pick<CachedImage, "path" | "format">;
-  api: ModifiedApi;
+  api: Pick<WorkerApi, "openModified" | "answerModified">;
   endedDisks: EndedDisks;
   /** Aborted when the agent stops. */
   signal: AbortSignal;
@@ -28,18 +27,18 @@ export interface SessionFilesParts {
 
 type Machine = Pick<Qmp, "execute">;
 
-/** The machine is paused while its overlay is copied: about a second per gigabyte. */
+/** The machine is paused while its overlay is copied, about a second per gigabyte. */
 const maxCopyBytes = 4e9;
 /** An answer that its client does not read ends after this. */
 const answerMs = 10 * 60_000;
 
 /**
- * Answers which files the session of a testdrive has changed in its image: while the machine runs, from copies of its overlay;
- * afterwards from the overlay itself, while that is stored. Orders are answered one after the other.
+ * Answers which files of its image a testdrive has changed. While the machine runs, it reads copies of the overlay; afterwards it
+ * reads the overlay itself, while that is stored. Answers one order at a time.
  */
 export class SessionFiles implements AsyncDisposable {
   readonly #parts: SessionFilesParts;
-  /** Open from the start: the cache may delete it before the session's disk is deleted. */
+  /** Open from the start, because the cache may delete the file before the session's disk is deleted. */
   readonly #image: FileHandle;
   readonly #over = new AbortController();
   #overlay: { path: string; machine: Machine | null };
@@ -53,12 +52,12 @@ export class SessionFiles implements AsyncDisposable {
     this.#overlay = { path: parts.overlay, machine: null };
   }
 
-  /** Before the machine starts; `attach` when it runs. */
+  /** Call it before the machine starts, and `attach` when the machine runs. */
   static async open(parts: SessionFilesParts): Promise<SessionFiles> {
     return new SessionFiles(parts, await open(parts.image.path));
   }
 
-  /** The machine runs: from now on there are answers. */
+  /** Call it when the machine runs. From then on orders are answered. */
   attach(machine: Machine): void {
     this.#overlay = { ...this.#overlay, machine };
     const { api, claim } = this.#parts;
@@ -68,7 +67,7 @@ export class SessionFiles implements AsyncDisposable {
     void holdChannel({ dial: () => api.openModified(lease), onOrder, signal }).finally(() => this.#end());
   }
 
-  /** The machine is gone: stores its disk for a while, and answers from it. Settles without waiting for that. */
+  /** Call it when the machine has ended. Stores its disk for a while to answer from it. Does not wait for the end of that. */
   async [Symbol.asyncDispose](): Promise<void> {
     const hasRun = this.#overlay.machine !== null;
     this.#overlay = { ...this.#overlay, machine: null };
@@ -88,7 +87,7 @@ export class SessionFiles implements AsyncDisposable {
     return await endedDisks.put(overlay, `${claim.testdriveId}.qcow2`);
   }
 
-  /** No more answers; closes all files. */
+  /** Stops answering and closes all files. */
   #end(): Promise<void> {
     this.#over.abort();
     return this.#inOrder(async () => {
@@ -113,7 +112,7 @@ export class SessionFiles implements AsyncDisposable {
     await api.answerModified(lease, answer, inTime);
   }
 
-  /** @param used what has to stay until the answer has gone out */
+  /** @param used is disposed of when the answer was sent */
   async #answerTo(order: ModifiedOrder, signal: AbortSignal, used: AsyncDisposableStack): Promise<Answered> {
     const { log } = this.#parts;
     try {
@@ -126,7 +125,7 @@ export class SessionFiles implements AsyncDisposable {
     }
   }
 
-  /** A new reading, or that of the list which the order continues. Undefined: that one is closed. */
+  /** A new reading, or the one of the list that the order continues. Undefined: that one is closed. */
   async #readingFor({ wanted }: ModifiedOrder, used: AsyncDisposableStack): Promise<Reading | undefined> {
     if (wanted.kind === "data" && wanted.reading !== undefined) return this.#readings.find(wanted.reading);
     const whyNot = this.#whyNot();
@@ -156,7 +155,7 @@ export class SessionFiles implements AsyncDisposable {
     return copy;
   }
 
-  /** Sessions without a disk that can be compared. */
+  /** Why the session has no disk that can be compared. Undefined: it has one. */
   #whyNot(): string | undefined {
     const { claim, image } = this.#parts;
     if (claim.imageType === "oemiso") return "the disk that a medium installs to has no image to compare it with";

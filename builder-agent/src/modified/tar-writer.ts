@@ -7,7 +7,7 @@ const kinds: Partial<Record<Inode["type"], string>> = { f: "0", l: "2", d: "5" }
 const maxOctal = 8 ** 7 - 1;
 const maxSize = 8 ** 11 - 1;
 
-/** A tar of the changes' new files, directories and links with owner and mode; POSIX.1-2001 (pax) where ustar has no room. */
+/** A tar of the new files, directories and links, with owner and mode. Uses pax records (POSIX.1-2001) where ustar has no room. */
 export async function* writeTar(files: FileSystem, changes: readonly Change[]): AsyncGenerator<Buffer> {
   for (const { path, after } of changes) {
     const kind = after && kinds[after.type];
@@ -67,7 +67,7 @@ function block({ name, target, kind, size, mode, uid = 0, gid = 0, at = 0 }: Blo
   return bytes;
 }
 
-/** 0 for what has no room: then a record of pax says it. */
+/** 0 if the value does not fit. Then a pax record has it. */
 const octal = (value: number, max: number, digits: number): string =>
   (value > max ? 0 : value).toString(8).padStart(digits, "0");
 
@@ -75,7 +75,7 @@ const isPlain = (bytes: Buffer): boolean => bytes.length <= 100 && bytes.every((
 
 const padding = (size: number): Buffer => Buffer.alloc((blockBytes - (size % blockBytes)) % blockBytes);
 
-/** A record says its own length, the digits of it counted too. */
+/** A record starts with its own length, which includes the digits of the length. */
 function record(key: string, value: Buffer): Buffer {
   const rest = key.length + value.length + 3;
   let length = rest + String(rest).length;

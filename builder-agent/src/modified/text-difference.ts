@@ -1,6 +1,6 @@
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch, type StructuredPatchHunk } from "diff";
 
-/** The time to find the shortest difference grows with the square of its length; beyond so many edits, all lines count as changed. */
+/** Finding the shortest difference takes quadratic time. If there are more edits than this, all lines count as changed. */
 const maxEditLength = 500;
 
 /**
@@ -16,7 +16,7 @@ export function unifiedDifference(before: string, after: string, names: readonly
   return patch.hunks.length === 0 ? "" : withShortRanges(formatPatch(patch, FILE_HEADERS_ONLY));
 }
 
-/** `diff -u` leaves out a length of one. Lines of the texts never start with an @. */
+/** `diff -u` omits a length of one. Lines of the texts never start with an @. */
 const withShortRanges = (difference: string): string =>
   difference.replace(/^@@ .* @@$/gm, (head) => head.replace(/,1(?= )/g, ""));
 

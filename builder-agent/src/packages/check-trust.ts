@@ -1,9 +1,9 @@
-/** Holds what a build has fetched to the keys of its repositories. */
+/** Checks the signatures of what a build has fetched. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { BuildFailure } from "../build/build-failure.ts";
+import { BuildFailure } from "../build/failure.ts";
 import { ownLine } from "../build/log-line.ts";
-import { quietLimit } from "../quiet-limit.ts";
+import { collect, quietLimit } from "../receive.ts";
 import type { FrozenInput, RepositoryTrust } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import { OutsideRefused } from "../outside.ts";
@@ -16,7 +16,6 @@ export interface TrustCheck {
   input: Pick<FrozenInput, "packages" | "packageType" | "repositories" | "keys">;
   /** Where the packages are. */
   dir: string;
-  /** Of the build. */
   workDir: string;
   reach: Reach;
   signal: AbortSignal;
@@ -26,10 +25,10 @@ export interface TrustCheck {
 type Signed = FrozenInput["repositories"][number] & { trust: RepositoryTrust };
 
 /**
- * A repository that was signed when its packages were chosen: each of its packages must be signed by a key of the repository
- * or of the appliance, and its index, while it is still that one, must be signed by the repository's. All others are told in
- * the log as not signed: there the checksum alone is what a package is held to. Debian signs no package: a signed index
- * names the checksums of the lists, which name those of the packages.
+ * Checks the repositories that were signed when their packages were chosen. Each package must be signed by a key of the repository
+ * or of the appliance. If the index has not changed since, it must be signed by a key of the repository. For other repositories
+ * only the packages' checksums are verified, and the log says so. Debian signs no packages: its signed index has the checksums of
+ * the lists, which have those of the packages.
  */
 export async function checkTrust(check: TrustCheck): Promise<void> {
   const { input, onLine, dir, signal } = check;
@@ -58,7 +57,7 @@ const distinct = <K extends { fingerprint: string }>(keys: K[]): K[] => [
   ...new Map(keys.map((key) => [key.fingerprint, key])).values(),
 ];
 
-/** The index may have changed or be unreachable. Packages are checked against the checksums and keys of the build anyway. */
+/** The index may have changed or be unreachable. The packages are checked in any case. */
 async function checkIndex(repository: Signed, check: TrustCheck): Promise<string> {
   const { index: path, indexSha256, signedBy, keys } = repository.trust;
   const index = await read(path, repository, check);
@@ -82,7 +81,7 @@ async function checkIndex(repository: Signed, check: TrustCheck): Promise<string
 /** An InRelease has its signature inside. */
 const contained = { bytes: undefined };
 
-/** `isGone`: there is no such file, or none that could be one. */
+/** `isGone`: there is no such file, or it is too large to be one. */
 type Read = { bytes: Uint8Array } | { reason: string; isGone: boolean };
 
 const maxBytes = 2 * 1024 * 1024;
@@ -91,12 +90,10 @@ async function read(path: string, repository: Signed, { reach, signal }: TrustCh
   const address = addressOf(repository, path);
   try {
     return await withRetry(async () => {
-      const quiet = quietLimit(signal);
-      try {
-        return await whole(await askRepository(address, reach, quiet.signal), quiet.heard);
-      } finally {
-        quiet.end();
-      }
+      using quiet = quietLimit(signal);
+      const { body } = await askRepository(address, reach, quiet.signal);
+      const bytes = await collect(body, maxBytes, quiet.heard);
+      return bytes ? { bytes } : { reason: "it is too large", isGone: true };
     }, shortTries(signal));
   } catch (error) {
     signal.throwIfAborted();
@@ -104,15 +101,4 @@ async function read(path: string, repository: Signed, { reach, signal }: TrustCh
     if (!isAnswer && !(error instanceof OutsideRefused) && !isWorthRetry(error)) throw error;
     return { reason: sentenceOf(error).slice(0, 300), isGone: isAnswer && [403, 404, 410].includes(error.status) };
   }
-}
-
-async function whole(answer: Response, heard: () => void): Promise<Read> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const bytes of answer.body ?? []) {
-    heard();
-    if ((size += bytes.length) > maxBytes) return { reason: "it is too large", isGone: true };
-    pieces.push(bytes);
-  }
-  return { bytes: Buffer.concat(pieces) };
 }

@@ -5,8 +5,8 @@ import { debianArch, frozenComponent, nvra, type FrozenInput, type FrozenPackage
 import { packageFile } from "./package-file.ts";
 
 /**
- * Makes a repository of the fetched packages for debootstrap and apt: the frozen paragraphs with the files that they are in
- * here. Debian's own tools would take ten seconds for it. It is not signed: each file was compared with its checksum.
+ * Makes a repository of the fetched packages for debootstrap and apt, from their frozen paragraphs. Debian's own tools would take
+ * ten seconds. It is not signed, because the checksum of each file was verified.
  */
 export async function writeDebRepository(
   { appliance, debRelease, packages, sourceDate = 0 }: FrozenInput,

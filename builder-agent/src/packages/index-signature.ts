@@ -6,15 +6,14 @@ import { asNobody } from "../testdrive/rights.ts";
 
 export interface SignedIndex {
   index: Uint8Array;
-  /** Detached, in armour or binary; absent: the index contains it. */
+  /** Detached, in armour or binary. Absent: the index contains its signature. */
   signature?: Uint8Array | undefined;
   keys: RepositoryTrust["keys"];
 }
 
 /**
- * Asks gpgv whether one of exactly these keys signed exactly these bytes: it knows no other keyring, runs as nobody and finds
- * nothing but the three files. `dir` is made for it, and gone afterwards. A key may have expired since; a revoked one proves
- * nothing.
+ * Asks gpgv whether one of these keys signed these bytes. gpgv knows no other keyring, and runs as the user nobody in `dir`, which
+ * has only these files and is deleted afterwards. A key may have expired since. A signature by a revoked key does not count.
  */
 export async function isSignedIndex({ index, signature, keys }: SignedIndex, dir: string, signal: AbortSignal) {
   const files = {
@@ -28,8 +27,8 @@ export async function isSignedIndex({ index, signature, keys }: SignedIndex, dir
 }
 
 /**
- * The text that a clearsigned file signs, and the fingerprint of the key of this armoured keyring that did it. Nothing before and
- * after the signed part is in the text. Undefined: none of the keys signed it.
+ * The signed text in a clearsigned file, without anything before and after it, and the fingerprint of the key that signed it.
+ * Undefined: no key of this armoured keyring signed it.
  */
 export async function readSigned(
   index: Uint8Array,
@@ -46,7 +45,7 @@ const armours = (keyring: string): string[] => keyring.match(/-----BEGIN [^]*?--
 
 interface GpgvRun {
   dir: string;
-  /** The words of the command line behind its options. */
+  /** The arguments after the options. */
   signed: string[];
   signal: AbortSignal;
 }
@@ -73,10 +72,10 @@ async function askGpgv(files: Record<string, Uint8Array>, { dir, signed, signal 
   }
 }
 
-/** What programs that judge signatures see: nothing of the agent's, and messages that can be read by a program. */
+/** The environment of programs that check signatures: nothing of the agent's own, and messages in English. */
 export const gpgEnvironment = { PATH: "/usr/bin:/bin", HOME: "/nonexistent", LC_ALL: "C" };
 
-/** gpgv tells of each signature between two NEWSIG; the last word of VALIDSIG is the primary key's fingerprint. */
+/** gpgv begins the report of each signature with NEWSIG. The last word of VALIDSIG is the primary key's fingerprint. */
 function signerIn(lines: readonly string[], isKnown: (fingerprint: string) => boolean): string | undefined {
   const status = lines.flatMap((line) => (line.startsWith("[GNUPG:] ") ? [line.split(" ").slice(1)] : []));
   let accepted = false;
@@ -89,7 +88,7 @@ function signerIn(lines: readonly string[], isKnown: (fingerprint: string) => bo
   return undefined;
 }
 
-/** gpgv's keyring has no armour: RFC 9580 §6.2, headers up to an empty line, base64, a checksum behind "=". */
+/** gpgv's keyring has no armour. See RFC 9580 §6.2: headers up to an empty line, base64, a checksum after "=". */
 function unarmoured(armour: string): Buffer {
   const body = /-----BEGIN [^\n]*\n(?:[^\n]+\n)*?[ \t]*\n([A-Za-z0-9+/=\s]+?)(?:\n=[^\n]*)?\n-----END/.exec(
     armour.replaceAll("\r", ""),

@@ -1,5 +1,5 @@
-/** Reading files of a build's repositories: those of mirrors, and those that the Worker itself has. */
-import { BuildFailure } from "../build/build-failure.ts";
+/** Fetches files of a build's repositories, from mirrors or from the Worker itself. */
+import { BuildFailure } from "../build/failure.ts";
 import type { FrozenRepository } from "../contract.ts";
 import { fetchOutside, OutsideRefused, type OutsideRules } from "../outside.ts";
 import { RemoteRefusal } from "../retry.ts";
@@ -8,23 +8,23 @@ import { RemoteRefusal } from "../retry.ts";
 export interface Reach {
   /** Base of the Worker, which serves `service:/…`. */
   url: string;
-  /** What the Worker's calls about this build require. */
+  /** Headers for the Worker's calls about this build. */
   credentials: Record<string, string>;
-  /** Where the Worker has the calls about this build: they serve uploaded packages (`service:/user/ID`) and the appliance's own files. */
+  /** Base of the Worker's calls about this build, for uploaded packages (`service:/user/ID`) and the appliance's own files. */
   buildUrl?: string;
   allowHosts: readonly string[];
-  /** Further hosts, only for repositories of the operator's catalogues. */
+  /** More hosts, only for repositories of the operator's catalogues. */
   catalogueHosts?: readonly string[];
-  /** Only for repositories of catalogues, and for these hosts of them. */
+  /** Only for repositories of catalogues on these hosts. */
   catalogueProxy?: OutsideRules["proxy"];
 }
 
 /** A file of a repository. */
 export interface Address {
-  /** Of the repository, without a slash at its end. */
+  /** URL of the repository, without a slash at its end. */
   base: string;
   isOfCatalogue?: boolean | undefined;
-  /** Below that, as `insideOnly` answers it. */
+  /** The path below it, from `insideOnly`. */
   path: string;
 }
 
@@ -35,7 +35,7 @@ export const addressOf = (
 
 const maxRedirects = 5;
 
-/** Mirrors send their clients on; every URL on the way is checked like the first. An answer that is not a success is thrown. */
+/** Follows the redirects of mirrors, and checks every URL like the first. Throws if the answer is not a success. */
 export async function askRepository(address: Address, reach: Reach, signal: AbortSignal): Promise<Response> {
   const { base, path } = address;
   const [, own] = /^service:(\/.*)/.exec(base) ?? [];
@@ -58,13 +58,14 @@ export async function askRepository(address: Address, reach: Reach, signal: Abor
   throw new OutsideRefused(`${base} redirects without end.`);
 }
 
-function succeeded(answer: Response): Response {
+/** The answer, if its status is a success. */
+export function succeeded(answer: Response, what = "GET"): Response {
   if (answer.ok) return answer;
   void answer.body?.cancel();
-  throw new RemoteRefusal("GET", answer.status, "");
+  throw new RemoteRefusal(what, answer.status, "");
 }
 
-/** Locations come from a mirror's metadata; zypper too knows no others. `+` and `~` stay as they are. */
+/** Checks a location from a mirror's metadata, and encodes it for a URL. `+` and `~` are not encoded, like in zypper. */
 export function insideOnly(location: string): string {
   const steps = location.split("/");
   if (steps.some((step) => step === "" || step === "." || step === "..")) {

@@ -1,4 +1,4 @@
-/** Packages that builds on this host have fetched, for later builds. */
+/** Caches the packages that builds on this host have fetched. */
 import { createHash } from "node:crypto";
 import { constants, copyFile, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,26 +7,26 @@ import type { FrozenPackage } from "../contract.ts";
 import { DiskCache, fileSize } from "../disk-cache.ts";
 import { freeBytes } from "../disk-room.ts";
 import { sentenceOf, type Log } from "../log.ts";
-import { orAborted } from "../or-aborted.ts";
-import { writeAll } from "../testdrive/write-all.ts";
+import { orAborted } from "../mutex.ts";
+import { receive } from "../receive.ts";
 
 export interface WantedPackage {
-  /** URL of its repository. A package of another repository is never used for it. */
+  /** URL of its repository. A package of another repository never replaces it. */
   repository: string;
   checksum: FrozenPackage["checksum"];
   /** Where the build needs it. */
   into: string;
 }
 
-/** A package is not stored if less than this would remain free on the disk. */
+/** A package is not cached if less disk space than this would remain free. */
 const reserveBytes = 1e9;
 
 /**
- * A package is `REPOSITORY/TYPE/AA/CHECKSUM`. REPOSITORY is a digest of its address: otherwise anyone who knows the checksum of a
- * private package could get it by naming it, and anyone who can make two files of one MD5 could replace one by the other.
+ * A package is `REPOSITORY/TYPE/AA/CHECKSUM`. REPOSITORY is a digest of its URL. Without it, anyone who knows the checksum of a
+ * private package could get that package, and anyone who can make two files with the same MD5 could replace one by the other.
  *
- * A build gets a copy, never a link, because scripts of bare builds could write through it. The copy is compared with its checksum
- * while it is made, because they could have written here too.
+ * A build gets a copy, never a link, because scripts of bare builds could write through a link. The checksum is verified while the
+ * copy is made, because such scripts could have written to the cache too.
  */
 export class PackageCache {
   readonly #cache: DiskCache;
@@ -46,8 +46,8 @@ export class PackageCache {
   }
 
   /**
-   * Puts the package into its place: a copy of the cached one, or what `download` puts there, which is then cached. Builds that
-   * need the same package at the same time share one download. If it fails, the next of them tries its own.
+   * Puts the package into its place: copies the cached one, or calls `download` and caches the result. Builds that need the same
+   * package at the same time share one download. If it fails, the next build tries its own.
    */
   async take(wanted: WantedPackage, download: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const path = this.#pathOf(wanted);
@@ -64,7 +64,7 @@ export class PackageCache {
     await done;
   }
 
-  /** Frees at least that many bytes, if it has as many. */
+  /** Frees at least that many bytes, or all that the cache has. */
   async free(bytes: number): Promise<void> {
     await this.#cache.free(bytes);
   }
@@ -82,7 +82,7 @@ export class PackageCache {
     return false;
   }
 
-  /** A build does not fail if its package cannot be cached. */
+  /** If the package cannot be cached, the build continues. */
   async #store(path: string, from: string): Promise<void> {
     const { dir, maxBytes, log } = this.#place;
     const incoming = this.#cache.incoming("package");
@@ -98,7 +98,7 @@ export class PackageCache {
   }
 }
 
-/** Undefined: the operator wants no cache. What an earlier one stored is deleted. */
+/** Undefined: switched off by the operator. Then deletes the directory of an earlier cache. */
 export async function openConfiguredPackageCache(
   { stateDir, packageCacheGb }: Pick<Config, "stateDir" | "packageCacheGb">,
   log: Log,
@@ -115,21 +115,12 @@ async function listPackages(dir: string): Promise<string[]> {
   return packages.map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** False: there is no such file, or it has another checksum. */
+/** False: there is no such file, or its checksum is wrong. */
 async function copyChecked(from: string, into: string, { type, value }: FrozenPackage["checksum"]): Promise<boolean> {
   // Do not follow a link, and do not wait for the writer of a pipe.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   await using source = await open(from, flags).catch(() => undefined);
   if (!source || !(await source.stat()).isFile()) return false;
-  await using copy = await open(into, "w", 0o644);
-  const digest = createHash(type);
-  const buffer = Buffer.alloc(1024 * 1024);
-  for (let position = 0; ;) {
-    const { bytesRead } = await source.read(buffer, 0, buffer.length, position);
-    if (bytesRead === 0) return digest.digest("hex") === value;
-    const bytes = buffer.subarray(0, bytesRead);
-    digest.update(bytes);
-    await writeAll(copy, bytes, position);
-    position += bytesRead;
-  }
+  const bytes = source.createReadStream({ autoClose: false, highWaterMark: 1024 * 1024 });
+  return (await receive(bytes, into, { type })) === value;
 }

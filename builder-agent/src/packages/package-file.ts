@@ -1,5 +1,5 @@
 import type { FrozenPackage } from "../contract.ts";
 
-/** A package's file in the directory of a build, by its checksum: no name of a mirror's making comes near a path. */
+/** A package's file name in the directory of a build. It is made of the checksum, because names come from mirrors. */
 export const packageFile = ({ checksum, control }: Pick<FrozenPackage, "checksum" | "control">) =>
   `${checksum.value}.${control === undefined ? "rpm" : "deb"}`;

@@ -1,34 +1,33 @@
-/** Fetches the frozen packages, each compared with its frozen checksum: nothing else gets into the image. */
-import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
+/** Fetches the frozen packages and verifies their frozen checksums. Nothing else gets into the image. */
 import { join } from "node:path";
-import { quietLimit } from "../quiet-limit.ts";
+import { BuildFailure } from "../build/failure.ts";
 import { nvra, type FrozenInput, type FrozenPackage, type FrozenRepository } from "../contract.ts";
-import { shortTries, withRetry } from "../retry.ts";
-import { writeAll } from "../testdrive/write-all.ts";
+import { sentenceOf } from "../log.ts";
+import { OutsideRefused } from "../outside.ts";
+import { quietLimit, receive } from "../receive.ts";
+import { isWorthRetry, RemoteRefusal, shortTries, withRetry } from "../retry.ts";
 import { addressOf, askRepository, insideOnly, type Address, type Reach } from "./mirror.ts";
 import type { PackageCache } from "./package-cache.ts";
 import { packageFile } from "./package-file.ts";
-import { packageFailure, WrongPackage } from "./package-failure.ts";
 import type { StoredPackageFiles } from "./stored-packages.ts";
 
 export interface PackageFetch {
   input: Pick<FrozenInput, "packages" | "repositories">;
   dir: string;
   reach: Reach;
-  /** Packages that earlier builds have fetched. */
+  /** Packages that earlier builds fetched. */
   packageCache?: PackageCache | undefined;
-  /** Asked for packages that their mirrors do not have any more. */
+  /** For packages that their mirrors no longer have. */
   stored?: StoredPackageFiles | undefined;
   signal: AbortSignal;
   onProgress: (fraction: number) => void;
 }
 
-/** More would gain nothing at one mirror, and would be rude. */
+/** More would not be faster at one mirror, and would burden it. */
 const atOnce = 6;
 const maxPackageBytes = 4 * 1024 ** 3;
 
-/** Puts every package of the input into `dir`. */
+/** Fetches every package of the input into `dir`. */
 export async function fetchPackages(fetching: PackageFetch): Promise<void> {
   const { packages, repositories } = fetching.input;
   const byAlias = new Map(repositories.map((repository) => [repository.alias, repository]));
@@ -42,7 +41,7 @@ export async function fetchPackages(fetching: PackageFetch): Promise<void> {
       fetching.onProgress(++done / packages.length);
     }
   };
-  // The first failure is the one to tell; the others would only say that they were stopped.
+  // Only the first failure counts. The others are its consequence.
   const workers = Array.from({ length: atOnce }, work);
   await Promise.all(workers).catch(async (error: unknown) => {
     failed.abort(error);
@@ -52,7 +51,7 @@ export async function fetchPackages(fetching: PackageFetch): Promise<void> {
 }
 
 interface OneFetch extends PackageFetch {
-  /** That the package is from. */
+  /** The repository of the package. */
   repository: FrozenRepository | undefined;
 }
 
@@ -85,11 +84,11 @@ const addressesOf = (repository: FrozenRepository, path: string): Address[] => {
   return snapshotUrl === undefined ? [own] : [addressOf({ ...repository, url: snapshotUrl }, path), own];
 };
 
-/** From the first of the addresses that has it. The failure of the last one counts. */
+/** Downloads from the first address that has the package. Throws the error of the last address. */
 async function fromMirrors(one: FrozenPackage, addresses: readonly Address[], job: OneFetch): Promise<void> {
   for (const [index, address] of addresses.entries()) {
     try {
-      return await withRetry(() => receive(one, address, job), shortTries(job.signal));
+      return await withRetry(() => fetchFrom(address, one, job), shortTries(job.signal));
     } catch (error) {
       job.signal.throwIfAborted();
       if (index === addresses.length - 1) throw error;
@@ -97,22 +96,36 @@ async function fromMirrors(one: FrozenPackage, addresses: readonly Address[], jo
   }
 }
 
-async function receive(one: FrozenPackage, address: Address, job: OneFetch): Promise<void> {
-  const quiet = quietLimit(job.signal);
-  try {
-    const answer = await askRepository(address, job.reach, quiet.signal);
-    await using file = await open(join(job.dir, packageFile(one)), "w", 0o644);
-    const digest = createHash(one.checksum.type);
-    let size = 0;
-    for await (const bytes of answer.body ?? []) {
-      quiet.heard();
-      if (size + bytes.length > (one.size || maxPackageBytes)) throw new WrongPackage();
-      await writeAll(file, bytes, size);
-      digest.update(bytes);
-      size += bytes.length;
-    }
-    if (digest.digest("hex") !== one.checksum.value) throw new WrongPackage();
-  } finally {
-    quiet.end();
+async function fetchFrom(address: Address, one: FrozenPackage, job: OneFetch): Promise<void> {
+  const { type, value } = one.checksum;
+  using quiet = quietLimit(job.signal);
+  const { body } = await askRepository(address, job.reach, quiet.signal);
+  const onBytes = (size: number) => {
+    quiet.heard();
+    if (size > (one.size || maxPackageBytes)) throw new WrongPackage();
+  };
+  if ((await receive(body, join(job.dir, packageFile(one)), { type, onBytes })) !== value) throw new WrongPackage();
+}
+
+/** The file is not the one that the metadata announced. */
+class WrongPackage extends Error {}
+
+/** If the service is at fault, another agent retries the build. If a mirror is at fault, the build fails. */
+function packageFailure(error: unknown, one: FrozenPackage, base: string): unknown {
+  const kind = base.startsWith("service:") && isWorthRetry(error) ? "error" : "failed";
+  const from = base.startsWith("service:") ? "of its repository" : `at ${base}`;
+  const refresh = "Refresh the repository and build again.";
+  if (error instanceof OutsideRefused) {
+    return new BuildFailure({ kind, reason: `A repository cannot be used: ${error.message}` }, { cause: error });
   }
+  if (error instanceof WrongPackage) {
+    const reason = `${nvra(one)} ${from} is not the file that was chosen: its ${one.checksum.type} or size is another. ${refresh}`;
+    return new BuildFailure({ kind, reason });
+  }
+  if (error instanceof RemoteRefusal && [403, 404, 410].includes(error.status)) {
+    return new BuildFailure({ kind, reason: `${nvra(one)} is gone: HTTP ${error.status} ${from}. ${refresh}` });
+  }
+  if (!isWorthRetry(error) && !(error instanceof RemoteRefusal)) return error;
+  const reason = `${nvra(one)} could not be downloaded ${from}: ${sentenceOf(error)}`.slice(0, 500);
+  return new BuildFailure({ kind, reason }, { cause: error });
 }

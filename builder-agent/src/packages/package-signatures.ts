@@ -1,25 +1,24 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BuildFailure } from "../build/build-failure.ts";
+import { BuildFailure } from "../build/failure.ts";
 import { nvra, type FrozenInput, type FrozenKey, type FrozenPackage } from "../contract.ts";
 import { run } from "../process.ts";
 import { asNobody } from "../testdrive/rights.ts";
 import { gpgEnvironment } from "./index-signature.ts";
 import { packageFile } from "./package-file.ts";
-import { revokedKeys } from "./revoked-keys.ts";
 
 export interface SignedPackages {
-  /** All of one repository, which is signed. */
+  /** All packages of one signed repository. */
   packages: FrozenPackage[];
   repository: FrozenInput["repositories"][number];
-  /** Those of the repository, and the appliance's own: no other is known to rpm. */
+  /** The keys of the repository and of the appliance. rpm knows no others. */
   keys: FrozenKey[];
-  /** Where the packages are; the directory of their keys is there for the time of the check. */
+  /** Where the packages are. A directory for their keys is made here during the check. */
   dir: string;
   signal: AbortSignal;
 }
 
-/** Looks at every package with rpmkeys, as the user nobody: one of the keys must have signed each. Refuses the first that fails. */
+/** Checks with rpmkeys, as the user nobody, that one of the keys signed each package. Refuses the first package that fails. */
 export async function checkPackageSignatures(check: SignedPackages): Promise<void> {
   const { packages, keys, dir } = check;
   const keyring = join(dir, keyringName);
@@ -39,7 +38,7 @@ export async function checkPackageSignatures(check: SignedPackages): Promise<voi
   }
 }
 
-/** So many names fit on a command line. */
+/** As many names as fit on a command line. */
 const atOnce = 1000;
 const keyringName = ".keys";
 
@@ -51,7 +50,7 @@ async function checkSome(packages: FrozenPackage[], check: SignedPackages): Prom
   throw refusal(wrong, reasonOf(await rpmkeys(["-v", packageFile(wrong)], check)), check);
 }
 
-/** rpm has found all these signatures good. */
+/** Looks for revoked keys among signatures that rpm has accepted. */
 async function refuseRevoked(packages: FrozenPackage[], revoked: ReadonlySet<string>, check: SignedPackages) {
   let file: string | undefined;
   for (const line of await rpmkeys(["-v", ...packages.map(packageFile)], check)) {
@@ -71,7 +70,7 @@ function refusal(wrong: FrozenPackage, why: string, { repository }: SignedPackag
 const fix =
   "Add its signer's key to the appliance's GPG keys if you trust it, or refresh the repository and build again.";
 
-/** rpm's own keyring of files, instead of a database: it finds the directory by the process's working directory alone. */
+/** rpm's keyring of files instead of a database, relative to the working directory. */
 const settings = {
   _keyring: "fs",
   _keyringpath: `/proc/self/cwd/${keyringName}`,
@@ -88,7 +87,7 @@ async function rpmkeys(words: string[], { dir, signal }: SignedPackages): Promis
   return lines;
 }
 
-/** From rpmkeys -v: a line for each signature and digest, with OK, NOKEY, NOTTRUSTED, BAD or NOTFOUND at its end. */
+/** `rpmkeys -v` prints a line for each signature and digest, which ends with OK, NOKEY, NOTTRUSTED, BAD or NOTFOUND. */
 function reasonOf(lines: readonly string[]): string {
   const signatures = lines.flatMap((line) => {
     const [, keyId, verdict] = /key ID ([0-9a-f]+): ([A-Z]+)/i.exec(line) ?? [];
@@ -101,4 +100,37 @@ function reasonOf(lines: readonly string[]): string {
   if (stranger) return `is signed by the key ${stranger.keyId}, which is neither the repository's nor the appliance's`;
   if (signatures.length > 0) return "is signed in a way that rpm does not accept";
   return "is not signed";
+}
+
+/** OpenPGP's signature types for the revocation of a key and of a subkey. */
+const revocations = { key: "0x20", subkey: "0x28" };
+
+/**
+ * The ids of the revoked keys in a directory of armoured keys. rpm ignores revocations. A revocation counts even if its own
+ * signature is wrong, because then someone has changed the key.
+ */
+export async function revokedKeys(dir: string, signal: AbortSignal): Promise<Set<string>> {
+  const revoked = new Set<string>();
+  for (const name of await readdir(dir)) for (const id of await revokedIn(name, dir, signal)) revoked.add(id);
+  return revoked;
+}
+
+async function revokedIn(file: string, dir: string, signal: AbortSignal): Promise<string[]> {
+  const keys: { id: string; revoked: boolean }[] = [];
+  const words = ["--batch", "--no-options", "--no-keyring", "--homedir", "/nonexistent", "--list-packets", file];
+  await run(...asNobody("gpg", words), {
+    cwd: dir, // the user nobody cannot enter its parents
+    env: gpgEnvironment,
+    signal,
+    onLine: (line) => {
+      const id = /^\tkeyid: ([0-9A-F]{16})$/.exec(line)?.[1];
+      if (id !== undefined) keys.push({ id: id.toLowerCase(), revoked: false });
+      const kind = /, sigclass (0x[0-9a-f]{2})$/.exec(line)?.[1];
+      const [primary, last] = [keys.at(0), keys.at(-1)];
+      if (kind === revocations.key && primary) primary.revoked = true;
+      if (kind === revocations.subkey && last) last.revoked = true;
+    },
+  });
+  const isRevoked = keys.at(0)?.revoked === true;
+  return keys.flatMap(({ id, revoked }) => (revoked || isRevoked ? [id] : []));
 }

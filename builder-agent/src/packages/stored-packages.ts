@@ -1,4 +1,4 @@
-/** Files of frozen packages that the service stores, because mirrors drop old versions. */
+/** The service stores packages of builds, because mirrors delete old versions. */
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,8 @@ import { pieceBytes, storedChecksum, type FrozenInput, type FrozenPackage, type 
 import type { Lease } from "../lease.ts";
 import { sentenceOf } from "../log.ts";
 import { RemoteRefusal } from "../retry.ts";
-import { writeAll } from "../testdrive/write-all.ts";
+import { readInto } from "../files.ts";
+import { receive } from "../receive.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { packageFile } from "./package-file.ts";
 
@@ -24,7 +25,7 @@ export interface StoreOfBuild {
   onNote: (note: string) => void;
 }
 
-/** What the service stores of one build's packages. Nothing here fails a build. */
+/** Reads and adds the stored packages of one build. An error here never fails the build. */
 export class StoredPackageFiles implements AsyncDisposable {
   readonly #build: StoreOfBuild;
   readonly #over = new AbortController();
@@ -35,13 +36,13 @@ export class StoredPackageFiles implements AsyncDisposable {
     this.#build = { ...build, signal: AbortSignal.any([build.signal, this.#over.signal]) };
   }
 
-  /** Sends no more: the packages are about to be deleted. */
+  /** Stops sending, because the packages are about to be deleted. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#over.abort();
     await this.#sending;
   }
 
-  /** Puts a package that its mirrors do not have into its place. False: the service does not have it either. */
+  /** Fetches a package that its mirrors no longer have. False: the service does not have it either. */
   async take(one: FrozenPackage, repositoryId: number, into: string): Promise<boolean> {
     try {
       const found = (await this.#list()).get(keyOf(one, repositoryId));
@@ -53,14 +54,14 @@ export class StoredPackageFiles implements AsyncDisposable {
     }
   }
 
-  /** Begins to send the packages in `dir` that the service lacks. `sent` waits for the end. */
+  /** Starts to send the packages in `dir` that the service lacks. `sent` waits for the end. */
   give({ packages, repositories }: Given, dir: string): void {
     this.#sending = this.#give({ packages, repositories }, dir).catch((error: unknown) =>
       this.#note(error, "not all packages could be stored for later builds"),
     );
   }
 
-  /** Resolves when all that was to be sent is sent, or cannot be. */
+  /** Resolves when everything was sent or has failed. */
   sent(): Promise<void> {
     return this.#sending;
   }
@@ -75,22 +76,17 @@ export class StoredPackageFiles implements AsyncDisposable {
 
   async #read(one: FrozenPackage, { id, pieces }: { id: number; pieces: number }, into: string): Promise<boolean> {
     const { api, lease, signal } = this.#build;
-    await using file = await open(into, "w", 0o644);
-    const digest = createHash(one.checksum.type);
-    let size = 0;
-    for (let piece = 1; piece <= pieces; piece++) {
-      const { body } = await api.readPiece(lease, { packageId: id, piece }, signal);
-      for await (const bytes of body ?? []) {
-        await writeAll(file, bytes, size);
-        digest.update(bytes);
-        size += bytes.length;
+    const bytes = async function* () {
+      for (let piece = 1; piece <= pieces; piece++) {
+        const { body } = await api.readPiece(lease, { packageId: id, piece }, signal);
+        yield* body ?? [];
       }
-    }
-    return digest.digest("hex") === one.checksum.value;
+    };
+    return (await receive(bytes(), into, { type: one.checksum.type })) === one.checksum.value;
   }
 
   async #give({ packages, repositories }: Given, dir: string): Promise<void> {
-    // The service keeps the files of its own repositories anyway.
+    // The service has the files of its own repositories anyway.
     const outside = repositories.filter(({ url }) => !url.startsWith("service:"));
     if (outside.length === 0) return;
     const ids = new Map(outside.map(({ alias, id }) => [alias, id]));
@@ -142,10 +138,6 @@ const keyOf = (one: Pick<FrozenPackage, "checksum">, repositoryId: number): stri
 async function pieceAt(file: Awaited<ReturnType<typeof open>>, at: number): Promise<Uint8Array<ArrayBuffer>> {
   const { size } = await file.stat();
   const piece = new Uint8Array(Math.max(0, Math.min(pieceBytes, size - at)));
-  for (let read = 0; read < piece.length;) {
-    const { bytesRead } = await file.read(piece, read, piece.length - read, at + read);
-    if (bytesRead === 0) throw new Error("a package became shorter while it was read");
-    read += bytesRead;
-  }
+  if ((await readInto(file, piece, at)) < piece.length) throw new Error("a package became shorter while it was read");
   return piece;
 }

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { join } from "node:path";
 import { outputOf } from "../process.ts";
 
-/** How a root is written: with owners by number, hard links, capabilities and access lists; nothing that is mounted there. */
+/** Packs a root with numeric owners, hard links, capabilities and access control lists, and without mounts. */
 export const packArguments = (root: string, file: string): string[] =>
   writeArguments(root, file, [`--use-compress-program=zstd ${compression.join(" ")}`]);
 
@@ -22,7 +22,7 @@ const writeArguments = (root: string, file: string, more: readonly string[] = []
   ".",
 ];
 
-/** `root` is there, and empty. */
+/** `root` must exist and be empty. */
 export const unpackArguments = (file: string, root: string): string[] => [
   "tar",
   "--extract",
@@ -39,10 +39,7 @@ export const unpackArguments = (file: string, root: string): string[] => [
 
 const attributes = ["--xattrs", "--acls"];
 
-/**
- * Writes a root into an archive. The root must not change before `onRead`. Compression comes after that, so the build does not
- * wait for it.
- */
+/** Packs a root. It must not change before `onRead`. The compression follows, and the build does not wait for it. */
 export async function packRoot(root: string, file: string, packing: { signal: AbortSignal; onRead: () => void }) {
   const { signal, onRead } = packing;
   const copy = `${file}.copy`;
@@ -54,25 +51,25 @@ export async function packRoot(root: string, file: string, packing: { signal: Ab
   await compress(copy, file, signal);
 }
 
-/** Replaces an archive by a compressed one. */
+/** Compresses `copy` into `file` and deletes it. */
 export async function compress(copy: string, file: string, signal: AbortSignal): Promise<void> {
   await outputOf("zstd", [...compression, "--rm", "-o", file, copy], signal);
 }
 
-/** Makes the directory with what an archive holds. */
+/** Unpacks an archive into a new directory. */
 export async function unpackArchive(file: string, root: string, signal: AbortSignal): Promise<void> {
   await mkdir(root);
   await runTar(unpackArguments(file, root), signal);
 }
 
-/** Makes the root that an archive holds, described by another type's config.xml: what `system create` goes by. */
+/** Unpacks a root for another image type: `system create` reads the type from config.xml, which is replaced. */
 export async function unpackRoot(
   file: string,
   { root, description }: { root: string; description: string },
   signal: AbortSignal,
 ): Promise<void> {
   await unpackArchive(file, root, signal);
-  // What a build's scripts have left there is not followed: it may be a link to a directory of this host.
+  // A build's scripts may have replaced it by a link to a directory of this host.
   const imageDir = join(root, "image");
   if (!(await lstat(imageDir)).isDirectory()) throw new Error("the prepared root has no folder for its description");
   await rm(join(imageDir, "config.xml"), { force: true, recursive: true });

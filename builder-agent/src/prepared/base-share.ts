@@ -12,14 +12,14 @@ interface BasePlace {
   builder: string;
   workDir: string;
   signal: AbortSignal;
-  /** A sentence for the build's log. */
+  /** Takes a sentence for the build's log. */
   onNote: (note: string) => void;
 }
 
-/** A new base must spare later builds at least this part of their packages. */
+/** A new base must save later builds at least this fraction of their packages, in bytes. */
 const worthwhilePart = 0.1;
 
-/** One build's use of base roots: it starts from one, and what it installs becomes another. A build never fails by it. */
+/** One build's use of base roots: it starts from one, and its installed packages become another. Errors never fail the build. */
 export class BaseShare {
   readonly #place: BasePlace;
   readonly #archive: string;
@@ -36,7 +36,7 @@ export class BaseShare {
     return new BaseShare(place, archive, await place.bases.take(place, archive));
   }
 
-  /** Makes the root that the build starts from, if there is one. */
+  /** Unpacks the base that the build starts from, if there is one. */
   async unpack(root: string): Promise<void> {
     if (!this.#found) return;
     const { bases, input, signal, onNote } = this.#place;
@@ -54,7 +54,7 @@ export class BaseShare {
     }
   }
 
-  /** Where an archive of the root is to be written when its packages are installed. Undefined: none is needed. */
+  /** Where to write an archive of the root when its packages are installed. Undefined: none is needed. */
   get copy(): string | undefined {
     const { input, workDir } = this.#place;
     return isWorthwhile(input, this.#found) ? join(workDir, "new-base.tar") : undefined;

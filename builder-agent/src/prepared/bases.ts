@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { z } from "zod";
 import { Sha256, type FrozenInput } from "../contract.ts";
 import { DiskCache, diskUse, type CacheLimits } from "../disk-cache.ts";
-import { sha256OfFile } from "./digest.ts";
+import { sha256OfFile } from "../files.ts";
 
-/** Archives of Debian roots that have packages and nothing else, from which builds of more packages start (decision 48). */
+/** Archives of Debian roots with packages only, from which builds with more packages start (decision 48). */
 export interface BaseRoots {
-  /** Puts the archive with the most of the input's packages, and no others, at `into`, on the same disk. Undefined: there is none. */
+  /** Links the base with the most of the input's packages, and no others, as `into` on the same disk. Undefined: there is none. */
   take(wanted: Wanted, into: string): Promise<BaseRoot | undefined>;
   /** Stores an archive that is on the same disk and complete. */
   put(made: Wanted, file: string): Promise<void>;
@@ -25,7 +25,7 @@ interface Wanted {
 
 export interface BaseRoot {
   name: string;
-  /** Of its packages. */
+  /** The checksums of its packages. */
   checksums: readonly string[];
 }
 
@@ -34,12 +34,12 @@ const factsName = "facts.json";
 /** `context`: what else must be the same. `packages`: their checksums. */
 const Facts = z.object({ context: Sha256, packages: z.array(Sha256), archive: Sha256 });
 
-/** Another layout of the archive, or another way to make it, is another number. */
+/** Increase it when the layout of the archive, or the way to make it, changes. */
 const generation = 1;
 
 /**
- * A base is a directory of its key's name. Each is one appliance's, because packages make secrets when they are installed
- * (bind9 its rndc.key), and because the scripts of an account's own packages have run in it.
+ * A base is a directory, named by its key. It belongs to one appliance, because packages make secrets during installation (bind9
+ * makes rndc.key), and because scripts of the account's own packages have run in it.
  */
 export async function openBaseRoots(dir: string, limits: CacheLimits): Promise<BaseRoots> {
   const list = async () => (await namesIn(dir)).map((name) => join(dir, name));

@@ -5,17 +5,17 @@ import { openBaseRoots, type BaseRoots } from "./bases.ts";
 import { openPreparedDisks, type PreparedDisks } from "./disks.ts";
 import { openPreparedRoots, type PreparedRoots } from "./store.ts";
 
-/** An unused base stays this long: Debian's packages change about as often. */
+/** How long an unused base stays. Debian's packages change about as often. */
 const baseDays = 7;
 
-/** What an agent caches of builds, for other formats of the same version, and for later versions. */
+/** What an agent caches for other formats of the same version, and for later versions. */
 export interface PreparedCaches {
   bases: BaseRoots;
   roots: PreparedRoots;
   disks: PreparedDisks;
 }
 
-/** Bases, roots and disks get `preparedGb` each. Undefined: the operator wants no cache. What an earlier one stored is deleted. */
+/** Bases, roots and disks get `preparedGb` each. Undefined: switched off by the operator. Then deletes earlier caches. */
 export async function openPrepared(
   config: Pick<Config, "stateDir" | "preparedGb" | "preparedMinutes">,
 ): Promise<PreparedCaches | undefined> {

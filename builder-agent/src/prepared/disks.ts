@@ -1,7 +1,7 @@
 import { link, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { bootId } from "../boot-id.ts";
+import { bootId } from "../host-key.ts";
 import type { FileStore } from "../build/file-store.ts";
 import { DiskCache, diskUse, type CacheLimits } from "../disk-cache.ts";
 import type { UploadFile } from "../upload/upload.ts";
@@ -12,11 +12,11 @@ interface MadeDisk {
   packages: string;
 }
 
-/** Disks on this host, by a hash of what they are made from (key.ts): some image types are one disk in several containers. */
+/** Disks on this host, by a hash of their inputs (key.ts): several image types are the same disk in different containers. */
 export interface PreparedDisks {
-  /** Puts the disk and its list of packages into `target`, as KIWI leaves them there, and the file store into `workDir`. */
+  /** Links the disk and its list of packages into `target`, as KIWI leaves them, and the file store into `workDir`. */
   take(key: string, place: { target: string; workDir: string }): Promise<FileStore | undefined>;
-  /** Links a disk that the build moves away afterwards. */
+  /** Links a disk before the build moves it away. */
   begin(key: string, disk: MadeDisk): Promise<DiskSlot>;
   /** Removes all of them. */
   free(): Promise<void>;
@@ -38,8 +38,8 @@ const Digests = z.object({
   parts: z.array(z.string()),
 });
 /**
- * `sizes`: of each file, by its name here. Modification times prove nothing: testdrives use the same file, and touch it. `boot`: the
- * cache does not wait until the files are written to the disk, so a disk is dropped when the host restarts.
+ * `sizes`: the size of each file. Modification times are no proof, because testdrives use and touch the same file. `boot`: the
+ * cache does not flush the files, so a disk is dropped when the host restarts.
  */
 const Facts = z.object({
   boot: z.string(),
@@ -49,7 +49,7 @@ const Facts = z.object({
   sizes: z.record(z.string(), z.number()),
 });
 
-/** A disk is a directory of its key's name. */
+/** A disk is a directory, named by its key. */
 export async function openPreparedDisks(dir: string, limits: CacheLimits): Promise<PreparedDisks> {
   const cache = await DiskCache.open({ dir, limits, list: () => listDisks(dir), sizeOf: diskUse, index: "disk" });
   return {

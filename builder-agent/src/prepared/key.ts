@@ -2,20 +2,20 @@ import { createHash } from "node:crypto";
 import { steadySeed } from "../build/steady.ts";
 import type { FrozenInput } from "../contract.ts";
 
-/** What a prepared root depends on in addition to the frozen input. */
+/** What a prepared root depends on in addition to its frozen input. */
 export interface Preparer {
-  /** The key of what it is made with (toolsOf): KIWI's version, and the digest of the builder root. */
+  /** The key of its tools (toolsOf): KIWI's version, and the digest of the builder root. */
   builder: string;
   isolation: "vm" | "none";
 }
 
-/** Another archive layout, or another way to prepare, is another number. */
+/** Increase it when the layout of the archive, or the way to prepare a root, changes. */
 const generation = 1;
 
 /**
- * The name of the root that `system prepare` makes of an input, the same for all image types that it makes the same root for.
- * It covers the appliance, so that no tenant's root ever gets into another's image. The addresses of repositories are left
- * out, as every package is known by its checksum; and so are the image's type and file name.
+ * Names the root that `system prepare` makes of an input. Image types with the same root have the same key. The key includes the
+ * appliance, so that an account's root never gets into another account's image. It omits the URLs of repositories, because packages
+ * are identified by their checksums, and the type and file name of the image.
  */
 export function preparedKey(input: FrozenInput, { builder, isolation }: Preparer): string {
   const { appliance, packages, files = [], keys = [], writtenBy } = input;
@@ -40,11 +40,11 @@ export function preparedKey(input: FrozenInput, { builder, isolation }: Preparer
     description: inOrder(Object.entries(typelessDescription(input))),
     files: inOrder(files.map(({ path, mode, owner, group, sha256 }) => [path, mode, owner, group, sha256])),
     keys: inOrder(keys.map(({ armour }) => [armour])),
-    // rpm's database has it.
+    // It is in rpm's database.
     sourceDate: input.sourceDate,
-    // Absent, it changes no key.
+    // If absent, the key is that of older agents.
     rpmDatabase: input.rpmDatabase,
-    // Whose signatures the packages had to have.
+    // The keys that had to sign the packages.
     trust: inOrder(
       input.repositories.map(({ alias, trust }) => [alias, ...(trust?.keys ?? []).map((key) => key.fingerprint)]),
     ),
@@ -52,7 +52,7 @@ export function preparedKey(input: FrozenInput, { builder, isolation }: Preparer
   return createHash("sha256").update(JSON.stringify(facts)).digest("hex");
 }
 
-/** The name of the disk that `system create` makes of such a root, down to its UUIDs: types of one `<type>` differ in the container alone. */
+/** Names the disk, including its UUIDs, that `system create` makes of such a root. Image types with the same `<type>` share it. */
 export function diskKey(input: FrozenInput, preparer: Preparer): string {
   const type = typeElement.exec(input.description["config.xml"] ?? "")?.[0] ?? input.imageType;
   return createHash("sha256")
@@ -65,8 +65,8 @@ function inOrder(rows: (string | number)[][]): string[] {
 }
 
 /**
- * The description as far as it decides about the root. KIWI's `<type>` reaches it only through the variables that scripts of
- * the description find in their environment and in /.profile; ours read none of them, a user's build script may.
+ * The part of the description that the root depends on. KIWI's `<type>` affects the root only through variables in the environment
+ * and in /.profile of the description's scripts. Our scripts do not read them, but a user's build script may.
  */
 function typelessDescription(input: FrozenInput): Record<string, string> {
   const { description } = input;
@@ -75,7 +75,7 @@ function typelessDescription(input: FrozenInput): Record<string, string> {
   return { ...description, "config.xml": config.replace(typeElement, "") };
 }
 
-/** Inputs from before configurations were frozen do not say whether config.sh runs a script of the user's. */
+/** An input of an older Worker, without a configuration, does not say whether config.sh runs a user's script. */
 const mayReadType = ({ configuration, description }: FrozenInput): boolean =>
   configuration === undefined ? "config.sh" in description : configuration.buildScript !== undefined;
 

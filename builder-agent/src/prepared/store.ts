@@ -1,12 +1,12 @@
 import { link, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DiskCache, fileSize, type CacheLimits } from "../disk-cache.ts";
-import { sha256OfFile } from "./digest.ts";
-import { KeyedLock } from "./keyed-lock.ts";
+import { sha256OfFile } from "../files.ts";
+import { KeyedLock } from "../mutex.ts";
 
 /** Archives of prepared roots on this host, by the key of the root (key.ts). */
 export interface PreparedRoots {
-  /** Waits until no other build prepares that root: one build prepares it, and the others find it. → what lets the next one go on */
+  /** Waits while another build prepares that root. → unlocks */
   lock(key: string, signal: AbortSignal): Promise<() => void>;
   /** Puts the archive at `into`, on the same disk. False: there is none, or it was damaged. */
   take(key: string, into: string): Promise<boolean>;

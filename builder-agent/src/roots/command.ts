@@ -2,8 +2,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { orRefuse, UsageRefused } from "../command-line.ts";
 import { findConfig } from "../found-config.ts";
-import { readDefinition, withMirrors } from "./definition.ts";
-import { RootFault } from "./fault.ts";
+import { RootFault, readDefinition, withMirrors } from "./definition.ts";
 import { makeRoot } from "./make.ts";
 import { clearRoots, findRoot, listRoots, removeRoot, type StoredRoot } from "./store.ts";
 import { exportRoot, importRoot } from "./transfer.ts";
@@ -49,14 +48,14 @@ export async function rootCommand(args: string[], print: (text: string) => void,
   if (values.help) return print(usage);
   if (wanted === undefined || wanted !== words.length)
     throw new UsageRefused(
-      `${command === "" ? "What should be done?" : `This is no command: root ${positionals.join(" ")}`}\n\n${usage}`,
+      `${command === "" ? "Give a command." : `Unknown command: root ${positionals.join(" ")}`}\n\n${usage}`,
     );
   const { stateDir } = await findConfig(values);
   await clearRoots(stateDir);
   await commands[command]?.({ stateDir, values, print, signal, words });
 }
 
-/** How many words each command takes. */
+/** How many arguments each command takes. */
 const wordsOf: Record<string, number> = { make: 1, list: 0, packages: 1, export: 2, import: 1, remove: 1 };
 
 interface Call {

@@ -1,4 +1,4 @@
-/** As dpkg orders versions (deb-version(7)): negative, 0 or positive. */
+/** Compares versions like dpkg (deb-version(7)). → negative, 0 or positive */
 export function compareVersions(a: string, b: string): number {
   const [first, second] = [partsOf(a), partsOf(b)];
   return (
@@ -32,7 +32,7 @@ function partsOf(version: string): { epoch: number; upstream: string; revision: 
   return { epoch: Number(epoch), upstream: rest.slice(0, dash), revision: rest.slice(dash + 1) };
 }
 
-/** Words and numbers by turns. */
+/** Compares words and numbers alternately. */
 function compareParts(a: string, b: string): number {
   let [left, right] = [a, b];
   while (left !== "" || right !== "") {
@@ -59,7 +59,7 @@ function compareWords(a: string, b: string): number {
   return 0;
 }
 
-/** A tilde comes before the end, letters come before all else. */
+/** A tilde sorts before the end, and letters before all other characters. */
 function weightOf(character: string | undefined): number {
   if (character === undefined) return 0;
   if (character === "~") return -1;

@@ -1,51 +1,52 @@
-import { access, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { RootFault } from "./fault.ts";
+import { isAccessible } from "../files.ts";
+
+/** Why a builder root cannot be made or used, as a message for the operator. */
+export class RootFault extends Error {
+  override readonly name = "RootFault";
+}
 
 /** One suite of a Debian mirror. */
 const Suite = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
   suite: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.+/-]*$/),
   components: z.array(z.string().regex(/^[a-z][a-z-]*$/)).default(["main"]),
-  /** Only these packages are taken from it. Absent: all. */
+  /** The packages to take from it. Absent: all. */
   only: z.array(z.string()).optional(),
 });
 export type Suite = z.infer<typeof Suite>;
 
-/** What a builder root is made of: a file below `builder-agent/roots`, or one of the operator's. */
+/** The definition of a builder root: a file below `builder-agent/roots`, or one of the operator's. */
 const Definition = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
   title: z.string().min(1).max(200),
-  /** The file with the keys that sign the suites, in ASCII armour, next to the definition. */
+  /** The file with the keys of the suites in ASCII armour, relative to the definition. */
   keyring: z.string().min(1),
   suites: z.array(Suite).min(1),
-  /** In addition to those that every root has (packages.ts). */
+  /** In addition to those of every root (contents.ts). */
   packages: z.array(z.string()).default([]),
 });
 export type RootDefinition = z.infer<typeof Definition>;
 
 const ownDir = fileURLToPath(new URL("../../roots", import.meta.url));
 
-/** @param given the name of one of ours, or the path of a file that ends with .json */
+/** @param given a name in `builder-agent/roots`, or the path of a .json file */
 export async function readDefinition(given: string): Promise<RootDefinition> {
   const file = given.endsWith(".json") ? resolve(given) : join(ownDir, `${given.replaceAll("/", "")}.json`);
-  const isThere = await access(file).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) throw new RootFault(`There is no definition of a builder root ${given}.`);
+  if (!(await isAccessible(file))) throw new RootFault(`There is no definition of a builder root ${given}.`);
   try {
     const definition = Definition.parse(JSON.parse(await readFile(file, "utf8")));
     return { ...definition, keyring: resolve(dirname(file), definition.keyring) };
   } catch (error) {
     const why = error instanceof z.ZodError ? z.prettifyError(error) : "it is not JSON";
-    throw new RootFault(`${file} is no definition of a builder root: ${why}`);
+    throw new RootFault(`${file} is not a valid definition of a builder root: ${why}`);
   }
 }
 
-/** The same with other mirrors in place of Debian's own. */
+/** The same definition with other mirrors in place of Debian's own. */
 export function withMirrors(
   definition: RootDefinition,
   { mirror, securityMirror }: { mirror?: string | undefined; securityMirror?: string | undefined },

@@ -3,7 +3,7 @@ import { shims } from "../build/kiwi.ts";
 
 const script = fileURLToPath(new URL("../../roots/enter.sh", import.meta.url));
 
-/** The same command in a builder root; `enclosed` gives it the namespaces that this needs. Absent root: this host. */
+/** The same command in a builder root. It needs the namespaces of `enclosed`. Without a root, on this host. */
 export function inRoot(
   root: { file: string } | undefined,
   workDir: string,

@@ -1,15 +1,12 @@
 import { createHash } from "node:crypto";
-import { createWriteStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Transform } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { readSigned } from "../packages/index-signature.ts";
 import { outputOf } from "../process.ts";
-import { quietLimit } from "../quiet-limit.ts";
-import { RemoteRefusal, shortTries, withRetry } from "../retry.ts";
-import type { RootDefinition, Suite } from "./definition.ts";
-import { RootFault } from "./fault.ts";
+import { succeeded } from "../packages/mirror.ts";
+import { collect, quietLimit, receive } from "../receive.ts";
+import { shortTries, withRetry } from "../retry.ts";
+import { RootFault, type RootDefinition, type Suite } from "./definition.ts";
 import { PackagesIndex } from "./packages-index.ts";
 import { readReleaseFile, type ReleaseFile } from "./release.ts";
 import type { RootRelease } from "./store.ts";
@@ -19,14 +16,14 @@ export interface FetchPlace {
   signal: AbortSignal;
 }
 
-/** A file that is known by its checksum. */
+/** A file whose checksum is known. */
 export interface KnownFile {
   url: string;
   sha256: string;
   size: number;
 }
 
-/** All packages of the definition's suites, each held to a signed index; and those indexes, for the record. */
+/** All packages of the definition's suites, verified by signed indexes, and a record of those indexes. */
 export async function fetchIndex(
   { suites, keyring }: RootDefinition,
   { acceptExpired, ...place }: FetchPlace & { acceptExpired: boolean },
@@ -73,20 +70,12 @@ async function fetchRelease({ url, suite }: Suite, keys: string, { workDir, sign
 
 async function fetchSmall(url: string, signal: AbortSignal): Promise<Buffer> {
   const answer = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(60_000)]) });
-  if (!answer.ok) {
-    await answer.body?.cancel();
-    throw new RemoteRefusal(`GET ${url}`, answer.status, "");
-  }
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const bytes of answer.body ?? []) {
-    if ((size += bytes.length) > maxIndexBytes) throw new RootFault(`${url} is too large.`);
-    pieces.push(bytes);
-  }
-  return Buffer.concat(pieces);
+  const bytes = await collect(succeeded(answer, `GET ${url}`).body, maxIndexBytes);
+  if (!bytes) throw new RootFault(`${url} is too large.`);
+  return bytes;
 }
 
-/** A list by its checksum where the mirror offers that, so that the mirror may change while it is read. */
+/** Fetches a list by its checksum if the mirror offers that, because the mirror may be updated meanwhile. */
 async function fetchList(
   { url, suite }: Suite,
   component: string,
@@ -101,37 +90,16 @@ async function fetchList(
   return await outputOf("xz", ["--decompress", "--stdout", file], signal);
 }
 
-/** @throws RootFault if it is another file than the one that is known */
+/** @throws RootFault if the file has another checksum */
 export async function fetchKnown({ url, sha256, size }: KnownFile, into: string, signal: AbortSignal): Promise<void> {
+  const wrong = () => new RootFault(`${url} is not the file that the signed index names.`);
   await withRetry(async () => {
-    const quiet = quietLimit(signal);
-    try {
-      const answer = await fetch(url, { signal: quiet.signal });
-      if (!answer.ok || !answer.body) {
-        await answer.body?.cancel();
-        throw new RemoteRefusal(`GET ${url}`, answer.status, "");
-      }
-      await pipeline(answer.body, checked({ url, sha256, size }, quiet.heard), createWriteStream(into));
-    } finally {
-      quiet.end();
-    }
+    using quiet = quietLimit(signal);
+    const { body } = succeeded(await fetch(url, { signal: quiet.signal }), `GET ${url}`);
+    const onBytes = (received: number) => {
+      quiet.heard();
+      if (received > size) throw wrong();
+    };
+    if ((await receive(body, into, { onBytes })) !== sha256) throw wrong();
   }, shortTries(signal));
-}
-
-/** Passes bytes on, up to the size that the index names, and fails at the end unless they have its checksum. */
-function checked({ url, sha256, size }: KnownFile, heard: () => void): Transform {
-  const digest = createHash("sha256");
-  let passed = 0;
-  const isWrong = () => new RootFault(`${url} is not the file that the signed index names.`);
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      heard();
-      digest.update(chunk);
-      passed += chunk.length;
-      done(passed > size ? isWrong() : null, chunk);
-    },
-    flush(done) {
-      done(digest.digest("hex") === sha256 ? null : isWrong());
-    },
-  });
 }

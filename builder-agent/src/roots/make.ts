@@ -3,11 +3,9 @@ import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { takeKernel } from "../guest/kernel.ts";
 import { outputOf } from "../process.ts";
-import type { RootDefinition } from "./definition.ts";
-import { RootFault } from "./fault.ts";
+import { RootFault, type RootDefinition } from "./definition.ts";
 import { fetchIndex, fetchKnown } from "./fetch.ts";
-import { factsInside, kernelInside } from "./inside.ts";
-import { neededPackages, wantedPackages } from "./packages.ts";
+import { factsInside, kernelInside, neededPackages, wantedPackages } from "./contents.ts";
 import type { DebPackage } from "./packages-index.ts";
 import { resolveRoot } from "./resolve.ts";
 import { openRootWork, storeRoot, type RootFacts, type RootRelease, type StoredRoot } from "./store.ts";
@@ -15,17 +13,17 @@ import { unpackPackages } from "./unpack.ts";
 
 export interface RootMaking {
   stateDir: string;
-  /** Whether an index that is past its time may be used. */
+  /** Whether an expired index may be used. */
   acceptExpired: boolean;
   signal: AbortSignal;
   say: (line: string) => void;
 }
 
-/** The kernel of guests, and what starts them. */
+/** The kernel of guests, and the program in their initial RAM disk. */
 const guestPackages = ["linux-image-cloud-amd64", "busybox-static"];
 const downloadsAtOnce = 6;
 
-/** Makes a root of the newest packages that the definition's suites have, and stores it. */
+/** Makes a root of the newest packages in the definition's suites, and stores it. */
 export async function makeRoot(definition: RootDefinition, making: RootMaking): Promise<StoredRoot> {
   const { stateDir, signal, say } = making;
   await using work = await openRootWork(stateDir);
@@ -69,7 +67,7 @@ async function fetchPackages(packages: readonly DebPackage[], { dir, signal }: {
   return packages.map(({ path }) => join(dir, basename(path)));
 }
 
-/** Leaves in the tree the modules that builds need, and the kernel where guests find it. */
+/** Reduces the kernel in the tree to the modules that builds need, and puts it where guests expect it. */
 async function moveKernel(tree: string, workDir: string): Promise<string> {
   await mkdir(join(tree, "usr/lib/kiln"), { recursive: true });
   const modulesDir = join(workDir, "modules");
@@ -92,17 +90,13 @@ function factsOf(
     builder: /\d+(?:\.\d+)+/.exec(kiwi)?.[0] ?? "none",
     kernel,
     releases,
-    packages: packages.map(({ name, version, architecture, sha256, suite }) => ({
-      name,
-      version,
-      architecture,
-      sha256,
-      suite,
-    })),
+    packages: packages.map(({ name, version, architecture, sha256, suite }) => {
+      return { name, version, architecture, sha256, suite };
+    }),
   };
 }
 
-/** The same packages are the same file: all times are that of the newest index. */
+/** The same packages give the same file: all times are that of the newest index. */
 async function pack(
   tree: string,
   into: string,

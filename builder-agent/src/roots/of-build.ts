@@ -4,12 +4,12 @@ import type { Config } from "../config.ts";
 import type { FrozenInput } from "../contract.ts";
 import { findRoot, type StoredRoot } from "./store.ts";
 
-/** What says: with the tools of this host. */
+/** Means the tools of this host instead of a builder root. */
 export const hostTools = "host";
 
 /**
- * Where a build runs: the builder root that its base system names, or else the agent's. Undefined: with this host's tools. The
- * file is a link of the build's own: KIWI runs twice in it, and the operator may have made a newer root in between.
+ * The builder root of a build: the one that its base system names, otherwise the agent's. Undefined: this host's tools. The build
+ * gets its own link to the file, because KIWI runs twice in it and the operator may make a newer root in between.
  */
 export async function rootOfBuild(
   { stateDir, root: byDefault, workDir }: Pick<Config, "stateDir" | "root"> & { workDir: string },
@@ -23,7 +23,7 @@ export async function rootOfBuild(
   return { ...root, file };
 }
 
-/** What a build is made with: as its log, its result and the keys of prepared roots say it. `builder`: KIWI's version on this host. */
+/** The tools of a build, for its log, its result and the keys of prepared roots. `builder`: KIWI's version on this host. */
 export function toolsOf(root: StoredRoot | undefined, { builder }: { builder: string }) {
   if (!root) return { builder, key: builder, said: `KIWI ${builder}` };
   const { sha256, facts } = root;

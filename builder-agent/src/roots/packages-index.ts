@@ -6,13 +6,13 @@ export interface DebPackage {
   name: string;
   version: string;
   architecture: string;
-  /** Of the mirror, and the path below it. */
+  /** URL of the mirror. `path` is below it. */
   url: string;
   path: string;
   size: number;
   sha256: string;
   suite: string;
-  /** Each an "or" of relations, the preferred one first; Pre-Depends included. */
+  /** Alternatives, the preferred one first. Includes Pre-Depends. */
   depends: Relation[][];
   provides: Relation[];
   essential: boolean;
@@ -29,12 +29,12 @@ export interface ListOrigin {
   only?: readonly string[] | undefined;
 }
 
-/** Of several versions of a name, the newest. */
+/** Packages by name. Only the newest version of a name counts. */
 export class PackagesIndex {
   readonly #byName = new Map<string, DebPackage>();
   readonly #providers = new Map<string, DebPackage[]>();
 
-  /** Adds what a list `Packages` has. */
+  /** Adds the packages of a list `Packages`. */
   add(list: string, { url, suite, only }: ListOrigin): void {
     for (const paragraph of list.split("\n\n")) {
       const name = /^Package: (.*)$/m.exec(paragraph)?.[1];
@@ -54,7 +54,7 @@ export class PackagesIndex {
     return [...this.#byName.values()].filter((one) => one.essential);
   }
 
-  /** Packages of that name, or that provide it, in a version that fits; the one of that name first. */
+  /** Packages in a fitting version that have that name or provide it. The one with that name is first. */
   candidates(relation: Relation): DebPackage[] {
     if (this.#providers.size === 0) this.#findProviders();
     const own = this.#byName.get(relation.name);

@@ -1,10 +1,10 @@
 import { fieldsOf } from "../guest/host-packages.ts";
-import { RootFault } from "./fault.ts";
+import { RootFault } from "./definition.ts";
 
-/** What a suite's `Release` says. */
+/** The fields of a suite's `Release`. */
 export interface ReleaseFile {
   date: string;
-  /** Milliseconds since 1970; undefined: it never expires. */
+  /** Milliseconds since 1970. Undefined: it never expires. */
   validUntil: number | undefined;
   hasFilesByHash: boolean;
   files: Map<string, { sha256: string; size: number }>;

@@ -1,9 +1,11 @@
-import { RootFault } from "./fault.ts";
+import { RootFault } from "./definition.ts";
 import { satisfies, type DebPackage, type PackagesIndex, type Relation } from "./packages-index.ts";
 
 /**
- * The named packages, all that is essential, and everything that these depend on. Of alternatives the first that there is, unless
- * another one is chosen already. Names that no suite has are told, and what cannot be satisfied is refused.
+ * The named packages, all essential ones, and everything that they depend on. Of alternatives it takes the first that exists,
+ * unless another one is chosen already. `missing`: names that no suite has.
+ *
+ * @throws RootFault if a dependency cannot be satisfied
  */
 export function resolveRoot(
   wanted: readonly string[],

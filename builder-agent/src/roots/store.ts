@@ -1,34 +1,34 @@
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { sha256OfFile } from "../files.ts";
 import { outputOf } from "../process.ts";
-import { RootFault } from "./fault.ts";
-import { factsInside } from "./inside.ts";
+import { RootFault } from "./definition.ts";
+import { factsInside } from "./contents.ts";
 
 const Release = z.object({
   url: z.string(),
   suite: z.string(),
   date: z.string(),
   validUntil: z.string().optional(),
-  /** Of its `InRelease`. */
+  /** SHA-256 of its `InRelease`. */
   sha256: z.string(),
   /** Fingerprint of the key. */
   signedBy: z.string(),
-  /** It was past its time, and the operator chose it nevertheless. */
+  /** It was expired, and the operator accepted it. */
   acceptedExpired: z.literal(true).optional(),
 });
 export type RootRelease = z.infer<typeof Release>;
 
-/** What a builder root says about itself, in a file of its own. */
+/** The description of a builder root, in a file inside it. */
 export const RootFacts = z.object({
   formatVersion: z.literal(1),
   name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
   title: z.string(),
-  /** Of KIWI. */
+  /** KIWI's version. */
   builder: z.string(),
-  /** Of the kernel of guests. */
+  /** Version of the kernel for guests. */
   kernel: z.string(),
   releases: z.array(Release),
   packages: z.array(
@@ -58,7 +58,7 @@ export interface StoredRoot {
 const rootsDir = (stateDir: string) => join(stateDir, "roots");
 const digestName = /^[0-9a-f]{64}$/;
 
-/** By name, the newest first. */
+/** By name, and of each name the newest first. */
 export async function listRoots(stateDir: string): Promise<StoredRoot[]> {
   const dir = rootsDir(stateDir);
   const names = (await readdir(dir).catch((): string[] => [])).filter((name) => digestName.test(name));
@@ -74,7 +74,7 @@ export async function listRoots(stateDir: string): Promise<StoredRoot[]> {
 export const findRoot = async (stateDir: string, name: string): Promise<StoredRoot | undefined> =>
   (await listRoots(stateDir)).find(({ facts }) => facts.name === name);
 
-/** Undefined: what is there is damaged, or is being deleted. */
+/** Undefined: the root is damaged or is being deleted. */
 async function readRoot(dir: string, sha256: string): Promise<StoredRoot | undefined> {
   const file = join(dir, "root.squashfs");
   try {
@@ -94,12 +94,12 @@ export async function openRootWork(stateDir: string): Promise<{ path: string } &
 }
 
 /**
- * Stores a squashfs that lies in such a directory, under its digest. A rename makes it whole. Older roots of its name go; a build
- * that runs in one has it open.
+ * Stores a squashfs from such a directory under its digest. A rename makes it complete. Deletes older roots of the same name;
+ * builds that run in them have their own links.
  */
 export async function storeRoot(stateDir: string, { path }: { path: string }, squashfs: string): Promise<StoredRoot> {
   const facts = await factsOf(squashfs);
-  const sha256 = await sha256Of(squashfs);
+  const sha256 = await sha256OfFile(squashfs);
   const made = join(path, "made");
   await mkdir(made);
   await writeFile(join(made, "root.json"), JSON.stringify(facts));
@@ -122,7 +122,7 @@ export async function storeRoot(stateDir: string, { path }: { path: string }, sq
 export const removeRoot = ({ dir }: Pick<StoredRoot, "dir">): Promise<void> =>
   rm(dir, { recursive: true, force: true });
 
-/** What interrupted commands left, and directories that hold no root, go. → their names */
+/** Deletes what interrupted commands left, and directories without a root. → their names */
 export async function clearRoots(stateDir: string): Promise<string[]> {
   const dir = rootsDir(stateDir);
   const good = new Set((await listRoots(stateDir)).map(({ sha256 }) => sha256));
@@ -131,7 +131,7 @@ export async function clearRoots(stateDir: string): Promise<string[]> {
   return names;
 }
 
-/** A number that another process has by now costs only disk. */
+/** If another process has the number by now, the directory stays and only takes space. */
 function isBeingMade(name: string): boolean {
   const pid = /^making-(\d+)-/.exec(name)?.[1];
   return pid !== undefined && existsSync(`/proc/${pid}`);
@@ -144,14 +144,8 @@ async function factsOf(squashfs: string): Promise<RootFacts> {
   try {
     return RootFacts.parse(JSON.parse(text));
   } catch {
-    throw new RootFault("The file is no builder root of Kiln.");
+    throw new RootFault("The file is not a builder root of Kiln.");
   }
-}
-
-export async function sha256Of(file: string): Promise<string> {
-  const digest = createHash("sha256");
-  for await (const chunk of createReadStream(file, { highWaterMark: 2 ** 20 })) digest.update(chunk);
-  return digest.digest("hex");
 }
 
 async function synced(path: string): Promise<void> {

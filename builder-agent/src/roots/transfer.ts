@@ -1,7 +1,8 @@
 import { constants, copyFile, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { RootFault } from "./fault.ts";
-import { openRootWork, sha256Of, storeRoot, type StoredRoot } from "./store.ts";
+import { RootFault } from "./definition.ts";
+import { openRootWork, storeRoot, type StoredRoot } from "./store.ts";
+import { sha256OfFile } from "../files.ts";
 
 /** Copies a root into a file, and writes its digest next to it in sha256sum's format. */
 export async function exportRoot({ file, sha256 }: StoredRoot, into: string): Promise<void> {
@@ -15,7 +16,7 @@ export async function exportRoot({ file, sha256 }: StoredRoot, into: string): Pr
   await writeFile(digestFile(into), `${sha256}  ${basename(into)}\n`);
 }
 
-/** Stores a root that another agent exported. `sha256`: its digest; default: what the file next to it says. */
+/** Stores a root that another agent exported. `sha256`: its digest. Default: the one in the file next to it. */
 export async function importRoot(
   file: string,
   { stateDir, sha256 }: { stateDir: string; sha256: string | undefined },
@@ -24,7 +25,7 @@ export async function importRoot(
   await using work = await openRootWork(stateDir);
   const copy = join(work.path, "root.squashfs");
   await copyFile(file, copy, constants.COPYFILE_FICLONE);
-  const found = await sha256Of(copy);
+  const found = await sha256OfFile(copy);
   if (found !== wanted) throw new RootFault(`${file} has the SHA-256 ${found}, and not ${wanted}.`);
   return await storeRoot(stateDir, work, copy);
 }

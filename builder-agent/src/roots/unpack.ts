@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { linkIfAbsent, writeMountPoints, writeSettings } from "../guest/root-tree.ts";
 import { outputOf } from "../process.ts";
 
-/** What no build needs; the host's own root leaves out the same (guest/root-files.ts). */
+/** Files that no build needs. The root of the host's packages omits the same (guest/root-files.ts). */
 const leftOut = [
   ["./usr/share/doc/*", "./usr/share/man/*", "./usr/share/info/*", "./usr/share/lintian/*", "./usr/share/bug/*"],
   ["./usr/share/locale/*/*", "./usr/share/i18n/locales/*", "./etc/resolv.conf"],
 ].flat();
 
-/** $1: the package, $2: the tree. The owners are root; what mksquashfs packs is root's anyway. */
+/** $1: the package, $2: the tree. All files belong to root, as in the squashfs. */
 const unpacking = `dpkg-deb --fsys-tarfile "$1" |
   tar --extract --directory="$2" --keep-directory-symlink --no-same-owner --preserve-permissions \\
     --anchored --wildcards --warning=no-timestamp ${leftOut.map((each) => `--exclude='${each}'`).join(" ")}`;
@@ -35,10 +35,10 @@ export async function unpackPackages(
   await finish(tree, signal);
 }
 
-/** It brings the links of Debian 13 again, and no other package may be writing through them then. */
+/** The package contains the links of Debian 13 too, and no other package may write through them meanwhile. */
 const isFirst = (file: string): boolean => /(^|\/)base-files_/.test(file);
 
-/** Of update-alternatives: what scripts call by these names. */
+/** Alternatives (update-alternatives) that scripts need. */
 const alternatives = { awk: "mawk", which: "which.debianutils" };
 
 async function finish(tree: string, signal: AbortSignal): Promise<void> {
@@ -51,8 +51,9 @@ async function finish(tree: string, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The linker's cache, the list of certificates, which Python's library for HTTP wants whether it is used or not, and Python's byte code: without it every start of a Python program compiles first, which takes seconds where
- * processors are emulated. Byte code that is never compared with its source stays good whatever time its source gets.
+ * Makes the linker's cache, the list of certificates and Python's byte code. Python's HTTP library needs the list even if it is not
+ * used. Without byte code, every start of a Python program compiles it first, which takes seconds on an emulated processor.
+ * Unchecked byte code stays valid when its source gets another time.
  */
 const finishing = `
 [ ! -x /sbin/ldconfig ] || ldconfig
@@ -65,20 +66,11 @@ for dir in /usr/lib/python3 /usr/lib/python3.*; do
 done
 `;
 
-/** Runs a script of ours with the tree's own programs, without network, and without any rights that the caller lacks. */
+/** Runs a script of ours with the tree's own programs and without network. */
 async function runInside(tree: string, script: string, signal: AbortSignal): Promise<void> {
   const spaces = ["--mount", "--net", "--pid", "--fork", "--kill-child"];
   const user = process.getuid?.() === 0 ? [] : ["--map-root-user"];
-  const chroot = [
-    "env",
-    "-i",
-    "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-    "LC_ALL=C",
-    "chroot",
-    tree,
-    "/bin/sh",
-    "-c",
-    script,
-  ];
-  await outputOf("unshare", [...user, ...spaces, "--", ...chroot], signal);
+  const clean = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"];
+  const command = [...clean, "chroot", tree, "/bin/sh", "-c", script];
+  await outputOf("unshare", [...user, ...spaces, "--", ...command], signal);
 }

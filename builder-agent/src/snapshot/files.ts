@@ -5,13 +5,13 @@ import { serialLogName, type SavedState } from "../testdrive/qemu.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
 
 /*
- * A snapshot is a directory: `state`, what QEMU needs to go on; `overlay.qcow2`, what the boot has written to the disk
- * (a medium has none); `serial.log`, what it has said.
+ * A snapshot is a directory. `state` is QEMU's saved state, `overlay.qcow2` is what the boot has written to the disk (a medium has
+ * none), and `serial.log` is the output of the serial console.
  */
 
 export const stateName = "state";
 
-/** A guest whose clock would be further behind than this is booted instead. */
+/** A restored guest continues with its old clock, so an older snapshot is not used. */
 const maxAgeMs = 24 * 60 * 60 * 1000;
 
 export async function isFresh(snapshot: string): Promise<boolean> {
@@ -20,9 +20,9 @@ export async function isFresh(snapshot: string): Promise<boolean> {
 }
 
 /**
- * Moves the disk of a boot into the snapshot; a medium has none. Sessions will open it with the agent's rights, so a QEMU that
- * its guest has taken over must not have made a qcow2 of it that names another file: with plain features it can name one
- * only as what lies below, which our command line says (docs/interop/qcow2 of QEMU: bytes 32, 60 and 72).
+ * Moves the disk of a boot into the snapshot, if it has one. Sessions open it with the agent's rights. A guest may have taken its
+ * QEMU over, so the disk must not refer to other files. Without special features a qcow2 can only name a backing file, and our
+ * command line overrides that name (docs/interop/qcow2 of QEMU: bytes 32, 60 and 72).
  */
 export async function takeOverlay(from: string, to: string): Promise<void> {
   const head = Buffer.alloc(80);
@@ -35,11 +35,11 @@ export async function takeOverlay(from: string, to: string): Promise<void> {
   }
   const isPlain = head.readUInt32BE(32) === 0 && head.readUInt32BE(60) === 0 && head.readBigUInt64BE(72) === 0n;
   if (head.toString("latin1", 0, 4) !== "QFI\xfb" || head.readUInt32BE(4) !== 3 || !isPlain)
-    throw new Error("the disk after the boot is not as QEMU leaves it");
+    throw new Error("the disk after the boot is not one that QEMU makes");
   await rename(from, to);
 }
 
-/** A snapshot, opened for one session: the session's directory has its own copy of the disk. */
+/** A snapshot that is opened for one session. The session's directory has its own copy of the disk. */
 export interface OpenSnapshot extends SavedState, AsyncDisposable {}
 
 export async function openSnapshot(snapshot: string, dir: SessionDir): Promise<OpenSnapshot> {
@@ -49,7 +49,7 @@ export async function openSnapshot(snapshot: string, dir: SessionDir): Promise<O
   return { descriptor: file.fd, console, [Symbol.asyncDispose]: () => file.close() };
 }
 
-/** What a crash of the host must not lose by half. */
+/** Flushes files and directories, so that a crash of the host cannot leave them incomplete. */
 export async function flush(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     await using file = await open(path);

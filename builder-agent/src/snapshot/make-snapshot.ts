@@ -26,20 +26,20 @@ export interface SnapshotJob {
 interface Limits {
   /** Long enough on a busy host. */
   bootMs: number;
-  /** How long the console must be silent: then services that start next to the prompt run too. */
+  /** How long the console must be silent, so that services which start together with the prompt run too. */
   quietMs: number;
 }
 
 const usualLimits: Limits = { bootMs: 15 * 60_000, quietMs: 2_000 };
 const startTimeoutMs = 120_000;
-/** The screen's memory, firmware, and the state of devices. */
+/** For the screen's memory, firmware, and the state of devices. */
 const maxDeviceBytes = 64 * 1024 ** 2;
-/** No session's: those count from 1. */
+/** Not a session: those count from 1. */
 const testdriveId = 0;
 
 /**
- * Boots the image as it was built, in a machine that no viewer and no network reaches, until its serial console asks for a
- * login; keeps its state and its disk at that moment. So nothing that a session's user has typed can be in it.
+ * Boots the image as it was built until its serial console shows a login prompt, and saves the machine's state and disk. No viewer
+ * and no network reaches that machine, so nothing that a user types can get into the snapshot.
  */
 export async function makeSnapshot(job: SnapshotJob): Promise<void> {
   const { image, imageType, cache, signal } = job;
@@ -58,7 +58,7 @@ export async function makeSnapshot(job: SnapshotJob): Promise<void> {
   }
 }
 
-/** QEMU is gone when it settles, and with it the lock on its disk. */
+/** When it settles, QEMU has ended and its disk is no longer locked. */
 async function boot(job: SnapshotJob, { dir, folder }: { dir: SessionDir; folder: string }): Promise<void> {
   const { bootMs, quietMs } = { ...usualLimits, ...job.limits };
   const signal = AbortSignal.any([job.signal, AbortSignal.timeout(bootMs)]);

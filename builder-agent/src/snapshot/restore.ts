@@ -9,7 +9,7 @@ const Status = z.object({ status: z.string() });
 /** A state of some hundred megabytes takes a tenth of a second. */
 const loadTimeoutMs = 20_000;
 
-/** Starts the machine where the snapshot has left off, on a copy of its disk. Nothing runs if it rejects. */
+/** Continues the machine of a snapshot, on a copy of its disk. If it rejects, no QEMU is left running. */
 export async function restore(
   snapshot: string,
   { machine, dir, start }: { machine: Machine; dir: SessionDir; start: QemuStart },
@@ -26,7 +26,7 @@ export async function restore(
   }
 }
 
-/** It was saved standing still, and so it comes back. */
+/** The machine was saved while paused, so it is paused when it is loaded. */
 async function untilLoaded(qemu: Qemu, signal: AbortSignal): Promise<void> {
   for (;;) {
     const { status } = Status.parse(await qemu.execute("query-status"));

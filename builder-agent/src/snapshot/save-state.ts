@@ -16,14 +16,14 @@ const withoutLimit = 2 ** 40;
 export interface SaveOptions {
   dir: SessionDir;
   testdriveId: number;
-  /** A QEMU that its guest has taken over could continue forever. */
+  /** The most for the state: if a guest has taken its QEMU over, that could write forever. */
   maxBytes: number;
   signal: AbortSignal;
 }
 
 /**
- * Stops the machine for good and writes its state to `into`. QEMU 7.2 cannot write a state to a file without starting a
- * program, which its sandbox forbids: it gives it to a socket of ours.
+ * Stops the machine and writes its state to `into`, over a socket: to write a file, QEMU 7.2 would have to start a program, which
+ * its sandbox forbids.
  */
 export async function saveState(qemu: Qemu, into: string, options: SaveOptions): Promise<void> {
   const { dir, testdriveId, signal } = options;
@@ -33,7 +33,7 @@ export async function saveState(qemu: Qemu, into: string, options: SaveOptions):
     await once(server, "listening", { signal });
     await letIn(dir, testdriveId);
     const written = once(server, "connection", { signal }).then(([socket]: Socket[]) => write(socket, into, options));
-    written.catch(() => {}); // looked at when QEMU has said how it went
+    written.catch(() => {}); // awaited below
     await qemu.execute("stop");
     await qemu.execute("migrate-set-parameters", { "max-bandwidth": withoutLimit });
     await qemu.execute("migrate", { uri: `unix:${socketName}` });
@@ -59,7 +59,7 @@ async function* atMost(maxBytes: number, bytes: AsyncIterable<Buffer>): AsyncIte
   }
 }
 
-/** QEMU runs as another user by now. Only the agent may enter the directories above this one. */
+/** Gives the socket to the user that QEMU has become. Only the agent may enter the directories above. */
 async function letIn(dir: SessionDir, testdriveId: number): Promise<void> {
   const user = userOfSession(testdriveId);
   if (user === undefined) return;

@@ -1,15 +1,16 @@
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import type { TestdriveClaim } from "../contract.ts";
 import { freeBytes } from "../disk-room.ts";
+import { hostKey } from "../host-key.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
 import { sentenceOf, type Log } from "../log.ts";
 import { makeDrives } from "../testdrive/disk.ts";
-import type { Machine } from "../testdrive/machine.ts";
+import { machineArguments, type Machine } from "../testdrive/machine.ts";
 import { startQemu, type Qemu, type QemuStart } from "../testdrive/qemu.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
 import { isFresh } from "./files.ts";
-import { snapshotKey } from "./key.ts";
 import { makeSnapshot, type SnapshotJob } from "./make-snapshot.ts";
 import { restore } from "./restore.ts";
 
@@ -23,7 +24,7 @@ export interface SnapshotMeans {
   limits?: SnapshotJob["limits"];
 }
 
-/** A machine to start, and what its drives were made of. */
+/** A machine to start, and the image of its drives. */
 export interface Boot {
   claim: Pick<TestdriveClaim, "buildId" | "imageType" | "image">;
   image: CachedImage;
@@ -32,15 +33,15 @@ export interface Boot {
   start: QemuStart;
 }
 
-/** An image that does not reach its prompt, or does not continue from it, is not tried forever. */
+/** How often to try an image that does not reach its prompt, or does not continue from it. */
 const maxTries = 3;
-/** For QEMU itself, and for other programs on the host. */
+/** Left free for QEMU itself and for other programs on the host. */
 const spareMemoryMb = 512;
 
 /** Starts sessions from snapshots of booted guests, and makes missing snapshots one at a time in the background. */
 export class Snapshots {
   readonly #means: SnapshotMeans;
-  /** Snapshots begun, by key, since a session has last started from one. */
+  /** Attempts by key since a session last started from that snapshot. */
   readonly #tries = new Map<string, number>();
   readonly #wanted = new Set<string>();
   #making: Promise<void> = Promise.resolve();
@@ -66,7 +67,7 @@ export class Snapshots {
     await this.#making;
   }
 
-  /** An installation medium has no prompt to wait for. On a network, a guest must have its own keys. */
+  /** An installation medium has no prompt to wait for. A guest on a network must have its own keys. */
   #isFor({ claim: { imageType }, machine }: Boot): boolean {
     return this.#means.config.snapshots === "on" && imageType !== "oemiso" && !machine.hasNetwork;
   }
@@ -87,7 +88,7 @@ export class Snapshots {
       start.signal.throwIfAborted();
       log("snapshot not used", { buildId, reason: sentenceOf(error) });
       await cache.dropSnapshot(image, key);
-      await makeDrives({ image, imageType }, dir, start.signal); // without what the failed start has written
+      await makeDrives({ image, imageType }, dir, start.signal); // without the changes of the failed start
       return undefined;
     }
   }
@@ -122,4 +123,13 @@ async function checkMeans({ memoryMb }: Machine, stateDir: string): Promise<void
   if (available < memoryMb + spareMemoryMb) throw new Error(`only ${Math.round(available)} MB of memory are free`);
   const free = (await freeBytes(stateDir)) / 1024 ** 2;
   if (free < 2 * memoryMb + spareMemoryMb) throw new Error(`only ${Math.round(free)} MB of disk are free`);
+}
+
+/**
+ * Names the snapshots from which this machine can start: those of a machine with the same arguments, which include the path of the
+ * image, saved by the same QEMU on the same kernel and processor.
+ */
+async function snapshotKey(machine: Machine): Promise<string> {
+  const words = [await hostKey(), ...machineArguments(machine)];
+  return createHash("sha256").update(words.join("\n")).digest("hex").slice(0, 32);
 }

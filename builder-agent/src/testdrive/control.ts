@@ -1,13 +1,12 @@
 import type { WebSocket } from "ws";
 import { aliveEveryMs, sessionLeaseMs, TestdriveOrder, type TestdriveReport } from "../contract.ts";
-import { keepConnected, parseMessage, untilClosed } from "../redial.ts";
-import { watch } from "./watchdog.ts";
+import { keepConnected, parseMessage, untilClosed, watch } from "../redial.ts";
 
 export interface ControlSettings {
-  /** A socket that still connects. */
+  /** Returns a socket before it is connected. */
   dial: () => WebSocket;
   onOrder: (order: TestdriveOrder) => void;
-  /** No more control: the Worker does not know the session, or could not be reached for `maxLostMs`. */
+  /** Called if the Worker does not know the session, or was unreachable for `maxLostMs`. */
   onLost: (reason: string) => void;
   maxLostMs?: number;
   aliveEveryMs?: number;
@@ -16,7 +15,7 @@ export interface ControlSettings {
 const lastWordMs = 2_000;
 
 /**
- * The session's channel to its Testdrive object. It outlives its socket: each new one gets the latest reports again.
+ * The session's channel to its Testdrive object. It outlives its sockets: each new socket gets the latest reports again.
  *
  *             open                     close, error
  *  dialling ────────► connected ─────────────────────► dialling, after a pause
@@ -39,7 +38,7 @@ export class Control {
   }
 
   report(report: TestdriveReport): void {
-    // "ready" takes the place of "preparing".
+    // "ready" replaces "preparing".
     this.#told.set(report.type === "ready" ? "preparing" : report.type, report);
     this.#send(report);
   }
@@ -51,7 +50,7 @@ export class Control {
     if (!socket || socket.readyState === socket.CLOSED) return;
     const closed = new Promise((resolve) => socket.once("close", resolve));
     const timer = setTimeout(() => socket.terminate(), lastWordMs);
-    // The polite close delivers what was sent before it.
+    // A clean close delivers what was sent before.
     const reportEnd = () => {
       this.#send({ type: "stopped", reason: reason.slice(0, 500) });
       socket.close(1000);

@@ -1,11 +1,11 @@
 import { creditWindowBytes } from "../contract.ts";
 
 /**
- * How much may go to a viewer now (src/contract/testdrive.ts). A `plain-…` viewer has no window until it sends a first
- * credit: RFB bounds it itself, by sending an update only when asked for one.
+ * How many bytes may be sent to a viewer (src/contract/testdrive.ts). A `plain-…` viewer has no window before its first credit. RFB
+ * limits it anyway, because an update is sent only on request.
  */
 export class CreditWindow {
-  #underWay = 0;
+  #unconfirmed = 0;
   #isCredited: boolean;
   readonly #windowBytes: number;
 
@@ -16,16 +16,16 @@ export class CreditWindow {
 
   /** Bytes that may be sent now. */
   get room(): number {
-    return this.#isCredited ? this.#windowBytes - this.#underWay : Number.POSITIVE_INFINITY;
+    return this.#isCredited ? this.#windowBytes - this.#unconfirmed : Number.POSITIVE_INFINITY;
   }
 
   sent(bytes: number): void {
-    this.#underWay += bytes;
+    this.#unconfirmed += bytes;
   }
 
-  /** The page says that it has consumed so much; it cannot have consumed more than was sent. */
+  /** The page has consumed that many bytes. It cannot have consumed more than were sent. */
   credit(bytes: number): void {
     this.#isCredited = true;
-    this.#underWay = Math.max(0, this.#underWay - bytes);
+    this.#unconfirmed = Math.max(0, this.#unconfirmed - bytes);
   }
 }

@@ -5,13 +5,13 @@ import type { SessionDir } from "./session-dir.ts";
 
 export const overlayName = "overlay.qcow2";
 
-/** As large as the disk of an appliance may be. Unwritten parts take no room. */
+/** The largest disk that an appliance may have. Unwritten parts take no space. */
 const blankDiskSize = "1T";
 
 /**
- * The drives that a session has, as QEMU's arguments. A disk is written to through an overlay that goes with the session;
- * a medium is only read; one that installs has a blank disk before it, which starts as soon as something is on it. Every
- * format is said and none probed: a guest's first sector must not be able to pass for a qcow2 that names files of the host.
+ * The drives of a session, as QEMU's arguments. Writes to a disk go to an overlay, which is deleted with the session. A medium is
+ * read-only. An installation medium also gets a blank disk, from which the machine boots as soon as a system is on it. Every format
+ * is given, never probed: otherwise a guest could write a first sector that looks like a qcow2 which refers to files of the host.
  */
 export async function makeDrives(
   { image, imageType }: { image: CachedImage; imageType: ImageType },
@@ -29,18 +29,18 @@ export async function makeDrives(
   return [...disk(null), ...medium(image.path)];
 }
 
-/** `below`: the raw disk under the overlay; null: none. */
+/** @param below the raw disk below the overlay. Null: none */
 function disk(below: string | null): string[] {
   const node = {
     driver: "qcow2",
     "node-name": "disk",
     file: { driver: "file", filename: overlayName },
     backing: below && { driver: "raw", "read-only": true, file: { driver: "file", filename: below } },
-    // What is thrown away need not survive a power cut.
+    // A disposable disk need not survive a power cut.
     cache: { "no-flush": true },
     discard: "unmap",
   };
-  // A refused write ends the session; until that is done its guest must not go on.
+  // A failed write ends the session. Until then the guest must not continue.
   return ["-blockdev", JSON.stringify(node), "-device", "virtio-blk-pci,drive=disk,bootindex=0,werror=stop"];
 }
 

@@ -3,27 +3,27 @@ import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestdriveClaim } from "../contract.ts";
 import type { Lease } from "../lease.ts";
-import { quietLimit } from "../quiet-limit.ts";
+import { quietLimit } from "../receive.ts";
 import { isWorthRetry, pauseMs, RemoteRefusal } from "../retry.ts";
 import type { WorkerApi } from "../worker-api.ts";
-import { writeAll } from "./write-all.ts";
+import { writeAll } from "../files.ts";
 
 export interface Download {
   claim: Pick<TestdriveClaim, "image">;
-  /** The sessions that wait for it. Each may read the image while it lasts, so when one has ended another one's token is used. */
+  /** The sessions that wait for the image. Each one's token is valid until it ends, so then another one's is used. */
   leases: () => Lease[];
   api: Pick<WorkerApi, "readImage">;
   signal: AbortSignal;
   onProgress?: (receivedBytes: number) => void;
-  /** A body that sends nothing for this time is aborted, and requested again from that position. */
+  /** If no bytes arrive for this time, the download is aborted and continued with a new request. */
   stallMs?: number;
 }
 
-/** Attempts that bring no byte, one after the other, with pauses of at most 0.5, 1, 2, 4 s. */
+/** Consecutive attempts without a byte, with pauses of at most 0.5, 1, 2, 4 s. */
 const maxVainAttempts = 5;
 const pauses = { baseDelayMs: 500, maxDelayMs: 4_000 };
 
-/** Writes the downloadable file of a build to `into`; an interrupted body goes on where it stopped. Checks its SHA-256. */
+/** Downloads the file of a build to `into`. Continues after interruptions. Verifies the SHA-256. */
 export async function download(into: string, job: Download): Promise<void> {
   const { sha256, fileName } = job.claim.image;
   await using file = await open(into, "wx", 0o600);
@@ -64,7 +64,7 @@ async function receive(job: Download, write: Write): Promise<void> {
   }
 }
 
-/** The Worker sent something else than it announced. */
+/** The Worker sent another file than it announced. */
 class WrongImage extends Error {
   constructor(what: string) {
     super(`The image cannot be used: ${what}.`);
@@ -77,28 +77,24 @@ async function readOn(
   from: number,
   write: (bytes: Uint8Array) => Promise<void>,
 ): Promise<void> {
-  const quiet = quietLimit(job.signal, job.stallMs);
-  try {
-    const answer = await job.api.readImage(job.lease, from, quiet.signal);
-    checkRange(answer, from, job.claim.image.size);
-    for await (const bytes of answer.body ?? []) {
-      quiet.end(); // a slow disk is not a stalled download
-      await write(bytes);
-      quiet.heard();
-    }
-  } finally {
-    quiet.end();
+  using quiet = quietLimit(job.signal, job.stallMs);
+  const answer = await job.api.readImage(job.lease, from, quiet.signal);
+  checkRange(answer, from, job.claim.image.size);
+  for await (const bytes of answer.body ?? []) {
+    quiet.end(); // a slow disk is not a stalled download
+    await write(bytes);
+    quiet.heard();
   }
   job.signal.throwIfAborted();
 }
 
-/** The Worker knows that the session has ended. This agent may be notified later. */
+/** The session has ended. The Worker knows that before the agent. */
 const isOver = (error: unknown) => error instanceof RemoteRefusal && error.status === 410;
 
 function checkRange(answer: Response, from: number, size: number): void {
   const range = answer.headers.get("content-range");
   const expected = `bytes ${from}-${size - 1}/${size}`;
-  // The whole is what a server may answer to any range, and what we want when we have nothing yet.
+  // A server may answer any range with the whole file, which is right if the range starts at 0.
   if (answer.status === 200 && from === 0) return;
   if (answer.status === 206 && range === expected) return;
   void answer.body?.cancel();

@@ -1,6 +1,6 @@
 /*
- * Runs behind the walls of a session (walls.ts) as QEMU's parent: `gate.ts USER NAME=PORT,… COMMAND …`. A network namespace is
- * left by unix sockets only, and QEMU 7.2 forwards from none: so each of these sockets leads to a port of QEMU.
+ * QEMU's parent behind the walls of a session (walls.ts): `gate.ts USER NAME=PORT,… COMMAND …`. Only unix sockets lead into a
+ * network namespace, and QEMU 7.2 cannot forward from them, so each of these sockets is joined to a port of QEMU.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +32,7 @@ async function open(way: string): Promise<void> {
   await once(server, "listening");
 }
 
-/** As soon as QEMU is started, nothing here needs root any more. */
+/** When QEMU has started, nothing here needs root. */
 function become(id: number): void {
   process.setgroups?.([]);
   process.setgid?.(id);

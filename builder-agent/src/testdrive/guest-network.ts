@@ -2,18 +2,17 @@ import { z } from "zod";
 import { guestAddress } from "../contract.ts";
 import type { Qmp } from "./qmp.ts";
 
-/** Ports on the loopback behind the walls, where QEMU is alone. */
+/** Ports of QEMU on the loopback behind the walls. */
 export const guestWebPort = 8080;
 export const clientsPort = 5900;
-/** Sockets in the session's directory that lead to them. */
+/** Sockets in the session's directory that lead to these ports. */
 export const webSocket = "web.sock";
 export const clientsSocket = "clients.sock";
 
 /**
- * The guest's network card, if it has a network. The guest is alone on it with QEMU, which gives it an address and forwards one
- * port to it: `restrict=on` drops whatever the guest sends to the host or beyond. QEMU 7.2 cannot forward
- * from a unix socket, so it listens on a port of the loopback behind its walls; without walls, on one of this host's that the
- * kernel chooses.
+ * The guest's network card, if it has a network. QEMU gives the guest an address and forwards one port to it. `restrict=on` drops
+ * everything that the guest sends to the host or beyond. QEMU 7.2 cannot forward from a unix socket, so behind walls it listens on
+ * a port of their loopback. Without walls it listens on a port of this host's loopback, which the kernel chooses.
  */
 export function networkArguments({ hasNetwork, enclosed }: { hasNetwork: boolean; enclosed: boolean }): string[] {
   if (!hasNetwork) return ["-nic", "none"];
@@ -25,7 +24,7 @@ export function networkArguments({ hasNetwork, enclosed }: { hasNetwork: boolean
 // info usernet:  TCP[HOST_FORWARD]  10  127.0.0.1 33679  10.0.2.15  80  0  0
 const forwardLine = /TCP\[HOST_FORWARD\]\s+\d+\s+127\.0\.0\.1\s+(\d+)\s/;
 
-/** The port of this host's loopback that leads to the guest's web server. QEMU 7.2 has it only in its monitor for people. */
+/** The port of this host's loopback that leads to the guest's web server. QEMU 7.2 reports it only in its human monitor. */
 export async function forwardedPort(qmp: Qmp): Promise<number> {
   const told = await qmp.execute("human-monitor-command", { "command-line": "info usernet" });
   const [, port] = forwardLine.exec(z.string().parse(told)) ?? [];

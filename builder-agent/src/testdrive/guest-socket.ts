@@ -3,20 +3,20 @@ import { connect } from "node:net";
 import { WebSocket, type RawData } from "ws";
 import { guestAddress, isSendableCode, maxFrameBytes, type GuestRequest } from "../contract.ts";
 import type { Door } from "./qemu.ts";
-import { watch } from "./watchdog.ts";
+import { watch } from "../redial.ts";
 
-/** So much may wait for a slow reader before its writer has to wait too. */
+/** If more than this waits for a slow reader, the writer has to wait too. */
 const maxWaitingBytes = 1024 * 1024;
 
 interface Handshake {
   request: GuestRequest;
   door: Door;
-  /** To the end of the handshake, however slowly the guest sends it; then `late` is thrown. */
+  /** For the whole handshake. Then `late` is thrown. */
   limitMs: number;
   late: Error;
 }
 
-/** The guest's WebSocket, which says nothing before it is resumed; or the answer of a guest that refuses one. */
+/** The guest's WebSocket, which is paused, or the answer of a guest that refuses it. */
 export async function openGuestSocket({
   request,
   door,
@@ -49,7 +49,7 @@ function paused(socket: WebSocket): WebSocket {
   return socket;
 }
 
-/** Passes messages on both ways, until one side is closed. `worker` still connects. */
+/** Forwards messages in both directions until one side is closed. `worker` need not be connected yet. */
 export async function joinGuestSocket(guest: WebSocket, worker: WebSocket, signal: AbortSignal): Promise<void> {
   const abort = () => [guest, worker].map((socket) => socket.terminate());
   signal.addEventListener("abort", abort);

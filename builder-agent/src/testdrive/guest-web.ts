@@ -11,7 +11,6 @@ import {
   shownGuestHeaders,
   type GuestRequest,
 } from "../contract.ts";
-import type { VisitApi } from "../visit-api.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { joinGuestSocket, openGuestSocket } from "./guest-socket.ts";
 import type { Lease } from "../lease.ts";
@@ -24,18 +23,18 @@ export interface Visit {
   testdrive: Lease;
   /** Null: this machine has no network. */
   door: Door | null;
-  api: VisitApi & Pick<WorkerApi, "openVisit">;
+  api: Pick<WorkerApi, "readVisit" | "answerVisit" | "openVisit">;
   signal: AbortSignal;
   /** Shorter in tests. */
   limits?: Partial<Limits>;
 }
 
 interface Limits {
-  /** A guest, or a visitor, that lets a connection rest for longer loses it. */
+  /** A connection without data for this time is closed. */
   silenceMs: number;
-  /** To the end of the head of the guest's answer, however slowly it sends. The Worker waits a little longer. */
+  /** For the head of the guest's answer. The Worker waits slightly longer. */
   answerMs: number;
-  /** To the end of its body. */
+  /** For the whole answer. */
   visitMs: number;
 }
 
@@ -48,7 +47,7 @@ interface Reply {
   body: Readable;
 }
 
-/** Asks the guest and passes on what it says; a guest that says nothing useful is excused in its place. */
+/** Forwards the request to the guest. The visitor gets the guest's answer, or an error page if that is not valid. */
 export async function answerVisit(given: Visit): Promise<void> {
   const limits = { ...usualLimits, ...given.limits };
   if (given.request.isSocket) return await answerSocket({ ...given, limits });
@@ -57,7 +56,7 @@ export async function answerVisit(given: Visit): Promise<void> {
   await bring(visit, await askGuest(visit).catch(excuse));
 }
 
-/** A WebSocket lasts as long as both sides want, and the session. */
+/** A WebSocket stays open until one side closes it or the session ends. */
 async function answerSocket(visit: LimitedVisit): Promise<void> {
   const { request, door, limits, api, testdrive, signal } = visit;
   const opened =
@@ -83,7 +82,7 @@ async function askGuest(visit: LimitedVisit): Promise<Reply> {
   if (visit.door === null) throw noNetwork();
   const asked = openRequest(visit, visit.door);
   const answered = once(asked, "response", { signal: visit.signal });
-  // The body may break, or be refused, after the guest has answered: what counts then is the answer.
+  // If sending the body fails after the guest has answered, the answer counts.
   asked.on("error", () => {});
   sendBody(visit, asked).catch((error: Error) => asked.destroy(error));
   const late = tooLate(visit.limits);
@@ -109,7 +108,7 @@ function openRequest({ request, signal, limits: { silenceMs } }: LimitedVisit, d
     path: request.target,
     headers: { ...request.headers, host: guestAddress, connection: "close" },
     agent: false,
-    // CGI programs end their lines as they like; a connection that is used once has no second answer to confuse.
+    // CGI programs may end their lines with a bare newline. The connection is used once, so this is safe.
     insecureHTTPParser: true,
     signal,
   });

@@ -12,13 +12,13 @@ export interface ImageSource {
   api: Pick<WorkerApi, "readImage">;
   cache: ImageCache;
   signal: AbortSignal;
-  /** One line for users. */
+  /** Takes a line for users. */
   onMessage: (message: string) => void;
 }
 
 /**
- * The build's disk or medium, held in the cache: from there, else downloaded, checked and unpacked into it, once for all
- * sessions that want it meanwhile.
+ * The build's disk or medium, held in the cache. If it is not cached, it is downloaded, verified and unpacked, once for all
+ * sessions that wait for it.
  */
 export async function getImage(claim: TestdriveClaim, source: ImageSource): Promise<CachedImage> {
   const { buildId, image } = claim;
@@ -48,7 +48,7 @@ function fetchesInto(cache: ImageCache): SharedWork<CachedImage, Waiting> {
   return known;
 }
 
-/** It is held until everybody has found it. */
+/** Cannot happen: the image is held until every waiting session has found it. */
 function unexpected(): never {
   throw new Error("The image has gone from the builder agent's disk.");
 }
@@ -61,7 +61,7 @@ async function fetchImage(
   const downloaded = source.cache.incoming(image.fileName);
   const unpacked = source.cache.incoming(`${buildId}.raw`);
   try {
-    // The raw disk is made next to its VMDK.
+    // The raw disk and its VMDK exist at the same time.
     const unpackedSize = image.rawSize * (claim.imageType === "vmx" ? 2 : 1);
     await checkRoom(downloaded, image.compressed ? image.size + unpackedSize : image.size);
     await download(downloaded, { claim, leases, ...source, onProgress: telling(image.size, source.onMessage) });
@@ -83,7 +83,7 @@ async function checkRoom(path: string, neededBytes: number): Promise<void> {
 
 const gib = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
 
-/** Says each new percent, so that a slow download does not look like a dead one; a message each chunk would be thousands. */
+/** Reports each new percent. A message per chunk would be too many. */
 function telling(size: number, onMessage: (message: string) => void): (received: number) => void {
   let told = -1;
   return (received) => {

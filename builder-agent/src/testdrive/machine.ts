@@ -1,5 +1,5 @@
 import { networkArguments } from "./guest-network.ts";
-import type { Accel } from "./accel.ts";
+import type { Accel } from "../enclosure.ts";
 
 export interface Machine {
   testdriveId: number;
@@ -7,27 +7,27 @@ export interface Machine {
   memoryMb: number;
   /** From makeDrives. */
   drives: string[];
-  /** The file under its drives; all that it sees of the agent's files outside of its session's directory. */
+  /** The file below its drives. It sees no other file of the agent outside of its session's directory. */
   image: string;
   /** Whether it runs behind walls (walls.ts). */
   enclosed: boolean;
   hasNetwork: boolean;
-  /** How large a file of this machine may become: its overlay. QEMU ends when its guest wants more. */
+  /** The most that the overlay may have. If the guest writes more, QEMU ends. */
   diskBytes: number;
-  /** The second VNC server, for clients outside of the Worker. Behind walls it listens at a place of its own. */
+  /** The VNC server for clients that do not come through the Worker. Behind walls it listens on `clientsPort`. */
   vnc: { bindHost: string; port: number; password: string } | null;
 }
 
-/** All that the guest can see of its machine. A saved state fits only a machine of the very same ones. */
+/** The arguments that the guest can notice. A saved state fits only a machine with exactly the same ones. */
 export function machineArguments(machine: Machine): string[] {
   return [
     ["-nodefaults", "-no-user-config"],
     ["-machine", "pc,vmport=off", ...accelArguments(machine.accel), "-smp", "1", "-m", `${machine.memoryMb}M`],
     networkArguments(machine),
     ["-vga", "std", "-display", "none", "-boot", "menu=off,strict=on"],
-    // The second one tells a guest that it is a copy: Linux then reseeds its random numbers.
+    // vmgenid tells a restored guest that it is a copy. Linux then reseeds its random numbers.
     ["-device", "virtio-rng-pci", "-device", "vmgenid,guid=auto"],
-    // Absolute positions, as VNC has them. xHCI works without polling, which under TCG costs a guest its time.
+    // Absolute positions, like in VNC. xHCI needs no polling, which would be slow under TCG.
     ["-device", "qemu-xhci", "-device", "usb-tablet"],
     machine.drives,
     // Standard output, because a socket loses what a guest prints before a client connects.
@@ -35,10 +35,10 @@ export function machineArguments(machine: Machine): string[] {
   ].flat();
 }
 
-/** Without tb-size TCG's translations take up to 1 GiB of the host's memory whatever the guest's size. */
+/** Without tb-size, TCG's translations take up to 1 GiB of memory, even for a small guest. */
 export function accelArguments(accel: Accel): string[] {
   return accel === "kvm"
     ? ["-accel", "kvm", "-cpu", "host"]
-    : // All that TCG can, because new distributions want x86-64-v2; page tables of five levels only make it slower.
+    : // Everything that TCG supports, because new distributions need x86-64-v2. Five-level page tables only make it slower.
       ["-accel", "tcg,tb-size=128", "-cpu", "max,la57=off"];
 }

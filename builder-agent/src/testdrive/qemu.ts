@@ -3,8 +3,8 @@ import { rm, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { endOf, type Exit } from "../process.ts";
-import { diskFailureOf } from "./disk-failure.ts";
+import { endOf, hasSucceeded, type Exit } from "../process.ts";
+import { diskFailureOf } from "./qmp-events.ts";
 import { forwardedPort, clientsPort, clientsSocket, webSocket } from "./guest-network.ts";
 import { machineArguments, type Machine } from "./machine.ts";
 import { openQmp, type Qmp, type QmpEvent } from "./qmp.ts";
@@ -19,26 +19,26 @@ export const serialLogName = "serial.log";
 const qmpSocket = "qmp.sock";
 const passwordFile = "vnc.password";
 
-/** A running virtual machine; disposing of it ends the process. */
+/** A running virtual machine. Dispose of it to end the process. */
 export interface Qemu extends AsyncDisposable {
   pid: number;
-  /** Leads to the guest's web server; null: no network. */
+  /** Leads to the guest's web server. Null: no network. */
   web: Door | null;
-  /** Leads to the VNC server for clients that do not come through the Worker. Present if QEMU runs in a sandbox. */
+  /** Leads to the VNC server for clients that do not come through the Worker. Null: no walls, or no such server. */
   clients: Door | null;
-  /** Settles when the process is gone, with a sentence for the session's owner. */
+  /** Settles when the process has ended, with a message for the session's owner. */
   ended: Promise<string>;
   /** A command of QMP. */
   execute: Qmp["execute"];
 }
 
-/** Where a server of QEMU is reached, for `net.connect` and `http.request`: a port of this host's loopback, or a socket. */
+/** The address of a server of QEMU for `net.connect` and `http.request`: a port of this host's loopback, or a socket. */
 export type Door = { host: string; port: number } | { path: string };
 
 export interface QemuStart {
   onEvent: (event: QmpEvent) => void;
   signal: AbortSignal;
-  /** What to start from. The machine then stands still until "cont". */
+  /** The state to start from. The machine is then paused until "cont". */
   saved?: SavedState;
   /** Uses only idle processor time. */
   isIdle?: boolean;
@@ -46,15 +46,15 @@ export interface QemuStart {
 }
 
 export interface SavedState {
-  /** Of the open file that has it. */
+  /** Descriptor of the open file with the state. */
   descriptor: number;
-  /** What the serial console had said by then. */
+  /** The output of the serial console before the state was saved. */
   console: Buffer;
 }
 
 const usualStartTimeoutMs = 20_000;
 
-/** Starts QEMU in the session's directory and waits until its VNC servers accept. */
+/** Starts QEMU in the session's directory, and waits until its VNC servers accept connections. */
 export async function startQemu(machine: Machine, dir: SessionDir, start: QemuStart): Promise<Qemu> {
   const { onEvent, signal, saved, startTimeoutMs = usualStartTimeoutMs } = start;
   if (machine.vnc) await writeFile(dir.file(passwordFile), machine.vnc.password, { mode: 0o600 });
@@ -111,14 +111,14 @@ async function webDoor({ enclosed }: Machine, dir: SessionDir, qmp: Qmp): Promis
 }
 
 function reasonOf(exit: Exit, complaints: string[]): string {
-  if ("code" in exit && exit.code === 0) return "The appliance switched itself off.";
+  if (hasSucceeded(exit)) return "The appliance switched itself off.";
   return `The virtual machine ended: ${complaints.join(" ") || endOf(exit)}.`;
 }
 
-/** After standard input, output and error. */
+/** The first descriptor after standard input, output and error. */
 const stateDescriptor = 3;
 
-/** Each of these programs replaces itself by the next one; behind walls the last of them is QEMU's ancestor. */
+/** Each of these programs is replaced by the next. Behind walls, bubblewrap remains as QEMU's ancestor. */
 function commandOf(machine: Machine, dir: SessionDir, { saved, isIdle }: QemuStart): [string, string[]] {
   const limits = [`--fsize=${machine.diskBytes}`, "--core=0", "--"];
   const priority = isIdle ? ["chrt", "--idle", "0"] : [];
@@ -127,13 +127,12 @@ function commandOf(machine: Machine, dir: SessionDir, { saved, isIdle }: QemuSta
   return ["prlimit", [...limits, ...priority, "setpriv", "--no-new-privs", "--", ...qemu]];
 }
 
-/** Exported for its test. */
 function qemuArguments(machine: Machine): string[] {
   return [
     ["-name", `kiln-testdrive-${machine.testdriveId}`],
     machineArguments(machine),
     ["-chardev", `socket,id=qmp,path=${qmpSocket},server=on,wait=off`, "-mon", "chardev=qmp,mode=control"],
-    // A client that asks to be alone must not throw out the others.
+    // A client that requests exclusive access must not disconnect the others.
     ["-vnc", `unix:${vncSocket},share=force-shared`],
     machine.vnc ? publicVnc(machine.enclosed ? { bindHost: "127.0.0.1", port: clientsPort } : machine.vnc) : [],
     rightsOfSession(machine.testdriveId),
@@ -160,7 +159,7 @@ function exitOf(child: ChildProcess): Promise<Exit> {
   });
 }
 
-/** A program in between tells the signal that ended QEMU as a code. */
+/** A program in between reports the signal that ended QEMU as an exit code. */
 function endOfCode(code: number): Exit {
   const names = Object.entries(constants.signals).flatMap(([name, number]) => (number === code - 128 ? [name] : []));
   const [killedBy] = names.filter(isSignal);
@@ -169,7 +168,7 @@ function endOfCode(code: number): Exit {
 
 const isSignal = (name: string): name is NodeJS.Signals => name in constants.signals;
 
-/** The end of what a program complains about, kept up to date. */
+/** The last lines of standard error, updated as they arrive. */
 function lastLines(child: ChildProcess): string[] {
   const lines: string[] = [];
   if (!child.stderr) return lines;
@@ -181,7 +180,7 @@ function lastLines(child: ChildProcess): string[] {
 }
 
 async function end(child: ChildProcess, exited: Promise<Exit>, qmp: Qmp | undefined): Promise<void> {
-  // "quit" lets QEMU close its clients' connections; a QEMU that does not answer is killed anyway.
+  // "quit" lets QEMU close the connections of its clients. It is killed afterwards in any case.
   qmp?.execute("quit").catch(() => {});
   if (qmp) await Promise.race([exited, sleep(500, undefined, { ref: false })]);
   child.kill("SIGKILL");

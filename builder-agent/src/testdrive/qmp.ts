@@ -15,14 +15,14 @@ export interface QmpEvent {
   data?: unknown;
 }
 
-/** QEMU's control connection. Commands are answered in order; `execute` rejects when QEMU refuses or is gone. */
+/** QEMU's control connection. QEMU answers commands in order. `execute` rejects if QEMU refuses or has ended. */
 export interface Qmp extends Disposable {
   execute(command: string, args?: Record<string, unknown>): Promise<unknown>;
 }
 
 /**
- * Connects as soon as QEMU offers the socket, until `signal`. QEMU serves its first command only after all that its
- * command line asked for is there, so that an open Qmp also means: the VNC servers accept.
+ * Connects as soon as QEMU listens on the socket, until `signal` is aborted. QEMU executes its first command only when its command
+ * line is done, so when this settles, the VNC servers accept connections.
  */
 export async function openQmp(path: string, onEvent: (event: QmpEvent) => void, signal: AbortSignal): Promise<Qmp> {
   const socket = await untilConnected(path, signal);
@@ -69,7 +69,7 @@ function speakQmp(socket: Socket, onEvent: (event: QmpEvent) => void): Qmp {
     if ("error" in message) asked?.reject(new Error(`QEMU: ${message.error.desc}`));
     else asked?.resolve(message.return);
   });
-  // Both say it when QEMU is gone, and "close" follows.
+  // When QEMU ends, both may emit an error before "close".
   lines.on("error", () => {});
   socket.on("error", () => {});
   socket.on("close", () => {

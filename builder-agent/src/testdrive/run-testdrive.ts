@@ -4,12 +4,11 @@ import type { TestdriveClaim, TestdriveOrder } from "../contract.ts";
 import { chooseAccel } from "../doctor/acceleration.ts";
 import type { ImageCache } from "../image-cache.ts";
 import { sentenceOf, type Log } from "../log.ts";
-import { orAborted } from "../or-aborted.ts";
-import type { VisitApi } from "../visit-api.ts";
-import type { ModifiedApi } from "../modified-api.ts";
+import { orAborted } from "../mutex.ts";
 import type { EndedDisks } from "../modified/ended-disks.ts";
 import { SessionFiles } from "../modified/session-files.ts";
 import { leaseOfTestdrive } from "../lease.ts";
+import type { SessionApi } from "../session-api.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { Control } from "./control.ts";
 import { makeDrives, overlayName } from "./disk.ts";
@@ -18,13 +17,13 @@ import { getImage } from "./image.ts";
 import type { Snapshots } from "../snapshot/snapshots.ts";
 import { vncSocket, type Qemu } from "./qemu.ts";
 import { makeSessionDir, type SessionDir } from "./session-dir.ts";
-import { TcpViewers } from "./tcp-viewers.ts";
+import { TcpViewers } from "./qmp-events.ts";
 import { join, type ReservedVnc } from "./vnc-port.ts";
 import { joinViewer } from "./vnc-tunnel.ts";
 import { findWalls } from "./walls.ts";
 
 export interface TestdriveParts {
-  api: Pick<WorkerApi, "readImage" | "openControl" | "openViewer" | "openVisit" | keyof VisitApi> & ModifiedApi;
+  api: Pick<WorkerApi, "readImage" | "openControl" | "openViewer" | "openVisit" | "openModified" | keyof SessionApi>;
   config: Pick<Config, "stateDir" | "memoryMb" | "accel" | "testdriveDiskGb">;
   cache: ImageCache;
   snapshots: Pick<Snapshots, "start">;
@@ -34,12 +33,12 @@ export interface TestdriveParts {
   log: Log;
 }
 
-/** The end of a session, with a sentence for its owner. */
+/** The end of a session, with a message for its owner. */
 class SessionOver extends Error {}
 
 /**
- * Hosts one testdrive from its claim to its end: power-off, an order to stop, the agent's own stop, or a lost Worker.
- * Never rejects: errors are reported to the Worker and logged. Process, overlay and port are gone when it settles.
+ * Hosts one testdrive until it powers off, is stopped, loses the Worker, or the agent stops. Never rejects: errors are reported to
+ * the Worker and logged. When it settles, process, overlay and port are released.
  */
 export async function runTestdrive(
   claim: TestdriveClaim,
@@ -65,10 +64,10 @@ interface Session {
   reserved: ReservedVnc | null;
   parts: TestdriveParts;
   control: Control;
-  /** Aborted with the first reason to end. */
+  /** Aborted with the first reason for the end. */
   over: AbortController;
   end: (reason: string) => void;
-  /** QEMU's VNC socket accepts. */
+  /** Settles when QEMU's VNC socket accepts connections. */
   ready: PromiseWithResolvers<SessionDir & Pick<Qemu, "web">>;
 }
 
@@ -144,12 +143,7 @@ async function host(session: Session): Promise<string> {
     vnc: reserved && { bindHost: reserved.bindHost, port: reserved.port, password: claim.password },
   };
   const early = enclosed ? [] : ((await reserved?.handOver()) ?? []);
-  await using files = await SessionFiles.open({
-    claim,
-    overlay: dir.file(overlayName),
-    image,
-    ...parts,
-  });
+  await using files = await SessionFiles.open({ claim, overlay: dir.file(overlayName), image, ...parts });
   const start = { onEvent: countTcpViewers(control), signal };
   await using qemu = await parts.snapshots.start({ claim, image, machine, dir, start });
   if (qemu.clients) reserved?.passOn(qemu.clients);
@@ -170,7 +164,7 @@ function countTcpViewers(control: Control) {
   };
 }
 
-/** Passes a client on that connected before QEMU listened: clients may connect as soon as the address is known. */
+/** Joins a client that connected before QEMU listened. Clients may connect as soon as they know the address. */
 function joinEarly(client: Socket, { bindHost, port }: ReservedVnc): Promise<void> {
   return join(client, { host: bindHost === "0.0.0.0" ? "127.0.0.1" : bindHost, port });
 }

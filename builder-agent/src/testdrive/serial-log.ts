@@ -1,10 +1,9 @@
 import { open, type FileHandle } from "node:fs/promises";
-import { writeAll } from "./write-all.ts";
+import { writeAll } from "../files.ts";
 
-/** What a session's serial console may take on the disk. */
 const maxSerialLogBytes = 1024 * 1024;
 
-/** Writes a guest's serial console to a file that stays within its bound: when full, the older half goes. */
+/** Writes a guest's serial console to a file. When the file is full, its older half is dropped. */
 export async function keepSerialLog(
   path: string,
   console: AsyncIterable<Buffer>,

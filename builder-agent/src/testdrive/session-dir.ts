@@ -1,11 +1,11 @@
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Where a session keeps its overlay, sockets and serial log; only the agent's user may enter. Gone with the session. */
+/** The directory for a session's overlay, sockets and serial log. Only the agent's user may enter. Deleted with the session. */
 export interface SessionDir extends AsyncDisposable {
   path: string;
   file(name: string): string;
-  /** An address for `connect`: a unix socket's path may have at most 107 bytes, which a state directory easily exceeds. */
+  /** A short path for `connect`: the path of a unix socket may have at most 107 bytes. */
   socket(name: string): string;
 }
 

@@ -1,6 +1,6 @@
-import { orAborted } from "../or-aborted.ts";
+import { orAborted } from "../mutex.ts";
 
-/** A session that waits for shared work and gets its messages. */
+/** A session that waits for shared work, and gets its messages. */
 export interface Waiter {
   signal: AbortSignal;
   onMessage: (message: string) => void;
@@ -12,14 +12,14 @@ interface Work<T, W> {
   stop: AbortController;
 }
 
-/** Does the work of a name once for all its waiters. It is stopped when the last of them has left. */
+/** Does the work of a name once for all its waiters. Stops it when the last waiter has left. */
 export class SharedWork<T extends Disposable, W extends Waiter> {
-  readonly #underWay = new Map<string, Work<T, W>>();
+  readonly #running = new Map<string, Work<T, W>>();
 
-  /** @param use Gets the work's result, which is disposed of when all waiters have used it. */
+  /** @param use gets the result, which is disposed of when all waiters have used it */
   async share<U>(name: string, waiter: W, begin: Begin<T, W>, use: (result: T) => Promise<U>): Promise<U> {
     waiter.signal.throwIfAborted();
-    const work = this.#underWay.get(name) ?? this.#begin(name, begin, waiter);
+    const work = this.#running.get(name) ?? this.#begin(name, begin, waiter);
     work.waiters.add(waiter);
     try {
       return await use(await orAborted(work.result, waiter.signal));
@@ -36,12 +36,12 @@ export class SharedWork<T extends Disposable, W extends Waiter> {
       for (const { onMessage } of waiters) onMessage(message);
     };
     const work = { result: begin({ signal: stop.signal, onMessage: tell, waiters }), waiters, stop };
-    this.#underWay.set(name, work);
+    this.#running.set(name, work);
     return work;
   }
 
   #end(name: string, work: Work<T, W>): void {
-    if (this.#underWay.get(name) === work) this.#underWay.delete(name);
+    if (this.#running.get(name) === work) this.#running.delete(name);
     work.stop.abort(new Error("No session waits for the image any more."));
     work.result.then(
       (result) => result[Symbol.dispose](),
@@ -50,5 +50,5 @@ export class SharedWork<T extends Disposable, W extends Waiter> {
   }
 }
 
-/** `waiters`: all that wait at the moment. */
+/** `waiters`: the current ones. */
 export type Begin<T, W> = (work: Waiter & { waiters: ReadonlySet<W> }) => Promise<T>;

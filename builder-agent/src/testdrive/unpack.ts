@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { HostileArchive } from "./hostile-archive.ts";
+import { HostileArchive, convertVmdk } from "./vmdk.ts";
+import { killGroup } from "../process.ts";
 import { asNobody, nobody } from "./rights.ts";
-import { convertVmdk } from "./vmdk.ts";
 
 interface Expected {
   /** Bytes of the raw disk. */
@@ -17,10 +17,10 @@ interface Expected {
 }
 
 /**
- * Unpacks the one disk of a `.tar.gz` to `into`, as a raw disk with its holes. A build of an untrusted user decides what is in the
- * archive. So tar runs as the user `nobody`, in an empty directory, for members of one ending only. Whatever their name, it writes
- * them to the same file, which it may neither overwrite nor make larger than announced. The result is checked before it is used.
- * (Printing the member to standard output would be as safe, but tar prints holes in pieces of 512 bytes: 13 s for 2 GiB.)
+ * Unpacks the one disk of a `.tar.gz` to `into`, as a sparse raw disk. An untrusted user's build decides what is in the archive. So
+ * tar runs as the user `nobody`, in an empty directory, and only for members with one file name extension. It writes all of them to
+ * the same file name, and may neither overwrite that file nor make it larger than announced. The result is checked before it is
+ * used. (Writing the member to standard output would be as safe, but tar then writes holes in pieces of 512 bytes: 13 s for 2 GiB.)
  */
 export async function unpackDisk(archive: string, into: string, expected: Expected): Promise<void> {
   const { rawSize, format = "raw", signal } = expected;
@@ -67,10 +67,10 @@ async function runTar(source: FileHandle, dir: string, expected: Expected): Prom
   const child = spawn(...asNobody("prlimit", [...limits, "--", "tar", ...tarArguments, `*.${format}`]), {
     env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },
     cwd: dir, // entered while still root: the user nobody cannot enter its parents
-    detached: true, // in one group with the decompressor, to be killed together
+    detached: true, // one group with the decompressor, so that both are killed
     stdio: [source.fd, "pipe", "pipe"],
   });
-  const kill = () => killGroup(child);
+  const kill = () => killRunning(child);
   signal.addEventListener("abort", kill);
   try {
     const ended = new Promise<number | null>((resolve, reject) => child.on("close", resolve).on("error", reject));
@@ -98,14 +98,14 @@ const saying = (complaints: string[]) => (complaints.length === 0 ? "" : ` (${co
 async function takeOver(disk: string, into: string, rawSize: number): Promise<void> {
   await using file = await open(disk, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const found = await file.stat();
-  if (!found.isFile() || found.nlink !== 1) throw new HostileArchive("its disk is no plain file");
+  if (!found.isFile() || found.nlink !== 1) throw new HostileArchive("its disk is not a plain file");
   if (found.size !== rawSize) throw new HostileArchive(`the disk has ${found.size} bytes, announced were ${rawSize}`);
   if (process.getuid?.() === 0) await file.chown(0, 0);
   await file.chmod(0o600);
   await rename(disk, into);
 }
 
-/** Enough to judge by; the rest is read and forgotten, because a full pipe would stop the program. */
+/** The first lines, which are enough. Reads the rest too, because a full pipe would stop the program. */
 async function firstLines(output: Readable | null): Promise<string[]> {
   const lines: string[] = [];
   if (!output) return lines;
@@ -115,11 +115,7 @@ async function firstLines(output: Readable | null): Promise<string[]> {
   return lines;
 }
 
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  try {
-    process.kill(-child.pid, "SIGKILL");
-  } catch {
-    // Gone already.
-  }
+/** Kills the process group, unless the program has ended. */
+function killRunning({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (exitCode === null && signalCode === null) killGroup(pid);
 }

@@ -1,17 +1,25 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../process.ts";
-import { HostileArchive } from "./hostile-archive.ts";
+import { hasSucceeded, run } from "../process.ts";
 import { asNobody } from "./rights.ts";
+
+/** An archive that our builds do not make. They make one disk, and the files that describe a machine for it. */
+export class HostileArchive extends Error {
+  constructor(why: string) {
+    super(`The image's archive was refused: ${why}.`);
+    this.name = "HostileArchive";
+  }
+}
 
 const rawFile = "raw";
 const sectorBytes = 512;
 
 /**
- * Converts a VMDK, which is untrusted, to a raw disk in the same `dir`, which the user nobody may write to. → its name.
- * A VMDK can name other files as its parts or as its parent: ours says its size in its own head, in which case QEMU looks
- * for no parts, and a parent is ruled out. QEMU runs as the user nobody anyway.
+ * Converts an untrusted VMDK to a raw disk in the same `dir`, which the user nobody may write to. → the name of the raw disk
+ *
+ * A VMDK can name other files as its parts or as its parent. If its head gives its size, QEMU looks for no parts; and the command
+ * line rules out a parent. In addition QEMU runs as the user nobody.
  */
 export async function convertVmdk(
   dir: string,
@@ -30,11 +38,11 @@ export async function convertVmdk(
     signal,
     onLine: (line) => void said.push(line),
   });
-  if ("code" in exit && exit.code === 0) return rawFile;
+  if (hasSucceeded(exit)) return rawFile;
   throw new HostileArchive(`its disk cannot be converted (${said.slice(0, 3).join(" ").slice(0, 300)})`);
 }
 
-/** "KDMV", version, flags, then the number of sectors in eight bytes. */
+/** The head is "KDMV", version, flags, and the number of sectors in eight bytes. */
 async function checkHead(vmdk: string, rawSize: number): Promise<void> {
   await using file = await open(vmdk, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const { buffer } = await file.read(Buffer.alloc(20), 0, 20, 0);

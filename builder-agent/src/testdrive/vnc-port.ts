@@ -9,11 +9,11 @@ export interface ReservedVnc {
   /** The host that clients get. */
   host: string;
   port: number;
-  /** What QEMU listens on: behind address translation the public address is none of this host's. */
+  /** The address that QEMU listens on. Behind address translation it differs from `host`. */
   bindHost: string;
-  /** Stops listening so that QEMU can; the port stays ours. → clients that came too early, none of them read from. */
+  /** Stops listening so that QEMU can, but keeps the port reserved. → clients that came too early, with nothing read from them */
   handOver(): Promise<Socket[]>;
-  /** The same for a QEMU behind walls: we go on listening, and lead clients to it, the early ones first. */
+  /** For a QEMU behind walls: keeps listening, and joins all clients with QEMU, the early ones first. */
   passOn(door: Door): void;
   release(): Promise<void>;
 }
@@ -21,15 +21,15 @@ export interface ReservedVnc {
 /** QEMU names a VNC port as a display, which counts from here. */
 export const firstVncPort = 5900;
 
-/** Clients may come between the answer to their POST and QEMU's start: so many of them wait, the others are cut off. */
+/** The most clients that wait for QEMU's start. More are disconnected. */
 const maxEarlyClients = 8;
-/** QEMU itself takes as many. */
+/** QEMU itself accepts as many. */
 const maxClients = 32;
 
-/** Ports in our hands without a listener: QEMU is about to take them, or about to go. */
+/** Reserved ports on which QEMU listens, is about to listen, or has just ended. */
 const handedOver = new Set<number>();
 
-/** A free port of the configured range, held by listening on it; null: no address is configured, or no port is free. */
+/** Reserves a free port of the configured range by listening on it. Null: no address is configured, or no port is free. */
 export async function reserveVnc(config: Pick<Config, "vnc">): Promise<ReservedVnc | null> {
   if (config.vnc === null) return null;
   const bindHost = bindAddress(config.vnc.host);
@@ -40,7 +40,7 @@ export async function reserveVnc(config: Pick<Config, "vnc">): Promise<ReservedV
   return null;
 }
 
-/** Every port once, starting at random: a client of an ended session must not reach the next one at its old address. */
+/** Every port once, from a random start, so that clients of an ended session do not reach the next session at the old address. */
 function candidates([from, to]: readonly [number, number]): number[] {
   const first = Math.max(from, firstVncPort);
   const count = Math.max(0, to - first + 1);
@@ -57,7 +57,7 @@ function reserved(host: string, bindHost: string, { server, port }: { server: Se
     socket.on("error", () => socket.destroy()).on("close", () => clients.delete(socket));
     if (door) void join(socket, door);
   });
-  // close() frees the port immediately; its callback would wait for clients that connected early.
+  // close() frees the port immediately. Its callback would wait for early clients.
   return {
     host,
     port,

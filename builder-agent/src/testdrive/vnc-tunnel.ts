@@ -2,22 +2,22 @@ import { connect, type Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
 import { Credit, creditWindowBytes, maxFrameBytes } from "../contract.ts";
 import { CreditWindow } from "./credit-window.ts";
-import { watch } from "./watchdog.ts";
+import { watch } from "../redial.ts";
 
 export interface Viewer {
-  /** Its id; says whether it gives credit. */
+  /** Its id, which also says whether it gives credit. */
   viewer: string;
-  /** To the Worker; a socket that still connects. */
+  /** Returns a socket to the Worker before it is connected. */
   dial: () => WebSocket;
   /** QEMU's unix socket. */
   vncPath: string;
   signal: AbortSignal;
 }
 
-/** After a frame, the next one waits this long for more bytes. The first one after a pause does not wait. */
+/** How long a frame waits for more bytes. The first frame after a pause does not wait. */
 const gatherMs = 1;
 
-/** Connects one viewer to QEMU's VNC socket by its own connection. Settles when both are closed. */
+/** Joins one viewer with QEMU's VNC socket over its own connection. Settles when both are closed. */
 export async function joinViewer({ viewer, dial, vncPath, signal }: Viewer): Promise<void> {
   if (signal.aborted) return;
   const socket = dial();
@@ -49,7 +49,7 @@ export async function joinViewer({ viewer, dial, vncPath, signal }: Viewer): Pro
   }
 }
 
-/** Keys and pointer. A guest that does not read them stops its viewer's socket, not the agent's memory. */
+/** Forwards keys and pointer. If the guest does not read them, the viewer's socket is paused, so that memory does not fill. */
 function forward(data: RawData, socket: WebSocket, vnc: Socket): void {
   const bytes = Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data;
   if (vnc.write(bytes)) return;
@@ -65,7 +65,7 @@ function parseCredit(data: RawData): number | undefined {
   }
 }
 
-/** QEMU's bytes as frames of at most maxFrameBytes, as many as the viewer's window and our own buffer take. */
+/** Sends QEMU's bytes as frames of at most maxFrameBytes, as far as the viewer's window and our own buffer have room. */
 class FrameSender {
   readonly #vnc: Socket;
   readonly #socket: WebSocket;
@@ -114,13 +114,13 @@ class FrameSender {
     this.#waitingBytes -= bytes;
     this.#window.sent(bytes);
     this.#sentAt = performance.now();
-    // Called again when the bytes have left, because our own buffer may be what stopped us.
+    // Continues when the bytes have left, because a full buffer of ours may have stopped the loop.
     this.#socket.send(waiting.subarray(0, bytes), { binary: true }, (error) => {
       if (!error && this.#waitingBytes > 0 && this.#timer === undefined) this.flush();
     });
   }
 
-  /** QEMU is not read while a whole frame waits: it then skips updates instead of piling them up. */
+  /** While a whole frame waits, QEMU is not read. It then skips updates instead of queueing them. */
   #holdBack(): void {
     if (this.#waitingBytes >= maxFrameBytes) this.#vnc.pause();
     else if (this.#vnc.isPaused()) this.#vnc.resume();

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { enclosure } from "../enclosure.ts";
-import { endOf, run } from "../process.ts";
+import { whyItFails } from "../process.ts";
 import { clientsPort, clientsSocket, guestWebPort, webSocket } from "./guest-network.ts";
 import type { Machine } from "./machine.ts";
 import { userOfSession } from "./rights.ts";
@@ -14,8 +14,8 @@ export interface Walls {
 }
 
 /**
- * What a session's QEMU has of its own: a network with a loopback only, its files, processes and names. Root does without a
- * user namespace, because QEMU opens its files as root and then becomes the session's user, whom such a namespace would lack.
+ * A session's QEMU has its own network, with a loopback only, and its own files, processes and names. Root does not use a user
+ * namespace: QEMU opens its files as root and then becomes the session's user, which such a namespace would lack.
  */
 const apart = (): string[] =>
   process.getuid?.() === 0
@@ -27,18 +27,14 @@ const apart = (): string[] =>
 
 let walls: Promise<Walls> | undefined;
 
-/** Asked once per process: it cannot change while we run. */
+/** Checked once per process, because it cannot change meanwhile. */
 export const findWalls = (): Promise<Walls> => (walls ??= tryWalls());
 
-/** Tries the walls around QEMU, which only says its version. Exported for its test. */
+/** Tries the walls with `qemu --version`. Exported for its test. */
 export async function tryWalls(env: Record<string, string> = environment()): Promise<Walls> {
-  const lines: string[] = [];
-  const options = { env, signal: AbortSignal.timeout(30_000), onLine: (line: string) => void lines.push(line) };
   const [command = "", ...args] = [...enclosure({ accel: "tcg", apart: apart() }), qemuProgram, "--version"];
-  const exit = await run(command, args, options).catch((error: Error) => error);
-  if (exit instanceof Error) return { enclosed: false, openness: reasonOf(exit) };
-  if ("code" in exit && exit.code === 0) return { enclosed: true, openness: "" };
-  return { enclosed: false, openness: lines.at(-1) ?? endOf(exit) };
+  const openness = await whyItFails(command, args, env).catch(reasonOf);
+  return { enclosed: openness === "", openness };
 }
 
 const reasonOf = (error: Error): string =>
@@ -46,14 +42,14 @@ const reasonOf = (error: Error): string =>
 
 export const qemuProgram = "qemu-system-x86_64";
 
-/** All that QEMU learns of the agent's environment: a token may be in there. */
+/** QEMU's environment. The agent's own may contain a token. */
 export const environment = (): Record<string, string> => ({
   PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin",
 });
 
 const gate = fileURLToPath(new URL("gate.ts", import.meta.url));
 
-/** QEMU's command behind the walls: it sees its session's directory and its image, at their usual paths. */
+/** The command of a QEMU behind walls. It sees its session's directory and its image at their usual paths. */
 export function walled(machine: Machine, dir: SessionDir, qemu: readonly string[]): string[] {
   if (!machine.enclosed) return [...qemu];
   const ways = [

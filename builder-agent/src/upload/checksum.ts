@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { partBytes } from "../contract.ts";
 
 export interface Digests {
   size: number;
@@ -9,8 +11,14 @@ export interface Digests {
   parts: string[];
 }
 
-/** All digests of a file in one pass: `take` its bytes or put `through` into a pipeline, then ask for the `result`. */
-export function openDigests(partBytes: number) {
+export async function digestsOfFile(path: string, signal: AbortSignal): Promise<Digests> {
+  const digests = openDigests();
+  for await (const bytes of createReadStream(path, { signal, highWaterMark: 1024 * 1024 })) digests.take(bytes);
+  return digests.result();
+}
+
+/** Computes all digests of a file in one pass: `take` its bytes, then get the `result`. */
+export function openDigests(bytesPerPart = partBytes) {
   const whole = { md5: createHash("md5"), sha1: createHash("sha1"), sha256: createHash("sha256") };
   const parts: string[] = [];
   let part = createHash("sha256");
@@ -19,12 +27,12 @@ export function openDigests(partBytes: number) {
   const take = (bytes: Buffer) => {
     for (const hash of Object.values(whole)) hash.update(bytes);
     for (let rest = bytes; rest.length > 0;) {
-      const room = partBytes - (size % partBytes);
+      const room = bytesPerPart - (size % bytesPerPart);
       const now = rest.subarray(0, room);
       part.update(now);
       size += now.length;
       rest = rest.subarray(now.length);
-      if (size % partBytes === 0) endPart();
+      if (size % bytesPerPart === 0) endPart();
     }
   };
   const endPart = () => {
@@ -34,17 +42,11 @@ export function openDigests(partBytes: number) {
 
   return {
     take,
-    /** Those of the parts that are whole so far. */
+    /** Of the complete parts so far. */
     parts: parts as readonly string[],
-    async *through(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-      for await (const bytes of source) {
-        take(bytes);
-        yield bytes;
-      }
-    },
-    /** Once, at the end. */
+    /** Call it once, at the end. */
     result(): Digests {
-      if (size % partBytes !== 0) endPart();
+      if (size % bytesPerPart !== 0) endPart();
       const [md5, sha1, sha256] = [whole.md5.digest("hex"), whole.sha1.digest("hex"), whole.sha256.digest("hex")];
       return { size, md5, sha1, sha256, parts };
     },

@@ -1,17 +1,17 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { partBytes } from "../contract.ts";
-import { writeAll } from "../testdrive/write-all.ts";
+import { writeAll } from "../files.ts";
 import { openDigests, type Digests } from "./checksum.ts";
 import type { FilePart, UploadFile, UploadSource } from "./upload.ts";
 
-/** A file that is written once, from its beginning to its end: its digests are made on the way, and its parts can be sent meanwhile. */
+/** A file that is written from beginning to end. Digests are computed on the way, and its parts can be sent before the end. */
 export class PartedFile implements UploadSource, AsyncDisposable {
   readonly path: string;
   readonly fileName: string;
   readonly #file: FileHandle;
-  readonly #digests = openDigests(partBytes);
-  /** Rejected when it will not be written to its end. */
+  readonly #digests = openDigests();
+  /** Rejected if the file will not be completed. */
   readonly #broken = Promise.withResolvers<never>();
   #failure: Error | undefined;
   #bytes = 0;
@@ -37,7 +37,7 @@ export class PartedFile implements UploadSource, AsyncDisposable {
     return this.#bytes;
   }
 
-  /** One call after the other. After one that has failed the file is of no use. */
+  /** Await each call before the next. After a failed call the file is unusable. */
   async write(bytes: Buffer): Promise<void> {
     if (this.#failure) throw this.#failure;
     try {

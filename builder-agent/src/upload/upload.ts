@@ -1,9 +1,10 @@
 import { open } from "node:fs/promises";
 import { partBytes } from "../contract.ts";
+import { readInto } from "../files.ts";
 import type { ArtifactApi } from "../worker-api.ts";
 import { digestOfParts, type Digests } from "./checksum.ts";
 
-/** A file that is whole. */
+/** A complete file. */
 export interface UploadFile {
   path: string;
   fileName: string;
@@ -17,14 +18,14 @@ export interface FilePart {
   bytes: number;
 }
 
-/** A file to send, which may still be written: each part is sent as soon as it is on the disk. */
+/** A file to send. It may still be written: each part is sent as soon as it is on the disk. */
 export interface UploadSource {
   path: string;
   fileName: string;
-  /** Undefined: not known yet. */
+  /** Undefined: unknown yet. */
   size?: number;
   parts(): AsyncGenerator<FilePart>;
-  /** To be asked for when there are no more parts. */
+  /** Call it when there are no more parts. */
   whole(): Promise<Digests>;
 }
 
@@ -32,9 +33,9 @@ export interface UploadSource {
 const partsAtATime = 2;
 
 /**
- * Sends what the Worker does not have yet and completes the artifact. Called again, it goes on where it was.
+ * Sends the parts that the Worker lacks, and completes the artifact. A second call continues where the first stopped.
  *
- * @param onSent bytes that the Worker now has more than before, or had already
+ * @param onSent called with the size of each part that the Worker has
  */
 export async function upload(
   artifact: ArtifactApi,
@@ -45,12 +46,12 @@ export async function upload(
   const state = await artifact.open({ fileName, ...(size !== undefined && { size }) });
   if (state.complete) return;
   if (state.partBytes !== partBytes)
-    throw new Error(`the Worker wants parts of ${state.partBytes} bytes, ours have ${partBytes}`);
+    throw new Error(`the Worker requires parts of ${state.partBytes} bytes, this agent has ${partBytes}`);
 
   const recorded = new Map(state.parts.map((part) => [part.number, part.sha256]));
   const parts = source.parts();
   const sendParts = async () => {
-    // Not for await, whose end would end the parts for the others as well.
+    // Not `for await`: if it ended early, it would close the generator for the other worker.
     for (let next = await parts.next(); !next.done; next = await parts.next()) {
       const part = next.value;
       if (recorded.get(part.number) !== part.sha256) {
@@ -79,10 +80,6 @@ export const wholeFile = ({ digests, ...file }: UploadFile): UploadSource => ({
 async function read(path: string, { number, bytes }: FilePart): Promise<Uint8Array<ArrayBuffer>> {
   await using file = await open(path);
   const part = new Uint8Array(bytes);
-  for (let at = 0; at < bytes;) {
-    const { bytesRead } = await file.read(part, at, bytes - at, (number - 1) * partBytes + at);
-    if (bytesRead === 0) throw new Error(`${path} is too short`);
-    at += bytesRead;
-  }
+  if ((await readInto(file, part, (number - 1) * partBytes)) < bytes) throw new Error(`${path} is too short`);
   return part;
 }

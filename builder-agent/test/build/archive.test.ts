@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { packFolder } from "../../src/build/archive.ts";
-import { findProgram } from "../../src/program-path.ts";
+import { findProgram } from "../../src/programs.ts";
 import { PartedFile } from "../../src/upload/parted-file.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 

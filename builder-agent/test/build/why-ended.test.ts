@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
-import { BuildFailure } from "../../src/build/build-failure.ts";
+import { BuildFailure } from "../../src/build/failure.ts";
 import { Stopped, whyEnded } from "../../src/build/why-ended.ts";
 import { smallDisk } from "../support/small-disk.ts";
 

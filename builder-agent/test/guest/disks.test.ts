@@ -7,7 +7,7 @@ import type { KiwiJob } from "../../src/build/kiwi-runner.ts";
 import { makeBuilderRoot } from "../../src/guest/builder-root.ts";
 import { installedPackages } from "../../src/guest/host-packages.ts";
 import { jobCommands, makeBlankDisk, makeJobDisk, packDisk } from "../../src/guest/job-disk.ts";
-import { guestScript } from "../../src/guest/scripts.ts";
+import { guestScript } from "../../src/guest/kernel.ts";
 import { RootShare } from "../../src/prepared/share.ts";
 import { silent, temporaryDir } from "../support/agent-place.ts";
 import { frozenInput } from "../support/frozen-input.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync, chmodSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { openReading } from "../../src/modified/reading.ts";
+import { openReading } from "../../src/modified/readings.ts";
 
 const sector = 512;
 export const partitionAt = 2048 * sector;

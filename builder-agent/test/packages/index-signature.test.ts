@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FrozenKey } from "../../src/contract.ts";
 import { isSignedIndex } from "../../src/packages/index-signature.ts";
-import { revokedKeys } from "../../src/packages/revoked-keys.ts";
+import { revokedKeys } from "../../src/packages/package-signatures.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 import { openSigning, type Signing } from "./signing.ts";
 

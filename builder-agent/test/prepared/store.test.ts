@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, utimesSync, writeFileSync } 
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openPreparedRoots } from "../../src/prepared/store.ts";
-import { KeyedLock } from "../../src/prepared/keyed-lock.ts";
+import { KeyedLock } from "../../src/mutex.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 const [one, two, three] = ["1", "2", "3"].map((digit) => digit.repeat(64)) as [string, string, string];

@@ -4,8 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { UsageRefused } from "../../src/command-line.ts";
 import { rootCommand } from "../../src/roots/command.ts";
-import { readDefinition, withMirrors } from "../../src/roots/definition.ts";
-import { RootFault } from "../../src/roots/fault.ts";
+import { RootFault, readDefinition, withMirrors } from "../../src/roots/definition.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 import { storeFakeRoot } from "../support/fake-root.ts";
 

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { CreditWindow } from "../../src/testdrive/credit-window.ts";
 import { keepSerialLog } from "../../src/testdrive/serial-log.ts";
-import { TcpViewers } from "../../src/testdrive/tcp-viewers.ts";
+import { TcpViewers } from "../../src/testdrive/qmp-events.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 describe("CreditWindow", () => {

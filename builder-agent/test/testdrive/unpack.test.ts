@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { HostileArchive } from "../../src/testdrive/hostile-archive.ts";
+import { HostileArchive } from "../../src/testdrive/vmdk.ts";
 import { unpackDisk } from "../../src/testdrive/unpack.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 

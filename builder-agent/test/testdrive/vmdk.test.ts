@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { convertToVmdk } from "../../src/build/vmx.ts";
-import { HostileArchive } from "../../src/testdrive/hostile-archive.ts";
+import { convertToVmdk } from "../../src/build/machine.ts";
+import { HostileArchive } from "../../src/testdrive/vmdk.ts";
 import { unpackDisk } from "../../src/testdrive/unpack.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 

@@ -1,18 +1,29 @@
+import { constants } from "node:fs";
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { isAccessible } from "./files.ts";
 import { outputOf } from "./process.ts";
-import { findProgram } from "./program-path.ts";
+
+/** The file of a program in the directories of a PATH. */
+export async function findProgram(program: string, path = process.env["PATH"] ?? ""): Promise<string | undefined> {
+  for (const dir of path.split(":").filter((each) => each !== "")) {
+    const file = join(dir, program);
+    if ((await isAccessible(file, constants.X_OK)) && (await stat(file)).isFile()) return file;
+  }
+  return undefined;
+}
 
 interface Asked {
-  /** Names the program's file as it was then. */
+  /** Identifies the program's file at that time. */
   file: string;
   said: Promise<string>;
 }
 
 const asked = new Map<string, Asked>();
 
-/** What `program --version` says. Asked once, and again when another file has the name: the host was updated. */
+/** What `program --version` prints. The program runs again only if the host was updated and another file has its name. */
 export async function versionOf(program: string): Promise<string> {
-  // Looked at before it is asked: an update in between is seen the next time.
+  // Before the program runs, so that an update in between is seen the next time.
   const file = await fileOf(program);
   const known = asked.get(program);
   if (known?.file === file) return await known.said;
@@ -24,7 +35,7 @@ export async function versionOf(program: string): Promise<string> {
   });
 }
 
-/** The file that runs under a program's name now. Packages keep times of their own, so a new inode or status time tells too. */
+/** Packages set modification times of their own, so the inode and the time of the last status change count too. */
 async function fileOf(program: string): Promise<string> {
   const path = await findProgram(program);
   if (path === undefined) throw new Error(`${program} is not installed`);

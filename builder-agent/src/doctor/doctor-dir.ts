@@ -1,7 +1,15 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { doctorDir } from "./scratch-dir.ts";
+
+const doctorDir = (stateDir: string) => join(stateDir, "doctor");
+
+/** A temporary directory for one check, on the disk that builds will use. */
+export async function scratchDir(stateDir: string): Promise<{ path: string } & AsyncDisposable> {
+  await mkdir(doctorDir(stateDir), { recursive: true, mode: 0o700 });
+  const path = await mkdtemp(join(doctorDir(stateDir), "check-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
 
 /** The result of a slow check, stored so that it is not repeated at each start of the agent. */
 export interface VerdictStore<T> {

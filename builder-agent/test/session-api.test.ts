@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { GuestAnswer, guestHeadHeader, readGuestHead } from "../src/contract.ts";
 import { RemoteRefusal } from "../src/retry.ts";
-import { visitCalls } from "../src/visit-api.ts";
+import { sessionCalls } from "../src/session-api.ts";
 import { eventually } from "./support/agent-place.ts";
 
 const lease = { id: 7, token: "t", visit: "a/b?c" };
@@ -23,7 +23,7 @@ async function callsTo(answer: RequestListener) {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return visitCalls(`http://127.0.0.1:${port}`, ({ token }) => ({ authorization: "Bearer agent", "x-lease": token }));
+  return sessionCalls(`http://127.0.0.1:${port}`, ({ token }) => ({ authorization: "Bearer agent", "x-lease": token }));
 }
 
 /** Chunks for as long as they are requested, as from a socket. */
@@ -134,7 +134,7 @@ describe("the answer to a visitor", () => {
 
   it("closes its source if the Worker is unreachable", async () => {
     const { body } = endless();
-    const calls = visitCalls("http://127.0.0.1:1", () => ({}));
+    const calls = sessionCalls("http://127.0.0.1:1", () => ({}));
     await expect(calls.answerVisit(lease, { head, body }, signal)).rejects.toThrow("fetch failed");
     await eventually("the source's end", () => body.destroyed);
   });

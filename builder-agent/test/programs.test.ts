@@ -1,7 +1,7 @@
 import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { versionOf } from "../src/program-version.ts";
+import { versionOf } from "../src/programs.ts";
 import { temporaryDir } from "./support/agent-place.ts";
 
 afterEach(() => vi.unstubAllEnvs());

@@ -1,4 +1,4 @@
-/** KIWI and what it calls, by Debian's names: of the host's packages for the root "host", of a mirror's for all others. */
+/** KIWI and the programs that it calls, as Debian packages. Every builder root has them, and so does the guest of the host's packages. */
 export const wantedPackages = [
   ["kiwi", "zypper", "libsolv-tools", "rpm", "createrepo-c", "gpg", "gpgv", "gnupg"],
   ["fdisk", "gdisk", "parted", "e2fsprogs", "xfsprogs", "btrfs-progs", "dosfstools", "mtools", "kpartx", "dmsetup"],
@@ -8,5 +8,11 @@ export const wantedPackages = [
   ["patch", "cpio", "file", "binutils", "debootstrap", "dpkg"],
 ].flat();
 
-/** Without these no image is made. */
+/** Without these packages no image can be made. */
 export const neededPackages = ["kiwi", "zypper", "rpm", "createrepo-c", "e2fsprogs", "kmod", "iproute2"];
+
+/** The path of the facts (RootFacts) in a builder root. */
+export const factsInside = "usr/lib/kiln/root.json";
+
+/** The path of the kernel for guests. */
+export const kernelInside = "usr/lib/kiln/vmlinuz";

@@ -1,21 +1,22 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { FrozenInput } from "../contract.ts";
-import { enclosed, run } from "../process.ts";
+import { enclosed, hasSucceeded, run } from "../process.ts";
 import { inRoot } from "../roots/enter.ts";
-import { BuildFailure } from "./build-failure.ts";
+import { BuildFailure } from "./failure.ts";
 
-/** rpm falls back to another format with a line on standard error, and would then find no package in the image's database. */
+/** rpm prints this and falls back to another format. Then it would find no package in the image's database. */
 const unknownFormat = /invalid %_db_backend/i;
 
 interface RpmPlace {
   workDir: string;
-  /** Given: its rpm is asked, and else this host's. */
+  /** Its rpm is asked. Absent: this host's. */
   builderRoot?: { file: string } | undefined;
   signal: AbortSignal;
 }
 
-/** Refuses a build whose package database rpm cannot write. A guest that is made of this host's packages has the same rpm. */
+/** Refuses a build whose package database rpm cannot write. A guest made of this host's packages has this host's rpm. */
 export async function refuseDatabase(
   { rpmDatabase }: Pick<FrozenInput, "rpmDatabase">,
   place: RpmPlace,
@@ -37,8 +38,17 @@ async function knowsDatabase(format: string, { workDir, builderRoot, signal }: R
       signal,
       onLine: (line) => void lines.push(line),
     });
-    return "code" in exit && exit.code === 0 && !lines.some((line) => unknownFormat.test(line));
+    return hasSucceeded(exit) && !lines.some((line) => unknownFormat.test(line));
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+const deviceMapper = "/dev/mapper/control";
+
+/** Refuses an image with volumes if the kernel has no device mapper, before its packages are fetched. */
+export function refuseVolumes({ description }: Pick<FrozenInput, "description">, control = deviceMapper): void {
+  if (!description["config.xml"]?.includes("<systemdisk ") || existsSync(control)) return;
+  const reason = "The disk cannot be divided into volumes (LVM): the builder's kernel has no device mapper.";
+  throw new BuildFailure({ kind: "error", reason });
 }

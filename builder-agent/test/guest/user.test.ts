@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { reserveUser } from "../../src/guest/reserved-user.ts";
-import { userOfBuild } from "../../src/guest/user.ts";
+import { reserveUser, userOfBuild } from "../../src/guest/user.ts";
 import { eventually } from "../support/agent-place.ts";
 
-const module = fileURLToPath(new URL("../../src/guest/reserved-user.ts", import.meta.url));
+const module = fileURLToPath(new URL("../../src/guest/user.ts", import.meta.url));
 
 /** Another agent with a guest for its build of that number, until it is killed. */
 function otherAgent(buildId: number) {

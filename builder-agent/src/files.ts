@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { access, type FileHandle } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+
+/** @param mode R_OK, W_OK, X_OK of node:fs; default: that the file exists */
+export async function isAccessible(path: string, mode?: number): Promise<boolean> {
+  try {
+    await access(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Writes all the bytes at that position. One call of `write` to a full disk may store only some of them, without an error. */
+export async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+  }
+}
+
+/** Fills `bytes` from that position of the file on. → how many bytes the file has there */
+export async function readInto(file: FileHandle, bytes: Uint8Array, position: number): Promise<number> {
+  let done = 0;
+  while (done < bytes.length) {
+    const { bytesRead } = await file.read(bytes, done, bytes.length - done, position + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return done;
+}
+
+export async function sha256OfFile(file: string): Promise<string> {
+  const digest = createHash("sha256");
+  await pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), digest);
+  return digest.digest("hex");
+}

@@ -1,2 +1,0 @@
-/** How QEMU runs a guest's instructions: on the processor, or by emulation. */
-export type Accel = "kvm" | "tcg";
