@@ -22,6 +22,7 @@ export const Agent = z.object({
       imageTypes: z.array(z.string()),
       testdrives: z.boolean(),
       packageTypes: z.array(z.string()).optional(),
+      hasRoom: z.boolean().optional(),
       roots: z.array(z.looseObject({ name: z.string() })).optional(),
     })
     .nullable(),

@@ -159,7 +159,7 @@ async function listAgents(admin: AdminClient): Promise<void> {
     ...agents.map(({ name, lastSeenAt, capabilities }) => [
       name,
       lastSeenAt?.toISOString() ?? "never",
-      capabilities?.imageTypes.join(", ") ?? "",
+      capabilities?.hasRoom === false ? "none: disk full" : (capabilities?.imageTypes.join(", ") ?? ""),
       capabilities?.testdrives ? "yes" : "no",
       capabilities?.roots?.map((root) => root.name).join(", ") ?? "",
     ]),

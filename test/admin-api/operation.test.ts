@@ -146,6 +146,16 @@ describe("GET health", () => {
     expect((await metricsNow()).get('kiln_trouble{reason="builds_wait"}')).toBe(1);
   });
 
+  it("fails if the only agent that can do a build has no room on its disk", async () => {
+    const agent = await fakeAgent();
+    await env.DB.prepare("UPDATE agents SET capabilities = json_set(capabilities, '$.hasRoom', json('false'))").run();
+    await startBuild(tux, await createAppliance(tux));
+    await waitedMs(11 * minuteMs);
+    expect(await health()).toEqual({ status: 503, ok: false, codes: ["builds_wait"] });
+    expect((await metricsNow()).get('kiln_agents{state="full"}')).toBeGreaterThan(0);
+    await agent.hello();
+  });
+
   it("fails if builds wait and no agent is alive", async () => {
     await env.DB.prepare("UPDATE agents SET last_seen_at = 0").run();
     await startBuild(tux, await createAppliance(tux));

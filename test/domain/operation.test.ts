@@ -25,24 +25,31 @@ const idle: Snapshot = {
   slots: { builds: 8, testdrives: 8 },
 };
 
-const waiting = (minutes: number, hasIdleAgent: boolean): Snapshot => ({
+const agent = { isAlive: true, isBusy: false, isDrained: false, isFull: false };
+const waiting = (minutes: number, by: "idle agents" | "busy agents" | "full agents"): Snapshot => ({
   ...idle,
   amounts: { ...idle.amounts, queuedBuilds: 1, queuedSince: ago(minutes) },
-  agents: [{ isAlive: true, isBusy: !hasIdleAgent, isDrained: false }],
-  doable: { waitsSince: ago(minutes), hasIdleAgent },
+  agents: [{ ...agent, isBusy: by === "busy agents", isFull: by === "full agents" }],
+  doable: { waitsSince: ago(minutes), by },
 });
 
 it.each([
   ["nothing waits", idle, []],
-  ["an agent has just become idle", waiting(9, true), []],
-  ["an idle agent leaves a build", waiting(10, true), ["builds_wait"]],
-  ["all agents are busy", waiting(59, false), []],
-  ["all agents have been busy for an hour", waiting(60, false), ["builds_wait"]],
-  ["no agent can do the build, which the appliance's owner sees", { ...waiting(90, true), doable: undefined }, []],
-  ["no agent has been alive since a restart", { ...waiting(1, true), agents: [] }, []],
+  ["an agent has just become idle", waiting(9, "idle agents"), []],
+  ["an idle agent leaves a build", waiting(10, "idle agents"), ["builds_wait"]],
+  ["all agents are busy", waiting(59, "busy agents"), []],
+  ["all agents have been busy for an hour", waiting(60, "busy agents"), ["builds_wait"]],
+  ["a disk was full for a moment", waiting(9, "full agents"), []],
+  ["the disks of all agents are full", waiting(10, "full agents"), ["builds_wait"]],
+  [
+    "no agent can do the build, which the appliance's owner sees",
+    { ...waiting(90, "idle agents"), doable: undefined },
+    [],
+  ],
+  ["no agent has been alive since a restart", { ...waiting(1, "idle agents"), agents: [] }, []],
   [
     "no agent is alive",
-    { ...waiting(2, true), agents: [{ isAlive: false, isBusy: false, isDrained: false }], doable: undefined },
+    { ...waiting(2, "idle agents"), agents: [{ ...agent, isAlive: false }], doable: undefined },
     ["no_agents"],
   ],
   ["the sweep has never run", { ...idle, chores: [] }, ["sweep_late"]],

@@ -12,10 +12,15 @@ type TroubleCode = (typeof troubleCodes)[number];
 const minute = 60_000;
 /** An agent that restarts is back by then. */
 const withoutAgentsMs = 2 * minute;
-/** An agent that could do a build claims it within seconds. */
-const idleWaitMs = 10 * minute;
-/** All agents that could do it are busy: the service needs more of them. */
-const busyWaitMs = 60 * minute;
+/** For so long a build may wait. */
+const waits = {
+  /** They claim it within seconds. */
+  "idle agents": { ms: 10 * minute, who: "an idle agent can do" },
+  /** Other builds end soon, or the service needs more agents. */
+  "busy agents": { ms: 60 * minute, who: "only busy agents can do" },
+  /** No build frees their disks. */
+  "full agents": { ms: 10 * minute, who: "only agents without room on their disks can do" },
+};
 /** The sweep runs every minute. */
 const lateMs = 5 * minute;
 /** So long a dead letter counts. */
@@ -35,10 +40,10 @@ function noAgents(now: Snapshot): Trouble | undefined {
 
 function buildsWait({ at, doable }: Snapshot): Trouble | undefined {
   if (!doable) return undefined;
-  const waits = at - doable.waitsSince;
-  if (waits < (doable.hasIdleAgent ? idleWaitMs : busyWaitMs)) return undefined;
-  const who = doable.hasIdleAgent ? "an idle agent can do" : "only busy agents can do";
-  return { code: "builds_wait", message: `A build that ${who} has been queued for ${minutes(waits)} minutes.` };
+  const { ms, who } = waits[doable.by];
+  const waited = at - doable.waitsSince;
+  if (waited < ms) return undefined;
+  return { code: "builds_wait", message: `A build that ${who} has been queued for ${minutes(waited)} minutes.` };
 }
 
 function sweepLate({ at, chores }: Snapshot): Trouble | undefined {

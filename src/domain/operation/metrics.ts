@@ -62,12 +62,17 @@ function ofAgents({ agents, amounts, slots }: Snapshot): Metric[] {
   const alive = agents.filter(({ isAlive }) => isAlive);
   const working = alive.filter(({ isDrained }) => !isDrained);
   return [
-    gauge("kiln_agents", "Registered agents. Busy: alive, with a build or a testdrive", [
-      { labels: { state: "idle" }, value: working.filter(({ isBusy }) => !isBusy).length },
-      { labels: { state: "busy" }, value: working.filter(({ isBusy }) => isBusy).length },
-      { labels: { state: "draining" }, value: alive.length - working.length },
-      { labels: { state: "silent" }, value: agents.length - alive.length },
-    ]),
+    gauge(
+      "kiln_agents",
+      "Registered agents. Busy: alive, with a build or a testdrive. Full: without room for a build",
+      [
+        { labels: { state: "idle" }, value: working.filter(({ isBusy, isFull }) => !isBusy && !isFull).length },
+        { labels: { state: "full" }, value: working.filter(({ isFull }) => isFull).length },
+        { labels: { state: "busy" }, value: working.filter(({ isBusy }) => isBusy).length },
+        { labels: { state: "draining" }, value: alive.length - working.length },
+        { labels: { state: "silent" }, value: agents.length - alive.length },
+      ],
+    ),
     gauge("kiln_testdrives", "Testdrives that are not over", [
       { labels: { state: "new" }, value: amounts.newTestdrives },
       { labels: { state: "running" }, value: amounts.runningTestdrives },

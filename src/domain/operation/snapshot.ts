@@ -24,9 +24,10 @@ const comparedBuilds = 50;
 export interface Snapshot {
   at: number;
   amounts: Amounts;
-  agents: { isAlive: boolean; isBusy: boolean; isDrained: boolean }[];
+  /** Full: idle, and without room on its disk for a build. */
+  agents: { isAlive: boolean; isBusy: boolean; isDrained: boolean; isFull: boolean }[];
   /** The queued build that has waited longest of those that an agent which is alive can do; undefined: there is none. */
-  doable?: { waitsSince: number; hasIdleAgent: boolean } | undefined;
+  doable?: { waitsSince: number; by: "idle agents" | "busy agents" | "full agents" } | undefined;
   counters: Counter[];
   chores: ChoreRun[];
   databaseBytes: number;
@@ -64,20 +65,27 @@ async function agentsNow({ env, db }: Place<SnapshotEnv>, at: number): Promise<A
   return agents.map(({ id, lastSeenAt, capabilities, drainedAt }) => ({
     isAlive: (lastSeenAt?.getTime() ?? 0) > at - silentAfterMs || heardSince(id),
     isBusy: busy.includes(id),
+    isFull: capabilities?.hasRoom === false && !busy.includes(id),
     isDrained: drainedAt !== null,
     can: drainedAt === null ? capabilities : null,
   }));
 }
 
 async function oldestDoable(db: Database, agents: AgentNow[]): Promise<Snapshot["doable"]> {
-  const alive = agents.filter(({ isAlive, can }) => isAlive && can?.hasRoom !== false);
+  const alive = agents.filter(({ isAlive }) => isAlive);
   const queued = await listQueued(db, { after: 0, limit: comparedBuilds });
   const waiting = queued.flatMap(({ build, arch }) => {
     const able = alive.filter(({ can }) => can && canDo(can, { ...build, arch }));
     const waitsSince = (build.requeuedAt ?? build.createdAt).getTime();
-    return able.length === 0 ? [] : [{ waitsSince, hasIdleAgent: able.some(({ isBusy }) => !isBusy) }];
+    return able.length === 0 ? [] : [{ waitsSince, by: workersIn(able) }];
   });
   return waiting.toSorted((one, other) => one.waitsSince - other.waitsSince)[0];
+}
+
+/** Who is to do it next. */
+function workersIn(able: readonly AgentNow[]): NonNullable<Snapshot["doable"]>["by"] {
+  if (able.some(({ isBusy, isFull }) => !isBusy && !isFull)) return "idle agents";
+  return able.some(({ isBusy }) => isBusy) ? "busy agents" : "full agents";
 }
 
 let latest: Snapshot | undefined;
