@@ -40,6 +40,9 @@ export function apiClient({ url, username, api_key: apiKey }: Ready, signal: Abo
   return {
     clone: async (template: number, arch: string): Promise<number> =>
       (await call("POST /appliances", Cloned, { clone_from: String(template), arch })).appliance.id,
+    addPackage: async (appliance: number, name: string): Promise<void> => {
+      await call(`POST /appliances/${appliance}/cmd/add_package`, z.unknown(), { name });
+    },
     /** Sentences that say why it cannot be built; none: it can. */
     issuesOf: async (appliance: number): Promise<string[]> => {
       const { status } = await call(`GET /appliances/${appliance}/status`, Status);

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ImageType } from "#contract/index";
 import type { Accel } from "../../builder-agent/src/enclosure.ts";
@@ -18,13 +18,15 @@ export type Guest = AsyncDisposable & {
 type GuestStart = {
   /** QEMU's arguments for its disk or medium. */
   drive: string[];
+  /** Its arguments for UEFI; none: BIOS. */
+  firmware: string[];
   memoryMb: number;
   accel: Accel;
   ports: readonly number[];
 };
 
 /** Starts a machine of our own: its serial line can be typed to, which a testdrive's cannot. It reaches no network. */
-export async function startGuest({ drive, memoryMb, accel, ports }: GuestStart): Promise<Guest> {
+export async function startGuest({ drive, firmware, memoryMb, accel, ports }: GuestStart): Promise<Guest> {
   const own = new Map<number, number>();
   for (const port of ports) own.set(port, await freePort());
   const forwards = [...own].map(([guest, host]) => `,hostfwd=tcp:127.0.0.1:${host}-:${guest}`).join("");
@@ -43,6 +45,7 @@ export async function startGuest({ drive, memoryMb, accel, ports }: GuestStart):
       ],
       ["-vga", "std", "-display", "none", "-device", "virtio-rng-pci"],
       ["-nic", `user,model=virtio-net-pci,restrict=on,ipv6=off${forwards}`],
+      firmware,
       drive,
       ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
     ].flat(),
@@ -57,6 +60,20 @@ export async function startGuest({ drive, memoryMb, accel, ports }: GuestStart):
       await ended;
     },
   };
+}
+
+const uefiFolder = "/usr/share/OVMF";
+const uefiSizes = ["_4M", ""];
+
+/** QEMU's arguments for UEFI, with settings that are not saved. */
+export function uefi(): string[] {
+  const size = uefiSizes.find((name) => existsSync(`${uefiFolder}/OVMF_CODE${name}.fd`));
+  if (size === undefined) throw new Complaint(`There is no UEFI for QEMU in ${uefiFolder}. Install the package ovmf.`);
+  const flashes = [
+    `readonly=on,unit=0,file=${uefiFolder}/OVMF_CODE${size}.fd`,
+    `snapshot=on,unit=1,file=${uefiFolder}/OVMF_VARS${size}.fd`,
+  ];
+  return flashes.flatMap((flash) => ["-drive", `if=pflash,format=raw,${flash}`]);
 }
 
 /** The formats that such a machine boots as they are. */

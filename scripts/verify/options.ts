@@ -16,6 +16,8 @@ export type VerifyOptions = {
   /** For `npm start`, which starts the service. */
   launch: string[];
   withTestdrives: boolean;
+  /** Adds the EFI boot loader to each template, and boots the images by UEFI. */
+  withUefi: boolean;
 };
 
 export const verifyUsage = `npm run verify:base -- BASE [options] [-- options of npm start]
@@ -28,6 +30,7 @@ templates promise, and writes a report. BASE is the name of a file in templates/
   --state DIR         state directory; a service that runs there is used (default: a new one, deleted at the end)
   --report FILE       where the report goes (default: docs/verified/BASE.md)
   --no-testdrives     boot images only with this command's own QEMU
+  --uefi              add the EFI boot loader to each template, and boot the images by UEFI in this command's own QEMU
   --help
 `;
 
@@ -47,6 +50,7 @@ export function parseVerifyOptions(argv: readonly string[]): VerifyOptions | "he
     report: values.report && resolve(values.report),
     launch: argv.slice(endOf(argv) + 1),
     withTestdrives: !values["no-testdrives"],
+    withUefi: values.uefi,
   };
 }
 
@@ -63,6 +67,7 @@ function parse(argv: string[]) {
         state: { type: "string" },
         report: { type: "string" },
         "no-testdrives": { type: "boolean", default: false },
+        uefi: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     });

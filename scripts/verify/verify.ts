@@ -12,7 +12,7 @@ import { agentStateOf } from "../launch/isolation.ts";
 import { projectRoot } from "../launch/project.ts";
 import { readOrMakeSecrets } from "../launch/secrets.ts";
 import { apiClient, type Client } from "./client.ts";
-import { bootsHere, driveOf, startGuest } from "./guest.ts";
+import { bootsHere, driveOf, startGuest, uefi } from "./guest.ts";
 import type { VerifyOptions } from "./options.ts";
 import { checkPromises } from "./promises.ts";
 import type { StepRecord } from "./step-record.ts";
@@ -29,6 +29,8 @@ type Run = {
   record: StepRecord;
   client: Client;
   accel: Accel;
+  /** Where images are made, in words. */
+  builders: string;
   signal: AbortSignal;
 };
 
@@ -54,7 +56,8 @@ export async function verify(
   );
   if (imported === undefined) return;
   const { accel } = await judgeAccel({ accel: "auto", stateDir: agentStateOf(options.state) });
-  const run = { catalogue, options, record, client: apiClient(service.ready, signal), accel, signal };
+  const client = apiClient(service.ready, signal);
+  const run = { catalogue, options, record, client, accel, builders: await placeOfBuilds(admin), signal };
   for (const template of templates) await verifyTemplate(template, run);
 }
 
@@ -82,13 +85,25 @@ async function importRepositories(admin: AdminClient, catalogue: Catalogue, sign
   return known.map(({ url }) => url).join(", ");
 }
 
+async function placeOfBuilds(admin: AdminClient): Promise<string> {
+  const agents = await admin.agents();
+  return agents.every(({ capabilities }) => capabilities?.["isolation"] === "vm") ? "in a guest" : "on the host";
+}
+
+/** As the report names it. */
+const titleOf = ({ name }: Template, { withUefi }: VerifyOptions): string => (withUefi ? `${name}, UEFI` : name);
+
 async function verifyTemplate(template: Template, run: Run): Promise<void> {
-  const { record, client, options } = run;
-  const of = template.name;
+  const { record, client, catalogue, options } = run;
+  const of = titleOf(template, options);
+  const [efiBootLoader] = catalogue.baseSystem.efiBootLoaders ?? [];
+  if (options.withUefi && efiBootLoader === undefined)
+    return record.cannot({ of, what: "build" }, "The base system has no EFI boot loader.");
   const appliance = await record.step(
     { of, what: "resolve", seen: ({ packages }: { packages: number }) => `${packages} packages` },
     async () => {
       const id = await client.clone(template.applianceId, template.arch);
+      if (options.withUefi && efiBootLoader !== undefined) await client.addPackage(id, efiBootLoader);
       const issues = await client.issuesOf(id);
       if (issues.length > 0) throw new Complaint(issues.join("; "));
       return { id, packages: await client.packagesOf(id) };
@@ -98,16 +113,18 @@ async function verifyTemplate(template: Template, run: Run): Promise<void> {
   for (const format of options.formats) await verifyFormat({ template, appliance: appliance.id, format }, run);
 }
 
+const startedByUefi = "test -d /sys/firmware/efi";
+
 type Format = { template: Template; appliance: number; format: ImageType };
 
 async function verifyFormat(wanted: Format, run: Run): Promise<void> {
   const { template, appliance, format } = wanted;
   const { record, client, catalogue, options, signal } = run;
-  const of = `${template.name}, ${format}`;
+  const of = `${titleOf(template, options)}, ${format}`;
   const why = whyNotAs(catalogue.baseSystem, format);
   if (why !== undefined) return record.cannot({ of, what: "build" }, why);
   const built = await record.step(
-    { of, what: "build", seen: ({ size }: { size: number }) => `an image of ${size} MB` },
+    { of, what: "build", seen: ({ size }: { size: number }) => `an image of ${size} MB, made ${run.builders}` },
     () => client.build(appliance, format),
   );
   if (!built) return;
@@ -130,8 +147,10 @@ async function bootAndCheck(download: string, { template }: Format, { options, c
     await client.download(download, file);
     const { memorySizeMb: memoryMb } = template.configuration.settings;
     const promises = { units: [], ports: [], commands: [], ...template.promises };
+    const commands = options.withUefi ? [...promises.commands, startedByUefi] : promises.commands;
     await using guest = await startGuest({
       drive: await driveOf(file, folder),
+      firmware: options.withUefi ? uefi() : [],
       memoryMb,
       accel,
       ports: promises.ports,
@@ -140,7 +159,7 @@ async function bootAndCheck(download: string, { template }: Format, { options, c
     const root = template.configuration.users.find(({ uid }) => uid === 0);
     if (!root?.password) throw new Complaint("The template has no root user with a password to log in with.");
     const shell = await Shell.logIn(guest.console, { name: root.name, password: root.password });
-    return await checkPromises(promises, { shell, portOf: guest.portOf });
+    return await checkPromises({ ...promises, commands }, { shell, portOf: guest.portOf });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

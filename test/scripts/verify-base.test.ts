@@ -162,13 +162,24 @@ describe("a step", () => {
 describe("parseVerifyOptions", () => {
   it("takes a base, formats and templates, and passes on what is after the dashes", () => {
     expect(
-      parseVerifyOptions(["tiny", "--formats", "oem,iso", "--templates", "1,2", "--", "--allow-host", "mirror:80"]),
+      parseVerifyOptions([
+        "tiny",
+        "--formats",
+        "oem,iso",
+        "--templates",
+        "1,2",
+        "--uefi",
+        "--",
+        "--allow-host",
+        "mirror:80",
+      ]),
     ).toMatchObject({
       base: "tiny",
       formats: ["oem", "iso"],
       templates: [1, 2],
       launch: ["--allow-host", "mirror:80"],
       withTestdrives: true,
+      withUefi: true,
     });
   });
 
