@@ -1,12 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { adminClient } from "../scripts/admin/client.ts";
 import { readSecrets } from "../scripts/launch/secrets.ts";
+import { accountPages, appliancePages, openPages } from "../test/acceptance/support/account-pages.ts";
 import { restClient } from "../test/acceptance/support/rest.ts";
-import type { Ready, Service } from "../test/acceptance/support/service.ts";
-import { verdict, type Figure } from "./figure.ts";
+import type { Ready } from "../test/acceptance/support/service.ts";
+import { importCatalogue, startWithMirrors, templateOf } from "./debian/imported.ts";
+import { catalogueOf } from "./debian/mirror.ts";
+import { releaseOfHost } from "./debian/release.ts";
+import { type Figure, verdict } from "./figure.ts";
 import { workerdOf } from "./memory.ts";
-import { jeosTemplate, type Place } from "./place.ts";
+import type { Place } from "./place.ts";
+import type { InspectedService } from "./software/import-cost.ts";
 import { median, percentile } from "./statistics.ts";
+import { waitUntil } from "./wait.ts";
 
 const appliances = 320;
 const nameLength = 200;
@@ -14,51 +20,36 @@ const rounds = 60;
 const warmUps = 5;
 const barMs = 50;
 
-const ofAppliance = ["", "/configuration/general", "/configuration/users", "/files", "/files/new", "/build", "/share"];
-const paths = (applianceId: string) => [
-  "/",
-  "/gallery?search=radio",
-  "/api/docs",
-  "/appliances",
-  "/appliances?search=radio",
-  "/appliances/new",
-  ...ofAppliance.map((tab) => `/appliance/${applianceId}${tab}`),
-  "/account",
-  "/account/sessions",
-  "/account/webhooks",
-  "/account/audit_log",
-  "/service",
-  "/service/accounts",
-];
+/** Their answer needs the solver. */
+const isResolved = (path: string): boolean => path.includes("/software");
 
-/** Processor time of workerd for each page that resolves nothing, of an account with many appliances of long names. */
+/** Processor time of workerd for each page of an account with many appliances of long names, on a Debian. */
 export async function measurePages(place: Place): Promise<Figure[]> {
-  const service = await place.start(["--no-agent"]);
-  try {
-    const applianceId = await fill(service);
-    const cookie = await signIn(service.ready());
-    const pid = workerdOf(service.stateDir);
-    const figures: Figure[] = [];
-    for (const path of paths(applianceId)) {
-      const ms = await timesOf(pid, `${service.ready().url}${path}`, cookie);
-      place.say(`${path}: ${median(ms).toFixed(1)} ms at the median`);
-      figures.push(figure(path.replace(`/${applianceId}`, "/ID"), ms));
-    }
-    return figures;
-  } finally {
-    await service.stop();
+  const catalogue = await catalogueOf(releaseOfHost(), AbortSignal.timeout(60_000));
+  await using service = await startWithMirrors(place, catalogue);
+  place.say(`importing ${catalogue.name}`);
+  await importCatalogue(service, catalogue);
+  const applianceId = await fill(service, templateOf(catalogue, "JeOS"));
+  const reader = { pid: workerdOf(service.stateDir), url: service.ready.url, cookie: await signIn(service.ready) };
+  await untilExamined(reader);
+  const figures: Figure[] = [];
+  for (const path of [...openPages, ...accountPages, ...appliancePages.map((tab) => `/appliance/ID${tab}`)]) {
+    const ms = await timesOf(reader, path.replace("ID", applianceId));
+    place.say(`${path}: ${median(ms).toFixed(1)} ms at the median`);
+    figures.push(figure(path, ms));
   }
+  return figures;
 }
 
 function figure(path: string, ms: readonly number[]): Figure {
   const p95 = percentile(ms, 0.95);
   return {
-    what: `page \`${path}\` with ${appliances} appliances: processor time, p95 of ${rounds}`,
+    what: `page \`${path}\`: processor time, p95 of ${rounds}`,
     ours: `${p95.toFixed(1)} ms (median ${median(ms).toFixed(1)})`,
     against: "–",
     ratio: `${p95.toFixed(1)} ms`,
-    bar: `≤ ${barMs} ms`,
-    verdict: verdict(p95 <= barMs),
+    bar: isResolved(path) ? "reported" : `≤ ${barMs} ms`,
+    verdict: isResolved(path) ? "reported" : verdict(p95 <= barMs),
   };
 }
 
@@ -66,15 +57,13 @@ const nameOf = (at: number): string =>
   `${at} ${"Radio astronomy workstation ".repeat(nameLength)}`.slice(0, nameLength - 1) + ".";
 
 /** Clones the appliances, for an operator; returns the id of one. */
-async function fill(service: Service): Promise<string> {
-  const ready = service.ready();
-  const admin = adminClient(ready.url, readSecrets(service.stateDir).ADMIN_SECRET ?? "");
+async function fill({ ready, stateDir }: InspectedService, template: string): Promise<string> {
+  const admin = adminClient(ready.url, readSecrets(stateDir).ADMIN_SECRET ?? "");
   await admin.setOperator(ready.username, { operator: true });
   const client = restClient(ready);
-  const jeos = await jeosTemplate(client);
   let id = "";
   for (let at = 1; at <= appliances; at++) {
-    const clone = { clone_from: jeos, arch: "x86_64", name: nameOf(at) };
+    const clone = { clone_from: template, arch: "x86_64", name: nameOf(at) };
     id = (await client.call("POST", "/appliances", clone)).appliance.id;
   }
   return id;
@@ -89,15 +78,33 @@ async function signIn({ url, username, api_key: password }: Ready): Promise<stri
   return cookies.join("; ");
 }
 
+/** A browser that is signed in, and the process of the service. */
+interface Reader {
+  pid: number;
+  url: string;
+  cookie: string;
+}
+
+async function read({ url, cookie }: Reader, path: string): Promise<string> {
+  const answer = await fetch(`${url}${path}`, { headers: { cookie, accept: "text/html" }, redirect: "manual" });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
+  return text;
+}
+
+/** The list has some of its appliances examined after each answer, until the state of all is known. */
+const untilExamined = (reader: Reader): Promise<boolean> =>
+  waitUntil("every appliance of the list is examined", { seconds: 120, everyMs: 500 }, async () => {
+    return !(await read(reader, "/appliances")).includes("Being looked at");
+  });
+
 /** One request after the other: the processor time of each, in milliseconds. */
-async function timesOf(pid: number, url: string, cookie: string): Promise<number[]> {
+async function timesOf(reader: Reader, path: string): Promise<number[]> {
   const ms: number[] = [];
   for (let round = -warmUps; round < rounds; round++) {
-    const before = processorMs(pid);
-    const answer = await fetch(url, { headers: { cookie, accept: "text/html" }, redirect: "manual" });
-    await answer.arrayBuffer();
-    if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}`);
-    if (round >= 0) ms.push(processorMs(pid) - before);
+    const before = processorMs(reader.pid);
+    await read(reader, path);
+    if (round >= 0) ms.push(processorMs(reader.pid) - before);
   }
   return ms;
 }

@@ -3,9 +3,9 @@ import { restClient } from "../../test/acceptance/support/rest.ts";
 import { type Figure, verdict } from "../figure.ts";
 import type { Place } from "../place.ts";
 import { ApplianceClient } from "../software/client.ts";
-import { type InspectedService, measureCost, startInspected } from "../software/import-cost.ts";
+import { type InspectedService, measureCost } from "../software/import-cost.ts";
 import { median, percentile, spread } from "../statistics.ts";
-import { waitUntil } from "../wait.ts";
+import { importCatalogue, startWithMirrors, templateOf } from "./imported.ts";
 import { catalogueOf, type DebianCatalogue } from "./mirror.ts";
 import { measureParity } from "./parity.ts";
 import { type Codename, releaseOfHost, useRelease } from "./release.ts";
@@ -14,6 +14,7 @@ import { seededSelections } from "./selections.ts";
 /** From few hits to thousands, some of two letters. */
 const texts = ["apache", "qt", "ssh", "openssh", "nginx", "libreoffice", "django", "xz"];
 const searches = 25;
+const warmUps = 5;
 const changes = 40;
 
 /** The release of this machine. */
@@ -27,7 +28,7 @@ export async function measureDebian13(place: Place): Promise<Figure[]> {
 
 async function measureRelease(place: Place, codename: Codename): Promise<Figure[]> {
   const catalogue = await catalogueOf(codename, AbortSignal.timeout(60_000));
-  await using service = await startInspected(place.folder(), { host: catalogue.hosts, cidrs: ["0.0.0.0/0", "::/0"] });
+  await using service = await startWithMirrors(place, catalogue);
   place.say(`importing ${catalogue.name}`);
   const costs = await measureCost(service, `import of ${catalogue.name} with updates and security`, () =>
     importCatalogue(service, catalogue),
@@ -38,25 +39,9 @@ async function measureRelease(place: Place, codename: Codename): Promise<Figure[
   return [...figures, ...(await measureParity({ say: place.say, folder: place.folder() }, bootstrap))];
 }
 
-const templatesOf = ({ content }: DebianCatalogue) => content.sets.flatMap(({ templates }) => templates);
-
-/** Until a template resolves. */
-async function importCatalogue(service: InspectedService, catalogue: DebianCatalogue): Promise<void> {
-  await service.loadCatalogue(catalogue.name, catalogue.content);
-  const [template] = templatesOf(catalogue);
-  const rest = restClient(service.ready);
-  await waitUntil(`${catalogue.name} is imported`, { seconds: 300, everyMs: 500 }, async () => {
-    const { status } = await rest.call("GET", `/appliances/${template?.applianceId}/status`);
-    return status.state === "ok";
-  });
-}
-
 async function newAppliance({ ready }: InspectedService, catalogue: DebianCatalogue): Promise<ApplianceClient> {
-  const server = templatesOf(catalogue).find(({ name }) => name.endsWith("Server"));
-  const { appliance } = await restClient(ready).call("POST", "/appliances", {
-    clone_from: String(server?.applianceId),
-    arch: "x86_64",
-  });
+  const server = templateOf(catalogue, "Server");
+  const { appliance } = await restClient(ready).call("POST", "/appliances", { clone_from: server, arch: "x86_64" });
   return new ApplianceClient(ready, appliance.id);
 }
 
@@ -80,7 +65,10 @@ async function measureSearches(client: ApplianceClient): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const text of texts) {
     const times: number[] = [];
-    for (let n = 0; n < searches; n++) times.push((await client.search(text)).ms);
+    for (let n = -warmUps; n < searches; n++) {
+      const { ms } = await client.search(text);
+      if (n >= 0) times.push(ms);
+    }
     figures.push({
       what: `search for ${text}`,
       ours: spread(times, 1, " ms"),

@@ -1,6 +1,7 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
+import { accountPages, appliancePages, openPages } from "./support/account-pages.ts";
 import { inBrowser } from "./support/page.ts";
 import { newPerson, type Person } from "./support/person.ts";
 import { makeOperator, sharedService } from "./support/shared-service.ts";
@@ -28,29 +29,6 @@ beforeAll(async () => {
   await tux.rest.call("POST", `/appliances/${broken}/cmd/add_package`, { name: "no-such-package" });
 });
 
-const open = ["/", "/api/docs", "/gallery?search=radio", "/sign_in", "/nothing-here"];
-const own = [
-  "/appliances",
-  "/appliances/new",
-  "/account",
-  "/account/sessions",
-  "/account/webhooks",
-  "/account/audit_log",
-  "/service",
-  "/service/accounts",
-];
-const ofAppliance = [
-  "/software?q=he",
-  "/configuration/general",
-  "/configuration/pictures",
-  "/configuration/users",
-  "/configuration/startup",
-  "/configuration/keys",
-  "/files",
-  "/files/new",
-  "/build",
-  "/share",
-];
 const lists = `<configuration>
   <eulas><eula>Books stay here.</eula></eulas>
   <databases><database><type>pgsql</type><users><user><username>loans</username><password>x</password></user></users>
@@ -162,10 +140,10 @@ describe("the pages", () => {
           found.push(...(await faultsOf(page)).map((fault) => `${path} ${colorScheme} ${width}: ${fault}`));
         }
       };
-      for (const path of [...open, `/gallery/${applianceId}`]) await look(path);
+      for (const path of [...openPages, "/sign_in", "/nothing-here", `/gallery/${applianceId}`]) await look(path);
       await signIn(page);
-      for (const path of [...own, `/appliance/${applianceId}`, `/gallery/${applianceId}/0.0.1`]) await look(path);
-      for (const tab of ofAppliance) await look(`/appliance/${applianceId}${tab}`, diagonal);
+      for (const path of [...accountPages, `/gallery/${applianceId}/0.0.1`]) await look(path);
+      for (const tab of appliancePages) await look(`/appliance/${applianceId}${tab}`, tab === "" ? views : diagonal);
       const { build } = await tux.rest.call("POST", "/running_builds", { appliance_id: applianceId, force: "true" });
       await look(`/appliance/${applianceId}/build`, diagonal, ".log li");
       await tux.rest.call("DELETE", `/running_builds/${build.id}`);

@@ -1,0 +1,29 @@
+/** What anyone sees. */
+export const openPages = ["/", "/gallery?search=radio", "/api/docs"];
+
+/** What someone who is signed in sees, who is also an operator. */
+export const accountPages = [
+  "/appliances",
+  "/appliances/new",
+  "/account",
+  "/account/sessions",
+  "/account/webhooks",
+  "/account/audit_log",
+  "/service",
+  "/service/accounts",
+];
+
+/** The pages of an appliance, below its address. */
+export const appliancePages = [
+  "",
+  "/software?q=he",
+  "/configuration/general",
+  "/configuration/pictures",
+  "/configuration/users",
+  "/configuration/startup",
+  "/configuration/keys",
+  "/files",
+  "/files/new",
+  "/build",
+  "/share",
+];
