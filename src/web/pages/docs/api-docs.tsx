@@ -7,6 +7,7 @@ import type { Group } from "#api/operation";
 import { Call, CurlLine, errorAnchor, Words } from "./call.tsx";
 import { CallList } from "./call-list.tsx";
 import { curlLine, type Reader } from "./curl.ts";
+import { writtenOnce } from "./written-once.ts";
 import { findLatestIds } from "#storage/appliance-overview";
 import { factory, type WebEnv } from "../../factory.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -46,9 +47,7 @@ const ApiDocs = ({ baseUrl, reader, search }: ApiDocsProps) => (
         <li>
           <a href="#calls">All calls</a>
         </li>
-        {groups.map((group) => (
-          <GroupLinks group={group} />
-        ))}
+        {groups.map((group) => groupLinks(group))}
         <li>
           <a href="#errors">Errors</a>
         </li>
@@ -68,7 +67,7 @@ const ApiDocs = ({ baseUrl, reader, search }: ApiDocsProps) => (
           ))}
         </section>
       ))}
-      <Errors />
+      {errors(refusalCodes)}
     </div>
     <a class="button to-index" href="#calls">
       <Icon name="menu" /> All calls
@@ -76,7 +75,7 @@ const ApiDocs = ({ baseUrl, reader, search }: ApiDocsProps) => (
   </div>
 );
 
-const GroupLinks = ({ group }: { group: Group }) => (
+const groupLinks = writtenOnce((group: Group) => (
   <li>
     <a href={`#${anchorOf(group)}`}>{group.title}</a>
     <ol>
@@ -89,7 +88,7 @@ const GroupLinks = ({ group }: { group: Group }) => (
         ))}
     </ol>
   </li>
-);
+));
 
 const anchorOf = ({ title }: Group): string => title.toLowerCase().replaceAll(" ", "-");
 
@@ -113,7 +112,7 @@ const Beginning = ({ baseUrl, reader }: { baseUrl: string; reader: Reader }) => 
   </section>
 );
 
-const Errors = () => (
+const errors = writtenOnce((codes: typeof refusalCodes) => (
   <section id="errors">
     <h2>Errors</h2>
     <p class="lead">
@@ -129,13 +128,13 @@ const Errors = () => (
         </tr>
       </thead>
       <tbody>
-        {refusalCodes.map((code) => (
+        {codes.map((code) => (
           <ErrorRow refusal={new Refusal(code)} />
         ))}
       </tbody>
     </table>
   </section>
-);
+));
 
 const ErrorRow = ({ refusal }: { refusal: Refusal }) => {
   const { code, status, message } = shown(refusal);

@@ -2,6 +2,7 @@ import { groups } from "#api/groups";
 import type { Operation } from "#api/operation";
 import { Icon } from "../../parts/icon.tsx";
 import { number } from "../../parts/words.ts";
+import { writtenOnce } from "./written-once.ts";
 
 /** All calls by method and path. The island `filter` shows those that someone searches; without it, the address does. */
 export const CallList = ({ search }: { search: string }) => {
@@ -29,16 +30,7 @@ export const CallList = ({ search }: { search: string }) => {
         />
       </form>
       <ul class="call-list" id="call-list" tabindex={0} aria-label="Calls">
-        {found.map(({ name, method, path, summary }) => (
-          <li>
-            <a href={`#${name}`}>
-              <code>
-                <b class={method.toLowerCase()}>{method}</b> {path}
-              </code>{" "}
-              <span class="quiet">{summary}</span>
-            </a>
-          </li>
-        ))}
+        {found.map((call) => line(call))}
       </ul>
       <p class="quiet" id="call-list-none" hidden={found.length > 0}>
         No call has these words. <a href="/api/docs#calls">Show all</a>
@@ -46,6 +38,17 @@ export const CallList = ({ search }: { search: string }) => {
     </section>
   );
 };
+
+const line = writtenOnce(({ name, method, path, summary }: Operation) => (
+  <li>
+    <a href={`#${name}`}>
+      <code>
+        <b class={method.toLowerCase()}>{method}</b> {path}
+      </code>{" "}
+      <span class="quiet">{summary}</span>
+    </a>
+  </li>
+));
 
 const calls: readonly Operation[] = groups
   .flatMap(({ operations }) => operations)

@@ -3,6 +3,7 @@ import { scopeOf, type Answer, type Body, type Operation } from "#api/operation"
 import { parametersOf, type Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";
 import { CopyButton } from "../../parts/button.tsx";
+import { writtenOnce } from "./written-once.ts";
 
 export const errorAnchor = (code: string): string => `error-${code}`;
 
@@ -12,11 +13,18 @@ export const Words = ({ of: text }: { of: string }) => (
 );
 
 /** One API call: a line to try it, its parameters, body, answer and errors. */
-export const Call = ({ operation, line }: { operation: Operation; line: string }) => {
-  const { name, summary, details, versions, deprecated, body, answer } = operation;
-  const parameters = parametersOf(operation);
+export const Call = ({ operation, line }: { operation: Operation; line: string }) => (
+  <article id={operation.name}>
+    {aboveLine(operation)}
+    <CurlLine id={`curl-${operation.name}`} line={line} />
+    {belowLine(operation)}
+  </article>
+);
+
+const aboveLine = writtenOnce((operation: Operation) => {
+  const { name, summary, details, versions } = operation;
   return (
-    <article id={name}>
+    <>
       <h3>
         <a class="anchor" href={`#${name}`}>
           {summary}
@@ -30,20 +38,22 @@ export const Call = ({ operation, line }: { operation: Operation; line: string }
           <Words of={details} />
         </p>
       )}
-      <CurlLine id={`curl-${name}`} line={line} />
-      {deprecated ? (
-        <p class="quiet">The same as the call above, for old clients.</p>
-      ) : (
-        <>
-          {parameters.length > 0 && <Parameters parameters={parameters} />}
-          {body && <RequestBody body={body} />}
-          <AnswerOf answer={answer} />
-          <Refusals operation={operation} />
-        </>
-      )}
-    </article>
+    </>
   );
-};
+});
+
+const belowLine = writtenOnce((operation: Operation) => {
+  if (operation.deprecated) return <p class="quiet">The same as the call above, for old clients.</p>;
+  const parameters = parametersOf(operation);
+  return (
+    <>
+      {parameters.length > 0 && <Parameters parameters={parameters} />}
+      {operation.body && <RequestBody body={operation.body} />}
+      <AnswerOf answer={operation.answer} />
+      <Refusals operation={operation} />
+    </>
+  );
+});
 
 /** A line for a shell, to copy. */
 export const CurlLine = ({ id, line }: { id: string; line: string }) => (
