@@ -57,6 +57,7 @@ const One = ({ file, applianceId }: { file: OverlayFile; applianceId: number }) 
             {file.owner}:{file.group}
           </span>
           <span class="num quiet">{size(file.size)}</span>
+          <Icon name="chevron-right" />
         </summary>
         <div class="body stack-s">
           <FileForm file={file} action={action} />

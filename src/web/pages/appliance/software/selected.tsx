@@ -45,6 +45,7 @@ const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
             {version !== null && <span class="badge">this version</span>}
           </span>
           {kind === "package" && resolved && <span class="num quiet">{size(resolved.installSizeBytes)}</span>}
+          <Icon name="chevron-right" />
         </summary>
         <div class="line-actions row">
           {kind === "package" && <PinForm entry={entry} seen={seen} />}
