@@ -39,10 +39,14 @@ export async function inBrowser<T>(
   }
 }
 
-/** Saves what the page shows, if KILN_PICTURES is a folder, such as docs/pictures for the README. */
+/** Saves what the page shows, light and dark, if KILN_PICTURES is a folder; docs/pictures has those of the README. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env["KILN_PICTURES"];
-  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
+  if (!folder) return;
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.screenshot({ path: join(folder, `${name}-dark.png`) });
+  await page.emulateMedia({ colorScheme: null });
 }
 
 /** Number of colours on the console's canvas; a blank one has a single colour. */

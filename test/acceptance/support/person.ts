@@ -2,7 +2,6 @@ import { expect } from "vitest";
 import { restClient, type RestClient } from "./rest.ts";
 import type { Ready } from "./service.ts";
 import { addAccount } from "./shared-service.ts";
-import type { SharedService } from "./shared-services.ts";
 
 /** A client with its own account, which acts like a program and like a person. */
 export interface Person {
@@ -17,7 +16,7 @@ export interface Person {
   addFile: (applianceId: string, content: string | Uint8Array, metadata: Record<string, string>) => Promise<void>;
 }
 
-export async function newPerson(service: SharedService, username: string): Promise<Person> {
+export async function newPerson(service: Parameters<typeof addAccount>[0], username: string): Promise<Person> {
   return personOf(service.stateDir, await addAccount(service, username));
 }
 

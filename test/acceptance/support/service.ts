@@ -51,10 +51,9 @@ export async function startAsItIs(
   let output = "";
   launcher.stdout.on("data", (chunk) => (output += chunk));
   launcher.stderr.on("data", (chunk) => (output += chunk));
-  const readyFile = join(stateDir, "ready.json");
   const service: Service = {
     stateDir,
-    ready: () => JSON.parse(readFileSync(readyFile, "utf8")) as Ready,
+    ready: () => runningService(stateDir).ready,
     output: () => output,
     stop: async () => {
       await ended(launcher);
@@ -63,10 +62,18 @@ export async function startAsItIs(
   };
   await until("the service is ready", 300, () => {
     if (launcher.exitCode !== null) throw new Error(`the service ended with ${launcher.exitCode}:\n${output}`);
-    return existsSync(readyFile);
+    return existsSync(readyFile(stateDir));
   });
   return service;
 }
+
+/** A service that runs already, with this state directory. */
+export const runningService = (stateDir: string): { stateDir: string; ready: Ready } => ({
+  stateDir,
+  ready: JSON.parse(readFileSync(readyFile(stateDir), "utf8")) as Ready,
+});
+
+const readyFile = (stateDir: string): string => join(stateDir, "ready.json");
 
 /** Polls every 200 ms; on failure, says what it waited for. */
 export async function until<T>(what: string, seconds: number, probe: () => T | Promise<T>): Promise<NonNullable<T>> {

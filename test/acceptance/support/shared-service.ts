@@ -12,14 +12,16 @@ export async function sharedService(kind: ServiceKind): Promise<SharedService> {
   return JSON.parse(text) as SharedService;
 }
 
+type Known = Pick<SharedService, "ready" | "stateDir">;
+
 /** Makes a new, empty account of the service. */
-export async function addAccount({ ready, stateDir }: SharedService, username: string): Promise<Ready> {
+export async function addAccount({ ready, stateDir }: Known, username: string): Promise<Ready> {
   const admin = adminClient(ready.url, readSecrets(stateDir).ADMIN_SECRET ?? "");
   const { apiKey } = await admin.addAccount({ username, email: `${username}@example.org` });
   return { ...ready, username, api_key: apiKey };
 }
 
 /** Lets an account use the operator's pages. */
-export async function makeOperator({ ready, stateDir }: SharedService, username: string): Promise<void> {
+export async function makeOperator({ ready, stateDir }: Known, username: string): Promise<void> {
   await adminClient(ready.url, readSecrets(stateDir).ADMIN_SECRET ?? "").setOperator(username, { operator: true });
 }
