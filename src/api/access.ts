@@ -24,7 +24,7 @@ async function refuseBeyond(c: Context<ApiEnv>, token: TokenAccess, call: Operat
 
 const prefix = /^\/api\/v\d\/user/;
 
-/** What the ids of the API are ids of. */
+/** What an id in a path or a parameter names. */
 const kinds: Readonly<Record<string, Named["what"]>> = {
   appliance_id: "appliance",
   build_id: "build",
@@ -39,7 +39,7 @@ function namedInPath(c: Context<ApiEnv>, { path }: Operation): Named[] {
   return path.split("/").flatMap((segment, at) => namedBy(segment.replace(/^\{(\w+)\}$/, "$1"), given[at]));
 }
 
-/** Every value that is given, wherever it is, so that it does not matter which of several the call would take. */
+/** Every value, wherever it is: which of several the call takes must not matter. */
 async function namedInParameters(c: Context<ApiEnv>, { method, params }: Operation): Promise<Named[]> {
   const names = Object.keys(params?.shape ?? {}).filter((name) => name in kinds);
   if (names.length === 0) return [];
@@ -58,7 +58,7 @@ const namedBy = (name: string, id: string | undefined): Named[] => {
   return what === undefined ? [] : [{ what, id: id ?? "" }];
 };
 
-/** The fields of the body, which the call reads again; undefined: it is too large to look at now. */
+/** The fields of the body, which the call reads again; undefined: it is too large to read here. */
 async function formOf(c: Context<ApiEnv>): Promise<[string, string][] | undefined> {
   const type = c.req.header("content-type") ?? null;
   if (!mayBeForm(type)) return [];

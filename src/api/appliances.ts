@@ -55,7 +55,7 @@ export const appliances: CallGroup = {
       summary: "Your appliances at a glance, the last edited first",
       details:
         "Each with its state, its builds in progress, its last build, and the images of the version that was built last. `ok`, " +
-        "`warning` and `error` are what the status said when it was last looked at; `unknown` means that it changed since then.",
+        "`warning` and `error` are the result of the last check; `unknown` means that the appliance has changed since then.",
       params: OverviewRequest,
       about: { search: "Part of a name, or a selected package." },
       answer: overview,

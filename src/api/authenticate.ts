@@ -18,7 +18,7 @@ export const authenticate = factory.createMiddleware(async (c, next) => {
   return undefined;
 });
 
-/** What a request signs in with, and from where; undefined: with nothing. */
+/** The credentials of a request, and its address; undefined: it has none. */
 export function givenCredentials(request: Request, env: AddressRules): Credentials | undefined {
   const given = basicCredentials(request.headers.get("authorization"));
   return given && { ...given, address: clientAddress(request, env) };
@@ -33,7 +33,7 @@ function basicCredentials(header: string | null): { username: string; key: strin
   return colon < 0 ? undefined : { username: text.slice(0, colon), key: text.slice(colon + 1) };
 }
 
-/** The answer after credentials that are wrong, if there were any: the account can see that someone tried. */
+/** Answers 401. Notes wrong credentials, so that the account can see that someone tried. */
 export function challengeAgain(c: Context<ApiEnv>, given: Credentials | undefined): Response {
   if (given) c.executionCtx.waitUntil(noteFailedSignIn(c.var.db, given));
   return challenge(c);

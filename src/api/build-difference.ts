@@ -6,13 +6,13 @@ import { v2 } from "#api/operation";
 import { call } from "#api/call";
 import { id } from "#api/params";
 
-const longestPath = 4096; // PATH_MAX
-const mostFiles = 1000;
+const maxPathLength = 4096; // PATH_MAX
+const maxFiles = 1000;
 
 /** A path in an image; `/etc/` is `/etc`. */
 const imagePath = z
   .string()
-  .max(longestPath, "invalid_value")
+  .max(maxPathLength, "invalid_value")
   .regex(/^\/[^\0]*$/, "invalid_value")
   .transform((path) => path.replace(/\/+$/, "") || "/");
 
@@ -23,11 +23,11 @@ const DifferenceRequest = z.object({
   limit: z
     .string()
     .regex(/^0*[1-9]\d{0,8}$/, "invalid_value")
-    .transform((text) => Math.min(Number(text), mostFiles))
+    .transform((text) => Math.min(Number(text), maxFiles))
     .default(100),
 });
 
-/** In what another build differs: a Kiln extension. */
+/** How another build differs: a Kiln extension. */
 export const compareBuilds = call("GET /builds/{build_id}/difference", {
   name: "compareBuilds",
   access: "own",

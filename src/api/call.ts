@@ -1,23 +1,20 @@
 import type { Context } from "hono";
 import type { z } from "zod";
-import type { Needed } from "#domain/accounts/access";
-import type { Rated } from "#domain/accounts/rates";
-import type { Reason, RefusalCode } from "#domain/refusal";
+import type { RefusalCode } from "#domain/refusal";
 import { actorOf, audited, type Audited } from "#domain/accounts/audit";
 import { clientAddress } from "#http/client-address";
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
-import { type Access, both, type Body, type Group, type Operation, type Version } from "#api/operation";
+import { both, type Body, type Group, type Operation, type Version } from "#api/operation";
 import type { Database } from "#storage/db";
 import type { Document, Typed } from "#wire/shape";
 import { viewOf } from "#wire/view";
-import { readDocumentBody } from "#api/document-body";
+import { readDocumentBody, readRawText } from "#api/body-text";
 import type { ApiEnv } from "#api/factory";
 import { parseParams, pathId, readQuery, readRepeated } from "#api/params";
-import { readRawText } from "#api/raw-text";
 import { xml, xmlOrText } from "#api/respond";
 import { preconditionOf, validated } from "#api/revalidation";
 
-/** One call of the API: its route, its description and what it does. The routes, OpenAPI, the page and the table test come from it. */
+/** One call of the API: its route, its description and its action. Routes, OpenAPI, the page and the table test come from it. */
 export interface Call extends Operation {
   handle(c: Context<ApiEnv>): Promise<Response>;
 }
@@ -46,52 +43,32 @@ export const rawText = (what: string): TextBody => ({ kind: "text", what });
 
 type Ids = Readonly<Record<string, RefusalCode>>;
 
-interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F> {
-  /** Unlike that of every other call: `startBuild`. */
-  name: string;
-  summary: string;
-  details?: string;
+/** What a call says as its description does. */
+type Described = Omit<Operation, "method" | "path" | "versions" | "params" | "body" | "answer">;
+
+interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F> extends Described {
+  /** Default: both. */
   versions?: readonly Version[];
-  access: Access;
-  /** What it needs of a token, if that is not what its method says. */
-  scope?: Needed;
-  /** Names no appliance, and is still open to a token for one: it shows nothing of others, or leaves it out. */
-  isForAll?: true;
-  /** What it counts as in the rates of its account. */
-  rate?: Rated;
   /** Ids in the path, each with the code for an id that is unknown or another account's. */
   ids?: I;
   /** What the first id names, for `act`. It is found before the rest of the request is read, so that its refusal comes first. */
   finds?: (caller: Caller, id: number) => F | Promise<F>;
-  /** Further codes of an address at which there is nothing: 404 on v2, 400 on v1. */
-  unknown?: readonly RefusalCode[];
   /** Read from the query, a form or multipart fields; from the query alone where the body is a document or a text. */
   params?: P;
   /** Parameters that `act` reads itself: next to a file in the body, as they arrive, or in a header too. */
   besideFile?: z.ZodObject;
-  /** What a parameter means here, where it is not what `parameter-meanings.ts` says. */
-  about?: Readonly<Record<string, string>>;
   /** The document that the body holds, or what else it is. */
   takes?: (Document | TextBody | Extract<Body, { kind: "file" | "bytes" }>) & Typed<never, B>;
   answer: (Document | FileAnswer | NoAnswer) & Typed<A, unknown>;
   /** The answer has status 201. */
   isCreated?: true;
-  /** Headers of the request that are about this call. */
-  headers?: Operation["headers"];
-  /** The answer carries an ETag; the call heeds If-None-Match or If-Match. */
-  hasEtag?: true;
   /** The same for a client that asks for plain text. */
   asText?: (result: A, caller: Caller) => string;
-  /** The answer shows a secret, so that no cache on the way may store it. */
+  /** The answer shows a secret, so no cache may store it. */
   isSecret?: true;
-  /** Codes in addition to those of ids and those that every call knows. */
-  refuses?: readonly RefusalCode[];
-  /** Further statuses of `unknown_error`. */
-  reasons?: readonly Reason[];
-  deprecated?: true;
-  /** What the audit log says of it. The statements of the act write that with them: see `entryOfAct`. */
+  /** The entry in the audit log. The statements of the act write it with theirs: see `entryOfAct`. */
   audit?: { event: AuditEvent; detail?: (request: RequestOf<R, I, P, B, F, A>) => AuditDetail };
-  /** A response of its own goes out as it is. */
+  /** A Response is sent unchanged. */
   act: (
     caller: Caller,
     request: RequestOf<R, I, P, B, F, A>,
@@ -121,35 +98,20 @@ export function call<
   B = undefined,
   F = undefined,
 >(route: R, given: Given<R, A, I, P, B, F>): Call {
-  const { name, access, summary, scope, isForAll, rate, details, about } = given;
-  const { deprecated, hasEtag, isCreated, headers, reasons } = given;
-  const { ids, versions = both, params = given.besideFile, refuses, takes, answer, asText } = given;
+  const { ids, versions = both, params = given.besideFile, takes, answer, asText, isCreated } = given;
   const [method, path = ""] = route.split(" ");
-  const unknown = [...Object.values(ids ?? {}), ...(given.unknown ?? [])];
   return {
-    name,
-    access,
-    summary,
-    ...(scope && { scope }),
-    ...(isForAll && { isForAll }),
-    ...(rate && { rate }),
-    ...(details && { details }),
-    ...(about && { about }),
-    ...(deprecated && { deprecated }),
-    ...(hasEtag && { hasEtag }),
-    ...(headers && { headers }),
-    ...(reasons && { reasons }),
-    ...(params && { params }),
+    ...given,
     method: method as Operation["method"],
     path,
     versions,
+    unknown: [...Object.values<RefusalCode>(ids ?? {}), ...(given.unknown ?? [])],
+    ...(params && { params }),
     ...(takes && { body: "root" in takes ? { kind: "document", document: takes } : takes }),
     answer:
       "root" in answer
         ? { kind: "document", document: answer, ...(asText && { asText: true }), ...(isCreated && { isCreated }) }
         : answer,
-    ...(unknown.length > 0 && { unknown }),
-    ...(refuses && { refusals: refuses }),
     handle: async (c) => await answered(c, given),
   };
 }

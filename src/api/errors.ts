@@ -4,7 +4,7 @@ import { BodyFault } from "#http/request-body";
 import { WireFault } from "#wire/fault";
 import type { ApiVersion } from "#api/versions";
 
-/** What a client sees of an error. Everything that is not a Refusal is our bug, and shows no detail. */
+/** What a client sees of an error. Everything that is not a Refusal is our bug, and is shown without details. */
 export interface ShownError {
   status: ContentfulStatusCode;
   code: RefusalCode;

@@ -23,17 +23,17 @@ const WebhookRequest = z.object({
 
 const shownToTokens = "With a token, the URL has no path and no query: these often contain a secret of the receiver.";
 
-const ofWebhook = { versions: v2, ids: { webhook_id: "unknown_error" } } as const;
+const own = { access: "own", versions: v2 } as const;
+const ofWebhook = { ...own, ids: { webhook_id: "unknown_error" } } as const;
 
 export const events: CallGroup = {
   title: "Events",
   about:
-    "Ours: what happens to your builds, testdrives and publications, as a stream to listen to or posted to an address of yours.",
+    "A Kiln extension: what happens to your builds, testdrives and publications, as a stream or as POST requests to your URL.",
   operations: [
     call("GET /events", {
       name: "followEvents",
-      access: "own",
-      versions: v2,
+      ...own,
       summary: "Your events as they happen",
       details:
         "Server-sent events from now on. `Last-Event-ID` resumes after that event: the last 1000 of 7 days are stored. The stream " +
@@ -48,8 +48,7 @@ export const events: CallGroup = {
     }),
     call("GET /webhooks", {
       name: "listWebhooks",
-      access: "own",
-      versions: v2,
+      ...own,
       summary: "Your webhooks",
       details: shownToTokens,
       answer: webhooks,
@@ -58,9 +57,8 @@ export const events: CallGroup = {
     }),
     call("POST /webhooks", {
       name: "createWebhook",
-      access: "own",
+      ...own,
       rate: "webhooks",
-      versions: v2,
       scope: "key",
       summary: "Add a webhook, which gets events as POST requests",
       details: "The answer has the secret that signs the deliveries. It is shown only once.",
@@ -76,7 +74,6 @@ export const events: CallGroup = {
     }),
     call("GET /webhooks/{webhook_id}", {
       name: "getWebhook",
-      access: "own",
       ...ofWebhook,
       summary: "A webhook",
       details: shownToTokens,
@@ -86,7 +83,6 @@ export const events: CallGroup = {
     }),
     call("DELETE /webhooks/{webhook_id}", {
       name: "deleteWebhook",
-      access: "own",
       ...ofWebhook,
       scope: "key",
       summary: "Delete a webhook and its pending deliveries",
@@ -95,7 +91,6 @@ export const events: CallGroup = {
     }),
     call("GET /webhooks/{webhook_id}/deliveries", {
       name: "listDeliveries",
-      access: "own",
       ...ofWebhook,
       summary: "The last 100 deliveries of a webhook, newest first",
       answer: deliveries,
@@ -103,9 +98,8 @@ export const events: CallGroup = {
     }),
     call("POST /webhooks/{webhook_id}/deliveries/{delivery_id}/replay", {
       name: "replayDelivery",
-      access: "own",
+      ...own,
       rate: "webhooks",
-      versions: v2,
       summary: "Send a delivery again",
       details:
         "It is a new delivery with the same body. If a disabled webhook accepts it, the webhook is enabled again.",
@@ -118,7 +112,7 @@ export const events: CallGroup = {
   ],
 };
 
-/** An empty one comes from a client that has seen no event. */
+/** A client that has seen no event sends an empty one. */
 function idIn(lastEventId: string | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === "") return undefined;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);

@@ -73,7 +73,7 @@ export const files: CallGroup = {
       ],
       act: async (_caller, _request, c) => {
         const query = readQuery(c);
-        if (query["appliance_id"] !== undefined) await ownAppliance(c, query); // before gigabytes come
+        if (query["appliance_id"] !== undefined) await ownAppliance(c, query); // before a large upload
         return await makeOnce(c.var.requestId, {
           find: (requestId) => findOverlayFileOfRequest(c.var.db, requestId),
           make: async () => {
@@ -151,7 +151,7 @@ export const files: CallGroup = {
   ],
 };
 
-/** Adds what was sent, or what lies at the url. */
+/** Adds the file that was sent, or the one at the URL. */
 async function add(c: Context<ApiEnv>, given: Record<string, string>, stored: StagedFile | undefined) {
   const { id: applianceId } = await ownAppliance(c, given);
   const { url } = parseParams(NewFile, given);

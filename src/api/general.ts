@@ -16,7 +16,9 @@ import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
 import { id } from "#api/params";
 
-const mostEntries = 100;
+const maxEntries = 100;
+const byKey = { access: "own", versions: v2, scope: "key" } as const;
+const forEveryone = { access: "public", isForAll: true } as const;
 const { min, max } = passwordLength;
 const PasswordChange = z.object({
   password: z.string({ error: "missing_parameter" }).max(max, "invalid_value"),
@@ -41,10 +43,8 @@ export const general: CallGroup = {
     }),
     call("PUT /account/password", {
       name: "changePassword",
-      access: "own",
+      ...byKey,
       audit: { event: "password.changed" },
-      versions: v2,
-      scope: "key",
       summary: "Change the password",
       details: "Send both passwords in the body: addresses are often logged. The API key and tokens stay as they are.",
       params: PasswordChange,
@@ -58,10 +58,8 @@ export const general: CallGroup = {
     }),
     call("DELETE /account", {
       name: "removeAccount",
-      access: "own",
+      ...byKey,
       audit: { event: "account.removed" },
-      versions: v2,
-      scope: "key",
       summary: "Remove your account with everything that belongs to it",
       details: "It cannot sign in any more. The rest is removed within minutes. Send the password in the body.",
       params: PasswordChange.pick({ password: true }),
@@ -75,16 +73,14 @@ export const general: CallGroup = {
     }),
     call("GET /account/audit_log", {
       name: "getAuditLog",
-      access: "own",
-      versions: v2,
-      scope: "key",
+      ...byKey,
       summary: "What was done with your account in the last 90 days",
       details: "The latest first, at most 100. For earlier ones, pass the last id as before.",
       params: z.object({ before: id("invalid_value").optional() }),
       about: { before: "Only entries with a smaller id." },
       answer: auditLog,
       refuses: ["invalid_value"],
-      act: ({ db, account }, { before }) => listAuditLog(db, { accountId: account.id, before, limit: mostEntries }),
+      act: ({ db, account }, { before }) => listAuditLog(db, { accountId: account.id, before, limit: maxEntries }),
     }),
     call("GET /account/limits", {
       name: "getAccountLimits",
@@ -101,24 +97,21 @@ export const general: CallGroup = {
     }),
     call("GET /api_version", {
       name: "getApiVersion",
-      access: "public",
-      isForAll: true,
+      ...forEveryone,
       summary: "The running version: 2.0, or 1.1 on v1",
       answer: apiVersion,
       act: ({ version }) => version.number,
     }),
     call("GET /template_sets", {
       name: "listTemplateSets",
-      access: "public",
-      isForAll: true,
+      ...forEveryone,
       summary: "All templates in sets, the default set first",
       answer: templateSets,
       act: async ({ db }) => await offered(db, await listTemplateSets(db)),
     }),
     call("GET /template_sets/{name}", {
       name: "getTemplateSet",
-      access: "public",
-      isForAll: true,
+      ...forEveryone,
       summary: "One set of templates",
       about: { name: "Name of the set." },
       unknown: ["invalid_template_set"],

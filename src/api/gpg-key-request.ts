@@ -11,8 +11,8 @@ export interface KeyRequest {
   key: Uint8Array;
 }
 
-/** A key and the form around it, which may encode each byte as three. */
-const longestBody = 768 * 1024 + 64 * 1024;
+/** A key and the form around it, in which each byte may need three. */
+const maxBodyBytes = 768 * 1024 + 64 * 1024;
 
 /**
  * Reads the parameters from the query and from a form or JSON, as every call does. The key is a parameter, the field `file`, or the
@@ -32,7 +32,7 @@ const isMultipart = (contentType: string): boolean => /^\s*multipart\//i.test(co
 
 async function readBody(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array> {
   if (body === null) return new Uint8Array();
-  const bytes = await readWhole(body, longestBody);
+  const bytes = await readWhole(body, maxBodyBytes);
   if (!bytes) throw gpgKeyTooLarge();
   return bytes;
 }

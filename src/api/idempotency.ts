@@ -6,13 +6,14 @@ import { startOfBody } from "#http/body-start";
 import { boundaryOf } from "#http/multipart";
 import { shown } from "#api/errors";
 import { factory, type ApiEnv } from "#api/factory";
+import { toItsEnd } from "#api/to-its-end";
 
-const mostComparedBytes = 256 * 1024;
-const mostKeptBytes = 256 * 1024;
+const maxComparedBytes = 256 * 1024;
+const maxStoredBytes = 256 * 1024;
 
 /**
- * A POST, or a PUT with If-Match, that has an Idempotency-Key is done once: when it comes again within a day, it gets the answer that it had
- * (docs/api/README.md). A connection that breaks does not break off the work, since its client will ask again.
+ * A POST, or a PUT with If-Match, that has an Idempotency-Key is done once. If it comes again within a day, it gets the same answer
+ * (docs/api/README.md). If the connection breaks, the work goes on, because the client will ask again.
  */
 export const idempotent = factory.createMiddleware(async (c, next) => {
   const key = keyOf(c);
@@ -32,13 +33,12 @@ export const idempotent = factory.createMiddleware(async (c, next) => {
       return without(shown(error).status);
     }
   });
-  c.executionCtx.waitUntil(work.catch(() => {})); // thrown below
-  await work;
+  await toItsEnd(c, work);
   for (const error of thrown) throw error;
   return undefined;
 });
 
-/** A PUT that is sent again does the same, but with If-Match the state that it names is over. */
+/** A repeated PUT does the same again. But with If-Match it would fail, because the first has changed the state. */
 const mayHaveKey = ({ req }: Context): boolean =>
   req.method === "POST" || (req.method === "PUT" && req.header("if-match") !== undefined);
 
@@ -49,20 +49,20 @@ function keyOf(c: Context): string | undefined {
   throw new Refusal("invalid_value", { message: "An Idempotency-Key has at most 255 characters, all of them ASCII." });
 }
 
-/** SHA-256 over what tells requests apart; the body of the request is there to be read again. */
+/** SHA-256 of what distinguishes requests. The body of the request can still be read. */
 async function fingerprint(c: Context<ApiEnv>): Promise<string> {
   const { pathname, search } = new URL(c.req.url);
   const told = [c.req.method, pathname, search, ...(await bodyMarks(c))];
   return await sha256(Buffer.from(JSON.stringify(told)));
 }
 
-/** Of a large body its length has to do: it streams by, and must not be worked on before the comparison. */
+/** Of a large body, only the length counts: it is a stream, which nothing may read before the comparison. */
 async function bodyMarks(c: Context<ApiEnv>): Promise<string[]> {
   const type = c.req.header("content-type") ?? "";
   const kind = type.replace(/;.*/s, "").trim().toLowerCase();
   const announced = c.req.header("content-length");
-  if (Number(announced ?? 0) > mostComparedBytes) return [kind, `${announced} bytes`];
-  const { start, isWhole, request } = await startOfBody(c.req.raw, mostComparedBytes);
+  if (Number(announced ?? 0) > maxComparedBytes) return [kind, `${announced} bytes`];
+  const { start, isWhole, request } = await startOfBody(c.req.raw, maxComparedBytes);
   c.req.raw = request;
   return [kind, isWhole ? "whole" : "start", await sha256(withoutBoundary(start, type))];
 }
@@ -79,7 +79,7 @@ function knownBoundary(contentType: string): string | undefined {
   try {
     return boundaryOf(contentType);
   } catch {
-    return undefined; // the call itself will say so
+    return undefined; // the call itself refuses it
   }
 }
 
@@ -88,18 +88,19 @@ const sha256 = async (bytes: Uint8Array) => Buffer.from(await crypto.subtle.dige
 async function outcomeOf(answer: Response): Promise<Outcome> {
   if (!answer.ok) return without(answer.status);
   const text = await answer.clone().text();
-  // What is not to be stored holds a secret that is shown once.
-  const isKept = Buffer.byteLength(text) <= mostKeptBytes && answer.headers.get("cache-control") !== "no-store";
-  const body = isKept ? text : null;
+  // An answer with no-store has a secret that is shown only once.
+  const isStored = Buffer.byteLength(text) <= maxStoredBytes && answer.headers.get("cache-control") !== "no-store";
+  const body = isStored ? text : null;
   return { status: answer.status, contentType: answer.headers.get("content-type") ?? "", body };
 }
 
-/** The outcome of work that came to nothing. */
+/** The outcome of a request that was not done. */
 const without = (status: number): Outcome => (status >= 500 ? "failed" : "refused");
 
 function replay({ status, contentType, body }: Answer): Response {
   if (body === null) {
-    const message = "This request has been done; its answer was too large, or too secret, to be kept.";
+    const message =
+      "This request already succeeded. Its answer was not stored: it was too large, or it contained a secret.";
     throw new Refusal("unknown_error", { reason: "repeated", message });
   }
   const headers = { "Content-Type": contentType, "Content-Length": String(Buffer.byteLength(body)), Vary: "Accept" };

@@ -30,14 +30,17 @@ const KeepParams = z.object({
 
 const pathMeaning = "A path and everything below it. May be repeated. Default: everything.";
 const except = "A path to omit, with everything below it. May be repeated.";
-const ofTestdrive = { versions: v2, ids: { testdrive_id: "unknown_error" } } as const;
+const ofTestdrive = {
+  access: "own",
+  versions: v2,
+  rate: "modified_files",
+  ids: { testdrive_id: "unknown_error" },
+} as const;
 
-/** What the session of a testdrive has changed in its image. */
+/** The files that a testdrive has changed in its image. */
 export const modifiedFiles: readonly Call[] = [
   call("GET /testdrives/{testdrive_id}/modified_files", {
     name: "listModifiedFiles",
-    access: "own",
-    rate: "modified_files",
     ...ofTestdrive,
     summary: "The files that a testdrive has changed in its image",
     details:
@@ -54,8 +57,6 @@ export const modifiedFiles: readonly Call[] = [
   }),
   call("GET /testdrives/{testdrive_id}/modified_files/data", {
     name: "getModifiedFile",
-    access: "own",
-    rate: "modified_files",
     ...ofTestdrive,
     summary: "A changed file, as it is now",
     params: ModifiedDataParams,
@@ -70,8 +71,6 @@ export const modifiedFiles: readonly Call[] = [
   }),
   call("GET /testdrives/{testdrive_id}/modified_files/archive", {
     name: "getModifiedArchive",
-    access: "own",
-    rate: "modified_files",
     ...ofTestdrive,
     summary: "All added or changed files, as an archive",
     params: ModifiedParams,
@@ -85,8 +84,6 @@ export const modifiedFiles: readonly Call[] = [
   }),
   call("POST /testdrives/{testdrive_id}/modified_files/keep", {
     name: "keepModifiedFiles",
-    access: "own",
-    rate: "modified_files",
     ...ofTestdrive,
     summary: "Store added or changed files as overlay files: all of them, or none",
     details:
@@ -94,7 +91,7 @@ export const modifiedFiles: readonly Call[] = [
       "omitted. At most 200 files in one request.",
     params: KeepParams,
     about: {
-      path: "A path, and all that is below it; may be repeated. / means everything.",
+      path: "A path and everything below it. May be repeated. `/` means everything.",
       except,
       appliance_id: "The appliance of yours that gets the files. Default: the one whose build runs.",
     },
@@ -116,13 +113,13 @@ export const modifiedFiles: readonly Call[] = [
   }),
 ];
 
-const mostPaths = 200;
+const maxPaths = 200;
 
 async function read({ db, account }: Caller, testdriveId: number, all: (name: string) => string[]) {
   const testdrive = await getOwnTestdrive(db, account.id, testdriveId);
   const filter: ModifiedFilter = { paths: all("path").map(imagePath), except: all("except").map(imagePath) };
-  if (filter.paths.length > mostPaths || filter.except.length > mostPaths) {
-    throw new Refusal("invalid_value", { message: `At most ${mostPaths} paths in one request.` });
+  if (filter.paths.length > maxPaths || filter.except.length > maxPaths) {
+    throw new Refusal("invalid_value", { message: `At most ${maxPaths} paths in one request.` });
   }
   return { testdrive, filter };
 }
@@ -136,7 +133,7 @@ export function imagePath(text: string): string {
   return `/${steps.join("/")}`;
 }
 
-/** A guest's file is shown by no browser. */
+/** A file of a guest, which browsers must not show. */
 async function bytes(c: Context, { size, body }: ModifiedContent, contentType: string): Promise<Response> {
   const headers = {
     "content-type": contentType,

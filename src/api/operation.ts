@@ -41,13 +41,13 @@ export interface Operation {
   headers?: Readonly<Record<string, HeaderMeaning>>;
   /** Carries an ETag, and heeds If-None-Match or If-Match. */
   hasEtag?: true;
-  /** Codes for an id in the path that is unknown or another account's: 404 on v2, 400 on v1. */
+  /** Codes of an address at which there is nothing, such as that of an unknown id: 404 on v2, 400 on v1. */
   unknown?: readonly RefusalCode[];
-  /** Codes in addition to those that every call knows. */
-  refusals?: readonly RefusalCode[];
+  /** Codes in addition to those of its ids and those that every call knows. */
+  refuses?: readonly RefusalCode[];
   /** Further statuses of `unknown_error`. */
   reasons?: readonly Reason[];
-  /** Kept for the sake of one client. */
+  /** Exists only for an old client. */
   deprecated?: true;
 }
 

@@ -4,8 +4,9 @@ import { Refusal, refusalCodes, type RefusalCode } from "#domain/refusal";
 import { formFields, mayBeForm } from "#http/form";
 import { JsonFault } from "#http/json-fields";
 import { MultipartFault } from "#http/multipart";
-import { concatenate } from "#repodata/streams";
+import { readWhole } from "#http/whole-body";
 
+/** A form of parameters has a few hundred bytes. */
 export const maxFormBytes = 256 * 1024;
 
 /**
@@ -16,7 +17,7 @@ export async function readParams(c: Context): Promise<Record<string, string>> {
   return firstOfEach([...queryOf(c), ...(await bodyFields(c))]);
 }
 
-/** The same where some may stand several times, `path=/a&path=/b`: also written `path[]`, as many libraries do. */
+/** The same if some may be repeated: `path=/a&path=/b`, or `path[]` as many libraries write it. */
 export async function readRepeated(
   c: Context,
 ): Promise<{ first: Record<string, string>; all: (name: string) => string[] }> {
@@ -29,7 +30,7 @@ export async function readRepeated(
 /** The parameters of a call whose body is something else. */
 export const readQuery = (c: Context): Record<string, string> => firstOfEach(queryOf(c));
 
-/** The typed parameters, or the refusal that the first complaint names. */
+/** The typed parameters. Throws the refusal of the first problem. */
 export function parseParams<T extends z.ZodType>(schema: T, values: Record<string, string>): z.output<T> {
   const parsed = schema.safeParse(values);
   if (parsed.success) return parsed.data;
@@ -38,7 +39,7 @@ export function parseParams<T extends z.ZodType>(schema: T, values: Record<strin
   throw refusalOf(issue?.message ?? "", name);
 }
 
-/** An id: a decimal positive integer. The codes are what its absence and its nonsense are called. */
+/** An id: a positive decimal integer. The codes are for an invalid and a missing one. */
 export const id = (invalid: RefusalCode, missing: RefusalCode = "missing_parameter") =>
   z
     .string({ error: missing })
@@ -57,7 +58,7 @@ export const flag = z
   .regex(/^(true|false|1|0)$/i, "invalid_value")
   .transform((text) => /^(true|1)$/i.test(text));
 
-/** A name or another short text without control characters, without what XML cannot write, and without the sign for what was no UTF-8. */
+/** A short text, such as a name: without control characters, what XML cannot contain, and U+FFFD, which replaces invalid UTF-8. */
 export const text = (missing: RefusalCode = "missing_parameter") =>
   z
     .string({ error: missing })
@@ -65,7 +66,7 @@ export const text = (missing: RefusalCode = "missing_parameter") =>
     .regex(/^[^\u0000-\u001f\u007f\ufffd-\uffff]+$/, "invalid_value")
     .refine((value) => value.isWellFormed(), "invalid_value");
 
-/** One of these, which the domain checks: after whether there is such an appliance, and with a sentence of its own. */
+/** One of these values. The domain checks it after the appliance, and refuses it with its own message. */
 export const choice = (values: readonly string[]) => z.string().meta({ enum: values });
 
 /** An id in the path. */
@@ -91,7 +92,8 @@ const queryOf = (c: Context): [string, string][] => [...new URL(c.req.url).searc
 async function bodyFields(c: Context): Promise<[string, string][]> {
   const type = c.req.header("content-type") ?? null;
   if (c.req.raw.body === null || !mayBeForm(type)) return [];
-  const body = await cappedBody(c.req.raw.body);
+  const body = await readWhole(c.req.raw.body, maxFormBytes);
+  if (!body) throw new Refusal("invalid_value", { message: "The body is too large for this call." });
   return await formFields(body, type).catch((error: unknown) => {
     if (error instanceof JsonFault) throw refusedJson(error);
     if (!(error instanceof MultipartFault)) throw error;
@@ -101,15 +103,3 @@ async function bodyFields(c: Context): Promise<[string, string][]> {
 
 export const refusedJson = ({ message }: JsonFault): Refusal =>
   new Refusal("invalid_value", { message: `${message}.` });
-
-/** Reads at most `maxFormBytes`; forms of the calls that take parameters are a few hundred bytes. */
-async function cappedBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > maxFormBytes) throw new Refusal("invalid_value", { message: "The body is too large for this call." });
-    chunks.push(chunk);
-  }
-  return concatenate(chunks);
-}

@@ -32,7 +32,7 @@ export const dropPictureBy =
   async ({ db, account }: Caller, { found: { id } }: OfAppliance): Promise<void> =>
     await dropPicture({ db }, { id, accountId: account.id }, kind);
 
-/** The file of the request, in memory: it is not larger than it may be. */
+/** The file of the request. It fits into memory, because its size is limited. */
 async function receivePng(request: Request, kind: PictureKind): Promise<Uint8Array> {
   const { stored } = await receiveUpload(request, {
     store: async ({ body }) => (await readWhole(body, pictureLimits[kind].maxBytes)) ?? refuseLarge(kind),

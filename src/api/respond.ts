@@ -13,8 +13,8 @@ const xmlType = "application/xml; charset=utf-8";
 const jsonType = "application/json; charset=utf-8";
 
 /**
- * Answers a document: XML, or the same as JSON for a client that asks for that. With its length, since old clients read
- * keep-alive connections by it.
+ * Answers a document: XML, or JSON for a client that asks for it. With its length, because old clients need it on
+ * keep-alive connections.
  */
 export function xml(c: Context, root: string, value: XmlValue, status: ContentfulStatusCode = 200): Response {
   const isJson = prefersJson(c.req.header("accept"));
@@ -26,7 +26,7 @@ export function xml(c: Context, root: string, value: XmlValue, status: Contentfu
   });
 }
 
-/** The same, or for a client that asks for it a plain text of what the document says. */
+/** The same, or plain text for a client that asks for it. */
 export function xmlOrText(c: Context, root: string, value: XmlValue, text: () => string): Response {
   if (!prefersText(c.req.header("accept"))) return xml(c, root, value);
   const body = text();
@@ -37,11 +37,11 @@ export function xmlOrText(c: Context, root: string, value: XmlValue, text: () =>
   });
 }
 
-/** For an address at which there is nothing, also where only another version of the API has something. */
+/** For an unknown path, and for one that only another version of the API has. */
 export const nothingHere = (c: Context): Response =>
   answerError(c, { code: "unknown_error", message: "There is nothing at this address." }, 404);
 
-/** All versions and all doors show an error alike. */
+/** All versions and doors show an error in this form. */
 export const answerError = (
   c: Context,
   given: { code: RefusalCode; message: string },

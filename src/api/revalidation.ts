@@ -8,7 +8,7 @@ import { writeXml, type XmlValue } from "#wire/xml";
 import type { ApiEnv } from "#api/factory";
 import { xml } from "#api/respond";
 
-/** Answers a document with its ETag, or 304 where `If-None-Match` says that the client has it. */
+/** Answers a document with its ETag, or 304 if `If-None-Match` says that the client has it. */
 export function validated(c: Context, root: string, value: XmlValue): Response {
   const etag = etagsOf(root, value)[prefersJson(c.req.header("accept")) ? "json" : "xml"];
   c.header("ETag", etag);
@@ -28,7 +28,7 @@ export function preconditionOf<T>(c: Context<ApiEnv>, document: Document<T>): ((
   };
 }
 
-/** Of one state, as XML and as JSON: other bytes have another tag. */
+/** The ETags of a state: XML and JSON have different bytes, so they have different tags. */
 function etagsOf(root: string, value: XmlValue): { xml: string; json: string } {
   const xml = etagOf(writeXml(root, value));
   return { xml, json: xml.replace(/"$/, '-json"') };

@@ -63,7 +63,7 @@ export const rpms: CallGroup = {
       refuses: ["missing_parameter", "invalid_base_system", "invalid_file", "unknown_error"],
       act: async ({ env, db, account, requestId }, _request, c) => {
         const { base_system: named } = readQuery(c);
-        if (named !== undefined) await checkBaseSystem(db, named); // before gigabytes come
+        if (named !== undefined) await checkBaseSystem(db, named); // before a large upload
         return await makeOnce(requestId, {
           find: (requestId) => findUpload({ env, db }, { account, requestId }),
           make: async () => {

@@ -71,7 +71,7 @@ export const sharing: CallGroup = {
   ],
 };
 
-/** An answer after which others read the images points to what they learn. The document has no place for it. */
+/** After a call that lets others read images, a Link header points to what they learn: the document has no place for it. */
 export function linkWarnings(c: Context, applianceId: number, version?: string): void {
   const query = version === undefined ? "" : `?version=${encodeURIComponent(version)}`;
   c.header("Link", `</api/v2/user/appliances/${applianceId}/sharing_warnings${query}>; rel="related"`);

@@ -8,7 +8,7 @@ import { v2 } from "#api/operation";
 import { text } from "#api/params";
 import { toItsEnd } from "#api/to-its-end";
 
-/** Each may come several times. */
+/** Each may be repeated. */
 const EffectRequest = z.object({
   add_package: text().optional(),
   remove_package: text().optional(),
@@ -28,7 +28,7 @@ export const softwareEffect = call("GET /appliances/{appliance_id}/software/effe
   ...ofReadable,
   summary: "What a change of the software would bring and take away, without making it",
   details:
-    "Each parameter may come several times. If the software would not resolve, the problems say why. A solution is a change, too: " +
+    "Each parameter may be repeated. If the software would not resolve, the problems say why. A solution is a change, too: " +
     "send its members as the parameters of this call. Sizes are in bytes.",
   params: EffectRequest,
   about: {

@@ -18,7 +18,7 @@ const TokenRequest = z.object({
     .optional(),
 });
 
-const ofAccount = { versions: v2, scope: "key" } as const;
+const ofAccount = { access: "own", versions: v2, scope: "key" } as const;
 
 export const tokens: CallGroup = {
   title: "Tokens",
@@ -26,7 +26,6 @@ export const tokens: CallGroup = {
   operations: [
     call("GET /tokens", {
       name: "listTokens",
-      access: "own",
       ...ofAccount,
       summary: "Your tokens, and when each was last used",
       answer: tokensDocument,
@@ -34,7 +33,6 @@ export const tokens: CallGroup = {
     }),
     call("POST /tokens", {
       name: "createToken",
-      access: "own",
       ...ofAccount,
       summary: "Make a token",
       details: "The answer has its secret, which is shown only once. Use it instead of the API key.",
@@ -64,7 +62,6 @@ export const tokens: CallGroup = {
     }),
     call("DELETE /tokens/{token_id}", {
       name: "revokeToken",
-      access: "own",
       ...ofAccount,
       ids: { token_id: "unknown_error" },
       summary: "Revoke a token: it stops working immediately",

@@ -4,7 +4,7 @@ import { formBytes } from "#http/form";
 import { MultipartFault } from "#http/multipart";
 import type { ApiEnv } from "#api/factory";
 
-/** Parameters of a form: an empty one is an absent one. */
+/** Parameters of a form. An empty value counts as absent. */
 export const withoutEmpty = (fields: ReadonlyMap<string, string>): Record<string, string> =>
   Object.fromEntries([...fields].filter(([, value]) => value !== ""));
 

@@ -11,6 +11,7 @@ import { listUnfinishedUploads, type ResumableUpload } from "#storage/resumable-
 import { byMethod, call, nothing, type Caller, type CallGroup } from "#api/call";
 import type { ApiEnv } from "#api/factory";
 import { id, parseParams, readParams, text } from "#api/params";
+import { toItsEnd } from "#api/to-its-end";
 import { bytesIn, bytesType, metadataIn, neededBytesIn } from "#api/tus";
 
 const NewUpload = z.object({
@@ -19,15 +20,15 @@ const NewUpload = z.object({
   ...Object.fromEntries(metadataNames.map((name) => [name, z.string().optional()])),
 });
 
+const own = { access: "own", versions: v2 } as const;
 const ofUpload = {
+  ...own,
   ids: { upload_id: "unknown_error" },
   finds: ({ db, account }: Caller, id: number) => getResumableUpload(db, account.id, id),
 } as const;
 
 const send = call("PATCH /uploads/{upload_id}", {
   name: "sendBytes",
-  access: "own",
-  versions: v2,
   rate: "uploads",
   summary: "Send the next bytes of an upload",
   details: "After the last bytes, the file or package is there when the answer comes.",
@@ -49,10 +50,8 @@ const send = call("PATCH /uploads/{upload_id}", {
       body: untimed(c).body,
       chunkMs: chunkMsOf(env),
     };
-    const work = receive({ env, db, account }, found, piece);
-    // A connection that is cut ends the request, and what came by it must still be stored.
-    c.executionCtx.waitUntil(work.catch(() => {}));
-    c.header("Upload-Offset", String(await work));
+    // If the connection breaks, the bytes that have arrived must still be stored.
+    c.header("Upload-Offset", String(await toItsEnd(c, receive({ env, db, account }, found, piece))));
     return c.body(null, 204);
   },
 });
@@ -64,16 +63,14 @@ export const uploads: CallGroup = {
   operations: [
     call("GET /uploads", {
       name: "listUploads",
-      access: "own",
-      versions: v2,
+      ...own,
       summary: "Your unfinished uploads",
       answer: resumableUploads,
       act: ({ db, account }) => listUnfinishedUploads(db, account.id),
     }),
     call("POST /uploads", {
       name: "beginUpload",
-      access: "own",
-      versions: v2,
+      ...own,
       rate: "uploads",
       summary: "Begin the upload of an overlay file or a package",
       details: "The header `Location` of the answer is where its bytes go.",
@@ -112,8 +109,6 @@ export const uploads: CallGroup = {
     }),
     call("GET /uploads/{upload_id}", {
       name: "getUpload",
-      access: "own",
-      versions: v2,
       summary: "An upload: how much of it is stored, and what it has become",
       details: "HEAD answers the same in headers.",
       ...ofUpload,
@@ -128,9 +123,7 @@ export const uploads: CallGroup = {
     byMethod("POST", send),
     call("DELETE /uploads/{upload_id}", {
       name: "deleteUpload",
-      access: "own",
-      versions: v2,
-      summary: "End an upload. What it has become stays",
+      summary: "Cancel an upload; the file or package that it has become stays",
       ...ofUpload,
       answer: nothing("Deleted."),
       reasons: ["busy", "wrong_protocol"],

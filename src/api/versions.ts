@@ -5,7 +5,7 @@ export interface ApiVersion {
   name: "v1" | "v2";
   /** GET api_version. */
   number: string;
-  /** Status of an unknown id that stood in the path: the v1 clients repair themselves on 400 only. */
+  /** Status of an unknown id in the path: v1 clients recover only from a 400. */
   unknownIdStatus: 400 | 404;
   imageTypes: readonly ImageType[];
 }

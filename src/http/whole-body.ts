@@ -1,7 +1,10 @@
 import { concatenate } from "#repodata/streams";
 
-/** Reads a whole short body; undefined if it is longer than `maxBytes`, and then not to its end. */
-export async function readWhole(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array | undefined> {
+/** Reads a whole short body. Undefined if it is longer than `maxBytes`; the rest is not read. */
+export async function readWhole(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: Uint8Array[] = [];
   let seenBytes = 0;
   for await (const chunk of body) {
@@ -10,4 +13,13 @@ export async function readWhole(body: ReadableStream<Uint8Array>, maxBytes: numb
     chunks.push(chunk);
   }
   return concatenate(chunks);
+}
+
+/** The text of bytes in UTF-8, with its byte order mark; undefined: they are not UTF-8. */
+export function utf8Of(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }

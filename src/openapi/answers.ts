@@ -105,7 +105,7 @@ function refusalObjects(operation: Operation, version: Version): Record<string, 
   );
 }
 
-/** Most statuses of a call have one code, and share what is said of it. */
+/** Most statuses of a call have only one code, whose description calls share. */
 const refusalObject = (status: number, codes: readonly RefusalCode[]): Schema => {
   const [code] = codes;
   return codes.length === 1 && code !== undefined
@@ -115,7 +115,7 @@ const refusalObject = (status: number, codes: readonly RefusalCode[]): Schema =>
 
 const sharedName = (status: number, code: RefusalCode): string => `${status}.${code}`;
 
-/** The answers to which calls refer. */
+/** The answers that calls share. */
 export function sharedResponses(operations: readonly Operation[]): Record<string, Schema> {
   const possible = operations.flatMap((operation) =>
     operation.versions.flatMap((version) => possibleRefusals(operation, version)),

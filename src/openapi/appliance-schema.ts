@@ -15,13 +15,13 @@ export const applianceSchema = (id: string): Schema => ({
   ...closed(membersOf(definitionFields, ""), ["name", "base_system"]),
 });
 
-/** Members of what is not as in a definition, and their meanings. */
+/** Objects that a definition does not have, with the meaning of their member. */
 const inFile = { file: { type: "string", description: "Path of a file, relative to this one." } };
 const inEnvironment = {
   env: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]*$", description: "Name of a variable." },
 };
 
-/** Of a file, the command line knows the size and the digest. */
+/** The command line adds the size and the digest of a file. */
 const content = {
   ...closed(inFile, ["file"]),
   type: ["string", "object"],
@@ -32,7 +32,7 @@ const digests = new Set(["files/size", "files/sha256", "files/upload"]);
 function schemaOf(shape: AnyShape, path: string): Schema {
   if (shape.kind === "leaf") return leafSchema(shape);
   if (shape.kind === "list") return { type: "array", items: itemSchema(shape.of, path) };
-  if (shape.kind === "marked") throw new Error(`${path} has attributes, which YAML has not`);
+  if (shape.kind === "marked") throw new Error(`${path} has attributes, which YAML does not have`);
   return closed(membersOf(shape, path), requiredIn(shape));
 }
 
@@ -42,7 +42,7 @@ function itemSchema(of: AnyShape, path: string): Schema {
   return namedAlone.has(path) ? { ...item, type: ["string", "object"] } : item;
 }
 
-/** Lists whose items may be a name alone. */
+/** Lists whose items may be just a name. */
 const namedAlone = new Set(["packages", "patterns", "bans"]);
 
 const withContent = ({ properties }: Schema): Schema => closed({ ...Object(properties), content }, ["path", "content"]);
@@ -66,7 +66,7 @@ const requiredIn = ({ fields }: Extract<AnyShape, { kind: "fields" }>): string[]
     .filter(([, { reading }]) => reading === "required")
     .map(([name]) => name);
 
-/** Without a format: an empty text means that there is none. */
+/** Without a format, because an empty text is allowed: it means that there is none. */
 function leafSchema({ schema: { format: _format, ...schema }, example, isSecret, isLong }: AnyLeaf): Schema {
   if (isSecret) return closed(inEnvironment, ["env"]);
   return isLong ? content : { ...schema, examples: [example] };
@@ -81,7 +81,7 @@ function closed(properties: Record<string, Schema>, required: readonly string[])
   };
 }
 
-/** What an editor shows of a key, where its name does not say it. */
+/** What an editor says about a key whose name does not say enough. */
 const about: Readonly<Record<string, string>> = {
   name: "The name of the appliance, by which `kiln apply` finds it.",
   base_system: "What it is based on, such as tiny-1.0. It cannot be changed.",

@@ -6,7 +6,7 @@ import type { Schema } from "#wire/schema";
 import type { AnyShape, Document } from "#wire/shape";
 import { xmlSchema } from "#wire/xml-schema";
 
-/** What a document is called among the components; that of v1 has its own name where it differs. */
+/** The name of a document in the components. If v1 differs, its document has a name of its own. */
 export const componentName = (document: Document, version: Version, format: "xml" | "json"): string =>
   document.name + (version === "v1" && differs(document.shape) ? "V1" : "") + (format === "json" ? "Json" : "");
 
@@ -26,7 +26,7 @@ function documentsOf({ answer, body }: Operation): Document[] {
   return [answer, body].flatMap((part) => (part?.kind === "document" ? [part.document] : []));
 }
 
-/** Whether it has something that only one version shows. */
+/** Whether only one version shows some part of it. */
 function differs(shape: AnyShape): boolean {
   switch (shape.kind) {
     case "leaf":

@@ -13,7 +13,7 @@ export const openApiDocument = (baseUrl: string): Schema => ({
   servers: [{ url: baseUrl }],
 });
 
-/** Made once: it takes longer than an answer should. */
+/** Made once, because that takes long. */
 let described: Schema | undefined;
 
 function describe(): Schema {

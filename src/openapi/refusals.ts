@@ -3,7 +3,7 @@ import { v1 as apiV1, v2 as apiV2 } from "#api/versions";
 import { Refusal, type Reason, type RefusalCode } from "#domain/refusal";
 import type { Operation, Version } from "#api/operation";
 
-/** What a call can answer instead. */
+/** An error that a call can answer. */
 export interface PossibleRefusal {
   status: number;
   code: RefusalCode;
@@ -12,7 +12,7 @@ export interface PossibleRefusal {
 
 const apiVersions = { v1: apiV1, v2: apiV2 };
 
-/** Every code of one call with its status and usual sentence, in the order in which they are checked. */
+/** Every code of a call with its status and usual message, in the order of the checks. */
 export function possibleRefusals(operation: Operation, version: Version): PossibleRefusal[] {
   const told = (code: RefusalCode, reason: Reason = "invalid") => toldOf(version, code, reason);
   const unauthorized = {
@@ -27,7 +27,7 @@ export function possibleRefusals(operation: Operation, version: Version): Possib
     told("access_denied"), // a token that may not do this
     ...(changes ? [told("read_only_mode_active")] : []),
     ...(operation.unknown ?? []).map((code) => told(code, "unknown")),
-    ...(operation.refusals ?? []).map((code) => told(code)),
+    ...(operation.refuses ?? []).map((code) => told(code)),
     ...(operation.reasons ?? []).map((reason) => told("unknown_error", reason)),
     ...headerRefusals(operation).map((reason) => told("unknown_error", reason)),
     told("internal_error"),
@@ -35,7 +35,7 @@ export function possibleRefusals(operation: Operation, version: Version): Possib
   return [...new Map(possible.map((one) => [`${one.status} ${one.code}`, one])).values()];
 }
 
-/** What the headers of `parameters.ts` can bring. */
+/** The refusals that the headers of `parameters.ts` can cause. */
 function headerRefusals({ method, hasEtag }: Operation): Reason[] {
   if (method === "POST") return ["repeated", "key_taken"];
   return hasEtag && method !== "GET" ? ["changed"] : [];
@@ -43,7 +43,7 @@ function headerRefusals({ method, hasEtag }: Operation): Reason[] {
 
 const known = new Map<string, PossibleRefusal>();
 
-/** Kept, because an error takes its stack along, and there are thousands to ask about. */
+/** Cached, because each Refusal has a stack trace, and there are thousands to look up. */
 function toldOf(version: Version, code: RefusalCode, reason: Reason): PossibleRefusal {
   const key = `${version} ${code} ${reason}`;
   const told = known.get(key) ?? shown(new Refusal(code, { reason }), apiVersions[version]);

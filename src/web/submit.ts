@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { shown } from "#api/errors";
 import { readRepeated } from "#api/params";
-import { unwritable } from "#api/raw-text";
+import { unwritable } from "#api/body-text";
 import { claimKey, holdKey, type Outcome } from "#domain/accounts/idempotency";
 import { spend, type Rated } from "#domain/accounts/rates";
 import { Refusal, refusalCodes, type RefusalCode } from "#domain/refusal";

@@ -31,10 +31,10 @@ const section = ({ title, about, operations }: Group): string[] => [
 ];
 
 function row(operation: Operation): string {
-  const { method, path, versions, access, summary, details, refusals = [], unknown = [] } = operation;
+  const { method, path, versions, access, summary, details, refuses = [], unknown = [] } = operation;
   const call = `\`${method} ${path.slice(1)}\`${versions.includes("v1") ? "" : " (v2)"}`;
   const parameters = parametersOf(operation).filter(({ place }) => place === "query");
-  const codes = [...new Set([...unknown, ...refusals])].map((code) => `\`${code}\``);
+  const codes = [...new Set([...unknown, ...refuses])].map((code) => `\`${code}\``);
   const what = [summary, details].filter(Boolean).map((sentence) => `${sentence?.replace(/\.$/, "")}.`);
   const cells = [
     call,

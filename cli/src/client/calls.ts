@@ -202,7 +202,7 @@ export interface Calls {
   getUpload: { request: { upload_id: number }; answer: Upload };
   /** Send the next bytes of an upload. */
   sendBytes: { request: { upload_id: number; body: Uint8Array<ArrayBuffer> }; answer: Response };
-  /** End an upload. What it has become stays. */
+  /** Cancel an upload; the file or package that it has become stays. */
   deleteUpload: { request: { upload_id: number }; answer: Response };
   /** All repositories that you can see. */
   listRepositories: { request: { base_system?: Text; filter?: Text }; answer: FoundRepositories };

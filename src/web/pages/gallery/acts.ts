@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pathId } from "#api/params";
-import { refuseLongText } from "#api/raw-text";
+import { refuseLongText } from "#api/body-text";
 import { comment, rate, removeComment } from "#domain/gallery/opinions";
 import { tryPublication } from "#domain/gallery/testdrive";
 import { getPicture } from "#domain/contents/picture";

@@ -1,9 +1,9 @@
-import { unwritable } from "#api/raw-text";
-import { readWhole } from "#http/whole-body";
+import { unwritable } from "#api/body-text";
+import { readWhole, utf8Of } from "#http/whole-body";
 import { contentKey } from "#storage/blobs";
 import type { OverlayFile } from "#storage/overlay-files";
 
-/** A longer file is edited elsewhere. */
+/** The page does not edit longer files. */
 export const maxTextBytes = 64 * 1024;
 
 /** The text of a file, if a form can show and send all of it. */
@@ -11,13 +11,8 @@ export async function textOf(blobs: R2Bucket, { blobId, size }: OverlayFile): Pr
   if (size > maxTextBytes) return undefined;
   const found = await blobs.get(contentKey(blobId));
   const bytes = found && (await readWhole(found.body, maxTextBytes));
-  if (!bytes) return undefined;
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    return text.replaceAll(unwritable, "") === text && isOneKindOfLines(text) ? text : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = bytes ? utf8Of(bytes) : undefined;
+  return text !== undefined && text.replaceAll(unwritable, "") === text && isOneKindOfLines(text) ? text : undefined;
 }
 
 /** A form ends all lines alike. */

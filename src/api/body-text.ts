@@ -1,0 +1,42 @@
+import { Refusal } from "#domain/refusal";
+import { readWhole, utf8Of } from "#http/whole-body";
+import { readDocument } from "#wire/read";
+import { readJson } from "#wire/read-json";
+import { maxXmlBytes, readXml } from "#wire/read-xml";
+import type { Document } from "#wire/shape";
+
+/** Reads the document in a client's body, in XML or JSON. Does not read a body that is too long to its end. */
+export async function readDocumentBody<C>(document: Document<never, C>, { body }: Request): Promise<C> {
+  const bytes = body ? await readWhole(body, maxXmlBytes) : new Uint8Array();
+  if (!bytes) throw new Refusal("invalid_xml", { message: "The XML or JSON is too large." });
+  const text = utf8Of(bytes);
+  if (text === undefined) throw new Refusal("invalid_xml", { message: "The body is not UTF-8." });
+  // XML cannot begin with a brace, whatever the content type says.
+  const node = /^\s*\{/.test(text) ? readJson(document, text) : readXml(text);
+  return readDocument(document, node);
+}
+
+const maxTextBytes = 64 * 1024;
+
+/**
+ * The body as it is, whatever its content type claims: clients send release notes and comments as "forms", and `&`, `=`,
+ * `+` and `%` belong to the text (wire.md §5.2).
+ */
+export async function readRawText({ body }: Request): Promise<string> {
+  if (body === null) return "";
+  const bytes = await readWhole(body, maxTextBytes);
+  if (!bytes) throw tooLong();
+  const text = utf8Of(bytes);
+  if (text === undefined) throw new Refusal("invalid_value", { message: "The text is not UTF-8." });
+  return text.replace(unwritable, "");
+}
+
+const tooLong = () => new Refusal("invalid_value", { message: "The text is longer than 64 KiB." });
+
+/** The same limit for a text that came in a form. */
+export function refuseLongText(text: string): void {
+  if (new TextEncoder().encode(text).byteLength > maxTextBytes) throw tooLong();
+}
+
+/** XML cannot contain these characters. */
+export const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
