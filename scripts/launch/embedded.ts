@@ -7,6 +7,7 @@ import { openBoundedLog } from "./bounded-log.ts";
 import { assetsFolder, type Bundle, bundleFolder } from "./bundle.ts";
 import { type Control, controlWorker, makeControlFolder, openControl } from "./control.ts";
 import { applyMigrations } from "./migrations.ts";
+import { diskRoom, reserveRoom } from "./disk-room.ts";
 import { ownSocket } from "./own-socket.ts";
 import { projectRoot } from "./project.ts";
 import { warn } from "./progress.ts";
@@ -46,6 +47,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop():
   const runtime = await startRuntime(given, { path: logFile, append: log.append });
   const control = openControl(controlFolder);
   await applyMigrations(control, join(projectRoot, "migrations"));
+  await reserveRoom(control);
   const cron = await startCron(control, options.cronEveryMs ?? defaultCronEveryMs, log.append);
   return {
     stop: async () => {
@@ -98,7 +100,7 @@ function miniflareOptions(options: EmbeddedOptions, log: (line: string) => void)
 }
 
 function workerOptions({ bundle, modulesFolder, host, port, bindings, ...options }: EmbeddedOptions) {
-  const { outsideCidrs, catalogueProxy } = options;
+  const { outsideCidrs, catalogueProxy, stateDirectory } = options;
   const { worker, modules } = bundle;
   const folder = modulesFolder ?? bundleFolder;
   return {
@@ -110,6 +112,7 @@ function workerOptions({ bundle, modulesFolder, host, port, bindings, ...options
     bindings: { ...worker.bindings, ...bindings },
     // workerd checks the address that it connects to, after lookups and redirects (src/domain/outside.ts).
     serviceBindings: {
+      DISK: diskRoom(stateDirectory),
       OUTSIDE: { network: { allow: ["public"], deny: [] } },
       OUTSIDE_LISTED: { network: { allow: ["public", ...outsideCidrs], deny: [] } },
       // With the whole URL in the request line, as a proxy needs it.

@@ -1,6 +1,7 @@
 import type { Place } from "#domain/place";
 import { partBytes } from "#contract/index";
 import { findAgent } from "#domain/agent";
+import { noteInPassing } from "#domain/full-disk";
 import { readRest } from "#http/request-body";
 import { noteSeen, type Agent } from "#storage/agents";
 import { AgentRefusal } from "#agent-api/refusal";
@@ -20,7 +21,9 @@ export async function agentOf({ env, db }: Place, authorization: string | undefi
   const token = bearerToken(authorization);
   const agent = token === undefined ? undefined : await findAgent(db, env, token);
   const before = new Date(Date.now() - noteEveryMs);
-  if (agent && (agent.lastSeenAt ?? 0) < before) await noteSeen(db, agent.id, before);
+  if (agent && (agent.lastSeenAt ?? 0) < before) {
+    await noteInPassing("that an agent lives", () => noteSeen(db, agent.id, before));
+  }
   return agent;
 }
 

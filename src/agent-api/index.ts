@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { hasFullDisk } from "#domain/full-disk";
 import { Refusal } from "#domain/refusal";
 import { agents } from "#agent-api/agents";
 import { artifacts } from "#agent-api/artifacts";
@@ -15,10 +16,19 @@ import { testdrives } from "#agent-api/testdrives";
 import { visits } from "#agent-api/visits";
 import { logFailure } from "#log/log";
 
+const largeBytes = 1024 * 1024;
+
+/** Agents try again. Heartbeats and logs have the room that remains. */
+const refuseLargeBodiesOnFullDisk = factory.createMiddleware(async (c, next) => {
+  const isLarge = Number(c.req.header("content-length") ?? 0) >= largeBytes;
+  if (isLarge && (await hasFullDisk(c.env))) throw new AgentRefusal("disk_full");
+  await next();
+});
+
 /** Door 2: JSON for builder agents. Its messages are in src/contract. */
 export const agentApi = factory
   .createApp()
-  .use(authenticate)
+  .use(authenticate, refuseLargeBodiesOnFullDisk)
   .route("/", agents)
   .route("/builds", builds)
   .route("/builds", artifacts)

@@ -13,6 +13,7 @@ const table = {
   incomplete: [409, "An artifact is not complete."],
   late: [410, "This attempt is over."],
   too_large: [413, "The body is too large for this call."],
+  disk_full: [507, "The disk of the service is full. Try again later."],
 } as const;
 
 export type AgentRefusalCode = keyof typeof table;

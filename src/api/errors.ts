@@ -1,4 +1,5 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { diskIsFull, isOfFullDisk } from "#domain/full-disk";
 import { Refusal, type Reason, type RefusalCode } from "#domain/refusal";
 import { BodyFault } from "#http/request-body";
 import { WireFault } from "#wire/fault";
@@ -18,6 +19,7 @@ export function shown(error: unknown, version?: ApiVersion): ShownError {
   if (error instanceof BodyFault) {
     return { status: error.status, code: "unknown_error", message: error.message, headers: {} };
   }
+  if (isOfFullDisk(error)) return shown(diskIsFull(), version);
   if (!(error instanceof Refusal)) return shown(new Refusal("internal_error"), version);
   const { code, message, retryAfterSeconds: seconds } = error;
   const headers = seconds === undefined ? {} : { "Retry-After": String(seconds) };

@@ -1,3 +1,5 @@
+import { diskIsFull, hasFullDisk } from "#domain/full-disk";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { Database } from "#storage/db";
 import { endDeletionPause, findDeletionPause, saveDeletionPause } from "#storage/deletion-pause";
@@ -27,8 +29,10 @@ export async function setReadOnlyMode(db: Database, on: boolean): Promise<ReadOn
   return { on, since: null };
 }
 
-export async function refuseInReadOnlyMode(db: Database): Promise<void> {
+/** The same while the disk is full. */
+export async function refuseInReadOnlyMode({ env, db }: Place<Pick<Env, "DISK">>): Promise<void> {
   if ((await readOnlyMode(db)).on) throw new Refusal("read_only_mode_active", { message: readOnlyMessage });
+  if (await hasFullDisk(env)) throw diskIsFull();
 }
 
 /** While the sweep's deletions are paused, no blob goes that an earlier moment of the database may name. */

@@ -52,7 +52,7 @@ export async function submitFiles<T extends z.ZodType, F>(
     unused.clear();
   };
   try {
-    await refuseInReadOnlyMode(c.var.db);
+    await refuseInReadOnlyMode({ env: c.env, db: c.var.db });
     if (rate) await spend({ env: c.env, db: c.var.db }, c.var.account.id, rate);
     const received = await receive(c, { maxFiles, store: put });
     const files = received.files.filter((file) => file !== undefined);

@@ -66,7 +66,7 @@ export async function answerForm<T extends z.ZodType>(
   const parsed = shape.safeParse(fields);
   if (!parsed.success) return await showAgain(c, what, { ...sent, faults: faultsOf(parsed.error) });
   try {
-    if (!what.evenReadOnly) await refuseInReadOnlyMode(c.var.db);
+    if (!what.evenReadOnly) await refuseInReadOnlyMode({ env: c.env, db: c.var.db });
     const work = async (requestId: string | undefined) => {
       if (what.rate) await spend({ env: c.env, db: c.var.db }, c.var.account.id, what.rate);
       return await what.act(parsed.data as z.output<T>, { all, requestId });

@@ -21,6 +21,7 @@ const idle: Snapshot = {
   agents: [],
   counters: [],
   chores: [{ chore: "forgetSessions", succeededAt: new Date(ago(1)) }],
+  isDiskFull: false,
   databaseBytes: 4096,
   slots: { builds: 8, testdrives: 8 },
 };

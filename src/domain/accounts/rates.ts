@@ -1,4 +1,5 @@
 import type { Place } from "#domain/place";
+import { noteInPassing } from "#domain/full-disk";
 import { tooFast } from "#domain/refusal";
 import { countUse } from "#storage/account-rates";
 
@@ -39,7 +40,8 @@ export async function spend(
   if (most === 0) return;
   const now = Date.now();
   const window = Math.floor(now / windowMs);
-  if (await countUse(db, { accountId, what, window, most })) return;
+  const counted = await noteInPassing("the use of a call", () => countUse(db, { accountId, what, window, most }));
+  if (counted !== false) return;
   const seconds = Math.ceil(((window + 1) * windowMs - now) / 1000);
   const name = what.replace("_", " ");
   throw tooFast(seconds, `Too many requests (${name}): an account may send ${most} in ten minutes. Wait ${seconds} s.`);

@@ -1,5 +1,6 @@
 import type { Place } from "#domain/place";
 import { networkOf } from "#domain/accounts/sign-in-brake";
+import { noteInPassing } from "#domain/full-disk";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, newToken, sameSecret } from "#domain/secrets";
 import type { Account } from "#storage/accounts";
@@ -67,7 +68,7 @@ export async function findSession(
   const now = Date.now();
   if (!found || !sameSecret(found.session.secretHmac, hmac) || found.session.expiresAt.getTime() <= now)
     return undefined;
-  await noteUse(db, found.session, now);
+  await noteInPassing("the use of a session", () => noteUse(db, found.session, now));
   return found;
 }
 

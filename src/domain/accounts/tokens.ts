@@ -4,6 +4,7 @@ import { makeOnce } from "#domain/accounts/idempotency";
 import { limitReached, limitsOf, type LimitsEnv } from "#domain/accounts/limits";
 import type { Credentials } from "#domain/accounts/sign-in-brake";
 import { endStreams } from "#domain/events/events";
+import { noteInPassing } from "#domain/full-disk";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, newToken, sameSecret } from "#domain/secrets";
 import type { Account } from "#storage/accounts";
@@ -78,7 +79,7 @@ export async function findByToken(
   const { account, token } = found;
   const now = Date.now();
   if (token.expiresAt && token.expiresAt.getTime() <= now) return undefined;
-  await noteUse(db, token, now);
+  await noteInPassing("the use of a token", () => noteUse(db, token, now));
   const { id, scope, applianceId, expiresAt } = token;
   return { account, access: { by: "token", id, scope, applianceId, expiresAt } };
 }

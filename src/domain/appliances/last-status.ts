@@ -1,4 +1,5 @@
 import type { Issue } from "#domain/appliances/issue";
+import { noteInPassing } from "#domain/full-disk";
 import type { Appliance } from "#storage/appliances";
 import { saveLastStatus } from "#storage/appliance-overview";
 import type { Database } from "#storage/db";
@@ -15,7 +16,7 @@ export async function noteStatus(
   const errors = issues.filter(({ type }) => type === "error");
   const warnings = issues.filter(({ type }) => type === "warning");
   const [first] = [...errors, ...warnings];
-  await saveLastStatus(db, {
+  const status = {
     applianceId: appliance.id,
     errors: errors.length,
     warnings: warnings.length,
@@ -23,7 +24,8 @@ export async function noteStatus(
     packages,
     editedAt: appliance.lastEditedAt,
     examinedAt: new Date(),
-  });
+  };
+  await noteInPassing("the status of an appliance", () => saveLastStatus(db, status));
 }
 
 const cut = (text: string): string =>

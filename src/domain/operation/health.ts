@@ -6,7 +6,7 @@ export interface Trouble {
   message: string;
 }
 
-export const troubleCodes = ["no_agents", "builds_wait", "sweep_late", "imports_given_up"] as const;
+export const troubleCodes = ["no_agents", "builds_wait", "sweep_late", "imports_given_up", "disk_full"] as const;
 type TroubleCode = (typeof troubleCodes)[number];
 
 const minute = 60_000;
@@ -28,7 +28,9 @@ const givenUpMs = 60 * minute;
 
 /** Everything that keeps work from flowing; empty: it flows. */
 export const troublesOf = (now: Snapshot): Trouble[] =>
-  [noAgents(now), buildsWait(now), sweepLate(now), importsGivenUp(now)].flatMap((trouble) => trouble ?? []);
+  [noAgents(now), buildsWait(now), sweepLate(now), importsGivenUp(now), diskFull(now)].flatMap(
+    (trouble) => trouble ?? [],
+  );
 
 const aliveAgents = ({ agents }: Snapshot): number => agents.filter(({ isAlive }) => isAlive).length;
 
@@ -65,5 +67,10 @@ function importsGivenUp({ at, counters }: Snapshot): Trouble | undefined {
     message: `An import of a repository was given up ${minutes(at - last)} minutes ago: each try failed or was killed.`,
   };
 }
+
+const diskFull = ({ isDiskFull }: Snapshot): Trouble | undefined =>
+  isDiskFull
+    ? { code: "disk_full", message: "The disk of the state directory is full: changes are refused." }
+    : undefined;
 
 const minutes = (ms: number): number => Math.floor(ms / minute);

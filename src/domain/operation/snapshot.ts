@@ -1,6 +1,7 @@
 import type { Place } from "#domain/place";
 import type { Capabilities } from "#contract/index";
 import { canDo } from "#domain/builds/builder-abilities";
+import { hasFullDisk } from "#domain/full-disk";
 import { switchboard } from "#domain/jobs";
 import { listAgents } from "#storage/agents";
 import { listQueued } from "#storage/builds";
@@ -31,18 +32,20 @@ export interface Snapshot {
   counters: Counter[];
   chores: ChoreRun[];
   databaseBytes: number;
+  isDiskFull: boolean;
   slots: { builds: number; testdrives: number };
 }
 
-type SnapshotEnv = Pick<Env, "SWITCHBOARD" | "MAX_BUILDS" | "MAX_TESTDRIVES">;
+type SnapshotEnv = Pick<Env, "DISK" | "SWITCHBOARD" | "MAX_BUILDS" | "MAX_TESTDRIVES">;
 
 export async function takeSnapshot({ env, db }: Place<SnapshotEnv>, at: number = Date.now()): Promise<Snapshot> {
-  const [amounts, agents, counters, chores, bytes] = await Promise.all([
+  const [amounts, agents, counters, chores, bytes, isDiskFull] = await Promise.all([
     readAmounts(db),
     agentsNow({ env, db }, at),
     listCounters(db),
     listChoreRuns(db),
     databaseBytes(db),
+    hasFullDisk(env),
   ]);
   return {
     at,
@@ -52,6 +55,7 @@ export async function takeSnapshot({ env, db }: Place<SnapshotEnv>, at: number =
     counters,
     chores,
     databaseBytes: bytes,
+    isDiskFull,
     slots: { builds: Number(env.MAX_BUILDS), testdrives: Number(env.MAX_TESTDRIVES) },
   };
 }

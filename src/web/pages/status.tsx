@@ -65,6 +65,7 @@ const words: Record<Trouble["code"], string> = {
   builds_wait: "Builds wait longer than usual.",
   sweep_late: "The service repairs itself later than usual. Builds, repositories and webhooks may be late.",
   imports_given_up: "The import of a repository failed within the last hour. Its last good state is used.",
+  disk_full: "The disk of the service is full. Nothing can be changed or built.",
 };
 
 function factsOf({ at, amounts, agents }: Snapshot): [string, string][] {

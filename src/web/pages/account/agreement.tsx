@@ -24,7 +24,7 @@ export const agreementPage = factory
   })
   .post(path, async (c) => {
     const { db, account } = c.var;
-    await refuseInReadOnlyMode(db);
+    await refuseInReadOnlyMode({ env: c.env, db });
     const agreement = await getAgreement(db, c.req.param("baseSystem"));
     const { form_token: given = "" } = await readParams(c);
     if (!sameSecret(given, await formTokenOf(c.env, account, agreement))) {

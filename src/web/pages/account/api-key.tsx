@@ -27,7 +27,7 @@ export const apiKey = factory
   })
   .post(path, async (c) => {
     // While data is being moved, a new key could be lost, and the old one would work again.
-    await refuseInReadOnlyMode(c.var.db);
+    await refuseInReadOnlyMode({ env: c.env, db: c.var.db });
     const { form_token: given = "" } = await readParams(c);
     if (!sameSecret(given, formTokenOf(c.env, c.var.account))) {
       throw new Refusal("access_denied", { message: "This form has expired. Please open the page again." });

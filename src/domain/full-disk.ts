@@ -1,0 +1,40 @@
+import { Refusal } from "#domain/refusal";
+import { logFailure } from "#log/log";
+
+/** On one machine, `DISK` is the launcher: it answers 507 while the disk of the state directory has no room left. */
+type DiskEnv = Pick<Env, "DISK">;
+
+const fullDiskMessage =
+  "The disk of the service is full. What is stored can be read, but nothing can be changed or built until its operator makes room.";
+
+export const diskIsFull = () => new Refusal("read_only_mode_active", { message: fullDiskMessage });
+
+/** Whether nothing more may be stored. What remains of the disk is for what reading itself writes. */
+export async function hasFullDisk({ DISK }: DiskEnv): Promise<boolean> {
+  if (!DISK) return false;
+  try {
+    return (await DISK.fetch("http://disk/")).status === 507;
+  } catch (error) {
+    logFailure("the room on the disk is not known", error);
+    return false;
+  }
+}
+
+/** Whether a statement failed because there was no room. */
+export const isOfFullDisk = (error: unknown): boolean =>
+  error instanceof Error && (/\bSQLITE_FULL\b/.test(error.message) || isOfFullDisk(error.cause));
+
+const logEveryMs = 60_000;
+let logsAt = -Infinity;
+
+/** Writes down what a read notes in passing. If that fails, the read goes on, and one line a minute says so. */
+export async function noteInPassing<T>(what: string, note: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await note();
+  } catch (error) {
+    if (Date.now() < logsAt) return undefined;
+    logsAt = Date.now() + logEveryMs;
+    logFailure(`${what} was not noted`, error);
+    return undefined;
+  }
+}
