@@ -6,7 +6,7 @@ import type { Database } from "#storage/db";
 /** The agent that holds AGENT_TOKEN; it needs no registration, so that a fresh service has one. */
 const firstAgentName = "local";
 
-/** Registers an agent; its token is in the answer and nowhere else. */
+/** Registers an agent. Its token is only in the result: it is not stored. */
 export async function createAgent(
   db: Database,
   pepper: string,
@@ -31,7 +31,7 @@ export async function findAgent(
   return (await addAgent(db, { name: firstAgentName, tokenHmac })) ?? (await findAgentByToken(db, tokenHmac));
 }
 
-/** "drained": what it has goes on, and it gets nothing new. "working": it gets work again. */
+/** "drained": the agent finishes its work and gets no more. "working": it gets work again. */
 export type AgentDuty = "working" | "drained";
 
 export async function setDuty(db: Database, name: string, duty: AgentDuty): Promise<void> {

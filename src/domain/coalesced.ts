@@ -1,6 +1,6 @@
 /**
- * Work that many ask for, and that covers everything asked for before it begins. So all who ask while it runs share the
- * next run, which begins `gapMs` after the end of the one before at the earliest.
+ * Work that many callers request. A run covers every request made before it begins, so all callers during a run share the
+ * next one, which begins `gapMs` after the end of the one before at the earliest.
  */
 export class Coalesced {
   readonly #work: () => Promise<void>;

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { readParams } from "#api/params";
-import { findSession, formTokenOf, longestSessionMs } from "#domain/accounts/sessions";
+import { findSession, formTokenOf, maxSessionMs } from "#domain/accounts/sessions";
 import { Refusal } from "#domain/refusal";
 import { sameSecret, unmasked } from "#domain/secrets";
 import { factory, type Person, type WebEnv } from "./factory.ts";
@@ -16,7 +16,7 @@ export const signInPath = "/sign_in";
 export const sessionSecret = (c: Context): string | undefined => getCookie(c, name, "host") || undefined;
 
 export const giveSession = (c: Context, secret: string): void =>
-  setCookie(c, name, secret, { ...rules, maxAge: longestSessionMs / 1000 });
+  setCookie(c, name, secret, { ...rules, maxAge: maxSessionMs / 1000 });
 
 export const takeSession = (c: Context): void => void deleteCookie(c, name, rules);
 

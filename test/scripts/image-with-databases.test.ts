@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { databaseVerifier } from "#domain/accounts/password-hashes";
+import { databaseVerifiers } from "#domain/accounts/password-hashes";
 import type { DatabaseFacts } from "#kiwi/facts";
 import { currentPackage, unpackPackages } from "./debian-packages.ts";
 import { imagesIn } from "./image-root.ts";
@@ -30,7 +30,7 @@ const factsOf = (type: DatabaseFacts["type"]): DatabaseFacts => ({
   type,
   users: people.map(({ password, ...user }) => ({
     ...user,
-    verifier: databaseVerifier(type, password, Buffer.from("0123456789abcdef")),
+    verifier: databaseVerifiers[type](password, Buffer.from("0123456789abcdef")),
   })),
 });
 

@@ -31,12 +31,12 @@ export interface AccountRequest {
   username: string;
   email: string;
   displayName?: string | undefined;
-  /** Made here when left out. */
+  /** Generated if omitted. */
   apiKey?: string | undefined;
   password?: string | undefined;
 }
 
-/** Makes an account; its key and password are in the answer, and never again in clear but on the key's page. */
+/** Creates an account. The result has its key and password in clear; later only the key's page shows the key. */
 export async function createAccount(
   db: Database,
   secrets: KeySecrets,
@@ -62,7 +62,7 @@ export interface SignedIn {
   access: Access;
 }
 
-/** What a name opens with an API key or a token, read from the database each time so that an old key stops working immediately. */
+/** Signs in with an API key or a token. Reads the database each time, so that an old key stops working immediately. */
 export const checkKeyOrToken = ({ env, db }: Place<SignInEnv>, given: Credentials): Promise<SignedIn | undefined> =>
   braking(env, given, () => signedInBy({ env, db }, given));
 
@@ -82,7 +82,7 @@ async function findByKey(db: Database, secrets: KeySecrets, { username, key }: C
 }
 
 /**
- * The appliances of the account with this key or token; undefined: there is none. One query finds the account and its list, because
+ * The appliances of the account with this key or token; undefined: no account has it. One query finds the account and its list, because
  * a second one would take a third of the whole request. The key is found by its HMAC, so the time says nothing about it.
  */
 export const listByKeyOrToken = (
@@ -122,12 +122,12 @@ export const checkPasswordOrKey = (
     return account;
   });
 
-/** Changes the password for whoever knows the one before. */
+/** Changes the password; requires the old one. */
 export async function changePassword({ env, db }: Place<SignInEnv>, given: Credentials, wanted: string): Promise<void> {
   await setPassword(db, await getByPassword({ env, db }, given), wanted);
 }
 
-/** For what an API key alone must not do. */
+/** For acts that require the password: an API key alone must not do them. */
 export async function getByPassword({ env, db }: Place<SignInEnv>, given: Credentials): Promise<Account> {
   const account = await braking(env, given, (refuse) =>
     findByPassword(db, given, { refuse, matches: passwordMatches }),
@@ -161,7 +161,7 @@ async function findByPassword(
 export const showApiKey = (secrets: KeySecrets, account: Account): Promise<string> =>
   decrypt(secrets.API_KEY_ENCRYPTION_KEY, account.apiKeyCipher);
 
-/** Makes a new key and answers it; the old one is refused from now on. */
+/** Creates and returns a new key; the old one stops working immediately. */
 export async function renewApiKey(
   { env, db }: Place<KeySecrets & Pick<Env, "EVENTS">>,
   account: Account,

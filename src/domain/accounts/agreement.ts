@@ -12,14 +12,14 @@ export interface Agreement extends AgreementText {
   sha256: string;
 }
 
-/** Whose building or publishing is asked about. `baseUrl`: of the service, for the address of the page. */
+/** An account that wants to build or publish. `baseUrl`: of the service, for the link to the agreement. */
 export interface AgreementQuestion {
   accountId: number;
   baseSystem: string;
   baseUrl: string;
 }
 
-/** The agreement that a page is asked for; most base systems have none. */
+/** Refused if the base system has no agreement: most have none. */
 export async function getAgreement(db: Database, baseSystem: string): Promise<Agreement> {
   const agreement = await findAgreement(db, baseSystem);
   if (agreement) return agreement;
@@ -35,7 +35,7 @@ export async function acceptedAt(db: Database, accountId: number, agreement: Agr
   return (await findAcceptance(db, { accountId, baseSystem, textSha256 }))?.acceptedAt;
 }
 
-/** Records that the account accepts the text; twice is fine, and the first time counts. */
+/** Records that the account accepts the text. Repeating it changes nothing: the first time counts. */
 export async function acceptAgreement(db: Database, accountId: number, agreement: Agreement): Promise<void> {
   const { baseSystem, sha256: textSha256 } = agreement;
   await addAcceptance(db, { accountId, baseSystem, textSha256, acceptedAt: new Date() });
@@ -57,7 +57,7 @@ export async function refuseWithoutAgreement(db: Database, asked: AgreementQuest
 
 export const agreementPath = (baseSystem: string): string => `/agreements/${encodeURIComponent(baseSystem)}`;
 
-/** Every acceptance, oldest first; `current`: of the text that counts now. */
+/** Every acceptance, oldest first; `current`: of the present text. */
 export async function listAcceptances(db: Database) {
   const [all, baseSystems] = await Promise.all([listAllAcceptances(db), listBaseSystems(db)]);
   const current = new Map(baseSystems.map(({ name, facts }) => [name, facts.agreement && sha256Of(facts.agreement)]));

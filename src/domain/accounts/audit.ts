@@ -12,12 +12,12 @@ import {
 } from "#storage/audit-log";
 import type { Database } from "#storage/db";
 
-/** Something to remember. Its detail must not contain a secret. */
+/** An entry for the audit log. Its detail must not contain a secret. */
 export interface Audited {
   event: AuditEvent;
   /** `page`: the page of the API key, which opens with the password or the key. */
   actor: "key" | "page" | "operator" | "service" | `token ${number}`;
-  /** Left out: no account's. */
+  /** Omitted: it concerns no account. */
   accountId?: number | undefined;
   detail?: AuditDetail | undefined;
   address?: string | null | undefined;
@@ -32,10 +32,10 @@ export const actorOf = (access: Access): Audited["actor"] => (access.by === "key
 /** The database for an act that is one batch: the act and its entry are stored together, or neither is. */
 export const audited = (db: Database, what: Audited): Database => withAuditEntry(db, entryOf(what));
 
-/** Remembers what is not an act of one batch. It has happened already, so a failure is only logged. */
+/** Records an act that is not one batch. It has happened already, so a failure is only logged. */
 export async function note(db: Database, what: Audited): Promise<void> {
   await addAuditEntry(db, entryOf(what)).catch((error: unknown) =>
-    logFailure("an entry is not in the audit log", error, { entry: what.event }),
+    logFailure("could not write an audit entry", error, { entry: what.event }),
   );
 }
 
@@ -48,11 +48,11 @@ const entryOf = ({ accountId = 0, event, actor, detail = {}, address = null }: A
   address,
 });
 
-/** One row for each account and minute. Call it after the answer: for a name that no account has it is faster. */
+/** One row for each account and minute. Call it after the answer: it is faster for an unknown name, and its time must not show that. */
 export async function noteFailedSignIn(db: Database, { username, address }: Credentials): Promise<void> {
   const entry = { ...now(), event: "sign_in.failed", actor: "", detail: {}, address: address ?? null } as const;
   await addAuditEntryOf(db, username, entry).catch((error: unknown) =>
-    logFailure("a failed sign-in is not in the audit log", error),
+    logFailure("could not write a failed sign-in to the audit log", error),
   );
 }
 

@@ -15,11 +15,12 @@ interface Entry {
 let queue: Entry[] = [];
 let restUntil = 0;
 
-/** Hashes one password at a time. Refused when many wait already. */
+/** Hashes one password at a time. Refused if too many are waiting. */
 export async function hashOneAtATime<T>(hash: () => Promise<T>): Promise<T> {
   const entry = { since: performance.now() };
   queue = queue.filter(({ since }) => since > performance.now() - maxWaitMs);
-  if (queue.length >= maxWaiting) throw tooFast(2, "Many sign in at this moment. Wait a few seconds, then try again.");
+  if (queue.length >= maxWaiting)
+    throw tooFast(2, "Too many sign-ins at the moment. Wait a few seconds, then try again.");
   queue.push(entry);
   try {
     while (!isNext(entry)) await new Promise((resolve) => setTimeout(resolve, checkEveryMs));

@@ -40,7 +40,7 @@ export type Outcome = Answer | "refused" | "failed";
 
 const retentionMs = 24 * 60 * 60 * 1000;
 
-/** The right to do the request, which one alone can have; or what the same one was answered before. */
+/** Claims the right to do the request, which only one request can hold; or returns the stored answer of the same request. */
 export async function claimKey(
   store: AnswerStore,
   request: RepeatableRequest,
@@ -52,7 +52,7 @@ export async function claimKey(
   return { answer: await answerBefore(store, request) };
 }
 
-/** Does the work while its key is held, and keeps its answer. What was refused or failed may be tried again under the same key. */
+/** Does the work while holding its key, and stores the answer. Refused or failed work may be tried again under the same key. */
 export async function holdKey(
   { db, env }: AnswerStore,
   holder: KeyHolder,

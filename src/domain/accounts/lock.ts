@@ -11,8 +11,8 @@ import { listLiveTestdrives } from "#storage/testdrives";
 type LockEnv = Pick<Env, "BUILDS" | "EVENTS" | "TESTDRIVES">;
 
 /**
- * Refuses every sign-in from now on, then ends what runs. Twice is fine, and ends what a request that had signed in before has
- * started meanwhile.
+ * Refuses every sign-in from now on, then ends what runs. Repeating it is safe, and ends what a request that had already signed in
+ * has started meanwhile.
  */
 export async function lockAccount({ env, db }: Place<LockEnv>, account: Account): Promise<void> {
   await saveLock(db, account.id, new Date());
@@ -31,7 +31,7 @@ export async function endWork({ env, db }: Place<LockEnv>, { id }: Account): Pro
 
 export const unlockAccount = (db: Database, { id }: Account): Promise<void> => saveLock(db, id, null);
 
-/** Only those whose credentials are right are told. */
+/** Call it after the credentials were checked: no one else may learn that the account is locked. */
 export function refuseLocked({ lockedAt }: Account): void {
   if (lockedAt === null) return;
   throw new Refusal("access_denied", { message: "This account is locked. Only the operator can unlock it." });

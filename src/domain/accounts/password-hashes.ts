@@ -4,14 +4,14 @@ import { encrypt as hashForShadow, verify as matchesShadow } from "unixcrypt";
 import { firstOf, type SealingKey } from "#domain/secrets";
 import type { Configuration } from "#model/configuration";
 
-/** What servers and systems keep in place of passwords: frozen inputs have nothing else of them. */
+/* What servers and systems store instead of passwords. Frozen inputs contain only these hashes. */
 
 /** The salt of one password of a user: 16 bytes. */
 export type Salting = (user: string, password: string) => Buffer;
 
 /**
  * Salts of an appliance's passwords. The same password of the same user gets the same one each time, so that another format of a
- * version is frozen as the first was; without the service's key it cannot be predicted, and no two appliances share one.
+ * version is frozen like the first one; without the service's key it cannot be predicted, and no two appliances share one.
  */
 export const saltingOf =
   ({ API_KEY_ENCRYPTION_KEY: keys }: SealingKey, applianceId: number): Salting =>
@@ -26,20 +26,17 @@ export const shadowHash = (password: string, salt: Buffer): string => hashForSha
 
 export const isShadowHashOf = (password: string, hash: string): boolean => hash !== "" && matchesShadow(password, hash);
 
-/** The 16 signs that crypt takes at most, of those that it knows. */
+/** At most 16 characters of crypt's alphabet. */
 const cryptText = (salt: Buffer): string => salt.toString("base64").slice(0, 16).replaceAll("+", ".");
 
-const verifiers: Record<Configuration["databases"][number]["type"], (password: string, salt: Buffer) => string> = {
+/** As `CREATE ROLE … PASSWORD` and `IDENTIFIED WITH mysql_native_password AS` take it. */
+export const databaseVerifiers: Record<
+  Configuration["databases"][number]["type"],
+  (password: string, salt: Buffer) => string
+> = {
   pgsql: scramVerifier,
   mysql: mysqlHash,
 };
-
-/** As `CREATE ROLE … PASSWORD` and `IDENTIFIED WITH mysql_native_password AS` take it. */
-export const databaseVerifier = (
-  type: Configuration["databases"][number]["type"],
-  password: string,
-  salt: Buffer,
-): string => verifiers[type](password, salt);
 
 const iterations = 4096; // as PostgreSQL itself does
 

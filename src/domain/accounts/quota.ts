@@ -11,20 +11,15 @@ type QuotaEnv = Pick<Env, "ACCOUNT_QUOTA_GB">;
 export const quotaGbOf = (env: QuotaEnv, { quotaGb }: Pick<Account, "quotaGb">): number =>
   quotaGb ?? Number(env.ACCOUNT_QUOTA_GB);
 
-/** What an account may keep and what it keeps, in the words of wire.md §2.1. */
+/** What an account may store and how much of it is used, as wire.md §2.1 writes it. */
 export async function diskQuota({ env, db }: Place<QuotaEnv>, account: Account) {
-  const { used, most } = await diskUse({ env, db }, account);
+  const used = await usedBytes(db, account.id);
+  const most = Math.floor(quotaGbOf(env, account) * gigabyte);
   const percent = most === 0 ? 100 : Math.round((100 * used) / most);
   return { available: `${quotaGbOf(env, account)}GB`, used: `${percent}%` };
 }
 
-/** The same in bytes. */
-const diskUse = async ({ env, db }: Place<QuotaEnv>, account: Account) => ({
-  used: await usedBytes(db, account.id),
-  most: Math.floor(quotaGbOf(env, account) * gigabyte),
-});
-
-/** The same, and what it is by kind. */
+/** The same in bytes, with the bytes of each kind. */
 export async function diskUseByKind({ env, db }: Place<QuotaEnv>, account: Account) {
   const kinds = await usedBytesByKind(db, account.id);
   const used = Object.values(kinds).reduce((sum, bytes) => sum + bytes, 0);

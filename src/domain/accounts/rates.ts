@@ -3,7 +3,7 @@ import { noteInPassing } from "#domain/full-disk";
 import { tooFast } from "#domain/refusal";
 import { countUse } from "#storage/account-rates";
 
-/** What costs the service much, and how often an account may do it in ten minutes. `ACCOUNT_RATES` changes any of them. */
+/** Expensive acts, and how often an account may do each in ten minutes. `ACCOUNT_RATES` overrides them. */
 export const rates = {
   builds: 100,
   clones: 500,
@@ -14,7 +14,7 @@ export const rates = {
   repositories: 60,
   /** Changes of a selection. Each is resolved. */
   software: 3000,
-  /** Changes of a selection that are only tried. */
+  /** Changes of a selection that are only simulated. */
   effects: 6000,
   publications: 100,
   testdrives: 100,
@@ -30,7 +30,7 @@ export type Rated = keyof typeof rates;
 
 const windowMs = 10 * 60_000;
 
-/** Notes that an account does such a thing now. Refused when it has done so too often within these ten minutes. */
+/** Counts such an act of an account. Refused if there were too many within these ten minutes. */
 export async function spend(
   { env, db }: Place<Pick<Env, "ACCOUNT_RATES">>,
   accountId: number,
@@ -47,7 +47,7 @@ export async function spend(
   throw tooFast(seconds, `Too many requests (${name}): an account may send ${most} in ten minutes. Wait ${seconds} s.`);
 }
 
-/** `ACCOUNT_RATES="builds=20 clones=0"`: others than the usual ones; 0: no limit. */
+/** `ACCOUNT_RATES="builds=20 clones=0"` overrides the defaults; 0: no limit. */
 export function ratesOf({ ACCOUNT_RATES: changed }: Pick<Env, "ACCOUNT_RATES">): Record<Rated, number> {
   const given = [...changed.matchAll(/(\w+)=(\d+)/g)].map(([, name, most]) => [name, Number(most)]);
   return { ...rates, ...Object.fromEntries(given) };

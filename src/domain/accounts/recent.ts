@@ -1,6 +1,6 @@
 const maxEntries = 10_000;
 
-/** Names that were noted lately, in this isolate's memory: the oldest give way to new ones. */
+/** Recently noted names, in this isolate's memory. New names replace the oldest. */
 export class Recent {
   readonly #until = new Map<string, number>();
 

@@ -27,7 +27,7 @@ import { deleteRpm } from "#storage/rpms";
 
 /**
  * Removes an account. It is marked first, so that no one can sign in; the sweep then removes what belongs to it, page by
- * page, and at last its row. So a crash leaves nothing that the next run does not find. Twice is fine.
+ * page, and finally its row. So the next run finds everything that a crash leaves. Repeating it is safe.
  */
 export async function removeAccount({ env, db }: Place, account: Account): Promise<void> {
   await markRemoved(db, account.id, new Date());
@@ -39,13 +39,13 @@ const accountsAtOnce = 5;
 const pageSize = 20;
 const rowsAtOnce = 1000;
 /** Of one account in one run of the sweep. */
-const longestMs = 20_000;
+const maxMs = 20_000;
 const pagesAtOnce = 20;
 
-/** A chore of the sweep: goes on with removed accounts. */
+/** A chore of the sweep: continues the removal of accounts. */
 export async function removeAccounts({ env, db }: Place, now: number): Promise<void> {
   for (const account of await takeRemoved(db, accountsAtOnce, new Date(now))) {
-    await goOn({ env, db }, account).catch((error: unknown) =>
+    await continueRemoval({ env, db }, account).catch((error: unknown) =>
       logFailure("the removal of an account failed", error, { account: account.id }),
     );
   }
@@ -53,7 +53,7 @@ export async function removeAccounts({ env, db }: Place, now: number): Promise<v
 
 type Step = (place: Place, account: Account) => Promise<number>;
 
-/** Each removes one page and answers how many there were. What others depend on comes after what depends on it. */
+/** Each removes one page and returns how many it removed. Rows go before the rows that they depend on. */
 const steps: readonly Step[] = [
   removeUploads,
   removePublications,
@@ -65,8 +65,8 @@ const steps: readonly Step[] = [
   ({ db }, { id }) => deleteSmallRows(db, id, rowsAtOnce),
 ];
 
-async function goOn({ env, db }: Place, account: Account): Promise<void> {
-  const endsAt = Date.now() + longestMs;
+async function continueRemoval({ env, db }: Place, account: Account): Promise<void> {
+  const endsAt = Date.now() + maxMs;
   await endWork({ env, db }, account);
   let pages = 0;
   for (const step of steps) {

@@ -27,8 +27,8 @@ const dayMs = 24 * 60 * 60_000;
 /** A session without a request for this long ends. */
 const idleMs = 7 * dayMs;
 /** However often it is used. */
-export const longestSessionMs = 30 * dayMs;
-const mostSessions = 20;
+export const maxSessionMs = 30 * dayMs;
+const maxSessions = 20;
 const noteUseEveryMs = 60_000;
 const deletedAtOnce = 1000;
 
@@ -51,7 +51,7 @@ export async function startSession(
     browser: browserIn(userAgent),
     network: networkIn(address),
   };
-  if (!(await addSession(db, account, row, mostSessions))) {
+  if (!(await addSession(db, account, row, maxSessions))) {
     throw new Refusal("access_denied", { message: "The account was changed at this moment. Sign in again." });
   }
   if (before !== undefined) await endSession({ env, db }, before);
@@ -78,14 +78,13 @@ async function noteUse(db: Database, { id, createdAt, lastUsedAt }: Session, now
   await noteSessionUse(db, id, { at: new Date(now), expiresAt: expiryOf(createdAt, now), unlessSince });
 }
 
-const expiryOf = (createdAt: Date, now: number) =>
-  new Date(Math.min(createdAt.getTime() + longestSessionMs, now + idleMs));
+const expiryOf = (createdAt: Date, now: number) => new Date(Math.min(createdAt.getTime() + maxSessionMs, now + idleMs));
 
-/** Signs out. Twice is fine. */
+/** Signs out. Repeating it is safe. */
 export const endSession = ({ env, db }: Place<SessionEnv>, secret: string): Promise<void> =>
   deleteSessionByHmac(db, hmacOf(env, secret));
 
-/** Signs another browser out. An id that is no number names none. */
+/** Signs another browser out. NaN is the id of no session. */
 export async function revokeSession(db: Database, accountId: number, id: number): Promise<void> {
   if (Number.isSafeInteger(id) && (await deleteSession(db, accountId, id))) return;
   throw new Refusal("unknown_error", { reason: "unknown", message: "There is no such session." });

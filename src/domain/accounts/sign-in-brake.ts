@@ -96,7 +96,7 @@ async function oneOfFew<T>({ account, credentials }: Names, attempt: () => Promi
   }
 }
 
-/** The bindings count per location of Cloudflare's, and not exactly: they are a brake. Without them sign-in goes on. */
+/** The bindings count per Cloudflare location, and only roughly: enough for a brake. If they fail, sign-in still works. */
 async function countFailure({ SIGN_IN_BRAKE, ADDRESS_BRAKE }: BrakeEnv, { account, address }: Names): Promise<void> {
   const counted = await Promise.allSettled([
     countOne(SIGN_IN_BRAKE, account),

@@ -30,12 +30,12 @@ interface TokenRequest extends Pick<Token, "name" | "scope" | "expiresAt"> {
 
 type TokenEnv = LimitsEnv & Pick<Env, "API_KEY_PEPPER">;
 
-/** So that people and scanners of secrets know one when they see it. */
+/** Lets people and secret scanners recognise a token. */
 const prefix = "kiln_";
 const noteUseEveryMs = 60_000;
 
 /**
- * Makes a token; its secret is in the answer and is not stored. If the request is repeated because it was interrupted, its token
+ * Creates a token; its secret is in the result and is not stored. If the request is repeated because it was interrupted, its token
  * gets another secret: no one has seen the first one.
  */
 export async function createToken(
@@ -84,7 +84,7 @@ export async function findByToken(
   return { account, access: { by: "token", id, scope, applianceId, expiresAt } };
 }
 
-/** Whether what a request signed in with is still good for more of a long answer: its token may have expired or been revoked. */
+/** Whether a long answer may go on: since it began, the token may have expired or been revoked. */
 export async function stillOpens(db: Database, access: Access): Promise<boolean> {
   if (access.by === "key") return true;
   if (access.expiresAt && access.expiresAt.getTime() <= Date.now()) return false;

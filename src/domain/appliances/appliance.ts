@@ -44,7 +44,7 @@ export async function getAppliance(
   return appliance;
 }
 
-/** One that this account may change; templates, and what others share, are read and cloned alone. */
+/** One that this account may change; templates and shared appliances can only be read and cloned. */
 export async function getOwnAppliance(
   db: Database,
   accountId: number,
@@ -154,14 +154,14 @@ async function clonedConfiguration(
   return await forStranger(env, stored, await findTemplateConfiguration(db, source.id));
 }
 
-/** As long as a name may be that is given (api/params, `text`). */
+/** The same limit as for a name in a request (api/params, `text`). */
 const maxNameLength = 255;
 
 /** `<user>'s <source>`, like the captured appliances (wire.md §2.3). A clone of one's own clone says it once. */
 function generatedName({ displayName }: Account, source: Pick<Appliance, "name">): string {
   const owner = `${displayName}'s `;
   const name = source.name.startsWith(owner) ? source.name : `${owner}${source.name}`;
-  // Half of a character at the cut goes, too; and PUT configuration must take it, which has no white space around a line.
+  // Half a surrogate pair at the cut is dropped, too. PUT configuration accepts no white space around a line.
   return name
     .slice(0, maxNameLength)
     .replace(/[\uD800-\uDBFF]$/, "")

@@ -8,14 +8,14 @@ import type { Database } from "#storage/db";
 import { isPublished } from "#storage/publications";
 
 /**
- * Deletes an appliance with its builds; not one that is in the gallery. Agents stop first; then all rows go in one batch, which also releases the blobs
- * that they named. The blobs are the sweeper's, which finds them without rows, also when this ends early.
+ * Deletes an appliance with its builds; refused while it is in the gallery. Agents stop first. Then one batch deletes all rows
+ * and releases the blobs that they named. The sweep deletes the blobs, also if this ends early.
  */
 export async function deleteAppliance({ env, db }: Place, appliance: Appliance): Promise<void> {
   await refuseIfPublished(db, appliance);
   await cancelBuildsOf({ env, db }, appliance.id);
   const gone = await deleteApplianceRows(db, appliance.id).catch(async (error: unknown) => {
-    // Published in between: the database keeps all of it.
+    // Published in between: the batch changed nothing.
     await refuseIfPublished(db, appliance);
     throw error;
   });
@@ -23,7 +23,7 @@ export async function deleteAppliance({ env, db }: Place, appliance: Appliance):
   const late = gone.filter(isUnfinished).map((build) =>
     buildObject(env, build)
       .cancel()
-      .catch((error: unknown) => logFailure("a build was not cancelled", error, { buildId: build.id })),
+      .catch((error: unknown) => logFailure("could not cancel a build", error, { buildId: build.id })),
   );
   await Promise.all(late);
 }

@@ -9,7 +9,7 @@ export type Estimate = Pick<Appliance, "estimatedRawMb" | "estimatedCompressedMb
 
 /**
  * How large an image will be. Unpacked: what the packages install. Compressed: what their files weigh, because an rpm is
- * the same content compressed by a like method. Undefined while there is nothing to go by.
+ * the same content with a similar compression. Undefined while there is nothing to go by.
  */
 export function estimateOf(resolution: SoftwareResolution): Estimate | undefined {
   if (resolution.state !== "solved") return undefined;
@@ -19,14 +19,14 @@ export function estimateOf(resolution: SoftwareResolution): Estimate | undefined
   };
 }
 
-/** The appliance with what its software is estimated at now; what was known before where it does not resolve. */
+/** The appliance with the estimated size of its software. If that does not resolve, the last estimate stays. */
 export async function withEstimate({ env, db }: Place<Pick<Env, "BLOBS">>, appliance: Appliance): Promise<Appliance> {
   const resolution = await resolve({ env, db }, await loadSoftware(db, appliance));
-  return await keepEstimate(db, appliance, resolution);
+  return await noteEstimate(db, appliance, resolution);
 }
 
-/** Writes down what a resolution says of the size, for lists, which do not resolve. */
-export async function keepEstimate(
+/** Stores the size that a resolution gives, for lists: they do not resolve. */
+export async function noteEstimate(
   db: Database,
   appliance: Appliance,
   resolution: SoftwareResolution,

@@ -1,5 +1,5 @@
 import { missingAgreement } from "#domain/accounts/agreement";
-import { keepEstimate } from "#domain/appliances/estimate";
+import { noteEstimate } from "#domain/appliances/estimate";
 import type { Issue } from "#domain/appliances/issue";
 import { overviewOf, type Glance } from "#domain/appliances/overview";
 import { examine } from "#domain/appliances/status";
@@ -8,7 +8,7 @@ import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { listAbilities } from "#storage/agents";
 import type { Appliance } from "#storage/appliances";
 
-/** What stands above an appliance on each of its pages. */
+/** The head of each page of an appliance. */
 export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | "packages"> {
   /** With its size as it is known now. */
   appliance: Appliance;
@@ -42,7 +42,7 @@ export async function lookAt(
   const { resolution } = examined;
   return {
     ...seen,
-    appliance: resolution ? await keepEstimate(db, appliance, resolution) : appliance,
+    appliance: resolution ? await noteEstimate(db, appliance, resolution) : appliance,
     packages: resolution?.state === "solved" ? resolution.packages.length : packages,
     issues: [...ofAccount, ...examined.issues],
   };

@@ -4,7 +4,7 @@ import type { TemplateSet } from "#storage/template-sets";
 
 type Template = TemplateSet["templates"][number];
 
-/** A set whose templates say which repositories of their catalogue were never imported: until then no clone can be built. */
+/** A set whose templates list the repositories of their catalogue that were never imported. Until they are, no clone can be built. */
 export type OfferedSet = Omit<TemplateSet, "templates"> & { templates: (Template & { importing: Repository[] })[] };
 
 export async function offered(db: Database, sets: readonly TemplateSet[]): Promise<OfferedSet[]> {

@@ -58,8 +58,8 @@ const maxPerPage = 100;
 const statusIsGoodForMs = 60 * 60_000;
 
 /**
- * A page of an account's appliances, the last edited first. It takes the same few statements for every number of appliances, and
- * one call for each unfinished build. An account has few of these.
+ * A page of an account's appliances, the last edited first. The number of statements does not depend on the number of
+ * appliances. Each unfinished build costs one call; an account has few of these.
  */
 export async function overviewOf(
   { env, db }: Place,
@@ -112,10 +112,10 @@ function statusIn({
   return { errors, warnings, text, packages, state: errors > 0 ? "error" : warnings > 0 ? "warning" : "ok" };
 }
 
-/** More are examined when the page is looked at again. */
+/** The rest is examined at the next views of the page. */
 const examinedAtOnce = 5;
 
-/** Examines appliances of a page one after the other, so that the next look at it knows their state. For after the answer. */
+/** Examines appliances of a page one by one, so that its next view knows their state. Call it after the answer. */
 export async function examineAgain({ env, db }: Place, stale: readonly number[]): Promise<void> {
   if (stale.length === 0) return;
   const abilities = await listAbilities(db);

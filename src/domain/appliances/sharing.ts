@@ -17,7 +17,7 @@ export async function getSharing(db: Database, { id: accountId }: Account, appli
   return await sharingOf(db, appliance);
 }
 
-/** Lets an account read and clone the appliance. Twice changes nothing; nor does oneself, who may do so anyway. */
+/** Lets an account read and clone the appliance. Repeating it changes nothing, and neither does naming the owner. */
 export async function share(
   db: Database,
   { id: accountId }: Account,
@@ -29,7 +29,7 @@ export async function share(
   return await sharingOf(db, appliance);
 }
 
-/** Clones that were made stay. */
+/** Existing clones stay. */
 export async function unshare(
   db: Database,
   { id: accountId }: Account,

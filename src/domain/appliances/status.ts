@@ -24,7 +24,7 @@ export interface ApplianceStatus {
   issues: Issue[];
 }
 
-/** The status as its reader sees it: also what prevents this account, or every account at the moment, from building. */
+/** The status as its reader sees it: also with what prevents this account, or every account at the moment, from building. */
 export async function shownStatus(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
@@ -40,14 +40,14 @@ export async function shownStatus(
   return agreement === undefined ? { state, issues } : { state: "error", issues: [error(agreement), ...issues] };
 }
 
-/** A status with what it was told by. */
+/** A status with the facts behind it. */
 export interface ExaminedAppliance extends ApplianceStatus {
   software: ApplianceSoftware;
   /** Undefined: nothing could be solved. */
   resolution: SoftwareResolution | undefined;
 }
 
-/** Resolves the software for an image type, and tells what is wrong with it. `abilities`: of the service's builders. */
+/** Resolves the software for an image type, and reports what is wrong. `abilities`: of the service's builders. */
 export async function examine(
   place: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,
@@ -158,7 +158,7 @@ export const unimportedIssue = ({ name, problem, revision, importProgress }: Rep
   );
 };
 
-/** More than so many misspelt names are told without what they could mean. */
+/** How many unknown names get suggestions. */
 const maxExplained = 10;
 
 async function problemIssues(db: Database, software: ApplianceSoftware, problems: SoftwareProblem[]): Promise<Issue[]> {
@@ -186,7 +186,7 @@ function problemIssue(
   return unknown?.kind === "package" ? { ...issue, solution: { type: "remove", package: unknown.name } } : issue;
 }
 
-/** What the base system or the image type needs cannot be taken back by the user. */
+/** A user cannot remove what the base system or the image type needs. */
 const isSelected = ({ selection }: ApplianceSoftware, { kind, name }: UnknownName): boolean =>
   selection.some((entry) => entry.kind === kind && entry.name === name);
 
@@ -206,7 +206,7 @@ function missing(names: ReadonlySet<string>, wanted: string[], text: string): Is
   return [{ ...error(text), solution: { type: "install", package: first } }];
 }
 
-/** Media, and what starts from a network, are as large as what is on them; everything else has a disk of the size that the user chose. */
+/** Live media and network images are as large as their contents. Other images have a disk of the chosen size. */
 function diskIssues(appliance: Appliance, { imageType }: ApplianceSoftware, resolution: Solved): Issue[] {
   const needed = estimateOf(resolution)?.estimatedRawMb ?? 0;
   const { diskSizeMb } = configurationOf(appliance).settings;

@@ -18,8 +18,8 @@ type Template = Catalogue["sets"][number]["templates"][number];
 const importsWaitMs = 60_000;
 
 /**
- * Loads a catalogue, has its repositories imported, and answers its number of templates. Refuses what would take over
- * another catalogue's ids. A repository that cannot be imported yet does not keep the catalogue out: its row says why.
+ * Loads a catalogue, imports its repositories, and returns its number of templates. Refused if it uses ids of another
+ * catalogue. A repository that cannot be imported yet does not stop the catalogue: its row says why.
  */
 export async function loadCatalogue({ env, db }: Place, catalogue: Catalogue): Promise<number> {
   const templates = catalogue.sets.flatMap(({ templates }) => templates);

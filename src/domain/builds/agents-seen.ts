@@ -19,7 +19,7 @@ export async function agentsSeen(place: SwitchboardPlace, uid: string): Promise<
   return build && appliance ? whyNotYet(alive, { ...build, arch: appliance.arch }) : "none";
 }
 
-/** Agents that are connected, or were heard a moment ago. */
+/** Agents that are connected, or called within the last minute. */
 export async function listAliveAgents({ env, db }: SwitchboardPlace): Promise<Agent[]> {
   const [agents, connected] = await Promise.all([listAgents(db), switchboard(env).connected()]);
   return agents.filter(

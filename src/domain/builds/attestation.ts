@@ -46,8 +46,8 @@ export async function getAttestedBuild(db: Database, accountId: number, id: numb
 }
 
 /**
- * The documents about the image of a finished build. They are made once and stored: for builds from before there were any, or
- * where making them failed at the end of the build, at the first request.
+ * The documents about the image of a finished build. They are made once and stored: when the build ends, or
+ * at the first request if that failed or the build is older than attestations.
  */
 export async function getAttestations({ env, db }: Place<UsedEnv>, build: Build): Promise<Attestations> {
   const kept = await findAttestations(env.BLOBS, build.uid);
@@ -70,7 +70,7 @@ const hasImage = (build: Build): build is BuildWithImage =>
   build.imageKey !== null &&
   [build.fileName, build.fileSize, build.sha256, build.sha1, build.md5].every((fact) => fact !== null);
 
-/** Undefined: something that they are made of is gone. */
+/** Undefined: a source of theirs is gone. */
 async function makeAttestations({ env, db }: Place<UsedEnv>, build: BuildWithImage): Promise<Attestations | undefined> {
   const [appliance, input, installed] = await Promise.all([
     findAnyAppliance(db, build.applianceId),

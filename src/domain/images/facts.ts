@@ -7,7 +7,7 @@ import {
   type Firmware,
   type ImageType,
 } from "#contract/index";
-import { databaseVerifier, saltingOf, shadowHash } from "#domain/accounts/password-hashes";
+import { databaseVerifiers, saltingOf, shadowHash } from "#domain/accounts/password-hashes";
 import { opened } from "#domain/configuration/secrets";
 import type { SealingKey } from "#domain/secrets";
 import { plainArmour } from "#domain/contents/gpg-key";
@@ -59,7 +59,7 @@ export async function imageFacts(
       type,
       users: users.map(({ password, ...user }) => ({
         ...user,
-        verifier: databaseVerifier(type, password, salt(`${type} ${user.username}`, password)),
+        verifier: databaseVerifiers[type](password, salt(`${type} ${user.username}`, password)),
       })),
     })),
     overlay,

@@ -1,4 +1,4 @@
-import { keepEstimate } from "#domain/appliances/estimate";
+import { noteEstimate } from "#domain/appliances/estimate";
 import type { Place } from "#domain/place";
 import { imageBefore, keepImage } from "#domain/software/last-image";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
@@ -98,7 +98,7 @@ export async function replaceSelection(
   const replaced = await replaceSelections(place.db, { applianceId: appliance.id, unchangedSince }, rows);
   if (!replaced) throw precondition ? changedMeanwhile() : new Refusal("invalid_appliance_id", { reason: "unknown" });
   const resolution = await resolve(place, await loadSoftware(place.db, appliance));
-  await keepEstimate(place.db, appliance, resolution);
+  await noteEstimate(place.db, appliance, resolution);
   return await getSelection(place.db, appliance);
 }
 
@@ -133,7 +133,7 @@ async function compare(
     ...software,
     selection: before ? [...others, before] : others,
   });
-  await keepEstimate(db, appliance, is);
+  await noteEstimate(db, appliance, is);
   await keepImage(db, appliance.id, { software: now, resolution: is });
   const { added, removed } = countChanges(was, imageOf(is)) ?? { added: 0, removed: 0 };
   const counts = { packagesAdded: added, packagesRemoved: removed };
