@@ -1,8 +1,8 @@
 import { retryMs } from "./build-chores.ts";
 
 /**
- * Sets an object's alarm, or deletes it. One that comes earlier stays, because each move is a row written: it finds nothing to do, and
- * sets the next one. The alarm for chores, which comes within seconds, is replaced, since they are done.
+ * Sets an object's alarm, or deletes it. An earlier alarm stays, because each move writes a row: it finds nothing to do, and sets the
+ * next one. An alarm for chores, which comes within seconds, is replaced, since they are done.
  */
 export async function setAlarmBy(storage: DurableObjectStorage, at: number | null): Promise<void> {
   if (at === null) return await storage.deleteAlarm();

@@ -10,7 +10,7 @@ import { Announcements } from "./announcements.ts";
 import type { BuildLog } from "./build-log.ts";
 import type { BuildUploads } from "./build-uploads.ts";
 
-/** Chores that failed are tried again after this. */
+/** Failed chores are tried again after this. */
 export const retryMs = 5_000;
 
 interface Surroundings {
@@ -23,8 +23,8 @@ interface Surroundings {
 }
 
 /**
- * What follows from a build's state: D1, the queue and the account are notified, and R2 is cleaned up after its end. Each chore may
- * run twice; what was done is remembered, so that a repetition does the rest alone.
+ * What follows from a build's state: notifies D1, the queue and the account, and cleans up R2 after its end. Each chore may run
+ * twice; finished steps are recorded, so that a repetition does only the rest.
  */
 export class BuildChores {
   readonly #around: Surroundings;
@@ -35,7 +35,7 @@ export class BuildChores {
     this.#announcements = new Announcements(around.kv);
   }
 
-  /** Of the request that started the build; undefined: not known. */
+  /** Of the request that started the build; undefined: unknown. */
   get requestId(): string | undefined {
     return this.#around.kv.get<string>("requestId");
   }
@@ -45,7 +45,7 @@ export class BuildChores {
     if (requestId !== undefined && this.requestId === undefined) this.#around.kv.put("requestId", requestId);
   }
 
-  /** To be called in the same write as the state: a crash right after it must not lose the chores. */
+  /** Call it in the same write as the state: a crash right after it must not lose the chores. */
   note(state: BuildState): void {
     this.#announcements.note(momentOf(state, Date.now()));
   }
@@ -55,12 +55,12 @@ export class BuildChores {
     this.#around.kv.put("outcome", outcome);
   }
 
-  /** The row says this already. */
+  /** The row has this state already. */
   rowSays(state: BuildState): void {
     this.#around.kv.put("told", wordFor(state));
   }
 
-  /** The row does not say what this object has written. */
+  /** The row has another state than this object has written. */
   rowSaysOther(): void {
     this.#around.kv.delete("told");
   }
@@ -80,12 +80,12 @@ export class BuildChores {
     await this.#announcements.send((moment) => announceBuild(env, uid, moment));
   }
 
-  /** What is left of a build that is over: its log as one blob, and in R2 the artifacts of the attempt that won alone. */
+  /** Cleans up after a build that is over: makes its log one blob, and deletes the artifacts of other attempts. */
   async tidyUp(state: BuildState): Promise<void> {
     const { env, uid, log, uploads } = this.#around;
     await uploads.discardAllBut(state.status === "finished" ? state.attempt : null);
     await attestFinished(env, uid, state).catch((error: unknown) => {
-      logFailure("no attestations of a build", error, { build: uid });
+      logFailure("could not make the attestations of a build", error, { build: uid });
     });
     await log.moveTo(logKey(uid));
   }
@@ -100,8 +100,8 @@ function pointOfEnd(env: Env, state: BuildState): void {
   writePoint(env, "builds_ended", [state.status, "cause" in state ? (state.cause ?? "") : ""]);
 }
 
-/** Noted when the object begins; one from before rows had uids has the id for a name. */
+/** Stored when the object begins. An object from before rows had uids has the id as its name. */
 export const idOfBuild = (kv: SyncKvStorage, uid: string): number => kv.get<number>("buildId") ?? Number(uid);
 
-/** What D1 knows a state by. */
+/** Identifies a state in D1. */
 const wordFor = ({ status, attempt }: BuildState) => `${status} ${attempt}`;

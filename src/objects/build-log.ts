@@ -4,7 +4,7 @@ import { bringTables } from "./tables.ts";
 /** A log is cut here; the rest is dropped. */
 export const maxLogBytes = 64 * 1024 * 1024;
 
-/** Longer than a reader waits for news before it asks again. */
+/** Longer than a reader waits before it asks again. */
 const readForMs = 60_000;
 
 interface Meta {
@@ -19,12 +19,12 @@ interface Meta {
 const tables = ["CREATE TABLE IF NOT EXISTS log (start INTEGER PRIMARY KEY, bytes BLOB NOT NULL)"];
 const empty: Meta = { attempt: 1, received: 0, length: 0, cut: false };
 
-/** Where the next bytes go, and whether the log is read. */
+/** Where the next bytes go, and whether someone reads the log. */
 export type Growth = { nextOffset: number; watched?: true };
 
 /**
- * The log of a running build: rows of at most 64 KiB by the offset where they start. Attempts write one after the
- * other; an agent counts its own bytes from 0, and a chunk that it sends twice is stored once.
+ * The log of a running build: rows of at most 64 KiB by the offset where they start. Attempts write one after the other. Each
+ * agent counts its own bytes from 0, and a chunk that it sends twice is stored once.
  */
 export class BuildLog {
   readonly #storage: DurableObjectStorage;
@@ -47,7 +47,7 @@ export class BuildLog {
     return this.#meta.length;
   }
 
-  /** The key of the blob that the whole log has become. */
+  /** The key of the blob with the whole log, when the build is over. */
   get archive(): string | undefined {
     return this.#storage.kv.get<string>("log archive");
   }
@@ -60,7 +60,7 @@ export class BuildLog {
     return Date.now() - this.#readAt < readForMs;
   }
 
-  /** Takes the bytes of this attempt from `offset` on; answers where its next ones go, which after a gap is before it. */
+  /** Adds bytes of this attempt from `offset` on; returns where its next ones go: after a gap, before `offset`. */
   append(attempt: number, offset: number, bytes: Uint8Array): number {
     const meta = attempt === this.#meta.attempt ? this.#meta : this.#begin(attempt);
     if (offset > meta.received) return meta.received;
@@ -107,7 +107,7 @@ export class BuildLog {
     return this.#storage.kv.get<Meta>("log") ?? empty;
   }
 
-  /** What a lost attempt wrote stays; the next one starts on a line of its own. */
+  /** The log of a lost attempt stays; the next one starts on a new line. */
   #begin(attempt: number): Meta {
     const before = this.#meta;
     const isMidLine = before.length > 0 && this.#rows(before.length - 1, 1)[0] !== newline;
@@ -141,7 +141,7 @@ const newline = 10;
 const nothing = new Uint8Array();
 const encode = (text: string) => new TextEncoder().encode(text);
 const cutNote = encode(`\n---- the log was cut here: it is longer than ${maxLogBytes / 1024 ** 2} MiB ----\n`);
-/** A chunk, and the note behind the last one. */
+/** A chunk, and the note after the last one. */
 const maxRowBytes = maxLogChunkBytes + cutNote.byteLength;
 
 const cutAt = (room: number, bytes: Uint8Array) =>

@@ -35,8 +35,8 @@ const tables = [
 type Row = UploadAddress & ArtifactOf & { size: number; stored: StoredArtifact | undefined };
 
 /**
- * Uploads of a build's artifacts, of each attempt its own. R2 cannot list the parts it has, so the record here is the truth: a
- * part counts when its SHA-256 was checked, and a resumed upload goes on behind what is recorded.
+ * Uploads of a build's artifacts, separate for each attempt. R2 cannot list the parts it has, so the record here is the truth: a
+ * part counts when its SHA-256 was checked, and a resumed upload continues after what is recorded.
  */
 export class BuildUploads {
   readonly #sql: SqlStorage;
@@ -53,7 +53,7 @@ export class BuildUploads {
     bringTables(this.#sql, "artifacts", tables);
   }
 
-  /** Opens an upload, or says how far it is. Another size is another file: the upload restarts. 0: not known yet. */
+  /** Opens an upload, or returns its state. Another size means another file: the upload restarts. 0: not known yet. */
   async open(uid: string, of: ArtifactOf, size = 0): Promise<UploadState | UploadRefused> {
     if (size > maxParts * partBytes) return { refused: "wrong_part" };
     const known = this.#find(of);
@@ -70,14 +70,14 @@ export class BuildUploads {
     return this.#stateOf(other ?? { ...of, key, uploadId, size, stored: undefined });
   }
 
-  /** Where a part goes; `recorded` when the very same one is here already. */
+  /** Where a part goes; `recorded` if the same part is here already. */
   expect(of: ArtifactOf, part: Omit<RecordedPart, "etag">): UploadAddress | { recorded: true } | UploadRefused {
     const upload = this.#find(of);
     if (!upload || upload.stored) return { refused: "no_upload" };
     if (!fits(upload, part)) return { refused: "wrong_part" };
     const known = this.#parts(of).find(({ number }) => number === part.number);
     if (known?.sha256 === part.sha256) return { recorded: true };
-    // R2 keeps the last part that it got under a number: the record must not outlive its bytes.
+    // R2 keeps only the latest part of a number: the record must not outlive its bytes.
     this.#sql.exec(`DELETE FROM artifact_parts WHERE ${ofOne} AND number = ?`, of.attempt, of.name, part.number);
     return { key: upload.key, uploadId: upload.uploadId };
   }
@@ -88,7 +88,7 @@ export class BuildUploads {
     this.#sql.exec(`INSERT OR REPLACE INTO artifact_parts ${columns} VALUES (?, ?, ?, ?, ?, ?)`, ...values);
   }
 
-  /** Joins the parts, when they are all here and are those that the agent meant. Saying it twice is fine. */
+  /** Joins the parts if they are all here and are those that the agent states. Repeating it is safe. */
   async complete(of: ArtifactOf, stated: CompleteUpload): Promise<{ completed: true } | UploadRefused> {
     const upload = this.#find(of);
     if (!upload) return { refused: "no_upload" };
@@ -161,7 +161,7 @@ export class BuildUploads {
 
 const ofOne = "attempt = ? AND name = ?";
 
-/** All parts but the last are equal, which is R2's rule. Which one is the last is not known before the file's size is. */
+/** All parts but the last have one size, as R2 requires. Without the file's size, the last part is unknown. */
 function fits(file: { size: number }, { number, size }: Pick<RecordedPart, "number" | "size">): boolean {
   if (file.size === 0) return number <= maxParts && size <= partBytes;
   const count = Math.ceil(file.size / partBytes);

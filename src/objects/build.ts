@@ -38,8 +38,8 @@ export interface Claimed {
 }
 
 /**
- * One build, named by its row's uid: the machine's shell. It loads, advances and saves the state; D1, the queue and R2 are told of it by chores
- * that may run twice, and that the alarm repeats until they succeed. Refusals are values, since RPC loses their class.
+ * One build, named by its row's uid: the machine's shell. It loads, advances and saves the state. Chores notify D1, the queue and
+ * R2; they may run twice, and the alarm repeats them until they succeed. Refusals are values, since RPC loses their class.
  */
 export class Build extends DurableObject<Env> {
   readonly #kv: SyncKvStorage;
@@ -58,7 +58,7 @@ export class Build extends DurableObject<Env> {
     this.#chores = new BuildChores({ env, kv: this.#kv, uid: this.#uid, log: this.#log, uploads: this.#uploads });
   }
 
-  /** Begins with the row, or goes on with what a crash interrupted. Writes the row again if a restore has set it back. */
+  /** Begins with the row, or continues what a crash interrupted. Writes the row again if a restore has set it back. */
   async wake({ rowSays, requestId }: { rowSays?: Row["status"]; requestId?: string | undefined } = {}): Promise<void> {
     this.#chores.noteRequest(requestId);
     const state = await this.#load();
@@ -76,7 +76,7 @@ export class Build extends DurableObject<Env> {
     return { cancelled: true };
   }
 
-  /** Undefined: this object knows of no such build. An end is visible here only after D1 has it. */
+  /** Undefined: this object knows no such build. An end is visible here only after D1 has it. */
   async progress(): Promise<Progress | undefined> {
     const state = await this.#load();
     if (!state) return undefined;
@@ -96,7 +96,7 @@ export class Build extends DurableObject<Env> {
     return { from: start, bytes, length: this.#log.length, progress, revision: this.#revision };
   }
 
-  /** Its row is gone. Waits for what is in progress, which would otherwise write after that. */
+  /** Its row is gone. Waits for work in progress, which would otherwise write after that. */
   async forget(): Promise<void> {
     await this.#settled.then(() => this.#uploads.discardAllBut(null));
     await this.ctx.storage.deleteAll();
@@ -112,7 +112,7 @@ export class Build extends DurableObject<Env> {
       : { attempt: state.attempt, token, timeLimitMs, requestId: this.#chores.requestId };
   }
 
-  /** The agent has restarted and remembers nothing. Answers whether it held this build. */
+  /** The agent has restarted and remembers nothing. Returns whether it held this build. */
   async endLease(agentId: number): Promise<boolean> {
     const before = await this.#load();
     await this.#apply({ type: "agent_restarted", at: Date.now(), agentId });
@@ -231,7 +231,7 @@ export class Build extends DurableObject<Env> {
     return this.#save(state);
   }
 
-  /** Tells the row. A restore of the database can take it away: no one wants the image any more, and the id is given again. */
+  /** Writes a sign of life to the row. If a restored database lacks the row, no one needs the image, and its id is used again. */
   async #showLife(): Promise<void> {
     const at = Date.now();
     this.#kv.put("shownAt", at);
@@ -259,7 +259,7 @@ export class Build extends DurableObject<Env> {
     this.#kv.put("state", state);
     this.#chores.note(state);
     this.#tellWatchers();
-    // A heartbeat brings no chores, and the alarm that is set comes before the end of the new lease.
+    // A heartbeat needs no chores, and the present alarm comes before the end of the new lease.
     if (before?.status === "running" && state.status === "running" && before.attempt === state.attempt) return state;
     // In the same write as the state: a crash right after it leaves the chores to the alarm.
     void this.ctx.storage.setAlarm(Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));

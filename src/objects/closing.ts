@@ -1,9 +1,9 @@
 import { isSendableCode } from "#contract/index";
 
-/** RFC 6455 §7.4.1: what a close without a code is called, which may not be sent itself. */
+/** RFC 6455 §7.4.1: stands for a close without a code, and may not be sent. */
 const noCode = 1005;
 
-/** How a socket is closed whose other side was closed so: with the same code where that may be sent. */
+/** How to close a socket after its peer: with the same code, if that may be sent. */
 export function closingLike(code: number, reason: string): { code: number; reason: string } {
   if (isSendableCode(code)) return { code, reason };
   return code === noCode ? { code: 1000, reason } : gone;

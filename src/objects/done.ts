@@ -2,7 +2,7 @@ export interface Done {
   done: true;
 }
 
-/** What an RPC call answers: the refusal, or that it is done. */
+/** The result of an RPC call: its refusal, or that it is done. */
 export const done = <T extends object>(result: T): Done | Extract<T, { refused: string }> =>
   isRefused(result) ? result : { done: true };
 

@@ -6,8 +6,8 @@ export const maxListeners = 10;
 const missedAtOnce = 50;
 
 /**
- * The open streams of an account's events: a socket each, whose other side is a request of the Worker. They hibernate, so that an
- * account that listens costs nothing between two events.
+ * The open streams of an account's events: each is a socket whose other side is a request of the Worker. They hibernate, so that
+ * listening costs nothing between two events.
  */
 export class EventListeners {
   readonly #ctx: DurableObjectState;
@@ -28,7 +28,7 @@ export class EventListeners {
     return this.count < maxListeners;
   }
 
-  /** A socket for what the client has missed and for all that comes. */
+  /** Opens a socket: first for the missed events, then for all new ones. */
   accept(missed: readonly StoredEvent[], now: number): Response {
     const { 0: theirs, 1: ours } = new WebSocketPair();
     this.#ctx.acceptWebSocket(ours);

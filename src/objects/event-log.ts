@@ -7,7 +7,7 @@ export interface StoredEvent {
   /** Rises by one with each event of the account. */
   id: number;
   event: EventName;
-  /** JSON of all that receivers get. */
+  /** The JSON that receivers get. */
   text: string;
 }
 
@@ -22,7 +22,7 @@ const tables = [
    CREATE TABLE IF NOT EXISTS announced (key TEXT PRIMARY KEY, at INTEGER NOT NULL)`,
 ];
 
-/** The last events of an account, and the keys of all that were announced in a month. */
+/** The latest events of an account, and the keys of all events of a month. */
 export class EventLog {
   readonly #sql: SqlStorage;
 

@@ -9,21 +9,21 @@ import { EventListeners } from "./event-listeners.ts";
 import { EventLog } from "./event-log.ts";
 import { WebhookDeliveries } from "./webhook-deliveries.ts";
 
-/** Deliveries of one webhook before the others have their turn again. */
+/** Deliveries of one webhook in a turn. */
 const maxInTurn = 10;
-/** When D1 could not be asked. */
+/** After D1 could not be read. */
 const retryMs = 30_000;
 
 /**
- * The events of one account: the last ones with their ids, the sockets of its open streams, and the deliveries to its
- * webhooks, which the alarm sends. An event and its deliveries are written together.
+ * The events of one account: the latest ones, the sockets of its open streams, and the deliveries to its webhooks, which the
+ * alarm sends. An event and its deliveries are written together.
  */
 export class Events extends DurableObject<Env> {
   readonly #log = new EventLog(this.ctx.storage.sql);
   readonly #deliveries = new WebhookDeliveries(this.ctx.storage.sql);
   readonly #listeners = new EventListeners(this.ctx);
 
-  /** Twice is once. Webhooks first, so that nothing comes between the event and its deliveries. */
+  /** Repeating it changes nothing. Reads the webhooks first, so that nothing comes between the event and its deliveries. */
   async announce(announcement: Announcement): Promise<void> {
     const webhooks = await this.#webhooks();
     const now = Date.now();
@@ -49,14 +49,14 @@ export class Events extends DurableObject<Env> {
     if (socket.readyState === WebSocket.OPEN) socket.close(1000);
   }
 
-  /** Ends all streams; answers how many there were. */
+  /** Ends all streams; returns how many there were. */
   hangUp(): number {
     const { count } = this.#listeners;
     this.#listeners.hangUp();
     return count;
   }
 
-  /** Its account is removed. Events that arrive after that are dropped, as the stored ones are. */
+  /** Its account is removed. Deletes all events; later ones are dropped. */
   async forget(): Promise<void> {
     this.hangUp();
     await this.ctx.storage.deleteAlarm();
@@ -82,7 +82,7 @@ export class Events extends DurableObject<Env> {
     await this.#setAlarm();
   }
 
-  /** Never throws: the runtime gives an alarm up that fails too often. */
+  /** Never throws: the runtime drops an alarm that fails too often. */
   override async alarm(): Promise<void> {
     try {
       const webhooks = await this.#webhooks();
@@ -90,12 +90,12 @@ export class Events extends DurableObject<Env> {
       await Promise.all(webhooks.map((webhook) => this.#deliver(webhook)));
       await this.#setAlarm();
     } catch (error) {
-      logFailure("events of an account were not sent", error, { account: this.#owner });
+      logFailure("could not send the events of an account", error, { account: this.#owner });
       await this.ctx.storage.setAlarm(Date.now() + retryMs);
     }
   }
 
-  /** What is due, in order. After a failure the rest waits for the next turn, so that a dead receiver delays no other. */
+  /** Sends what is due, in order. After a failure the rest waits for the next turn, so that a dead receiver delays no other. */
   async #deliver(webhook: Webhook): Promise<void> {
     let health: WebhookHealth = webhook;
     for (const delivery of this.#deliveries.due(webhook.uid, Date.now(), maxInTurn)) {

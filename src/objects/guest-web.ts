@@ -14,16 +14,16 @@ import { newToken } from "#domain/secrets";
 import { joinSockets } from "./joined-sockets.ts";
 
 const maxVisits = 32;
-/** Of these visits. Nothing holds a writer of messages back, so that the object may hold all of them for a slow reader. */
+/** Visits with a WebSocket. Writers are not slowed down, so the object may hold all messages for a slow reader. */
 const maxSockets = 5;
 const maxSocketBytes = 16 * 1024 * 1024;
-/** Longer than the agent's own patience, so that its sentence arrives. */
+/** Longer than the agent's own time limit, so that its message arrives. */
 const answerWithinMs = 40_000;
 
 interface Visit {
   isHead: boolean;
   isSocket: boolean;
-  /** Null once the agent has taken it, or where there is none. */
+  /** Null: the agent has taken it, or there is none. */
   body: ReadableStream<Uint8Array> | null;
   /** An answer is in progress. */
   isAnswered: boolean;
@@ -33,10 +33,9 @@ interface Visit {
 }
 
 /**
- * Visitors of the guest's web server. The agent gets each over its control socket, fetches the body, and brings the
- * guest's answer as the body of a request of its own; both bodies are joined stream to stream, so that a slow reader
- * slows down the writer. All of it is in memory: a visit does not outlive its object, as it does not outlive its
- * visitor's connection.
+ * Visitors of the guest's web server. The agent gets each request over its control socket, fetches the body, and sends the guest's
+ * answer as the body of its own request. Both bodies are piped, so that a slow reader slows down the writer. Everything is in
+ * memory: a visit ends with its object, as with its visitor's connection.
  */
 export class GuestWeb {
   readonly #visits = new Map<string, Visit>();
@@ -57,7 +56,7 @@ export class GuestWeb {
     if (!asked) return refused(400, "This request cannot be sent to a testdrive.");
     const sockets = this.#visits.values().filter(({ isSocket }) => isSocket);
     const isFull = this.#visits.size >= maxVisits || (asked.isSocket && [...sockets].length >= maxSockets);
-    if (isFull) return refused(503, "This machine has as many visitors as it can take.");
+    if (isFull) return refused(503, "This machine has too many visitors at the moment.");
     const visit = newToken();
     const { answered } = this.#open(visit, asked, request.body);
     await this.#onChange();
@@ -82,7 +81,7 @@ export class GuestWeb {
     return new Response(body);
   }
 
-  /** Settles when the visitor has it, or has left. */
+  /** Settles when the visitor has the answer, or has left. */
   async #answer(visit: string, request: Request): Promise<Response> {
     const found = this.#visits.get(visit);
     const head = readGuestHead(GuestAnswer, request.headers.get(guestHeadHeader));
@@ -99,7 +98,7 @@ export class GuestWeb {
     }
   }
 
-  /** The guest has opened a WebSocket, and so do we for the visitor. It lasts as long as the session. */
+  /** The guest has opened a WebSocket, so this opens the visitor's. It lasts as long as the session. */
   #join(id: string, request: Request): Response {
     const found = this.#visits.get(id);
     if (!found?.isSocket || found.isAnswered) return left();
@@ -156,7 +155,7 @@ export class GuestWeb {
   }
 }
 
-/** Gives the visitor's door the answer, its head in a header, and waits until the body has gone through. */
+/** Answers the visitor's door, with the head in a header, and waits until the body has been sent. */
 async function passOn(
   head: GuestAnswer,
   body: ReadableStream<Uint8Array> | null,
@@ -171,13 +170,13 @@ async function passOn(
   await body.pipeThrough(atMost(maxGuestAnswerBytes)).pipeTo(writable, { signal: over.signal });
 }
 
-/** Of the length that the guest has promised, if it has. */
+/** Has the length that the guest announced, if it did. */
 function joint({ headers }: GuestAnswer): IdentityTransformStream {
   const length = headers["content-length"] ?? "";
   return /^\d{1,15}$/.test(length) ? new FixedLengthStream(Number(length)) : new IdentityTransformStream();
 }
 
-/** Breaks a stream that is longer. */
+/** Fails a stream that is longer. */
 function atMost(maxBytes: number, onMore = () => {}): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({

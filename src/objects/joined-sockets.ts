@@ -1,13 +1,13 @@
 import { closingLike, gone } from "./closing.ts";
 
 interface Joint {
-  /** Of one direction; the object's memory holds what a slow reader leaves. */
+  /** Of one direction; the object's memory holds what a slow reader has not read. */
   maxBytes: number;
   /** Closes both. */
   signal: AbortSignal;
 }
 
-/** Passes the messages of two sockets on to each other, until one of them is closed. In memory: they end with their object. */
+/** Passes messages between two sockets until one is closed. In memory: they end with their object. */
 export async function joinSockets(one: WebSocket, other: WebSocket, { maxBytes, signal }: Joint): Promise<void> {
   const ended = Promise.withResolvers<{ code: number; reason: string }>();
   const end = (code: number, reason: string) => ended.resolve(closingLike(code, reason));

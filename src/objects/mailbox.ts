@@ -24,7 +24,7 @@ export interface Acknowledgement {
   retries: { leaseId: string; delayMs: number }[];
 }
 
-// As a Cloudflare queue is made: a message is given out this often, and kept this long.
+// As in a Cloudflare queue: how often a message is delivered, and how long it is stored.
 const maxDeliveries = 6;
 const retentionMs = 4 * 24 * 60 * 60_000;
 
@@ -59,7 +59,7 @@ export class Mailbox extends DurableObject<Env> {
     }
   }
 
-  /** Hands messages out; each stays invisible until its lease is over, and comes again unless it is acknowledged. */
+  /** Delivers messages; each stays invisible until its lease is over, and comes again unless it is acknowledged. */
   pull({ batchSize, visibilityTimeoutMs }: { batchSize: number; visibilityTimeoutMs: number }): {
     messages: PulledMessage[];
     backlog: number;

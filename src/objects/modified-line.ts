@@ -1,14 +1,14 @@
 import { contentSizeHeader, type ModifiedAnswer, type ModifiedOrder } from "#contract/index";
 import { AgentLine } from "./agent-line.ts";
 
-/** A comparison of large disks takes seconds; orders of one session wait for each other. */
+/** Comparing large disks takes seconds, and orders of one session wait for each other. */
 const answerWithinMs = 120_000;
 const maxOrders = 8;
 
 /**
- * The line to the agent that has the session's disk, and the orders that wait for an answer of it. The agent brings an answer
- * as the body of a request of its own; it is joined to the asking one stream to stream, so that nothing is held here. Orders
- * are in memory: none outlives its asker's connection.
+ * The channel to the agent that has the session's disk, and the orders that wait for its answers. The agent sends an answer as the
+ * body of its own request, which is piped to the waiting one: nothing is stored here. Orders are in memory: none outlives its
+ * client's connection.
  */
 export class ModifiedLine extends AgentLine {
   readonly #orders = new Map<string, PromiseWithResolvers<Response>>();
@@ -25,7 +25,7 @@ export class ModifiedLine extends AgentLine {
     return verb === "answers" ? await this.#answer(id, request) : this.accept();
   }
 
-  /** The orders that went to the old line get no answer any more. */
+  /** Orders that went to the old channel get no answer any more. */
   override accept(): Response {
     this.giveUp();
     return super.accept();

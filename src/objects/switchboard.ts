@@ -19,12 +19,12 @@ export class Switchboard extends DurableObject<Env> {
     return new Response(null, { status: 101, webSocket: theirs });
   }
 
-  /** "Pull now", to everybody. */
+  /** Tells all agents to pull. */
   poke(): void {
     this.#tell(this.ctx.getWebSockets(), { type: "poke" });
   }
 
-  /** "Stop this build", to the agent that has it. */
+  /** Tells the agent that has a build to stop it. */
   cancel(agentId: number, buildId: number): void {
     this.#tell(this.ctx.getWebSockets(String(agentId)), { type: "cancel", buildId });
   }
@@ -34,7 +34,7 @@ export class Switchboard extends DurableObject<Env> {
     return [...new Set(this.ctx.getWebSockets().flatMap((socket) => this.ctx.getTags(socket).map(Number)))];
   }
 
-  /** When each agent's ping was last answered, which wakes no object: the agent was alive then. */
+  /** When each agent's ping was last answered: the agent was alive then. Answering wakes no object. */
   heard(): { agentId: number; at: Date }[] {
     return this.ctx.getWebSockets().flatMap((socket) => {
       const at = this.ctx.getWebSocketAutoResponseTimestamp(socket);

@@ -1,6 +1,6 @@
 /**
- * Brings one group of an object's tables to its newest version. Each entry runs once per object, in order, and how many have run
- * is stored with them. The first entry must accept tables that are there: older code stored no version.
+ * Migrates one group of an object's tables to its newest version. Each entry runs once per object, in order; the number of entries
+ * that have run is stored. The first entry must accept existing tables: older code stored no version.
  *
  * A deploy reaches objects one by one, and a rollback brings older code to newer tables. So a later version only adds, and every
  * INSERT names its columns.

@@ -13,7 +13,7 @@ interface Known {
   agentId: number | null;
 }
 
-/** Writes a session's state to its row in D1, with signs of life, and announces it to the account, again until both have worked. */
+/** Writes a session's state and signs of life to its row in D1, and announces it to the account, until both have succeeded. */
 export class TestdriveRecord {
   readonly #env: Env;
   readonly #kv: SyncKvStorage;
@@ -27,7 +27,7 @@ export class TestdriveRecord {
     this.#announcements = new Announcements(kv);
   }
 
-  /** What the row says, even if this object has written something else. */
+  /** Sets what the row says, even if this object has written something else. */
   rowIs(row: RowState): void {
     this.#kv.put("told", { word: wordFor(row), at: Date.now() });
   }
@@ -46,7 +46,7 @@ export class TestdriveRecord {
     return this.#rowSays(known) && this.#announcements.isEmpty;
   }
 
-  /** Writes the row if it has changed or a sign of life is due, and announces what is noted. May be called again until that has worked. */
+  /** Writes the row if it has changed or a sign of life is due, and announces what is noted. Repeat it until it succeeds. */
   async tell(known: Known): Promise<void> {
     if (!this.#rowSays(known)) {
       const row = rowOf(known);

@@ -27,7 +27,7 @@ export class Testdrive extends DurableObject<Env> {
   readonly #modified = new ModifiedLine(this.ctx);
   readonly #control = new ControlLine(this.ctx);
   readonly #record = new TestdriveRecord(this.env, this.ctx.storage.kv, this.#uid);
-  /** Told when a claim has come, or can come no more. Callers of start() hold the object in memory. */
+  /** Resolves when the session is claimed or can no longer be. Callers of start() hold the object in memory. */
   readonly #decided = Promise.withResolvers<void>();
 
   /** Calls for an agent and waits until one claims, or for 10 s. */
@@ -80,7 +80,7 @@ export class Testdrive extends DurableObject<Env> {
       await this.#advance({ type: "agent_stopped", reason: agentRestarted });
   }
 
-  /** Looks at the clock and tells the row what it is, also one that a restore took back; false when this object knows of no session. */
+  /** Applies the passage of time and writes the row, also one that a restore set back; false: this object knows no session. */
   async wake(rowSays: RowState): Promise<boolean> {
     this.#record.rowIs(rowSays);
     return (await this.#advance({ type: "woke_up" })) !== undefined;
@@ -95,7 +95,7 @@ export class Testdrive extends DurableObject<Env> {
     await this.#setAlarm(); // it may have come too early
   }
 
-  /** The sockets, and visitors of the guest's web server; the doors have looked up the session, and the page's token is theirs to check. */
+  /** The sockets, and visitors of the guest's web server. The doors have looked up the session and checked the page's token. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const [, side, viewer = ""] = url.pathname.split("/");
@@ -132,7 +132,7 @@ export class Testdrive extends DurableObject<Env> {
     await this.webSocketClose(socket, 1006, "");
   }
 
-  /** A claim, or the last moment for one. The timer goes with it, since an object with one does not hibernate. */
+  /** Waits for a claim, or the last moment for one. Stops the timer, since an object with a timer does not hibernate. */
   async #decision(): Promise<void> {
     const timer = new AbortController();
     const tooLate = scheduler.wait(claimWithinMs, { signal: timer.signal }).catch(() => {});
@@ -143,7 +143,7 @@ export class Testdrive extends DurableObject<Env> {
   async #admitPage(request: Request, state: TestdriveState): Promise<Response> {
     if (state.status === "waiting") return refused(409, "This testdrive has no machine yet.");
     const admitted = this.#relay.admit(request);
-    if (!admitted) return refused(503, "This testdrive has as many viewers as it can take.");
+    if (!admitted) return refused(503, "This testdrive has too many viewers at the moment.");
     this.#control.order({ type: "viewer", viewer: admitted.viewer });
     await this.#countViewers();
     return admitted.response;
@@ -154,7 +154,7 @@ export class Testdrive extends DurableObject<Env> {
     return await this.#guestWeb.visit(request, (order) => this.#control.order(order));
   }
 
-  /** The agent's line. A new one gets an order for each viewer that the agent has not dialled for. */
+  /** The agent's channel. A new one gets an order for each viewer that the agent has not connected to. */
   async #acceptControl(): Promise<Response> {
     const response = this.#control.accept();
     for (const viewer of this.#relay.waiting) this.#control.order({ type: "viewer", viewer });
@@ -189,7 +189,7 @@ export class Testdrive extends DurableObject<Env> {
     return state;
   }
 
-  /** Storage first, then everything that follows from it: alarm, sockets, the row in D1. */
+  /** Storage first, then what follows from it: alarm, sockets, the row in D1. */
   async #save(session: Session): Promise<void> {
     this.ctx.storage.kv.put("session", session);
     this.#record.note(known(session));
@@ -197,11 +197,11 @@ export class Testdrive extends DurableObject<Env> {
     if (session.state.status !== "waiting") this.#decided.resolve();
     if (session.state.status === "ended") this.#hangUp(session.state.reason);
     await this.#tell(session).catch((error: unknown) => {
-      logFailure("a testdrive's row is told later", error, aboutOf(session));
+      logFailure("could not write a testdrive's row", error, aboutOf(session));
     });
   }
 
-  /** The alarm comes back until that has worked. */
+  /** The alarm repeats it until it succeeds. */
   async #tell(session: Session): Promise<void> {
     if (this.#record.isTold(known(session))) return;
     await this.#record.tell(known(session));
@@ -225,7 +225,7 @@ export class Testdrive extends DurableObject<Env> {
   async #callAgents(testdriveId: number): Promise<void> {
     const requestId = this.#session?.facts.requestId;
     await sendJob(this.env, { kind: "testdrive", testdriveId, ...(requestId !== undefined && { requestId }) }).catch(
-      (error: unknown) => logFailure("no agent was called for a testdrive", error, { testdriveId, requestId }),
+      (error: unknown) => logFailure("could not call the agents for a testdrive", error, { testdriveId, requestId }),
     );
   }
 
@@ -261,5 +261,5 @@ const known = ({ state, attempt }: Session) => ({ state, agentId: attempt?.agent
 
 const refused = (status: number, sentence: string) => new Response(sentence, { status });
 
-/** What a line of the log about a session says. */
+/** The facts of a log line about a session. */
 const aboutOf = ({ facts }: Session) => ({ testdriveId: facts.testdriveId, requestId: facts.requestId });

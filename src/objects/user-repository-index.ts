@@ -3,7 +3,7 @@ import { Coalesced } from "#domain/coalesced";
 import { writeUserRepository } from "#domain/repositories/user-repository";
 import { openDatabase } from "#storage/db";
 
-/** R2 takes one write a second of one key: here, `repomd.xml`. The R2 of one machine takes any number. */
+/** R2 accepts one write per second to a key, here `repomd.xml`. The embedded R2 has no such limit. */
 const writeEveryMs = 1_100;
 
 /** The index of one user repository, named by its row's uid: in one object, simultaneous uploads share a write. */

@@ -4,12 +4,12 @@ import { newToken } from "#domain/secrets";
 import { closingLike, gone } from "./closing.ts";
 
 const maxViewers = 5;
-// What a browser may say before the agent has dialled. RFB clients are silent until the server greets them.
+// What a browser may send before the agent has connected. RFB clients wait for the server's greeting.
 const maxEarlyBytes = 16 * 1024;
 
 /**
- * Joins each viewer's browser socket to the one that the agent dials for it, and passes frames on as they are. All it
- * knows is in the sockets' tags and in storage, so that an eviction of the object loses nothing.
+ * Joins each viewer's browser socket to the agent's socket for it, and passes frames on unchanged. Its state is in the sockets'
+ * tags and in storage, so that an eviction of the object loses nothing.
  */
 export class VncRelay {
   readonly #ctx: DurableObjectState;
@@ -18,17 +18,17 @@ export class VncRelay {
     this.#ctx = ctx;
   }
 
-  /** Viewers with an open browser, whether the agent has dialled for them or not. */
+  /** Viewers with an open browser, whether the agent has connected to them or not. */
   get viewers(): string[] {
     return this.#open("browser").map((socket) => viewerOf(this.#ctx, socket));
   }
 
-  /** Viewers for which the agent has not dialled yet. */
+  /** Viewers to which the agent has not connected yet. */
   get waiting(): string[] {
     return this.viewers.filter((viewer) => this.#peer("agent", viewer) === undefined);
   }
 
-  /** Takes a browser in; undefined when there is no room. */
+  /** Accepts a browser; undefined: there are too many viewers. */
   admit(request: Request): { viewer: string; response: Response } | undefined {
     if (this.viewers.length >= maxViewers) return undefined;
     const offered = (request.headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
@@ -37,7 +37,7 @@ export class VncRelay {
     return { viewer, response: this.#accept("browser", viewer, protocol) };
   }
 
-  /** Joins the agent's socket to its viewer; undefined when that one has left or is joined already. */
+  /** Joins the agent's socket to its viewer; undefined: the viewer has left or is joined already. */
   join(viewer: string): Response | undefined {
     const browser = this.#peer("browser", viewer);
     if (!browser || this.#peer("agent", viewer)) return undefined;
@@ -48,7 +48,7 @@ export class VncRelay {
     return response;
   }
 
-  /** A frame came in. Binary goes across as it is; text is credit, which only browsers give. */
+  /** Handles a frame. Binary frames are passed on; text is credit, which only browsers send. */
   pass(socket: WebSocket, frame: string | ArrayBuffer): void {
     const side = sideOf(this.#ctx, socket);
     const peer = this.#peer(side === "agent" ? "browser" : "agent", viewerOf(this.#ctx, socket));
@@ -61,7 +61,7 @@ export class VncRelay {
     else this.#keep(socket, frame);
   }
 
-  /** One side has closed: so does the other, with the same code where that may be sent. */
+  /** One side has closed: closes the other, with the same code if that may be sent. */
   part(socket: WebSocket, code: number, reason: string): void {
     const viewer = viewerOf(this.#ctx, socket);
     const peer = this.#peer(sideOf(this.#ctx, socket) === "agent" ? "browser" : "agent", viewer);

@@ -4,7 +4,7 @@ import type { StoredEvent } from "./event-log.ts";
 import { bringTables } from "./tables.ts";
 
 export const maxListed = 100;
-/** So that replays cannot fill the object. */
+/** Keeps replays from filling the object. */
 const maxWaiting = 2000;
 
 const tables = [
@@ -16,7 +16,7 @@ const tables = [
    CREATE TABLE IF NOT EXISTS repeats (requestId TEXT PRIMARY KEY, deliveryId INTEGER NOT NULL)`,
 ];
 
-/** The deliveries of an account's webhooks: those that wait, and of each webhook the last ones that are over. */
+/** The deliveries of an account's webhooks: all that wait, and the latest finished ones of each webhook. */
 export class WebhookDeliveries {
   readonly #sql: SqlStorage;
 
@@ -30,7 +30,7 @@ export class WebhookDeliveries {
     this.#insert([webhookUid, id, event, text, now, now]);
   }
 
-  /** The same body once more, for each request once. */
+  /** Adds a delivery of the same body; once for each request. */
   repeat(
     webhookUid: string,
     { id, requestId }: { id: number; requestId: string | undefined },
@@ -48,7 +48,7 @@ export class WebhookDeliveries {
     return { delivery };
   }
 
-  /** Those whose time has come, oldest first. */
+  /** The due deliveries, oldest first. */
   due(webhookUid: string, now: number, most: number): Delivery[] {
     return this.#rows("webhookId = ? AND nextAt <= ? ORDER BY id LIMIT ?", webhookUid, now, most);
   }
@@ -73,7 +73,7 @@ export class WebhookDeliveries {
     this.#forgetOld(webhookId);
   }
 
-  /** Gives up what waits. */
+  /** Gives up all that wait. */
   giveUp(webhookUid: string): void {
     this.#sql.exec(
       "UPDATE deliveries SET state = 'failed', nextAt = NULL WHERE webhookId = ? AND nextAt > 0",

@@ -32,7 +32,7 @@ import { logFailure } from "#log/log";
 import { openDatabase } from "#storage/db";
 import { saveChoreSuccess } from "#storage/metrics";
 
-/** What the sweep has to do, a page at a time. May run twice at the same time. */
+/** A task of the sweep. It does a page at a time, and may run twice at the same time. */
 type Chore = (place: Place, now: number) => Promise<void>;
 
 const repairs: Record<string, Chore> = {
@@ -72,14 +72,14 @@ const deletions: Record<string, Chore> = {
 
 export const chores: readonly string[] = [...Object.keys(repairs), ...Object.keys(deletions)];
 
-/** Asks for a run of one chore, as of that moment. */
+/** Requests a run of one chore, as of that moment. */
 export const ChoreMessage = z.object({ chore: z.enum(chores), at: z.int().positive() });
 export type ChoreMessage = z.infer<typeof ChoreMessage>;
 
 /** Longer than a chore takes. One that hangs must not stop those after it. */
 const longestMs = 2 * 60_000;
 
-/** Does what a message of the sweep asks for. A failure is only logged: the next run of the sweep repeats the chore. */
+/** Runs a chore. A failure is only logged: the next sweep repeats the chore. */
 export async function doChore(env: Env, { chore, at }: ChoreMessage): Promise<void> {
   const isDone = new AbortController();
   const tooLong = scheduler.wait(longestMs, { signal: isDone.signal }).then(
@@ -99,7 +99,7 @@ async function run(env: Env, chore: string, at: number): Promise<void> {
   await saveChoreSuccess(place.db, chore, new Date(at));
 }
 
-/** One chore, because of the order: the last forgets when something was released, which the others need. */
+/** One chore, because of the order: the last step deletes the times of release, which the others need. */
 async function removeReleased(place: Place, now: number): Promise<void> {
   await thawOverBuilds(place, now);
   await removeReleasedUploads(place, now);

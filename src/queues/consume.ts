@@ -6,7 +6,7 @@ import { openDatabase, type Database } from "#storage/db";
 import { takeJobs } from "./jobs.ts";
 import { choresQueue, takeChores } from "./sweep.ts";
 
-/** The name that a queue of another environment has in production: kiln-staging-slow-imports, kiln-slow-imports. */
+/** The production name of an environment's queue: kiln-slow-imports of kiln-staging-slow-imports. */
 const plainName = (queue: string) => queue.replace(/^kiln-(?!slow-|dead-)[a-z0-9]+-/, "kiln-");
 
 /** Consumes every queue of this Worker. */

@@ -9,8 +9,8 @@ import { ChoreMessage, chores, doChore } from "./chores.ts";
 export const choresQueue = "kiln-chores";
 
 /**
- * Runs every minute: asks for each chore that repairs what a crash left behind. Each is a message, and on Cloudflare each
- * message has an invocation of its own: with its own limit of subrequests, and with failures that stop no other.
+ * Runs every minute: requests every chore. Each is a message, and on Cloudflare each message has its own invocation, with its own
+ * limit of subrequests, so that a failure stops no other chore.
  *
  * `start`: under `npm start`, the first run of a new workerd. The queues of the previous one were in its memory.
  */
@@ -25,7 +25,7 @@ export async function sweep(
   await env.CHORES.sendBatch(messages.map((message) => ({ ...message, contentType: "json" as const })));
 }
 
-/** Does the chores of a batch at the same time, and one that several messages ask for once. */
+/** Runs the chores of a batch at the same time, each once even if several messages request it. */
 export async function takeChores({ messages }: MessageBatch, env: Env): Promise<void> {
   const latest = new Map<string, ChoreMessage>();
   for (const { id, body } of messages) {
