@@ -8,7 +8,7 @@ import { account, apiVersion, limits, templateSet, templateSets } from "#documen
 import { usedLimits } from "#domain/accounts/limits";
 import { diskQuota, diskUseByKind } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
-import { offered } from "#domain/appliances/offered-templates";
+import { offered } from "#domain/appliances/template-set";
 import { passwordLength } from "#model/account-request";
 import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
 import { listAuditLog } from "#storage/audit-log";

@@ -5,9 +5,16 @@ import { success } from "#documents/success";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { Refusal } from "#domain/refusal";
 import { packageTypeOf } from "#domain/rpms/headers";
-import { checkBaseSystem, getUpload, listUploads } from "#domain/rpms/rpm";
 import { discardUpload, stageUpload, tooLarge, type StagedUpload } from "#domain/rpms/staging";
-import { addUpload, deleteUpload, findUpload, replaceUpload } from "#domain/rpms/upload";
+import {
+  addUpload,
+  checkBaseSystem,
+  deleteUpload,
+  findUpload,
+  getUpload,
+  listUploads,
+  replaceUpload,
+} from "#domain/rpms/upload";
 import { orDiscard } from "#domain/staged";
 import { answerBlob } from "#http/blob";
 import { receiveUpload } from "#http/upload";

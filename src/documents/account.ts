@@ -1,7 +1,7 @@
 import { type ImportProgress, unimportedWords } from "#model/import-progress";
 import type { Account, StoredBytes } from "#storage/accounts";
 import type { Counted } from "#storage/limits";
-import type { OfferedSet } from "#domain/appliances/offered-templates";
+import type { OfferedSet } from "#domain/appliances/template-set";
 import { arrayOf, fields, id, inside, int, plainListOf, repeated, text, time } from "#wire/field";
 import * as leaves from "#wire/leaf";
 import { document } from "#wire/shape";

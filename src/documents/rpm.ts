@@ -1,4 +1,4 @@
-import type { Uploads } from "#domain/rpms/rpm";
+import type { Uploads } from "#domain/rpms/upload";
 import { md5 } from "#documents/file";
 import { bool, fields, id, int, markedArrayOf, text } from "#wire/field";
 import { document } from "#wire/shape";

@@ -2,7 +2,7 @@ import type { Job } from "#contract/index";
 
 /** Wakes builder agents: a message in the queue, and a poke on their sockets, which is faster. */
 export async function sendJob(env: Env, job: Job): Promise<void> {
-  // Agents pull JSON as base64; no other content type says so on both sides (Cloudflare Queues, "Pull consumers").
+  // Agents pull JSON as base64, which only this content type says on both sides (Cloudflare Queues, "Pull consumers").
   await env.JOBS.send(job, { contentType: "json" });
   // Embedded, the consumer pokes when the mailbox has the message (queues/jobs.ts).
   if (env.MODE !== "embedded") await switchboard(env).poke();

@@ -1,12 +1,12 @@
 import type { Place } from "#domain/place";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
-/** Blobs come before their rows: a young one without a row may just be waiting for it. */
+/** Blobs come before their rows: the row of a young blob may still come. */
 const graceMs = 60 * 60_000;
 /** Blobs of each prefix that one run looks at. */
 const pageSize = 500;
 
-/** The next page of keys below a prefix, without the young ones; the place is stored for the next run. */
+/** The next page of keys below a prefix, without young ones. Stores the position for the next run. */
 export async function nextOldKeys(
   { env, db }: Place,
   { prefix, now, youngMs = graceMs }: { prefix: string; now: number; youngMs?: number },

@@ -1,14 +1,14 @@
 import { hostOf, isAddress, isPublicAddress } from "#contract/index";
 
-/** What says which addresses may be reached. */
+/** The addresses that may be reached. */
 export interface OutsideRules {
   /** The service's own address: it downloads nothing from itself. Empty: unknown. */
   BASE_URL: string;
-  /** `HOST` or `HOST:PORT`, by commas: private addresses that the operator opened (`--allow-host`). */
+  /** `HOST` or `HOST:PORT`, comma-separated: private addresses that the operator opened (`--allow-host`). */
   ALLOW_HOSTS?: string;
-  /** `HOST:PORT`, by commas: mirrors of the operator's catalogues, for their repositories only. */
+  /** `HOST:PORT`, comma-separated: mirrors of the operator's catalogues, for their repositories only. */
   CATALOGUE_HOSTS?: string;
-  /** Those of them that CATALOGUE_PROXY is asked for. */
+  /** Those of them that are reached through CATALOGUE_PROXY. */
   PROXIED_HOSTS?: string;
   /** The same, in the rules for a repository of a catalogue only. */
   viaProxy?: string;
@@ -39,7 +39,7 @@ function isOneOf(hosts: string, { hostname, port, protocol }: URL): boolean {
   });
 }
 
-/** The rules for a repository that a catalogue brought. The operator chose its mirror, which may be in a private network. */
+/** The rules for a catalogue's repository. The operator chose its mirror, which may be in a private network. */
 export const rulesOfCatalogue = <R extends OutsideRules>(rules: R): R => ({
   ...rules,
   ALLOW_HOSTS: [rules.ALLOW_HOSTS, rules.CATALOGUE_HOSTS].filter(Boolean).join(","),

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { isListed, isOutside, isProxied, type OutsideRules } from "#domain/outside-address";
 import { connectDirectly, type ConnectTo } from "#ftp/tcp";
 
-/** The other side does not give the file; the message may be shown. */
+/** The file could not be downloaded; the message may be shown. */
 export class DownloadFailed extends Error {
   override readonly name = "DownloadFailed";
 }
@@ -10,10 +10,11 @@ export class DownloadFailed extends Error {
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * The door to the outside, for every address that came from a user. Embedded, the launcher binds two networks, and workerd
- * checks the address that it really connects to: OUTSIDE reaches the public network alone, OUTSIDE_LISTED also the hosts
- * that the operator opened. Only an address that is listed with its port goes through that one: a name that a user
- * points to an opened host is refused. CATALOGUE_PROXY is the proxy of the host's apt, for the mirrors of catalogues alone. On Cloudflare none is bound, and no private network can be reached.
+ * The way out for every URL that came from a user. Embedded, the launcher binds two networks, and workerd checks the address that
+ * it really connects to: OUTSIDE reaches only the public network, OUTSIDE_LISTED also the hosts that the operator opened. Only an
+ * address that is listed with its port goes through OUTSIDE_LISTED, so a user's own name for an opened host is refused.
+ * CATALOGUE_PROXY is the proxy of the host's apt, only for the mirrors of catalogues. On Cloudflare none is bound, and no private
+ * network can be reached.
  */
 export type OutsideEnv = OutsideRules & { OUTSIDE?: Fetcher; OUTSIDE_LISTED?: Fetcher; CATALOGUE_PROXY?: Fetcher };
 
@@ -27,7 +28,7 @@ export const outsideFetch =
     return network ? network.fetch(url, init) : fetch(url, init);
   };
 
-/** workerd leaves the host's name to the request line there, and not every proxy accepts that. */
+/** To a proxy, workerd sends the host's name only in the request line, and not every proxy accepts that. */
 function forProxy(url: string, init: RequestInit): RequestInit {
   const headers = new Headers(init.headers);
   headers.set("host", new URL(url).host);
@@ -46,7 +47,7 @@ function networkOf(env: OutsideEnv, url: URL): Fetcher | undefined {
   return isListed(env, url) ? (env.OUTSIDE_LISTED ?? env.OUTSIDE) : env.OUTSIDE;
 }
 
-/** How an address is asked for. */
+/** How to request an address. */
 export interface Asking {
   fetchOutside: Fetch;
   signal: AbortSignal;
@@ -54,8 +55,8 @@ export interface Asking {
 }
 
 /**
- * Asks for an http(s) address and follows it to where it leads; the answer may be of any other status. Credentials in the
- * address go to its own host alone.
+ * Requests an http(s) URL and follows redirects; the answer may have any other status. Credentials in the URL are sent only to
+ * its own host.
  */
 export async function askOutside(rules: OutsideRules, address: URL, asking: Asking): Promise<Response> {
   let url = withoutCredentials(address);

@@ -1,6 +1,6 @@
 import type { Database } from "#storage/db";
 
-/** Where a verb works: the variables and bindings that it uses, and the database of the request. */
+/** What a function works on: the variables and bindings that it uses, and the database of the request. */
 export interface Place<E = Env> {
   env: E;
   db: Database;

@@ -58,7 +58,7 @@ export const refusalCodes = table.map(([code]) => code);
 
 const usualMessages = new Map<RefusalCode, string>(table);
 
-/** What is wrong. Doors know which status it is. */
+/** What is wrong. The doors choose the status. */
 export type Reason =
   /** The thing that the call is about does not exist, or not for this account. */
   | "unknown"
@@ -76,7 +76,7 @@ export type Reason =
   /** Bytes of a file that do not begin where the stored ones end. */
   | "wrong_offset"
   | "too_large"
-  /** The body is of a type that the call does not take. */
+  /** The call does not accept this type of body. */
   | "wrong_type"
   /** The client speaks a version of the protocol that this service does not. */
   | "wrong_protocol";
@@ -84,11 +84,11 @@ export type Reason =
 /** An unknown id is "unknown" if the call is about the thing of that id, and "invalid" if it is only an argument. */
 export type IdReason = Extract<Reason, "unknown" | "invalid">;
 
-/** The domain says no. `message` replaces the usual one if a better one is known. */
+/** The domain refuses a request. `message` replaces the usual one. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly reason: Reason;
-  /** When it is worth trying again, if that is known. */
+  /** When to try again, if that is known. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: RefusalCode, detail: { reason?: Reason; message?: string; retryAfterSeconds?: number } = {}) {

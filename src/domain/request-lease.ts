@@ -1,7 +1,7 @@
 import { logFailure } from "#log/log";
 /*
- * What one request, or one consumer of a queue, holds in a row while it works: an idempotency key, an upload or an import. One that
- * died stops renewing its lease, and another one can take it soon.
+ * A lease on a row, which a request or a queue consumer holds while it works: on an idempotency key, an upload or an import. If the
+ * holder dies, its lease is not renewed, and another one can soon take it.
  */
 const requestMs = 9_000;
 
@@ -15,7 +15,7 @@ export async function whileRenewed<T>(
   leaseMs = requestMs,
 ): Promise<T> {
   const renewal = setInterval(() => {
-    renew(leaseEnd(Date.now(), leaseMs)).catch((error: unknown) => logFailure("a lease is not renewed", error));
+    renew(leaseEnd(Date.now(), leaseMs)).catch((error: unknown) => logFailure("could not renew a lease", error));
   }, leaseMs / 3);
   try {
     return await work();

@@ -8,14 +8,14 @@ const encoder = new TextEncoder();
 /** An unguessable token of 192 bits, safe in urls and headers. */
 export const newToken = (): string => randomBytes(24).toString("base64url");
 
-// Without the characters that people mistake for each other.
+// Without characters that people confuse.
 const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 /** `length` random letters and digits; an API key has 20 (116 bits). */
 export const newPassword = (length: number): string =>
   Array.from({ length }, () => letters[randomInt(letters.length)]).join("");
 
-/** Looks secrets up without keeping them: HMAC-SHA-256 with the service's pepper, as hex. */
+/** HMAC-SHA-256 with the service's pepper, as hex: finds secrets without storing them. */
 export const keyedHash = (pepper: string, secret: string): string =>
   createHmac("sha256", pepper).update(secret).digest("hex");
 
@@ -27,7 +27,7 @@ export async function encrypt(encryptionKeys: string, plain: string): Promise<st
   return Buffer.concat([iv, Buffer.from(cipher)]).toString("base64");
 }
 
-/** With whichever of the keys encrypted it: an operator may put a new one before the old one. */
+/** Tries each of the keys: an operator may put a new one before the old one. */
 export async function decrypt(encryptionKeys: string, cipher: string): Promise<string> {
   const bytes = Buffer.from(cipher, "base64");
   const algorithm = { name: "AES-GCM", iv: bytes.subarray(0, 12) };
@@ -51,12 +51,12 @@ export async function encryptAgain(encryptionKeys: string, cipher: string): Prom
 export const firstOf = (encryptionKeys: string): string => keysIn(encryptionKeys)[0] ?? "";
 const keysIn = (encryptionKeys: string): string[] => encryptionKeys.split(" ");
 
-/** A secret that is sealed in a row: AES-GCM, and this before it. Older rows have theirs in clear. */
+/** The prefix of a secret that is sealed in a row by AES-GCM. Older rows have theirs in clear. */
 const mark = "sealed:";
 /** A nonce, a tag and at least one byte are 29 bytes. */
 const sealedText = /^sealed:([A-Za-z0-9+/]{38,}={0,2})$/;
 
-/** Of the variables of the Worker: what seals the secrets in rows. */
+/** The variable of the Worker that seals secrets in rows. */
 export interface SealingKey {
   API_KEY_ENCRYPTION_KEY: string;
 }

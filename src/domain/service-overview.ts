@@ -7,7 +7,7 @@ import { countHeld, listEnded, listWaiting, type NamedBuild } from "#storage/bui
 import type { Database } from "#storage/db";
 
 /*
- * What the operator sees of the service. Every list ends: none reads a table that grows.
+ * What the operator sees of the service. Every list is limited: none reads a table that grows.
  */
 
 type OverviewEnv = Pick<Env, "SWITCHBOARD">;
@@ -41,20 +41,20 @@ export interface WaitingBuild extends NamedBuild {
   why: string;
 }
 
-const mostWaiting = 50;
-const mostFailures = 20;
+const maxWaiting = 50;
+const maxFailures = 20;
 
-/** The oldest builds that wait, of all accounts, and why each does. */
+/** The oldest waiting builds of all accounts, and why each waits. */
 export async function listQueue({ env, db }: Place<OverviewEnv>): Promise<WaitingBuild[]> {
-  const [waiting, alive] = await Promise.all([listWaiting(db, mostWaiting), listAliveAgents({ env, db })]);
+  const [waiting, alive] = await Promise.all([listWaiting(db, maxWaiting), listAliveAgents({ env, db })]);
   return waiting.map((build) => ({ ...build, why: whyWaiting[whyNotYet(alive, build)] }));
 }
 
 /** The latest builds that failed, because of their appliance (`failed`) or of the service (`error`). */
 export async function listFailures(db: Database): Promise<NamedBuild[]> {
-  const each = await Promise.all([listEnded(db, "failed", mostFailures), listEnded(db, "error", mostFailures)]);
+  const each = await Promise.all([listEnded(db, "failed", maxFailures), listEnded(db, "error", maxFailures)]);
   return each
     .flat()
     .toSorted((one, other) => other.id - one.id)
-    .slice(0, mostFailures);
+    .slice(0, maxFailures);
 }

@@ -12,7 +12,7 @@ export interface ReadOnlyMode {
   since: string | null;
 }
 
-/** What users are told, by a refusal and by the status of every appliance. */
+/** Shown in refusals and in the status of every appliance. */
 export const readOnlyMessage =
   "The service is in read-only mode: appliances cannot be changed or built at the moment. Please try again later.";
 
@@ -22,7 +22,7 @@ export async function readOnlyMode(db: Database): Promise<ReadOnlyMode> {
   return { on: since !== undefined, since: since ?? null };
 }
 
-/** Switched on twice, it keeps its first moment. */
+/** Switching it on again keeps the first moment. */
 export async function setReadOnlyMode(db: Database, on: boolean): Promise<ReadOnlyMode> {
   if (on) return { on, since: await addSetting(db, "read_only", new Date().toISOString()) };
   await deleteSetting(db, "read_only");
@@ -35,7 +35,7 @@ export async function refuseInReadOnlyMode({ env, db }: Place<Pick<Env, "DISK">>
   if (await hasFullDisk(env)) throw diskIsFull();
 }
 
-/** While the sweep's deletions are paused, no blob goes that an earlier moment of the database may name. */
+/** While the sweep's deletions are paused, no blob is deleted that a restored database may name. */
 export interface DeletionPause {
   paused: boolean;
   /** When the pause began, as ISO 8601. */
@@ -47,7 +47,7 @@ export async function deletionPause({ BLOBS }: Pick<Env, "BLOBS">): Promise<Dele
   return { paused: since !== undefined, since: since ?? null };
 }
 
-/** Paused twice, it keeps its first moment. */
+/** Pausing again keeps the first moment. */
 export async function setDeletionPause(env: Pick<Env, "BLOBS">, paused: boolean): Promise<DeletionPause> {
   if (paused) await saveDeletionPause(env.BLOBS, new Date().toISOString());
   else await endDeletionPause(env.BLOBS);

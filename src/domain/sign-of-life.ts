@@ -1,6 +1,6 @@
 /**
- * The object of a build or a testdrive tells its row from time to time that it lives. The sweep wakes only objects whose
- * rows were not told in time: an object that lives has acted long before.
+ * The object of a build or a testdrive writes a sign of life to its row from time to time. The sweep wakes only objects whose
+ * sign is late: a live object has acted long before.
  */
 export const showLifeEveryMs = 60_000;
 /** Longer than any lease, and several signs of life. */

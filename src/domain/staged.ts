@@ -1,6 +1,6 @@
 import { Refusal } from "#domain/refusal";
 
-/** Works with something that was stored before any row names it. If the work is refused, it is discarded. */
+/** Does work with something that is stored without a row. If the work is refused, discards what was stored. */
 export async function orDiscard<T>(discard: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

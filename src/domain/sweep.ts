@@ -27,14 +27,14 @@ const pageSize = 500;
 /** Builds whose leftovers one run removes. */
 const forgottenAtOnce = 100;
 
-/** Wakes the objects of silent builds, which then go on with whatever a crash interrupted, and tell rows that a restore took back. */
+/** Wakes the objects of silent builds: they continue what a crash interrupted, and write rows again that a restore has set back. */
 export async function wakeSilentBuilds({ env, db }: Place, now: number): Promise<void> {
   const silent = await takeSilentBuilds(db, { now: new Date(now), wakeAt: wakeAfterLife(now), limit: pageSize });
   await Promise.all(
     silent.map((build) =>
       buildObject(env, build)
         .wake({ rowSays: build.status })
-        .catch((error: unknown) => logFailure("a build does not wake up", error, { buildId: build.id })),
+        .catch((error: unknown) => logFailure("could not wake a build", error, { buildId: build.id })),
     ),
   );
 }
@@ -67,19 +67,19 @@ export async function removeStrayInputs({ env, db }: Place, now: number): Promis
   );
 }
 
-/** Aborts multipart uploads of clients that a crash has left unfinished. */
+/** Aborts multipart uploads that a crash has left unfinished. */
 export async function abortLostUploads({ env, db }: Place, now: number): Promise<void> {
   const notes = await nextOldKeys({ env, db }, { prefix: begunUploadsPrefix, now, youngMs: longestUploadMs });
   for (const note of notes) {
     await abortNoted(env.BLOBS, note).catch((error: unknown) =>
-      logFailure("a lost upload is looked at again", error, { note }),
+      logFailure("could not abort a lost upload", error, { note }),
     );
   }
 }
 
 function belongs(key: string, build: KeptBuild | undefined): boolean {
   if (!build) return false;
-  // While it runs, its attempts' uploads come and go by its object's word alone.
+  // While it runs, only its object deletes uploads of its attempts.
   const { uid, imageKey, filesKey, filesIndexKey } = build;
   const ofImage = imageKey === null ? [] : [imageKey, attestationsKey(uid)];
   return isUnfinished(build) || [...ofImage, filesKey, filesIndexKey, logKey(uid), installedKey(uid)].includes(key);

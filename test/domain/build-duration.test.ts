@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { expectedSecondsOf, mostAlike } from "#domain/builds/duration";
+import { expectedSecondsOf, mostSimilar } from "#domain/builds/duration";
 import { advance, queued } from "#domain/builds/machine";
 import { progressOf } from "#domain/builds/progress";
 import type { TimedBuild } from "#storage/estimates";
@@ -16,15 +16,15 @@ it.each([
   ["its own of other types before other appliances' builds", [took("oem", 1), took("vmx", 2)], [1, 2]],
   ["other appliances' builds if it has none", [], [9]],
 ])("takes %s", (_what, own, expected) => {
-  expect(mostAlike({ own, ofType: others }, "iso").map((one) => one["Creating the image"])).toEqual(expected);
+  expect(mostSimilar({ own, ofType: others }, "iso").map((one) => one["Creating the image"])).toEqual(expected);
 });
 
 it("has no durations if nothing was built", () => {
-  expect(mostAlike({ own: [], ofType: [] }, "iso")).toEqual([]);
+  expect(mostSimilar({ own: [], ofType: [] }, "iso")).toEqual([]);
 });
 
 it("expects a build to take what those that are like it took on average", () => {
-  const earlier = mostAlike({ own: [took("iso", 10), took("iso", 20)], ofType: [] }, "iso");
+  const earlier = mostSimilar({ own: [took("iso", 10), took("iso", 20)], ofType: [] }, "iso");
   expect(expectedSecondsOf(earlier)).toBe(15);
   expect(expectedSecondsOf([])).toBeUndefined();
 });

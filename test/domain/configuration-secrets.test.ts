@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { examine } from "#domain/appliances/status";
 import { freezeInput } from "#domain/builds/frozen-input";
-import { forStranger, opened, sealed, sealedAnew } from "#domain/configuration/secrets";
+import { forStranger, opened, sealed, sealedIfClear } from "#domain/configuration/secrets";
 import { configurationOf, type Configuration } from "#model/configuration";
 import { findTemplateConfiguration } from "#storage/configurations";
 import { appliances } from "#storage/schema";
@@ -52,7 +52,7 @@ describe("sealed", () => {
 
     const [password] = passwords(configurationOf(await rowOf(id)));
     expect(password).toMatch(/^sealed:/);
-    expect(passwords(await sealedAnew(env, clear))[0]).toMatch(/^sealed:/);
+    expect(passwords(await sealedIfClear(env, clear))[0]).toMatch(/^sealed:/);
   });
 });
 

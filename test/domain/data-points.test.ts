@@ -71,7 +71,7 @@ describe("the data points for Analytics Engine", () => {
 
     expect((await refused(dataset)).status).toBe(404);
 
-    expect(failures).toHaveBeenCalledWith(expect.stringMatching(/a data point was not written .*metric=refusals/));
+    expect(failures).toHaveBeenCalledWith(expect.stringMatching(/could not write a data point .*metric=refusals/));
     failures.mockRestore();
   });
 });

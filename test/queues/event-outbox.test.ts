@@ -20,7 +20,7 @@ it("stores a publication's event until the sweep delivers it once", async () => 
   await runSweep();
   await renameWebhooks("webhooks_away", "webhooks");
   expect(complaint).toHaveBeenCalledWith(
-    expect.stringMatching(/an event was not announced requestId=\S+ key=".* version\.published"/),
+    expect.stringMatching(/could not announce an event requestId=\S+ key=".* version\.published"/),
   );
   complaint.mockRestore();
   expect(await waiting()).toBe(1);

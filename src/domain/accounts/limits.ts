@@ -48,16 +48,16 @@ export async function refuseOverLimit(
   more: Partial<Counted>,
 ): Promise<void> {
   const { used, most } = await usedLimits({ env, db }, accountId);
-  for (const name of Object.keys(sentences) as (keyof Counted)[]) {
+  for (const name of Object.keys(messages) as (keyof Counted)[]) {
     const added = more[name] ?? 0;
     if (added > 0 && used[name] + added > most[name]) throw limitReached(env, name);
   }
 }
 
 export const limitReached = (env: LimitsEnv, name: keyof Counted) =>
-  new Refusal("unknown_error", { message: sentences[name](limitsOf(env)[name]) });
+  new Refusal("unknown_error", { message: messages[name](limitsOf(env)[name]) });
 
-const sentences: Record<keyof Counted, (most: number) => string> = {
+const messages: Record<keyof Counted, (most: number) => string> = {
   repositories: (most) => `An account has at most ${most} repositories. Delete one of them.`,
   packages: (most) => `All repositories of an account have at most ${most} packages. Delete one of them.`,
   repositoryBytes: (most) =>

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { Recent } from "#domain/accounts/recent";
 import { tooFast } from "#domain/refusal";
 import { logFailure } from "#log/log";
 
@@ -20,6 +19,30 @@ const brakeSeconds = 60;
 const maxAtOnce = 4;
 /** An attempt whose client has left may never end. */
 const longestAttemptMs = 10_000;
+
+const maxEntries = 10_000;
+
+/** Recently noted names, in this isolate's memory. New names replace the oldest. */
+class Recent {
+  readonly #until = new Map<string, number>();
+
+  note(name: string, until = Infinity): void {
+    this.#until.delete(name);
+    this.#until.set(name, until);
+    for (const oldest of this.#until.keys()) {
+      if (this.#until.size <= maxEntries) break;
+      this.#until.delete(oldest);
+    }
+  }
+
+  has(name: string): boolean {
+    return (this.#until.get(name) ?? 0) > Date.now();
+  }
+
+  forget(name: string): void {
+    this.#until.delete(name);
+  }
+}
 
 const braked = new Recent();
 /** Credentials that have opened an account: failures of others do not stop them. */

@@ -1,7 +1,7 @@
 import type { Arch } from "#contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
-import { forStranger, sealedAnew } from "#domain/configuration/secrets";
+import { forStranger, sealedIfClear } from "#domain/configuration/secrets";
 import type { SealingKey } from "#domain/secrets";
 import { configurationForClone, noteUse } from "#domain/gallery/clone";
 import type { Place } from "#domain/place";
@@ -150,7 +150,7 @@ async function clonedConfiguration(
   source: Appliance,
 ): Promise<Configuration> {
   const stored = configurationOf(source);
-  if (source.accountId === null || source.accountId === accountId) return await sealedAnew(env, stored);
+  if (source.accountId === null || source.accountId === accountId) return await sealedIfClear(env, stored);
   return await forStranger(env, stored, await findTemplateConfiguration(db, source.id));
 }
 

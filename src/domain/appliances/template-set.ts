@@ -10,7 +10,8 @@ import { type SigningKey, signingKeysOf } from "#repodata/signature";
 import { findForeignTemplates, firstVersion, saveCatalogue } from "#storage/catalogues";
 import { listBaseSystems } from "#storage/appliances";
 import type { Database } from "#storage/db";
-import { listByCatalogue, type Repository } from "#storage/repositories";
+import { listByCatalogue, listUnimported, type Repository } from "#storage/repositories";
+import type { TemplateSet } from "#storage/template-sets";
 
 type Template = Catalogue["sets"][number]["templates"][number];
 
@@ -48,6 +49,21 @@ export async function loadCatalogue({ env, db }: Place, catalogue: Catalogue): P
 export async function listCatalogues(db: Database): Promise<{ name: string; repositories: Repository[] }[]> {
   const names = new Set((await listBaseSystems(db)).map(({ catalogue }) => catalogue));
   return await Promise.all([...names].map(async (name) => ({ name, repositories: await listByCatalogue(db, name) })));
+}
+
+/** A set whose templates list the repositories of their catalogue that were never imported. Until they are, no clone can be built. */
+export type OfferedSet = Omit<TemplateSet, "templates"> & {
+  templates: (TemplateSet["templates"][number] & { importing: Repository[] })[];
+};
+
+export async function offered(db: Database, sets: readonly TemplateSet[]): Promise<OfferedSet[]> {
+  const catalogues = new Set(sets.flatMap(({ templates }) => templates.map(({ catalogue }) => catalogue)));
+  const missing = await listUnimported(db, [...catalogues]);
+  const importing = (of: string) => missing.filter(({ catalogue }) => catalogue === of);
+  return sets.map((set) => ({
+    ...set,
+    templates: set.templates.map((one) => ({ ...one, importing: importing(one.catalogue) })),
+  }));
 }
 
 async function signingKeys({ keys }: Catalogue): Promise<SigningKey[]> {

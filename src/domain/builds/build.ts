@@ -65,7 +65,7 @@ export async function startBuild(
   // The row is the promise: if its object cannot be woken now, the sweep wakes it within a minute.
   await buildObject(env, build)
     .wake({ requestId: requestIdNow() })
-    .catch((error: unknown) => logFailure("a build was not told to begin", error, { buildId: build.id }));
+    .catch((error: unknown) => logFailure("could not wake the object of a build", error, { buildId: build.id }));
   return await withPlaceInQueue(db, build.id, watched(build));
 }
 
@@ -107,13 +107,13 @@ async function enqueue({ env, db }: Place, account: { id: number }, request: Bui
     { force: request.force, slots: slotsOf(env) },
   );
   if (!build) throw await whyNot(db, row);
-  // Or its first claim does.
+  // If this is interrupted, the first claim does it.
   await freezeBlobs(db, build.id, blobsIn(input));
   await keepPackages({ env, db }, build.id, input);
   return build;
 }
 
-/** A build that is running or was; the id of its finished build is the same. */
+/** A build that is running or over. It has the same id in both states. */
 export async function watchBuild({ env, db }: Place, accountId: number, id: number): Promise<WatchedBuild> {
   const build = await getRunningBuild(db, accountId, id);
   return await withProgress({ env, db }, build);
@@ -143,14 +143,14 @@ async function watchThese({ env, db }: Place, unfinished: Build[]): Promise<Watc
   return all.filter((build) => isUnfinished({ status: build.state }));
 }
 
-/** Ends a build that is not over. Twice is fine; a build with another end keeps it. */
+/** Ends a build that is not over. Repeating it is safe; a build that is over stays as it is. */
 export async function cancelBuild({ env, db }: Place, accountId: number, id: number): Promise<void> {
   const build = await getRunningBuild(db, accountId, id);
   if (build.accountId !== accountId) throw new Refusal("access_denied");
   if (isUnfinished(build)) await buildObject(env, build).cancel();
 }
 
-/** Ends all that still runs for an appliance, before it is deleted. */
+/** Cancels the builds of an appliance before it is deleted. */
 export async function cancelBuildsOf({ env, db }: Place, applianceId: number): Promise<void> {
   const builds = await listBuildsOfAppliance(db, applianceId);
   await Promise.all(builds.filter(isUnfinished).map((build) => buildObject(env, build).cancel()));
@@ -173,7 +173,7 @@ export async function deleteBuild({ env, db }: Place, accountId: number, id: num
   const gone = await deleteBuildRow(db, accountId, id);
   if (!gone) throw await whyNotDeleted(db, accountId, id);
   await forgetBuild(env, gone).catch((error: unknown) =>
-    logFailure("leftovers of a build stay", error, { buildId: id }),
+    logFailure("could not delete what is left of a build", error, { buildId: id }),
   );
 }
 
@@ -183,7 +183,7 @@ async function whyNotDeleted(db: Database, accountId: number, id: number): Promi
   return new Refusal(build.accountId === accountId ? "cannot_delete_published_build" : "access_denied");
 }
 
-/** Removes what is stored of a build in addition to its row. */
+/** Removes everything that is stored of a build except its row. */
 export async function forgetBuild(env: Env, build: Pick<Build, "uid">): Promise<void> {
   await buildObject(env, build).forget();
   await deleteBlobsBelow(env.BLOBS, buildPrefix(build.uid));
@@ -196,7 +196,7 @@ export async function getRunningBuild(db: Database, accountId: number, id: numbe
   return build;
 }
 
-/** Whether an account may read more of a build that it has begun to follow: the appliance may no longer be shared with it. */
+/** Whether an account may still follow a build: its appliance may no longer be shared with it. */
 export const stillReads = async (db: Database, accountId: number, build: Build): Promise<boolean> =>
   build.accountId === accountId || (await findReadableBuild(db, accountId, build.id)) !== undefined;
 
@@ -218,7 +218,7 @@ const noRoomForBuild = () =>
     message: "Your disk quota is used up. Delete builds or uploads that you no longer need, and start the build again.",
   });
 
-/** What came in between, or else that there is no slot. */
+/** What another request changed in between, or else that there is no slot. */
 async function whyNot(db: Database, row: Pick<Build, "applianceId" | "version" | "imageType">): Promise<Refusal> {
   const built = await listBuildsOfAppliance(db, row.applianceId);
   return (await lockOn(db, row)) ?? obstacleTo(row, built, { force: false }) ?? new Refusal("no_build_slots");

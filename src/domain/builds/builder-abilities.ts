@@ -23,7 +23,7 @@ export function canBuild(can: Capabilities, { imageType, arch, packageType, buil
 
 type Place = Pick<Capabilities, "imageTypes" | "packageTypes">;
 
-/** Where an agent would do the build. Undefined: it has no such root. */
+/** Where an agent would do the build. Undefined: it lacks the builder root. */
 const placeOf = (can: Capabilities, builderRoot: string | null | undefined): Place | undefined =>
   builderRoot ? can.roots?.find(({ name }) => name === builderRoot) : can;
 
@@ -44,8 +44,8 @@ export const canDo = (can: Capabilities, build: Wanted & Pick<Build, "needsLvm" 
 export type BuiltBase = Pick<Wanted, "packageType" | "builderRoot">;
 
 /**
- * Why no builder builds images of such a base system: it has not the builder root, or cannot install the packages. Undefined: one
- * can, or none has said yet what it builds.
+ * Why no builder builds images of such a base system: they lack the builder root, or cannot install the packages. Undefined: one
+ * can, or none has reported yet what it builds.
  */
 export function whyNotBuilt(builders: readonly Capabilities[], base: BuiltBase): string | undefined {
   const { packageType, builderRoot } = base;
@@ -65,16 +65,16 @@ export function whyNoVolumes(abilities: readonly Capabilities[], wanted: Wanted)
   return there && `No builder of this service can divide a disk into volumes (LVM). Missing there: ${there}.`;
 }
 
-/** Why no builder makes such an image boot by UEFI, which the package `loader` asks for. Undefined: one may. */
+/** Why no builder makes such an image boot by UEFI, which the package `loader` requires. Undefined: one may. */
 export function whyNoEfi(abilities: readonly Capabilities[], wanted: Wanted & { loader: string }): string | undefined {
   const there = missingEverywhere(abilities, wanted, ({ noEfi }) => noEfi?.[wanted.imageType]);
   if (there === undefined) return undefined;
-  return `No builder of this service can make an image that boots by UEFI, for which ${wanted.loader} asks. Missing there: ${there}.`;
+  return `No builder of this service can make an image that boots by UEFI, which ${wanted.loader} requires. Missing there: ${there}.`;
 }
 
 /**
- * What the builders of such images lack, some of it. Undefined: one lacks nothing, or none has said that it makes such images,
- * which is another refusal.
+ * What the builders of such images lack, at most three things. Undefined: one lacks nothing, or none makes such images, which is
+ * another refusal.
  */
 function missingEverywhere(
   abilities: readonly Capabilities[],

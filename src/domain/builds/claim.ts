@@ -3,7 +3,7 @@ import type { BuildClaim, Capabilities } from "#contract/index";
 import { buildObject } from "#domain/builds/build";
 import { canDo } from "#domain/builds/builder-abilities";
 import { blobsIn } from "#domain/builds/frozen-content";
-import { expectedSecondsOf, mostAlike } from "#domain/builds/duration";
+import { expectedSecondsOf, mostSimilar } from "#domain/builds/duration";
 import { saveCapabilities, type Agent } from "#storage/agents";
 import { isRootShared } from "#domain/builds/prepared-root";
 import { getInput } from "#storage/build-blobs";
@@ -17,7 +17,7 @@ import { freezeBlobs } from "#storage/frozen-blobs";
 /** Builds that are read in one query. */
 const candidatesAtOnce = 10;
 
-/** The oldest build that the agent can do, now its own; null when there is none, no room for it, or the agent is drained. */
+/** Claims the oldest build that the agent can do. Null: there is none, the agent has no room, or it is drained. */
 export async function claimBuild(
   { env, db }: Place,
   agent: Agent,
@@ -33,12 +33,12 @@ export async function claimBuild(
   return null;
 }
 
-/** An agent's disk fills, and its operator gives it builder roots or takes some away, while it runs. */
+/** While an agent runs, its disk may fill, and its operator may add and remove builder roots. */
 const hasChanged = (known: Capabilities | null, now: Capabilities): boolean =>
   (known?.hasRoom === false) !== (now.hasRoom === false) ||
   JSON.stringify(known?.roots ?? []) !== JSON.stringify(now.roots ?? []);
 
-/** All that wait and that the agent can do. A row that a restore brought back refuses until the sweep has corrected it, and must not hide others. */
+/** All queued builds that the agent can do. A row from a restored backup refuses until the sweep corrects it, and must not hide others. */
 async function* candidates(db: Database, can: Capabilities): AsyncGenerator<Build> {
   let after = 0;
   for (;;) {
@@ -62,14 +62,14 @@ async function claimOne({ env, db }: Place, agent: Agent, build: Build): Promise
       getInput(env.BLOBS, build.inputSha256),
       isRootShared({ env, db }, build),
     ]);
-    // A start that was interrupted may have left the row alone.
+    // An interrupted start may have stored only the row.
     await freezeBlobs(db, build.id, blobsIn(input));
     await keepPackages({ env, db }, build.id, input);
     const more = { ...(sharesRoot && { sharesRoot }), ...(requestId !== undefined && { requestId }) };
     return { buildId: build.id, attempt, token, timeLimitMs, input, earlierPhases, ...more };
   } catch (error) {
     // Costs this build an attempt, so that it cannot block all others forever.
-    logFailure("a build cannot be handed out", error, { buildId: build.id });
+    logFailure("could not hand out a build", error, { buildId: build.id });
     await object.fail(token, { kind: "error", reason: "The service could not read what to build." });
     return undefined;
   }
@@ -78,14 +78,14 @@ async function claimOne({ env, db }: Place, agent: Agent, build: Build): Promise
 /** A build starts even if its earlier builds cannot be read. */
 async function earlierPhasesOf(db: Database, build: Build): Promise<Record<string, number>[]> {
   try {
-    return mostAlike(await listEarlierSteps(db, build), build.imageType);
+    return mostSimilar(await listEarlierSteps(db, build), build.imageType);
   } catch (error) {
-    logFailure("how long similar builds took cannot be read", error, { buildId: build.id });
+    logFailure("could not read how long similar builds took", error, { buildId: build.id });
     return [];
   }
 }
 
-/** Ends the leases of an agent that has restarted; answers how many there were. */
+/** Ends the leases of an agent that has restarted; returns how many there were. */
 export async function endLeases({ env, db }: Place, agent: Agent): Promise<number> {
   const held = await listHeldBy(db, agent.id);
   const ended = await Promise.all(held.map((build) => buildObject(env, build).endLease(agent.id)));

@@ -33,7 +33,7 @@ export function withLink<B extends Linked>(build: B, ownerId: number | null, rea
 export const withLinks = <B extends Linked>(builds: readonly B[], ownerId: number | null, reader: LinkReader): B[] =>
   builds.map((build) => withLink(build, ownerId, reader));
 
-/** The finished build that a link leads to; undefined: none. Refused if the link has ended. `isLasting`: it cannot end before the build. */
+/** The finished build of a link; undefined: there is none. Refused if the link has ended. `isLasting`: it cannot end before the build. */
 export async function findByLink(
   db: Database,
   link: string,

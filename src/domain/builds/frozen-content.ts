@@ -10,7 +10,7 @@ export const blobsIn = (input: Pick<FrozenInput, "repositories" | "packages" | "
   ...new Set((input.files ?? []).map(({ blobId }) => blobId)),
 ];
 
-/** One content of a build; undefined: it was not frozen with such a one. Appliances may have lost it meanwhile. */
+/** One content of a build; undefined: it was frozen without it. Its appliance may no longer have it. */
 export async function findFrozenContent(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   { buildId, blobId }: { buildId: number; blobId: string },

@@ -17,15 +17,15 @@ import type { ResolvedPackage } from "#solver/resolution";
 import type { Appliance, Repository } from "#storage/appliances";
 import { aliasOf } from "#storage/repositories";
 
-/** Kiln's own version, as frozen inputs and the operator's health page tell it. */
+/** Kiln's own version, as frozen inputs show it. */
 const kilnVersion = "0.1.0";
 
 /** A build, with the software as the status has resolved it. */
 type ToFreeze = { version: string; imageType: ImageType } & Pick<ExaminedAppliance, "software" | "resolution">;
 
 /**
- * Collects all that decides what a build contains, so that later changes of the appliance, and of its repositories,
- * cannot touch it. Refused while the software does not resolve.
+ * Collects everything that decides what a build contains, so that later changes of the appliance and its repositories
+ * do not affect it. Refused while the software does not resolve.
  */
 export async function freezeInput(
   { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
@@ -77,7 +77,7 @@ export async function freezeInput(
   };
 }
 
-/** What the base system needs of the agent and its tools; absent where it says nothing. */
+/** What the base system requires of the agent and its tools. */
 const forBuilder = ({ builderRoot, rpmDatabase, builderNeeds }: BaseSystemFacts) => ({
   ...(builderRoot !== undefined && { builderRoot }),
   ...(rpmDatabase !== undefined && { rpmDatabase }),
@@ -117,7 +117,7 @@ function sourceDateOf({ lastEditedAt }: Appliance, repositories: readonly Reposi
   return Math.floor(Math.max(...changes.map((at) => at?.getTime() ?? 0)) / 1000);
 }
 
-/** The agent can fetch only what the metadata says where to find and how to know again. */
+/** The agent can only fetch a package whose metadata has its location and a checksum. */
 function frozenPackage(resolved: ResolvedPackage, folder: string): FrozenPackage {
   const { name, epoch, version, release, arch, repository, downloadSizeBytes: size } = resolved;
   const location = resolved.location && [folder, resolved.location].filter(Boolean).join("/");
@@ -128,7 +128,7 @@ function frozenPackage(resolved: ResolvedPackage, folder: string): FrozenPackage
   throw new Refusal("configuration_error", { message });
 }
 
-/** Adds what the lists of their repositories say of the packages. */
+/** Adds the paragraphs that the lists of the repositories have for the packages. */
 async function withControls(
   blobs: R2Bucket,
   { repositories }: ApplianceSoftware,

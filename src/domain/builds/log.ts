@@ -25,15 +25,15 @@ export interface LogQuestion {
 
 /** Both logs as the XML of a finished build carries them. */
 export interface BuildTexts {
-  /** What Kiln's agent says. */
+  /** The agent's own lines. */
   own: string;
-  /** What KIWI says, and all that it runs. */
+  /** The lines of KIWI and of everything that it runs. */
   kiwi: string;
 }
 
 const maxTextBytes = 256 * 1024;
 
-/** The end of a build's log, parted into what Kiln and what KIWI wrote, without control characters. */
+/** The end of a build's log, split into what Kiln and what KIWI wrote, without control characters. */
 export async function readTexts(env: Env, build: Build): Promise<BuildTexts> {
   const { bytes, from } = await readLog(env, build, { from: { last: maxTextBytes }, maxBytes: maxTextBytes });
   const text = stripControls(new TextDecoder().decode(bytes));
@@ -75,10 +75,10 @@ export type BuildNews =
 
 const tailBytes = 16 * 1024;
 const sliceBytes = 64 * 1024;
-/** Proxies close what says nothing for long. */
+/** Proxies close idle connections. */
 const silenceMs = 15_000;
 
-/** Tells of a build until it is over: the end of its log or all from `from` on, then every line and all progress. */
+/** Follows a build until it is over: first the end of its log, or all from `from` on, then every new line and all progress. */
 export async function* followBuild(
   env: Env,
   db: Database,

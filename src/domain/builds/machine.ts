@@ -12,8 +12,8 @@ import { sameSecret } from "#domain/secrets";
  *       │  attempt lost    └────────────────────────────────> cancelled
  *       └───────────────────────────────────────────────────────^
  *
- * One attempt is one claim with a token of its own; what an earlier attempt still says is late. Saying the last word of
- * an attempt twice changes nothing.
+ * Each claim is an attempt with its own token; messages of earlier attempts are late. Reporting the end of an attempt twice
+ * changes nothing.
  */
 export type BuildState =
   | QueuedState
@@ -46,7 +46,7 @@ export type RunningState = Heartbeat & {
   startedAt: number;
   leaseEndsAt: number;
   timeLimitAt: number;
-  /** What the whole attempt took earlier builds that are like it; absent: there are none. */
+  /** How long similar builds took; absent: there are none. */
   expectedSeconds?: number;
 };
 
@@ -56,7 +56,7 @@ interface Over {
   endedAt: number;
 }
 
-/** How an attempt is lost: its agent was silent, started again, or reported a fault of its host or of the service. */
+/** How an attempt is lost: its agent was silent, restarted, or reported a fault of its host or of the service. */
 type Loss = "silence" | "restart" | "fault";
 /** Why a build ends without an image, for the operator's figures: its content, its time, or the last loss. */
 type Cause = Loss | "content" | "time_limit";
@@ -77,13 +77,13 @@ export type BuildEvent = { at: number } & (
   | { type: "failed"; token: string; kind: "failed" | "error"; reason: string }
   | { type: "finished"; token: string }
   | { type: "cancelled" }
-  /** The agent said hello: what it held before is lost. */
+  /** The agent connected again: it lost what it held before. */
   | { type: "agent_restarted"; agentId: number }
-  /** The alarm. Whether an agent that could do it is there matters only while queued. */
+  /** The alarm. The agents matter only while queued. */
   | { type: "woke_up"; agents: AgentsSeen }
 );
 
-/** What the shell found out about agents that fit. */
+/** Which agents that could do the build the shell has seen. */
 export type AgentsSeen = "unknown" | "none" | "rootless" | "busy" | "full" | "drained";
 
 /** `late`: another attempt has the build, or it is over. */
@@ -237,7 +237,7 @@ export const whyWaiting: Record<Exclude<AgentsSeen, "unknown">, string> = {
   drained: "Waiting: every builder that can do this is out of service",
 };
 
-/** Through no fault of the user's: tried again, until it has happened too often. */
+/** Not the user's fault: the build is retried, until this has happened too often. */
 function lost(running: RunningState, at: number, { by, reason }: { by: Loss; reason: string }): BuildState {
   const losses = running.losses + 1;
   if (losses >= maxLosses) return ended(running, at, { status: "error", cause: by, reason });

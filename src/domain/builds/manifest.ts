@@ -6,9 +6,9 @@ import type { Appliance } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
 import { listBuildsOfAppliance, type Build } from "#storage/builds";
 
-/** All that a finished build was made from; without password hashes if the reader is not its owner. */
+/** Everything that a finished build was made from; without password hashes if the reader is not its owner. */
 export interface Manifest {
-  /** Its own: another one for each build, always the same for one. */
+  /** Unique to the build, and always the same. */
   uuid: string;
   applianceUuid: string;
   build: Build;

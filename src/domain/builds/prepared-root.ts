@@ -33,7 +33,7 @@ export async function isRootShared({ env, db }: Place<UsedEnv>, build: Build): P
   );
 }
 
-/** A root that a build has given away. Its build may be gone meanwhile, and with it the appliance: then so is the root. */
+/** Stores a root that a build shares. If the appliance is gone meanwhile, so is the root. */
 export async function keepPreparedRoot(
   db: Database,
   build: Pick<Build, "id" | "applianceId">,

@@ -16,7 +16,7 @@ export type Artifacts = Record<NeededArtifact, StoredArtifact> & { prepared?: St
 /** What the agent reported of the image that it finished, and what it uploaded. */
 export type Outcome = Omit<BuildFinished, "installed"> & { artifacts: Artifacts };
 
-/** Writes a status into the build's row; again if need be. */
+/** Writes a status into the build's row. Repeating it is safe. */
 export async function tellDatabase(
   db: Database,
   uid: string,
@@ -30,7 +30,7 @@ export async function tellDatabase(
       return await saveRunning(db, uid, { agentId: state.agentId, startedAt: new Date(state.startedAt) });
     case "finished":
       if (!outcome) throw new Error(`build ${uid} is finished without an outcome`);
-      return await tellFinished(db, uid, resultOf(outcome, state.endedAt), givenRootOf(outcome));
+      return await tellFinished(db, uid, resultOf(outcome, state.endedAt), sharedRootOf(outcome));
     default:
       return await saveEnded(db, uid, {
         status: state.status,
@@ -51,7 +51,7 @@ const events: Record<BuildState["status"], EventName> = {
   cancelled: "build.cancelled",
 };
 
-/** What is announced to the account of a state that began just now. */
+/** The event that announces a new state to the account. */
 export const momentOf = (state: BuildState, at: number): Moment => ({
   event: events[state.status],
   at,
@@ -64,7 +64,7 @@ export async function attestFinished(env: Env, uid: string, { status }: BuildSta
   if (status === "finished") await attestBuild({ env, db: openDatabase(env.DB) }, uid);
 }
 
-async function tellFinished(db: Database, uid: string, result: Result, root: GivenRoot | undefined): Promise<void> {
+async function tellFinished(db: Database, uid: string, result: Result, root: SharedRoot | undefined): Promise<void> {
   const build = await findBuildByUid(db, uid);
   // The appliance may be gone, and with it the row.
   if (!build) return;
@@ -72,10 +72,10 @@ async function tellFinished(db: Database, uid: string, result: Result, root: Giv
   if (root) await keepPreparedRoot(db, build, { ...root, at: result.completedAt });
 }
 
-type GivenRoot = { key: string; blobKey: string; sha256: string };
+type SharedRoot = { key: string; blobKey: string; sha256: string };
 
-/** The root that the agent has uploaded, and said what it is. */
-const givenRootOf = ({ prepared, artifacts }: Outcome): GivenRoot | undefined =>
+/** The root that the agent has uploaded and described. */
+const sharedRootOf = ({ prepared, artifacts }: Outcome): SharedRoot | undefined =>
   prepared && artifacts.prepared && { ...prepared, blobKey: artifacts.prepared.key, sha256: artifacts.prepared.sha256 };
 
 function resultOf({ artifacts, remark, ...told }: Outcome, endedAt: number): Result {

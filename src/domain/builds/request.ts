@@ -5,14 +5,14 @@ import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
 import type { Appliance } from "#storage/appliances";
 import { isUnfinished, type Build } from "#storage/builds";
 
-/** What a client asks for; absent parameters have their defaults in the appliance and its builds. */
+/** What a client requests; defaults come from the appliance and its builds. */
 export interface BuildRequest {
   applianceId: number;
   version?: string | undefined;
   imageType?: string | undefined;
-  /** Overwrite what is there. */
+  /** Overwrite an existing image. */
   force: boolean;
-  /** Another format of the version whose build was last begun, and did not come to nothing. */
+  /** Build another format of the version whose build began last and has not failed. */
   multi: boolean;
   /** Image types that the client's API version knows. */
   allowedTypes: readonly ImageType[];
@@ -58,7 +58,9 @@ function refuseUnbuildable(wanted: Wanted, builders: readonly Capabilities[]): v
   if (builders.length === 0 || builders.some((can) => canBuild(can, wanted))) return;
   const why = whyNotBuilt(builders, wanted);
   if (why !== undefined) throw new Refusal("configuration_error", { message: why });
-  const lacking = builders.flatMap(({ lacking }) => [lacking?.[imageType], lacking?.[arch]].filter(isText));
+  const lacking = builders.flatMap(({ lacking }) =>
+    [lacking?.[imageType], lacking?.[arch]].filter((text) => text !== undefined),
+  );
   const missing = lacking.length === 0 ? "" : ` Missing there: ${[...new Set(lacking)].slice(0, 3).join("; ")}.`;
   const can = imageTypes.filter((type) => builders.some(({ imageTypes }) => imageTypes.includes(type)));
   const arches = [...new Set(builders.flatMap((each) => each.arches))];
@@ -66,8 +68,6 @@ function refuseUnbuildable(wanted: Wanted, builders: readonly Capabilities[]): v
   const message = `No builder of this service can build ${imageType} images for ${arch}.${missing} ${instead}`;
   throw new Refusal("configuration_error", { message });
 }
-
-const isText = (text: string | undefined): text is string => text !== undefined;
 
 /** The refusal if another build of the appliance prevents this one; `force` overwrites the same type's. */
 export function obstacleTo(

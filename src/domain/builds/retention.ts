@@ -7,8 +7,8 @@ const dayMs = 24 * 60 * 60_000;
 const atOnce = 100;
 
 /**
- * Removes images and file stores that are older than KEEP_IMAGES_DAYS. The row first, so that nothing names what is gone; what
- * a crash leaves behind has no row that names it, and is the sweeper's. Row, log and the list of packages stay.
+ * Removes images and file stores that are older than KEEP_IMAGES_DAYS. First the row is marked, so that nothing names what is
+ * gone; the sweep removes what a crash leaves. The row, the log and the list of packages stay.
  */
 export async function expireOldImages(
   { env, db }: Place<Pick<Env, "BLOBS" | "KEEP_IMAGES_DAYS">>,

@@ -24,7 +24,7 @@ type UsedEnv = Pick<Env, "BLOBS" | "STORED_PACKAGES_GB">;
 const maxBytes = ({ STORED_PACKAGES_GB: gb }: Pick<Env, "STORED_PACKAGES_GB">): number =>
   Math.max(0, Number(gb) || 0) * 1e9;
 
-/** Has the packages of a build stay until it does not need them any more. */
+/** Keeps the packages of a build until it no longer needs them. */
 export async function keepPackages({ env, db }: Place<UsedEnv>, buildId: number, input: FrozenInput): Promise<void> {
   if (maxBytes(env) > 0) await needPackages(db, buildId, packagesFromOutside(input));
 }
@@ -96,8 +96,8 @@ export async function storePiece(
 const isWrongDigest = (error: unknown): boolean => /10037|checksum|hash/i.test(String(error));
 
 /**
- * Notes that all pieces of a package are there, if together they are the frozen file. Not stored: the operator wants no more
- * packages. The sweep then removes the pieces.
+ * Records that all pieces of a package are there, if together they are the frozen file. Not stored: the limit is reached. The
+ * sweep then removes the pieces.
  */
 export async function completePackage(
   { env, db }: Place<UsedEnv>,
@@ -143,7 +143,7 @@ const graceMs = 60 * 60_000;
 const atOnce = 100;
 const needsPosition = "package-needs/";
 
-/** Lets go of the packages of builds that ended without an image, or whose image is gone. */
+/** Releases the packages of builds that ended without an image, or whose image is gone. */
 export async function releaseUnneededPackages({ db }: Pick<Place, "db">, now: number): Promise<void> {
   const after = Number((await findSweepPosition(db, needsPosition)) ?? 0);
   const builds = await listBuildsInNeed(db, { after, limit: atOnce });
@@ -162,7 +162,7 @@ export async function removeReleasedPackages({ env, db }: Place, now: number): P
   await removeBlobs(env, keys);
 }
 
-/** Removes pieces that no row names: of agents that were killed, were second, or came when all was full. */
+/** Removes pieces that no row names: their agent was killed, another was faster, or the limit was reached. */
 export async function removeStrayPieces({ env, db }: Place, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: packagesPrefix, now });
   const named = await findStoredBlobs(db, [...new Set(old.map(packageBlobOfKey))]);

@@ -6,7 +6,7 @@ type User = Configuration["users"][number];
 type Database = Configuration["databases"][number];
 type Autostart = Configuration["autostarts"][number];
 
-/** All that the call speaks of; name, version and image type are columns of the appliance's row. */
+/** Everything that the call covers; name, version and image type are columns of the appliance's row. */
 export interface Configured {
   name: string;
   version: string;
@@ -15,15 +15,15 @@ export interface Configured {
 }
 
 /**
- * Any portion of a configuration (wire.md §2.4). A list that is there replaces the list; a scalar that is not there
- * stays, also inside a section.
+ * Any portion of a configuration (wire.md §2.4). A list replaces the old list; an absent scalar stays, also inside
+ * a section.
  */
 export type ConfigurationChange = NonNullable<(typeof configurationChange)["reads"]>;
 type UserChange = NonNullable<ConfigurationChange["users"]>[number];
 type DatabaseChange = NonNullable<ConfigurationChange["databases"]>[number];
 type AutostartChange = NonNullable<ConfigurationChange["autostarts"]>[number];
 
-/** The configuration with a change made to it, not yet checked. Passwords on both sides are clear text. */
+/** Applies a change without checking the result. Passwords on both sides are clear text. */
 export function withChange(before: Configured, change: ConfigurationChange): Configured {
   const { configuration: old } = before;
   const { name, version, imageType, users, databases, autostarts, settings, ...sections } = change;
@@ -39,7 +39,7 @@ export function withChange(before: Configured, change: ConfigurationChange): Con
   };
 }
 
-/** Takes what the change has, section by section; a list replaces the list. */
+/** Merges section by section; a list replaces the list. */
 function merged<T extends object>(old: T, change: object): T {
   const result = { ...old };
   for (const [key, value] of Object.entries(change)) {
@@ -65,7 +65,7 @@ function settingsOf(
 function usersOf(changes: UserChange[], old: readonly User[]): readonly User[] {
   const known = new Map(old.map((user) => [user.name, user]));
   const taken = new Set(changes.map(({ name, uid }) => uid ?? known.get(name)?.uid));
-  const free = uidsBeside(taken);
+  const free = freeUids(taken);
   return changes.map((change) => {
     const before = known.get(change.name) ?? usualUser(change.name, () => free.next().value);
     return merged(before, change);
@@ -78,7 +78,7 @@ function usualUser(name: string, freeUid: () => number): User {
 }
 
 /** People's uids begin at 1000. */
-function* uidsBeside(taken: ReadonlySet<number | undefined>): Generator<number, never> {
+function* freeUids(taken: ReadonlySet<number | undefined>): Generator<number, never> {
   for (let uid = 1000; ; uid++) if (!taken.has(uid)) yield uid;
 }
 

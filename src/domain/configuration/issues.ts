@@ -3,7 +3,7 @@ import type { Issue } from "#domain/appliances/issue";
 import { needsVolumes, rootVolumeMb, whyNoRoomForVolumes } from "#domain/configuration/volumes";
 import type { Configuration } from "#model/configuration";
 
-/** What a configuration is held against: the image that would be built now. */
+/** What a configuration is compared with: the image that would be built now. */
 export interface PlannedImage {
   imageType: ImageType;
   firmware: Firmware;
@@ -13,8 +13,8 @@ export interface PlannedImage {
 }
 
 /**
- * What a configuration requires and the image would not do, because its software has no program for it. And what does not fit
- * on the disk, so that no build could succeed.
+ * Settings that the image would ignore, because its software has no program for them, and volumes that do not fit on the
+ * disk, so that no build could succeed.
  */
 export function configurationIssues(configuration: Configuration, image: PlannedImage): Issue[] {
   const { firewall, settings, databases } = configuration;

@@ -31,11 +31,11 @@ export async function shownConfiguration(
 /** Refuses by throwing. */
 type Precondition = (before: ShownConfiguration) => void | Promise<void>;
 
-/** How often other changes may come first. */
+/** How often another change may be faster. */
 const attempts = 5;
 
 /**
- * Changes any portion of the configuration of one's own appliance and answers all of it. It is written only over what was
+ * Changes any portion of the configuration of an own appliance and returns all of it. It overwrites only what it
  * read: the slower of two changes starts again, so that no change is lost.
  */
 export async function changeConfiguration(

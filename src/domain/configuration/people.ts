@@ -5,7 +5,7 @@ import type { Configuration } from "#model/configuration";
 const highestUid = 60_000;
 const password = "must be one line of 1 to 128 characters";
 
-/** The people of an image, and what begins in their names. */
+/** The users of an image, and the commands that start as them. */
 export function validateUsers({ users, autostarts, settings }: Configuration): void {
   check(users.length <= 100, "users", "must not be more than 100");
   for (const user of users) validateUser(user);

@@ -1,19 +1,19 @@
 import { isIPv4, isIPv6 } from "node:net";
 
-/** What single values of a configuration may be, so that an image can carry them. */
+/* The valid values of single settings: those that an image can carry. */
 
 /** Text for people, without characters that XML cannot write; line breaks are LF alone. */
 export const isText = (text: string): boolean =>
   text.isWellFormed() && !/[\u0000-\u0008\u000b-\u001f\u007f\ufffe\uffff]/.test(text);
 
-/** Text for people on one line, without white space around it, which no document of a client can say. */
+/** One line of text for people. Without white space around it, which documents of clients cannot express. */
 export const isLine = (text: string, max: number): boolean => isOneLine(text, max) && text.trim() === text;
 
 const isOneLine = (text: string, max: number): boolean => isText(text) && !/[\t\n]/.test(text) && text.length <= max;
 
 export const isVersion = (text: string): boolean => /^(0|[1-9]\d{0,3})(\.(0|[1-9]\d{0,3})){2}$/.test(text);
 
-/** RFC 1123 §2.1, and no longer than Linux keeps it. */
+/** RFC 1123 §2.1, and at most as long as Linux allows. */
 export const isHostname = (text: string): boolean =>
   text.length <= 64 &&
   text.split(".").every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label)) &&
@@ -34,14 +34,14 @@ export function isNetmask(text: string, family: 4 | 6): boolean {
   return /^1+0*$/.test(bits.join(""));
 }
 
-/** A number or a service's name (RFC 6335 §5.1), with `/tcp` or `/udp` if need be. */
+/** A number or a service's name (RFC 6335 §5.1), with an optional `/tcp` or `/udp`. */
 export function isPort(text: string): boolean {
   const [, port = ""] = /^([^/]+)(?:\/(?:tcp|udp))?$/.exec(text) ?? [];
   if (/^\d+$/.test(port)) return /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535;
   return /^(?=.{1,15}$)(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*$/i.test(port);
 }
 
-/** `de_DE.UTF-8`: images speak UTF-8. */
+/** `de_DE.UTF-8`: images use UTF-8. */
 export const isLocale = (text: string): boolean => /^[a-z]{2,3}_[A-Z]{2}\.UTF-8$/.test(text);
 
 /** A zone of the tz database, written as its file is: `Europe/Vienna`. */
@@ -49,7 +49,7 @@ export function isTimezone(text: string): boolean {
   if (text.length > 64 || !/^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*){0,2}$/.test(text)) return false;
   try {
     const known = new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions().timeZone;
-    // Intl does not mind the case, files do.
+    // Intl ignores case, files do not.
     return known === text || known.toLowerCase() !== text.toLowerCase();
   } catch {
     return false;
@@ -59,7 +59,7 @@ export function isTimezone(text: string): boolean {
 /** Names of users and groups as useradd takes them. */
 export const isUserName = (text: string): boolean => /^[a-z_][a-z0-9_-]{0,31}$/.test(text);
 
-/** An absolute path that is written in the one plain way: no `..`, no doubled and no last slash. `/` alone is refused. */
+/** A normalised absolute path: no `..`, no double and no trailing slash. `/` alone is refused. */
 export const isPath = (text: string): boolean =>
   text.length <= 255 && /^(\/[A-Za-z0-9._+@-]+)+$/.test(text) && !/\/\.{1,2}(\/|$)/.test(text);
 

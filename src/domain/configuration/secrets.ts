@@ -26,19 +26,19 @@ export async function sealed(env: SealingKey, clear: Configuration, before?: Con
 }
 
 /** The configuration of a template as its catalogue has it, or of an older row: seals what is not sealed yet. */
-export const sealedAnew = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
+export const sealedIfClear = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, async (password) => (isSealed(password) ? password : await seal(env, password)));
 
 /** With every password sealed with the first of the service's keys. */
 export const sealedAgain = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, (password) => sealAgain(env, password));
 
-/** As accounts see it that may read the appliance and do not own it. */
+/** As an account sees it that may read the appliance but does not own it. */
 export const withoutPasswords = (stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, () => Promise.resolve(""));
 
 /**
- * What the clone of another account's appliance starts with: people have the passwords of the template that the appliance
+ * What the clone of another account's appliance starts with: users have their passwords of the template that the appliance
  * descends from, or its root's. If the template is gone, and for databases, the passwords are new and unknown.
  */
 export async function forStranger(
@@ -51,7 +51,7 @@ export async function forStranger(
     const password = kind === "user" ? (ofTemplate.get(name) ?? ofTemplate.get("root")) : undefined;
     return password ?? (await seal(env, newPassword(16)));
   });
-  return await sealedAnew(env, known);
+  return await sealedIfClear(env, known);
 }
 
 interface Owner {

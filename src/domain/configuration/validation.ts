@@ -13,8 +13,8 @@ const maxTextBytes = 64 * 1024;
 const maxConfigurationBytes = 512 * 1024;
 
 /**
- * Refuses what an image cannot carry. Checked as a whole, since a change may break what it does not name. Volumes may be too
- * large for the disk, though: clients send the two one after the other, and `status` says so until they fit (issues.ts).
+ * Refuses what an image cannot carry. Checks everything, since a change may break what it does not name. Only volumes may be too
+ * large for the disk: clients send the two separately, and `status` reports it until they fit (issues.ts).
  */
 export function validate(configured: Configured): void {
   const { configuration } = configured;

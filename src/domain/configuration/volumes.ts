@@ -7,17 +7,17 @@ type DiskFacts = Pick<Configuration, "lvm" | "settings">;
 // All in MB. KIWI NG 9.24 makes the partitions (kiwi/defaults.py), whose first begins at 1 MB; LVM gives out whole extents of
 // what is left of the last one after 1 MB of its own.
 const extentMb = 4;
-const besideVolumes = { tableMb: 1, bootMb: 300, ownMb: 1 };
+const outsideVolumes = { tableMb: 1, bootMb: 300, ownMb: 1 };
 /** The BIOS boot partition and the EFI partition, and the second table of GPT at the end of the disk. */
-const besideEfiMb = 2 + 20 + 1;
-/** KIWI's least for a volume without a size. */
+const efiPartitionsMb = 2 + 20 + 1;
+/** KIWI's minimum for a volume without a size. */
 const leastRootMb = 32;
 
 /** Whether the image's disk is divided by LVM; media, and trees for the network, have no disk of their own. */
 export const needsVolumes = ({ lvm }: Pick<Configuration, "lvm">, imageType: ImageType): boolean =>
   lvm.enabled && imageType !== "iso" && imageType !== "net";
 
-/** Why the volumes do not fit on a disk that boots so, with no full stop. Undefined: they do, or LVM is off. */
+/** Why the volumes do not fit on a disk with this firmware, without a full stop. Undefined: they do, or LVM is off. */
 export function whyNoRoomForVolumes({ lvm, settings }: DiskFacts, firmware: Firmware): string | undefined {
   if (!lvm.enabled) return undefined;
   const needed = neededMb(lvm.volumes);
@@ -28,7 +28,7 @@ export function whyNoRoomForVolumes({ lvm, settings }: DiskFacts, firmware: Firm
   return `need ${needed} MB${rest}, but ${there}: /boot and the partition table take the rest`;
 }
 
-/** What the root volume of a disk that boots so has, in MB: its own size, or what the others leave. */
+/** The size of the root volume in MB: its own, or what the others leave on a disk with this firmware. */
 export function rootVolumeMb({ lvm, settings }: DiskFacts, firmware: Firmware): number {
   const own = lvm.volumes.find(({ path }) => path === "/");
   if (own) return own.sizeMb;
@@ -41,7 +41,7 @@ function neededMb(volumes: Configuration["lvm"]["volumes"]): number {
 }
 
 function roomMb(diskMb: number, firmware: Firmware): number {
-  const { tableMb, bootMb, ownMb } = besideVolumes;
-  const beside = tableMb + bootMb + ownMb + (firmware === "efi" ? besideEfiMb : 0);
+  const { tableMb, bootMb, ownMb } = outsideVolumes;
+  const beside = tableMb + bootMb + ownMb + (firmware === "efi" ? efiPartitionsMb : 0);
   return Math.max(0, Math.floor((diskMb - beside) / extentMb) * extentMb);
 }

@@ -9,7 +9,7 @@ const graceMs = 60 * 60_000;
 /** R2 deletes at most a thousand keys per call, and a blob may have two. */
 const blobsPerRun = 500;
 
-/** Removes contents that a row let go over an hour ago and that no other row names. */
+/** Removes contents that a row released over an hour ago and that no other row names. */
 export async function removeReleasedContents({ env, db }: Place, now: number): Promise<void> {
   const before = new Date(now - graceMs);
   const released = await listReleasedBefore(db, before, blobsPerRun);

@@ -60,7 +60,7 @@ export async function removeGpgKey(db: Database, applianceId: number, id: number
   if (!(await deleteGpgKey(db, applianceId, id))) throw new Refusal("invalid_gpg_key_id", { reason: "unknown" });
 }
 
-/** A stored key in the armour that every rpm reads: without headers and other text, with lines of one length and a checksum. */
+/** A stored key in armour that every rpm reads: no headers or other text, lines of equal length, and a checksum. */
 export const plainArmour = async (stored: string): Promise<string> =>
   (await readKey({ armoredKey: stored, config: weakAllowed })).armor();
 
@@ -76,8 +76,8 @@ function checkName(name: string): void {
 }
 
 /**
- * Checks that there is one public key which rpm can use, and answers it as it was sent, or in our own armour if it was binary. An expired one is taken, since old
- * repositories are signed by such keys and rpm does not mind; a revoked one is not, since its owner says so.
+ * Checks that there is one public key that rpm can use, and returns it as it was sent, or in our own armour if it was binary.
+ * Expired keys are accepted, since old repositories are signed by them and rpm ignores the date. Revoked keys are refused.
  */
 export async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: string; key: string }> {
   if (bytes.byteLength > maxKeyBytes) throw gpgKeyTooLarge();
@@ -94,7 +94,7 @@ export async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: s
   return { fingerprint: key.getFingerprint(), key: armourIn(bytes) ?? key.armor() };
 }
 
-/** Undefined: it is binary, or text that an answer cannot carry. */
+/** Undefined: it is binary, or text that XML cannot carry. */
 function armourIn(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -20,11 +20,11 @@ export interface Place {
   accountId: number;
   /** Of a request that may come again. */
   requestId?: string | undefined;
-  /** What the quota counts for it already. */
+  /** Bytes of it that the quota counts already. */
   reservedBytes?: number;
 }
 
-/** A file that would not fit: of a direct upload, for which the specification has no code, or of a download. */
+/** The refusal of a file that is too large: of a direct upload, for which the specification has no code, or of a download. */
 type TooLarge = (largestMb: number) => Refusal;
 
 export const uploadTooLarge: TooLarge = (largestMb) => new Refusal("unknown_error", { message: limitOf(largestMb) });
@@ -32,16 +32,16 @@ const downloadTooLarge: TooLarge = (largestMb) => new Refusal("download_error", 
 export const limitOf = (largestMb: number) =>
   `The file is too large: this service takes files of up to ${largestMb} MiB.`;
 
-/** A content whose blob is there, and which no row names yet. */
+/** A content whose blob is stored and that no row names yet. */
 export interface StagedFile extends FileContent {
-  /** What the client calls it. */
+  /** The client's name for it. */
   sentName: string | undefined;
 }
 
 /**
- * Stores a content while it arrives; one that is refused, or cut off, leaves nothing behind.
+ * Stores a content while it arrives. If it is refused or cut off, nothing stays stored.
  *
- * @param replaced what gives way to it
+ * @param replaced the file whose content it replaces
  */
 export async function stageContent(
   { env, db, accountId }: Place,
@@ -80,7 +80,7 @@ export async function addFile(
   throw quotaExceeded();
 }
 
-/** Downloads a file and adds it; the row is there when the whole file is. */
+/** Downloads a file and adds it. Its row is written when the whole file is stored. */
 export async function addWebFile(
   place: Place,
   applianceId: number,
@@ -110,7 +110,7 @@ async function stageDownload(place: Place, url: URL): Promise<StagedFile> {
   }
 }
 
-/** Gives a file a staged content in place of its own. */
+/** Replaces the content of a file by a staged one. */
 export async function replaceFile(
   { env, db, accountId }: Place,
   file: OverlayFile,

@@ -14,7 +14,7 @@ export interface FileMetadata {
   enabled: boolean;
 }
 
-/** What a file gets that is sent without any (wire.md §2.10). */
+/** The defaults (wire.md §2.10). */
 const defaultMetadata = {
   path: "/",
   owner: "nobody",
@@ -23,20 +23,20 @@ const defaultMetadata = {
   enabled: true,
 } satisfies Omit<FileMetadata, "fileName">;
 
-/** What clients call it, each a text. */
+/** The names of the parameters. */
 export const metadataNames = ["filename", "path", "owner", "group", "permissions", "enabled"] as const;
 export type GivenMetadata = Partial<Record<(typeof metadataNames)[number], string>>;
 
 const longestName = 255; // bytes, NAME_MAX of Linux
 const longestPlace = 4095; // bytes, PATH_MAX of Linux without its NUL
 const bytesOf = (text: string) => new TextEncoder().encode(text).byteLength;
-/** Control characters, what XML or UTF-8 cannot say, and the sign for what was no UTF-8. */
+/** Control characters, what XML or UTF-8 cannot carry, and the replacement character of invalid UTF-8. */
 const unfit = /[\u0000-\u001f\u007f\ufffd-\uffff]|\p{Surrogate}/u;
 
 /**
  * The whole metadata of a new file.
  *
- * @param sentName what the file is called where it comes from, maybe with directories, when the client gives no name
+ * @param sentName the file's name where it comes from, maybe with directories; used if the client gives no name
  */
 export function parseMetadata(given: GivenMetadata, sentName: string | undefined): FileMetadata {
   const filename = given.filename ?? sentName?.replace(/^.*[/\\]/s, "");
@@ -46,7 +46,7 @@ export function parseMetadata(given: GivenMetadata, sentName: string | undefined
   return metadata;
 }
 
-/** What is given of the metadata. */
+/** The given part of the metadata. */
 export function parseChanges(given: GivenMetadata): Partial<FileMetadata> {
   const { filename, path, owner, group, permissions, enabled } = given;
   return {
@@ -68,7 +68,7 @@ function parseFileName(text: string): string {
   return text;
 }
 
-/** A directory in the image: absolute, without `.` and double slashes. `..` is refused, wherever it leads. */
+/** A directory in the image: absolute, without `.` and double slashes. `..` is always refused. */
 function parsePath(text: string): string {
   const segments = text.split("/").filter((segment) => segment !== "" && segment !== ".");
   if (segments.includes("..")) throw refused("path", "is a directory of the image, without ..");
@@ -79,7 +79,7 @@ function parsePath(text: string): string {
   return `/${segments.join("/")}`;
 }
 
-/** The place as a whole: what a build will open. */
+/** The full path, which a build will open. */
 export function placeOf({ path, fileName }: Pick<FileMetadata, "path" | "fileName">): string {
   const place = `${path === "/" ? "" : path}/${fileName}`;
   if (bytesOf(place) > longestPlace) throw refused("path", `and filename together have at most ${longestPlace} bytes`);

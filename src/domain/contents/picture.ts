@@ -10,7 +10,7 @@ import { thumbnail } from "#picture/thumbnail";
 import { findAppliance, type Appliance } from "#storage/appliances";
 import { clearPicture, putPicture, removePicture, savePicture, shownKey, type PictureKind } from "#storage/pictures";
 
-/** A PNG as it is handed out. */
+/** A PNG to send. */
 export interface ShownPicture {
   size: number;
   etag: string;
@@ -27,8 +27,8 @@ interface PictureLimits {
 }
 
 /**
- * An isolate has 128 MB, and the solver wants much of it: decoding takes up to nine bytes a pixel, so that these limits keep
- * a picture and all that is made of it below 65 MiB for a moment (docs/decisions/0014-pictures.md).
+ * An isolate has 128 MB, and the solver needs much of it. Decoding takes up to nine bytes a pixel, so these limits keep a picture
+ * and everything made of it below 65 MiB (docs/decisions/0014-pictures.md).
  */
 export const pictureLimits: Record<PictureKind, PictureLimits> = {
   logo: { maxBytes: 2 ** 20, maxSide: 1024, maxPixels: 1024 * 1024, words: "1 MiB and 1024 x 1024 pixels" },
@@ -58,7 +58,7 @@ export async function getPicture(
   return { size: found.size, etag: found.httpEtag, read: (range) => env.BLOBS.get(key, { range }) };
 }
 
-/** Takes a PNG as the appliance's logo or background, when it really is one. */
+/** Checks a PNG and stores it as the appliance's logo or background. */
 export async function replacePicture(
   { env, db }: Place<Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB">>,
   appliance: { id: number; accountId: number },
@@ -76,7 +76,7 @@ export async function replacePicture(
   throw new Refusal("invalid_appliance_id", { reason: "unknown" });
 }
 
-/** Takes the appliance's own picture away. */
+/** Removes the appliance's own picture. */
 export const dropPicture = (
   { db }: Pick<Place, "db">,
   appliance: { id: number; accountId: number },
@@ -88,7 +88,7 @@ export const pictureTooLarge = (kind: PictureKind) =>
     message: `The ${kind} is too large: at most ${pictureLimits[kind].words} are taken.`,
   });
 
-/** Unpacks a picture; its size is checked before, so that one of a few bytes and a thousand million pixels costs nothing. */
+/** Decodes a picture. Checks its size first, so that a few bytes that claim a billion pixels cost nothing. */
 function checkPicture(kind: PictureKind, png: Uint8Array): Picture {
   const { maxBytes, maxSide, maxPixels } = pictureLimits[kind];
   if (png.byteLength > maxBytes) throw pictureTooLarge(kind);
@@ -109,7 +109,7 @@ const drawDefault: Record<PictureKind, () => Picture> = {
   background: () => drawBackground(thumbnailSide),
 };
 
-/** Drawn once in the life of an isolate. */
+/** Drawn once per isolate. */
 const defaults: Partial<Record<PictureKind, ShownPicture>> = {};
 
 const shownFromMemory = (png: Uint8Array): ShownPicture => ({

@@ -4,9 +4,9 @@ import type { Refusal } from "#domain/refusal";
 const mebibyte = 2 ** 20;
 
 export interface UploadLimit {
-  /** What the account still has room for. */
+  /** The bytes that the account may still store. */
   roomBytes: number;
-  /** What the call says of a file above the service's own limit. */
+  /** The refusal of a file above the service's own limit. */
   tooLarge: (largestMb: number) => Refusal;
 }
 

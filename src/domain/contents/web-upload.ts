@@ -3,12 +3,12 @@ import { isOutside } from "#domain/outside-address";
 import { Refusal } from "#domain/refusal";
 import { ftpDownload, ftpFileOf, FtpRefusal } from "#ftp/download";
 
-/** How long the other side may be silent, and how long the whole may take. */
+/** How long the other side may be silent, and how long the whole download may take. */
 const patience = { silenceMs: 60_000, totalMs: 10 * 60_000 };
 const longestAddress = 2000;
 const chunkBytes = 128 * 1024;
 
-/** The address of a file on the web. Whether it may be reached is seen when it is asked for. */
+/** The URL of a file on the web. Whether it may be reached is checked when it is downloaded. */
 export function parseWebAddress(text: string): URL {
   const trimmed = text.trim();
   if (!/^(https?|ftp):\/\//i.test(trimmed)) throw new Refusal("invalid_protocol");
@@ -21,7 +21,7 @@ export function parseWebAddress(text: string): URL {
   return url;
 }
 
-/** The last segment of an address, as text; undefined when it ends in a slash. */
+/** The last segment of a URL, decoded; undefined if the URL ends in a slash. */
 export function fileNameOf({ pathname }: URL): string | undefined {
   const last = /[^/]*$/.exec(pathname.replace(/;type=[aid]$/i, ""))?.[0] ?? "";
   try {
@@ -31,15 +31,15 @@ export function fileNameOf({ pathname }: URL): string | undefined {
   }
 }
 
-/** A file that begins to come. */
+/** A file whose download has begun. */
 export interface WebFile {
   /** Fails with a DownloadFailed. */
   body: ReadableStream<Uint8Array>;
-  /** Not known of every file, and no proof. */
+  /** 0: unknown. The file may have another size. */
   announcedBytes: number;
 }
 
-/** Opens a file for download by HTTP, HTTPS or FTP. What goes wrong, also in the middle, is a DownloadFailed. */
+/** Opens a file for download by HTTP, HTTPS or FTP. Every failure, also in the middle, is a DownloadFailed. */
 export async function openWebFile(env: OutsideEnv, url: URL, limits = patience): Promise<WebFile> {
   const patient = { silenceMs: limits.silenceMs, deadline: AbortSignal.timeout(limits.totalMs) };
   const source = url.protocol === "ftp:" ? openFtp(env, url) : await openHttp(env, url, patient);

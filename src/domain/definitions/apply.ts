@@ -16,7 +16,7 @@ export async function getDefinition(
   return definitionOf(appliance, await readContents(db, appliance), baseUrl);
 }
 
-/** Makes an appliance what the definition says, all of it or nothing. What the definition omits stays. */
+/** Applies the whole definition to an appliance, or nothing of it. What the definition omits stays. */
 export async function applyDefinition(
   { env, db }: Place<ApplyEnv>,
   appliance: Appliance,
@@ -33,7 +33,7 @@ export async function applyDefinition(
   return await getDefinition({ env, db }, saved, baseUrl);
 }
 
-/** Those that differ. A list that is the same stays, so that its entries keep their ids. */
+/** The rows that differ. An equal list stays, so that its entries keep their ids. */
 function rowsOf({ before, after }: Plan): DefinitionRows {
   const [was, { columns, ...is }] = [allRowsOf(before), allRowsOf(after)];
   const differs = (name: keyof typeof is) => JSON.stringify(was[name]) !== JSON.stringify(is[name]);
@@ -54,7 +54,7 @@ async function whyRefused({ env, db }: Place<ApplyEnv>, read: Appliance): Promis
   return quotaExceeded();
 }
 
-/** What the account may have of what a definition brings. */
+/** The account's limits for what a definition adds. */
 export async function limitsFor(place: Place<ApplyEnv>, accountId: number): Promise<DefinitionLimits> {
   const { appliances, configurationBytes } = limitsOf(place.env);
   return { quotaBytes: await quotaBytes(place, accountId), appliances, configurationBytes };

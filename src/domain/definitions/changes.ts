@@ -4,7 +4,7 @@ import type { Configuration } from "#model/configuration";
 import { writeJson } from "#wire/json";
 import { viewOf } from "#wire/view";
 
-/** A value that differs, by its path in the document; `item`: of a list. Absent on a side: it is not there. */
+/** A value that differs, by its path in the document; `item`: of a list. `from` is absent if it was added, `to` if it was removed. */
 export interface DefinitionChange {
   name: string;
   item?: string;
@@ -49,7 +49,7 @@ const shortened = (text: string): string => {
 };
 const maxShown = 200;
 
-/** Passwords that differ. Both configurations are as stored: what is the same has the same sealed text. */
+/** Passwords that differ. Both configurations are as stored, where equal passwords have equal sealed texts. */
 export function passwordChanges(before: Configuration, after: Configuration): DefinitionChange[] {
   const known = new Map(passwordsOf(before).map(({ name, item, password }) => [name + item, password]));
   const changed = passwordsOf(after).filter((one) => (known.get(one.name + one.item) ?? one.password) !== one.password);
@@ -67,11 +67,11 @@ const passwordsOf = ({ users, databases }: Configuration) => [
   ),
 ];
 
-/** Between a name and its item; no name of an item has it. */
+/** Between a name and its item; items cannot contain it. */
 const separator = "\n";
 const viewer = { baseUrl: "", version: { name: "v2" } } as const;
 
-/** Each value by its path. An item of a list goes by its name, and what else it says is its value. */
+/** Each value by its path. A list item's key is its name, and its value the rest of the item. */
 function valuesOf(shown: Definition): Map<string, string> {
   const { definition: document } = JSON.parse(writeJson("definition", viewOf(definition, shown, viewer)));
   return new Map(pairsOf("", document).filter(([key]) => key !== "id"));
@@ -94,7 +94,7 @@ function itemsOf(path: string, items: readonly unknown[]): [string, string][] {
   });
 }
 
-/** What an item is called by people: the first of its texts. */
+/** The name of an item for people: the first of its texts. */
 function nameIn(item: unknown): { name: string; told: string } {
   if (typeof item !== "object" || item === null) return { name: String(item), told: String(item) };
   const { name, path, username, command, type, url, ...rest } = { ...item } as Record<string, unknown>;

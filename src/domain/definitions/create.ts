@@ -3,7 +3,7 @@ import { refuseOverLimit } from "#domain/accounts/limits";
 import { quotaExceeded } from "#domain/accounts/quota";
 import { parseArch, traitsOfClone } from "#domain/appliances/appliance";
 import { withEstimate } from "#domain/appliances/estimate";
-import { sealedAnew } from "#domain/configuration/secrets";
+import { sealedIfClear } from "#domain/configuration/secrets";
 import { getDefinition, limitsFor } from "#domain/definitions/apply";
 import type { Definition } from "#domain/definitions/definition";
 import {
@@ -24,7 +24,7 @@ import { listTemplateSets } from "#storage/template-sets";
 export interface NewRequest extends DefinitionRequest {
   /** Of a request that may come again. */
   requestId?: string | undefined;
-  /** Refuses to make a second appliance of the same name. */
+  /** Refuses a second appliance of the same name. */
   isNameNew?: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function planNewDefinition(
   return await planDefinition(place, await startOf(place, request), request);
 }
 
-/** Makes an appliance of a definition: a clone of the first template of its base system, with all that the definition says. */
+/** Creates an appliance from a definition: clones the first template of its base system, and applies the definition. */
 export async function createFromDefinition({ env, db }: Place<ApplyEnv>, request: NewRequest): Promise<Definition> {
   const made = await makeOnce(request.requestId, {
     find: (requestId) => findApplianceByUuid(db, requestId),
@@ -50,7 +50,7 @@ async function makeFrom({ env, db }: Place<ApplyEnv>, request: NewRequest): Prom
   const { after } = await planOf({ env, db }, start, request);
   const limits = await limitsFor({ env, db }, request.account.id);
   const { columns, ...rows } = allRowsOf(after);
-  const configuration = await sealedAnew(env, columns.configuration);
+  const configuration = await sealedIfClear(env, columns.configuration);
   const { id: _templateId, ...row } = start;
   const unique = request.isNameNew === true ? { name: columns.name } : {};
   const added = await addDefinition(
@@ -72,7 +72,7 @@ async function makeFrom({ env, db }: Place<ApplyEnv>, request: NewRequest): Prom
   throw quotaExceeded();
 }
 
-/** The new appliance before the definition changes anything. It has the id of its template, whose contents it has. */
+/** The new appliance before the definition changes anything. It has the id and the contents of its template. */
 async function startOf({ db }: Place<unknown>, { account, wanted, requestId }: NewRequest): Promise<Appliance> {
   const base = wanted.baseSystem;
   const known = (await listTemplateSets(db)).flatMap(({ templates }) => templates);

@@ -48,7 +48,7 @@ export async function readContents(db: Database, appliance: Appliance): Promise<
 /** In the order of a definition. */
 export const kinds = ["package", "pattern", "ban"] as const satisfies readonly Selection["kind"][];
 
-/** The same in words that mean the same in every service. Addresses of the service begin with `baseUrl`. */
+/** The contents in words that mean the same in every service. URLs of the service begin with `baseUrl`. */
 export function definitionOf(
   { id, baseSystem, arch }: Pick<Appliance, "id" | "baseSystem" | "arch">,
   { identity, configuration, repositories, selection, files, keys }: Contents,
@@ -75,7 +75,7 @@ export function definitionOf(
     patterns: chosen("pattern"),
     bans: chosen("ban"),
     files: files.map(fileOf),
-    // As it comes back: readers of documents read every end of a line as LF.
+    // As a reader of the document sees it: every line end as LF.
     gpgKeys: keys.map(({ name, target, key }) => ({ name, target, key: key.replaceAll(/\r\n?/g, "\n") })),
   };
 }

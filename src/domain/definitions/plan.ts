@@ -15,7 +15,7 @@ export type ApplyEnv = SealingKey & LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUO
 export interface DefinitionRequest {
   account: Account;
   wanted: WantedDefinition;
-  /** Addresses of the service begin with this. */
+  /** URLs of the service begin with this. */
   baseUrl: string;
 }
 
@@ -31,7 +31,7 @@ export interface ShownPlan {
   software: SoftwareEffect;
 }
 
-/** What `applyDefinition` would change. What is not resolved when the signal comes never is. */
+/** What `applyDefinition` would change. Resolution stops at the signal. */
 export async function planDefinition(
   { env, db }: Place<ApplyEnv>,
   appliance: Appliance,
@@ -50,7 +50,7 @@ export async function planDefinition(
   return { changes, software: await effectBetween({ env, db }, both, request.signal) };
 }
 
-/** What is there, what is wanted, and how they differ. */
+/** The present and the wanted contents, and how they differ. */
 export async function planOf(
   place: Place<SealingKey>,
   appliance: Appliance,
@@ -66,7 +66,7 @@ export async function planOf(
   return { before, after, changes };
 }
 
-/** What is stored of it. Each row has its columns in one order, so that equal rows are equal as JSON. */
+/** The rows to store. Their columns have a fixed order, so that equal rows are equal as JSON. */
 export function allRowsOf({ identity, configuration, repositories, selection, files, keys }: Contents) {
   const { name, version, imageType } = identity;
   return {

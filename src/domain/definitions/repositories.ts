@@ -3,9 +3,9 @@ import { publicUrl } from "#documents/repository";
 import { Refusal } from "#domain/refusal";
 import type { Repository } from "#storage/appliances";
 
-/* What repositories are called in a definition: words that mean the same in every service and in every account. */
+/* The names of repositories in a definition, which mean the same in every service and account. */
 
-/** One that the service stores has another address in each service, so it goes by its name. */
+/** A repository that the service stores has a different URL in each service, so its name stands for it. */
 export function repositoryOf({ name, url, isUserRepository }: Repository, baseUrl: string) {
   if (isUserRepository) return { uploads: true };
   return url.startsWith("service:") ? { name } : { name, url: publicUrl(url, baseUrl) };
@@ -13,7 +13,7 @@ export function repositoryOf({ name, url, isUserRepository }: Repository, baseUr
 
 type WantedRepository = NonNullable<NonNullable<(typeof wantedDefinition)["reads"]>["repositories"]>[number];
 
-/** The one of those that an account sees that a definition means. */
+/** The repository that a definition means, of those that an account sees. */
 export function repositoryMeant(
   visible: readonly Repository[],
   { name, url, uploads }: WantedRepository,
@@ -41,14 +41,14 @@ export function repositoryMeant(
 
 const uploadsPin = "uploads";
 
-/** What a pin to a repository says: its name, or its address where another one of the appliance has the same name. */
+/** The text of a pin to a repository: its name, or its URL if another repository of the appliance has the same name. */
 export function pinOf(pinned: Repository, all: readonly Repository[], baseUrl: string): string {
   if (pinned.isUserRepository) return uploadsPin;
   const isClear = pinned.name !== uploadsPin && all.filter(({ name }) => name === pinned.name).length === 1;
   return isClear ? pinned.name : (urlOf(pinned, baseUrl) ?? pinned.name);
 }
 
-/** Those that a pin may mean. */
+/** The repositories that a pin may mean. */
 export function pinnedTo(pin: string, all: readonly Repository[], baseUrl: string): Repository[] {
   const exact = all.filter((one) => (one.isUserRepository ? pin === uploadsPin : pin === urlOf(one, baseUrl)));
   return exact.length > 0 ? exact : all.filter(({ name }) => name === pin);

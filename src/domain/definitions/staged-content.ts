@@ -9,8 +9,8 @@ import { contentKey } from "#storage/blobs";
 import type { FileContent } from "#storage/overlay-files";
 
 /**
- * A content that is stored before a definition names it. No row knows it: what the client gets says, sealed, which blob it is. The
- * sweep removes blobs without a row after an hour, so this is shorter.
+ * A content that is stored before a definition names it. No row names it: the client gets the sealed id of the blob. The sweep
+ * removes blobs without a row after an hour, so this is shorter.
  */
 const validMs = 45 * 60_000;
 
@@ -35,7 +35,7 @@ export async function storeContent(
   return { sha256: stored.sha256, size: stored.size, upload };
 }
 
-/** Undefined: it is not this account's, is too old, or is not ours at all. */
+/** Undefined: it is another account's, too old, or not sealed by this service. */
 export async function findContent(
   env: SealingKey,
   accountId: number,

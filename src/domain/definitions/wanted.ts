@@ -24,7 +24,7 @@ export interface Reading {
   account: Account;
   appliance: Pick<Appliance, "baseSystem" | "arch">;
   baseUrl: string;
-  /** What to do about the content of a file that the service does not have: a plan needs none. */
+  /** What to do if the service lacks the content of a file: a plan does not need it. */
   missingContent: "refuse" | "assume";
 }
 
@@ -47,7 +47,7 @@ export async function wantedContents(
   };
 }
 
-/** Those of an appliance never change. */
+/** The base system and architecture of an appliance never change. */
 function refuseOtherBase({ baseSystem, arch }: Reading["appliance"], wanted: WantedDefinition): void {
   check((wanted.baseSystem ?? baseSystem) === baseSystem, "base_system", fixed(baseSystem));
   check((parseArch(wanted.arch) ?? arch) === arch, "arch", fixed(arch));
@@ -65,7 +65,7 @@ async function configuredOf(env: SealingKey, before: Contents, wanted: WantedDef
   return { identity: { name: after.name, version: after.version, imageType: after.imageType }, configuration };
 }
 
-/** No definition shows passwords: one that comes from another appliance must not make users whom everyone can be. */
+/** Definitions show no passwords, so one from another appliance must not create users without any. */
 function refuseNewWithoutPassword({ users }: Configuration, { configuration: change }: WantedDefinition): void {
   const known = new Set(users.map(({ name }) => name));
   const open = change?.users?.find(({ name, password }) => password === undefined && !known.has(name));
@@ -83,7 +83,7 @@ async function repositoriesOf(
   return [...new Map(found.map((one) => [one.id, one])).values()];
 }
 
-/** One list, in the order of the three. A pin that names no version keeps its repository. */
+/** One list: packages, patterns, bans. */
 function selectionOf(
   before: Contents,
   wanted: WantedDefinition,

@@ -21,14 +21,14 @@ import { findInput, findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import { findVisibleBuild } from "#storage/visible-builds";
 
-/** A finished build with all that is stored of it in addition to its image. */
+/** A finished build with what is stored of it in addition to its image. */
 export interface ComparedBuild {
   build: Build;
   input: FrozenInput;
   packages: ComparedPackage[];
 }
 
-/** In what the second of two builds differs from the first. */
+/** How the second of two builds differs from the first. */
 export interface BuildDifference {
   from: ComparedBuild;
   to: ComparedBuild;
@@ -40,7 +40,7 @@ export interface BuildDifference {
 /** `gone`: one of the images has expired, or is from before files were stored. */
 export type ComparedFiles = ({ state: "compared" } & FileDifference) | { state: "gone" };
 
-/** Two builds that this account may compare: its own, those that are shared with it, and published ones. */
+/** Two builds that this account may compare: its own, shared and published ones. */
 export async function findCompared(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   accountId: number,
@@ -63,7 +63,7 @@ export async function comparedBuild(env: Pick<Env, "BLOBS">, build: Build): Prom
   return { build, input, packages: packagesOf(installed, input) };
 }
 
-/** Everything but the files, which are looked at page by page. */
+/** Everything but the files, which are compared page by page. */
 export const buildDifference = (from: ComparedBuild, to: ComparedBuild): BuildDifference => ({
   from,
   to,
@@ -87,8 +87,8 @@ export async function compareFiles(
 }
 
 /**
- * Everyone sees that a secret has changed. Only the owner of its image sees the checksum, with which a guess of the content
- * could be checked.
+ * Everyone sees that a secret has changed. Only the owner of its image sees the checksum: with it, a guess of the content could
+ * be checked.
  */
 function shownChange(change: FileChange, isOwn: Record<"from" | "to", boolean>): FileChange {
   if (!isSecretPath(change.path)) return change;

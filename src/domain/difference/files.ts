@@ -1,6 +1,5 @@
 import { orderOf, type FileEntry } from "#contract/index";
-import type { FileIndex } from "#domain/images/file-store";
-import { entriesIn } from "#domain/images/subtree";
+import { entriesIn, type FileIndex } from "#domain/images/file-store";
 import type { Change } from "#domain/difference/packages";
 
 /** What is at a path of an image. */
@@ -21,7 +20,7 @@ export interface FileChange extends Change<ComparedFile> {
   path: string;
 }
 
-/** Which part of the images is asked for: at and below a directory, after a path, and how many changes at most. */
+/** The wanted part of the images: at and below a directory, after a path, with a maximum number of changes. */
 export interface FileRange {
   path: string;
   after?: string | undefined;
@@ -34,7 +33,7 @@ export interface FileDifference {
   next?: string;
 }
 
-/** Paths that one page looks at, so that two large images that are alike do not take all of a request's time: half a second. */
+/** Paths that one page compares, half a second's work: two large, similar images must not take all of a request's time. */
 const maxPaths = 50_000;
 
 /** Merges two indexes; only the blocks in use are in memory. */
@@ -61,7 +60,7 @@ interface Pair {
   to: FileEntry | undefined;
 }
 
-/** What both have under a path, or the one that has something. */
+/** Joins the entries of both by path. */
 async function* pairs(
   fromEntries: AsyncGenerator<FileEntry>,
   toEntries: AsyncGenerator<FileEntry>,
@@ -104,7 +103,7 @@ function comparedFile(entry: FileEntry): ComparedFile {
   return { ...facts, size: entry.size, ...(entry.sha256 !== undefined && { sha256: entry.sha256 }) };
 }
 
-/** A checksum that one of the builds does not have says nothing. */
+/** A checksum that only one build has is ignored. */
 const isSame = (was: ComparedFile, is: ComparedFile): boolean =>
   was.type === is.type &&
   was.mode === is.mode &&

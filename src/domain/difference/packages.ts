@@ -11,7 +11,7 @@ export interface ComparedPackage {
   checksum?: string | undefined;
 }
 
-/** What one image has and the other one has not, or has in another way. */
+/** Something that only one of two images has, or that differs between them. */
 export interface Change<T> {
   change: "added" | "removed" | "changed";
   from?: T;
@@ -23,8 +23,8 @@ export interface PackageChange extends Change<ComparedPackage> {
 }
 
 /**
- * By name, in the order of names. One for one is a change, also of the file alone under the same version; where a name has
- * several packages, as kernels have, each is there or not.
+ * Sorted by name. One package for another is a change, also if only the file differs. Where a name has several packages, as
+ * kernels do, each is added or removed.
  */
 export function packageDifference(from: readonly ComparedPackage[], to: readonly ComparedPackage[]): PackageChange[] {
   const [before, after] = [byName(from), byName(to)];
@@ -53,7 +53,7 @@ function changesOf(
 const without = (packages: readonly ComparedPackage[], others: readonly ComparedPackage[]): ComparedPackage[] =>
   packages.filter((one) => !others.some((other) => isSame(one, other)));
 
-/** An unknown checksum says nothing. */
+/** An unknown checksum is ignored. */
 const isSame = (one: ComparedPackage, other: ComparedPackage): boolean =>
   one.version === other.version &&
   one.arch === other.arch &&

@@ -1,6 +1,6 @@
 import type { FrozenInput } from "#contract/index";
 
-/** A setting that differs; `item`: of what there may be several. Absent on a side: it is not there. */
+/** A setting that differs; `item`: of a list. `from` is absent if it was added, `to` if it was removed. */
 export interface SettingChange {
   name: string;
   item?: string;
@@ -18,7 +18,7 @@ export function settingDifference(from: FrozenInput, to: FrozenInput): SettingCh
   return [...changes, ...scriptChanges(from, to)];
 }
 
-/** Between a setting's name and its item; neither can hold it. */
+/** Between a setting's name and its item; neither can contain it. */
 const separator = "\n";
 
 function changeOf(key: string, from: string | undefined, to: string | undefined): SettingChange {
@@ -33,7 +33,7 @@ function changeOf(key: string, from: string | undefined, to: string | undefined)
 
 type Setting = readonly [key: string, value: string];
 
-/** Without what the other one does not tell, since it is from before inputs told it. */
+/** Without settings that the other, older input does not contain yet. */
 function settingsOf(input: FrozenInput, other: FrozenInput): Map<string, string> {
   const { appliance, imageType, selection, repositories, keys = [], files = [] } = input;
   return new Map<string, string>([

@@ -14,7 +14,7 @@ type DeliveryState = "waiting" | "delivered" | "failed";
 /** One event on its way to one webhook. */
 export interface Delivery {
   id: number;
-  /** The webhook's uid, which SQLite makes a number of where it is an id of old. */
+  /** The webhook's uid; SQLite returns old ones, which were ids, as numbers. */
   webhookId: string | number;
   eventId: number;
   event: EventName;
@@ -63,7 +63,7 @@ export function afterAttempt(
 export const waitAfter = (attempts: number, random: number): number =>
   Math.round(Math.min(firstWaitMs * 2 ** (attempts - 1), longestWaitMs) * (0.75 + random / 2));
 
-/** How a webhook's deliveries have gone of late. */
+/** How a webhook's latest deliveries went. */
 export interface Health {
   /** The first failure since the last success. */
   failingSince: Date | null;

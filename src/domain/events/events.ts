@@ -17,7 +17,7 @@ import {
 } from "#storage/events";
 import type { NewPublication } from "#storage/publications";
 
-/** What an object says of the moment in which its state changed. */
+/** A change of an object's state. */
 export interface Moment {
   event: EventName;
   at: number;
@@ -27,13 +27,13 @@ export interface Moment {
 
 type EventsEnv = Pick<Env, "EVENTS" | "DB">;
 
-/** The object that keeps an account's events, tells its listeners and calls its webhooks. */
+/** The object that stores an account's events, sends them to its listeners and calls its webhooks. */
 export const eventsObject = (env: Pick<Env, "EVENTS">, { uid }: EventsOwner) => env.EVENTS.getByName(uid);
 
 /** Whose events they are. */
 export type EventsOwner = Pick<Account, "uid">;
 
-/** Tells the account; a second time changes nothing. */
+/** Repeating it changes nothing. */
 async function announce(env: Pick<Env, "EVENTS">, owner: EventsOwner, announcement: Announcement): Promise<void> {
   await eventsObject(env, owner).announce(announcement);
 }
@@ -61,7 +61,7 @@ export async function announceTestdrive(
   await announce(env, { uid: accountUid }, { key, event, at, account, subject: { testdrive } });
 }
 
-/** That a version is in the gallery. */
+/** The announcement that a version is in the gallery. */
 export function versionPublished({
   uuid,
   applianceId,
@@ -75,7 +75,7 @@ export function versionPublished({
   return { key: `publication ${uuid} ${event}`, event, at: publishedAt.getTime(), account, subject };
 }
 
-/** Tells what waits in the outbox; where that does not succeed it waits on, and the sweep tries again. */
+/** Announces an event of the outbox. If that fails, the event stays there, and the sweep tries again. */
 export async function sendOutboxEvent(
   { env, db }: Place<Pick<Env, "EVENTS">>,
   owner: EventsOwner,
@@ -85,15 +85,15 @@ export async function sendOutboxEvent(
     await announce(env, owner, announcement);
     await forgetOutboxEvent(db, id);
   } catch (error) {
-    logFailure("an event was not announced", error, { key: announcement.key });
+    logFailure("could not announce an event", error, { key: announcement.key });
     await noteOutboxTry(db, id, new Date());
   }
 }
 
-/** Events that one run of the sweeper tells. */
+/** Events that one run of the sweep announces. */
 const outboxAtOnce = 100;
 
-/** Tells what the request that wrote it could not. */
+/** A chore of the sweep: announces what the request that wrote it could not. */
 export async function sendOutbox({ env, db }: Place<Pick<Env, "EVENTS">>): Promise<void> {
   for (const { event, accountUid: uid } of await listOutbox(db, outboxAtOnce)) {
     await sendOutboxEvent({ env, db }, { uid }, event);
@@ -104,7 +104,9 @@ export async function sendOutbox({ env, db }: Place<Pick<Env, "EVENTS">>): Promi
 export async function endStreams(env: Pick<Env, "EVENTS">, account: Account): Promise<void> {
   await eventsObject(env, account)
     .hangUp()
-    .catch((error: unknown) => logFailure("the event streams of an account stay open", error, { account: account.id }));
+    .catch((error: unknown) =>
+      logFailure("could not end the event streams of an account", error, { account: account.id }),
+    );
 }
 
 interface Following {

@@ -25,8 +25,8 @@ export interface WebhookMessage {
 const postWithinMs = 10_000;
 
 /**
- * Posts a signed message. The address is looked at each time, since the rules may have changed; a redirect is not followed,
- * because it could lead elsewhere than where the owner sent it, and counts as a failure.
+ * Posts a signed message. Checks the URL each time, since the rules may have changed. A redirect is a failure and is not followed,
+ * because it could lead to an address that the owner did not choose.
  */
 export async function postMessage(
   env: OutsideEnv & Pick<Env, "API_KEY_ENCRYPTION_KEY">,

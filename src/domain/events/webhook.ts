@@ -73,7 +73,7 @@ export async function removeWebhook(
   // If this call fails, the object finds no row the next time it has something to send.
   await eventsObject(env, account)
     .forgetWebhook(gone.uid)
-    .catch((error: unknown) => logFailure("deliveries of a webhook stay", error, { webhook: id }));
+    .catch((error: unknown) => logFailure("could not delete the deliveries of a webhook", error, { webhook: id }));
 }
 
 /** The last 100, newest first. */
@@ -86,7 +86,7 @@ export async function listDeliveries(
   return await eventsObject(env, account).listDeliveries(uid);
 }
 
-/** Sends the same body once more, as a delivery of its own; answers that. A disabled webhook that takes it is enabled again. */
+/** Sends the same body again as a new delivery, and returns that. If a disabled webhook accepts it, the webhook is enabled again. */
 export async function replayDelivery(
   { env, db }: Place<Pick<Env, "EVENTS">>,
   account: Account,

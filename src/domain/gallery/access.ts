@@ -4,8 +4,8 @@ import type { Database } from "#storage/db";
 import { findPublication, isPublished, type Publication } from "#storage/publications";
 
 /**
- * A published version; the one that was published last when none is named. An appliance that is not in the gallery is
- * refused in another way than one that does not exist, also for other accounts (wire.md §4.1).
+ * A published version; by default the one that was published last. Unpublished and unknown appliances are refused with different
+ * codes, also for other accounts (wire.md §4.1).
  */
 export async function getPublication(
   db: Database,
@@ -52,7 +52,7 @@ export async function getOwnForGallery(
 
 export const notPublished = (reason: IdReason) => new Refusal("version_not_published", { reason });
 
-/** `0.0.2`, or none: the version that was published last. Other text is refused with another code. */
+/** Like `0.0.2`, or absent. Other text is refused with another code. */
 const isVersion = (text = "0.0.1"): boolean => /^\d{1,9}\.\d{1,9}\.\d{1,9}$/.test(text);
 
 async function getAnyAppliance(db: Database, id: number): Promise<Appliance> {

@@ -8,7 +8,7 @@ import type { Database } from "#storage/db";
 import { addUse } from "#storage/gallery-opinions";
 import type { Publication } from "#storage/publications";
 
-/** Counts for popularity; what the owner does is not counted. */
+/** Counts a use for popularity, except the owner's. */
 export async function noteUse(
   db: Database,
   account: Pick<Account, "id">,

@@ -42,7 +42,7 @@ async function filterOf(db: Database, query: GalleryQuery): Promise<GalleryFilte
 
 const maxWords = 16;
 
-/** A word of punctuation alone says nothing. */
+/** Words that are only punctuation are ignored. */
 const wordsOf = (term: string): string[] =>
   term
     .replace(/[\u0000-\u001f\u007f]/g, " ")

@@ -42,7 +42,7 @@ export async function getComments(db: Database, accountId: number, applianceId: 
   return await listComments(db, applianceId);
 }
 
-/** The publisher of an appliance removes any comment on it, and everyone their own. */
+/** The publisher of an appliance may remove any comment on it, other accounts only their own. */
 export async function removeComment(
   db: Database,
   { id: accountId }: Pick<Account, "id">,
@@ -56,7 +56,7 @@ export async function removeComment(
   }
 }
 
-/** Answers all comments with the new one. */
+/** Adds a comment, and returns all of them. */
 export async function comment(
   { env, db }: Place<LimitsEnv>,
   { id: accountId }: Account,

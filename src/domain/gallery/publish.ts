@@ -36,8 +36,8 @@ interface PublishRequest extends VersionOf {
 }
 
 /**
- * Puts a version that has been built into the gallery: a snapshot of the appliance and of what its images hold. One
- * conditional statement decides between simultaneous requests; the checks before it say what is wrong.
+ * Publishes a built version in the gallery: a snapshot of the appliance and of the contents of its images. One conditional
+ * statement decides between simultaneous requests; the checks before it give the reasons.
  */
 export async function publish(place: Place<UsedEnv>, account: Account, request: PublishRequest): Promise<Publication> {
   return await makeOnce(request.requestId, {
@@ -61,7 +61,7 @@ async function publishNow(
     await sendOutboxEvent(place, account, added.event);
     return added.publication;
   }
-  // A change in between has prevented it; refuse with the code for that change.
+  // A change in between has prevented it; refuse with its code.
   await buildToPublish(db, { applianceId, version });
   throw new Refusal("unknown_error", { message: "The appliance has just changed. Please try again." });
 }
@@ -76,7 +76,7 @@ export async function changeReleaseNotes(
   return changed ?? (await getPublication(db, account.id, { applianceId, version }));
 }
 
-/** Takes a version out of the gallery; comments and ratings stay stored for the next one. */
+/** Removes a version from the gallery. Its comments and ratings stay for the next one. */
 export async function unpublish(db: Database, account: Account, { applianceId, version }: VersionOf): Promise<void> {
   await getOwnForGallery(db, account.id, applianceId);
   if (await deletePublication(db, applianceId, version)) return;

@@ -48,7 +48,7 @@ async function publicAccounts(env: SealingKey, stored: Configuration, template: 
   }));
 }
 
-/** What a finished build has installed, and what of that was asked for. */
+/** What a finished build has installed, and which of that was selected. */
 export async function softwareIn(
   { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
   build: Build,

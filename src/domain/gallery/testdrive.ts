@@ -9,7 +9,7 @@ import type { Account } from "#storage/accounts";
 import { findAnyBuild } from "#storage/builds";
 import type { Publication } from "#storage/publications";
 
-/** Boots a published version for any account, which spends a testdrive of its own. */
+/** Boots a published version for any account. It counts as that account's testdrive. */
 export async function tryPublication(
   { env, db }: Place<TestdriveEnv>,
   account: Account,

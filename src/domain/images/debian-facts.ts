@@ -7,7 +7,7 @@ import type { Repository } from "#storage/repositories";
 
 type Source = Pick<Repository, "accountId" | "url" | "signer" | "signingKeys" | "acceptsExpired">;
 
-/** What only the description of a Debian system needs; undefined: it is none. `keys`: the appliance's own. */
+/** What only the description of a Debian system needs; undefined: it is another system. `keys`: the appliance's own. */
 export function debianFacts(
   base: BaseSystemFacts,
   repositories: readonly Source[],
@@ -18,7 +18,7 @@ export function debianFacts(
   if (release === undefined) {
     throw new Refusal("configuration_error", { message: `It is not known which release of Debian ${base.title} is.` });
   }
-  // The keys of the distribution itself are in a package of it, which is updated when they change.
+  // A package of the distribution has its own keys, and is updated when they change.
   const added = repositories
     .filter(({ accountId }) => accountId !== null)
     .flatMap(({ signingKeys }) => signingKeys ?? []);
@@ -27,7 +27,7 @@ export function debianFacts(
   return { release, sources, keys: [...all.values()] };
 }
 
-/** Only a catalogue's repositories are mirrored for this service. */
+/** Replaces this service's mirror of a catalogue's repository by the public one. */
 function addressForImage({ publicMirrors = {} }: BaseSystemFacts, { accountId, url }: Source): string {
   if (accountId !== null) return url;
   const [mirror, found] = Object.entries(publicMirrors).find(([begin]) => url.startsWith(`${begin}/`)) ?? [];

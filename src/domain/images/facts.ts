@@ -21,7 +21,7 @@ import { contentKey } from "#storage/blobs";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
 
-/** What is known before the configuration is looked at. */
+/** What is known before the configuration is read. */
 interface Asked {
   version: string;
   imageType: ImageType;
@@ -32,7 +32,7 @@ interface Asked {
   bootstrap: string[] | null;
 }
 
-/** Everything of an appliance that a description of its image is made of; passwords are hashed here. */
+/** Everything that describes the image of an appliance. Hashes the passwords. */
 export async function imageFacts(
   { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
@@ -72,7 +72,7 @@ export async function imageFacts(
   return { facts, keys: await Promise.all(frozenKeys) };
 }
 
-/** The pictures first, so that a file of the appliance's own in their place stays. */
+/** Pictures come first, so that an own file at the same path replaces them. */
 async function frozenFiles(
   { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
@@ -92,7 +92,7 @@ function frozenFile(file: OverlayFile): FrozenFile {
   return { path: placeOf(file), mode, owner, group, size, sha256, blobId };
 }
 
-/** A picture of the appliance's own: the service's default ones are no part of an image. */
+/** The appliance's own picture: images do not contain the service's defaults. */
 async function frozenPicture(
   env: Pick<Env, "BLOBS">,
   kind: "logo" | "background",

@@ -18,7 +18,7 @@ const tailBytes = 64 * 1024;
 /** Blocks of one read where all are wanted: a MiB unpacked. */
 const blocksAtOnce = 16;
 
-/** The index of a file store: a path costs a table, which is read once, and one block. What it says came from an agent. */
+/** The index of a file store. A path costs one block, and the first also a table. The contents came from an agent, so they are checked. */
 export class FileIndex {
   readonly #blobs: R2Bucket;
   readonly #blob: StoredBlob;
@@ -52,7 +52,7 @@ export class FileIndex {
     return entries?.findLast((entry) => orderOf(entry.path) <= order);
   }
 
-  /** All entries from that place in the order on (`orderOf`); some blocks are read at a time, and none is kept. */
+  /** All entries from that place in the order on (`orderOf`). Reads some blocks at a time, and caches none. */
   async *entriesFrom(order: string): AsyncGenerator<FileEntry> {
     const start = this.#blocks.findLastIndex(({ first }) => orderOf(first) <= order);
     let before = "";
@@ -95,9 +95,26 @@ export class FileIndex {
   }
 }
 
-/** A store that cannot be read is as good as none; the operator finds the reason in the log. */
+/** Everything of an image at and below `path`, after `after`. */
+export async function* entriesIn(
+  index: Pick<FileIndex, "entriesFrom">,
+  path: string,
+  after?: string,
+): AsyncGenerator<FileEntry> {
+  const order = orderOf(path);
+  const below = path === "/" ? order : `${order}\0`;
+  // Nothing sorts between a key and the same key followed by NUL.
+  const start = after === undefined ? order : `${orderOf(after)}\0`;
+  for await (const entry of index.entriesFrom(start > order ? start : order)) {
+    const at = orderOf(entry.path);
+    if (at !== order && !at.startsWith(below)) return;
+    yield entry;
+  }
+}
+
+/** An unreadable store counts as missing; the log has the reason. */
 export function unreadable({ key }: StoredBlob, why: unknown): Refusal {
-  logFailure("a file store cannot be read", why, { key });
+  logFailure("could not read a file store", why, { key });
   return new Refusal("raw_image_unavailable");
 }
 
@@ -125,6 +142,6 @@ function within(blob: StoredBlob, bytes: number, most: number): number {
   return bytes;
 }
 
-/** A gzip member, which is refused when it holds more than announced. */
+/** Unpacks a gzip member; throws if it is larger. */
 const textOf = (packed: Uint8Array, maxOutputLength: number): string =>
   gunzipSync(packed, { maxOutputLength }).toString("utf8");

@@ -13,13 +13,13 @@ export interface ImageFile {
   size: number;
   /** Differs for every content of every build. */
   tag: string;
-  /** Its bytes from the first one on; as many as the store has, which came from an agent. */
+  /** Its bytes; as many as the store has, which came from an agent. */
   open: () => Promise<ReadableStream<Uint8Array>>;
 }
 
 /**
- * What is in the image of a build at a path: links are followed inside the image, and only a regular file is one. Only the
- * owner of the image gets its secrets.
+ * The regular file at a path of a build's image. Follows links inside the image. Only the owner of the image gets its
+ * secrets.
  */
 export async function findImageFile(
   { env, db }: Place<Pick<Env, "BLOBS">>,

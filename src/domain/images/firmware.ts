@@ -1,7 +1,7 @@
 import type { Arch, Firmware, ImageType } from "#contract/index";
 import type { BaseSystemFacts } from "#model/catalogue";
 
-/** What decides about the firmware of an image; `packages`: all that it gets. */
+/** What decides the firmware of an image; `packages`: all of its packages. */
 export interface BootFacts {
   arch: Arch;
   imageType: ImageType;
@@ -12,8 +12,8 @@ export interface BootFacts {
 export const firmwareOf = (facts: BootFacts): Firmware => (efiBootLoaderOf(facts) === undefined ? "bios" : "efi");
 
 /**
- * The package by which an image boots by UEFI, and by BIOS as before; undefined: by BIOS alone (decision 31). What starts from
- * a network has no boot loader of its own.
+ * The package with which an image boots by UEFI as well as by BIOS; undefined: by BIOS only (decision 31). Network images have no
+ * boot loader of their own.
  */
 export function efiBootLoaderOf({ arch, imageType, baseSystem, packages }: BootFacts): string | undefined {
   if (arch !== "x86_64" || imageType === "net") return undefined;

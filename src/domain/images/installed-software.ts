@@ -34,7 +34,7 @@ export interface ShownPackage {
   installSizeBytes?: number | undefined;
 }
 
-/** What a build has installed, or without one what the next build will install. */
+/** What a build has installed; without a build, what the next one will install. */
 export async function installedSoftware(
   place: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,

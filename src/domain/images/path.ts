@@ -10,9 +10,9 @@ const maxLinks = 40;
  * The regular file that a path means inside an image, where "/" is the image's root and nothing leads out of it. Undefined:
  * there is none, or it is something else, or the links go in circles.
  *
- * Of a path that is not in the index, the entry before it tells how far it goes: a directory stands right before all that is
- * below it, so the longest part of the path that exists is an ancestor of that entry, or the entry itself. Only when it
- * is the entry itself can it be a link, which has nothing below it.
+ * If the path is not in the index, the entry before it shows how far the path exists: a directory comes right before everything
+ * below it, so the longest existing part is an ancestor of that entry, or the entry itself. Only the entry itself can be
+ * a link, because nothing is below a link.
  */
 export async function fileAt(path: string, entryBefore: EntryBefore): Promise<RegularFile | undefined> {
   let place: string[] = [];

@@ -1,7 +1,6 @@
 import { isSecretPath, type RegularFile } from "#contract/index";
-import type { FileIndex } from "#domain/images/file-store";
 import type { EntryBefore } from "#domain/images/path";
-import { entriesIn } from "#domain/images/subtree";
+import { entriesIn, type FileIndex } from "#domain/images/file-store";
 import { Refusal } from "#domain/refusal";
 
 /** Refuses each step of a path that is a secret: the path itself, and what its links lead to. */
@@ -12,9 +11,9 @@ export function refusingSecrets(entryBefore: EntryBefore): EntryBefore {
   };
 }
 
-/** Where the secrets of a system are that may have a second name. */
+/** Where the secrets of a system are. */
 const places = ["/etc", "/root", "/home"];
-/** Names that one request looks at: half a second. */
+/** Names that one request compares: half a second's work. */
 const maxNames = 50_000;
 
 /** Refuses a file that is a hard link to a secret, or a copy of one: both are the same place of the store. */

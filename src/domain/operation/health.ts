@@ -1,6 +1,6 @@
 import type { Snapshot } from "#domain/operation/snapshot";
 
-/** Why work does not flow. */
+/** Why work is blocked. */
 export interface Trouble {
   code: TroubleCode;
   message: string;
@@ -23,10 +23,10 @@ const waits = {
 };
 /** The sweep runs every minute. */
 const lateMs = 5 * minute;
-/** So long a dead letter counts. */
+/** How long an import that was given up counts. */
 const givenUpMs = 60 * minute;
 
-/** Everything that keeps work from flowing; empty: it flows. */
+/** Everything that blocks work; empty: nothing does. */
 export const troublesOf = (now: Snapshot): Trouble[] =>
   [noAgents(now), buildsWait(now), sweepLate(now), importsGivenUp(now), diskFull(now)].flatMap(
     (trouble) => trouble ?? [],

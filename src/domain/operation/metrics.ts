@@ -2,7 +2,7 @@ import { troubleCodes, troublesOf } from "#domain/operation/health";
 import type { Snapshot } from "#domain/operation/snapshot";
 import type { Counter, CounterName } from "#storage/counters";
 
-/** A value, and what tells it apart from the others of its metric. */
+/** A value, and the labels that distinguish it from others of its metric. */
 interface Sample {
   labels?: Readonly<Record<string, string>>;
   value: number;
@@ -27,7 +27,7 @@ const known: Partial<Record<CounterName, readonly string[]>> = {
   refusals: ["internal_error 500", "other 500"],
 };
 
-/** Everything that is known of a moment. */
+/** All metrics of one moment. */
 export const metricsOf = (now: Snapshot): Metric[] => [
   ...ofBuilds(now),
   ...ofAgents(now),

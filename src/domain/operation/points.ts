@@ -1,8 +1,8 @@
 import { logFailure } from "#log/log";
 
 /**
- * Writes a data point for Analytics Engine, if the operator has bound it. The labels are words of the code: never what a client
- * sent. A point that is not written fails nothing: the binding throws when an invocation has written too many.
+ * Writes a data point to Analytics Engine, if the operator has bound it. Labels are words of the code, never a client's text. A
+ * failure is only logged: the binding throws when an invocation has written too many.
  */
 export function writePoint(
   { METRICS }: Pick<Env, "METRICS">,
@@ -12,6 +12,6 @@ export function writePoint(
   try {
     METRICS?.writeDataPoint({ indexes: [metric], blobs: [...labels], doubles: [1] });
   } catch (error) {
-    logFailure("a data point was not written", error, { metric });
+    logFailure("could not write a data point", error, { metric });
   }
 }

@@ -3,13 +3,13 @@ import { logFailure } from "#log/log";
 import { addToCounters } from "#storage/counters";
 import { openDatabase } from "#storage/db";
 
-/** A statement takes a hundred values. */
-const mostAtOnce = 20;
+/** A statement takes at most a hundred values. */
+const maxAtOnce = 20;
 const writeAfterMs = 1_000;
-/** If the request that was to write was ended before, another one does. */
+/** If the request that should write ended early, another one does it. */
 const lostAfterMs = 10_000;
 
-/** Of this isolate, and not yet in the database. */
+/** Counts of this isolate that are not in the database yet. */
 const pending = new Map<string, number>();
 let writesAt = -Infinity;
 
@@ -18,7 +18,7 @@ interface Answered {
   waitUntil: (work: Promise<void>) => void;
 }
 
-/** Counts an answer that is an error. An isolate writes once a second at most, however many there are. */
+/** Counts an error answer. An isolate writes at most once a second. */
 export function countRefusal({ env, waitUntil }: Answered, { code, status }: { code: string; status: number }): void {
   writePoint(env, "refusals", [code, String(status)]);
   add(`${code} ${status}`, 1);
@@ -34,14 +34,14 @@ async function write(env: Pick<Env, "DB">): Promise<void> {
   writesAt = -Infinity;
   while (pending.size > 0) {
     const taken = [...pending]
-      .slice(0, mostAtOnce)
+      .slice(0, maxAtOnce)
       .map(([label, value]) => ({ name: "refusals", label, value }) as const);
     for (const { label } of taken) pending.delete(label);
     try {
       await addToCounters(openDatabase(env.DB), taken, new Date());
     } catch (error) {
       for (const { label, value } of taken) add(label, value);
-      logFailure("refusals are counted later", error);
+      logFailure("could not write the counts of refusals", error);
       return;
     }
   }

@@ -27,7 +27,7 @@ export interface Snapshot {
   amounts: Amounts;
   /** Full: idle, and without room on its disk for a build. */
   agents: { isAlive: boolean; isBusy: boolean; isDrained: boolean; isFull: boolean }[];
-  /** The queued build that has waited longest of those that an agent which is alive can do; undefined: there is none. */
+  /** The queued build that has waited longest and that an agent which is alive can do; undefined: there is none. */
   doable?: { waitsSince: number; by: "idle agents" | "busy agents" | "full agents" } | undefined;
   counters: Counter[];
   chores: ChoreRun[];
@@ -93,10 +93,10 @@ function workersIn(able: readonly AgentNow[]): NonNullable<Snapshot["doable"]>["
 }
 
 let latest: Snapshot | undefined;
-/** How old a snapshot may be that anyone can ask for. */
+/** The age limit of a snapshot that every caller may request. */
 const recentMs = 10_000;
 
-/** A snapshot that is at most some seconds old. However many ask, an isolate takes one. */
+/** A snapshot that is at most some seconds old, shared by all requests of the isolate. */
 export async function recentSnapshot({ env, db }: Place<SnapshotEnv>): Promise<Snapshot> {
   const now = Date.now();
   if (!latest || latest.at < now - recentMs || latest.at > now) latest = await takeSnapshot({ env, db }, now);

@@ -7,7 +7,7 @@ import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 const pageSize = 100;
 const position = "storage-use";
 
-/** Adds up what all accounts store, a page of accounts at a time; at the end of a round the sum is stored for the metrics. */
+/** Adds up what all accounts store, a page of accounts per run. After the last page, stores the sum for the metrics. */
 export async function measureStorage({ db }: Pick<Place, "db">): Promise<void> {
   const [after = 0, before = 0] = (await findSweepPosition(db, position))?.split(" ").map(Number) ?? [];
   const page = await listUsedBytes(db, { after, limit: pageSize });

@@ -1,6 +1,6 @@
 import type { BaseSystemFacts } from "#model/catalogue";
 
-/** What a repository that is for none of our base systems is listed under. */
+/** The base system of repositories that are for none of ours. */
 export const otherBaseSystem = "other";
 
 export interface KnownBaseSystem {
@@ -8,7 +8,7 @@ export interface KnownBaseSystem {
   facts: BaseSystemFacts;
 }
 
-/** By its address, or by what its index says; undefined: its packages must tell. */
+/** By its URL, or by its index; undefined: only its packages can tell. */
 export function baseSystemByIndex(
   known: readonly KnownBaseSystem[],
   { url, distributions }: { url: string; distributions: readonly { cpeId?: string; name: string }[] },

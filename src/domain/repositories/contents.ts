@@ -26,12 +26,12 @@ interface Fetched {
 }
 
 /**
- * What is in the repository: read out of its lists once for each address and checksum of the index, and shown by all
- * repositories that have both.
+ * The contents of a repository. They are read once for each URL and checksum of the index, and all repositories with both
+ * share them.
  *
- * Each repository has downloaded and checked the files, and its signature, before it comes here: nothing is shown to an
- * account that it could not have fetched, and no trust but its own counts. A first import takes as long as if it were the
- * only one: how long one waits does not tell whether another account has the address, too.
+ * Each repository has downloaded and checked the files, and its signature, before: an account sees only what it could have
+ * fetched, and only its own trust counts. A first import waits as long as if it were the only one, so that the time does not
+ * reveal whether another account has the same URL.
  */
 export async function contentsOf({ env, db }: Place, fetched: Fetched): Promise<MadeImport> {
   const { repository, opened } = fetched;
@@ -49,7 +49,7 @@ export async function contentsOf({ env, db }: Place, fetched: Fetched): Promise<
 const sourceOf = ({ url, arches, catalogue }: Repository, { type }: OpenedRepository) =>
   type === "deb" && catalogue !== null ? `${url} [${arches.join()}]` : url;
 
-/** Undefined: another import of the same contents was faster. What a crash leaves is the sweep's. */
+/** Undefined: another import of the same contents was faster. The sweep removes what a crash leaves. */
 async function make(
   { env, db }: Place,
   { repository, contents, ...source }: Fetched & { contents: Contents; limits: ImportLimits },
@@ -86,7 +86,7 @@ async function remove(
   if (objects.length > 0) await env.BLOBS.delete(objects.map(({ key }) => key));
 }
 
-/** Removes contents that were made for a repository which shows others by now, unless another repository shows them. */
+/** Removes contents that were made for a repository that shows others by now, unless another repository shows them. */
 export async function removeUnshown({ env, db }: Place, { id, parts }: MadeImport): Promise<void> {
   const [part] = parts;
   if ((await releaseImport(db, id)) && part !== undefined) {

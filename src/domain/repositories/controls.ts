@@ -7,8 +7,8 @@ import { controlKey, controlPrefixOfPart } from "#storage/blobs";
 const maxBytes = 128 * 2 ** 20;
 
 /**
- * What `Packages` says of each package of an import, next to its .solv files: a build needs the paragraphs of its packages as
- * they are, and the solver knows only a part of what they say. One compressed text for some thousand packages.
+ * Stores the paragraphs of `Packages` next to an import's .solv files: a build needs them unchanged, and the solver reads only a
+ * part of them. One compressed text for some thousand packages.
  */
 export class ControlWriter {
   readonly #put: (n: number, bytes: ArrayBuffer) => Promise<unknown>;
@@ -32,7 +32,7 @@ export class ControlWriter {
   }
 }
 
-/** The paragraphs of packages of an import, by `debKey`; those that it does not have are left out. */
+/** The paragraphs of packages of an import, by `debKey`, as far as it has them. */
 export async function readControls(
   blobs: R2Bucket,
   parts: readonly string[],

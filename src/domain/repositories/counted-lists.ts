@@ -1,6 +1,6 @@
 import type { Download, RepositoryPart } from "#repodata/opened-repository";
 
-/** The same download, and which part of the lists has come through it. */
+/** The same download, with the part of the lists that it has read. */
 export function countedLists(lists: readonly RepositoryPart[], download: Download) {
   const totalBytes = lists.reduce((sum, { sizeBytes = NaN }) => sum + sizeBytes, 0);
   let readBytes = 0;

@@ -17,7 +17,7 @@ const leastBytesInPace = 240 * 2 ** 10;
 
 const ownPrefix = "service:/repositories/";
 
-/** The downloads of an import have used up their time. */
+/** The downloads of an import have used all of their time. */
 export class DownloadTookTooLong extends DownloadFailed {}
 
 /** Where the files of a repository come from. */
@@ -27,7 +27,7 @@ export interface Source {
   isOurs: boolean;
 }
 
-/** Reads the files of a repository: one of the service itself out of R2, others from their mirror until `signal` ends that. */
+/** Reads the files of a repository: the service's own from R2, others from their mirror until `signal` aborts. */
 export function sourceOf(
   env: Env,
   repository: Repository,
@@ -44,7 +44,7 @@ export function sourceOf(
 export const rulesFor = (env: Env, { catalogue }: Pick<Repository, "catalogue">): Env =>
   catalogue === null ? env : rulesOfCatalogue(env);
 
-/** What R2 calls the version of the index of a repository of the service itself; undefined: the files are elsewhere. */
+/** R2's etag of the index of a repository of the service itself; null: there is no index; undefined: it is another's repository. */
 export async function ownIndexTag(env: Env, repository: Repository): Promise<string | null | undefined> {
   const keyOf = ownKey(repository);
   if (!keyOf) return undefined;
@@ -90,14 +90,14 @@ async function bodyOf(answer: Response, watched: Watched): Promise<ReadableStrea
   throw new DownloadFailed(`${watched.url} answers ${answer.status}.`);
 }
 
-/** What a mirror sends, until it breaks off, is too slow, or the import's time is over: each is the mirror's fault. */
+/** What a mirror sends. Throws DownloadFailed, the mirror's fault, if it breaks off, is too slow, or the import's time is over. */
 async function* paced(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   { url, signal }: Watched,
 ): AsyncGenerator<Uint8Array> {
   let failure: unknown;
   let bytesInPace = 0;
-  // A read that waits ends with that, too.
+  // Also ends a waiting read.
   const end = (reason: unknown) => {
     failure ??= reason;
     reader.cancel(reason).catch(() => {});

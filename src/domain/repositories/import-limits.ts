@@ -4,7 +4,7 @@ import { RepodataFault } from "#repodata/fault";
 import { findImport } from "#storage/imports";
 import type { Repository } from "#storage/repositories";
 
-/** What an import may make of an index; small ones open to a hundred times their size. */
+/** How much an import may store: a small compressed index may open to a hundred times its size. */
 export interface ImportLimits {
   packages: number;
   /** Of the rows that search reads: names, versions, summaries, descriptions. */
@@ -18,8 +18,8 @@ export const importLimits: ImportLimits = { packages: 200_000, bytes: 128 * 2 **
 export const maxSolvBytes = 64 * 2 ** 20;
 
 /**
- * What an import of this repository may make: also no more than its account has left, when what it shows now is gone.
- * Its account's imports take turns, so that at most two run at the same time, and one may exceed the limit.
+ * How much an import of this repository may store: at most what its account has left, plus what the repository shows now. At most
+ * two imports of an account run at the same time, so one may exceed the limit.
  */
 export async function limitsFor({ env, db }: Place<LimitsEnv>, repository: Repository): Promise<ImportLimits> {
   const { accountId, importId } = repository;

@@ -3,9 +3,9 @@ import { RequestId } from "#contract/index";
 import type { Patience } from "#domain/repositories/import";
 import { requestIdNow } from "#log/request-id";
 
-/** What each queue of imports is called. */
+/** The names of the queues of imports. */
 export const importsQueues: Record<string, Patience> = { "kiln-imports": "quick", "kiln-slow-imports": "patient" };
-/** Where messages end whose import was killed or failed at every try. */
+/** Gets messages whose import was killed or failed at every try. */
 export const deadImportsQueue = "kiln-dead-imports";
 
 /** A repository whose turn it is. The rows are the truth; this is only the wake-up. */

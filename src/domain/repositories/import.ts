@@ -49,13 +49,13 @@ const downloadMs = { quick: 10_000, patient: 300_000 };
 export type Patience = keyof typeof downloadMs;
 
 /**
- * Checks a repository and imports it if it has changed. What is wrong with it goes into its row, and the last good
+ * Checks a repository and imports it if it has changed. A problem of the repository is written to its row, and the last good
  * revision stays; a thrown error is a fault of this service.
  *
- * Blobs and rows of packages come first, under a name of their own; then one UPDATE shows them. Two imports at the same time do
- * not touch each other: the one that began last is shown.
+ * Blobs and rows of packages come first, under their own id; then one UPDATE shows them. Two simultaneous imports do not affect
+ * each other: the one that began last is shown.
  *
- * `too_slow`: its mirror is too slow for a quick import, and a patient one has to do it.
+ * `too_slow`: the mirror is too slow for a quick import, and a patient one must do it.
  */
 export async function importRepository(
   { env, db }: Place,
@@ -70,7 +70,7 @@ export async function importRepository(
   const timer = setTimeout(() => late.abort(tooSlow(patience)), downloadMs[patience]);
   try {
     const reach = { fetchOutside: fetchOutside ?? outsideFetch(rulesFor(env, repository)), signal: late.signal };
-    await lookAndImport({ env, db, repository, importId, indexTag, ...reach });
+    await checkAndImport({ env, db, repository, importId, indexTag, ...reach });
   } catch (error) {
     if (patience === "quick" && error instanceof DownloadTookTooLong) return "too_slow";
     const problem = problemOf(error);
@@ -85,21 +85,21 @@ export async function importRepository(
 const tooSlow = (patience: Patience) =>
   new DownloadTookTooLong(`The mirror took longer than ${downloadMs[patience] / 1000} s to send its files.`);
 
-/** Says that the service itself could not do it, after the last try. */
+/** Writes to the row, after the last try, that the service could not do the import. */
 export async function giveUpImport(db: Database, repositoryId: number, problem: string): Promise<void> {
   const repository = await findRepository(db, repositoryId);
   if (!repository?.checkId || repository.importState !== "importing") return;
   await failImport(db, repositoryId, { checkId: repository.checkId, problem, indexTag: repository.indexTag });
 }
 
-async function lookAndImport(work: Import): Promise<void> {
+async function checkAndImport(work: Import): Promise<void> {
   const { env, db, repository, importId, indexTag } = work;
   const source = sourceOf(env, repository, work);
   const deb = { ...debRequestOf(repository), ownersKeys: await ownersKeys(db, repository) };
   const opened = await openRepository(source.download, deb);
   refuseOtherType(repository, opened);
   refuseGivenKeys(repository, opened);
-  // Keys that the catalogue, or a person, has given may take turns; each of them proves who signed.
+  // Given keys may alternate: each of them proves who signed.
   if (deb.keys.length === 0 && !isSameSigner(repository.signer ?? undefined, opened.signer)) {
     throw new RepodataFault("bad_signature", "the repository is not signed by the key that signed it before");
   }
@@ -111,7 +111,7 @@ async function lookAndImport(work: Import): Promise<void> {
   await show(work, opened, staged.download);
 }
 
-/** What is known of a repository of deb before its index is read. The architectures of others come from their packages. */
+/** What is known of a Debian repository before its index is read. Accounts' repositories get their architectures from their packages. */
 const debRequestOf = (repository: Repository): Omit<DebRequest, "ownersKeys"> => ({
   keys: isDebPerhaps(repository) ? (repository.signingKeys ?? []) : [],
   acceptsExpired: repository.acceptsExpired,
@@ -130,10 +130,10 @@ async function ownersKeys(db: Database, repository: Repository): Promise<FrozenK
   return await listKeysOfAccount(db, accountId, maxOwnersKeys);
 }
 
-/** Of more keys the newest count. */
+/** If there are more, the newest count. */
 const maxOwnersKeys = 50;
 
-/** Others have their keys next to their index: nothing would ever use the given ones. */
+/** Other repositories have their keys next to their index, so a given key would never be used. */
 function refuseGivenKeys({ catalogue, revision, signingKeys }: Repository, { type }: OpenedRepository): void {
   if (catalogue !== null || revision !== null || !signingKeys || type === "deb") return;
   throw new RepodataFault(
@@ -142,7 +142,7 @@ function refuseGivenKeys({ catalogue, revision, signingKeys }: Repository, { typ
   );
 }
 
-/** Appliances that use it consist of the packages that it had. */
+/** Refuses a changed package type: appliances that use the repository consist of packages of the old type. */
 function refuseOtherType(repository: Repository, opened: OpenedRepository): void {
   const { catalogue, revision, isUserRepository } = repository;
   const [before, now] = [packageTypeOfRepository(repository), packageTypeOfRepository(opened)];
@@ -150,13 +150,13 @@ function refuseOtherType(repository: Repository, opened: OpenedRepository): void
   throw new RepodataFault("not_a_repository", `it has ${now} packages, and not ${before} packages`);
 }
 
-/** Lets the repository show what is in it, unless a later import of it has begun. */
+/** Makes the repository show the contents, unless a later import of it has begun. */
 async function show(work: Import, opened: OpenedRepository, download: Download): Promise<void> {
   const { env, db, repository, importId, indexTag } = work;
   const known = repository.isUserRepository ? [] : basesOf(opened, await listBaseSystems(db));
   const byIndex = baseSystemByIndex(known, { url: repository.url, distributions: opened.distributions });
   const candidates = byIndex === undefined ? known : [];
-  // A catalogue, or the owner of the uploads, has said what its repository is for.
+  // The catalogue, or the owner of the uploads, has set the base system.
   const isGiven = repository.catalogue !== null || repository.isUserRepository;
   const onProgress = (progress: ImportProgress) => noteProgress(db, repository.id, { checkId: importId, progress });
   for (;;) {
@@ -171,7 +171,7 @@ async function show(work: Import, opened: OpenedRepository, download: Download):
       arches: isGiven ? repository.arches : made.arches,
       baseSystem: isGiven ? repository.baseSystem : (byIndex ?? made.baseSystem ?? otherBaseSystem),
     });
-    // What it showed before can be found no more; only its .solv files may still be in use.
+    // Nothing finds the old contents any more; only their .solv files may still be in use.
     if (isShown) {
       if (repository.importId !== null) await releaseImport(db, repository.importId);
       return;
@@ -197,7 +197,7 @@ const signature = ({ signer, keys }: Pick<OpenedRepository, "signer" | "keys">) 
   signingKeys: signer ? keys : null,
 });
 
-/** What may be shown of a fault of the repository; undefined: it is a fault of this service. */
+/** The message of a fault of the repository; undefined: it is a fault of this service. */
 function problemOf(error: unknown): string | undefined {
   const isTheirs = [RepodataFault, UnreadableMetadata, DecompressionRefused, DownloadFailed, ImportTookTooLong].some(
     (kind) => error instanceof kind,

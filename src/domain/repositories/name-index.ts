@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 
 /**
- * What search shows of the packages of an import, in their order by name, as few bytes of memory: a search reads all names, and
- * asks the database nothing. One file next to the .solv parts: a line of JSON, and columns one after the other.
+ * What search shows of an import's packages, sorted by name, in little memory: a search reads all names and needs no query. One
+ * file next to the .solv parts: a line of JSON, followed by the columns.
  */
 
-/** A package as the index takes it. */
+/** A package in the index. */
 export interface IndexedPackage {
   id: number;
   name: string;
@@ -14,7 +14,7 @@ export interface IndexedPackage {
   arch: string;
   checksumType: string;
   checksum: string;
-  /** The pattern that it stands for; empty: none. */
+  /** The pattern that it represents; empty: none. */
   pattern: string;
 }
 
@@ -28,9 +28,9 @@ interface Header {
   bytes: number[];
 }
 
-const mostIndexed = 150_000;
+const maxIndexed = 150_000;
 
-/** How good a hit is: the whole name, its beginning, a part of it, or only the name of its pattern. */
+/** The ranks of hits: the whole name, its beginning, a part of it, or only the name of its pattern. */
 const ranks = 4;
 
 export class NameIndexWriter {
@@ -57,10 +57,10 @@ export class NameIndexWriter {
     this.#digests.push(Buffer.from(packages.map(({ checksum }) => checksum).join(""), "hex"));
   }
 
-  /** Undefined: it is too large for memory, or unlike any distribution. */
+  /** Undefined: it is too large for memory, or has too many architectures or checksum types. */
   written(): Uint8Array<ArrayBuffer> | undefined {
     const kinds = Math.max(this.#arches.size, this.#checksums.size);
-    return this.#ids.length > mostIndexed || kinds > 255 ? undefined : this.#file();
+    return this.#ids.length > maxIndexed || kinds > 255 ? undefined : this.#file();
   }
 
   #file(): Uint8Array<ArrayBuffer> {
@@ -93,11 +93,11 @@ function numberOf(known: Map<string, number>, text: string): number {
 export interface IndexHit {
   index: NameIndex;
   row: number;
-  /** That shows the index. */
+  /** The repository that shows the index. */
   repositoryId: number;
 }
 
-/** What is looked for: a text in lower case, in packages of these architectures, at most so many of each rank. */
+/** A text in lower case, searched in packages of these architectures; `limit`: hits of each rank. */
 export interface NameSearch {
   needle: string;
   arches: ReadonlySet<string>;
@@ -195,7 +195,7 @@ export class NameIndex {
   }
 }
 
-/** As SQLite's lower(), which knows ASCII only. */
+/** Like SQLite's lower(), which changes only ASCII. */
 const lowerCase = (text: string): string =>
   /[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : text;
 

@@ -25,13 +25,13 @@ export async function saveNameIndex(
   if (file) await env.BLOBS.put(nameIndexKey(repositoryId, importId), file);
 }
 
-/** Of the isolate's 128 MiB; two large distributions find room. */
-const maxHeldBytes = 12 * 2 ** 20;
-const mostUnindexed = 1000;
+/** Of the isolate's 128 MiB; enough for two large distributions. */
+const maxCachedBytes = 12 * 2 ** 20;
+const maxUnindexed = 1000;
 
-/** By import, the one that was used last at the end. */
-const held = new Map<string, NameIndex>();
-/** Imports without an index, which never get one. */
+/** By import, the last used at the end. */
+const cached = new Map<string, NameIndex>();
+/** Imports that have no index and never get one. */
 const unindexed = new Set<string>();
 
 type Shown = Pick<Repository, "id" | "importId" | "parts">;
@@ -55,23 +55,23 @@ async function nameIndexOf(
   { importId, parts: [part] }: Shown,
 ): Promise<NameIndex | undefined> {
   if (importId === null || part === undefined || unindexed.has(importId)) return undefined;
-  const known = held.get(importId);
-  if (known) return hold(importId, known);
+  const known = cached.get(importId);
+  if (known) return cache(importId, known);
   const blob = await env.BLOBS.get(nameIndexKeyOfPart(part));
-  if (blob) return hold(importId, new NameIndex(new Uint8Array(await blob.arrayBuffer())));
-  if (unindexed.size >= mostUnindexed) unindexed.clear();
+  if (blob) return cache(importId, new NameIndex(new Uint8Array(await blob.arrayBuffer())));
+  if (unindexed.size >= maxUnindexed) unindexed.clear();
   unindexed.add(importId);
   return undefined;
 }
 
-function hold(importId: string, index: NameIndex): NameIndex {
-  held.delete(importId);
-  held.set(importId, index);
-  let bytes = [...held.values()].reduce((sum, one) => sum + one.bytes, 0);
-  for (const [oldest, one] of held) {
-    if (bytes <= maxHeldBytes) break;
+function cache(importId: string, index: NameIndex): NameIndex {
+  cached.delete(importId);
+  cached.set(importId, index);
+  let bytes = [...cached.values()].reduce((sum, one) => sum + one.bytes, 0);
+  for (const [oldest, one] of cached) {
+    if (bytes <= maxCachedBytes) break;
     bytes -= one.bytes;
-    held.delete(oldest);
+    cached.delete(oldest);
   }
   return index;
 }

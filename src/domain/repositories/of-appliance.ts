@@ -16,10 +16,10 @@ import {
 
 type BaseSystem = NonNullable<Awaited<ReturnType<typeof findBaseSystem>>>;
 
-/** The repositories that an appliance takes its software from. Every change answers the list as it is then. */
+/** The repositories that an appliance takes its software from. Every change returns the new list. */
 type Changed = Promise<Repository[]>;
 
-/** Makes the list exactly these, in their order; an id that is there twice counts once. */
+/** Replaces the list by these, in their order; repeated ids count once. */
 export async function setRepositories(db: Database, account: Account, appliance: Appliance, ids: number[]): Changed {
   const wanted = [...new Set(ids)];
   await getUsable(db, { accountId: account.id, appliance }, wanted);
@@ -27,7 +27,7 @@ export async function setRepositories(db: Database, account: Account, appliance:
   return await listApplianceRepositories(db, appliance.id);
 }
 
-/** Repositories that an account may give to an appliance, in any order. */
+/** Repositories that an account may add to an appliance, in any order. */
 export async function getUsable(
   db: Database,
   { accountId, appliance }: { accountId: number; appliance: Appliance },
@@ -42,14 +42,14 @@ export async function getUsable(
   return visible;
 }
 
-/** A repository that the appliance already has stays where it is. */
+/** Adds a repository; one that the appliance already has stays where it is. */
 export async function useRepository(db: Database, account: Account, appliance: Appliance, id: number): Changed {
   await refuseOtherType(db, appliance, [await getRepository(db, account.id, id, "invalid")]);
   await addApplianceRepository(db, appliance.id, id);
   return await listApplianceRepositories(db, appliance.id);
 }
 
-/** A repository that the appliance does not have leaves the list as it is. */
+/** Removes a repository, if the appliance has it. */
 export async function dropRepository(db: Database, account: Account, appliance: Appliance, id: number): Changed {
   await getRepository(db, account.id, id, "invalid");
   await removeApplianceRepository(db, appliance.id, id);
@@ -69,7 +69,7 @@ export async function listUsable(
   return base ? visible.filter((one) => isOfType(one, base)) : visible;
 }
 
-/** No image holds packages of both kinds. */
+/** Refuses repositories of the other package type: no image has both. */
 export async function refuseOtherType(
   db: Database,
   { baseSystem }: Pick<Appliance, "baseSystem">,
@@ -89,7 +89,7 @@ const isOfType = (repository: { type: RepositoryType }, { facts }: BaseSystem) =
 /** How long a client waits for the import of packages that it has just uploaded. */
 const importWaitMs = 10_000;
 
-/** The account's own packages for the appliance's base system. */
+/** Adds the account's own packages for the appliance's base system. */
 export async function useUserRepository(db: Database, account: Account, appliance: Appliance): Changed {
   const repository = await findUserRepository(db, account.id, appliance.baseSystem);
   if (!repository) throw new Refusal("user_repository_not_found");

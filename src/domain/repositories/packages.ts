@@ -23,13 +23,13 @@ import type { Solver } from "#solver/solver";
 import type { Database } from "#storage/db";
 import { savePackages } from "#storage/packages";
 
-/** What is read, from where, and the name under which it is stored. */
+/** What to read, from where, and where to store it. */
 export interface PackageSource {
   repositoryId: number;
   importId: string;
   opened: OpenedRepository;
   download: Download;
-  /** Whose packages these could be. */
+  /** The base systems that the packages could be for. */
   candidates: readonly KnownBaseSystem[];
   limits: ImportLimits;
   onProgress: (progress: ImportProgress) => Promise<void>;
@@ -45,10 +45,10 @@ export interface ImportedPackages {
   baseSystem: string | undefined;
 }
 
-/** How long an import may hold the solver, while every other request in the isolate waits for it. */
+/** How long an import may use the solver: meanwhile other requests of the isolate wait for it. */
 const maxMs = 60_000;
 
-/** There is more in the repository than this service reads. */
+/** The repository has more than this service can read in time. */
 export class ImportTookTooLong extends Error {}
 
 /** A running import. */
@@ -63,9 +63,9 @@ interface Work {
 }
 
 /**
- * Streams the packages, which must be at hand, through libsolv: .solv parts into R2 and rows into D1 for every few thousand; then the patterns that
- * are files of their own, and the advisories. Nothing of it is visible before the repository shows the import; if this throws,
- * the sweep removes what was written.
+ * Streams the packages, whose files must be local, through libsolv: every few thousand become .solv parts in R2 and rows in D1.
+ * Then come patterns in separate files, and the advisories. Nothing is visible before the repository shows the import; if this
+ * throws, the sweep removes what was written.
  */
 export async function importPackages({ env, db }: Place, source: PackageSource): Promise<ImportedPackages> {
   const work = async (solver: Solver) => {
@@ -120,14 +120,14 @@ async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" 
   return { arches: buildableArches(arches), baseSystem };
 }
 
-/** Stops when there is more than may be stored; what is written until then the import removes. */
+/** Throws if there is more than may be stored; the import then removes what is written. */
 async function addRows({ db, source, found }: Work, rows: SearchRow[]): Promise<void> {
   refuseMore(found, source.limits);
   found.bytes += await savePackages(db, source.importId, rows);
   refuseMore(found, source.limits);
 }
 
-/** The older layout keeps summaries and descriptions in a file of their own; it is read again for each part. */
+/** The older layout has summaries and descriptions in a separate file, which is read again for each part. */
 async function addTexts(part: SolverRepository, work: Work): Promise<void> {
   const { descriptions } = work.source.opened;
   if (!descriptions) return;
@@ -163,7 +163,7 @@ async function addPatterns(work: Work): Promise<void> {
 /** All files of patterns together; those of the largest distributions have 10 MB, most of it translations. */
 const maxPatternBytes = 32 * 2 ** 20;
 
-/** What updateinfo.xml says of updates: no packages, so that a resolution is the same with and without it. */
+/** Adds updateinfo.xml: it has no packages, so a resolution is the same without it. */
 async function addAdvisories(work: Work): Promise<void> {
   const { solver, source, parts } = work;
   const { updateinfo } = source.opened;
@@ -185,7 +185,7 @@ function rowOf(listed: ListedPackage, { type, packagesFolder: folder }: OpenedRe
   return folder === "" ? row : { ...row, location: `${folder}/${row.location}` };
 }
 
-/** Debian's lists of several architectures repeat the packages that are for all. */
+/** Debian's lists of several architectures repeat the packages for all architectures. */
 function unlessRepeated(): (listed: ListedPackage) => boolean {
   const seen = new Set<string>();
   return ({ arch, ...listed }) => {
@@ -206,7 +206,7 @@ function findBaseSystem(solver: Solver, { candidates }: PackageSource): string |
   });
 }
 
-/** What images its packages can go into; noarch ones, and those of Debian for all, go into all. */
+/** The architectures of images that its packages can go into; packages for all architectures go into all. */
 function buildableArches(arches: ReadonlySet<string>): Arch[] {
   const found: Arch[] = [];
   if (arches.has("x86_64") || arches.has("amd64")) found.push("x86_64");
@@ -215,7 +215,7 @@ function buildableArches(arches: ReadonlySet<string>): Arch[] {
   return found.length === 0 && isForAll ? ["x86_64", "i586"] : found;
 }
 
-/** xz and bzip2 are decoded by the solver's own instance, whose memory the limits below count into. */
+/** The solver's own instance decodes xz and bzip2, and its memory limit includes them. */
 function decoders(solver: Solver): OtherDecompressor {
   return (kind, compressed) => {
     const { maxBytes, maxRatio } = metadataInflation;

@@ -7,12 +7,11 @@ import { solvKey } from "#storage/blobs";
 const maxPartBytes = 5 * 2 ** 20;
 
 /**
- * The .solv files of an import on their way to R2. Metadata is read in small parts, because its texts take room; what is left
- * for solving is joined to few large ones, in which the strings that parts share stand once: an isolate that begins has less
- * to fetch and to load.
+ * Writes the .solv files of an import to R2. Metadata is read in small parts, because its texts take memory. What solving needs
+ * of them is joined to a few large files, which contain shared strings once: a new isolate has less to fetch and to load.
  */
 export class PartWriter {
-  /** Of what is in R2, in order. */
+  /** The files in R2, in order. */
   readonly keys: string[] = [];
   readonly #solver: Solver;
   readonly #put: (n: number, bytes: Uint8Array) => Promise<string>;
@@ -36,7 +35,7 @@ export class PartWriter {
     return this.#waiting.reduce((sum, { byteLength }) => sum + byteLength, 0) >= maxPartBytes;
   }
 
-  /** Writes what waits, as one. Resets the solver: nothing else may be in use there. */
+  /** Writes the waiting parts as one file. Resets the solver: nothing else there may be in use. */
   async flush(): Promise<void> {
     const [only, ...more] = this.#waiting;
     if (!only) return;

@@ -7,16 +7,16 @@ import { findImports, listUnusedAfter, releaseImport } from "#storage/imports";
 import { listOwnFiles, listUncheckedSince } from "#storage/repositories";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
-/** How often mirrors are asked. */
+/** How often mirrors are checked. */
 const askEveryMs = 30 * 60_000;
 const repositoriesPerRun = 50;
 /** Longer than a queue consumer may run: one that began before has ended. */
 const importMs = 20 * 60_000;
-/** Imports looked at in each run, and where the next goes on. */
+/** Imports that one run checks, and where the next one continues. */
 const importsPerRun = 500;
 const importsPosition = "imports";
 
-/** Asks for imports of what has changed: our own files are looked at every minute, mirrors every half hour. */
+/** Requests imports of what has changed: our own files are checked every minute, mirrors every half hour. */
 export async function refreshRepositories({ env, db }: Place, now: number): Promise<void> {
   const own = await listOwnFiles(db);
   const tags = await Promise.all(own.map((repository) => ownIndexTag(env, repository)));
@@ -29,8 +29,8 @@ export async function refreshRepositories({ env, db }: Place, now: number): Prom
 }
 
 /**
- * Removes .solv files of imports that are gone. Builds need none of them: their frozen input says all; an hour is
- * for those who are just loading one.
+ * Removes .solv files of imports that are gone. Builds do not need them, because their frozen input has everything. A resolution
+ * that is loading one has an hour.
  */
 export async function removeStraySolvs({ env, db }: Place, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: solvPrefix, now });
@@ -41,12 +41,12 @@ export async function removeStraySolvs({ env, db }: Place, now: number): Promise
   );
 }
 
-/** Removes what imports have downloaded that were killed: no other import reads it. */
+/** Removes downloads of imports that were killed: no other import reads them. */
 export async function removeStrayDownloads({ env, db }: Place, now: number): Promise<void> {
   await removeBlobs(env, await nextOldKeys({ env, db }, { prefix: downloadsPrefix, now }));
 }
 
-/** Removes imports that no repository shows, with their packages, a page at a time: of those that were killed, or lost a race. */
+/** Removes imports that no repository shows, with their packages, a page at a time: they were killed, or lost a race. */
 export async function removeStrayPackages({ db }: Pick<Place, "db">, now: number): Promise<void> {
   const id = (await findSweepPosition(db, importsPosition)) ?? "";
   const { unused, next } = await listUnusedAfter(db, { id, before: new Date(now - importMs), limit: importsPerRun });

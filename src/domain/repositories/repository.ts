@@ -52,8 +52,8 @@ export async function getRepository(
 export type FoundRepository = Repository & { matches?: RepositoryMatches };
 
 /**
- * Those that the account can use. Of the repositories whose first import failed, only the catalogues' are shown. With a filter:
- * those whose name, address or packages contain it.
+ * The repositories that the account can use. Those whose first import failed are shown only if they are a catalogue's. With a
+ * filter: those whose name, URL or packages contain it.
  */
 export async function listRepositories(
   db: Database,
@@ -90,14 +90,14 @@ interface NewRepositoryRequest {
   name: string;
   /** Of a Debian repository, in ASCII armour: one of these keys must sign its index, at every import. */
   key?: string | undefined;
-  /** Also an index that says that it is no longer valid. */
+  /** Accept an index that says that it is no longer valid. */
   acceptsExpired: boolean;
   requestId?: string | undefined;
 }
 
 /**
- * Adds a repository for this account alone, and waits a while for its import. If the import fails, the repository is removed.
- * If it takes longer, it goes on, and the answer is the repository as it is then.
+ * Adds a repository for this account only, and waits a while for its import. If the import fails, the repository is removed. If it
+ * takes longer, it goes on in the background.
  */
 export async function importForAccount(
   { env, db }: Place,
@@ -108,7 +108,7 @@ export async function importForAccount(
   const signingKeys = request.key === undefined ? null : await givenKeys(request.key);
   const { id, importState } = await makeOnce(request.requestId, {
     find: (uid) => findRepositoryByUid(db, uid),
-    make: () => takeIn({ env, db }, accountId, { ...request, url, signingKeys }),
+    make: () => addRow({ env, db }, accountId, { ...request, url, signingKeys }),
   });
   if (importState === "importing") await requestImports({ env, db }, [id]);
   const repository = await waitForImport(db, id, importWaitMs);
@@ -138,7 +138,7 @@ async function givenKeys(armour: string): Promise<FrozenKey[]> {
 }
 
 /** Adds the row. A repository whose first import failed is tried again. */
-async function takeIn(
+async function addRow(
   { env, db }: Place<LimitsEnv>,
   accountId: number,
   {
@@ -157,7 +157,7 @@ async function takeIn(
   const most = limitsOf(env).repositories;
   const added =
     (await addRepository(db, row, most)) ??
-    // Repositories whose import failed make room, because no list shows them.
+    // Repositories whose import failed are removed to make room: no list shows them.
     ((await removeFailed(db, accountId)) > 0 ? await addRepository(db, row, most) : undefined);
   if (added) return added;
   await refuseOverLimit({ env, db }, accountId, { repositories: 1 });

@@ -10,14 +10,14 @@ import { findSearched, type Appliance, type SearchedRepository } from "#storage/
 import type { Database } from "#storage/db";
 import { describePackages, searchPackages, type PackageDetails } from "#storage/packages";
 
-/** A client that looks for one letter gets the best of it. */
+/** Limits the answer for short texts, such as one letter. */
 export const maxHits = 1000;
 
 interface SearchRequest {
   q: string;
   allFields: boolean;
   limit: number;
-  /** Whether the summaries and sizes are wanted, too. */
+  /** Also return summaries and sizes. */
   detailed: boolean;
 }
 
@@ -31,17 +31,17 @@ interface Hit {
   arch: string;
   checksumType: string;
   checksum: string;
-  /** Null or empty: it stands for none. */
+  /** The pattern that it represents; null or empty: none. */
   pattern: string | null;
 }
 
-/** An appliance, and the repositories in which something is looked for. */
+/** An appliance, and the repositories to search. */
 export interface SearchedAppliance {
   appliance: Pick<Appliance, "id" | "arch">;
   repositories: SearchedRepository[];
 }
 
-/** One that this account may read; `usable`: all repositories that the account could give to it. */
+/** One that this account may read; `usable`: all repositories that the account could add to it. */
 export async function getSearched(
   db: Database,
   accountId: number,
@@ -82,7 +82,7 @@ interface Searched {
   arches: readonly string[];
 }
 
-/** By the indexes of names where there are all of them, and else by the database, with the same answer. */
+/** Uses the name indexes if every repository has one, else the database. Both give the same answer. */
 async function hitsOf(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   { repositories, arches }: Searched,
@@ -99,7 +99,7 @@ async function hitsOf(
   return ranked.slice(0, limit).map(hitOf);
 }
 
-/** Member by member, as what reads it: copies of whole objects take most of the time of a long answer. */
+/** Names each member: spreading whole objects would take most of the time of a long answer. */
 function hitOf({ index, row, repositoryId }: IndexHit): Hit {
   const { id, name, version, arch, checksumType, checksum, pattern } = index.package(row);
   return { id, repositoryId, name, version, release: "", arch, checksumType, checksum, pattern };

@@ -1,7 +1,7 @@
 import type { OpenedRepository } from "#repodata/opened-repository";
 import type { Repository } from "#storage/repositories";
 
-/** Where the packages of this index stay for a while when the repository has moved on; null: its catalogue knows of no such place. */
+/** Where the packages of this index stay for a while after the repository has changed; null: its catalogue names no such place. */
 export function snapshotUrl(
   { snapshots }: Pick<Repository, "snapshots">,
   { distributions }: Pick<OpenedRepository, "distributions">,
@@ -15,5 +15,5 @@ export function snapshotUrl(
   return null;
 }
 
-/** The index comes from a mirror: its name of a snapshot is one step of a path, and not a way out of it. */
+/** The index comes from a mirror: the snapshot's name must be a single path segment. */
 const isSafe = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);

@@ -21,7 +21,7 @@ import { findRepository, markImporting } from "#storage/repositories";
 
 /**
  * Imports take turns between accounts: of each account at most one quick and one patient import is in a queue, so that an
- * account with many slow mirrors delays itself.
+ * account with many slow mirrors delays only itself.
  *
  *     asked for ─▶ waits ─▶ sent to kiln-imports ─▶ ended
  *                                   │ its mirror is slow
@@ -31,21 +31,21 @@ import { findRepository, markImporting } from "#storage/repositories";
  * Messages that fail or are killed at every try come to kiln-dead-imports, and the import is given up.
  */
 
-/** As often as the queues deliver a message: `max_retries` in wrangler.toml and the first time. */
+/** How often the queues deliver a message: `max_retries` in wrangler.toml, plus the first time. */
 const maxTries = 4;
 /** How soon the import of a consumer that was killed may begin again. A consumer renews it, even while it reads large lists. */
 const leaseMs = 60_000;
 /** A message that has not come by then is lost. A queue may be long, and a second message costs one more check of the mirror. */
 const lostMs = 20 * 60_000;
-/** Lines that one run of the sweep continues. */
+/** Queues of accounts that one run of the sweep continues. */
 const linesPerRun = 500;
 
-/** Asks for imports; each begins when it is its account's turn. */
+/** Requests imports; each begins when it is its account's turn. */
 export async function requestImports({ env, db }: Place, repositoryIds: readonly number[]): Promise<void> {
   if (repositoryIds.length > 0) await sendNext({ env, db }, await askForImports(db, repositoryIds, new Date()));
 }
 
-/** Asks for imports whose end the caller waits for: from now on the rows say that an import is in progress. */
+/** Requests imports whose end the caller waits for: from now on the rows say that an import is in progress. */
 export async function requestNewImports({ env, db }: Place, repositoryIds: number[]): Promise<void> {
   await markImporting(db, repositoryIds);
   await requestImports({ env, db }, repositoryIds);
@@ -75,7 +75,7 @@ export async function importInTurn(
   await sendNext({ env, db }, linesOf(turn));
 }
 
-/** Ends an import that no try could finish, and says so. */
+/** Ends an import that no try could finish, and writes that to its row. */
 export async function giveUpTurn({ env, db }: Place, repositoryId: number): Promise<void> {
   await giveUpImport(
     db,

@@ -21,16 +21,16 @@ import { hexDigest } from "#repodata/checksum";
 import { writeDebIndex } from "#repodata/deb-index";
 import { type RepositoryFile, writeRpmMd } from "#repodata/rpm-md";
 
-/** How long the lists of an index stay for clients that have begun to read it. */
+/** How long the lists of an old index stay for clients that are reading it. */
 const readersMs = 60 * 60_000;
 
-/** How long an upload waits for its import; after that it goes on without being watched. */
+/** How long an upload waits for its import; after that, the import goes on in the background. */
 const importWaitMs = 30_000;
 const lookEveryMs = 100;
 
 /**
- * Makes the account's user repository for a base system say what its uploads are, and waits until it is imported: from then
- * on they can be resolved.
+ * Publishes the account's uploads in its user repository for a base system, and waits for the import: from then on they can be
+ * resolved.
  */
 export async function publishUploads(
   { env, db }: Place,
@@ -48,7 +48,7 @@ export async function publishUploads(
   await waitUntilImported({ env, db }, repository.id);
 }
 
-/** Until the import shows what is published, by whomever. An earlier import may end first, and says nothing of that. */
+/** Waits until an import shows what is published. An import that began earlier may end first; it does not count. */
 async function waitUntilImported({ env, db }: Place, id: number): Promise<void> {
   for (const deadline = Date.now() + importWaitMs; Date.now() < deadline;) {
     const repository = await findUserRepositoryById(db, id);
@@ -60,11 +60,11 @@ async function waitUntilImported({ env, db }: Place, id: number): Promise<void> 
   }
 }
 
-/** Makes the index say what the uploads are now. Its object writes it: one write after the other, and one for all who wait. */
+/** Brings the index up to date with the uploads. Its object writes it: one write at a time, shared by all waiting requests. */
 export const publishUserRepository = (env: Pick<Env, "USER_REPOSITORIES">, { uid }: Pick<UserRepository, "uid">) =>
   env.USER_REPOSITORIES.getByName(uid).publish();
 
-/** For that object: writes the index from the headers of the uploads, and asks for its import. */
+/** For that object: writes the index from the headers of the uploads, and requests its import. */
 export async function writeUserRepository({ env, db }: Place, uid: string): Promise<void> {
   const repository = await findUserRepositoryByUid(db, uid);
   if (!repository) return;
@@ -72,7 +72,7 @@ export async function writeUserRepository({ env, db }: Place, uid: string): Prom
   await requestNewImports({ env, db }, [repository.id]);
 }
 
-/** Which uploads an index is made of, in one word. */
+/** A digest of the uploads that an index is made of. */
 export const stateOf = (uploads: readonly Rpm[]): string =>
   createHash("sha256")
     .update(JSON.stringify(uploads.map(({ id, blobId }) => [id, blobId])))
@@ -109,7 +109,7 @@ async function* chosen<T extends UploadedPackage>(
   for await (const one of packages) if (isWanted(one)) yield one;
 }
 
-/** Of packages of this type that came more than once the latest, as "upload/number". */
+/** The latest upload of each package of this type, as "upload/number". */
 function newest(uploads: readonly Rpm[], type: PackageType): Set<string> {
   const byAge = uploads.toSorted((a, b) => a.uploadedAt.getTime() - b.uploadedAt.getTime() || a.id - b.id);
   const latest = new Map<string, string>();

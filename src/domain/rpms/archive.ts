@@ -24,7 +24,7 @@ export async function unpackArchive(
   if (!archive) throw new Error(`upload ${blobId} is gone`);
   return withDecompressor(compression, archiveLimits, async (other) => {
     const unpacked: UnpackedArchive = { packages: [], storedBytes: 0 };
-    // One caller at a time has the solver, and this may be the one.
+    // Only one caller at a time has the solver, and this one may have it already.
     const readDeb: DebReader = isSolvers(compression)
       ? (controlTar) => readDebPackage(controlTar, other)
       : readUploadedDeb;

@@ -7,7 +7,7 @@ import type { Solver } from "#solver/solver";
 /** `xz -9` needs 65 MiB for its dictionary. */
 const dictionaryBytes = 66 * 2 ** 20;
 
-/** Runs work that reads data of this compression; for xz and bzip2 it gets the isolate's solver, whose decoders these are. */
+/** Runs work that reads data of this compression. For xz and bzip2 it takes the isolate's solver, which has their decoders. */
 export async function withDecompressor<T>(
   compression: Compression,
   limits: ExpansionLimits,

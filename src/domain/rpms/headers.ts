@@ -28,14 +28,14 @@ export function packageNames(facts: PackageFacts): StoredPackage {
   return { nevra, fileName: "deb" in facts ? debFileName(facts.deb) : rpmFileName(facts.header) };
 }
 
-/** As Debian calls the file, which is without the epoch. */
+/** Debian's name for the file, which omits the epoch. */
 const debFileName = ({ name, version, release, arch }: DebPackage) =>
   `${name}_${versionRelease({ version, release })}_${arch}.deb`;
 
-/** Of a stored package, by the name that we gave to its file. */
+/** The type of a stored package, by the file name that we gave it. */
 export const packageTypeOf = ({ fileName }: StoredPackage): PackageType => (fileName.endsWith(".deb") ? "deb" : "rpm");
 
-/** Keeps headers in R2, a line each: file lists can be longer than a row of D1. */
+/** Stores headers in R2, one per line: file lists can be longer than a row of D1. */
 export async function writeHeaders(
   blobs: R2Bucket,
   blobId: string,

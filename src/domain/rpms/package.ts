@@ -37,5 +37,5 @@ function tapped(type: PackageType, body: ReadableStream<Uint8Array>, readDeb: De
   return { stream, read: async () => ({ deb: await readDeb(await found) }) };
 }
 
-/** It cannot be installed. */
+/** A source package cannot be installed. */
 export const isSourcePackage = (facts: PackageFacts): boolean => "header" in facts && facts.header.isSource;

@@ -17,7 +17,7 @@ import { measureBlob, putBlob, type StoredBlob } from "#storage/blob-writer";
 import { uploadKey } from "#storage/blobs";
 import { removeUploadBlobs } from "#storage/upload-blobs";
 
-/** An upload whose blobs are all there, and which no row names yet. */
+/** An upload whose blobs are all stored and that no row names yet. */
 export interface StagedUpload {
   blobId: string;
   fileName: string;
@@ -30,10 +30,10 @@ export interface StagedUpload {
   packages: StoredPackage[];
 }
 
-/** A file on its way in. */
+/** A file that is being uploaded. */
 export interface IncomingFile {
   body: ReadableStream<Uint8Array>;
-  /** What the client calls it. */
+  /** The client's name for it. */
   fileName: string | undefined;
 }
 
@@ -43,16 +43,16 @@ const tarBlockBytes = 512;
 interface Staging {
   env: Env;
   blobId: string;
-  /** What the account still has room for, the file itself included. */
+  /** Bytes that the account may still store, including the file itself. */
   roomBytes: number;
-  /** Reads the file to its end, and stores it unless it is stored. */
+  /** Reads the file to its end, and stores it unless it is stored already. */
   take: (file: ReadableStream<Uint8Array>) => Promise<StoredBlob>;
 }
 
 /**
- * Stores a package or a tarball of packages while it arrives; one that is refused, or cut off, leaves nothing behind.
+ * Stores a package or a tarball of packages while it arrives. If it is refused or cut off, nothing stays stored.
  *
- * @param replacedBytes what the account gets back when this takes the place of another upload
+ * @param replacedBytes the size of the upload that this one replaces
  */
 export async function stageUpload(
   { env, db }: Place,
@@ -146,7 +146,7 @@ const extensions: Record<Compression, string> = { none: "", gzip: ".gz", bzip2: 
 
 const isRpm = (start: Uint8Array): boolean => [0xed, 0xab, 0xee, 0xdb].every((byte, index) => start[index] === byte);
 
-/** Refuses what is neither a tarball nor compressed before the rest of it is stored. */
+/** Refuses what is neither a tarball nor compressed, before the rest is stored. */
 function tarCompression(start: Uint8Array): Compression {
   const compression = compressionOf(start);
   const isTar = new TextDecoder("latin1").decode(start.subarray(257, 262)) === "ustar";
@@ -154,7 +154,7 @@ function tarCompression(start: Uint8Array): Compression {
   return compression;
 }
 
-/** The last segment of the client's name, fit for a header and a shell; undefined when nothing of it is. */
+/** The last segment of the client's name, safe in headers and shells; undefined if nothing is left. */
 function plainName(fileName: string | undefined): string | undefined {
   const last = (fileName ?? "").replace(/^.*[/\\]/s, "").replace(/[^A-Za-z0-9._+~^@-]+/g, "_");
   const plain = last.replace(/^[.~_-]+/, "").slice(-255);

@@ -1,3 +1,4 @@
+import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import type { Place } from "#domain/place";
 import { requestImports } from "#domain/repositories/turns";
 import { publishUserRepository, stateOf } from "#domain/repositories/user-repository";
@@ -17,7 +18,7 @@ const pageSize = 500;
 const repositoriesPerRun = 20;
 const repositoriesPosition = "user-repositories/";
 
-/** Lets go of what builds needed that are over by now. */
+/** Releases what builds needed that are over by now. */
 export const thawOverBuilds = ({ db }: Pick<Place, "db">, now: number): Promise<void> => thawBlobs(db, new Date(now));
 
 /** Removes uploads that were deleted or replaced over an hour ago and that no build waits for. */
@@ -30,18 +31,13 @@ export async function removeReleasedUploads({ env, db }: Place, now: number): Pr
 
 /** Removes blobs of uploads that no row names: the client went away, or the service was killed in between. */
 export async function removeStrayUploads({ env, db }: Place, now: number): Promise<void> {
-  const cursor = await findSweepPosition(db, uploadsPrefix);
-  const page = await env.BLOBS.list({
-    prefix: uploadsPrefix,
-    limit: pageSize,
-    ...(cursor === undefined ? {} : { cursor }),
-  });
-  await saveSweepPosition(db, uploadsPrefix, page.truncated ? page.cursor : undefined);
-  const old = page.objects.filter(({ uploaded }) => uploaded.getTime() < now - graceMs).map(({ key }) => key);
+  const old = await nextOldKeys({ env, db }, { prefix: uploadsPrefix, now, youngMs: graceMs });
   const blobIds = [...new Set(old.map(blobIdOfKey))];
   const [used, released] = [await findUsedBlobIds(db, blobIds), await findReleased(db, blobIds)];
-  const stray = old.filter((key) => !used.has(blobIdOfKey(key)) && !released.has(blobIdOfKey(key)));
-  if (stray.length > 0) await env.BLOBS.delete(stray);
+  await removeBlobs(
+    env,
+    old.filter((key) => !used.has(blobIdOfKey(key)) && !released.has(blobIdOfKey(key))),
+  );
 }
 
 /** Publishes user repositories whose index is older than their uploads, a few in each run. */

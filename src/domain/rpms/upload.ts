@@ -1,7 +1,6 @@
 import type { Place } from "#domain/place";
 import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
-import { getUpload } from "#domain/rpms/rpm";
 import { packageTypeOf } from "#domain/rpms/headers";
 import type { StagedUpload } from "#domain/rpms/staging";
 import { publishUploads } from "#domain/repositories/user-repository";
@@ -9,21 +8,53 @@ import { packageTypeOfBase } from "#model/catalogue";
 import type { Account } from "#storage/accounts";
 import { findBaseSystem } from "#storage/appliances";
 import type { Database } from "#storage/db";
-import { addRpm, deleteRpm, findRpmOfRequest, replaceRpm, type NewRpm, type Rpm } from "#storage/rpms";
+import {
+  addRpm,
+  deleteRpm,
+  findRpm,
+  findRpmOfRequest,
+  listRpms,
+  replaceRpm,
+  type NewRpm,
+  type Rpm,
+} from "#storage/rpms";
+
+/** An account's uploads for a base system. */
+export interface Uploads {
+  baseSystem: string;
+  uploads: Rpm[];
+}
+
+export async function listUploads(db: Database, accountId: number, baseSystem: string): Promise<Uploads> {
+  await checkBaseSystem(db, baseSystem);
+  return { baseSystem, uploads: await listRpms(db, accountId, baseSystem) };
+}
+
+/** An upload of this account; another account's does not exist. */
+export async function getUpload(db: Database, accountId: number, id: number): Promise<Rpm> {
+  const rpm = await findRpm(db, accountId, id);
+  if (!rpm) throw new Refusal("invalid_rpm_id", { reason: "unknown" });
+  return rpm;
+}
+
+/** A base system that has templates: packages are built for one. */
+export async function checkBaseSystem(db: Database, name: string): Promise<void> {
+  if (!(await findBaseSystem(db, name))) throw new Refusal("invalid_base_system");
+}
 
 interface Owner {
   account: Account;
   baseSystem: string;
   /** Of a request that may come again. */
   requestId?: string | undefined;
-  /** What the quota counts for it already. */
+  /** Bytes of it that the quota counts already. */
   reservedBytes?: number;
 }
 
 /**
  * Adds a staged upload to the account's user repository. A package of the same name, version and architecture as an earlier one
- * takes its place and its id: who builds a package again and uploads it means the new one. The blobs of the old one stay for
- * an hour, and as long as a build needs them.
+ * replaces it and keeps its id: after a rebuild, the new package is meant. The blobs of the old one stay for an hour, and as long
+ * as a build needs them.
  */
 export async function addUpload({ env, db }: Place, owner: Owner, staged: StagedUpload): Promise<Rpm> {
   await refuseOtherType(db, owner.baseSystem, staged);
@@ -34,7 +65,7 @@ export async function addUpload({ env, db }: Place, owner: Owner, staged: Staged
   return rpm;
 }
 
-/** What an interrupted request has added, now in the user repository too. */
+/** The upload that an interrupted request has added; publishes it too. */
 export async function findUpload(
   { env, db }: Place,
   { account, requestId }: { account: Account; requestId: string },
@@ -44,7 +75,7 @@ export async function findUpload(
   return rpm;
 }
 
-/** Gives an upload of the account new content. */
+/** Replaces the content of an upload. */
 export async function replaceUpload(
   { env, db }: Place,
   { account, id, baseSystem }: Owner & { id: number },
@@ -62,14 +93,14 @@ export async function replaceUpload(
   return rpm;
 }
 
-/** Removes an upload, and its packages from the user repository, which stays even when it is empty. */
+/** Removes an upload and its packages from the user repository, which stays even if it is empty. */
 export async function deleteUpload({ env, db }: Place, account: Account, id: number): Promise<void> {
   const gone = await deleteRpm(db, account.id, id);
   if (!gone) throw new Refusal("invalid_rpm_id", { reason: "unknown" });
   await publishUploads({ env, db }, { account, baseSystem: gone.baseSystem });
 }
 
-/** In a tarball, packages of the other kind are as little use as other files, and do no harm. */
+/** Accepts tarballs with some packages of the other type: like other files, they do no harm. */
 async function refuseOtherType(db: Database, baseSystem: string, { packages }: StagedUpload): Promise<void> {
   const facts = (await findBaseSystem(db, baseSystem))?.facts;
   if (!facts) return;

@@ -4,10 +4,10 @@ import type { ApplianceSoftware, Choice } from "#domain/software/resolution-requ
 import { checkName, checkVersion, keyOf } from "#domain/software/selection-rules";
 import type { Appliance } from "#storage/appliances";
 
-/** A package or pattern, `hello`, or with the only version that is wanted: `hello=1.0-1`. */
+/** A package or pattern, `hello`, or one version of it: `hello=1.0-1`. */
 type Wanted = string;
 
-/** Changes of an appliance's software, as a client sends them. Later ones win: what is removed and added is there. */
+/** Changes of an appliance's software, as a client sends them. Additions win: what is both removed and added is there. */
 export interface SoftwareChange {
   addPackages: readonly Wanted[];
   removePackages: readonly string[];

@@ -9,10 +9,10 @@ export interface UnknownName {
 }
 
 const maxNames = 3;
-/** Too many names would be similar to a longer one, and no package has one. */
+/** No package has a longer name, and too many names would be similar to one. */
 const longestName = 64;
 
-/** The names that were probably meant, the closest first. None: nothing in the appliance's repositories is like it. */
+/** The names that were probably meant, the closest first. Empty: the appliance's repositories have nothing similar. */
 export async function closestNames(
   db: Database,
   { arch, repositories }: Pick<ApplianceSoftware, "arch" | "repositories">,
@@ -31,7 +31,7 @@ export async function closestNames(
   return closest(name, candidates);
 }
 
-/** The end of a sentence for people; empty when there is nothing to propose. */
+/** The end of a message; empty if there is nothing to propose. */
 export const didYouMean = (names: readonly string[]): string => {
   const last = names.at(-1);
   if (last === undefined) return "";
@@ -40,8 +40,8 @@ export const didYouMean = (names: readonly string[]): string => {
 };
 
 /**
- * Parts of a misspelt name; one of them is probably right. They are thirds or halves, because one or two slips leave one of them
- * intact; of a short name every three characters. None is shorter than the index of names can find.
+ * Parts of a misspelt name; one of them is probably right: thirds or halves, because one or two slips leave one of them intact, or
+ * every three characters of a short name. The index of names finds nothing shorter.
  */
 export function piecesOf(name: string): string[] {
   const count = name.length >= 12 ? 3 : name.length >= 8 ? 2 : 0;
@@ -52,7 +52,7 @@ export function piecesOf(name: string): string[] {
   );
 }
 
-/** Those that a few slips lead to: one in three characters, at most three. */
+/** The candidates within a few slips: one in three characters, at most three. */
 export function closest(name: string, candidates: readonly string[]): string[] {
   const most = Math.min(3, Math.max(1, Math.floor(name.length / 3)));
   const wanted = name.toLowerCase();
@@ -65,7 +65,7 @@ export function closest(name: string, candidates: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** How many slips make one of the other; a name that only goes on after a dash is one away. */
+/** The number of slips between two names; a name that only continues after a dash counts as one. */
 const slipsTo = (wanted: string, candidate: string): number =>
   candidate.startsWith(`${wanted}-`) ? 1 : distance(wanted, candidate);
 

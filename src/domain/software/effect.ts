@@ -18,7 +18,7 @@ interface Amount {
   installedBytes: number;
 }
 
-/** A way out, as a change of the software that is stored. */
+/** A solution, as a change of the stored software. */
 interface Solution {
   text: string;
   change: SoftwareChange;
@@ -38,22 +38,22 @@ export interface SoftwareEffect {
   before: Amount | undefined;
   /** Undefined: it would not resolve. */
   after: Amount | undefined;
-  /** Another version of a package comes and goes. Both lists are empty unless there are both amounts. */
+  /** A changed version is in both lists. They are empty unless both amounts are known. */
   added: ResolvedPackage[];
   removed: ResolvedPackage[];
   problems: EffectProblem[];
 }
 
-/** A change of an appliance's software, asked about by an account that may read it. */
+/** A change of an appliance's software, simulated for an account that may read it. */
 export interface EffectRequest {
   appliance: Appliance;
   accountId: number;
   change: SoftwareChange;
-  /** Aborted when the answer is no longer wanted; what is not resolved by then never is. */
+  /** Aborted when the answer is no longer wanted: stops the resolution. */
   signal: AbortSignal;
 }
 
-/** Resolves the software with and without a change, each at most once: the isolate remembers both. */
+/** Resolves the software with and without a change; the isolate caches both. */
 export async function effectOf(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   { appliance, accountId, change, signal }: EffectRequest,
@@ -63,7 +63,7 @@ export async function effectOf(
   return await effectBetween({ env, db }, { software, wanted }, signal);
 }
 
-/** The same of software that is as stored, and as it would be. */
+/** The same for the stored and the wanted software. */
 export async function effectBetween(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   { software, wanted }: Both,
@@ -99,7 +99,7 @@ interface Both {
   wanted: ApplianceSoftware;
 }
 
-/** More than so many misspelt names are told without what they could mean. */
+/** How many unknown names get suggestions. */
 const maxExplained = 10;
 
 async function problemsOf(db: Database, both: Both, resolution: SoftwareResolution): Promise<EffectProblem[]> {
@@ -121,7 +121,7 @@ async function problemsOf(db: Database, both: Both, resolution: SoftwareResoluti
   }
 }
 
-/** What was probably meant comes first, and then what libsolv proposes. A proposal that no change of the selection does is left out. */
+/** First the names that were probably meant, then libsolv's proposals, as far as a change of the selection can do them. */
 function solutionsOf({ software, wanted }: Both, problem: SoftwareProblem, meant: readonly string[]): Solution[] {
   const { unknown, install, ways } = problem;
   const leading = (text: string, selection: Choice[]): Solution => ({

@@ -13,8 +13,8 @@ import type { Database } from "#storage/db";
 import { findLastImage, saveLastImage } from "#storage/last-images";
 
 /**
- * What the image was before a change. Mostly that is what the change before this one led to, which was written down: an
- * isolate that begins then solves once, as zypper does, and not twice.
+ * The image before a change. Usually this is the stored result of the previous change, so that a new isolate solves once, as
+ * zypper does, and not twice.
  */
 export async function imageBefore(
   place: Place<Pick<Env, "BLOBS">>,
@@ -28,7 +28,7 @@ export async function imageBefore(
   return imageOf(await resolve(place, software));
 }
 
-/** Writes down what a change led to. */
+/** Stores the image after a change. */
 export async function keepImage(
   db: Database,
   applianceId: number,

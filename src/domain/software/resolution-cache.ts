@@ -1,4 +1,4 @@
-/** Remembers answers of the solver in this isolate, the most lately used ones, by how many packages they hold. */
+/** Caches answers of the solver in this isolate. The least recently used ones go when the total weight is too large. */
 export class ResolutionCache<T extends { weight: number }> {
   readonly #maxWeight: number;
   /** In the order of use, the latest at the end. */

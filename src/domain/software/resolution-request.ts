@@ -18,7 +18,7 @@ import {
 import type { Database } from "#storage/db";
 import { aliasOf } from "#storage/repositories";
 
-/** All that decides which packages an image gets. */
+/** Everything that decides which packages an image gets. */
 export interface ApplianceSoftware {
   arch: Arch;
   imageType: ImageType;
@@ -36,7 +36,7 @@ const installableOf: Record<PackageType, Record<Arch, readonly string[]>> = {
   deb: { i586: ["all", "i386"], x86_64: ["all", "amd64"] },
 };
 
-/** What a system of an architecture can install of these repositories; packages of others may be in them, too. */
+/** The package architectures that a system can install from these repositories. */
 export function installable(arch: Arch, repositories: readonly { type: RepositoryType }[]): string[] {
   const types = new Set(repositories.map(packageTypeOfRepository));
   return [...types].flatMap((type) => installableOf[type][arch]);
@@ -45,7 +45,7 @@ export function installable(arch: Arch, repositories: readonly { type: Repositor
 /** One entry of the selection. */
 export type Choice = Pick<Selection, "kind" | "name" | "version" | "repositoryId">;
 
-/** `imageType`: of the image to be built; the appliance's own unless said. */
+/** `imageType`: of the image to build; default: the appliance's own. */
 export async function loadSoftware(
   db: Database,
   appliance: Appliance,
@@ -59,18 +59,18 @@ export async function loadSoftware(
   return { arch: appliance.arch, imageType, baseSystem: baseSystem?.facts, repositories, selection };
 }
 
-/** The repositories that no import has brought in yet: what is inside them is unknown. */
+/** The repositories that were never imported: their contents are unknown. */
 export const unimported = ({ repositories }: ApplianceSoftware): Repository[] =>
   repositories.filter(({ revision }) => revision === null);
 
-/** What the solver has to hold; the same key is the same packages. */
+/** What the solver must load; equal keys mean equal packages. */
 export const packageSetOf = ({ arch, baseSystem, repositories }: ApplianceSoftware): PackageSet => ({
   packageType: baseSystem === undefined ? "rpm" : packageTypeOfBase(baseSystem),
   key: repositories.map(({ id, revision, priority }) => `${id}@${revision}/${priority}`).join(" "),
   arch: arch === "i586" ? "i686" : arch,
 });
 
-/** The requests in an order of their own, so that the order of a user's clicks changes nothing. */
+/** Sorted, so that the order of a user's clicks changes nothing. */
 export function jobsOf({ selection, repositories, baseSystem, imageType }: ApplianceSoftware): Job[] {
   const present = new Set(repositories.map(({ id }) => id));
   const chosen = selection.toSorted(byKindAndName).map((choice): Job => jobOf(choice, present));

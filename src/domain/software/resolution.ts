@@ -1,7 +1,7 @@
 /**
- * What an image will contain, decided by libsolv in this isolate as zypper decides it in a build.
+ * What an image will contain: libsolv decides it in this isolate as zypper decides it in a build.
  *
- * Recommended packages stay out: KIWI takes a `<packages>` section without `patternType` as `onlyRequired` and gives
+ * Recommended packages are not included: KIWI takes a `<packages>` section without `patternType` as `onlyRequired` and gives
  * zypper `--no-recommends`.
  */
 import { nevra } from "#contract/index";
@@ -23,20 +23,20 @@ export type SoftwareResolution =
   /** The content of these repositories is unknown. */
   | { state: "unimported"; repositories: Repository[] };
 
-/** A pattern that was asked for, and the package, or in yast2 the record, that stands for it. */
+/** A selected pattern, and the package that represents it; in yast2, a record. */
 interface ResolvedPattern {
   name: string;
   by: ResolvedPackage;
 }
 
 export interface SoftwareProblem {
-  /** libsolv's words, which are zypper's. */
+  /** libsolv's message, which is zypper's too. */
   text: string;
   /** What libsolv proposes, each in one line, and which requests it drops; undefined: it does something else, too. */
   ways: { text: string; drops: Job[] | undefined }[];
-  /** Asking for this package without its pin would do. */
+  /** Selecting this package without its pin would solve it. */
   install?: string;
-  /** This name was asked for, and nothing has it. */
+  /** A selected name that nothing has. */
   unknown?: UnknownName;
 }
 
@@ -46,9 +46,9 @@ type Answer = Exclude<SoftwareResolution, { state: "unimported" }>;
 const cache = new ResolutionCache<{ weight: number; answer: Answer }>(25_000);
 
 /**
- * Answers for the revisions that the software names. An import that came in between may have replaced one for so long that its
- * parts are gone: then what the repositories have now is the answer. If parts are still missing, the content is
- * unknown, as before a first import. Throws if the signal is aborted before it is solved.
+ * Resolves with the revisions that the software names. If an import has replaced one so long ago that its parts are gone, resolves
+ * with what the repositories have now. If parts are still missing, the content is unknown, as before a first import. Throws if
+ * the signal is aborted before the software is solved.
  */
 export async function resolve(
   { env, db }: Place<Pick<Env, "BLOBS">>,
@@ -94,27 +94,27 @@ async function resolveOnce(
   return answer;
 }
 
-/** All that an answer depends on, in one text. */
+/** Everything that an answer depends on, as one text. */
 export const questionOf = (software: ApplianceSoftware): string =>
   JSON.stringify([packageSetOf(software), jobsOf(software)]);
 
-/** The answer, if this isolate has it at hand. */
+/** The answer, if this isolate has cached it. */
 export const remembered = (software: ApplianceSoftware): SoftwareResolution | undefined =>
   unimported(software).length > 0 ? undefined : cache.get(questionOf(software))?.answer;
 
-/** name-version-release.arch of what an image holds; undefined: there is none, since it does not resolve. */
+/** name-version-release.arch of an image's packages; undefined: the software does not resolve. */
 export type Image = ReadonlySet<string> | undefined;
 
 export const imageOf = (resolution: SoftwareResolution): Image =>
   resolution.state === "solved" ? new Set(resolution.packages.map(nevra)) : undefined;
 
-/** How many packages only one of two images has; another version counts on both sides. */
+/** How many packages only one of two images has; a changed version counts on both sides. */
 export function countChanges(before: Image, after: Image): { added: number; removed: number } | undefined {
   return before && after && { added: after.difference(before).size, removed: before.difference(after).size };
 }
 
 async function load(blobs: R2Bucket, solver: Solver, repositories: Repository[]): Promise<void> {
-  // All together: the solver keeps every part's bytes anyway while it is loaded.
+  // All at once: the solver holds every part's bytes anyway while it loads.
   const read = await Promise.all(
     repositories.map(({ id, parts }) => Promise.all(parts.map((key) => readPart(blobs, id, key)))),
   );
@@ -182,7 +182,7 @@ function shown(
   return { text, ways, ...(install === undefined ? {} : { install }), ...(unknown && { unknown }) };
 }
 
-/** A job that fits no package since its name is unknown, not since it is pinned. */
+/** A job that matches no package because its name is unknown, not because of its pin. */
 function unknownIn(solver: Solver, job: Job | undefined): UnknownName[] {
   if (job?.kind === "installPattern") return [{ kind: "pattern", name: job.name }];
   return job?.kind === "install" && solver.info(job.name) === undefined ? [{ kind: "package", name: job.name }] : [];

@@ -1,7 +1,7 @@
 import { Refusal } from "#domain/refusal";
 import type { Choice } from "#domain/software/resolution-request";
 
-/** What a selection has once. */
+/** The key of an entry: a selection has each once. */
 export const keyOf = ({ kind, name }: Pick<Choice, "kind" | "name">): string => `${kind} ${name}`;
 
 // The names rpm builds packages under; zypper would read others as globs, removals or repository aliases.

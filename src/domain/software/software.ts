@@ -13,14 +13,14 @@ import { removeSelection, replaceSelections, saveSelection } from "#storage/sele
 export type SoftwareKind = Selection["kind"];
 
 /**
- * What a change of the selection did to the image (wire.md §2.7). `broken`: changed, but now it does not resolve. The
- * counts are the difference of two images, so they are 0 when there is none on one side.
+ * The effect of a change of the selection on the image (wire.md §2.7). `broken`: the software no longer resolves. The counts
+ * compare two images, so they are 0 if one of them does not exist.
  */
 export interface SelectionChange {
   state: "changed" | "equal" | "broken";
   packagesAdded: number;
   packagesRemoved: number;
-  /** Why it is broken, as far as the name of the change is the reason. */
+  /** Why it is broken, if the reason is the changed name. */
   message?: string;
 }
 
@@ -31,7 +31,7 @@ export interface SelectionRequest {
   repositoryId?: number | undefined;
 }
 
-/** What an appliance's document shows of its selection: bans are stored apart. */
+/** What an appliance's document shows of its selection: everything but bans. */
 export interface ShownSelection {
   applianceId: number;
   packages: Selection[];
@@ -75,8 +75,8 @@ export async function deselect(
 type Wanted = Pick<SelectionRequest, "name" | "version">;
 
 /**
- * Replaces all packages and patterns; bans stay, and so do pins to repositories, which no list shows. `precondition`
- * sees the selection and refuses by throwing; after it, nothing else may change the appliance before this does.
+ * Replaces all packages and patterns. Bans stay, and so do pins to repositories, which no list shows. `precondition` gets the
+ * selection and refuses by throwing; if another request changes the appliance after that, this one is refused.
  */
 export async function replaceSelection(
   place: Place<Pick<Env, "BLOBS">>,
@@ -118,7 +118,7 @@ async function rowsOf(db: Database, { id }: Appliance, wanted: (Wanted & Pick<Se
 
 const equal: SelectionChange = { state: "equal", packagesAdded: 0, packagesRemoved: 0 };
 
-/** Compares two images that both have what other requests changed meanwhile: the difference is that of this change alone. */
+/** Compares the images with and without this change. Both include other requests' changes, so the difference is this change's. */
 async function compare(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,

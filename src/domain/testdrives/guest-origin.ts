@@ -6,8 +6,8 @@ interface GuestEnv {
 const isLoopback = /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/;
 
 /**
- * Where guests' web pages are, and nothing else: under another host name than the service, because cookies ignore ports. A
- * service that is used on its own machine has one without being told: browsers and curl resolve *.localhost. Undefined: nowhere.
+ * The origin of guests' web pages. It has another host name than the service, because cookies ignore ports. A service on a loopback
+ * address uses guests.localhost by default: browsers and curl resolve *.localhost. Undefined: there is no such origin.
  */
 export function guestOrigin({ TESTDRIVE_ORIGIN: given }: GuestEnv, baseUrl: string): string | undefined {
   const base = new URL(baseUrl);

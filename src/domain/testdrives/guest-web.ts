@@ -4,7 +4,7 @@ import type { Testdrive } from "#storage/testdrives";
 
 type GuestEnv = Pick<Env, "TESTDRIVE_ORIGIN">;
 
-/** Where visitors find the web server of a testdrive's guest; undefined for a machine without a network, and if it is nowhere. */
+/** The URL of the guest's web server; undefined if the machine has no network, or the service no origin for guests. */
 export function guestWebUrl(
   env: GuestEnv,
   baseUrl: string,

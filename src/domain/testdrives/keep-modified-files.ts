@@ -23,14 +23,14 @@ export interface KeepRequest {
   filter: ModifiedFilter;
   /** All of it as one tar.gz, instead of file by file. */
   asArchive: boolean;
-  /** Undefined: the one whose build runs. */
+  /** Default: the one whose build runs. */
   applianceId: number | undefined;
 }
 
 export interface Kept {
   applianceId: number;
   files: OverlayFile[];
-  /** What an overlay file cannot be. */
+  /** What cannot be an overlay file. */
   leftOut: { path: string; reason: string }[];
 }
 
@@ -38,8 +38,8 @@ export interface Kept {
 const maxFiles = 200;
 
 /**
- * Makes overlay files of what a session has added and changed, with owner, group and mode; in place of what the appliance has
- * at the same places. All of them, or none.
+ * Makes overlay files of what a session has added and changed, with owner, group and mode. They replace the appliance's files at
+ * the same paths. Adds all of them, or none.
  */
 export async function keepModified(place: Place, testdrive: OwnTestdrive, request: KeepRequest): Promise<Kept> {
   const appliance = await applianceOf(place, testdrive, request.applianceId);
@@ -110,7 +110,7 @@ const reasonOf = ({ change, type }: Pick<ModifiedFile, "change" | "type">): stri
   return type === "d" ? "Directories are made for the files in them." : "Only regular files are overlay files.";
 };
 
-/** A name that came with the session would be unknown to the next build: then the numbers count. */
+/** Names that the session has created are unknown to the next build: uses their numbers. */
 function metadataOf({ path, mode, uid, gid, owner, group, isNewName }: ModifiedFile): FileMetadata {
   const at = path.lastIndexOf("/");
   const named = isNewName === true ? {} : { owner, group };
@@ -139,7 +139,7 @@ interface Staged {
   content: StagedFile;
 }
 
-/** Stores all of the contents; when one is refused, the others go again. */
+/** Stores all contents; if one is refused, removes the others. */
 async function stageAll(place: Place, wanted: readonly Wanted[]): Promise<Staged[]> {
   const staged: Staged[] = [];
   try {

@@ -13,7 +13,7 @@ import { sessionLeaseMs } from "#contract/index";
 export const claimWithinMs = 10_000;
 const connectWithinMs = 60_000;
 const prepareWithinMs = 10 * 60_000;
-/** How long the end can still be explained to a page that is open. */
+/** How long an open page can still learn why it ended. */
 const forgetAfterMs = 24 * 60 * 60_000;
 
 interface Viewers {
@@ -48,7 +48,7 @@ export type TestdriveEvent = { at: number } & (
 
 export const startWaiting = (at: number): TestdriveState => ({ status: "waiting", claimBy: at + claimWithinMs });
 
-/** Applies what time alone has done, then the event. Whatever comes too late finds an ended session. */
+/** Applies the passage of time, then the event. Late events find an ended session. */
 export function advance(state: TestdriveState, event: TestdriveEvent): TestdriveState {
   const now = expire(state, event.at);
   if (now.status === "ended") return now;
@@ -56,7 +56,7 @@ export function advance(state: TestdriveState, event: TestdriveEvent): Testdrive
   return advanceLive(now, event);
 }
 
-/** When the object has to look again; its only alarm. */
+/** When the object must wake up; its only alarm. */
 export function nextWakeUp(state: TestdriveState): number {
   switch (state.status) {
     case "waiting":
@@ -144,7 +144,7 @@ function count(state: LiveState, event: { at: number; of: keyof Viewers; count: 
 
 const total = (viewers: Viewers): number => viewers.page + viewers.tcp;
 
-const ended = (cause: EndCause, at: number, reason: string = sentences[cause]): TestdriveState => ({
+const ended = (cause: EndCause, at: number, reason: string = messages[cause]): TestdriveState => ({
   status: "ended",
   cause,
   reason,
@@ -152,7 +152,7 @@ const ended = (cause: EndCause, at: number, reason: string = sentences[cause]): 
 });
 
 // What the page shows its user.
-const sentences: Record<EndCause, string> = {
+const messages: Record<EndCause, string> = {
   unclaimed: "No builder agent was free to run it.",
   never_ready: "The virtual machine did not start in time.",
   aborted: "No one was connected for 60 seconds.",

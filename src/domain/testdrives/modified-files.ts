@@ -63,7 +63,7 @@ export interface ModifiedContent {
   body: ReadableStream<Uint8Array>;
 }
 
-/** The bytes of a regular file of the session; with `reading` those of the moment of that list. */
+/** The bytes of a regular file of the session; with `reading`, as of that list. */
 export async function openModified(
   env: SessionsEnv,
   testdrive: OwnTestdrive,
@@ -99,7 +99,7 @@ async function open(
   const announced = answer.headers.get(contentSizeHeader) ?? "";
   if (!/^\d{1,15}$/.test(announced)) return { size: undefined, body: answer.body };
   const size = Number(announced);
-  // Breaks when there is more, or less.
+  // Fails if there is more, or less.
   return { size, body: answer.body.pipeThrough(new FixedLengthStream(size)) };
 }
 
@@ -111,7 +111,7 @@ const ask = (env: SessionsEnv, testdrive: Testdrive, order: { filter: ModifiedFi
 
 const isJson = ({ headers }: Response) => headers.get("content-type")?.startsWith("application/json") ?? false;
 
-/** What an agent says is looked at, like all that comes from outside. */
+/** Agents' answers are checked, like all input. */
 async function readAnswer(answer: Response): Promise<ModifiedAnswer> {
   const parsed = ModifiedAnswer.safeParse(await jsonIn(answer));
   if (parsed.success) return parsed.data;

@@ -58,7 +58,7 @@ interface TestdriveRequest {
   requestId?: string | undefined;
 }
 
-/** Takes a slot and answers as soon as an agent has claimed the session, at most 10 s later. */
+/** Takes a slot, and returns when an agent has claimed the session, at most 10 s later. */
 export async function startTestdrive(
   { env, db }: Place<TestdriveEnv>,
   account: Pick<Account, "id">,
@@ -72,7 +72,7 @@ export async function startTestdrive(
 const noDiskToBoot =
   "A net build has neither disk nor medium: it starts from your own PXE and web server, and testdrives reach none.";
 
-/** The same of a build of any account that this one may boot. */
+/** The same for a build of any account that this one may boot. */
 export async function startTestdriveOf(
   { env, db }: Place<TestdriveEnv>,
   account: Pick<Account, "id">,
@@ -104,7 +104,7 @@ const unclaimed = () =>
     message: "No builder agent is free to run a testdrive. Please try again later.",
   });
 
-/** Whose limit it is decides what the user can do. */
+/** If the account's own limit is reached, the user can end a testdrive. */
 async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: number): Promise<Refusal> {
   const own = await listLiveTestdrives(db, id);
   if (own.length < perAccount) return new Refusal("no_build_slots");
@@ -112,7 +112,7 @@ async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: num
   return new Refusal("no_build_slots", { message });
 }
 
-/** Gives the oldest waiting testdrive to an agent; where two agents ask for one, its object decides. */
+/** Gives the oldest waiting testdrive to an agent; between two agents, its object decides. */
 export async function claimTestdrive(
   { env, db }: Place<Pick<Env, "TESTDRIVES">>,
   agent: Pick<Agent, "id" | "drainedAt">,
@@ -156,7 +156,7 @@ async function findOpened({ db, env }: TestdriveStore, id: number): Promise<Test
   return testdrive && (await opened(env, testdrive));
 }
 
-/** The testdrive of a page's address; a wrong token is as good as a wrong id. */
+/** The testdrive of a page's URL; a wrong token counts as a wrong id. */
 export async function findTestdriveByPage(
   store: TestdriveStore,
   id: number,
@@ -166,7 +166,7 @@ export async function findTestdriveByPage(
   return testdrive && sameSecret(testdrive.pageToken, pageToken) ? testdrive : undefined;
 }
 
-/** The same of the address of the guest's web server. */
+/** The same for the URL of the guest's web server. */
 export async function findTestdriveByWeb(
   store: TestdriveStore,
   id: number,
@@ -195,7 +195,7 @@ export async function wakeSilentTestdrives({ env, db }: Place<Pick<Env, "TESTDRI
   await Promise.all(
     silent.map((testdrive) =>
       wake({ env, db }, testdrive).catch((error: unknown) =>
-        logFailure("a testdrive does not wake up", error, { testdriveId: testdrive.id }),
+        logFailure("could not wake a testdrive", error, { testdriveId: testdrive.id }),
       ),
     ),
   );
@@ -207,7 +207,7 @@ async function wake({ env, db }: Place<Pick<Env, "TESTDRIVES">>, testdrive: Test
   if (!isKnown) await saveTestdrive(db, uid, { state: "ended" });
 }
 
-/** What the machine is made from; undefined where there is no image to boot. */
+/** What the machine is made from; undefined if there is no image to boot. */
 async function bootFacts(db: Database, build: Build): Promise<Omit<TestdriveFacts, "testdriveId"> | undefined> {
   const { fileName, fileSize: size, rawSize, sha256, imageKey } = build;
   const appliance = await findAppliance(db, build.accountId, build.applianceId);

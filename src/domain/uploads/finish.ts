@@ -22,8 +22,8 @@ export interface Writing {
 }
 
 /**
- * Makes a file or a package of a complete upload, by the rules of an upload in one request. If that is refused,
- * nothing of it stays. If it is interrupted, the client sends the last bytes again, and this goes on where it was.
+ * Turns a complete upload into a file or a package, by the rules of an upload in one request. If that is refused, the upload is
+ * removed. If it is interrupted, the client sends the last bytes again, and this continues.
  */
 export async function finish(writing: Writing, upload: ResumableUpload, received: Received): Promise<void> {
   const { env, db } = writing;
@@ -46,7 +46,7 @@ async function forget({ env, db }: Writing, upload: ResumableUpload): Promise<vo
   await deleteResumableUpload(db, upload.id);
 }
 
-/** The blob's id stands for the request: a second attempt finds what the first has made. */
+/** The blob's id is the request id: a second attempt finds what the first has made. */
 async function makeFile({ env, db, account }: Writing, upload: ResumableUpload): Promise<number> {
   const { applianceId, metadata, blobId, length, sentName } = upload;
   if (applianceId === null || metadata === null) throw new Error(`upload ${upload.id} is no file of an appliance`);

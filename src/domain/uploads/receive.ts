@@ -18,7 +18,7 @@ export interface Piece {
   chunkMs: number;
 }
 
-/** Adds bytes to an upload, and finishes it when they are the last ones. What has come is stored, also of a request that is cut off. */
+/** Adds bytes to an upload, and finishes it with the last ones. The bytes of a request that is cut off are stored, too. */
 export async function receive(writing: Writing, upload: ResumableUpload, piece: Piece): Promise<number> {
   if (piece.offset !== upload.offset) throw wrongOffset(upload);
   if (upload.offset + (piece.announcedBytes ?? 0) > upload.length) throw tooLong(upload);
@@ -42,7 +42,7 @@ async function write(writing: Writing, upload: ResumableUpload, { body, chunkMs 
   }
 }
 
-/** Takes bytes to their end; answers why that came early, if it did. */
+/** Takes all bytes; returns the refusal if they end early. */
 async function take(
   { length }: ResumableUpload,
   received: Received,
@@ -69,7 +69,7 @@ const tooLong = ({ length }: Pick<ResumableUpload, "length">) =>
     message: `This upload has ${length} bytes, and these are more.`,
   });
 
-/** The same as for a wrong offset: clients of tus then ask for the right one, and go on. */
+/** The same as for a wrong offset: clients of tus then request the right one, and continue. */
 const cutOff = () =>
   new Refusal("unknown_error", {
     reason: "wrong_offset",

@@ -8,8 +8,8 @@ import { expiryOf } from "#domain/uploads/expiry";
 type Stores = Place<Pick<Env, "BLOBS">>;
 
 /**
- * The bytes of an upload, as far as they came. Each part is first in R2 and then in the row. The last part of a file is never recorded: it
- * is stored when the file is finished, so that an upload is not at its end before its file is there.
+ * The bytes of an upload that have arrived. Each part is stored in R2 first and then recorded in the row. The last part of a file is
+ * never recorded: it is stored when the file is finished, so that no upload is complete before its file exists.
  */
 export class Received {
   readonly #stores: Stores;
@@ -26,7 +26,7 @@ export class Received {
     this.#recordedBytes = upload.offset;
   }
 
-  /** What earlier requests have stored. The caller holds the upload's lease. */
+  /** Begins with what earlier requests have stored. The caller holds the upload's lease. */
   static async of(stores: Stores, upload: ResumableUpload): Promise<Received> {
     const received = new Received(stores, upload, await listParts(stores.db, upload.id));
     for await (const chunk of readTail(stores.env.BLOBS, upload)) received.#buffer.add(chunk);
@@ -46,7 +46,7 @@ export class Received {
     return this.#buffer.held();
   }
 
-  /** Gives memory back. Nothing can be taken any more. */
+  /** Frees the memory. Nothing can be added after that. */
   [Symbol.dispose](): void {
     this.#buffer.free();
   }
@@ -58,7 +58,7 @@ export class Received {
     }
   }
 
-  /** Stores what no part has yet, so that the client can continue after it. */
+  /** Stores the rest that is in no part yet, so that the client can continue after it. */
   async store(): Promise<void> {
     if (this.bytes === this.#recordedBytes) return;
     if (this.#buffer.isFull) return await this.#storePart();

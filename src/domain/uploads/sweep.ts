@@ -11,12 +11,12 @@ const uploadsPerRun = 50;
 export async function removeExpiredUploads({ env, db }: Place, now: number): Promise<void> {
   for (const upload of await listExpiredUploads(db, new Date(now), uploadsPerRun)) {
     await deleteUpload({ env, db }, upload).catch((error: unknown) =>
-      logFailure("an expired upload stays", error, { upload: upload.id }),
+      logFailure("could not delete an expired upload", error, { upload: upload.id }),
     );
   }
 }
 
-/** Removes last bytes of uploads that are gone: a request has stored them in the moment in which its upload was removed. */
+/** Removes last bytes of uploads that are gone: a request stored them while its upload was being removed. */
 export async function removeStrayTails({ env, db }: Place, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: tailsPrefix, now });
   const named = await findBlobsOfUploads(db, old.map(blobIdOfKey));

@@ -6,7 +6,7 @@ import { limitOf } from "#domain/contents/overlay-file-content";
 import type { FileMetadata } from "#domain/contents/overlay-file-metadata";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
-import { checkBaseSystem } from "#domain/rpms/rpm";
+import { checkBaseSystem } from "#domain/rpms/upload";
 import { expiryOf } from "#domain/uploads/expiry";
 import { withLease } from "#domain/uploads/lease";
 import type { Database } from "#storage/db";
@@ -21,15 +21,15 @@ import {
 
 type Stores = Place<LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB" | "MAX_FILE_MB">>;
 
-/** What a file that is to come will be: an overlay file, or a package. */
+/** What the uploaded file will become: an overlay file, or a package. */
 export type Purpose = { applianceId: number; metadata: FileMetadata } | { baseSystem: string };
 
-/** A file that will come in several requests. */
+/** A file to be uploaded in several requests. */
 export interface Announced {
   accountId: number;
   purpose: Purpose;
   length: number;
-  /** What the client calls the file. */
+  /** The client's name for the file. */
   sentName: string | undefined;
   /** Of a request that may come again. */
   requestId: string | undefined;
@@ -74,12 +74,12 @@ export async function getResumableUpload(db: Database, accountId: number, id: nu
   return upload;
 }
 
-/** Ends an upload. What it has become stays. */
+/** Ends an upload. The file or package that it has become stays. */
 export async function deleteUpload(stores: Pick<Stores, "db"> & { env: Pick<Env, "BLOBS"> }, upload: ResumableUpload) {
   await withLease(stores.db, upload, (held) => removeUpload(stores, held));
 }
 
-/** Removes an upload, and what it has stored unless that has become something. Twice is fine. */
+/** Removes an upload, and its bytes unless they have become a file or package. Repeating it is safe. */
 export async function removeUpload({ env, db }: Place<Pick<Env, "BLOBS">>, upload: ResumableUpload): Promise<void> {
   await discardBlob(env.BLOBS, upload);
   await deleteResumableUpload(db, upload.id);

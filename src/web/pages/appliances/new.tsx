@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { offered, type OfferedSet } from "#domain/appliances/offered-templates";
+import { offered, type OfferedSet } from "#domain/appliances/template-set";
 import { unimportedWords } from "#model/import-progress";
 import type { Repository } from "#storage/repositories";
 import { listTemplateSets } from "#storage/template-sets";
