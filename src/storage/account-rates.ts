@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { accountRates } from "./schema.ts";
 
-/** Counts one use, unless there were as many as may be in this window; whether it was counted. */
+/** Counts one use, unless this window has the maximum already; returns whether it was counted. */
 export async function countUse(
   db: Database,
   { most, ...use }: { accountId: number; what: string; window: number; most: number },

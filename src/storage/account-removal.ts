@@ -35,7 +35,7 @@ export async function markRemoved(db: Database, accountId: number, removedAt: Da
   ]);
 }
 
-/** The next whose things are to be removed. They go to the end of the line, so that one whose removal fails stops no other. */
+/** The next accounts to remove. They move to the end of the queue, so that a removal that fails blocks no other. */
 export const takeRemoved = (db: Database, limit: number, now: Date): Promise<Account[]> =>
   db
     .update(accounts)
@@ -61,7 +61,7 @@ export const pageOfRpms = (db: Database, accountId: number, limit: number) =>
 export const pageOfRepositories = (db: Database, accountId: number, limit: number): Promise<Repository[]> =>
   db.query.repositories.findMany({ where: eq(repositories.accountId, accountId), limit });
 
-/** Deletes a page of comments. Replies of other accounts stay, and reply to nothing. Answers how many there were. */
+/** Deletes a page of comments, and returns how many there were. Replies of other accounts stay, and reply to nothing. */
 export async function deleteComments(db: Database, accountId: number, limit: number): Promise<number> {
   const page = await db
     .select({ id: comments.id, applianceId: comments.applianceId })
@@ -80,7 +80,7 @@ export async function deleteComments(db: Database, accountId: number, limit: num
   return page.length;
 }
 
-/** Deletes a page of ratings and uses, which lists of the gallery are ordered by. Answers how many appliances they are of. */
+/** Deletes a page of ratings and uses, which order lists of the gallery. Returns how many appliances they are of. */
 export async function deleteOpinions(db: Database, accountId: number, limit: number): Promise<number> {
   const page = await db.all<{ applianceId: number }>(
     sql`SELECT appliance_id AS applianceId FROM ratings WHERE account_id = ${accountId}
@@ -96,7 +96,7 @@ export async function deleteOpinions(db: Database, accountId: number, limit: num
   return page.length;
 }
 
-/** Deletes a page of what an account may have many rows of and nothing else depends on. Answers how many there were. */
+/** Deletes a page of rows of which an account may have many and on which nothing depends. Returns how many there were. */
 export async function deleteSmallRows(db: Database, accountId: number, limit: number): Promise<number> {
   const page = (table: SQL, which: SQL) => sql`rowid IN (SELECT rowid FROM ${table} WHERE ${which} LIMIT ${limit})`;
   const own = sql`account_id = ${accountId}`;
@@ -117,7 +117,7 @@ export async function deleteSmallRows(db: Database, accountId: number, limit: nu
   return gone.flat().length;
 }
 
-/** The last step: the account itself, with the rows that it has few of. Fails while an appliance, a repository or an RPM of it is left. */
+/** The last step: the account itself, with the rows of which it has few. Fails while it has an appliance, a repository or an RPM. */
 export async function deleteAccountRows(db: Database, accountId: number): Promise<void> {
   await db.batch([
     db.delete(accounts).where(eq(accounts.id, accountId)),

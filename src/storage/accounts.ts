@@ -65,7 +65,7 @@ export async function findQuotaGb(db: Database, accountId: number): Promise<numb
   return row?.quotaGb ?? null;
 }
 
-/** Replaces the API key; the old one is unknown from the next request on. Ends sessions, which it may have opened. */
+/** Replaces the API key, which stops working immediately. Ends the sessions, which it may have opened. */
 export async function saveApiKey(
   db: Database,
   accountId: number,
@@ -111,20 +111,20 @@ export const pageOfAccounts = (
     .orderBy(asc(accounts.id))
     .limit(limit);
 
-/** What is about to be replaced: an overlay file by its id, or every picture of one kind that an appliance has. */
+/** What will be replaced: an overlay file by its id, or every picture of one kind of an appliance. */
 interface Replaced {
   withoutFile?: number;
   withoutLogoOf?: number;
   withoutBackgroundOf?: number;
 }
 
-/** The same as an expression, for statements that must not exceed the quota: as if what is to be replaced were not there. */
+/** The same as an expression, for statements that must not exceed the quota. Does not count what will be replaced. */
 export function usedBytesOf(accountId: number | SQL, replaced: Replaced = {}): SQL {
   const { images, packages, uploads, files, pictures } = kindsOf(accountId, replaced);
   return sql`(${images} + ${packages} + ${uploads} + ${files} + ${pictures})`;
 }
 
-/** A content that several of its appliances and published versions share counts once. */
+/** A content that several appliances and published versions of the account share counts once. */
 const kindsOf = (
   accountId: number | SQL,
   { withoutFile = 0, withoutLogoOf = 0, withoutBackgroundOf = 0 }: Replaced,

@@ -24,7 +24,7 @@ export const findAgentById = (db: Database, id: number): Promise<Agent | undefin
 
 export const listAgents = (db: Database): Promise<Agent[]> => db.query.agents.findMany({ orderBy: agents.id });
 
-/** What agents have said that they can do, each once however many can do the same: the index leads from one to the next. */
+/** The different capabilities that agents have reported. The index leads from one to the next. */
 export async function listAbilities(db: Database): Promise<Capabilities[]> {
   const first = sql`SELECT min(capabilities) FROM agents WHERE capabilities IS NOT NULL`;
   const next = sql`SELECT min(capabilities) FROM agents WHERE capabilities > can`;
@@ -35,7 +35,7 @@ export async function listAbilities(db: Database): Promise<Capabilities[]> {
   return rows.map(({ can }) => can);
 }
 
-/** How many agents make images and were heard since that moment, at most so many. */
+/** How many agents make images and have called since that moment, at most `most`. */
 export async function countBuilders(db: Database, since: Date, most: number): Promise<number> {
   const row = await db.get<{ n: number }>(sql`SELECT count(*) AS n FROM (
     SELECT 1 FROM agents WHERE last_seen_at > ${since.getTime()}
@@ -69,7 +69,7 @@ export async function saveCapabilities(db: Database, agentId: number, capabiliti
   ]);
 }
 
-/** That it is alive, unless that was noted after `before`: of several simultaneous calls, one writes. */
+/** Notes that it is alive, unless that was noted after `before`: of several simultaneous calls, one writes. */
 export async function noteSeen(db: Database, agentId: number, before: Date): Promise<void> {
   const isLongAgo = or(isNull(agents.lastSeenAt), lt(agents.lastSeenAt, before));
   await db

@@ -2,7 +2,7 @@ import { and, asc, eq } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { accounts, agreements } from "./schema.ts";
 
-/** An account's yes to one text of a base system. */
+/** An account's acceptance of one text of a base system. */
 export type Acceptance = typeof agreements.$inferSelect;
 
 export const findAcceptance = (
@@ -17,7 +17,7 @@ export const findAcceptance = (
     ),
   });
 
-/** The first time counts: a second one changes nothing. */
+/** Repeating it changes nothing: the first time counts. */
 export async function addAcceptance(db: Database, acceptance: Acceptance): Promise<void> {
   await db.insert(agreements).values(acceptance).onConflictDoNothing();
 }

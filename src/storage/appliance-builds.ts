@@ -5,7 +5,7 @@ import { prepared, type Database } from "./db.ts";
 import { rowReader } from "./rows.ts";
 import { accounts, appliances, builds } from "./schema.ts";
 
-// Otherwise a list of a hundred appliances would carry a hundred configurations that it does not show.
+// Without the configuration, which lists do not show and which is large.
 const listedOfAppliance = {
   id: appliances.id,
   name: appliances.name,
@@ -59,7 +59,7 @@ const listOfKey = prepared((db) =>
     .prepare(),
 );
 
-/** The appliances, with their builds, of the account that has this name and this key, in one round trip; undefined: none has, or it is locked. */
+/** The appliances, with their builds, of the account that has this name and this key, in one round trip; undefined: there is none, or it is locked. */
 export async function listAppliancesOfKey(
   db: Database,
   key: Pick<Account, "username" | "apiKeyHmac">,
@@ -71,7 +71,7 @@ export async function listAppliancesOfKey(
 const applianceOf = rowReader(listedOfAppliance);
 const buildOf = rowReader(listedOfBuild, Object.keys(listedOfAppliance).length);
 
-/** Of rows in the order of their appliances. */
+/** Groups rows that are ordered by appliance. */
 function listed(rows: readonly (readonly unknown[])[]): ApplianceWithBuilds[] {
   const all: ApplianceWithBuilds[] = [];
   for (const row of rows) {

@@ -89,7 +89,7 @@ const isStale = (before: Date): SQL => sql`(
   OR EXISTS (SELECT 1 FROM appliance_repositories AS has JOIN repositories ON repositories.id = has.repository_id
     WHERE has.appliance_id = ${appliances.id} AND repositories.imported_at > ${lastStatuses.examinedAt}))`;
 
-/** Of each of these appliances its last build that is over, and the images of the version that was finished last. */
+/** For each of these appliances: its last build that is over, and the images of its last finished version. */
 export async function listLastBuilds(
   db: Database,
   applianceIds: readonly number[],
@@ -119,7 +119,7 @@ const lastOf = (column: SQL, status: SQL): SQL => sql`(SELECT ${column} FROM bui
   WHERE latest.appliance_id = asked.value AND latest.retired_at IS NULL AND +latest.status ${status}
   ORDER BY latest.id DESC LIMIT 1)`;
 
-/** Writes down what an examination said. Nothing if the appliance is gone, or a later one was faster. */
+/** Stores the result of an examination, unless the appliance is gone or a later examination was faster. */
 export async function saveLastStatus(db: Database, status: LastStatus): Promise<void> {
   const { applianceId, errors, warnings, text, packages, editedAt, examinedAt } = status;
   await insertFrom(db, lastStatuses, status, sql`FROM appliances WHERE id = ${applianceId}`).onConflictDoUpdate({

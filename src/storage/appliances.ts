@@ -77,7 +77,7 @@ export interface Searched {
   visible: SearchedRepository[];
 }
 
-/** What a search in the software of an appliance begins with, in one round trip; undefined: the account may not read it. */
+/** What a search in an appliance's software needs, in one round trip; undefined: the account may not read it. */
 export async function findSearched(db: Database, accountId: number, id: number): Promise<Searched | undefined> {
   const packageType = sql<PackageType | null>`${baseSystems.facts} ->> 'packageType'`;
   const [[found], rows, visible] = await db.batch([
@@ -116,10 +116,10 @@ export const findBaseSystem = (db: Database, name: string) =>
 
 export const listBaseSystems = (db: Database) => db.query.baseSystems.findMany({ orderBy: asc(baseSystems.name) });
 
-/** What an account may have of appliances. */
+/** The account's limits for appliances. */
 export type ApplianceLimits = Pick<Counted, "appliances" | "configurationBytes">;
 
-/** Takes a clone away again that is one too many, before anything is copied into it. */
+/** Deletes a clone that exceeds a limit, before anything is copied into it. */
 export const deleteRefusedClone = (
   db: Database,
   { uuid, accountId = null }: NewAppliance,
@@ -191,8 +191,8 @@ const copiedKey = {
 };
 
 /**
- * Removes an appliance with all rows that hang on it, in one batch; answers its builds. The blobs that the rows named
- * are released. The sweeper finds those of its builds, and what they froze.
+ * Removes an appliance with all rows that depend on it, in one batch; returns its builds. Releases the blobs that the rows named.
+ * The sweep removes the blobs of its builds, and what they froze.
  */
 export async function deleteApplianceRows(
   db: Database,

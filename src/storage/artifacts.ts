@@ -14,7 +14,7 @@ export async function openUpload(blobs: R2Bucket, key: string): Promise<UploadAd
   return { key, uploadId };
 }
 
-/** Streams one part in and hashes it on the way; nothing of it stays in memory. */
+/** Streams one part into R2 and hashes it on the way, without holding it in memory. */
 export async function putPart(
   blobs: R2Bucket,
   { key, uploadId }: UploadAddress,
@@ -28,7 +28,7 @@ export async function putPart(
   return { etag, sha256 };
 }
 
-/** Joins the parts. Each attempt has a key of its own, so an object that is there already is this one, joined before. */
+/** Joins the parts. Each attempt has its own key, so an existing object is this one, joined before. */
 export async function completeUpload(
   blobs: R2Bucket,
   { key, uploadId }: UploadAddress,
@@ -41,13 +41,13 @@ export async function completeUpload(
   if (size !== expected) throw new Error(`${key} has ${size} bytes in R2, its parts had ${expected}`);
 }
 
-/** Forgets an upload and what it made. */
+/** Aborts an upload and deletes its object. */
 export async function abortUpload(blobs: R2Bucket, upload: UploadAddress): Promise<void> {
   await abortMultipart(blobs, upload);
   await blobs.delete(upload.key);
 }
 
-/** Forgets the parts of an upload; nothing happens if it no longer exists or is complete. */
+/** Deletes the parts of an upload; does nothing if it no longer exists or is complete. */
 export async function abortMultipart(blobs: R2Bucket, { key, uploadId }: UploadAddress): Promise<void> {
   await blobs
     .resumeMultipartUpload(key, uploadId)
@@ -66,7 +66,7 @@ export async function digestOfParts(parts: readonly { sha256: string }[]): Promi
   return hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 
-/** Copies to the end, and answers the SHA-256 of what went through. */
+/** Copies a stream, and returns the SHA-256 of its bytes. */
 async function copyHashed(from: ReadableStream<Uint8Array>, to: WritableStream<Uint8Array>): Promise<string> {
   const digest = new crypto.DigestStream("SHA-256");
   digest.digest.catch(() => {}); // a part that does not arrive whole is its reader's failure

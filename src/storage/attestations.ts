@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { attestationsKey } from "./blobs.ts";
 
-/** The documents about an image, byte by byte as they were signed. */
+/** The documents about an image, exactly as they were signed. */
 export const Attestations = z.object({
   spdx: z.string(),
   cyclonedx: z.string(),
@@ -16,7 +16,7 @@ export async function findAttestations(blobs: R2Bucket, uid: string): Promise<At
   return blob ? Attestations.parse(await blob.json()) : undefined;
 }
 
-/** Stores them unless another request was faster; answers what is stored now. */
+/** Stores them unless another request was faster; returns what is stored now. */
 export async function keepAttestations(
   blobs: R2Bucket,
   uid: string,

@@ -6,7 +6,7 @@ import { accounts, auditLog } from "./schema.ts";
 export type AuditEntry = typeof auditLog.$inferSelect;
 export type NewAuditEntry = Omit<AuditEntry, "id" | "count">;
 
-/** More in one minute are not counted, and so not written. */
+/** More in one minute are neither counted nor written. */
 const mostCounted = 1000;
 const again = {
   target: [auditLog.accountId, auditLog.minute, auditLog.event, auditLog.actor, auditLog.detail],
@@ -14,17 +14,17 @@ const again = {
   setWhere: lt(auditLog.count, mostCounted),
 };
 
-/** What databases were given for the next act. */
+/** The entry of the next act on a database. */
 const given = new WeakMap<Database, NewAuditEntry>();
 
-/** The same database for an act that the audit log tells of. The batch of the act writes the entry with it: see `entryOfAct`. */
+/** The same database for an act that the audit log records. The act's batch also writes the entry: see `entryOfAct`. */
 export function withAuditEntry(db: Database, entry: NewAuditEntry): Database {
   const acting: Database = Object.create(db);
   given.set(acting, entry);
   return acting;
 }
 
-/** What only the act knows of its entry. */
+/** The parts of an entry that only the act knows. */
 interface Known {
   accountId?: number | SQL;
   detail?: (given: SQL) => SQL;
@@ -89,7 +89,7 @@ export const listAuditLog = (
     .orderBy(desc(auditLog.id))
     .limit(limit);
 
-/** Deletes the oldest of those from before that moment; answers how many. */
+/** Deletes the oldest entries from before that moment; returns how many. */
 export async function deleteAuditBefore(db: Database, before: Date, limit: number): Promise<number> {
   const old = sql`(SELECT id FROM audit_log WHERE at < ${before.getTime()} ORDER BY at LIMIT ${limit})`;
   const gone = await db

@@ -9,16 +9,18 @@ export type BegunUpload = Pick<R2MultipartUpload, "uploadPart" | "complete" | "a
 const Note = z.object({ key: z.string(), uploadId: z.string() });
 
 /**
- * Begins a multipart upload, and notes it until it is over: R2 does not list those that have begun, and keeps their parts. A
- * crash before the note leaves an upload without parts.
+ * Begins a multipart upload, and notes it until it is over: R2 does not list unfinished uploads, and stores their parts. A crash
+ * before the note leaves an upload without parts.
  */
 export async function beginUpload(blobs: R2Bucket, key: string): Promise<BegunUpload> {
   const upload = await blobs.createMultipartUpload(key);
   const noteKey = begunUploadKey(crypto.randomUUID());
   await blobs.put(noteKey, JSON.stringify({ key, uploadId: upload.uploadId } satisfies z.infer<typeof Note>));
-  // A note that stays is looked at by the sweep; what it names is not in doubt.
+  // If the note stays, the sweep handles it; the upload itself is over.
   const over = () =>
-    blobs.delete(noteKey).catch((error: unknown) => logFailure("the note of an upload stays", error, { key }));
+    blobs
+      .delete(noteKey)
+      .catch((error: unknown) => logFailure("could not delete the note of an upload", error, { key }));
   return {
     uploadPart: (number, bytes) => upload.uploadPart(number, bytes),
     async complete(parts) {
@@ -33,7 +35,7 @@ export async function beginUpload(blobs: R2Bucket, key: string): Promise<BegunUp
   };
 }
 
-/** Aborts what a note names. One that is over is left as it is, with the object that it made. */
+/** Aborts the upload of a note. An upload that is over keeps its object. */
 export async function abortNoted(blobs: R2Bucket, noteKey: string): Promise<void> {
   const note = await blobs.get(noteKey);
   if (note) await abortMultipart(blobs, Note.parse(await note.json()));

@@ -9,7 +9,7 @@ export interface StoredBlob {
   sha256: string;
 }
 
-/** Streams bytes of unknown number into R2; when it fails, nothing of them stays. One part is in memory. */
+/** Streams bytes of unknown length into R2; if it fails, nothing stays stored. Holds one part in memory. */
 export async function putBlob(blobs: R2Bucket, key: string, source: ReadableStream<Uint8Array>): Promise<StoredBlob> {
   const writer = new BlobWriter(blobs, key);
   try {
@@ -22,7 +22,7 @@ export async function putBlob(blobs: R2Bucket, key: string, source: ReadableStre
   }
 }
 
-/** Reads a stream to its end: the same as `putBlob` of what is stored already. */
+/** Reads a stream to its end: like `putBlob`, for bytes that are stored already. */
 export const measureBlob = (source: AsyncIterable<Uint8Array>): Promise<StoredBlob> => measured(source, async () => {});
 
 async function measured(
@@ -61,7 +61,7 @@ export class BlobWriter {
     }
   }
 
-  /** How many bytes it has. */
+  /** Returns the number of bytes. */
   async complete(): Promise<number> {
     const bytes = await this.#completed();
     this.#buffer.free();

@@ -1,21 +1,21 @@
 import type { ArtifactName } from "#contract/index";
 
-/** Makes every key in R2; no other file knows how keys are written. */
+/* Every key in R2 is made here. */
 
 /** The frozen input of a build, by its own SHA-256: written before the row that names it. */
 export const inputKey = (sha256: string) => `inputs/${sha256}.json`;
 /** Prefix of everything of one build, so that one listing finds it. By its uid, which cannot be guessed and no other build gets. */
 export const buildPrefix = (uid: string) => `builds/${uid}/`;
-/** The downloadable image, or a part of its file store. Each attempt writes its own, so that a late one cannot touch the winner's. */
+/** The downloadable image, or a part of its file store. Each attempt writes its own, so that a late one cannot change the winner's. */
 export const artifactKey = (uid: string, attempt: number, name: ArtifactName) => `builds/${uid}/${name}-${attempt}`;
 export const logKey = (uid: string) => `builds/${uid}/log.txt`;
 /** What rpm reported in the image, as JSON. */
 export const installedKey = (uid: string) => `builds/${uid}/installed.json`;
-/** The documents about the image, and the signature over them, as one blob: none can be of another making. */
+/** The documents about the image and their signature, in one blob so that they always match. */
 export const attestationsKey = (uid: string) => `builds/${uid}/attestations.json`;
 /** A file of a repository that this service stores itself, e.g. path "tiny/main/repodata/repomd.xml". */
 export const repositoryFileKey = (path: string) => `repositories/${path}`;
-/** The nth .solv file that an import made, for that repository and any other that shows it. Each import writes its own, so that one that fails spoils nothing. */
+/** The nth .solv file that an import made, for that repository and any other that shows it. Each import writes its own, so that one that fails damages nothing. */
 export const solvKey = (repositoryId: number, importId: string, n: number) =>
   `${solvPrefixOf(repositoryId, importId)}${n}.solv`;
 /** Everything of one import. */
@@ -37,7 +37,7 @@ export const downloadKey = (importId: string, n: number) => `${downloadsPrefix}$
 
 /** Prefix of everything of one uploaded RPM or archive, so that one listing finds it. */
 export const uploadPrefix = (blobId: string) => `uploads/${blobId}/`;
-/** What was uploaded, byte by byte. */
+/** The uploaded file. */
 export const uploadKey = (blobId: string) => `uploads/${blobId}/file`;
 /** A package that was inside an uploaded archive. */
 export const archivedPackageKey = (blobId: string, number: number) => `uploads/${blobId}/packages/${number}`;
@@ -48,7 +48,7 @@ export const userRepositoryFileKey = (uid: string, path: string) => `user-reposi
 
 /** A piece, from 1, of the file of a package that builds were frozen with. */
 export const packagePieceKey = (blob: string, piece: number) => `${packagesPrefix}${blob}/${piece}`;
-/** What the agents of a build call the folder of a package: no other build writes there. */
+/** The folder of a package that a build's agents store: no other build writes there. */
 export const packageBlob = (buildUid: string, packageId: number) => `${buildUid}-${packageId}`;
 
 /** Names a multipart upload that has begun and may not have ended. */
@@ -58,15 +58,15 @@ export const begunUploadKey = (noteId: string) => `begun-uploads/${noteId}.json`
 export const tailKey = (blobId: string, end: number) => `${tailPrefix(blobId)}${end}`;
 export const tailPrefix = (blobId: string) => `upload-tails/${blobId}/`;
 
-/** Something that an appliance holds: an overlay file, a logo, a background. Clones name the same. */
+/** A content of an appliance: an overlay file, a logo, a background. Clones share it. */
 export const contentKey = (blobId: string) => `contents/${blobId}`;
 /** The thumbnail of a background, next to the background itself. */
 export const thumbnailKey = (blobId: string) => `contents/${blobId}/100x100`;
 
-/** Is there while the sweep deletes nothing. */
+/** Exists while the sweep's deletions are paused. */
 export const deletionPauseKey = "service/deletions-paused";
 
-/** What the sweeper looks through, and whose a key is. */
+/* The prefixes that the sweep lists, and the owners of keys. */
 export const buildsPrefix = "builds/";
 export const inputsPrefix = "inputs/";
 export const solvPrefix = "solv/";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { FrozenInput, InstalledPackage } from "#contract/index";
 import { inputKey, installedKey } from "./blobs.ts";
 
-/** Stores a frozen input under its own SHA-256, and answers that. */
+/** Stores a frozen input under its own SHA-256, and returns that. */
 export async function putInput(blobs: R2Bucket, input: FrozenInput): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(input));
   const sha256 = Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");

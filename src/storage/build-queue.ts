@@ -4,7 +4,7 @@ import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { accounts, appliances, builds, testdrives } from "./schema.ts";
 
-/** How many builds of all accounts wait that came before this one. */
+/** How many queued builds of all accounts came before this one. */
 export async function countQueuedBefore(db: Database, buildId: number): Promise<number> {
   const [row] = await db
     .select({ n: count() })
@@ -13,7 +13,7 @@ export async function countQueuedBefore(db: Database, buildId: number): Promise<
   return row?.n ?? 0;
 }
 
-/** A build with what it is called and whose it is. */
+/** A build with the names of its appliance and its account. */
 export interface NamedBuild extends Build {
   name: string;
   arch: Arch;

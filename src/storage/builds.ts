@@ -57,7 +57,7 @@ export const listOverBuilds = (db: Database, accountId: number, applianceId: num
     orderBy: desc(builds.id),
   });
 
-/** What decides about the versions, types and races of new builds of an appliance. */
+/** The builds that decide the version and type of an appliance's next build. */
 export const listBuildsOfAppliance = (db: Database, applianceId: number): Promise<Build[]> =>
   db.query.builds.findMany({
     where: and(eq(builds.applianceId, applianceId), isNull(builds.retiredAt)),
@@ -143,7 +143,7 @@ export async function addBuild(
   return added;
 }
 
-/** An attempt has it. Like all writes of a build's object it may come twice, and never revives what is over. */
+/** An attempt has claimed it. Like all writes of a build's object, it may run twice, and never revives a build that is over. */
 export async function saveRunning(
   db: Database,
   uid: string,

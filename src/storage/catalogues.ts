@@ -31,8 +31,8 @@ export async function findForeignTemplates(db: Database, catalogue: string, ids:
 }
 
 /**
- * Makes the stored catalogue equal to the file in one batch: upserts by id, and hides the templates that left. Rows of
- * repositories are found by (catalogue, url), so that their ids outlive a reload.
+ * Replaces the stored catalogue in one batch: upserts by id, and hides templates that are no longer in it. Finds repositories by
+ * (catalogue, url), so that a reload keeps their ids.
  */
 export async function saveCatalogue(db: Database, catalogue: Catalogue, keys: FrozenKey[]): Promise<void> {
   const members = catalogue.sets.flatMap(({ name, templates }) =>
@@ -67,7 +67,7 @@ const saveRepositories = (db: Database, catalogue: Catalogue, keys: FrozenKey[])
   catalogue.repositories.map(({ key: _key, ...repository }) => {
     const { snapshots = null } = repository;
     const known = { ...repository, snapshots, baseSystem: catalogue.baseSystem.name, catalogue: catalogue.name };
-    // Others have their keys next to their index.
+    // Other types have their keys next to their index.
     const row = repository.type === "deb" ? { ...known, signingKeys: keys } : known;
     return db
       .insert(repositories)

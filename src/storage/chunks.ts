@@ -1,8 +1,8 @@
 import { chunkBytes, inTime } from "#repodata/streams";
 
 /**
- * The bytes of a stream in large chunks, each valid until the next is taken: all of them use one buffer. With a buffer for each,
- * workerd grows by dozens of megabytes before V8 looks for garbage. Fails if a chunk takes longer than `chunkMs`.
+ * The bytes of a stream in large chunks. All use one buffer, so each is valid until the next is read. With a buffer for each, workerd
+ * grows by dozens of megabytes before V8 collects garbage. Fails if a chunk takes longer than `chunkMs`.
  */
 export async function* chunksOf(source: ReadableStream<Uint8Array>, chunkMs?: number): AsyncGenerator<Uint8Array> {
   const reader = byteStreamOf(source).getReader({ mode: "byob" });
@@ -19,7 +19,7 @@ export async function* chunksOf(source: ReadableStream<Uint8Array>, chunkMs?: nu
   }
 }
 
-/** A stream that JavaScript made, such as that of a body which was looked at, cannot read into a buffer. */
+/** A stream that JavaScript made, such as that of a peeked body, cannot read into a buffer. */
 function byteStreamOf(source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   try {
     source.getReader({ mode: "byob" }).releaseLock();

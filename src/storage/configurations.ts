@@ -8,7 +8,7 @@ import { appliances } from "./schema.ts";
 
 export type ConfigurationColumns = Pick<Appliance, "name" | "version" | "imageType" | "configuration">;
 
-/** Writes over what was read. Undefined: another request has changed it since, it is gone, or the account's limit is reached. */
+/** Overwrites what was read. Undefined: another request has changed it since, it is gone, or the account's limit is reached. */
 export async function saveConfiguration(
   db: Database,
   { read, columns, maxBytes }: { read: Appliance; columns: ConfigurationColumns; maxBytes: number },
@@ -32,7 +32,7 @@ export async function saveConfiguration(
   return saved;
 }
 
-/** The configuration of the template that an appliance descends from, as it is now; undefined: the line is broken. */
+/** The configuration of the template that an appliance descends from, as it is now; undefined: an ancestor is gone. */
 export async function findTemplateConfiguration(db: Database, applianceId: number): Promise<Configuration | undefined> {
   const [template] = await db
     .select({ configuration: appliances.configuration })

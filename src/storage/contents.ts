@@ -9,7 +9,7 @@ export const contentKeys = (blobId: string): string[] => [contentKey(blobId), th
 /** Those of the blobs that a row names: an appliance's, a frozen build's, a published version's. */
 export async function findNamedBlobs(db: Database, blobIds: string[]): Promise<Set<string>> {
   if (blobIds.length === 0) return new Set();
-  // No UNION: D1 takes five parts of one at most.
+  // No UNION: in D1 it may have at most five parts.
   const namers: readonly [table: string, column: string][] = [
     ["overlay_files", "blob_id"],
     ["appliances", "logo_blob"],
@@ -31,7 +31,7 @@ export async function findNamedBlobs(db: Database, blobIds: string[]): Promise<S
   return new Set(rows.map(({ blobId }) => blobId));
 }
 
-/** Blobs that a row let go before that moment, the first ones first. */
+/** Blobs that a row released before that moment, the oldest first. */
 export async function listReleasedBefore(db: Database, before: Date, limit: number): Promise<string[]> {
   const rows = await db.query.releasedBlobs.findMany({
     where: lt(releasedBlobs.releasedAt, before),
@@ -41,13 +41,13 @@ export async function listReleasedBefore(db: Database, before: Date, limit: numb
   return rows.map(({ blobId }) => blobId);
 }
 
-/** Those of the blobs that a row has let go, whenever. */
+/** Those of the blobs that a row has ever released. */
 export async function findReleased(db: Database, blobIds: string[]): Promise<Set<string>> {
   const rows = await db.select({ blobId: releasedBlobs.blobId }).from(releasedBlobs).where(isOneOf(blobIds));
   return new Set(rows.map(({ blobId }) => blobId));
 }
 
-/** One that was let go again meanwhile keeps its row. */
+/** A blob that was released again meanwhile keeps its row. */
 export async function forgetReleased(db: Database, blobIds: string[], before: Date): Promise<void> {
   await db.delete(releasedBlobs).where(and(isOneOf(blobIds), lt(releasedBlobs.releasedAt, before)));
 }

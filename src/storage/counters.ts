@@ -12,11 +12,11 @@ const more = {
   set: { value: sql`value + excluded.value`, changedAt: sql`excluded.changed_at` },
 };
 
-/** One more, if `when` holds: a statement for the batch of what it counts, before the statement that does it. */
+/** Adds one if `when` holds: a statement for the batch of the counted act, before the act's own statement. */
 export const counted = (db: Database, { name, label, at, when }: Key & { at: Date; when: SQL }) =>
   insertWhere(db, counters, { name, label, value: 1, changedAt: at }, when).onConflictDoUpdate(more);
 
-/** More of each. */
+/** Adds a value to each. */
 export async function addToCounters(
   db: Database,
   added: readonly (Key & { value: number })[],
@@ -28,7 +28,7 @@ export async function addToCounters(
     .onConflictDoUpdate(more);
 }
 
-/** Replaces what was measured before. */
+/** Replaces the last measurement. */
 export async function saveMeasured(db: Database, name: "storage_bytes", value: number): Promise<void> {
   const set = { value, changedAt: new Date() };
   await db

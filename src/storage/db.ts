@@ -3,7 +3,7 @@ import * as schema from "./schema.ts";
 
 export type Database = DrizzleD1Database<typeof schema>;
 
-// drizzle works out the relations of the whole schema each time; a binding lives as long as its isolate.
+// drizzle computes the relations of the whole schema each time; a binding lives as long as its isolate.
 const opened = new WeakMap<D1Database, Database>();
 
 /** The database behind a binding. */
@@ -13,7 +13,7 @@ export function openDatabase(d1: D1Database): Database {
   return database;
 }
 
-/** A query that drizzle puts together once for each database, for those that many requests ask; its values are placeholders. */
+/** A frequent query, which drizzle builds once for each database; its values are placeholders. */
 export function prepared<Query>(prepare: (db: Database) => Query): (db: Database) => Query {
   const queries = new WeakMap<Database, Query>();
   return (db) => {

@@ -10,7 +10,7 @@ import { fileInJson, released, type OverlayFile } from "./overlay-files.ts";
 import { applianceRepositories, appliances, gpgKeys, overlayFiles, selections } from "./schema.ts";
 import { selectionInJson } from "./selections.ts";
 
-/** What an appliance gets; a list that is absent stays as it is. */
+/** The new rows of an appliance; an absent list stays as it is. */
 export interface DefinitionRows {
   columns: ConfigurationColumns;
   repositoryIds?: readonly number[];
@@ -23,13 +23,13 @@ export interface DefinitionLimits {
   quotaBytes: number;
   appliances: number;
   configurationBytes: number;
-  /** That no other appliance of the account may have. */
+  /** A name that no other appliance of the account may have. */
   name?: string;
 }
 
 /**
- * Writes all of it in one batch over what was read. Undefined: the appliance was changed meanwhile, or is gone, or a limit is
- * reached; then nothing was written.
+ * Overwrites what was read, in one batch. Undefined: the appliance was changed meanwhile, or is gone, or a limit is reached; then
+ * nothing was written.
  */
 export async function saveDefinition(
   db: Database,
@@ -58,7 +58,7 @@ export async function saveDefinition(
   return saved[0];
 }
 
-/** Makes an appliance of it, in one batch. Undefined: a limit is reached, and nothing was written. */
+/** Creates an appliance from it, in one batch. Undefined: a limit is reached, and nothing was written. */
 export async function addDefinition(
   db: Database,
   row: NewAppliance,
@@ -101,7 +101,7 @@ function hasRoom(accountId: number, { files = [] }: DefinitionRows, { quotaBytes
   return sql`(${added} = 0 OR ${usedBytesOf(accountId)} + ${added} <= ${quotaBytes})`;
 }
 
-/** Replaces each list that is there, if `holds`. */
+/** Replaces each given list, if `holds`. */
 function partsOf(
   db: Database,
   applianceId: SQL,

@@ -1,11 +1,11 @@
 import { deletionPauseKey } from "./blobs.ts";
 
-/** Since when the sweep deletes nothing; undefined: it does. In R2, because a database that is restored forgets it. */
+/** When the sweep's deletions were paused; undefined: they are not. In R2, because a restored database would forget it. */
 export async function findDeletionPause(blobs: R2Bucket): Promise<string | undefined> {
   return await (await blobs.get(deletionPauseKey))?.text();
 }
 
-/** Leaves a pause that has begun. */
+/** Keeps a pause that has begun. */
 export async function saveDeletionPause(blobs: R2Bucket, since: string): Promise<void> {
   await blobs.put(deletionPauseKey, since, { onlyIf: { etagDoesNotMatch: "*" } });
 }

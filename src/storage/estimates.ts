@@ -3,7 +3,7 @@ import type { ImageType } from "#contract/index";
 import type { Database } from "./db.ts";
 import { appliances, builds } from "./schema.ts";
 
-/** Stores what the last resolution said about the image's size, for lists, which do not resolve. */
+/** Stores the image's estimated size, for lists: they do not resolve. */
 export async function saveEstimate(
   db: Database,
   applianceId: number,
@@ -12,17 +12,17 @@ export async function saveEstimate(
   await db.update(appliances).set(estimate).where(eq(appliances.id, applianceId));
 }
 
-/** What the latest finished builds took: the more like this one, the better. */
+/** The durations of the latest finished builds that resemble this one. */
 export interface EarlierSteps {
   /** Of the appliance, newest first. */
   own: TimedBuild[];
-  /** Of any appliance in the same image type; asked for only where there are none of its own. */
+  /** Of any appliance in the same image type; read only if it has none of its own. */
   ofType: TimedBuild[];
 }
 export type TimedBuild = { imageType: ImageType; steps: { phase: string; seconds: number }[] };
 
 const enough = 3;
-/** An appliance that is built in every type has one of this type among so many. */
+/** If an appliance is built in every type, one of this many is of this type. */
 const ownOnes = 10;
 
 export async function listEarlierSteps(

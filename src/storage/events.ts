@@ -8,7 +8,7 @@ export type OutboxEvent = typeof eventOutbox.$inferSelect;
 /** The owner of what has happened. */
 const owner = { accountUid: accounts.uid, account: accounts.username };
 
-/** What an event tells of a build; undefined when its row, or its appliance's, is gone. */
+/** An event's facts about a build; undefined: its row, or its appliance's, is gone. */
 export async function findBuildOfEvent(db: Database, uid: string) {
   const [row] = await db
     .select({
@@ -26,7 +26,7 @@ export async function findBuildOfEvent(db: Database, uid: string) {
   return row;
 }
 
-/** What an event tells of a testdrive. */
+/** An event's facts about a testdrive. */
 export async function findTestdriveOfEvent(db: Database, uid: string) {
   const [row] = await db
     .select({ ...owner, id: testdrives.id, buildId: testdrives.buildId })
@@ -36,7 +36,7 @@ export async function findTestdriveOfEvent(db: Database, uid: string) {
   return row;
 }
 
-/** Those that have waited longest, and whose they are. */
+/** The events that have waited longest, with their accounts. */
 export async function listOutbox(db: Database, limit: number): Promise<{ event: OutboxEvent; accountUid: string }[]> {
   return await db
     .select({ event: eventOutbox, accountUid: accounts.uid })
@@ -50,7 +50,7 @@ export async function forgetOutboxEvent(db: Database, id: number): Promise<void>
   await db.delete(eventOutbox).where(eq(eventOutbox.id, id));
 }
 
-/** It has to wait after the others. */
+/** Moves it to the end of the queue. */
 export async function noteOutboxTry(db: Database, id: number, triedAt: Date): Promise<void> {
   await db.update(eventOutbox).set({ triedAt }).where(eq(eventOutbox.id, id));
 }

@@ -11,7 +11,7 @@ export async function freezeBlobs(db: Database, buildId: number, blobIds: readon
   await insertFrom(db, frozenBlobs, { buildId, blobId: sql`value` }, from).onConflictDoNothing();
 }
 
-/** Whether this very build was frozen with the blob. */
+/** Whether this build was frozen with the blob. */
 export async function isFrozenFor(db: Database, buildId: number, blobId: string): Promise<boolean> {
   const found = await db.query.frozenBlobs.findFirst({
     where: and(eq(frozenBlobs.buildId, buildId), eq(frozenBlobs.blobId, blobId)),
@@ -19,7 +19,7 @@ export async function isFrozenFor(db: Database, buildId: number, blobId: string)
   return found !== undefined;
 }
 
-/** Lets go of the blobs of builds that are over, or gone. Their last hour begins now. */
+/** Releases the blobs of builds that are over, or gone. Their last hour begins now. */
 export async function thawBlobs(db: Database, now: Date): Promise<void> {
   const isOver = sql`NOT EXISTS (SELECT 1 FROM builds WHERE builds.id = frozen_blobs.build_id AND ${isUnfinished})`;
   await db.batch([

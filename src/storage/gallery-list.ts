@@ -20,13 +20,13 @@ export interface ListedPublication {
   publicClonable: 0 | 1;
   logoBlob: string | null;
   estimatedRawMb: number | null;
-  /** Image types of the version, by blanks. */
+  /** Image types of the version, space-separated. */
   imageTypes: string | null;
   /** Milliseconds since 1970. */
   publishedAt: number;
 }
 
-/** `words`: each has to be there, or a longer one that begins with it. */
+/** `words`: an entry must contain each, or a longer word that begins with it. */
 export type GalleryFilter =
   | { kind: "latest" }
   | { kind: "popular" }
@@ -65,7 +65,7 @@ interface Parts {
   found: SQL;
   /** Which of the listings. */
   chosen: SQL;
-  /** The smallest comes first; of equal ones that which was published last. */
+  /** The smallest comes first; of equal ones the last published. */
   weight: SQL;
 }
 
@@ -99,7 +99,7 @@ const searched = (words: readonly string[]): Parts => ({
 /** In quotes nothing is an operator of FTS5. */
 const prefixPhrase = (word: string): string => `"${word.replaceAll('"', '""')}" *`;
 
-/** Bound as a decimal, so that SQLite divides decimals. */
+/** A decimal, so that SQLite does not divide integers. */
 const halfLifeMs = sql.raw(`${90 * 24 * 60 * 60_000}.0`);
 
 /** docs/decisions/0019-gallery.md: what others think and do, which counts half after 90 days and a third after 180. */

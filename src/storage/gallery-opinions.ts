@@ -120,7 +120,7 @@ export async function deleteComment(
   return gone.length > 0;
 }
 
-/** An account has cloned or tried it; a second time does not count. */
+/** Counts that an account has cloned or tried it, once. */
 export async function addUse(db: Database, use: typeof galleryUses.$inferInsert): Promise<void> {
   await db.batch([db.insert(galleryUses).values(use).onConflictDoNothing(), ...relisted(db, use.applianceId)]);
 }

@@ -44,7 +44,7 @@ export const findGpgKey = (db: Database, applianceId: number, id: number): Promi
 export const findGpgKeyOfRequest = (db: Database, requestId: string): Promise<GpgKey | undefined> =>
   db.query.gpgKeys.findFirst({ where: eq(gpgKeys.requestId, requestId) });
 
-/** Undefined: there is no room for it, or the appliance is gone. The unique index decides which of two at the same time is first. */
+/** Undefined: there is no room for it, or the appliance is gone. The unique index decides between simultaneous requests. */
 export async function addGpgKey(
   db: Database,
   row: NewGpgKey,

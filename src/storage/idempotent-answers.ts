@@ -2,14 +2,14 @@ import { and, eq, isNull, lt, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { idempotentAnswers } from "./schema.ts";
 
-/** A row: a request that has its key, and its answer when it is done. */
+/** A row: a request that holds its key, and its answer when it is done. */
 export type IdempotentAnswer = typeof idempotentAnswers.$inferSelect;
-/** A request that has its key. */
+/** A request that holds its key. */
 export type KeyHolder = Pick<IdempotentAnswer, "accountId" | "key" | "createdAt" | "requestId">;
 
 /**
- * The request's own id, when it has its key now: the key was free, older than `keptSince`, or held by the same request that
- * is dead, whose id it goes on with. Undefined: it is another's.
+ * The request's id, if it holds its key now: the key was free, older than `keptSince`, or held by a dead attempt of the same
+ * request, whose id it continues with. Undefined: another request holds it.
  */
 export async function takeKey(
   db: Database,

@@ -5,8 +5,8 @@ import type { Repository } from "./repositories.ts";
 import { repositories } from "./schema.ts";
 
 /**
- * Says that an import begins, and answers the repository. From now on no import that began earlier can change it; the row
- * that is answered is what this one will replace.
+ * Marks the beginning of an import, and returns the repository, which this import will replace. From now on no import that began
+ * earlier can change it.
  */
 export async function beginImport(
   db: Database,
@@ -21,7 +21,7 @@ export async function beginImport(
   return begun;
 }
 
-/** Says how far an import has come, unless a later one has begun. */
+/** Stores the progress of an import, unless a later one has begun. */
 export async function noteProgress(
   db: Database,
   id: number,
@@ -50,7 +50,7 @@ export type ImportResult = Pick<
   | "indexTag"
 >;
 
-/** Shows the new revision, unless a later import has begun or its contents were removed meanwhile. Answers whether it did. */
+/** Shows the new revision, unless a later import has begun or its contents were removed meanwhile. Returns whether it did. */
 export async function switchRevision(
   db: Database,
   id: number,
@@ -71,7 +71,7 @@ export async function switchRevision(
   return switched.length > 0;
 }
 
-/** The index has not changed since the last good import; a signature may have come to it. */
+/** The index has not changed since the last good import; it may have a new signature. */
 export async function confirmRevision(
   db: Database,
   id: number,

@@ -4,7 +4,7 @@ import { deletePackages } from "./packages.ts";
 import { imports } from "./schema.ts";
 
 export type MadeImport = typeof imports.$inferSelect;
-/** What an address and the checksum of its index stand for. */
+/** Contents are identified by a URL and the checksum of its index. */
 export type Contents = Pick<MadeImport, "url" | "revision">;
 /** What was found out while it was made. */
 export type ImportFacts = Pick<MadeImport, "parts" | "packageCount" | "bytes" | "arches" | "baseSystem" | "workMs">;
@@ -18,12 +18,12 @@ export const findMadeImport = (db: Database, { url, revision }: Contents): Promi
 export const findImport = (db: Database, id: string): Promise<MadeImport | undefined> =>
   db.query.imports.findFirst({ where: eq(imports.id, id) });
 
-/** Names an import before its first package. */
+/** Adds an import before its first package. */
 export async function beginContents(db: Database, id: string, { url, revision }: Contents): Promise<void> {
   await db.insert(imports).values({ id, url, revision, begunAt: new Date() });
 }
 
-/** Lets repositories show it. Undefined: another import of the same contents was faster. */
+/** Allows repositories to show it. Undefined: another import of the same contents was faster. */
 export async function finishContents(db: Database, id: string, facts: ImportFacts): Promise<MadeImport | undefined> {
   const faster = sql`SELECT 1 FROM imports AS other WHERE other.made_at IS NOT NULL
     AND other.url = ${imports.url} AND other.revision = ${imports.revision}`;

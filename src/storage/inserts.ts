@@ -12,12 +12,12 @@ export const insertWhere = <Table extends SQLiteTable>(db: Database, table: Tabl
   insertFrom(db, table, row, sql`WHERE ${when}`);
 
 /**
- * Inserts a row for each one that `from` finds: `FROM … WHERE …`. Expressions of the row can name the columns of that
- * statement; values, and defaults, are the same for all of its rows.
+ * Inserts a row for each one that `from`, `FROM … WHERE …`, finds. Expressions in the row can use its columns; values and defaults
+ * are the same for all rows.
  */
 export function insertFrom<Table extends SQLiteTable>(db: Database, table: Table, row: NewRow<Table>, from: SQL) {
   const given = new Map<string, unknown>(Object.entries(row));
-  // drizzle names all columns of the table in this order, and takes the statement after them as it is.
+  // drizzle names all columns of the table in this order, and uses the statement after them unchanged.
   const values = Object.entries(getTableColumns(table))
     .filter(([, column]) => column.generated === undefined)
     .map(([name, column]) => valueOf(column, given.get(name)));

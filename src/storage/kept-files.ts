@@ -9,8 +9,8 @@ import { overlayFiles } from "./schema.ts";
 export type KeptFile = Omit<NewOverlayFile, "applianceId" | "createdAt">;
 
 /**
- * Adds files to an appliance in place of those that it has at the same places: all of them, or none. Undefined: the quota is
- * exceeded, or the appliance is gone.
+ * Adds files to an appliance and replaces those at the same paths: all of them, or none. Undefined: the quota is exceeded, or the
+ * appliance is gone.
  */
 export async function keepOverlayFiles(
   db: Database,
@@ -42,7 +42,7 @@ const isOneOf = (rows: string, applianceId: number): SQL =>
   sql`${eq(overlayFiles.applianceId, applianceId)}
       AND overlay_files.blob_id IN (SELECT value ->> 'blobId' FROM json_each(${rows}))`;
 
-/** What was at these places before; nothing, when the new ones were refused. */
+/** The old files at these paths; nothing if the new ones were refused. */
 const replacedBy = (rows: string, applianceId: number): SQL =>
   sql`overlay_files.appliance_id = ${applianceId}
       AND overlay_files.blob_id NOT IN (SELECT value ->> 'blobId' FROM json_each(${rows}))
@@ -50,7 +50,7 @@ const replacedBy = (rows: string, applianceId: number): SQL =>
                     AND value ->> 'fileName' = overlay_files.file_name)
       AND ${isThere(rows, applianceId)}`;
 
-/** Whether the new rows were let in. */
+/** Whether the new rows were added. */
 const isThere = (rows: string, applianceId: number): SQL =>
   sql`EXISTS (SELECT 1 FROM overlay_files AS fresh WHERE fresh.appliance_id = ${applianceId}
               AND fresh.blob_id IN (SELECT value ->> 'blobId' FROM json_each(${rows})))`;

@@ -5,7 +5,7 @@ import { lastImages } from "./schema.ts";
 
 export type LastImage = Pick<typeof lastImages.$inferSelect, "question" | "packages">;
 
-/** Undefined: the appliance's last answer was to another question. */
+/** Undefined: the appliance's last image is of other software. */
 export const findLastImage = (db: Database, applianceId: number, question: string): Promise<LastImage | undefined> =>
   db.query.lastImages.findFirst({
     columns: { question: true, packages: true },

@@ -16,7 +16,7 @@ export interface Amounts {
   failedImports: number;
 }
 
-/** Reads only rows of what is not over, by their indexes. */
+/** Reads only rows of unfinished work, by their indexes. */
 export const readAmounts = (db: Database): Promise<Amounts> =>
   db.get<Amounts>(sql`SELECT
     (SELECT count(*) FROM builds WHERE status = 'queued') AS queuedBuilds,
@@ -45,7 +45,7 @@ export type ChoreRun = typeof choreRuns.$inferSelect;
 
 export const listChoreRuns = (db: Database): Promise<ChoreRun[]> => db.query.choreRuns.findMany();
 
-/** From now on these are the chores. */
+/** Replaces the list of chores. */
 export async function saveChores(db: Database, chores: readonly string[], at: Date): Promise<void> {
   const rows = chores.map((chore) => ({ chore, succeededAt: at }));
   await db.batch([

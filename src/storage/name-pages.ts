@@ -3,7 +3,7 @@ import type { Database } from "./db.ts";
 
 const namesInPage = 32;
 
-/** Writes the pages of an import whose packages are all there. */
+/** Writes the pages of an import whose packages are all stored. */
 export async function saveNamePages(db: Database, importId: string): Promise<void> {
   await db.run(sql`
     INSERT INTO name_pages (import_id, first, last, names)
@@ -26,9 +26,9 @@ interface ShortSearch {
 }
 
 /**
- * Ids of packages among which are the first of each repository whose name holds the needle: those that begin with it, by the index of
- * names, and if these are too few others, by the pages. Patterns are all among them. Each import has a statement of its own, which
- * reads in the order of the names and stops at the limit.
+ * Ids of packages that include each repository's first ones whose name contains the needle: those that begin with it, by the index
+ * of names, and, if these are too few, others by the pages. Includes all patterns. Each import has its own statement, which reads
+ * in the order of the names and stops at the limit.
  */
 export async function findByShortName(
   db: Database,
@@ -61,12 +61,12 @@ function inImport(importId: string, { arches, needle, limit }: Omit<ShortSearch,
     UNION ALL SELECT id FROM packages WHERE import_id = ${importId} AND pattern IS NOT NULL`;
 }
 
-/** A text with each of its letters small or large: as names may begin with it. */
+/** All upper and lower case spellings of a text: names may begin with any of them. */
 const writings = (needle: string): string[] =>
   [...needle].reduce<string[]>(
     (begun, letter) => begun.flatMap((text) => [...new Set([letter, upper(letter)])].map((each) => text + each)),
     [""],
   );
 
-/** As SQLite's lower(), for ASCII only. */
+/** Like SQLite's upper(), for ASCII only. */
 const upper = (letter: string): string => (/[a-z]/.test(letter) ? letter.toUpperCase() : letter);

@@ -10,7 +10,7 @@ export type OverlayFile = typeof overlayFiles.$inferSelect;
 export type NewOverlayFile = Omit<typeof overlayFiles.$inferInsert, "id">;
 export type FileContent = Pick<OverlayFile, "blobId" | "size" | "md5" | "sha256">;
 
-/** The account that writes, and what it may keep. */
+/** The account that writes, and how much it may store. */
 export interface Writer {
   accountId: number;
   quotaBytes: number;
@@ -65,7 +65,7 @@ export async function changeOverlayFile(
   return changed;
 }
 
-/** Gives a file another content and releases the one before. Undefined: the quota is exceeded, or the file is gone. */
+/** Replaces the content of a file and releases the old one. Undefined: the quota is exceeded, or the file is gone. */
 export async function replaceContent(
   db: Database,
   { id, applianceId }: OverlayFile,

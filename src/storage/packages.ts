@@ -18,10 +18,10 @@ export interface FoundPackage {
   pattern: string | null;
 }
 
-/** Rows that one statement removes: each costs a few writes in the index of trigrams too. */
+/** Rows that one statement removes: each also costs a few writes in the index of trigrams. */
 const deletedAtOnce = 5000;
 
-/** Adds packages of an import, and answers how many bytes they are. They cannot be found before a repository shows that import. */
+/** Adds packages of an import, and returns their bytes. Searches find them only when a repository shows that import. */
 export async function savePackages(db: Database, importId: string, rows: Iterable<SearchRow>): Promise<number> {
   let bytes = 0;
   for (const batch of jsonBatches(rows)) {
@@ -105,7 +105,7 @@ export const listForNameIndex = (
     WHERE import_id = ${importId} AND name >= ${after.name} AND (name > ${after.name} OR id > ${after.id})
     ORDER BY name, id LIMIT ${limit}`);
 
-/** What only some readers of search results want to know. */
+/** Facts that only detailed searches return. */
 export interface PackageDetails {
   summary: string;
   downloadSizeBytes: number;
@@ -142,14 +142,14 @@ export async function searchNames(
   return names;
 }
 
-/** How many packages are looked at for each piece of a misspelt name, of all imports and of those in question. */
+/** How many packages are read for each piece of a misspelt name: of all imports, and of those to search. */
 const maxLookedAt = 5000;
 const maxSimilar = 300;
 const maxPatterns = 2000;
 
 /**
- * Names of packages that hold one of the pieces, which have at least three characters each. The index of trigrams finds them and
- * stops at a limit, so that a piece that is in every name costs no more than another.
+ * Names of packages that contain one of the pieces, each of at least three characters. The index of trigrams finds them and stops at
+ * a limit, so that a very frequent piece costs no more than another.
  */
 export async function similarNames(
   db: Database,
@@ -202,7 +202,7 @@ async function candidates(
 
 const hasTrigram = (needle: string): boolean => [...needle].length >= 3;
 
-/** D1 takes patterns up to 50 bytes, and a character has at most four. */
+/** D1 accepts patterns of up to 50 bytes, and a character has at most four. */
 const mostCharacters = 12;
 
 /**

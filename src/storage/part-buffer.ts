@@ -1,7 +1,7 @@
 /** R2 requires that all parts but the last have one size, at least 5 MiB. */
 export const partBytes = 8 * 2 ** 20;
 
-/** The bytes of one part while they come. One buffer for all parts: a new one for each would take memory until the garbage collector runs. */
+/** The bytes of one part while they arrive. One buffer for all parts: a new one for each would take memory until the garbage collector runs. */
 export class PartBuffer {
   #buffer = new Uint8Array(1 << 16);
   #bytes = 0;
@@ -14,7 +14,7 @@ export class PartBuffer {
     return this.#bytes === partBytes;
   }
 
-  /** Takes what fits into the part; answers the rest. */
+  /** Adds what fits into the part; returns the rest. */
   add(chunk: Uint8Array): Uint8Array {
     const taken = chunk.subarray(0, partBytes - this.#bytes);
     this.#makeRoom(this.#bytes + taken.byteLength);
@@ -32,7 +32,7 @@ export class PartBuffer {
     this.#bytes = 0;
   }
 
-  /** Gives its memory back now: V8 does not look for garbage before there are several buffers of this size. */
+  /** Frees its memory now: V8 collects garbage only after several buffers of this size. */
   free(): void {
     this.#bytes = 0;
     this.#buffer = new Uint8Array(this.#buffer.buffer.transfer(0));

@@ -9,7 +9,7 @@ import { appliances, pictureSizes } from "./schema.ts";
 
 export type PictureKind = "logo" | "background";
 
-/** A picture as it was sent, and what is shown of it where that is something else. */
+/** A picture as it was sent, and its thumbnail if that is shown instead. */
 export interface PictureFiles {
   original: Uint8Array;
   thumbnail: Uint8Array | undefined;
@@ -23,7 +23,7 @@ export async function putPicture(blobs: R2Bucket, blobId: string, files: Picture
 export const removePicture = (blobs: R2Bucket, blobId: string): Promise<void> =>
   blobs.delete([contentKey(blobId), thumbnailKey(blobId)]);
 
-/** The key of what is shown of a picture. */
+/** The key of the picture that is shown. */
 export const shownKey = (kind: PictureKind, blobId: string): string =>
   kind === "background" ? thumbnailKey(blobId) : contentKey(blobId);
 
@@ -65,7 +65,7 @@ export async function savePicture(
   return saved.length > 0;
 }
 
-/** Takes an appliance's picture away, if it has one; the service's own is shown then. */
+/** Removes an appliance's picture, if it has one; then the service's default is shown. */
 export async function clearPicture(
   db: Database,
   { id, accountId }: { id: number; accountId: number },

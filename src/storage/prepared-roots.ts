@@ -30,7 +30,7 @@ export async function findPreparedBlobs(db: Database, buildUids: string[]): Prom
   return new Set(rows.map(({ blobKey }) => blobKey));
 }
 
-/** Forgets the roots from before that moment, and those whose build is gone; answers where their blobs were. */
+/** Deletes the roots from before that moment, and those whose build is gone; returns the keys of their blobs. */
 export async function deletePreparedBefore(db: Database, before: Date): Promise<string[]> {
   const gone = await db
     .delete(preparedRoots)

@@ -12,7 +12,7 @@ import { eventOutbox, publications, publishedFiles } from "./schema.ts";
 export type Publication = typeof publications.$inferSelect;
 export type NewPublication = Omit<Publication, "id" | "formats">;
 
-/** Whether the version, or any, is in the gallery; without reading what is. */
+/** Whether the version, or any, is in the gallery; without reading the large row. */
 export async function isPublished(db: Database, applianceId: number, version?: string): Promise<boolean> {
   const rows = await db
     .select({ id: publications.id })
@@ -43,9 +43,8 @@ export async function listPublishedVersions(db: Database, applianceId: number): 
 }
 
 /**
- * Publishes a version with all images that it has, and with the overlay files that its appliance has now; what is to be
- * announced of it waits in the outbox. Undefined: it is published already, has no image, is being built, or its
- * appliance is gone; nothing was written.
+ * Publishes a version with all of its images and its appliance's present overlay files. The announcement waits in the outbox.
+ * Undefined: it is published already, has no image, is being built, or its appliance is gone; nothing was written.
  */
 export async function addPublication(
   db: Database,
@@ -108,7 +107,7 @@ export async function saveReleaseNotes(
   return changed;
 }
 
-/** Takes a version out of the gallery and releases the blobs that it named. False: it is not published. */
+/** Removes a version from the gallery and releases the blobs that it named. False: it is not published. */
 export async function deletePublication(db: Database, applianceId: number, version: string): Promise<boolean> {
   const gone = sql`(SELECT id FROM publications WHERE appliance_id = ${applianceId} AND version = ${version})`;
   const [, , deleted] = await db.batch([

@@ -4,7 +4,7 @@ import { insertFrom } from "./inserts.ts";
 import { releasedBlobs } from "./schema.ts";
 
 /**
- * Notes in the batch that takes blobs from their rows when that was: the sweep deletes them after an hour, unless another
+ * Notes when rows released blobs, in the batch that changes those rows. The sweep deletes the blobs after an hour, unless another
  * row names them. `from` finds them, in the column `blobId`.
  */
 export const releaseBlobs = (db: Database, { blobId, from }: { blobId: SQL; from: SQL }, releasedAt = new Date()) =>

@@ -8,7 +8,7 @@ import { applianceRepositories, appliances, repositories } from "./schema.ts";
 export type Repository = typeof repositories.$inferSelect;
 export type NewRepository = typeof repositories.$inferInsert;
 
-/** What KIWI and the solver call it. */
+/** Its name in KIWI and the solver. */
 export const aliasOf = (repositoryId: number): string => `repo-${repositoryId}`;
 
 export const findRepository = (db: Database, id: number): Promise<Repository | undefined> =>
@@ -100,7 +100,7 @@ export async function removeUnimported(db: Database, id: number): Promise<void> 
     );
 }
 
-/** Removes those of an account whose first import failed; no list shows them. Answers how many there were. */
+/** Removes those of an account whose first import failed; no list shows them. Returns how many there were. */
 export async function removeFailed(db: Database, accountId: number): Promise<number> {
   const gone = await db
     .delete(repositories)
@@ -117,7 +117,7 @@ export async function removeFailed(db: Database, accountId: number): Promise<num
   return gone.length;
 }
 
-/** Removes a repository of the account unless an appliance of any account uses it. Answers it as it was. */
+/** Removes a repository of the account unless an appliance of any account uses it. Returns it as it was. */
 export async function deleteRepository(db: Database, accountId: number, id: number): Promise<Repository | undefined> {
   const isUsed = sql`SELECT 1 FROM appliance_repositories WHERE repository_id = ${id}`;
   const [gone] = await db
@@ -137,7 +137,7 @@ export const listUsersOf = (db: Database, repositoryId: number, limit: number) =
     .orderBy(asc(appliances.id))
     .limit(limit);
 
-/** Those of the catalogues that no import has brought in yet. */
+/** The catalogues' repositories that were never imported. */
 export const listUnimported = (db: Database, catalogues: string[]): Promise<Repository[]> =>
   db.query.repositories.findMany({
     where: and(inArray(repositories.catalogue, fromJson(catalogues)), isNull(repositories.revision)),
@@ -166,7 +166,7 @@ export const listOwnFiles = (db: Database): Promise<Repository[]> =>
     where: sql`${repositories.url} >= 'service:/repositories/' AND ${repositories.url} < 'service:/repositories0'`,
   });
 
-/** Says that imports have been asked for. */
+/** Marks that imports were requested. */
 export async function markImporting(db: Database, ids: number[]): Promise<void> {
   await db
     .update(repositories)

@@ -6,9 +6,9 @@ import { partBytes } from "./part-buffer.ts";
 import type { ResumableUpload, StoredPart } from "./resumable-uploads.ts";
 import { removeUploadBlobs } from "./upload-blobs.ts";
 
-/** What an upload has in R2: a multipart upload, and the bytes after its last part as an object of their own. */
+/* What an upload has in R2: a multipart upload, and the bytes after its last part as a separate object. */
 
-/** Something that a row counts on is not there: a restored database can bring back an upload that was removed. */
+/** A blob that a row needs is missing: a restored database can bring back an upload that was removed. */
 class BlobGone extends Error {}
 
 export const isBlobGone = (error: unknown): boolean => error instanceof BlobGone || isGone(error);
@@ -20,11 +20,11 @@ const keyOf = ({ applianceId, blobId }: Target): string =>
 
 const addressOf = (upload: ResumableUpload): UploadAddress => ({ key: keyOf(upload), uploadId: upload.multipartId });
 
-/** Answers R2's id of it. */
+/** Returns R2's id of the upload. */
 export const openBlob = async (blobs: R2Bucket, target: Target): Promise<string> =>
   (await openUpload(blobs, keyOf(target))).uploadId;
 
-/** Forgets what `openBlob` has opened for a row that did not come about. */
+/** Closes what `openBlob` has opened for a row that was not added. */
 export const closeBlob = (blobs: R2Bucket, target: Target, multipartId: string): Promise<void> =>
   abortMultipart(blobs, { key: keyOf(target), uploadId: multipartId });
 
@@ -41,7 +41,7 @@ export async function putUploadPart(
 
 const pieceBytes = 256 * 1024;
 
-/** Sends bytes in pieces: the runtime copies what it is given as a whole, and keeps the copy until V8 looks for garbage. */
+/** Sends bytes in pieces: the runtime would copy them as a whole, and hold the copy until V8 collects garbage. */
 async function inPieces<T>(bytes: Uint8Array, send: (body: ReadableStream) => Promise<T>): Promise<T> {
   const { readable, writable } = new FixedLengthStream(bytes.byteLength);
   const write = async () => {
@@ -53,7 +53,7 @@ async function inPieces<T>(bytes: Uint8Array, send: (body: ReadableStream) => Pr
   return sent;
 }
 
-/** Adds the last bytes and makes the object of all parts, unless a request before this one has done so. */
+/** Adds the last bytes and joins all parts to an object, unless an earlier request has done so. */
 export async function completeBlob(
   blobs: R2Bucket,
   upload: ResumableUpload,
@@ -76,7 +76,7 @@ export async function* readBlob(blobs: R2Bucket, upload: ResumableUpload): Async
   }
 }
 
-/** Deletes the object of a completed upload, and what was taken out of it. */
+/** Deletes the object of a completed upload, and what was unpacked from it. */
 export const deleteBlob = (blobs: R2Bucket, { applianceId, blobId }: Target): Promise<void> =>
   applianceId === null ? removeUploadBlobs(blobs, blobId) : blobs.delete(contentKey(blobId));
 
@@ -105,7 +105,7 @@ export const deleteTail = (blobs: R2Bucket, { blobId, offset }: ResumableUpload)
 export const deleteTails = (blobs: R2Bucket, { blobId }: ResumableUpload): Promise<void> =>
   deleteBlobsBelow(blobs, tailPrefix(blobId));
 
-/** Forgets the parts and the last bytes. An object that a row names stays; one that none names goes with the sweep. */
+/** Deletes the parts and the last bytes. An object that a row names stays; the sweep removes others. */
 export async function discardBlob(blobs: R2Bucket, upload: ResumableUpload): Promise<void> {
   await abortMultipart(blobs, addressOf(upload));
   await deleteTails(blobs, upload);

@@ -50,7 +50,7 @@ export const listExpiredUploads = (db: Database, now: Date, limit: number): Prom
     limit,
   });
 
-/** The right to write an upload, which one request alone has. */
+/** The right to write an upload, which only one request can hold. */
 export interface Lease {
   leaseId: string;
   leaseEndsAt: Date;
@@ -76,7 +76,7 @@ export async function endLease(db: Database, upload: ResumableUpload): Promise<v
   await db.update(uploads).set({ leaseId: null, leaseEndsAt: null }).where(isHeld(upload));
 }
 
-/** What a request has stored, and until when the upload is there now. */
+/** What a request has stored, and when the upload expires now. */
 export type Progress = Pick<ResumableUpload, "offset" | "expiresAt">;
 
 /** False: the lease is lost, and nothing was written. A part that fills the offset comes with it. */
@@ -118,7 +118,7 @@ export async function finishUpload(
     .where(isHeld(upload));
 }
 
-/** Its parts go with it. */
+/** Also deletes its parts. */
 export async function deleteResumableUpload(db: Database, id: number): Promise<void> {
   await db.delete(uploads).where(eq(uploads.id, id));
 }

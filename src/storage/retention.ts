@@ -3,7 +3,7 @@ import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { builds } from "./schema.ts";
 
-/** Images that are never too old: one that a testdrive uses, or that is in the gallery. */
+/** Images that never expire: a testdrive uses them, or they are in the gallery. */
 const isKept = sql`(EXISTS (SELECT 1 FROM testdrives WHERE build_id = ${builds.id} AND state IN ('new', 'running'))
   OR EXISTS (SELECT 1 FROM publications
     WHERE publications.appliance_id = ${builds.applianceId} AND publications.version = ${builds.version}))`;

@@ -4,9 +4,9 @@ type Columns = Record<string, Column>;
 type RowOf<Selected extends Columns> = { [Name in keyof Selected]: GetColumnData<Selected[Name]> };
 
 /**
- * Reads rows as a prepared query's `values()` has them, from the place of the first of these columns on; undefined where that is null,
- * because a left join found nothing. For lists of hundreds of rows: drizzle asks for each value again what kind of column it has,
- * which takes ten times as long.
+ * Reads rows of a prepared query's `values()`, from the position of the first of these columns on; undefined if that is null, because
+ * a left join found nothing. For lists of hundreds of rows: drizzle looks up the column of each value again, which takes ten times
+ * as long.
  */
 export function rowReader<Selected extends Columns>(selected: Selected, firstAt = 0) {
   const columns = Object.entries(selected);

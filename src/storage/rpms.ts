@@ -38,8 +38,8 @@ export async function addRpm(db: Database, row: NewRpm, quotaBytes: number): Pro
 }
 
 /**
- * Gives an upload new content; another one of the same package gives way to it. What both had is released. Undefined: the
- * quota is exceeded, or the upload is gone.
+ * Replaces the content of an upload, and deletes another upload of the same package. The old contents of both are released.
+ * Undefined: the quota is exceeded, or the upload is gone.
  */
 export async function replaceRpm(db: Database, id: number, row: NewRpm, quotaBytes: number): Promise<Rpm | undefined> {
   const replaced = sql`(${samePackage(row)} OR ${eq(rpms.id, id)})`;
@@ -64,7 +64,7 @@ export async function deleteRpm(db: Database, accountId: number, id: number): Pr
   return gone;
 }
 
-/** Releases the blobs of these rows, in the batch that takes them from the rows. */
+/** Releases the blobs of these rows, in the batch that changes the rows. */
 const release = (db: Database, which: SQL) =>
   releaseBlobs(db, { blobId: sql`rpms.blob_id`, from: sql`FROM rpms WHERE ${which}` });
 
@@ -79,7 +79,7 @@ export async function findUsedBlobIds(db: Database, blobIds: string[]): Promise<
   return new Set(rows.map(({ blobId }) => blobId));
 }
 
-/** A single RPM of the same name, version and architecture; no archive is ever the same as another. */
+/** A single RPM of the same name, version and architecture; no two archives are the same. */
 const samePackage = ({ accountId, baseSystem, nevra }: NewRpm): SQL =>
   sql`(rpms.account_id = ${accountId} AND rpms.base_system = ${baseSystem} AND rpms.nevra = ${nevra ?? null})`;
 

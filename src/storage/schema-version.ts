@@ -2,10 +2,10 @@ import { sql } from "drizzle-orm";
 import journal from "../../migrations/meta/_journal.json";
 import type { Database } from "./db.ts";
 
-/** The last migration that this code was made with. */
+/** The last migration that this code knows. */
 const newest = `${journal.entries.at(-1)?.tag}.sql`;
 
-/** The migration that the database lacks for this code; undefined: none. wrangler and the launcher record them in d1_migrations. */
+/** The last migration, if the database lacks it. wrangler and the launcher record them in d1_migrations. */
 export async function missingMigration(db: Database): Promise<string | undefined> {
   const found = await db.get(sql`SELECT id FROM d1_migrations WHERE name = ${newest}`);
   return found === undefined ? newest : undefined;

@@ -15,7 +15,7 @@ export const selectionInJson = {
 
 export type NewSelection = Omit<Selection, "id">;
 
-/** Adds or repins; answers the entry as it was before. One batch, so that two at the same time cannot both call it new. */
+/** Adds or repins an entry; returns it as it was before. One batch, so that simultaneous requests cannot both call it new. */
 export async function saveSelection(db: Database, row: NewSelection): Promise<Selection | undefined> {
   const { version, repositoryId } = row;
   const [before] = await db.batch([
@@ -32,7 +32,7 @@ export async function saveSelection(db: Database, row: NewSelection): Promise<Se
   return before[0];
 }
 
-/** Answers what stood there. */
+/** Returns the removed entry. */
 export async function removeSelection(db: Database, entry: SelectionKey): Promise<Selection | undefined> {
   const [gone] = await db.batch([
     db.delete(selections).where(sameEntry(entry)).returning(),
@@ -42,8 +42,8 @@ export async function removeSelection(db: Database, entry: SelectionKey): Promis
 }
 
 /**
- * Replaces all packages and patterns in one batch; bans are kept apart. With `unchangedSince`, the moment of the last edit
- * that the caller has seen, only when there has been none since; false: there has.
+ * Replaces all packages and patterns in one batch; bans stay. With `unchangedSince`, the time of the last edit that the caller has
+ * seen, only if there was no edit since; false: there was.
  */
 export async function replaceSelections(
   db: Database,
@@ -55,7 +55,7 @@ export async function replaceSelections(
   const holds = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId} AND last_edited_at = ${seen})`;
   const [, , touched] = await db.batch([
     db.delete(selections).where(and(eq(selections.applianceId, applianceId), ne(selections.kind, "ban"), holds)),
-    // One bound parameter however many there are; inserted in their order, which is the order of their ids.
+    // One bound parameter for all of them; inserted in their order, which is the order of their ids.
     insertFrom(
       db,
       selections,

@@ -10,7 +10,7 @@ export async function findSetting(db: Database, name: Setting): Promise<string |
   return row?.value;
 }
 
-/** Leaves a value that is there; answers the one that counts. */
+/** Keeps an existing value; returns the stored one. */
 export async function addSetting(db: Database, name: Setting, value: string): Promise<string> {
   await db.insert(serviceSettings).values({ name, value }).onConflictDoNothing();
   return (await findSetting(db, name)) ?? value;

@@ -10,8 +10,8 @@ type Account = typeof accounts.$inferSelect;
 type NewSession = Omit<Session, "id" | "accountId">;
 
 /**
- * Signs a browser in, and ends the oldest sessions beyond the most that an account may have. False: since the credentials were
- * checked, they were changed, or the account was locked or removed.
+ * Signs a browser in, and ends the oldest sessions beyond the account's limit. False: since the credentials were checked, they were
+ * changed, or the account was locked or removed.
  */
 export async function addSession(db: Database, account: Account, row: NewSession, most: number): Promise<boolean> {
   const { id: accountId, passwordHash, apiKeyHmac } = account;
@@ -85,11 +85,11 @@ export async function deleteSessions(db: Database, accountId: number): Promise<v
   await db.batch([sessionsOf(db, accountId), ...entryOfAct(db)]);
 }
 
-/** The same as a statement, for the batch of what ends them. */
+/** The same as a statement, for the batch of the act that ends them. */
 export const sessionsOf = (db: Database, accountId: number) =>
   db.delete(sessions).where(eq(sessions.accountId, accountId));
 
-/** Deletes those that expired first; answers how many. */
+/** Deletes those that expired first; returns how many. */
 export async function deleteExpiredSessions(db: Database, now: Date, limit: number): Promise<number> {
   const expired = sql`(SELECT id FROM sessions WHERE expires_at <= ${now.getTime()} ORDER BY expires_at LIMIT ${limit})`;
   const gone = await db

@@ -9,7 +9,7 @@ export type NeededPackage = Pick<StoredPackageRow, "repositoryId" | "checksum" |
 /** The row of `service_settings` with the bytes of all stored packages. */
 const bytesName = "stored_package_bytes";
 
-/** Notes that a build needs these packages. Called again, it changes nothing. */
+/** Records that a build needs these packages. Repeating it changes nothing. */
 export async function needPackages(db: Database, buildId: number, packages: readonly NeededPackage[]): Promise<void> {
   if (packages.length === 0) return;
   const given = JSON.stringify(packages.map(({ repositoryId, checksum, size }) => [repositoryId, checksum, size]));
@@ -52,7 +52,7 @@ export async function findNeededPackage(
   return found?.row;
 }
 
-/** Notes where its file is. False: another one was faster, or all files together would be larger than `maxBytes`. */
+/** Records where its file is. False: another agent was faster, or all files together would be larger than `maxBytes`. */
 export async function saveStoredPackage(
   db: Database,
   { id, maxBytes, ...file }: { id: number; maxBytes: number; blob: string; pieces: number; size: number },
@@ -91,7 +91,7 @@ export async function listBuildsInNeed(
   return rows.map(({ id, needs }) => ({ id, needs: needs === 1 }));
 }
 
-/** Forgets what these builds needed. The last hour of packages that no other build needs begins now. */
+/** Deletes what these builds needed. The last hour of packages that no other build needs begins now. */
 export async function releasePackages(db: Database, buildIds: readonly number[], now: Date): Promise<void> {
   const ids = sql`(SELECT value FROM json_each(${JSON.stringify(buildIds)}))`;
   await db.batch([
@@ -107,7 +107,7 @@ export async function releasePackages(db: Database, buildIds: readonly number[],
   ]);
 }
 
-/** Forgets packages that no build has needed since that moment; answers where their files are. */
+/** Deletes packages that no build has needed since that moment; returns where their files are. */
 export async function deleteReleasedPackages(
   db: Database,
   { before, limit }: { before: Date; limit: number },

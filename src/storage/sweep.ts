@@ -2,7 +2,7 @@ import { eq, inArray, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { builds, sweepPositions } from "./schema.ts";
 
-/** What the sweeper knows of the builds whose blobs it found. */
+/** What the sweep needs to know of a build whose blobs it found. */
 export type KeptBuild = Pick<typeof builds.$inferSelect, "uid" | "status" | "imageKey" | "filesKey" | "filesIndexKey">;
 
 /** Those of the uids that have a row. */
@@ -21,7 +21,7 @@ export async function findUsedInputs(db: Database, digests: string[]): Promise<S
   return new Set(rows.map(({ sha256 }) => sha256));
 }
 
-/** Removes rows of builds that were replaced before that moment, the oldest first; answers their uids. */
+/** Removes rows of builds that were replaced before that moment, the oldest first; returns their uids. */
 export async function deleteRetiredBefore(db: Database, before: Date, limit: number): Promise<{ uid: string }[]> {
   return await db
     .delete(builds)
@@ -34,7 +34,7 @@ export async function findSweepPosition(db: Database, prefix: string): Promise<s
   return row?.cursor;
 }
 
-/** Undefined: the next look begins at the start. */
+/** Undefined: the next run begins at the start. */
 export async function saveSweepPosition(db: Database, prefix: string, cursor: string | undefined): Promise<void> {
   if (cursor === undefined) await db.delete(sweepPositions).where(eq(sweepPositions.prefix, prefix));
   else {

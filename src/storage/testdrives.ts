@@ -5,10 +5,10 @@ import { testdrives } from "./schema.ts";
 import { isSilentIn, type Silence } from "./silent.ts";
 
 export type Testdrive = typeof testdrives.$inferSelect;
-/** Everything that has not ended holds a slot. Spelt as the indexes are. */
+/** Everything that has not ended holds a slot. Spelt like the condition of the indexes. */
 const isLive = sql`state IN ('new', 'running')`;
 
-/** Takes a slot and an id in one statement; undefined when all slots, or all of this account, are taken. */
+/** Takes a slot and an id in one statement; undefined: all slots, or all of this account, are taken. */
 export async function addTestdrive(
   db: Database,
   row: {

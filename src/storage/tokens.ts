@@ -9,7 +9,7 @@ import { accounts, tokens } from "./schema.ts";
 export type Token = typeof tokens.$inferSelect;
 export type NewToken = Omit<Token, "id" | "lastUsedAt">;
 
-/** Undefined: the account has as many as it may have. One statement, so that simultaneous requests cannot exceed it together. */
+/** Undefined: the account has reached its limit. One statement, so that simultaneous requests cannot exceed it together. */
 export async function addToken(db: Database, row: NewToken, most: number): Promise<Token | undefined> {
   const [[added]] = await db.batch([
     insertWhere(db, tokens, row, sql`${counts.tokens(row.accountId)} < ${most}`).returning(),

@@ -10,10 +10,10 @@ export type UserRepository = Repository & { accountId: number };
 const isUserRepository = (one: Repository): one is UserRepository => one.isUserRepository && one.accountId !== null;
 const unfinishedUrl = "service:/user/new-";
 
-/** What both kinds of repositories are, before their first upload. */
+/** A user repository before its first upload. */
 type Described = Pick<UserRepository, "accountId" | "baseSystem" | "name" | "arches"> & { type: "rpm-md" | "deb" };
 
-/** The account's user repository for the base system; made when it is not there. Its address holds its own id. */
+/** The account's user repository for the base system; creates it if necessary. Its URL contains its own id. */
 export async function saveUserRepository(db: Database, row: Described): Promise<UserRepository> {
   const { accountId, baseSystem, type } = row;
   const [, , , [saved]] = await db.batch([
@@ -22,7 +22,7 @@ export async function saveUserRepository(db: Database, row: Described): Promise<
       .update(repositories)
       .set({ url: sql`'service:/user/' || id` })
       .where(and(eq(repositories.accountId, accountId), like(repositories.url, `${unfinishedUrl}%`))),
-    // Older versions made one of RPMs for every base system.
+    // Older versions created one of RPMs for every base system.
     db
       .update(repositories)
       .set({ type })
@@ -77,7 +77,7 @@ export async function putIndexFile(
   await blobs.put(userRepositoryFileKey(uid, path), bytes, { sha256, customMetadata: { state } });
 }
 
-/** The index of a user repository: what is written last, and read first. */
+/** The index file of a user repository, which is written last and read first. */
 export const userIndexPath = (type: Repository["type"]): string => (type === "deb" ? "Release" : "repodata/repomd.xml");
 
 /** Which uploads the published index was made of, and its SHA-256; undefined: none is published. */
@@ -89,7 +89,7 @@ export async function findPublished(
   return head ? { state: head.customMetadata?.state, sha256: head.checksums.toJSON().sha256 } : undefined;
 }
 
-/** Removes index files that are neither current nor so young that a client may still read them. */
+/** Removes index files that are not current and too old for a client to be still reading them. */
 export async function removeOldIndexFiles(
   blobs: R2Bucket,
   uid: string,

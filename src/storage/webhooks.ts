@@ -6,10 +6,10 @@ import { webhooks } from "./schema.ts";
 
 export type Webhook = typeof webhooks.$inferSelect;
 export type NewWebhook = Pick<Webhook, "uid" | "accountId" | "url" | "events" | "secretCipher" | "createdAt">;
-/** How its deliveries have gone of late. */
+/** How its latest deliveries went. */
 export type WebhookHealth = Pick<Webhook, "failingSince" | "disabledReason">;
 
-/** Undefined: the account has as many as it may have. One statement, so that simultaneous requests cannot exceed it together. */
+/** Undefined: the account has reached its limit. One statement, so that simultaneous requests cannot exceed it together. */
 export async function addWebhook(db: Database, row: NewWebhook, most: number): Promise<Webhook | undefined> {
   const [added] = await insertWhere(db, webhooks, row, sql`${counts.webhooks(row.accountId)} < ${most}`).returning();
   return added;
