@@ -2,22 +2,22 @@ import type { Exit } from "./complaint.ts";
 import type { Kiln } from "./kiln.ts";
 import type { Placeholder } from "./placeholders.ts";
 
-/** One command of the command line. Its help, its completion and its page in the manual come from it. */
+/** One command of the command line. Its help, its completion and its part of the manual are made from it. */
 export interface Command {
-  /** `config get`: its name, and what it takes, as in the usage. */
+  /** Its name: `config` and `get`. */
   words: readonly string[];
   parameters: readonly Parameter[];
   options: Readonly<Record<string, Option>>;
   summary: string;
   details?: string;
   examples: readonly string[];
-  /** What an assistant can do with it through `kiln mcp`; absent: an assistant has no such tool. */
+  /** What it does as a tool of `kiln mcp`. Absent: it is no tool. */
   tool?: ToolKind;
-  /** Returns how it ended, if that is not what usually is. */
+  /** Returns how it ended. Undefined: "done". */
   act(kiln: Kiln, given: Readonly<Record<string, unknown>>): Promise<Exit | void>;
 }
 
-/** `destroys`: what it takes away does not come back. */
+/** `destroys`: it cannot be undone. */
 type ToolKind = "reads" | "writes" | "destroys";
 
 export interface Parameter {
@@ -26,14 +26,14 @@ export interface Parameter {
   isRepeated: boolean;
 }
 
-/** `placeholder` is missing from a flag. */
+/** A flag has no `placeholder`. */
 export interface Option<T = unknown> {
   about: string;
   placeholder?: Placeholder;
   /** `f` for `-f`. */
   short?: string;
   isRepeated: boolean;
-  /** Only for the compiler: what `act` is given. */
+  /** Only for the compiler: the type of the value. */
   readonly gives?: T;
 }
 
@@ -92,7 +92,7 @@ export function command<const U extends string, const O extends Options = Record
     ...(details && { details }),
     examples,
     ...(tool && { tool }),
-    // The types of `given` are those of its usage and its options, from which the program reads it.
+    // The program makes `given` from the usage and the options, which also give its type.
     act: act as Command["act"],
   };
 }
@@ -102,7 +102,7 @@ function parameterOf(part: string): Parameter {
   return { name: name as Placeholder, isRequired: bracket === "<", isRepeated: dots !== "" };
 }
 
-/** `<appliance>` or `[file...]`, as a usage shows it. */
+/** `<appliance>` or `[file...]`, as in the usage. */
 export function shownParameter({ name, isRequired, isRepeated }: Parameter): string {
   const dots = isRepeated ? "..." : "";
   return isRequired ? `<${name}${dots}>` : `[${name}${dots}]`;
@@ -113,3 +113,18 @@ export const shownOption = (key: string, { placeholder, short }: Option): string
   `${short ? `-${short}, ` : ""}${flagOf(key)}${placeholder ? ` <${placeholder}>` : ""}`;
 
 export const flagOf = (key: string): string => `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** Options of every command. */
+export const globalOptions = {
+  json: flag("print the service's answer as JSON"),
+  url: value("address", "the service to use; otherwise KILN_URL, or that of the last `kiln login`"),
+};
+
+/** The value of each option for `act`. An absent flag is false, and an absent list is empty. */
+export const optionValues = (options: Command["options"], find: (key: string) => unknown): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(options).map(([key, { placeholder, isRepeated }]) => [
+      key,
+      find(key) ?? (placeholder === undefined ? false : isRepeated ? [] : undefined),
+    ]),
+  );

@@ -36,10 +36,10 @@ const allButMcp: readonly Command[] = [
   ...completion,
 ];
 
-/** Every command, in the order of the help. The program, the manual and the completion are made of this list. */
+/** Every command, in the order of the help. Program, manual and completion are made from this list. */
 export const commands: readonly Command[] = [...allButMcp, ...mcpFor(allButMcp)];
 
-/** What the commands of one first word are about. */
+/** The subject of all commands with the same first word. */
 export const groups: Readonly<Record<string, string>> = {
   config: "The settings of an appliance",
   file: "Files that builds copy into the image",

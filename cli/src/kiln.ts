@@ -4,17 +4,17 @@ import { openClient, type Client } from "./client/client.ts";
 import { readLogin, type Login } from "./login/login.ts";
 import { Painter } from "./output/painter.ts";
 
-/** Where a command writes: a terminal, or what stands in for one. */
+/** Where a command writes: a terminal or a replacement. */
 interface Output {
   print: (line: string) => void;
   note: (line: string) => void;
   paint: Painter;
 }
 
-/** Where `appliance.yaml` comes from: a file of this machine, or what stands in for one. */
+/** Where `appliance.yaml` comes from: a file of this machine or a replacement. */
 interface ApplianceFiles {
   read: (file: string) => ApplianceFile;
-  /** What messages call it. */
+  /** Its name in messages. */
   nameOf: (file: string) => string;
 }
 
@@ -33,16 +33,16 @@ const terminal = (): Output => ({
   paint: new Painter(process.stdout),
 });
 
-/** What a command works with: the service that the user is signed in to, and the terminal. */
+/** The service that the user is signed in to, and the terminal, for a command. */
 export class Kiln {
   readonly isJson: boolean;
   readonly paint: Painter;
-  /** What --url says. */
+  /** The value of --url. */
   readonly url: string | undefined;
-  /** The result of a command, or a line of it. */
+  /** Writes the result of a command, or a line of it. */
   readonly print: (line: string) => void;
   readonly applianceFiles: ApplianceFiles;
-  /** What happens meanwhile: never part of the result. */
+  /** Writes a message that is not part of the result. */
   readonly note: (line: string) => void;
   #login: Login | undefined;
   #client: Client | undefined;
@@ -56,7 +56,7 @@ export class Kiln {
     this.applianceFiles = applianceFiles;
   }
 
-  /** The account, its service and the keys that are pinned for it. Without one, the user is told to sign in. */
+  /** The account, its service and the pinned keys. @throws Complaint if the user is not signed in */
   get login(): Login {
     return (this.#login ??= readLogin(this.url));
   }
@@ -65,7 +65,7 @@ export class Kiln {
     return (this.#client ??= openClient(this.login));
   }
 
-  /** The result of a command: the service's own answer with --json, and text for people. */
+  /** Writes the result of a command: with --json the service's own answer, otherwise text. */
   readonly show = (document: object, text: () => string): void => {
     this.print(this.isJson ? JSON.stringify(document, null, 2) : text());
   };

@@ -1,3 +1,3 @@
-/** How a description of KIWI is read: the one rule of the service that the command line shares, with the service's own writer as its test. */
+/** Reading KIWI descriptions is the only code of the service that the command line shares. The service's own writer tests it. */
 export { importXml, type Imported, type ImportedFile, type NextTo } from "../../src/kiwi/import/index.ts";
 export { WireFault } from "../../src/wire/fault.ts";

@@ -1,11 +1,10 @@
 import manifest from "../package.json" with { type: "json" };
-import { shownOption, shownParameter, type Command, type Option } from "./command.ts";
+import { globalOptions, shownOption, shownParameter, type Command, type Option } from "./command.ts";
 import { commands } from "./commands.ts";
 import { exitCodes } from "./complaint.ts";
-import { globalOptions } from "./global-options.ts";
 import { placeholders, type Placeholder } from "./placeholders.ts";
 
-/** The manual as a page of man(7), from the same texts as the help. */
+/** The manual as a man(7) page, with the texts of the help. */
 export const manual = (): string =>
   [
     `.TH KILN 1 "" "kiln ${manifest.version}"`,
@@ -70,7 +69,7 @@ const term = (name: string, meaning: string): string => `.TP\n${name}\n${roff(me
 const bold = (text: string, rest = ""): string => String.raw`\fB${text}\fR ${rest}`.trimEnd();
 const italic = (text: string): string => String.raw`\fI${text}\fR`;
 
-/** Text in which nothing is an order to roff. A dash of an option stays one that can be copied. */
+/** Escapes text for roff. The dashes of options stay dashes that can be copied. */
 function roff(text: string): string {
   const escaped = text.replaceAll("\\", String.raw`\e`).replaceAll("-", String.raw`\-`);
   return escaped.replaceAll(/^([.'])/gm, String.raw`\&$1`);

@@ -1,4 +1,4 @@
-/** What a parameter or the value of an option stands for, wherever a command takes one. */
+/** The meaning of each parameter and option value. */
 export const placeholders = {
   account: "name of an account",
   address: "address of a service, such as https://kiln.example.org",

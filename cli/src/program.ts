@@ -1,15 +1,23 @@
 import { type Argument, Command as Program, CommanderError, Option as ProgramOption } from "commander";
 import manifest from "../package.json" with { type: "json" };
-import { flagOf, shownOption, shownParameter, type Command, type Option, type Parameter } from "./command.ts";
+import {
+  flagOf,
+  globalOptions,
+  optionValues,
+  shownOption,
+  shownParameter,
+  type Command,
+  type Option,
+  type Parameter,
+} from "./command.ts";
 import { commands, groups } from "./commands.ts";
 import { Complaint, exitCodes, type Exit } from "./complaint.ts";
 import { complete } from "./completion/complete.ts";
 import { Kiln } from "./kiln.ts";
 import { visible } from "./output/table.ts";
 import { placeholders } from "./placeholders.ts";
-import { globalOptions } from "./global-options.ts";
 
-/** What the scripts of the shells call: `kiln __complete -- WORD…`. The last word is the one that is typed. */
+/** The completion scripts call `kiln __complete -- WORD…`. The last word is being typed. */
 const completing = "__complete";
 
 /** Runs a command line, and returns its exit code. */
@@ -29,7 +37,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** In the form of the service's own refusals. */
+/** An error in the form of the service's own errors. */
 function asJson({ message, next, exit, ...more }: Complaint): string {
   const code = "code" in more ? more.code : exit;
   return `${JSON.stringify({ error: { code, message, next } }, null, 2)}\n`;
@@ -46,7 +54,7 @@ function program(onEnd: OnEnd): Program {
       "after",
       "\nBegin with `kiln login ADDRESS`. The manual has exit codes, variables and files: `man kiln`.",
     )
-    // Else --version of a command would be that of the program.
+    // Otherwise --version of a command would be that of the program.
     .enablePositionalOptions()
     .exitOverride();
   addOptions(all, globalOptions);
@@ -95,7 +103,11 @@ function add(
   made.action(async (...all: unknown[]) => {
     const given = made.optsWithGlobals<Record<string, unknown>>();
     const kiln = new Kiln({ isJson: given["json"] === true, url: textOf(given["url"]) });
-    const ended = await act(kiln, { ...given, ...valuesOf(parameters, all), ...flagsOf(options, given) });
+    const ended = await act(kiln, {
+      ...given,
+      ...valuesOf(parameters, all),
+      ...optionValues(options, (key) => given[key]),
+    });
     if (ended) onEnd(ended);
   });
 }
@@ -112,14 +124,5 @@ function programOption(key: string, option: Option): ProgramOption {
 
 const valuesOf = (parameters: readonly Parameter[], all: readonly unknown[]): Record<string, unknown> =>
   Object.fromEntries(parameters.map(({ name }, index) => [name, all[index]]));
-
-/** A flag that is not given is false, and a list is empty. */
-const flagsOf = (options: Command["options"], given: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(options).map(([key, { placeholder, isRepeated }]) => [
-      key,
-      given[key] ?? (placeholder === undefined ? false : isRepeated ? [] : undefined),
-    ]),
-  );
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

@@ -8,7 +8,7 @@ export const imageTypes: readonly ImageType[] = ["oem", "iso", "vmx", "xen", "ec
 
 const isNumber = (text: string): boolean => /^\d{1,15}$/.test(text);
 
-/** A number of the command line; `what` is the name of it. */
+/** A numeric id from the command line. @param what kind of thing it identifies, for the message */
 export function numberOf(text: string, what: string): number {
   if (isNumber(text)) return Number(text);
   throw new Complaint(
@@ -25,13 +25,15 @@ export async function applianceId(client: Client, given: string): Promise<number
 
 async function applianceNamed(client: Client, name: string): Promise<ShownAppliance> {
   const { appliances } = await client.call("listAppliances", {});
-  return theOnly(
-    appliances.filter((one) => one.name === name),
-    `appliance called ${name}`,
-  );
+  const [first, ...others] = appliances.filter((one) => one.name === name);
+  if (!first)
+    throw new Complaint("refused", `There is no appliance called ${name}.`, "`kiln list` shows your appliances.");
+  if (others.length === 0) return first;
+  const ids = [first, ...others].map(({ id }) => id).join(", ");
+  throw new Complaint("refused", `There is more than one appliance called ${name}.`, `Use its id: ${ids}.`);
 }
 
-/** The id of what can be cloned: a template, or an appliance. */
+/** The id of a template or an appliance, which can be cloned. */
 export async function sourceId(client: Client, given: string): Promise<number> {
   if (isNumber(given)) return Number(given);
   const { template_sets: sets } = await client.call("listTemplateSets", {});
@@ -40,7 +42,7 @@ export async function sourceId(client: Client, given: string): Promise<number> {
   return first ? first.appliance_id : (await applianceNamed(client, given)).id;
 }
 
-/** The id of a build, given by its id, or the newest image of an appliance that is given by its name: `First`, `First:iso`. */
+/** The id of a build, given by its id, or by an appliance's name for its newest image: `First`, `First:iso`. */
 export async function buildId(client: Client, given: string): Promise<number> {
   if (isNumber(given)) return Number(given);
   const [, name = given, type] = new RegExp(`^(.+):(${imageTypes.join("|")})$`).exec(given) ?? [];
@@ -51,12 +53,4 @@ export async function buildId(client: Client, given: string): Promise<number> {
   if (newest) return newest.id;
   const how = type === undefined ? "" : ` --type ${type}`;
   throw new Complaint("refused", `${given} has no image yet.`, `Build it: kiln build ${name}${how} --follow`);
-}
-
-function theOnly<T extends { id: number }>(found: readonly T[], what: string): T {
-  const [first, second] = found;
-  if (first && !second) return first;
-  if (!first) throw new Complaint("refused", `There is no ${what}.`, "`kiln list` shows your appliances.");
-  const ids = found.map(({ id }) => id).join(", ");
-  throw new Complaint("refused", `There is more than one ${what}.`, `Use its id: ${ids}.`);
 }

@@ -127,7 +127,7 @@ describe("a file that a person wrote", () => {
     const users = (name: string) =>
       `${least}configuration:\n  users:\n    - name: root\n      password: { env: ${name} }\n`;
     expect(() => read(users("ROOT"))).toThrow(
-      /^kiosk.yaml:6: configuration.users\[0\].password is to come from ROOT, which is not set/,
+      /^kiosk.yaml:6: configuration.users\[0\].password refers to the variable ROOT, which is not set/,
     );
     const script = `${least}configuration: { scripts: { boot: { script: { file: boot.sh } } } }`;
     expect(() => read(script)).toThrow(/boot.script names boot.sh, which cannot be read/);

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
-import { shownOption, shownParameter, type Command, type Option } from "../src/command.ts";
+import { globalOptions, shownOption, shownParameter, type Command, type Option } from "../src/command.ts";
 import { commands, groups } from "../src/commands.ts";
 import { exitCodes } from "../src/complaint.ts";
-import { globalOptions } from "../src/global-options.ts";
 import { environment } from "../src/manual.ts";
 import { placeholders } from "../src/placeholders.ts";
 

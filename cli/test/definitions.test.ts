@@ -108,7 +108,7 @@ describe("kiln export", () => {
 
     expect(await machine.kiln(["export", "1000", "images"])).toMatchObject({
       code: 64,
-      stderr: expect.stringContaining("images/Kiosk.yaml is there already"),
+      stderr: expect.stringContaining("images/Kiosk.yaml exists already"),
     });
     writeFileSync(join(machine.folder, "images/Kiosk.yaml"), "mine");
     const again = await machine.kiln(["export", "1000", "images/Kiosk.yaml", "--force", "--json"]);

@@ -7,10 +7,10 @@ import type { Definition } from "./write.ts";
 
 export type Plan = AnswerOf<"planDefinition">["plan"];
 
-/** An appliance as it was when a file was compared with it. Undefined is one that is not there yet. */
+/** The appliance with which a file was compared, as it was then. Undefined: it does not exist yet. */
 export type Seen = { id: number; etag: string; definition: Definition } | undefined;
 
-/** The appliance that a file is about: that of the id, or of the file's name. */
+/** Finds the appliance of a file: by the id, or by the name in the file. */
 export async function seenFor(client: Client, { definition: { name } }: ApplianceFile, id?: number): Promise<Seen> {
   const found = id ?? (await idOf(client, name));
   if (found === undefined) return undefined;
@@ -36,12 +36,12 @@ export async function planFile(client: Client, { definition }: ApplianceFile, se
   return answer.plan;
 }
 
-/** Makes the appliance what the file says, if it is still what was seen: all of it, or nothing. */
+/** Changes the appliance to what the file says, unless it has changed since it was compared. Applies everything or nothing. */
 export async function applyFile(client: Client, file: ApplianceFile, seen: Seen): Promise<Definition> {
   const body = { definition: await withUploads(client, file, seen) };
   try {
     if (!seen) return (await client.call("createFromDefinition", { only_new: true, body })).definition;
-    // With the key, a request that is sent again after a lost answer is not refused for what the first one did.
+    // If an answer is lost, the request is sent again. The key prevents that it is refused because of the first one.
     const headers = { "if-match": seen.etag, "idempotency-key": randomUUID() };
     return (await client.call("applyDefinition", { appliance_id: seen.id, body }, { headers })).definition;
   } catch (error) {
@@ -51,7 +51,7 @@ export async function applyFile(client: Client, file: ApplianceFile, seen: Seen)
   }
 }
 
-/** Sends the contents that the appliance does not have yet. No one sees them before the definition names them. */
+/** Uploads the contents that the appliance lacks. They are not visible until the definition names them. */
 async function withUploads(client: Client, { definition, contents }: ApplianceFile, seen: Seen) {
   const known = new Set(seen?.definition.files.map(({ sha256 }) => sha256));
   const uploads = new Map<string, string>();

@@ -1,17 +1,15 @@
 import published from "./schema.json" with { type: "json" };
-import { closest } from "./closest.ts";
 
-/** Where a value is: names of members and numbers of items. */
+/** The path of a value: names of members and numbers of items. */
 export type Path = readonly (string | number)[];
 
-/** Something in a file that its schema does not allow. */
+/** An error of a file against its schema. */
 export interface Fault {
   path: Path;
-  /** What is wrong with it. */
   why: string;
 }
 
-/** As much of JSON Schema as the published schema uses. */
+/** The part of JSON Schema that the published schema uses. */
 export interface Schema {
   type: string | readonly string[];
   properties?: Readonly<Record<string, Schema>>;
@@ -26,7 +24,7 @@ export interface Schema {
 
 export const applianceSchema: Schema = published;
 
-/** Everything in a value that the schema does not allow, in its order. Members that it does not name are refused. */
+/** All errors of a value against the schema, in the order of the value. Unknown members are errors. */
 export function faultsIn(schema: Schema, value: unknown, path: Path = []): Fault[] {
   const type = typeIn(schema, value);
   if (type === undefined) return [{ path, why: wrongType(schema, value) }];
@@ -93,4 +91,25 @@ function wrongText({ enum: words, pattern, examples = [] }: Schema, text: string
 function wrongNumber({ minimum = -Infinity, maximum = Infinity }: Schema, value: unknown): string | undefined {
   const isInside = typeof value !== "number" || (value >= minimum && value <= maximum);
   return isInside ? undefined : `must be ${minimum} to ${maximum}`;
+}
+
+/** The most similar of the words, if it is similar enough to be meant. */
+function closest(given: string, words: readonly string[]): string | undefined {
+  const ranked = words.map((word) => ({ word, distance: distanceBetween(given.toLowerCase(), word) }));
+  const [best] = ranked.toSorted((a, b) => a.distance - b.distance);
+  return best && best.distance <= Math.max(1, Math.floor(given.length / 3)) ? best.word : undefined;
+}
+
+/** How many letters must be added, removed or replaced (Levenshtein). */
+function distanceBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...one].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < other.length; j++) {
+      const replaced = (row[j] ?? 0) + (letter === other[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }

@@ -2,7 +2,7 @@ import type { Client } from "../client/client.ts";
 import { Complaint } from "../complaint.ts";
 import { digestOf, writeApplianceFile, type Written } from "./write.ts";
 
-/** Writes an appliance of the service as a file, whose contents that are no text go into `folder`. */
+/** Writes an appliance of the service as a file. Contents that are not text go into `folder`. */
 export async function exportAppliance(client: Client, id: number, folder: string): Promise<Written> {
   const { definition } = await client.call("getDefinition", { appliance_id: id });
   const contents = definition.files.length === 0 ? new Map<string, Uint8Array>() : await contentsOf(client, id);

@@ -1,22 +1,21 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Complaint } from "../complaint.ts";
+import { readIfThere, readText } from "../files.ts";
 import { readApplianceFile, type ApplianceFile } from "./read.ts";
 import type { Written } from "./write.ts";
 
 /** Reads `appliance.yaml` with the files next to it. */
 export function readFrom(file: string): ApplianceFile {
   const folder = dirname(file);
-  const text = readBytes(file);
-  if (!text) throw new Complaint("misused", `${file} cannot be read.`, "`kiln export APPLIANCE` writes such a file.");
-  return readApplianceFile(new TextDecoder().decode(text), {
+  return readApplianceFile(readText(file, "`kiln export APPLIANCE` writes such a file."), {
     name: file,
-    read: (path) => (isBelow(folder, path) ? readBytes(join(folder, path)) : undefined),
+    read: (path) => (isBelow(folder, path) ? readIfThere(join(folder, path)) : undefined),
     env: process.env,
   });
 }
 
-/** Also of links: a proposed change of the YAML must not show other files of the machine that plans it. */
+/** Follows links: a proposed change of the YAML must not reveal other files of the machine that plans it. */
 function isBelow(folder: string, path: string): boolean {
   try {
     return realpathSync(join(folder, path)).startsWith(join(realpathSync(folder), "/"));
@@ -25,18 +24,10 @@ function isBelow(folder: string, path: string): boolean {
   }
 }
 
-function readBytes(file: string): Uint8Array | undefined {
-  try {
-    return readFileSync(file);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The folder for what is no text, next to the YAML and relative to it. */
+/** The folder for contents that are not text, relative to the YAML. */
 export const folderFor = (file: string): string => `${basename(file).replace(/\.ya?ml$/, "")}.files`;
 
-/** Where an appliance is written: a file as it is given, or a file of its own in a folder. */
+/** Where an appliance is written: the given file, or a file with its name in the given folder. */
 export function targetOf(given: string | undefined, name: string): string {
   const own = `${name.replaceAll(/[^\w.-]+/g, "-").replace(/^[.-]+/, "") || "appliance"}.yaml`;
   if (given === undefined) return own;
@@ -48,18 +39,18 @@ const isFolder = (path: string): boolean =>
 
 export function refuseOverwriting(file: string): void {
   if (!existsSync(file)) return;
-  const next = "--force writes over it. References to variables and comments are lost then, unless git has them.";
-  throw new Complaint("misused", `${file} is there already.`, next);
+  const next = "--force replaces it. References to variables and comments are lost then, unless git has them.";
+  throw new Complaint("misused", `${file} exists already.`, next);
 }
 
-/** Writes the YAML last, and at once: a file that is there is whole. */
+/** Writes the YAML last. Each file is written completely or not at all. */
 export function writeTo(file: string, { text, files }: Written): void {
   try {
     for (const [path, bytes] of files) write(join(dirname(file), path), bytes);
     write(file, text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Complaint("refused", `It cannot be written: ${why}.`, "Name another file, or make room.");
+    throw new Complaint("refused", `It cannot be written: ${why}.`, "Name another file, or free disk space.");
   }
 }
 

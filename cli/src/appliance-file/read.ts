@@ -5,10 +5,10 @@ import { applianceSchema, faultsIn, isMapping, type Path } from "./check.ts";
 import { lineOf } from "./line.ts";
 import { digestOf } from "./write.ts";
 
-/** What the service is to make of an appliance. */
+/** A definition as the service accepts it. */
 type Wanted = RequestOf<"applyDefinition">["body"]["definition"];
 
-/** A file, as the service takes it: its definition, and contents by their SHA-256. */
+/** What a file says, for the service: the definition, and contents by their SHA-256. */
 export interface ApplianceFile {
   definition: Wanted & { name: string };
   contents: ReadonlyMap<string, Uint8Array>;
@@ -18,12 +18,12 @@ export interface ApplianceFile {
 export interface Surroundings {
   /** The name of the file, for messages. */
   name: string;
-  /** Reads a file by its path relative to the YAML; undefined: it cannot be read. */
+  /** Reads a file by its path relative to the YAML. Undefined: it cannot be read. */
   read: (path: string) => Uint8Array | undefined;
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Reads `appliance.yaml`. Refuses what the published schema does not allow, with the line. */
+/** Reads `appliance.yaml`. Reports an error against the published schema with its line. */
 export function readApplianceFile(text: string, { name, read, env }: Surroundings): ApplianceFile {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter });
@@ -42,7 +42,7 @@ function toValue(document: ReturnType<typeof parseDocument>, name: string): unkn
   try {
     return document.toJS();
   } catch (error) {
-    // More aliases than a file needs, or one of nothing.
+    // Too many aliases, or an alias without its anchor.
     throw wrongFile(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
@@ -58,7 +58,7 @@ const shownPath = (path: Path): string =>
     ? "The file"
     : path.map((part, index) => (typeof part === "number" ? `[${part}]` : index === 0 ? part : `.${part}`)).join("");
 
-/** Puts in place of each reference what it refers to. The schema has been checked. */
+/** Replaces each reference by what it refers to, in a value that fits the schema. */
 class References {
   readonly contents = new Map<string, Uint8Array>();
   readonly #at: (path: Path) => string;
@@ -87,7 +87,7 @@ class References {
     return isName ? { name: value } : this.resolve(value, path);
   }
 
-  /** A file of the image goes by its digest. */
+  /** A file of the image is sent with its digest in place of its content. */
   #withDigest({ content, ...rest }: Record<string, unknown>, path: Path): unknown {
     const at = [...path, "content"];
     const bytes = isMapping(content)
@@ -101,11 +101,8 @@ class References {
   #secret(name: string, path: Path): string {
     const value = this.#env[name];
     if (value !== undefined && value !== "") return value;
-    throw new Complaint(
-      "misused",
-      `${this.#at(path)} is to come from ${name}, which is not set.`,
-      `Set it: export ${name}=…`,
-    );
+    const message = `${this.#at(path)} refers to the variable ${name}, which is not set.`;
+    throw new Complaint("misused", message, `Set it: export ${name}=…`);
   }
 
   #bytes(file: string, path: Path): Uint8Array {

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { Document, Scalar, visit } from "yaml";
 import type { AnswerOf } from "../client/client.ts";
 
-/** What an appliance says, as the service shows it. */
+/** The definition of an appliance, as the service shows it. */
 export type Definition = AnswerOf<"getDefinition">["definition"];
 
-/** As much of one as a file says. In its configuration may be references. */
+/** The part of a definition that a file has. Its configuration may contain references. */
 type Told = Partial<Omit<Definition, "configuration">> &
   Pick<Definition, "packages" | "patterns" | "bans" | "files"> & { configuration: object };
 
@@ -18,7 +18,7 @@ export interface Written {
 interface Surroundings {
   /** The address of the schema, for editors. */
   schema: string;
-  /** The folder for what is no text, relative to the YAML. */
+  /** The folder for contents that are not text, relative to the YAML. */
   folder: string;
   contentOf: (sha256: string) => Uint8Array;
 }
@@ -50,7 +50,7 @@ export function writeApplianceFile(definition: Told, { schema, folder, contentOf
   );
   visit(document, { Scalar: quoteBlank });
   document.commentBefore = [`yaml-language-server: $schema=${schema}`, ...intro].map((line) => ` ${line}`).join("\n");
-  // Without a width: a line that is broken would change with each word.
+  // No line width: otherwise each change of a word could move line breaks.
   return { text: document.toString({ lineWidth: 0 }), files: written };
 }
 
@@ -59,21 +59,21 @@ const intro = [
   "Passwords are not in it. To set one, name a variable: password: { env: NAME }",
 ];
 
-/** The library loses blanks of lines that have nothing else, if they are in a block. */
+/** In a block, the library loses the blanks of lines that have nothing else. */
 function quoteBlank(_key: unknown, node: Scalar): void {
   if (typeof node.value === "string" && /(^|\n)[ \t]+(\n|$)/.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
 }
 
-/** A package that is not pinned is its name. */
+/** A package without a version and a repository is only its name. */
 const shortened = (one: Definition["packages"][number]) =>
   one.version === undefined && one.repository === undefined ? one.name : one;
 
 export const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Longer texts are files: they have changes of their own. */
+/** Longer texts become files, so that git shows their changes separately. */
 const longestInline = 4096;
 
-/** Characters that a person can see in YAML, and that come back as they were. */
+/** Characters that are visible in YAML and survive writing and reading. */
 const plain = /^[\t\n\x20-\x7E\u00A0-\u2027\u202A-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
 
 function textOf(bytes: Uint8Array): string | undefined {
@@ -86,7 +86,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Gives each file a path of its own below the folder, also where letters have no case. */
+/** Gives each file a unique path below the folder, also on file systems that ignore case. */
 class FileNames {
   readonly #folder: string;
   readonly #files = new Set<string>();
@@ -113,7 +113,7 @@ class FileNames {
   }
 }
 
-/** `a` and `a/b` of `a/b/c`. */
+/** `a` and `a/b` for `a/b/c`. */
 function foldersOf(name: string): string[] {
   const parts = name.toLowerCase().split("/").slice(0, -1);
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"));

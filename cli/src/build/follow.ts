@@ -3,10 +3,10 @@ import { follow } from "../client/event-stream.ts";
 import type { Exit } from "../complaint.ts";
 import { visibleLines } from "../output/table.ts";
 
-/** A build that waits, runs or has ended, as the service shows it. */
+/** A queued, running or ended build, as the service shows it. */
 export type WatchedBuild = AnswerOf<"getRunningBuild">["running_build"];
 
-/** What an event `progress` of a build's log says. */
+/** The data of an event `progress` in a build's log. */
 type Progress = Pick<WatchedBuild, "state" | "percent" | "time_elapsed" | "message"> & { time_left?: number };
 
 export const exitOfState: Readonly<Record<WatchedBuild["state"], Exit>> = {
@@ -18,7 +18,7 @@ export const exitOfState: Readonly<Record<WatchedBuild["state"], Exit>> = {
   running: "done",
 };
 
-/** Tells of every progress of a build until it has ended; returns how. */
+/** Reports the progress of a build until it has ended. → the ended build */
 export async function followBuild(
   client: Client,
   build: WatchedBuild,
@@ -34,7 +34,7 @@ export async function followBuild(
   return (await client.call("getRunningBuild", id)).running_build;
 }
 
-/** The lines of a failed build's log that name errors, or else its last ones. */
+/** The lines with errors in a failed build's log. If there are none, its last lines. */
 export async function errorLines(client: Client, id: number): Promise<string[]> {
   const log = await (await client.call("getBuildLog", { build_id: id }, { headers: asText })).text();
   const lines = visibleLines(log)
@@ -46,7 +46,7 @@ export async function errorLines(client: Client, id: number): Promise<string[]> 
 
 const shownLines = 12;
 const namesError = /\b(error|fail(ed|ure)?|fatal|cannot|unable|no space)\b/i;
-/** KIWI names each program that it runs: `rmdir --ignore-fail-on-non-empty` is no error. */
+/** KIWI logs each program that it runs: `rmdir --ignore-fail-on-non-empty` is not an error. */
 const debug = /\[ DEBUG /;
-/** A refusal is JSON in any case. */
+/** An error is JSON in any case. */
 export const asText = { accept: "text/plain, application/json;q=0.5" };

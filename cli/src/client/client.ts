@@ -7,9 +7,11 @@ import { ServiceRefusal, unreachable } from "./failure.ts";
 
 export type CallName = keyof Calls;
 export type RequestOf<N extends CallName> = Calls[N]["request"];
+/** A request in which `undefined` counts as absent. */
+type Given<T> = { [K in keyof T]: object extends Pick<T, K> ? T[K] | undefined : T[K] };
 export type AnswerOf<N extends CallName> = Calls[N]["answer"];
 
-/** What signs in: an account's name, and its API key or a token. */
+/** A service and an account, with its API key or a token. */
 export interface Credentials {
   url: string;
   account: string;
@@ -26,7 +28,7 @@ interface Extra {
 /** The calls of the service, by their names. */
 export interface Client {
   readonly url: string;
-  call<N extends CallName>(name: N, request: RequestOf<N>, extra?: Extra): Promise<AnswerOf<N>>;
+  call<N extends CallName>(name: N, request: Given<RequestOf<N>>, extra?: Extra): Promise<AnswerOf<N>>;
 }
 
 interface Route {
@@ -36,7 +38,7 @@ interface Route {
   answer: "document" | "file" | "nothing";
 }
 
-/** A lost connection is tried again after these pauses. What a repeated POST has made is made once: it names a key. */
+/** A lost request is sent again after these pauses. A POST has a key, so that it acts only once. */
 const pausesMs = [300, 1_000, 3_000];
 
 const userAgent = `kiln/${manifest.version} (command line)`;
@@ -45,7 +47,11 @@ export function openClient({ url, account, secret }: Credentials): Client {
   const authorization = `Basic ${Buffer.from(`${account}:${secret}`).toString("base64")}`;
   return {
     url,
-    call: async <N extends CallName>(name: N, request: RequestOf<N>, { headers, signal, onHeaders }: Extra = {}) => {
+    call: async <N extends CallName>(
+      name: N,
+      request: Given<RequestOf<N>>,
+      { headers, signal, onHeaders }: Extra = {},
+    ) => {
       const route: Route = routes[name];
       const { path, init } = requestOf(route, request);
       const answer = await send(`${url}/api/v2/user${path}`, {
@@ -55,7 +61,7 @@ export function openClient({ url, account, secret }: Credentials): Client {
       });
       if (!answer.ok) throw await refusalOf(answer);
       onHeaders?.(answer.headers);
-      // The description of the call says what its answer is.
+      // The type is that of the call's description.
       return (route.answer === "document" ? await documentOf(answer) : answer) as AnswerOf<N>;
     },
   };
@@ -68,7 +74,7 @@ interface Init {
   signal?: AbortSignal;
 }
 
-/** Parameters go in the query if the body is something else, or if there is none. */
+/** Parameters go into the query if the call is a GET or has another body. */
 function requestOf({ method, path, body: type }: Route, request: object): { path: string; init: Init } {
   const rest = new Map(Object.entries(request).filter(([, value]) => value !== undefined));
   const body = take(rest, "body");
@@ -118,10 +124,10 @@ async function send(url: string, init: Init): Promise<Response> {
   throw unreachable(new URL(url).origin, undefined);
 }
 
-/** What a lost DELETE has deleted would be unknown the second time; bytes of an upload begin where the service says. */
+/** A repeated DELETE could report an unknown id. For a repeated PATCH the service must first say where the bytes begin. */
 const mayRepeat = ({ method }: Init): boolean => method !== "DELETE" && method !== "PATCH";
 
-/** Whether a connection broke off; one that is refused says that no service runs there. */
+/** Whether the connection was lost. A refused one means that no service runs there. */
 function wasCut(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && "code" in cause && cutCodes.has(String(cause.code));
@@ -137,7 +143,7 @@ async function documentOf(answer: Response): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Complaint("unreachable", `What answers at ${origin} is no Kiln service.`, "Check the address.");
+    throw new Complaint("unreachable", `The server at ${origin} is not a Kiln service.`, "Check the address.");
   }
 }
 

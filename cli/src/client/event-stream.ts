@@ -12,7 +12,6 @@ export interface StreamEvent {
 /** Calls that answer a stream of events. */
 type StreamCall = { [N in CallName]: AnswerOf<N> extends Response ? N : never }[CallName];
 
-/** Where to begin, and what ends it. */
 interface Following {
   after?: string;
   signal?: AbortSignal;
@@ -21,7 +20,7 @@ interface Following {
 const pauseMs = 1_000;
 const longestPauseMs = 15_000;
 
-/** The events of a call. A stream that breaks off is opened again after its last event; one that is refused ends in a Complaint. */
+/** The events of a call. If the connection is lost, continues after the last event. @throws Complaint if the call is refused */
 export async function* follow<N extends StreamCall>(
   client: Client,
   name: N,

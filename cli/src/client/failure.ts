@@ -1,6 +1,6 @@
 import { Complaint, type Exit } from "../complaint.ts";
 
-/** A refusal of the service, by its code (docs/api/errors.md). */
+/** An error of the service (docs/api/errors.md). */
 export class ServiceRefusal extends Complaint {
   readonly code: string;
   readonly status: number;
@@ -12,7 +12,7 @@ export class ServiceRefusal extends Complaint {
   }
 }
 
-/** The service did not answer, or broke off. */
+/** The service did not answer, or the connection was lost. */
 export const unreachable = (url: string, cause: unknown): Complaint =>
   new Complaint(
     "unreachable",

@@ -2,7 +2,7 @@ import { command, value } from "../command.ts";
 import { applianceId, sourceId } from "../resolve.ts";
 import { facts, megabytes, moment, table } from "../output/table.ts";
 
-/** The API's own default is that of 2010. */
+/** The API's own default is i686, as in 2010. */
 export const defaultArch = "x86_64";
 export const arch = value("text", `x86_64 or i686; the default is ${defaultArch}`);
 
@@ -25,11 +25,8 @@ export const appliances = [
     options: { arch },
     examples: ["kiln clone 1 First"],
     act: async ({ client, show }, { source, name, arch: wanted = defaultArch }) => {
-      const answer = await client.call("cloneAppliance", {
-        clone_from: await sourceId(client, source),
-        arch: wanted,
-        ...(name !== undefined && { name }),
-      });
+      const from = await sourceId(client, source);
+      const answer = await client.call("cloneAppliance", { clone_from: from, arch: wanted, name });
       const { id, name: made, basesystem } = answer.appliance;
       show(answer, () => `${made} is appliance ${id}, based on ${basesystem}.`);
     },
@@ -114,6 +111,6 @@ export const appliances = [
   }),
 ];
 
-/** Selected packages as `kiln add` takes them. */
+/** Selected packages, as arguments of `kiln add`. */
 const names = (all: readonly { value: string; version?: string }[]): string =>
   all.map(({ value: name, version }) => (version ? `${name}=${version}` : name)).join(" ");

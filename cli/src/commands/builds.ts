@@ -1,5 +1,4 @@
 import { asText, errorLines, exitOfState, followBuild, type WatchedBuild } from "../build/follow.ts";
-import type { RequestOf } from "../client/client.ts";
 import { follow } from "../client/event-stream.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint, exitCodes, type Exit } from "../complaint.ts";
@@ -26,13 +25,13 @@ export const builds = [
     act: async (kiln, { appliance, type, version, force, follow: isFollowed }) => {
       const id = await applianceId(kiln.client, appliance);
       const [first, ...others] = typesIn(type);
-      const wanted = { appliance_id: id, force, ...(version && { version }) };
-      const started = [await start(kiln, { ...wanted, ...(first && { image_type: first }) })];
+      const wanted = { appliance_id: id, force, version };
+      const started = [await start(kiln, { ...wanted, image_type: first })];
       const bars = new Bars();
       const ended: WatchedBuild[] = [];
       if (isFollowed || others.length > 0) ended.push(await watch(kiln, started, bars));
       if (others.length > 0 && ended.every(({ state }) => state === "finished")) {
-        const same = { ...wanted, version: started[0]?.version ?? "" };
+        const same = { ...wanted, version: started[0]?.version };
         const more = [];
         for (const other of others) more.push(await start(kiln, { ...same, image_type: other }));
         started.push(...more);
@@ -112,7 +111,7 @@ function typesIn(given: string | undefined): ImageType[] {
   });
 }
 
-async function start(kiln: Kiln, request: RequestOf<"startBuild">): Promise<WatchedBuild> {
+async function start(kiln: Kiln, request: Parameters<typeof kiln.client.call<"startBuild">>[1]): Promise<WatchedBuild> {
   const { build } = await kiln.client.call("startBuild", request);
   kiln.note(`Build ${build.id}: ${build.image_type} of version ${build.version}.`);
   return build;
@@ -128,7 +127,7 @@ async function watch({ client }: Kiln, [build]: WatchedBuild[], bars: Bars): Pro
   return ended;
 }
 
-/** The worst end of all decides the exit code. */
+/** The worst result decides the exit code. */
 async function report(kiln: Kiln, all: readonly WatchedBuild[]): Promise<Exit> {
   const failed = all.filter(({ state }) => state === "failed" || state === "error");
   const errors = new Map<number, string[]>();

@@ -1,11 +1,11 @@
-import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
 import type { RequestOf } from "../client/client.ts";
 import { command } from "../command.ts";
 import { Complaint } from "../complaint.ts";
+import { readText } from "../files.ts";
 import { applianceId } from "../resolve.ts";
 
-/** A configuration, or a part of it, as JSON has it. */
+/** A configuration or a part of it. */
 type Value = string | number | boolean | Value[] | Section;
 interface Section {
   [name: string]: Value;
@@ -37,7 +37,7 @@ export const configuration = [
       const change = merged(given.map(settingOf));
       const answer = await client.call("changeConfiguration", {
         appliance_id: await applianceId(client, appliance),
-        // The service checks what is in it.
+        // The service checks it.
         body: { configuration: change } as RequestOf<"changeConfiguration">["body"],
       });
       const now = given.map((one) => {
@@ -61,28 +61,20 @@ function settingOf(given: string): Setting {
   return { path: name.split("."), value: readValue(name, text) };
 }
 
-/** Lists of single words; others are written as JSON. */
+/** Lists of single words. Other lists are written as JSON. */
 const wordLists = new Set(["tags", "firewall.open_port"]);
 
 function readValue(name: string, text: string): Value {
-  if (text.startsWith("@")) return contentOf(text.slice(1));
+  if (text.startsWith("@")) return readText(text.slice(1), "@FILE must name a file on this machine.");
   if (/^[{[]/.test(text)) return parsed(name, text);
   return wordLists.has(name) ? text.split(",").filter((word) => word !== "") : text;
-}
-
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    throw new Complaint("misused", `${file} cannot be read.`, "@FILE must name a file on this machine.");
-  }
 }
 
 function parsed(name: string, text: string): Value {
   try {
     return JSON.parse(text) as Value;
   } catch {
-    throw new Complaint("misused", `The value of ${name} is no JSON.`, "A value that begins with { or [ must be.");
+    throw new Complaint("misused", `The value of ${name} is not JSON.`, "A value that begins with { or [ must be.");
   }
 }
 
@@ -116,5 +108,5 @@ const isSection = (value: Value | undefined): value is Section => typeof value =
 
 const inOneLine = (value: Value): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
-/** What JSON.parse has made is nothing else. */
+/** An answer comes from JSON, so it contains nothing else. */
 const valueOf = (document: object): Value => document as Section;

@@ -4,10 +4,10 @@ import type { AnswerOf, Client, RequestOf } from "../client/client.ts";
 import { command, value } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
-import { Bars } from "../output/progress.ts";
+import { transferBar } from "../output/progress.ts";
 import { bytes, table } from "../output/table.ts";
 import { applianceId, numberOf } from "../resolve.ts";
-import { fileOf, fitsOneRequest, sizeOf, uploadInPieces, type Tell } from "../upload/upload.ts";
+import { fileOf, fitsOneRequest, sizeOf, uploadInPieces } from "../upload/upload.ts";
 
 export const contents = [
   command("file list <appliance>", {
@@ -40,8 +40,7 @@ export const contents = [
     act: async (kiln, { appliance, file, path = "/", name = basename(file), owner = "root", group = "root", mode }) => {
       const { client } = kiln;
       const place = { path, filename: name, owner, group, ...(mode !== undefined && { permissions: mode }) };
-      const request = { appliance_id: await applianceId(client, appliance), ...place };
-      const answer = await addFile(client, file, request);
+      const answer = await addFile(client, file, { appliance_id: await applianceId(client, appliance), ...place });
       kiln.show(
         answer,
         () => `${path.replace(/\/$/, "")}/${name} is file ${answer.file.id}, ${bytes(answer.file.size)}.`,
@@ -72,12 +71,9 @@ export const contents = [
     summary: "List your own packages for a base system",
     act: async ({ client, show, paint }, { base }) => {
       const answer = await client.call("listRpms", { base_system: base });
-      const rows = answer.rpms.map((one) => [
-        one.id,
-        one.filename,
-        bytes(one.size),
-        one.archive ? "archive" : "package",
-      ]);
+      const rows = answer.rpms.map(({ id, filename, size, archive }) => {
+        return [id, filename, bytes(size), archive ? "archive" : "package"];
+      });
       show(answer, () => table(paint, ["ID", "FILE", "SIZE", "KIND"], rows));
     },
   }),
@@ -116,24 +112,18 @@ async function addPackage({ client }: Kiln, base: string, path: string): Promise
   return (await client.call("getRpm", { rpm_id: id })).rpm;
 }
 
-function barOf(path: string): Tell {
-  const bars = new Bars();
-  return (arrived, whole) =>
-    bars.show({
-      name: basename(path),
-      percent: Math.floor((100 * arrived) / whole),
-      stage: "Uploading",
-      detail: `${bytes(arrived)} of ${bytes(whole)}`,
-    });
+function barOf(path: string) {
+  const show = transferBar(basename(path));
+  return (arrived: number, whole: number) => show("Uploading", arrived, whole);
 }
 
-/** `wx` replaces no file: its name is not the user's choice. */
+/** @param flag `wx` never replaces a file, because the user has not chosen its name */
 function write(file: string, content: Buffer, flag: "w" | "wx"): void {
   try {
     writeFileSync(file, content, { flag });
   } catch (error) {
     const isThere = error instanceof Error && "code" in error && error.code === "EEXIST";
-    const reason = isThere ? "is there already" : "cannot be written";
+    const reason = isThere ? "exists already" : "cannot be written";
     throw new Complaint("refused", `${file} ${reason}.`, "Choose another name with --output.");
   }
 }

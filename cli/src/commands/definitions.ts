@@ -25,7 +25,7 @@ export const definitions = [
     details:
       "The file is NAME.yaml, in this folder if you name none. What is no short text goes into a folder next to it. " +
       "Without an appliance, it writes a file for each of yours. Passwords are never written.",
-    options: { force: flag("write over a file that is there") },
+    options: { force: flag("replace an existing file") },
     examples: ["kiln export First", "kiln export First images/kiosk.yaml"],
     act: async (kiln, { appliance, target, force }) => {
       const { client } = kiln;

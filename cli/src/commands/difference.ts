@@ -6,7 +6,7 @@ import { buildId } from "../resolve.ts";
 
 type Difference = AnswerOf<"compareBuilds">["difference"];
 
-/** Of a page; the service gives no more. */
+/** The most that the service puts on a page. */
 const filesOfPage = 1000;
 
 export const difference = [
@@ -23,7 +23,7 @@ export const difference = [
   }),
 ];
 
-/** All pages of the files as one. */
+/** The difference with the files of all pages. */
 async function compare(client: Client, request: RequestOf<"compareBuilds">): Promise<Difference> {
   const { difference: found } = await client.call("compareBuilds", { ...request, limit: String(filesOfPage) });
   const { next_url: next, ...files } = found.files;

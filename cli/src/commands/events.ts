@@ -4,7 +4,7 @@ import type { Kiln } from "../kiln.ts";
 import { moment, table, visible } from "../output/table.ts";
 import { numberOf } from "../resolve.ts";
 
-/** Stored events come immediately. If nothing more comes for this long, those were all. */
+/** Stored events arrive immediately. If no more arrive for this long, those were all. */
 const quietMs = { atFirst: 5_000, later: 500 };
 
 export const events = [
@@ -42,7 +42,7 @@ export const events = [
       "The secret, with which the service signs what it posts, is shown only once. Needs your API key: no token can.",
     options: { events: value("events", "only these, such as build.finished,build.failed") },
     act: async ({ client, show }, { url, events: names }) => {
-      const answer = await client.call("createWebhook", { url, ...(names !== undefined && { events: names }) });
+      const answer = await client.call("createWebhook", { url, events: names });
       show(
         answer,
         () => `Webhook ${answer.webhook.id}. Its secret, which is not shown again: ${answer.webhook.secret}`,
@@ -83,7 +83,7 @@ export const events = [
   }),
 ];
 
-/** What an event says of the thing that it is about. */
+/** The data of an event. */
 interface Told {
   created_at: string;
   build?: { id: number; name: string; version: string; image_type: string; message: string };

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { Client, RequestOf } from "../client/client.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint } from "../complaint.ts";
+import { readText } from "../files.ts";
 import { arch, defaultArch } from "./appliances.ts";
 import { ask } from "../login/ask.ts";
 import type { Kiln } from "../kiln.ts";
@@ -23,18 +23,17 @@ export const gallery = [
       const { client } = kiln;
       const which = { appliance_id: await applianceId(client, appliance), version };
       if (!yes) await confirm(kiln, which);
-      const text = draft ? await draftOf(client, which) : notesFile === undefined ? notes : readText(notesFile);
-      const answer = await client.call("publishVersion", { ...which, ...(text !== undefined && { body: text }) });
+      const next = "--notes-file must name a file on this machine.";
+      const text = draft ? await draftOf(client, which) : notesFile === undefined ? notes : readText(notesFile, next);
+      const answer = await client.call("publishVersion", { ...which, body: text });
       kiln.show(answer, () => `${answer.gallery.appliance.name} ${version} is in the gallery.`);
     },
   }),
   command("unpublish <appliance> <version>", {
     summary: "Take a version out of the gallery",
     act: async ({ client, show }, { appliance, version }) => {
-      const answer = await client.call("unpublishVersion", {
-        appliance_id: await applianceId(client, appliance),
-        version,
-      });
+      const id = await applianceId(client, appliance);
+      const answer = await client.call("unpublishVersion", { appliance_id: id, version });
       show(answer, () => `${appliance} ${version} is no longer in the gallery.`);
     },
   }),
@@ -49,7 +48,7 @@ export const gallery = [
     act: async ({ client, show, paint }, { text, popular, by, page }) => {
       const what = text !== undefined ? { search: text } : by !== undefined ? { username: by } : undefined;
       const query = what ?? (popular ? { popular: "1" } : { latest: "1" });
-      const answer = await client.call("listGallery", { ...query, ...(page !== undefined && { page }) });
+      const answer = await client.call("listGallery", { ...query, page });
       const { appliance: found, current_page: current, pages } = answer.gallery.appliances;
       const rows = found.map((one) => [
         one.id,
@@ -99,9 +98,8 @@ export const gallery = [
     summary: "Make an appliance of yours from a published one",
     options: { arch },
     act: async ({ client, show }, { published, name, arch: wanted = defaultArch }) => {
-      const from = { clone_from: numberOf(published, "published appliance"), arch: wanted };
-      const request = { ...from, ...(name !== undefined && { name }) };
-      const answer = await client.call("cloneAppliance", request);
+      const from = numberOf(published, "published appliance");
+      const answer = await client.call("cloneAppliance", { clone_from: from, arch: wanted, name });
       show(answer, () => `${answer.appliance.name} is appliance ${answer.appliance.id}.`);
     },
   }),
@@ -118,11 +116,3 @@ async function confirm({ client, note }: Kiln, which: Version): Promise<void> {
 
 const draftOf = async (client: Client, which: Version): Promise<string> =>
   (await client.call("draftReleaseNotes", which)).gallery.appliance.release_notes;
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    throw new Complaint("misused", `${file} cannot be read.`, "--notes-file must name a file on this machine.");
-  }
-}

@@ -1,8 +1,8 @@
 import { command, flag, value } from "../command.ts";
 import { downloadImage, linkOf } from "../download/image.ts";
 import { storedLogins, type PinnedKey } from "../login/login.ts";
-import { Bars } from "../output/progress.ts";
-import { bytes, facts, moment } from "../output/table.ts";
+import { transferBar } from "../output/progress.ts";
+import { facts, moment } from "../output/table.ts";
 import type { Painter } from "../output/painter.ts";
 import { applianceId, buildId } from "../resolve.ts";
 import { Complaint } from "../complaint.ts";
@@ -27,14 +27,9 @@ export const images = [
     act: async (kiln, { build: given, output: folder = ".", key: keyFile, force, unverified }) => {
       const { build } = await kiln.client.call("getBuild", { build_id: await buildId(kiln.client, given) });
       const keys = unverified ? undefined : trustedKeys(keyFile, kiln.login.keys);
-      const bars = new Bars();
+      const show = transferBar("image");
       const { file, verified } = await downloadImage({ build, folder, keys, force }, (arrived, whole, isWaiting) =>
-        bars.show({
-          name: "image",
-          percent: Math.floor((100 * arrived) / whole),
-          stage: isWaiting ? "Waiting for the service" : "Downloading",
-          detail: `${bytes(arrived)} of ${bytes(whole)}`,
-        }),
+        show(isWaiting ? "Waiting for the service" : "Downloading", arrived, whole),
       );
       kiln.show({ file, verified: verified ?? false }, () =>
         verified
@@ -66,7 +61,7 @@ export const images = [
     act: async ({ client, show }, { appliance, type, version }) => {
       const id = { appliance_id: await applianceId(client, appliance) };
       const image_type = type ?? (await client.call("getAppliance", id)).appliance.type;
-      const answer = await client.call("getManifest", { ...id, image_type, ...(version !== undefined && { version }) });
+      const answer = await client.call("getManifest", { ...id, image_type, version });
       const manifest = await answer.text();
       show({ manifest }, () => manifest.trimEnd());
     },
@@ -80,13 +75,8 @@ export const images = [
     options: { key },
     examples: ["kiln verify First.x86_64-0.0.1.oem.tar.gz"],
     act: async ({ show, paint }, { file, key: keyFile }) => {
-      const verified = await verifyImage(
-        file,
-        trustedKeys(
-          keyFile,
-          storedLogins().flatMap(({ keys }) => keys),
-        ),
-      );
+      const pinned = storedLogins().flatMap(({ keys }) => keys);
+      const verified = await verifyImage(file, trustedKeys(keyFile, pinned));
       show({ verified }, () => `${shown(paint, verified)}\n\n${file} is verified.`);
     },
   }),

@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { folderFor, refuseOverwriting, targetOf, writeTo } from "../appliance-file/folder.ts";
 import { digestOf, writeApplianceFile } from "../appliance-file/write.ts";
 import { arch } from "./appliances.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint } from "../complaint.ts";
+import { readText } from "../files.ts";
 import { applianceOf } from "../kiwi-import/appliance.ts";
 import { readFolder } from "../kiwi-import/folder.ts";
 import { importXml, WireFault, type Imported } from "../kiwi.ts";
@@ -24,7 +24,7 @@ export const imports = [
       arch,
       name: value("name", "its name; the default is that of the description"),
       unpinned: flag("without the versions of packages"),
-      force: flag("write over a file that is there"),
+      force: flag("replace an existing file"),
       apply: flag("apply the file too"),
     },
     examples: [
@@ -63,7 +63,7 @@ export const imports = [
   }),
 ];
 
-/** Before anything is written: what could not be applied. */
+/** Refuses a file that could not be applied, before anything is written. */
 function refuseIncomplete(file: string, { name, base_system: base }: ReturnType<typeof applianceOf>): void {
   if (name === undefined) throw new Complaint("misused", `${file} has no name.`, "Name the appliance with --name.");
   if (base !== undefined) return;
@@ -78,27 +78,16 @@ const omissions = (paint: Painter, omitted: Imported["omitted"]): string =>
     omitted.map(({ what, why }) => [what, why]),
   );
 
-/** A description, with what lies next to it; a manifest stands alone. */
+/** Reads a description with the files next to it, or a manifest, which is complete. */
 function readDocument(file: string, serviceUrl: string): Imported {
-  const text = readText(file);
+  const next = "Name a config.xml of KIWI, or the manifest of a build.";
+  const text = readText(file, next);
   const folder = /<manifest[\s>]/.test(text) ? { files: new Map(), skipped: [] } : readFolder(dirname(file));
   try {
     const imported = importXml(text, { nextTo: folder, serviceUrl });
     return { ...imported, omitted: [...imported.omitted, ...folder.skipped] };
   } catch (error) {
     if (!(error instanceof WireFault)) throw error;
-    throw new Complaint(
-      "misused",
-      `${file} cannot be imported: ${error.message}`,
-      "Name a config.xml of KIWI, or the manifest of a build.",
-    );
-  }
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    throw new Complaint("misused", `${file} cannot be read.`, "Name a config.xml of KIWI, or the manifest of a build.");
+    throw new Complaint("misused", `${file} cannot be imported: ${error.message}`, next);
   }
 }

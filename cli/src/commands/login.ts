@@ -2,7 +2,7 @@ import { openClient } from "../client/client.ts";
 import { command, flag, value, values } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { ask, askSecretly } from "../login/ask.ts";
-import { addressOf, refuseOpenRoads, storedLogin, storeLogin, type PinnedKey } from "../login/login.ts";
+import { addressOf, refuseUnencrypted, storedLogin, storeLogin, type PinnedKey } from "../login/login.ts";
 import { facts } from "../output/table.ts";
 import { fetchKeys } from "../verify/keys.ts";
 
@@ -22,7 +22,7 @@ export const login = [
     examples: ["kiln login https://kiln.example.org", "kiln login http://127.0.0.1:8787 --account tux < key.txt"],
     act: async (kiln, { address = process.env["KILN_URL"], account, trustKey, insecure }) => {
       const url = addressOf(address ?? (await ask("Address: ")));
-      if (!insecure) refuseOpenRoads(url);
+      if (!insecure) refuseUnencrypted(url);
       const keys = pinned(url, await fetchKeys(url), trustKey);
       const name = account ?? (await ask("Account: "));
       const secret = await askSecretly(`API key or token of ${name}: `);
@@ -35,7 +35,7 @@ export const login = [
   }),
 ];
 
-/** The user must name a key that is not pinned, and know it from another source. */
+/** The keys to pin. The user must name a new key explicitly, and must know it from another source. */
 function pinned(url: string, offered: PinnedKey[], trusted: readonly string[]): PinnedKey[] {
   const known = storedLogin(url)?.keys;
   const unknown = trusted.find((kid) => !offered.some((key) => key.kid === kid));

@@ -1,6 +1,6 @@
 import { type Command, command, flag } from "../command.ts";
 
-/** Serves these commands. They are given, since the list of all commands has this one, too. */
+/** The command that serves all others. They are a parameter, because the list of all commands includes this one. */
 export const mcpFor = (commands: readonly Command[]) => [
   command("mcp", {
     summary: "Let an assistant use the service: serve its commands by the Model Context Protocol",
@@ -10,7 +10,7 @@ export const mcpFor = (commands: readonly Command[]) => [
     options: { write: flag("also offer the commands that change or delete something") },
     examples: ["claude mcp add kiln -- kiln mcp", "kiln mcp --write --url https://kiln.example.org"],
     act: async ({ url, login, note }, { write }) => {
-      // Now, so that the user reads why; the tools would tell only the assistant.
+      // Fails here if the user is not signed in, because an error of a tool would reach only the assistant.
       void login;
       if (process.stdin.isTTY) note("It waits for an assistant on its standard input. Ctrl-C ends it.");
       const [{ serve }, { toolsFor }] = await Promise.all([import("../mcp/server.ts"), import("../mcp/tools.ts")]);

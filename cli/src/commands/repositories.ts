@@ -23,10 +23,7 @@ export const repositories = [
     summary: "Find repositories by their name, address or packages",
     options: { base: value("base", "only those of this base system") },
     act: async ({ client, show, paint }, { text, base }) => {
-      const answer = await client.call("listRepositories", {
-        ...(text !== undefined && { filter: text }),
-        ...(base !== undefined && { base_system: base }),
-      });
+      const answer = await client.call("listRepositories", { filter: text, base_system: base });
       show(answer, () => table(paint, headings, answer.repositories.map(rowOf)));
     },
   }),

@@ -39,13 +39,13 @@ export const software = [
     options: { pattern, repository: value("repository", "only from this repository"), dryRun, force },
     examples: ["kiln add First hello", "kiln add First hello=1.0-1 --dry-run", "kiln add --pattern First base"],
     act: async (kiln, { appliance, package: names, pattern: isPattern, repository, ...how }) => {
-      const from = repository === undefined ? {} : { repository_id: numberOf(repository, "repository") };
+      const from = repository === undefined ? undefined : numberOf(repository, "repository");
       return await change(
         kiln,
         { ...how, appliance, names, kind: isPattern ? "add_pattern" : "add_package" },
         (id, given) => {
           const [name = "", version] = given.split("=", 2);
-          const request = { appliance_id: id, name, ...(version && { version }), ...from };
+          const request = { appliance_id: id, name, version: version || undefined, repository_id: from };
           return kiln.client.call(isPattern ? "addPattern" : "addPackage", request);
         },
       );
@@ -86,13 +86,13 @@ interface Change {
   appliance: string;
   names: readonly string[];
   kind: Exclude<keyof RequestOf<"getSoftwareEffect">, "appliance_id">;
-  /** Only says what it would do. */
+  /** Only show what it would do. */
   dryRun: boolean;
-  /** Makes it even if the software cannot be installed then. */
+  /** Make it even if the software cannot be installed then. */
   force: boolean;
 }
 
-/** Shows what changes do to the image together, and makes them one after the other. */
+/** Shows the effect of all changes together, and makes them one after the other. */
 async function change(
   kiln: Kiln,
   { appliance, names, kind, dryRun: isDry, force: isForced }: Change,

@@ -17,15 +17,15 @@ export const testdrives = [
     },
     examples: ["kiln testdrive First"],
     act: async ({ client, show, paint }, { build, network, vnc, noOpen }) => {
-      const request = { build_id: await buildId(client, build), ...(network && { network: "on" as const }) };
-      const answer = await client.call("startTestdrive", request);
-      const { id, url, server, web_url: web } = answer.testdrive;
+      const id = await buildId(client, build);
+      const answer = await client.call("startTestdrive", { build_id: id, network: network ? "on" : undefined });
+      const { url, server, web_url: web } = answer.testdrive;
       const screen = server.vnc.port === 0 ? undefined : `${server.vnc.host}::${server.vnc.port}`;
       if (vnc) openViewer(screen, server.vnc.password);
       else if (!noOpen) openBrowser(url);
       show(answer, () =>
         facts(paint, {
-          Testdrive: id,
+          Testdrive: answer.testdrive.id,
           Screen: url,
           VNC: screen,
           Password: screen && server.vnc.password,
@@ -68,17 +68,10 @@ export const testdrives = [
       });
       const { files } = answer.modified_files;
       const rows = files.map((one) => [one.change, one.path, one.type, one.size]);
-      show(answer, () =>
-        diff
-          ? files
-              .map(
-                (one) =>
-                  (one.difference && `${visibleLines(one.difference.trimEnd())}\n`) ?? `${one.change} ${one.path}\n`,
-              )
-              .join("")
-              .trimEnd()
-          : table(paint, ["CHANGE", "PATH", "TYPE", "SIZE"], rows),
+      const differences = files.map(({ difference, change, path: changed }) =>
+        difference === undefined ? `${change} ${changed}` : visibleLines(difference.trimEnd()),
       );
+      show(answer, () => (diff ? differences.join("\n") : table(paint, ["CHANGE", "PATH", "TYPE", "SIZE"], rows)));
     },
   }),
   command("keep <testdrive> <path...>", {
@@ -96,7 +89,7 @@ export const testdrives = [
         path,
         except: omitted,
         archive,
-        ...(appliance !== undefined && { appliance_id: await applianceId(client, appliance) }),
+        appliance_id: appliance === undefined ? undefined : await applianceId(client, appliance),
       });
       const { files, left_out: omittedFiles, appliance_id: id } = answer.kept_files;
       show(answer, () =>
@@ -109,7 +102,7 @@ export const testdrives = [
   }),
 ];
 
-/** Where there is no screen, the address is printed anyway. */
+/** Does nothing without a screen: the address is printed anyway. */
 function openBrowser(url: string): void {
   const hasScreen = process.env["DISPLAY"] || process.env["WAYLAND_DISPLAY"];
   if (process.platform === "darwin") start("open", [url]);
@@ -124,7 +117,7 @@ function openViewer(screen: string | undefined, password: string): void {
       "No builder of this service has an address for VNC clients.",
       "Leave out --vnc: the page in the browser works anyway.",
     );
-  // TigerVNC reads the password so; on its command line others would see it.
+  // TigerVNC reads the password from the environment. Other users could see it on the command line.
   start("vncviewer", [screen], { VNC_PASSWORD: password });
 }
 

@@ -36,8 +36,8 @@ export const tokens = [
       const answer = await client.call("createToken", {
         name,
         scope,
-        ...(appliance !== undefined && { appliance_id: await applianceId(client, appliance) }),
-        ...(expires !== undefined && { expires_at: expires }),
+        appliance_id: appliance === undefined ? undefined : await applianceId(client, appliance),
+        expires_at: expires,
       });
       show(answer, () => `Token ${answer.token.id}. Its secret, which is not shown again: ${answer.token.secret}`);
     },

@@ -2,18 +2,18 @@ import type { Client } from "../client/client.ts";
 import { imageTypes } from "../resolve.ts";
 import type { Placeholder } from "../placeholders.ts";
 
-/** What may stand at a place of the command line, and what it is. */
+/** A word that may be completed, with its meaning. */
 export interface Candidate {
   text: string;
   about?: string;
 }
 
-/** Shells know the files of this machine themselves. */
+/** "files": the shell completes files of this machine itself. */
 export type Candidates = readonly Candidate[] | "files";
 
 interface Place {
   client: Client;
-  /** What has been typed of the word. */
+  /** The typed part of the word. */
   typed: string;
   /** The arguments before it, by their names. */
   given: Readonly<Partial<Record<Placeholder, string>>>;
@@ -26,7 +26,7 @@ const words =
   () =>
     all.map((text) => ({ text }));
 
-/** What the shell completes for each placeholder; nothing for the others. */
+/** The candidates for each placeholder. Others have none. */
 export const sources: Partial<Record<Placeholder, Source>> = {
   appliance: appliances,
   base: async ({ client }) => unique((await templates(client)).map(({ basesystem }) => ({ text: basesystem }))),
@@ -80,7 +80,7 @@ export const sources: Partial<Record<Placeholder, Source>> = {
 };
 sources.other = builds;
 
-/** Names, except where only the id says which one is meant. */
+/** Names, but ids for appliances that share a name. */
 async function appliances({ client }: Place): Promise<Candidate[]> {
   const { appliances: all } = await client.call("listAppliances", {});
   return all.map(({ id, name, basesystem }) => {

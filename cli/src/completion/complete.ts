@@ -1,15 +1,14 @@
 import { openClient, type Client } from "../client/client.ts";
-import { flagOf, type Command, type Option } from "../command.ts";
+import { flagOf, globalOptions, type Command, type Option } from "../command.ts";
 import { commands, groups } from "../commands.ts";
-import { globalOptions } from "../global-options.ts";
 import { readLogin } from "../login/login.ts";
 import type { Placeholder } from "../placeholders.ts";
 import { sources, type Candidate, type Candidates } from "./candidates.ts";
 
-/** A shell waits for it with every key. */
-const longestMs = 3_000;
+/** The shell waits for the completion. */
+const maxMs = 3_000;
 
-/** What may stand in place of the last word. */
+/** The candidates for the last word. */
 export async function complete(words: readonly string[]): Promise<Candidates> {
   const typed = words.at(-1) ?? "";
   const before = words.slice(0, -1);
@@ -60,7 +59,7 @@ async function fromService(
 ): Promise<Candidates> {
   const source = sources[placeholder];
   if (!source) return [];
-  const late = new Promise<Candidates>((resolve) => setTimeout(resolve, longestMs, []).unref());
+  const late = new Promise<Candidates>((resolve) => setTimeout(resolve, maxMs, []).unref());
   try {
     const given = Object.fromEntries(Object.entries(place.given).filter(([, value]) => value !== undefined));
     return await Promise.race([source({ ...place, given, client: lazyClient() }), late]);
@@ -69,7 +68,7 @@ async function fromService(
   }
 }
 
-/** Words that no service knows are completed without a login. */
+/** Signs in only if a call is made, because some words need no service. */
 const lazyClient = (): Client => ({
   url: "",
   call: async (name, request, extra) => await openClient(readLogin(undefined)).call(name, request, extra),

@@ -1,4 +1,4 @@
-/** What each shell runs to complete `kiln`. All of them ask `kiln __complete`, so that a new command needs no new script. */
+/** The completion of `kiln` for each shell. All call `kiln __complete`, so a new command needs no new script. */
 export const scripts: Readonly<Record<string, string>> = {
   bash: `# kiln for bash. In ~/.bashrc: source <(kiln completion bash)
 _kiln() {

@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import type { AnswerOf } from "../client/client.ts";
 import { unreachable } from "../client/failure.ts";
 import { Complaint } from "../complaint.ts";
+import { digestOfFile } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
 import { unverified } from "../verify/envelope.ts";
 import { bills, provenance, verifyBills, verifyImage, type Verified } from "../verify/image.ts";
@@ -15,7 +14,7 @@ type Build = AnswerOf<"getBuild">["build"];
 export interface Wanted {
   build: Build;
   folder: string;
-  /** Undefined: only the checksum counts. */
+  /** Undefined: only the checksum is verified. */
   keys: readonly PinnedKey[] | undefined;
   /** Replaces another file of the same name. */
   force: boolean;
@@ -26,26 +25,26 @@ export interface Downloaded {
   verified: Verified | undefined;
 }
 
-/** Downloads an image with what speaks for it. The image gets its name when it is verified. */
+/** Downloads an image with its bills of materials and its provenance. The image gets its name when it is verified. */
 export async function downloadImage({ build, folder, keys, force }: Wanted, tell: Tell): Promise<Downloaded> {
   const url = linkOf(build);
   mkdirSync(folder, { recursive: true });
   const file = join(folder, nameIn(url));
   const isThere = existsSync(file) && (await isImage(file, build));
   if (existsSync(file) && !isThere && !force)
-    throw new Complaint("refused", `${file} is there already, and is another file.`, "Replace it with --force.");
-  // Before gigabytes come: whether the signature is one that counts.
+    throw new Complaint("refused", `${file} exists already, and is another file.`, "Replace it with --force.");
+  // Verifies the signature before the large download.
   if (keys) {
     for (const suffix of [...bills, provenance]) writeFileSync(file + suffix, await textAt(url + suffix));
     await verifyBills(file, keys);
   }
   if (isThere) return { file, verified: keys && (await verifyImage(file, keys)) };
-  // A version that is built again has the same name, and is another image.
+  // A version that was built again has the same name, but is another image.
   const part = `${file}.${build.id}.part`;
   await downloadTo(part, url, tell);
   try {
     if (!(await isImage(part, build)))
-      throw unverified("What arrived is not the image: its SHA-1 is another one.", "Download it again.");
+      throw unverified("The downloaded file is not the image: its SHA-1 differs.", "Download it again.");
     const verified = keys && (await verifyImage(file, keys, part));
     renameSync(part, file);
     return { file, verified };
@@ -55,24 +54,21 @@ export async function downloadImage({ build, folder, keys, force }: Wanted, tell
   }
 }
 
-/** Where the image of a build is. */
+/** The address of the image of a build. */
 export function linkOf({ id, download_url: url, expired }: Build): string {
   if (url !== undefined && !expired) return url;
   throw new Complaint("refused", `Build ${id} has no image.`, "`kiln builds APPLIANCE` lists those that have one.");
 }
 
-/** The service chooses the name, but none that hides a file. */
+/** The service chooses the name, but not that of a hidden file. */
 function nameIn(url: string): string {
   const name = basename(decodeURIComponent(new URL(url).pathname));
   if (/^[^.\u0000-\u001F][^\u0000-\u001F]*$/.test(name)) return name;
   throw unverified(`${JSON.stringify(name)} is not the name of an image.`, "Tell the operator of the service.");
 }
 
-async function isImage(file: string, { checksum }: Build): Promise<boolean> {
-  const hash = createHash("sha1");
-  await pipeline(createReadStream(file), hash);
-  return hash.digest("hex") === checksum?.sha1;
-}
+const isImage = async (file: string, { checksum }: Build): Promise<boolean> =>
+  (await digestOfFile(file, "sha1")) === checksum?.sha1;
 
 async function textAt(url: string): Promise<string> {
   const answer = await fetch(url).catch((error: unknown) => {
@@ -81,6 +77,6 @@ async function textAt(url: string): Promise<string> {
   if (answer.ok) return await answer.text();
   throw unverified(
     "The service has no signed provenance of this image.",
-    "If you trust the way to the service, use --unverified: then only the checksum counts.",
+    "If you trust the connection to the service, use --unverified: then only the checksum is verified.",
   );
 }

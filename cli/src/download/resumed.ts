@@ -4,15 +4,15 @@ import { finished } from "node:stream/promises";
 import { Complaint } from "../complaint.ts";
 import { unreachable } from "../client/failure.ts";
 
-/** How much of a file has arrived, in bytes; `isWaiting` after a break, until more comes. */
+/** How many bytes of a file have arrived. `isWaiting`: the connection was lost, and no more have arrived since. */
 export type Tell = (arrived: number, whole: number, isWaiting: boolean) => void;
 
-/** A connection that brings nothing for this long is closed. */
+/** A connection without data for this long is closed. */
 const idleMs = 30_000;
-/** Pauses before a new attempt; bytes that arrive begin them again. Together long enough for a service to restart. */
+/** Pauses between attempts, together long enough for a restart of the service. They start again when bytes arrive. */
 const pausesMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000];
 
-/** Downloads a file to `part`, beginning after what is there. A download that breaks off goes on. */
+/** Downloads a file to `part`, and continues after what is there. Repeats interrupted downloads. */
 export async function downloadTo(part: string, url: string, tell: Tell): Promise<void> {
   let failures = 0;
   let known = Number.NaN;
@@ -33,7 +33,7 @@ export async function downloadTo(part: string, url: string, tell: Tell): Promise
 
 type Arrived = (arrived: number, whole: number) => void;
 
-/** "whole", or what broke it off. */
+/** → "whole", or the reason of the interruption */
 async function attempt(part: string, url: string, tell: Arrived): Promise<unknown> {
   const idle = new AbortController();
   const clock = setTimeout(() => idle.abort(new Error("nothing arrived for 30 s")), idleMs);
@@ -68,7 +68,7 @@ interface Arriving {
 async function append(part: string, { body, start, whole }: Arriving, tell: Arrived): Promise<void> {
   const file = createWriteStream(part, { flags: start > 0 ? "a" : "w", mode: 0o644 });
   const written = finished(file);
-  // A broken download must not end the process before it is looked at.
+  // The error is awaited below, and must not end the process before.
   written.catch(() => undefined);
   let arrived = start;
   try {
@@ -80,12 +80,16 @@ async function append(part: string, { body, start, whole }: Arriving, tell: Arri
   } finally {
     file.end();
     await written.catch((error: Error) => {
-      throw new Complaint("refused", `${part} cannot be written: ${error.message}.`, "Look at the room on the disk.");
+      throw new Complaint(
+        "refused",
+        `${part} cannot be written: ${error.message}.`,
+        "Check the free space on the disk.",
+      );
     });
   }
 }
 
-/** The length of the whole file, also of an answer that is a part of it. */
+/** The length of the whole file, even if the answer is a part of it. */
 function wholeOf({ headers }: Response): number {
   const inRange = /\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1];
   return Number(inRange ?? headers.get("content-length") ?? Number.NaN);

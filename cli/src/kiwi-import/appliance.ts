@@ -2,16 +2,16 @@ import { defaultArch } from "../commands/appliances.ts";
 import { digestOf } from "../appliance-file/write.ts";
 import type { Imported, ImportedFile } from "../kiwi.ts";
 
-/** What the user says about an import. */
+/** The options of an import. */
 interface Wishes {
   base: string | undefined;
   arch: string | undefined;
   name: string | undefined;
-  /** Packages in their newest versions. */
+  /** Omits the versions of packages. */
   unpinned: boolean;
 }
 
-/** An import as `appliance.yaml` has it: passwords by the names of variables. */
+/** An imported description for `appliance.yaml`. Passwords become references to variables. */
 export function applianceOf({ definition, files }: Imported, { base, arch, name, unpinned }: Wishes) {
   const { configuration, packages, ...rest } = definition;
   const { users, databases } = configuration;
@@ -21,7 +21,7 @@ export function applianceOf({ definition, files }: Imported, { base, arch, name,
   return {
     ...(wantedName !== undefined && { name: wantedName }),
     ...(wantedBase !== undefined && { base_system: wantedBase }),
-    // A description has none, and the API's own default is that of 2010.
+    // A description has none, and the API's own default is i686.
     arch: arch ?? described ?? defaultArch,
     ...(version !== undefined && { version }),
     ...(type && { type }),

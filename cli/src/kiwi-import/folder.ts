@@ -1,18 +1,19 @@
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Complaint } from "../complaint.ts";
+import { namesIn } from "../files.ts";
 import type { NextTo } from "../kiwi.ts";
 
 /** More than an appliance can have. */
-const mostFiles = 10_000;
-const mostBytes = 2 ** 30;
+const maxFiles = 10_000;
+const maxBytes = 2 ** 30;
 
-/** What lies next to a description, and what of it is no file. */
+/** The files next to a description, and what was skipped. */
 export interface Folder extends NextTo {
   skipped: { what: string; why: string }[];
 }
 
-/** Reads the scripts next to a description, and everything below `root/`. Links lead elsewhere, so they are not followed. */
+/** Reads the scripts next to a description, and everything below `root/`. Follows no links, because they lead elsewhere. */
 export function readFolder(folder: string): Folder {
   const found: Found = { files: new Map(), skipped: [] };
   const scripts = namesIn(folder).filter((name) => name.endsWith(".sh"));
@@ -35,20 +36,11 @@ function readTree(found: Found, folder: string, path: string): void {
 function readInto({ files }: Found, folder: string, path: string): void {
   const { mode, size } = lstatSync(join(folder, path));
   const known = [...files.values()].reduce((sum, { content }) => sum + content.byteLength, 0);
-  if (files.size >= mostFiles || known + size > mostBytes)
+  if (files.size >= maxFiles || known + size > maxBytes)
     throw new Complaint(
       "refused",
       "There is more next to the description than an appliance can have.",
       "Import it without the folder root/.",
     );
   files.set(path, { content: readFileSync(join(folder, path)), mode: mode & 0o7777 });
-}
-
-/** In the order of their letters, so that an import always gives the same file. */
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).toSorted();
-  } catch {
-    return [];
-  }
 }

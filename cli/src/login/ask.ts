@@ -2,15 +2,15 @@ import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { Complaint } from "../complaint.ts";
 
-/** As a shell reports a program that SIGINT has ended. */
+/** The exit code by which shells report SIGINT. */
 const interrupted = 130;
 
-/** Asks on the terminal. Without one, an answer is a line of the input. */
+/** Asks on the terminal. Without a terminal, reads the answer as a line of the input. */
 export async function ask(question: string): Promise<string> {
   return await answerTo(question, process.stderr);
 }
 
-/** The same, without showing what is typed. */
+/** The same, but does not show what is typed. */
 export async function askSecretly(question: string): Promise<string> {
   const answer = await answerTo(question, silent(question));
   if (process.stdin.isTTY) process.stderr.write("\n");
@@ -20,7 +20,7 @@ export async function askSecretly(question: string): Promise<string> {
 async function answerTo(question: string, output: NodeJS.WritableStream): Promise<string> {
   const isTerminal = process.stdin.isTTY;
   const lines = createInterface({ input: process.stdin, output, terminal: isTerminal });
-  // Ctrl-C, which readline takes from the terminal.
+  // readline takes Ctrl-C from the terminal.
   lines.on("SIGINT", () => process.exit(interrupted));
   try {
     if (isTerminal) return (await lines.question(question)).trim();
@@ -28,14 +28,11 @@ async function answerTo(question: string, output: NodeJS.WritableStream): Promis
   } finally {
     lines.close();
   }
-  throw new Complaint(
-    "misused",
-    `Nothing answers "${question.trim()}"`,
-    "Run it on a terminal, or write the answer to its input.",
-  );
+  const next = "Run it on a terminal, or write the answer to its input.";
+  throw new Complaint("misused", `There is no answer to "${question.trim()}"`, next);
 }
 
-/** Writes the question, and nothing of what readline repeats. */
+/** Writes the question, but not what readline echoes. */
 function silent(question: string): Writable {
   let isAsked = false;
   return new Writable({

@@ -1,9 +1,9 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { readdirSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Credentials } from "../client/client.ts";
 import { Complaint } from "../complaint.ts";
+import { namesIn, readIfThere } from "../files.ts";
 
 /** A public key that signs the provenance of images. `kid` is the SHA-256 of its SPKI. */
 export interface PinnedKey {
@@ -13,7 +13,7 @@ export interface PinnedKey {
 
 /** What `kiln login` stores for one address, in a file that only its owner can read. */
 export interface Login extends Credentials {
-  /** Those that the service had when the user signed in, and others that the user accepted. */
+  /** The keys that the service had at the first login, and others that the user accepted. */
   keys: readonly PinnedKey[];
 }
 
@@ -21,7 +21,7 @@ const folder = (): string => join(process.env["XDG_CONFIG_HOME"] || join(homedir
 const fileOf = (url: string): string => join(folder(), `${encodeURIComponent(url)}.json`);
 const currentFile = (): string => join(folder(), "current");
 
-/** An address without a path and a slash at its end. */
+/** Normalises an address: with a scheme, without a path. */
 export function addressOf(text: string): string {
   const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -29,13 +29,13 @@ export function addressOf(text: string): string {
   throw new Complaint("misused", `${text} is not the address of a service.`, "Write it as https://kiln.example.org.");
 }
 
-/** The login that a command uses: --url or KILN_URL, or the last `kiln login`; KILN_TOKEN replaces what is stored. */
+/** The login of --url, of KILN_URL or of the last `kiln login`. KILN_TOKEN replaces the stored secret. */
 export function readLogin(given: string | undefined): Login {
-  const address = given ?? process.env["KILN_URL"] ?? readText(currentFile())?.trim();
+  const address = given ?? process.env["KILN_URL"] ?? readIfThere(currentFile())?.toString().trim();
   if (!address) throw signedOut("You are not signed in.");
   const url = addressOf(address);
   const stored = storedLogin(url);
-  if (process.env["KILN_TOKEN"] && !process.env["KILN_INSECURE"]) refuseOpenRoads(url);
+  if (process.env["KILN_TOKEN"] && !process.env["KILN_INSECURE"]) refuseUnencrypted(url);
   const secret = process.env["KILN_TOKEN"] ?? stored?.secret;
   const account = process.env["KILN_ACCOUNT"] ?? stored?.account;
   if (!secret) throw signedOut(`You are not signed in to ${url}.`);
@@ -44,8 +44,8 @@ export function readLogin(given: string | undefined): Login {
   return { url, account, secret, keys: stored?.keys ?? [] };
 }
 
-/** Nothing secret goes over http to another machine, unless the user wants that. */
-export function refuseOpenRoads(url: string): void {
+/** Refuses http to another machine, on which secrets could be read. */
+export function refuseUnencrypted(url: string): void {
   const { protocol, hostname } = new URL(url);
   if (protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return;
   throw new Complaint(
@@ -59,14 +59,13 @@ const signedOut = (message: string): Complaint =>
   new Complaint("signedOut", message, "Run `kiln login ADDRESS`; in CI, set KILN_URL, KILN_ACCOUNT and KILN_TOKEN.");
 
 export function storedLogin(url: string): Login | undefined {
-  const text = readText(fileOf(url));
-  return text === undefined ? undefined : parsed(text, fileOf(url));
+  return readLoginFile(fileOf(url));
 }
 
 /** All addresses that the user is signed in to. */
 export function storedLogins(): Login[] {
-  const names = entriesOf(folder()).filter((name) => name.endsWith(".json"));
-  return names.flatMap((name) => parsed(readText(join(folder(), name)) ?? "null", join(folder(), name)) ?? []);
+  const names = namesIn(folder()).filter((name) => name.endsWith(".json"));
+  return names.flatMap((name) => readLoginFile(join(folder(), name)) ?? []);
 }
 
 /** Stores a login, and makes it the one that commands use. */
@@ -76,7 +75,7 @@ export function storeLogin(login: Login): void {
   writePrivately(currentFile(), `${login.url}\n`);
 }
 
-/** A reader never sees half of it, nor what was not yet private. */
+/** A rename makes it visible when it is complete and private. */
 function writePrivately(file: string, text: string): void {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text, { mode: 0o600 });
@@ -84,26 +83,11 @@ function writePrivately(file: string, text: string): void {
   renameSync(draft, file);
 }
 
-function parsed(text: string, file: string): Login | undefined {
+function readLoginFile(file: string): Login | undefined {
+  const text = readIfThere(file);
   try {
-    return JSON.parse(text) as Login;
+    return text && (JSON.parse(text.toString()) as Login);
   } catch {
     throw new Complaint("refused", `${file} is damaged.`, "Delete it, then run `kiln login ADDRESS` again.");
-  }
-}
-
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
-function entriesOf(name: string): string[] {
-  try {
-    return readdirSync(name);
-  } catch {
-    return [];
   }
 }

@@ -1,12 +1,11 @@
 import { readApplianceFile } from "../appliance-file/read.ts";
-import { type Command, type Option, shownParameter } from "../command.ts";
+import { type Command, globalOptions, type Option, optionValues, shownParameter } from "../command.ts";
 import { Complaint, type Exit } from "../complaint.ts";
-import { globalOptions } from "../global-options.ts";
 import { Kiln } from "../kiln.ts";
 import { Painter } from "../output/painter.ts";
 import { placeholders } from "../placeholders.ts";
 
-/** A command as the Model Context Protocol describes it. */
+/** A command as a tool of the Model Context Protocol. */
 export interface Tool {
   name: string;
   title: string;
@@ -27,13 +26,13 @@ type Property = { description: string } & (
   | { type: "array"; items: { type: "string" }; minItems?: number }
 );
 
-/** What an assistant reads. */
+/** The result for an assistant. */
 interface Called {
   text: string;
   isError: boolean;
 }
 
-/** Those of the commands that an assistant may use: all that read, and with `mayWrite` those that change something. */
+/** The commands that an assistant may use: those that read, and with `mayWrite` those that change something. */
 export const toolsFor = (
   commands: readonly Command[],
   { mayWrite, url }: { mayWrite: "yes" | "no"; url: string | undefined },
@@ -54,7 +53,7 @@ function toolOf(one: Command, url: string | undefined): Tool {
   };
 }
 
-/** What goes on until something ends would outlast the patience of an assistant. */
+/** Options that wait until something ends, which is too long for an assistant. */
 const withoutEnd = new Set(["follow"]);
 
 const optionsOf = ({ options }: Command): [key: string, option: Option][] =>
@@ -77,10 +76,10 @@ function schemaOf(one: Command): Schema {
   };
 }
 
-/** An assistant sends the text, because a tool reads no file of this machine. */
-const fileAsText = "text of appliance.yaml, in which contents stand inline; what it omits stays as it is";
+/** An assistant sends the text, because tools do not read files of this machine. */
+const fileAsText = "text of appliance.yaml, in which contents are inline; what it omits stays as it is";
 
-/** References to files and variables would let an assistant send away what only the user may see. */
+/** Does not resolve references to files and variables: an assistant could use them to send private data away. */
 const sentAsText = {
   read: (text: string) => readApplianceFile(text, { name: "file", read: () => undefined, env: {} }),
   nameOf: () => "FILE",
@@ -91,7 +90,7 @@ function propertyOf({ about: description, placeholder, isRepeated }: Option): Pr
   return isRepeated ? { description, type: "array", items: { type: "string" } } : { description, type: "string" };
 }
 
-/** Runs a command, and returns what it would have written to a terminal. */
+/** Runs a command, and returns what it would write to a terminal. */
 async function callOf(
   one: Command,
   given: Readonly<Record<string, unknown>>,
@@ -115,25 +114,21 @@ async function callOf(
   }
 }
 
-/** A build that was started, or a change that was made: not one that is refused because nothing could be installed then. */
+/** Whether a build was started or a change was made, and not refused because the software cannot be installed. */
 const isDone = (exit: Exit): boolean => exit === "done" || exit === "difference";
 
 const shownParameters = ({ words, parameters }: Command): string =>
   [...words, ...parameters.map(shownParameter)].join(" ");
 
-/** As a command gets them from the command line: every flag, every list. */
+/** The arguments in the form that a command gets from the command line. */
 function argumentsOf(one: Command, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const parameters = one.parameters.map(({ name, isRepeated }) => [name, given[name] ?? (isRepeated ? [] : undefined)]);
-  const options = Object.entries(one.options).map(([key, { placeholder, isRepeated }]) => [
-    key,
-    given[nameOf(key)] ?? (placeholder === undefined ? false : isRepeated ? [] : undefined),
-  ]);
-  return Object.fromEntries([...parameters, ...options]);
+  return { ...Object.fromEntries(parameters), ...optionValues(one.options, (key) => given[nameOf(key)]) };
 }
 
 const longest = 60_000;
 
-/** The beginning and the end of a long text: a log would fill all that an assistant can remember. */
+/** The beginning and the end of a long text: a whole log could fill an assistant's context. */
 function shortened(text: string): string {
   if (text.length <= longest) return text;
   const half = longest / 2;

@@ -24,13 +24,13 @@ export function effectText(
     ...added.map(({ name, version }) => paint.green(`  + ${name} ${version}`)),
     ...removed.map(({ name, version }) => paint.red(`  - ${name} ${version}`)),
   ];
-  const rest = lines.length > mostLines ? [`  and ${lines.length - mostLines} more; --json lists all`] : [];
-  return [counts.join(", "), ...lines.slice(0, mostLines), ...rest].join("\n");
+  const rest = lines.length > maxLines ? [`  and ${lines.length - maxLines} more; --json lists all`] : [];
+  return [counts.join(", "), ...lines.slice(0, maxLines), ...rest].join("\n");
 }
 
-const mostLines = 20;
+const maxLines = 20;
 
-/** A problem, and the commands that would solve it; to leave out the change needs none. */
+/** A problem, and the commands that would solve it. A solution without a command, not to make the change, is omitted. */
 function problemLines(
   paint: Painter,
   appliance: string,
@@ -46,7 +46,7 @@ function problemLines(
   ];
 }
 
-/** `add_package` of a solution is `kiln add`. */
+/** `add_package` in a solution becomes `kiln add`. */
 const commandsFor = (appliance: string, all: Effect["problems"][number]["solutions"][number]["change"]): string[] =>
   Object.entries(all)
     .filter(([, names]) => names.length > 0)

@@ -23,7 +23,7 @@ const told = (text = ""): string => (text === "" ? "" : `: ${visible(text)}`);
 
 function changeLine(paint: Painter, { name, item, from, to }: Plan["changes"][number]): string {
   const what = visible(item === undefined ? name : `${name} ${item}`);
-  // Neither the order of a list nor a password has a value before.
+  // The order of a list and a password have no previous value.
   if (to?.startsWith("another ")) return paint.yellow(`  ~ ${what}${told(to)}`);
   if (from === undefined) return paint.green(`  + ${what}${told(to)}`);
   if (to === undefined) return paint.red(`  - ${what}${told(from)}`);

@@ -1,5 +1,5 @@
 import { Painter } from "./painter.ts";
-import { visible } from "./table.ts";
+import { bytes, visible } from "./table.ts";
 
 export interface Bar {
   name: string;
@@ -11,7 +11,7 @@ export interface Bar {
   secondsLeft?: number | undefined;
 }
 
-/** Bars that are drawn again in place on a terminal; elsewhere one line for each new stage. */
+/** Progress bars that are redrawn in place on a terminal. Elsewhere it prints a line for each new stage. */
 export class Bars {
   readonly #out = process.stderr;
   readonly #paint = new Painter(process.stderr);
@@ -45,10 +45,22 @@ export class Bars {
   }
 }
 
+/** Shows how much of a file was transferred. */
+export function transferBar(name: string) {
+  const bars = new Bars();
+  return (stage: string, arrived: number, whole: number) =>
+    bars.show({
+      name,
+      percent: Math.floor((100 * arrived) / whole),
+      stage,
+      detail: `${bytes(arrived)} of ${bytes(whole)}`,
+    });
+}
+
 const width = 24;
 const drawEveryMs = 100;
 
-/** `Installing software (12/48) busybox` is one stage, whichever package it names. */
+/** `Installing software (12/48) busybox` is the same stage for every package. */
 const stageOf = (bar: Bar | undefined): string | undefined => bar?.stage.split(" (")[0];
 
 /** `1 min 20 s` */

@@ -2,7 +2,7 @@ import type { Painter } from "./painter.ts";
 
 type Cell = string | number | undefined;
 
-/** Columns for people. The last one is as long as its text. */
+/** A table in columns, for people. */
 export function table(paint: Painter, headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
   if (rows.length === 0) return "None.";
   const texts = [headings, ...rows].map((row) => row.map((cell) => visible(String(cell ?? "-"))));
@@ -23,22 +23,22 @@ export function facts(paint: Painter, all: Readonly<Record<string, Cell>>): stri
   return shown.map(([name, value]) => `${paint.bold(name.padEnd(width))}  ${visible(String(value))}`).join("\n");
 }
 
-/** Text of others, which must not move the cursor or colour the terminal. */
+/** Removes control characters, because text from other users must not move the cursor or colour the terminal. */
 export const visible = (text: string): string =>
   text.replaceAll(terminalOrder, "").replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, " ");
 
-/** A colour or a move, as ECMA-48 has them. */
+/** A control sequence of ECMA-48. */
 const terminalOrder = /\u001B\[[0-?]*[ -/]*[@-~]/g;
 
 /** The same for text of several lines. */
 export const visibleLines = (text: string): string => text.split(/\r?\n/).map(visible).join("\n");
 
-/** `2026-11-22 18:53` of a time in ISO 8601. */
+/** `2026-11-22 18:53` for a time in ISO 8601. */
 export const moment = (time: string | undefined): string | undefined => time?.slice(0, 16).replace("T", " ");
 
 export const megabytes = (amount: number): string => `${amount} MB`;
 
-/** `1.5 GB` of a number of bytes. */
+/** `1.5 GB` for a number of bytes. */
 export function bytes(amount: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let size = amount;

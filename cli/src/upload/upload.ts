@@ -7,9 +7,9 @@ import { ServiceRefusal } from "../client/failure.ts";
 import { Complaint } from "../complaint.ts";
 
 type Upload = AnswerOf<"getUpload">["upload"];
-export type Tell = (arrived: number, whole: number) => void;
+type Tell = (arrived: number, whole: number) => void;
 
-/** A file up to this size is sent in one request; a larger one in pieces, which go on after a break. */
+/** A file up to this size is sent in one request. A larger one is sent in pieces, and continues after an interruption. */
 const oneRequestBytes = 8 * 1024 ** 2;
 const pieceBytes = 16 * 1024 ** 2;
 const pausesMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
@@ -18,14 +18,18 @@ const pausesMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
 export async function sizeOf(file: string): Promise<number> {
   const found = await stat(file).catch(() => undefined);
   if (found?.isFile()) return found.size;
-  throw new Complaint("misused", `${file} is no file.`, "Name a file on this machine; a folder must be packed first.");
+  throw new Complaint(
+    "misused",
+    `${file} is not a file.`,
+    "Name a file on this machine; a folder must be packed first.",
+  );
 }
 
 export const fitsOneRequest = (size: number): boolean => size <= oneRequestBytes;
 
 export const fileOf = async (path: string): Promise<File> => new File([await openAsBlob(path)], basename(path));
 
-/** Sends a file in pieces, and returns what it has become. */
+/** Sends a file in pieces. → the completed upload */
 export async function uploadInPieces(
   client: Client,
   path: string,
@@ -42,7 +46,7 @@ export async function uploadInPieces(
     offset = await sendPiece(client, id, { file, offset });
     failures = offset > before ? 0 : failures + 1;
     const pause = failures === 0 ? 0 : pausesMs[failures - 1];
-    if (pause === undefined) throw new Complaint("unreachable", "The upload does not get on.", "Try again later.");
+    if (pause === undefined) throw new Complaint("unreachable", "The upload makes no progress.", "Try again later.");
     if (pause > 0) await sleep(pause);
   }
   return (await client.call("getUpload", { upload_id: id })).upload;
@@ -53,7 +57,7 @@ interface Piece {
   offset: number;
 }
 
-/** Returns where the next piece begins. After a break, the service says how much has arrived. */
+/** → where the next piece begins; after an interruption, the service says how much has arrived */
 async function sendPiece(client: Client, id: number, { file, offset }: Piece): Promise<number> {
   const { buffer, bytesRead } = await file.read(new Uint8Array(pieceBytes), 0, pieceBytes, offset);
   const headers = { "upload-offset": String(offset), "tus-resumable": "1.0.0" };
@@ -69,7 +73,7 @@ async function sendPiece(client: Client, id: number, { file, offset }: Piece): P
   }
 }
 
-/** Whether a break, another request at work, or a wrong offset ended the request. */
+/** Whether the upload can continue: after an interruption, another request in progress, or a wrong offset. */
 const mayGoOn = (error: unknown): boolean =>
   error instanceof ServiceRefusal
     ? error.status === 409 || error.status === 423 || error.status >= 500

@@ -2,7 +2,7 @@ import { verify } from "node:crypto";
 import { Complaint } from "../complaint.ts";
 import type { PinnedKey } from "../login/login.ts";
 
-/** What a signed provenance says of an image (docs/api/attestations.md). */
+/** The signed provenance of an image (docs/api/attestations.md). */
 export interface Statement {
   subject: { name: string; digest: { sha256: string } }[];
   predicate: {
@@ -23,7 +23,7 @@ const statementType = "application/vnd.in-toto+json";
 
 export const unverified = (message: string, next: string): Complaint => new Complaint("unverified", message, next);
 
-/** The statement of a DSSE envelope that one of these keys signed. No other key counts, whoever brings it. */
+/** The statement in a DSSE envelope, which one of these keys must have signed. */
 export function openEnvelope(text: string, keys: readonly PinnedKey[]): { statement: Statement; key: PinnedKey } {
   try {
     return opened(JSON.parse(text) as Envelope, keys);

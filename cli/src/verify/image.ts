@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { pipeline } from "node:stream/promises";
 import type { Complaint } from "../complaint.ts";
+import { digestOfFile } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
 import { openEnvelope, unverified } from "./envelope.ts";
 
@@ -11,7 +10,7 @@ import { openEnvelope, unverified } from "./envelope.ts";
 export const bills = [".spdx.json", ".cdx.json"] as const;
 export const provenance = ".intoto.jsonl";
 
-/** What a verified image is, in the words of its provenance. */
+/** The provenance of a verified image. */
 export interface Verified {
   file: string;
   appliance: string;
@@ -33,7 +32,7 @@ export async function verifyImage(file: string, keys: readonly PinnedKey[], imag
   return said;
 }
 
-/** The same without the image: what it will have to be. */
+/** The same without the image. → the provenance that the image must match */
 export async function verifyBills(file: string, keys: readonly PinnedKey[]): Promise<Verified> {
   const { statement, key } = openEnvelope(await textOf(file + provenance), keys);
   const { subject, predicate } = statement;
@@ -58,25 +57,18 @@ export async function verifyBills(file: string, keys: readonly PinnedKey[]): Pro
 }
 
 async function compare(file: string, said: string | undefined): Promise<void> {
-  if ((await sha256Of(file)) === said) return;
-  throw unverified(
-    `${basename(file)} is not what was built: its SHA-256 is another one.`,
-    "Do not use it. Download it again.",
-  );
+  const digest = await digestOfFile(file, "sha256").catch(() => {
+    throw missing(file);
+  });
+  if (digest === said) return;
+  const message = `${basename(file)} is not what was built: its SHA-256 differs.`;
+  throw unverified(message, "Do not use it. Download it again.");
 }
 
 async function textOf(file: string): Promise<string> {
   return await readFile(file, "utf8").catch(() => {
     throw missing(file);
   });
-}
-
-async function sha256Of(file: string): Promise<string> {
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(file), hash).catch(() => {
-    throw missing(file);
-  });
-  return hash.digest("hex");
 }
 
 const missing = (file: string): Complaint =>

@@ -4,7 +4,7 @@ import { Complaint } from "../complaint.ts";
 import { unreachable } from "../client/failure.ts";
 import type { PinnedKey } from "../login/login.ts";
 
-/** The public keys that a service says it signs or has signed with; the current one first. */
+/** The public keys of a service, the current one first. */
 export async function fetchKeys(url: string): Promise<PinnedKey[]> {
   const answer = await fetch(`${url}/.well-known/kiln-attestation-keys.json`).catch((error: unknown) => {
     throw unreachable(url, error);
@@ -12,7 +12,7 @@ export async function fetchKeys(url: string): Promise<PinnedKey[]> {
   const notKiln = () =>
     new Complaint(
       "unreachable",
-      `${url} is no Kiln service.`,
+      `${url} is not a Kiln service.`,
       "Check the address, without a path: https://kiln.example.org.",
     );
   if (!answer.ok) throw notKiln();
@@ -28,13 +28,13 @@ export function readKey(file: string): PinnedKey {
   } catch {
     throw new Complaint(
       "misused",
-      `${file} is no public key in PEM.`,
+      `${file} is not a public key in PEM.`,
       "Get it from ADDRESS/.well-known/kiln-attestation.pem.",
     );
   }
 }
 
-/** The id is computed: one that comes along with a key says nothing. */
+/** Computes the id: one that comes with a key proves nothing. */
 function keyOf(pem: string): PinnedKey {
   const spki = createPublicKey(pem).export({ type: "spki", format: "der" });
   return { kid: createHash("sha256").update(spki).digest("hex"), pem };
