@@ -1,6 +1,6 @@
 /**
- * Bundles the pages' scripts, styles and icons into dist/assets. Each file name contains the content's hash, so that browsers may cache
- * it forever. The same sources make the same files.
+ * Bundles the pages' scripts, styles and icons into dist/assets. Each file name contains the content's hash, so that browsers may
+ * cache it forever. The same sources make the same files.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ made.set("assets/manifest.json", `${JSON.stringify({ files: manifest, icons: ico
 made.set("_headers", headers());
 replace();
 
-/** The small scripts of pages. What several share is a file of its own, which they name by its hash. */
+/** The small scripts of pages. Shared parts become files with hashed names. */
 async function addIslands(): Promise<void> {
   const { outputFiles } = await build({
     ...usual,
@@ -51,7 +51,7 @@ async function addIslands(): Promise<void> {
   }
 }
 
-/** What is inside the drawing of each icon that pages use. */
+/** The content of the <svg> of each icon that pages use. */
 function icons(): Record<string, string> {
   return Object.fromEntries(iconNames.map((name) => [name, insideOf(`node_modules/lucide-static/icons/${name}.svg`)]));
 }
@@ -96,7 +96,7 @@ function headers(): string {
   return `/assets/*\n${safe.join("")}${cached.join("")}`;
 }
 
-/** Writes new files first, then deletes old ones: a service that reads the folder meanwhile finds one or the other. */
+/** Writes new files before it deletes old ones, so that a running service always finds one of them. */
 function replace(): void {
   mkdirSync(join(folder, "assets"), { recursive: true });
   for (const [name, content] of made) writeFileSync(join(folder, name), content);

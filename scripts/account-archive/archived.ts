@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The file `account.json` of an account's archive. `contents/SHA256` and `packages/ID` are beside it. */
+/** An account's archive: the file `account.json`, and next to it `contents/SHA256` and `packages/ID`. */
 
 export const contentsFolder = "contents";
 export const packagesFolder = "packages";
@@ -16,7 +16,7 @@ export const Secrets = z.object({
 });
 export type Secrets = z.infer<typeof Secrets>;
 
-/** What `GET appliances/ID/definition` answers. Only what the archive needs is read, and all of it is stored. */
+/** The answer of `GET appliances/ID/definition`. All of it is stored, but only these fields are checked. */
 export const Definition = z.looseObject({
   id: z.number().optional(),
   name: z.string(),
@@ -37,7 +37,7 @@ const Repository = z.looseObject({
 
 const Package = z.looseObject({ id: z.number(), filename: z.string() });
 
-/** The lists of the API from which an archive is made, and with which an import compares it. */
+/** Lists of the API. An export stores them, and an import compares them with the archive. */
 export const Ids = z.object({ appliances: z.array(z.object({ id: z.number() })) });
 export const Repositories = z.object({ repositories: z.array(Repository) });
 export const Packages = z.object({ rpms: z.array(Package) });
@@ -47,7 +47,7 @@ export const Account = z.object({
   username: z.string(),
   email: z.string(),
   displayName: z.string().nullable(),
-  /** Null: that of all accounts. */
+  /** Null: the default of all accounts. */
   quotaGb: z.number().nullable(),
   repositories: z.array(Repository),
   packages: z.array(Package.extend({ baseSystem: z.string() })),

@@ -24,7 +24,7 @@ const Sets = z.object({
   template_sets: z.array(z.looseObject({ template: z.array(z.looseObject({ basesystem: z.string() })) })),
 });
 
-/** Writes what an account has made into a file: appliances with their files, its own packages, and its repositories' addresses. */
+/** Writes the data of an account into a file: appliances with their files, its own packages, and the URLs of its repositories. */
 export async function exportAccount(admin: AdminClient, username: string, file: string): Promise<Account> {
   if (existsSync(file)) throw new Complaint(`${file} exists already. Name a new file.`);
   const found = (await admin.accounts()).find((each) => each.username === username);
@@ -52,7 +52,7 @@ export async function exportAccount(admin: AdminClient, username: string, file: 
   }
 }
 
-/** Those that the account imported itself. Everyone has those of catalogues; user repositories have no address. */
+/** The repositories that the account imported itself. Those of catalogues are everyone's, and user repositories have no URL. */
 async function ownRepositories(admin: AdminClient, client: AccountClient) {
   const shared = (await admin.catalogues()).flatMap(({ repositories }) => repositories.map(({ url }) => url));
   const isShared = (url: string) =>

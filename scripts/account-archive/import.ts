@@ -22,10 +22,10 @@ const Stored = z.object({ content: z.object({ upload: z.string() }) });
 const Answer = z.object({ definition: Definition });
 
 export type Imported = {
-  /** Of a new account, shown once. */
+  /** The password of a new account, shown once. */
   password: string | undefined;
   appliances: number;
-  /** Were there already. */
+  /** Appliances that existed already. */
   skipped: number;
   /** What the service refused, and why. */
   problems: string[];
@@ -33,7 +33,7 @@ export type Imported = {
 
 type Import = { client: AccountClient; account: Account; folder: string; problems: string[] };
 
-/** Makes what an archive has, in an account with that name. What is there already stays, so it may be repeated. */
+/** Imports an archive into an account with that name. Existing data stays, so the import can be repeated. */
 export async function importAccount(admin: AdminClient, username: string, file: string): Promise<Imported> {
   if (!existsSync(file)) throw new Complaint(`There is no file ${file}.`);
   const folder = `${file}.${process.pid}.folder`;
@@ -58,7 +58,7 @@ function readAccount(path: string, file: string): Account {
   return read.data;
 }
 
-/** The password of a new account. */
+/** Creates the account if it does not exist. → its password */
 async function haveAccount(admin: AdminClient, username: string, account: Account): Promise<string | undefined> {
   if ((await admin.accounts()).some((each) => each.username === username)) return undefined;
   const { email, displayName, quotaGb } = account;
@@ -67,7 +67,7 @@ async function haveAccount(admin: AdminClient, username: string, account: Accoun
   return password ?? undefined;
 }
 
-/** Does one thing; what the service refuses is noted, and the rest goes on. */
+/** Does one thing. If the service refuses it, notes the problem, so that the import continues. */
 async function tried(problems: string[], what: string, act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act();
@@ -97,7 +97,7 @@ async function importRepositories({ client, account, problems }: Import): Promis
   const missing = account.repositories.filter(({ base_url: url }) => !known.some((each) => each.base_url === url));
   for (const { name, type, base_url: url = "", signed_by: signer, accepts_expired: acceptsExpired } of missing) {
     if (type === "deb" && signer !== undefined) {
-      // Without its key, its signature would not be checked any more.
+      // Without its key, its signature would no longer be checked.
       problems.push(
         `repository ${name}: import ${url} with its key ${signer} as the account, then repeat this command`,
       );
@@ -141,7 +141,7 @@ async function definitionsOf(client: AccountClient): Promise<unknown[]> {
 
 const withoutId = ({ id: _id, ...rest }: Definition) => rest;
 
-/** Its files, each with the proof that the content has been sent. */
+/** Uploads the files of an appliance. → the files with the ids of their uploads */
 async function storedFiles(client: AccountClient, folder: string, { files }: Definition) {
   const sent: unknown[] = [];
   for (const { size: _size, ...file } of files) {
@@ -151,7 +151,7 @@ async function storedFiles(client: AccountClient, folder: string, { files }: Def
   return sent;
 }
 
-/** Definitions show no passwords; the account's own configuration does. */
+/** A definition has no passwords, but the account's own configuration has. */
 const withPasswords = (configuration: object, { users, databases }: Secrets) => ({
   ...configuration,
   users,

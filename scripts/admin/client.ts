@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Complaint } from "../launch/complaint.ts";
+import { parseJson } from "../launch/given-file.ts";
 
 const moment = z.union([z.string(), z.number()]).transform((given) => new Date(given));
 const Account = z.object({
@@ -244,14 +245,6 @@ function refusal({ url, path, status, text }: Refused): string {
   const failure = Failure.safeParse(parseJson(text));
   if (failure.success) return failure.data.error.message;
   return `${url}/admin${path} answered ${status}, but not like Kiln. Is this the right URL?`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function reason(error: unknown): string {

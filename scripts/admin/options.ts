@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { Complaint } from "../launch/complaint.ts";
+import { Complaint, orComplaint } from "../launch/complaint.ts";
 
 export const usage = `npm run admin -- COMMAND
 
@@ -83,10 +83,5 @@ export function parseAdminLine(argv: readonly string[]) {
   return { words, options };
 }
 
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: known, allowPositionals: true });
-  } catch (error) {
-    throw new Complaint(`${error instanceof Error ? error.message.split(". ")[0] : String(error)}.\n\n${usage}`);
-  }
-}
+const parse = (argv: readonly string[]) =>
+  orComplaint(() => parseArgs({ args: [...argv], options: known, allowPositionals: true }), usage);

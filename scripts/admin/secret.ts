@@ -1,6 +1,5 @@
-import { text } from "node:stream/consumers";
 import { Complaint } from "../launch/complaint.ts";
-import { readText } from "../launch/given-file.ts";
+import { readTextOrInput } from "../launch/given-file.ts";
 import { warn } from "../launch/progress.ts";
 import type { AdminOptions } from "./options.ts";
 
@@ -15,7 +14,7 @@ export async function secretOf(options: AdminOptions, name: Secret): Promise<str
       `Other users of this machine can see --${name} while the command runs. Use --${name}-file FILE, or - for stdin.`,
     );
   }
-  return file === undefined ? given : withoutLineEnd(await contentOf(file), name);
+  return file === undefined ? given : withoutLineEnd(await readTextOrInput(file), name);
 }
 
 function withoutLineEnd(content: string, name: Secret): string {
@@ -23,8 +22,4 @@ function withoutLineEnd(content: string, name: Secret): string {
   if (secret === "") throw new Complaint(`The ${name} is empty.`);
   if (/[\r\n]/.test(secret)) throw new Complaint(`The ${name} must be a single line.`);
   return secret;
-}
-
-async function contentOf(file: string): Promise<string> {
-  return file === "-" ? await text(process.stdin) : readText(file);
 }

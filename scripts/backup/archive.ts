@@ -1,10 +1,10 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { command } from "../launch/command.ts";
 
-/** What an archive has, in this order, so that the first one can be read without the rest. */
+/** The content of an archive, in this order, so that the manifest can be read without the rest. */
 const contents = ["manifest.json", "secrets.json", "worker"] as const;
 
-/** Packs a folder into a file that only its owner can read. The file is whole, or not there. */
+/** Packs a folder into a file that only its owner can read. The file is complete or does not exist. */
 export async function pack(folder: string, file: string, names: readonly string[] = contents): Promise<void> {
   const draft = `${file}.${process.pid}.draft`;
   try {

@@ -16,16 +16,16 @@ const stagingName = /^backup-(\d+)$/;
 
 export type Backup = Manifest & { stoodStillMs: number };
 
-/** Writes everything of a state directory that cannot be made again into one archive. The service may be running. */
+/** Archives everything in a state directory that cannot be made again. The service may be running. */
 export async function backUp(state: string, file: string): Promise<Backup> {
   if (existsSync(file)) throw new Complaint(`${file} exists already. Name a new file.`);
   if (!existsSync(dirname(file))) throw new Complaint(`There is no folder ${dirname(file)}.`);
   if (!existsSync(secretsFile(state))) throw new Complaint(`${state} is not the state directory of a Kiln.`);
-  // A service that starts meanwhile would write unnoticed.
+  // The lock prevents that a service starts and writes meanwhile.
   const isRunning = (await holderOf(state)) !== undefined;
   const lock = isRunning ? undefined : await lockState(state);
-  removeLeftStagings(state);
-  // On the same file system as the blobs, which get a second name here.
+  removeStaleStagings(state);
+  // On the same file system as the blobs, which are linked here.
   const staging = join(state, `backup-${process.pid}`);
   try {
     mkdirSync(staging, { mode: 0o700 });
@@ -52,8 +52,8 @@ function factsOf(path: string) {
   return { migrations: migrations.map(({ name }) => name), ...Counts.parse(counts.get()) };
 }
 
-/** Of backups that were killed. */
-function removeLeftStagings(state: string): void {
+/** Deletes what killed backups left. */
+function removeStaleStagings(state: string): void {
   for (const name of readdirSync(state)) {
     const pid = stagingName.exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(state, name), { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Complaint } from "../launch/complaint.ts";
 import { readManifest } from "./archive.ts";
 
-/** What an archive says of itself. */
+/** The description of an archive. */
 export const Manifest = z.object({
   format: z.literal(1),
   at: z.string(),
@@ -10,7 +10,7 @@ export const Manifest = z.object({
   migrations: z.array(z.string()),
   appliances: z.number(),
   builds: z.number(),
-  /** Files of the bucket. */
+  /** The number of files in the bucket. */
   blobs: z.number(),
 });
 export type Manifest = z.infer<typeof Manifest>;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Complaint } from "../launch/complaint.ts";
 import { processes, signalAll } from "../launch/process-tree.ts";
 
-/** Longer than a look takes. If this process dies meanwhile, the service runs again after this time. */
+/** If this process dies while the service is paused, the service continues after this time. */
 const longestSeconds = 20;
 const tries = 20;
 const pauseMs = 250;
@@ -12,8 +12,8 @@ const pauseMs = 250;
 export type Moment<T> = { seen: T; stoodStillMs: number };
 
 /**
- * Looks at files of a running service while its processes stand still, so that all files are of the same moment: they are what
- * a crash in that moment would leave. `look` must not wait for anything.
+ * Reads files of a running service while its processes are paused, so that all files are of the same moment, as after a crash.
+ * `look` must not wait for anything.
  */
 export async function atOneMoment<T>(database: string, look: () => T): Promise<Moment<T>> {
   let problem: unknown;
@@ -53,7 +53,7 @@ function lookAtStopped<T>(writers: readonly number[], look: () => T): Moment<T> 
   }
 }
 
-/** The runtimes that have the database open. */
+/** The processes of workerd that have the database open. */
 function writersOf(database: string): number[] {
   const file = realpathSync(database);
   return processes()
@@ -62,7 +62,7 @@ function writersOf(database: string): number[] {
     .filter((pid) => namesIn(`/proc/${pid}/fd`).some((name) => targetOf(`/proc/${pid}/fd/${name}`) === file));
 }
 
-/** Whether all its threads have stopped. */
+/** Whether all threads of a process are stopped. */
 const standsStill = (pid: number): boolean =>
   namesIn(`/proc/${pid}/task`).every((thread) => /\) T /.test(textOf(`/proc/${pid}/task/${thread}/stat`)));
 

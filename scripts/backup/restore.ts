@@ -8,7 +8,7 @@ import { unpack } from "./archive.ts";
 import { type Manifest, manifestOf } from "./manifest.ts";
 import { blobsFolder, blobsOf, bucketOf, d1Of } from "./snapshot.ts";
 
-/** Makes a state directory of an archive. The directory is whole, or not there. */
+/** Restores a state directory from an archive. The directory is complete or does not exist. */
 export async function restore(file: string, state: string): Promise<Manifest> {
   if (!existsSync(file)) throw new Complaint(`There is no file ${file}.`);
   if (existsSync(state) && readdirSync(state).length > 0) {
@@ -31,7 +31,7 @@ export async function restore(file: string, state: string): Promise<Manifest> {
   }
 }
 
-/** Refuses a damaged database, and a blob that is named and is not there. */
+/** Refuses a damaged database, and missing or incomplete blobs. */
 function check(worker: string): void {
   for (const name of [d1Of(worker), bucketOf(worker)]) {
     using database = new DatabaseSync(join(worker, name));

@@ -5,8 +5,9 @@ import { z } from "zod";
 import { Complaint } from "../launch/complaint.ts";
 import { atOneMoment, type Moment } from "./one-moment.ts";
 
-// The folder `worker` of a state directory has the files of miniflare: a SQLite database for D1, one for the bucket, one for each
-// Durable Object and one with the alarms of each class, all in WAL mode. A blob is a file that never changes.
+// The folder `worker` of a state directory has miniflare's files: a SQLite database for D1, one for the bucket, one for each
+// Durable
+// Object and one with the alarms of each class, all in WAL mode. A blob is a file that never changes.
 const d1Folder = "d1/miniflare-D1DatabaseObject";
 const bucketFolder = "r2/miniflare-R2BucketObject";
 export const blobsFolder = "r2/kiln/blobs";
@@ -15,7 +16,7 @@ const alarms = "metadata.sqlite";
 const Named = z.array(z.object({ id: z.string(), size: z.number() }));
 export type NamedBlob = z.infer<typeof Named>[number];
 
-/** The one database of D1, or of the bucket. */
+/** The database of D1 or of the bucket. */
 const databaseIn = (worker: string, folder: string): string => {
   const [name] = namesIn(join(worker, folder)).filter((each) => each.endsWith(".sqlite") && each !== alarms);
   if (name === undefined) throw new Complaint(`${worker} has no data of a Kiln: ${folder} is missing.`);
@@ -24,7 +25,7 @@ const databaseIn = (worker: string, folder: string): string => {
 export const d1Of = (worker: string): string => databaseIn(worker, d1Folder);
 export const bucketOf = (worker: string): string => databaseIn(worker, bucketFolder);
 
-/** The files of the blobs that a bucket's database names, with those of unfinished uploads. */
+/** The blobs in a bucket's database, including those of unfinished uploads. */
 export const blobsOf = (bucket: DatabaseSync): NamedBlob[] =>
   Named.parse(
     bucket
@@ -35,7 +36,7 @@ export const blobsOf = (bucket: DatabaseSync): NamedBlob[] =>
       .all(),
   );
 
-/** Copies the data of one moment from a folder `worker` into another one on the same file system. */
+/** Copies the data of one moment from a folder `worker` into another folder on the same file system. */
 export async function takeSnapshot(worker: string, into: string, isRunning: boolean): Promise<Moment<number>> {
   const [d1, bucket] = [d1Of(worker), bucketOf(worker)];
   const sources = [d1, bucket].map((name) => ({ name, path: join(worker, name) }));
@@ -52,7 +53,7 @@ export async function takeSnapshot(worker: string, into: string, isRunning: bool
 
 type Source = { name: string; path: string };
 
-/** Opens what is large, so that it can be read later as it is now, and copies what is small. */
+/** Opens the large databases, so that their present content can be read later. Copies small files, and links blobs. */
 function lookAt(worker: string, into: string, sources: readonly Source[]) {
   const open: { name: string; database: DatabaseSync }[] = [];
   rmSync(into, { recursive: true, force: true }); // an earlier look that failed
@@ -69,7 +70,7 @@ function lookAt(worker: string, into: string, sources: readonly Source[]) {
   }
 }
 
-/** In WAL mode, a read transaction sees the database as it was when it began. */
+/** In WAL mode, a read transaction sees the database as it was at the begin of the transaction. */
 function openAsNow(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true });
   database.exec("BEGIN");
@@ -77,13 +78,13 @@ function openAsNow(path: string): DatabaseSync {
   return database;
 }
 
-/** A second name for the same file: it stays when the service deletes the first one. */
+/** A link stays when the service deletes the file. */
 function linkBlobs(worker: string, into: string, blobs: readonly NamedBlob[]): void {
   mkdirSync(join(into, blobsFolder), { recursive: true });
   for (const { id } of blobs) linkSync(join(worker, blobsFolder, id), join(into, blobsFolder, id));
 }
 
-/** Each object's database, with what is still in its log of changes, and the alarms of all. */
+/** The database of each object with its WAL file, and the databases of alarms. */
 function smallFiles(worker: string): string[] {
   const classes = namesIn(join(worker, "do")).map((name) => join("do", name));
   return [d1Folder, bucketFolder, ...classes].flatMap((folder) =>

@@ -3,7 +3,7 @@ import { Complaint } from "../launch/complaint.ts";
 
 export type Ask = (question: string, option: string, fallback?: string) => Promise<string>;
 
-/** Asks the operator on the terminal. Without one, the default counts, and a question without default is a Complaint. */
+/** Asks the operator on the terminal. Without a terminal it returns the default. @throws Complaint if there is none */
 export const askOnTerminal: Ask = async (question, option, fallback) => {
   if (!process.stdin.isTTY) {
     if (fallback !== undefined) return fallback;

@@ -13,7 +13,7 @@ const Deployments = z.object({
 const Version = z.looseObject({ annotations: z.record(z.string(), z.unknown()).optional() });
 const Rows = z.array(z.looseObject({ results: z.array(z.record(z.string(), z.unknown())) }));
 
-/** An answer of Cloudflare that refuses. */
+/** An error answer of Cloudflare. */
 class ApiRefusal extends Complaint {
   readonly status: number;
   constructor(message: string, status: number) {
@@ -26,7 +26,7 @@ const worker = (name: string) => `/workers/scripts/${encodeURIComponent(name)}`;
 
 export type Cloudflare = ReturnType<typeof cloudflareApi>;
 
-/** What deploy reads of an account: the calls that wrangler prints only for people. Nothing here changes anything. */
+/** The calls with which deploy reads an account, because wrangler has no machine-readable output for them. They change nothing. */
 export function cloudflareApi(accountId: string, headers: Record<string, string>, env: NodeJS.ProcessEnv) {
   const base = env["CLOUDFLARE_API_BASE_URL"] || "https://api.cloudflare.com/client/v4";
   const ask = <T>(path: string, Result: z.ZodType<T>, init: RequestInit = {}) =>
@@ -36,7 +36,7 @@ export function cloudflareApi(accountId: string, headers: Record<string, string>
       (await ask(`/d1/database?name=${encodeURIComponent(name)}`, z.array(Database))).find(
         (each) => each.name === name,
       ),
-    /** The names of the migrations that a database has; none if it is empty. */
+    /** The names of the migrations that a database has. An empty database has none. */
     async migrations(databaseId: string): Promise<string[]> {
       const sql = "SELECT name FROM d1_migrations ORDER BY id";
       const init = { method: "POST", body: JSON.stringify({ sql }), headers: { "content-type": "application/json" } };
@@ -63,7 +63,7 @@ export function cloudflareApi(accountId: string, headers: Record<string, string>
   };
 }
 
-/** Whether an API token opens a queue. */
+/** Whether an API token gives access to a queue. */
 export async function opensQueue(token: string, of: { accountId: string; queueId: string; env: NodeJS.ProcessEnv }) {
   const api = cloudflareApi(of.accountId, { authorization: `Bearer ${token}` }, of.env);
   try {

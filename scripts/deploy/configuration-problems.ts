@@ -1,6 +1,6 @@
 import { makeSecrets } from "../launch/secrets.ts";
 
-/** What of wrangler's configuration matters here, of one environment. */
+/** The checked part of wrangler's configuration of one environment. */
 export type Checked = {
   compatibility_date: string;
   vars: Record<string, unknown>;
@@ -17,13 +17,13 @@ export type Checked = {
   ratelimits?: { name: string }[] | undefined;
 };
 
-/** What the code, the documentation and the pinned workerd say. */
+/** Facts about the code, the documentation and the pinned workerd. */
 export type Facts = {
   /** Names that the bundle exports. */
   exports: readonly string[];
   /** The page that describes each secret. */
   keysPage: string;
-  /** E.g. "1.20261023.1": it carries the day it was built. */
+  /** E.g. "1.20261023.1", which includes the day of the build. */
   workerdVersion: string;
   today: Date;
 };
@@ -34,7 +34,7 @@ const given = ["QUEUE_API_TOKEN"];
 const aheadDays = 7;
 const dayMs = 86_400_000;
 
-/** What would fail only after a deployment, each as a sentence. The embedded environment is the one that all tests use. */
+/** Problems that would appear only after a deployment, each as a sentence. All tests use the embedded environment. */
 export function configurationProblems(production: Checked, embedded: Checked, facts: Facts): string[] {
   return [
     ...missing(bindingsOf(embedded), bindingsOf(production), "wrangler.toml: production does not bind"),

@@ -5,7 +5,7 @@ import { Complaint } from "../launch/complaint.ts";
 import { projectRoot } from "../launch/project.ts";
 import type { Settings } from "./folder.ts";
 
-/** The template of every environment, and the one whose resources have plain names. */
+/** The template of every environment. Only its own resources have names without a suffix. */
 const standard = "production";
 
 const Queue = z.looseObject({ queue: z.string(), dead_letter_queue: z.string().optional() });
@@ -36,13 +36,13 @@ const File = z.looseObject({
 /** A whole configuration of wrangler for one environment. */
 export type Configuration = ReturnType<typeof configurationFor>;
 
-/** A value of wrangler.toml that the operator has not filled in. A value that is filled in wins over our settings. */
+/** Whether the operator has not filled in a value of wrangler.toml. A filled-in value wins over our settings. */
 const isPlaceholder = (value: string | undefined) =>
   !value || value === "fill in" || /^0{8}-/.test(value) || /(^|[./])example\.(org|net)$/.test(value);
 
 /**
- * The configuration of an environment: that of wrangler.toml, filled with the settings. An environment that wrangler.toml does
- * not have is made like production, with names of its own.
+ * The configuration of an environment: that of wrangler.toml, completed by the settings. An environment that is not in
+ * wrangler.toml is a copy of production with other names.
  */
 export function configurationFor(environment: string, settings: Settings, folder: string) {
   const { rawConfig } = experimental_readRawConfig(
@@ -79,7 +79,7 @@ export function configurationFor(environment: string, settings: Settings, folder
 const hostOf = (url: string | undefined) => (url ? URL.parse(url)?.host : undefined);
 const urlOf = (host: string | undefined) => (host ? `https://${host}` : "");
 
-/** The host names that wrangler.toml names itself. */
+/** The host names in wrangler.toml. */
 export function ownHosts(environment: string): { host: string | undefined; guestsHost: string | undefined } {
   const { BASE_URL, TESTDRIVE_ORIGIN } = configurationFor(environment, {}, projectRoot).vars;
   return { host: hostOf(BASE_URL), guestsHost: hostOf(TESTDRIVE_ORIGIN) };
@@ -129,7 +129,7 @@ function renamed(given: Environment, environment: string): Environment {
         dataset: name(each.dataset),
       })),
     }),
-    // Counters of one account with the same id are shared.
+    // Within an account, rate limits with the same id share their counters.
     ratelimits: given.ratelimits.map((each) => ({
       ...each,
       namespace_id: ownNamespace(each.namespace_id, environment),
@@ -137,13 +137,13 @@ function renamed(given: Environment, environment: string): Environment {
   };
 }
 
-/** A positive number that two environments hardly share. */
+/** A positive number that two environments are unlikely to share. */
 function ownNamespace(id: string, environment: string): string {
   const seed = [...environment].reduce((sum, letter) => (sum * 37 + letter.charCodeAt(0)) % 900_000, 7);
   return String(100_000 + seed + Number(id));
 }
 
-/** Every queue that the environment sends to, reads, or leaves its dead messages in. */
+/** Every queue of the environment, including those for dead letters. */
 export function queueNames({ queues }: Pick<Configuration, "queues">): string[] {
   const all = [...queues.producers, ...queues.consumers];
   return [...new Set(all.flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue ?? queue]))].toSorted();

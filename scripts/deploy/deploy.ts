@@ -30,7 +30,7 @@ export async function deploy(
   print(`Back up ${folder.path}: it has the service's secrets.`);
 }
 
-/** All steps in their order: the database has the new tables before the new code asks for them. */
+/** All steps in order. The database is migrated before the new code needs it. */
 function stepsOf(deployment: Deployment) {
   return [
     ...accountSteps(deployment),

@@ -15,19 +15,18 @@ export type Deployment = {
   folder: DeployFolder;
   wrangler: Wrangler;
   ask: Ask;
-  /** What is stored, with the options of this command line. */
+  /** The stored settings, overridden by the options of this command line. */
   settings(): Settings;
-  /** Stores settings. */
   store(part: Settings): void;
   configuration(): Configuration;
-  /** Cloudflare's API; undefined while the account is unknown. */
+  /** Cloudflare's API. Undefined: the account is still unknown. */
   api(): Promise<Cloudflare | undefined>;
   /** The service's admin routes. */
   admin(): AdminClient;
   serviceUrl(): string;
 };
 
-/** What wrangler prints of its credentials. */
+/** The credentials that wrangler prints. */
 const Credentials = z.union([
   z.object({ type: z.enum(["oauth", "api_token"]), token: z.string() }),
   z.object({ type: z.literal("api_key"), key: z.string(), email: z.string() }),

@@ -5,7 +5,7 @@ import { Complaint } from "../launch/complaint.ts";
 import { readIfThere, writePrivateFile } from "../launch/private-file.ts";
 import { projectRoot } from "../launch/project.ts";
 
-/** What the operator answered and what Cloudflare assigned. The operator may edit it; deploy only adds what is missing. */
+/** The operator's answers, and ids that Cloudflare assigned. The operator may edit them. Deploy only adds missing values. */
 const Settings = z.strictObject({
   accountId: z.string().optional(),
   host: z.string().optional(),

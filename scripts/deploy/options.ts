@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { Complaint } from "../launch/complaint.ts";
+import { Complaint, orComplaint } from "../launch/complaint.ts";
 
 export const usage = `npm run deploy -- [options]
 
@@ -44,7 +44,7 @@ export type DeployOptions = ReturnType<typeof parse>;
 /** Names that would make queue names of two environments equal: kiln-slow-imports is production's. */
 const reserved = ["slow", "dead"];
 
-/** The options of the command line. Refuses what cannot be a name of an environment or a host. */
+/** The options of the command line. Refuses invalid names of environments and hosts. */
 export function parseDeployLine(argv: readonly string[]): DeployOptions {
   const options = parse(argv);
   if (!/^[a-z][a-z0-9]{0,19}$/.test(options.env) || reserved.includes(options.env)) {
@@ -61,10 +61,5 @@ export function checkHost(name: string, host: string | undefined): void {
   if (!isName) throw new Complaint(`${name} ${host}: give a host name like kiln.example.org, in lower case.`);
 }
 
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: known }).values;
-  } catch (error) {
-    throw new Complaint(`${error instanceof Error ? error.message.split(". ")[0] : String(error)}.\n\n${usage}`);
-  }
-}
+const parse = (argv: readonly string[]) =>
+  orComplaint(() => parseArgs({ args: [...argv], options: known }), usage).values;

@@ -8,7 +8,8 @@ const tries = 3;
 type Given = { date: string; flags: string[]; vars: Record<string, string> };
 
 /**
- * Milliseconds of processor time that workerd needs to start the bundle, beyond those of an empty Worker; the best of three. The variables are those of the configuration, because the Worker checks them when it starts.
+ * The processor time in ms that workerd needs to start the bundle, in addition to that of an empty Worker; the best of three. The
+ * Worker checks its variables when it starts, so they are those of the configuration.
  */
 export async function startUpMs(folder: string, { date, flags, vars }: Given): Promise<number> {
   const wasm = readdirSync(folder).filter((name) => name.endsWith(".wasm"));
@@ -50,7 +51,7 @@ async function startMs(modules: object[], folder: string, given: Given): Promise
   }
 }
 
-/** What the workerd below this process has used. */
+/** The processor time of the workerd that this process has started. */
 function processorMs(): number {
   const stats = descendants(process.pid).map((pid) => readFileSync(`/proc/${pid}/stat`, "utf8"));
   const [workerd] = stats.filter((stat) => stat.includes("(workerd)"));

@@ -40,7 +40,7 @@ const postgresUser = ({ username, verifier }: Users[number]): string[] => [
   `ALTER ROLE "${username}" LOGIN PASSWORD '${verifier}';`,
 ];
 
-/** Only its users may use a database, and each may use the tables that the others create: the same as with MySQL. */
+/** As with MySQL, only its users may use a database, and each may use the tables that the others create. */
 function postgresDatabase([name, users]: [string, string[]]): string[] {
   const all = users.map((user) => `"${user}"`).join(", ");
   const shared = (kind: string) => `ALTER DEFAULT PRIVILEGES FOR ROLE ${all} GRANT ALL ON ${kind} TO ${all};`;

@@ -5,8 +5,8 @@ import { shellCommand } from "#kiwi/shell";
 import { xkbOf } from "#kiwi/xkb-layouts";
 
 /**
- * Before anything else configures a Debian system: what debootstrap has copied from the build host, locale and keyboard, which
- * KIWI cannot set there, the appliance's repositories and keys, and how the kernel's initial archive is packed.
+ * Prepares a Debian system before all other configuration. Undoes what debootstrap copied from the build host. Sets locale and
+ * keyboard, which KIWI cannot set there, the appliance's repositories and keys, and how the initial RAM disk is packed.
  */
 export function debianPart({ debian, locale }: Pick<ImageFacts, "debian" | "locale">): Part {
   if (!debian) return {};
@@ -46,7 +46,7 @@ function keyboardFile(name: string): string {
   return linesOf(...Object.entries(values).map(([variable, value]) => `${variable}="${value}"`));
 }
 
-/** KIWI runs it before it installs all other packages: none may start its service, and none need wait for the disk. */
+/** KIWI runs it before it installs the other packages. They then start no services, and dpkg does not wait for the disk. */
 const postBootstrap = String.raw`#!/bin/sh
 printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d
 chmod 755 /usr/sbin/policy-rc.d

@@ -46,7 +46,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
 const moreFunctions = ({ debian, product }: Pick<ImageFacts, "debian" | "product">): string =>
   `${debian ? debianFunctions : ""}${product === undefined ? "" : productFunctions}`;
 
-/** It runs after all that is configured, so the script sees the finished image. */
+/** The build script runs last, so it sees the configured image. */
 function buildScriptPart({ scripts: { build } }: Pick<ImageFacts, "scripts">): Part {
   if (!build.enabled || build.script.trim() === "") return {};
   return { files: { [`${staging}/build-script`]: withInterpreter(build.script) }, commands: ["run_build_script"] };

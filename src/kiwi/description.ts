@@ -83,8 +83,8 @@ const frozenRepository = ({ debian }: DescriptionFacts) => {
 };
 
 /**
- * Two sections if the image contains its own package manager, one if the host installs everything. debootstrap finds out by
- * itself what a Debian system needs before it has apt.
+ * Two sections if the image contains its own package manager, one if the host installs everything. debootstrap itself knows what a
+ * Debian system needs before apt.
  */
 function packageSections({ packages, bootstrap, debian }: DescriptionFacts): XmlMarked[] {
   if (debian) {

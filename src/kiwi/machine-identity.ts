@@ -3,9 +3,9 @@ import { linesOf, staging, type Part } from "#kiwi/part";
 import { shellCommand } from "#kiwi/shell";
 
 /**
- * What each machine must have for itself and its first boot makes: SSH host keys, the machine-id. All copies of an image would share
- * those that packages make when they are installed, and everyone with the image would know them. Files that the owner puts there
- * stay. To be joined last, because a build script may make some too.
+ * Removes what each machine must make at its own first boot: SSH host keys and the machine-id. Packages make them during
+ * installation, so all copies of an image would share them and everyone with the image would know them. Files that the owner adds
+ * stay. This part comes last, because a build script may make some too.
  */
 export const machineIdentityPart = ({ overlay }: Pick<ImageFacts, "overlay">): Part => ({
   files: { [`${staging}/units/kiln-host-keys.service`]: unit },

@@ -2,7 +2,7 @@ import type { ImageFacts } from "#kiwi/facts";
 import type { Part } from "#kiwi/part";
 import { shellCommand } from "#kiwi/shell";
 
-/** Says which of the installed products is the system itself. An installer would do it; zypper and registration tools look for it. */
+/** Marks the installed product that is the system itself, as an installer does. zypper and registration tools need it. */
 export const productPart = ({ product }: Pick<ImageFacts, "product">): Part =>
   product === undefined ? {} : { commands: [shellCommand("set_base_product", product)] };
 

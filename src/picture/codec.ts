@@ -4,8 +4,8 @@
  */
 import type { InitOutput as PngExports } from "@jsquash/png/codec/pkg/squoosh_png.js";
 import type { InitOutput as ResizeExports } from "@jsquash/resize/lib/resize/pkg/squoosh_resize.js";
-import { PictureFault } from "./fault.ts";
 import { pngModule, resizeModule } from "./module.ts";
+import { PictureFault } from "./png.ts";
 
 /** Pixels from left to right and from top to bottom, four bytes each: red, green, blue, opacity. */
 export interface Picture {

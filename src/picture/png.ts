@@ -1,6 +1,10 @@
 import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
-import { PictureFault } from "./fault.ts";
+
+/** The bytes are not a usable picture. The message completes a sentence that begins with "The picture". */
+export class PictureFault extends Error {
+  override readonly name = "PictureFault";
+}
 
 /** The facts about a PNG that can be read without decoding it. */
 export interface PngOutline {

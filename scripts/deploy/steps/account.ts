@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Complaint } from "../../launch/complaint.ts";
+import { parseJson } from "../../launch/given-file.ts";
 import { ownHosts } from "../configuration.ts";
 import type { Deployment } from "../deployment.ts";
 import { checkHost } from "../options.ts";
@@ -19,7 +20,7 @@ export function accountSteps(deployment: Deployment): Step[] {
 
 type FindLogin = () => Promise<Login | undefined>;
 
-/** A login that was found is not asked for again: wrangler takes seconds to start. */
+/** Remembers a found login, because wrangler takes seconds to start. */
 function rememberedLogin(wrangler: Deployment["wrangler"]): FindLogin {
   let found: Login | undefined;
   return async () => (found ??= await findLogin(wrangler));
@@ -86,15 +87,7 @@ async function findLogin(wrangler: Deployment["wrangler"]): Promise<Login | unde
   const { code, stdout, stderr } = await wrangler.run(["whoami", "--json"]);
   const login = Login.safeParse(parseJson(stdout));
   if (code === 0 && login.success) return login.data;
-  // {"error":{"loggedIn":false}} or {"loggedIn":false}: anything else is not about the login.
+  // {"error":{"loggedIn":false}} or {"loggedIn":false}. Anything else is another problem.
   if (/"loggedIn":\s*false/.test(stdout + stderr)) return undefined;
   throw new Complaint(`wrangler whoami failed (exit ${code}):\n${stdout}${stderr}`.trimEnd());
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

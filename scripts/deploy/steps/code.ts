@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync } from "node:fs";
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import { bundleInputsHash, bundleWorker } from "../../launch/bundle.ts";
@@ -73,7 +72,7 @@ function codeStep(deployment: Deployment): Step {
   };
 }
 
-/** The version of code and configuration; the same inputs give the same tag. */
+/** The version of code and configuration. The same inputs give the same tag. */
 function tagOf(configuration: unknown): string {
   const inputs = `${bundleInputsHash()}${JSON.stringify(configuration)}`;
   return createHash("sha256").update(inputs).digest("hex").slice(0, tagLength);

@@ -1,7 +1,6 @@
 import { Complaint } from "../../launch/complaint.ts";
-import { readText } from "../../launch/given-file.ts";
+import { readTextOrInput } from "../../launch/given-file.ts";
 import { makeSecrets } from "../../launch/secrets.ts";
-import { text } from "node:stream/consumers";
 import { opensQueue } from "../cloudflare.ts";
 import type { Deployment } from "../deployment.ts";
 import type { Step } from "../walk.ts";
@@ -9,8 +8,8 @@ import type { Step } from "../walk.ts";
 const queueToken = "QUEUE_API_TOKEN";
 
 /**
- * Makes the secrets that neither the Worker nor this machine has, and stores them here first: an interrupted run must not lose
- * one that the Worker already uses. They are put together with the code.
+ * Makes the secrets that neither the Worker nor this machine has. Stores them here first, because an interrupted run must not lose
+ * a secret that the Worker already uses. They are uploaded together with the code.
  */
 export function secretsStep(deployment: Deployment): Step {
   return {
@@ -34,7 +33,7 @@ export function secretsStep(deployment: Deployment): Step {
   };
 }
 
-/** Required secrets that exist nowhere. */
+/** Required secrets that neither the Worker nor this machine has. */
 async function missingSecrets(deployment: Deployment): Promise<string[]> {
   const stored = deployment.folder.readSecrets();
   return (await secretsToPut(deployment)).filter((name) => !(name in stored));
@@ -51,7 +50,7 @@ async function queueTokenOf({ options, env, ask, configuration }: Deployment): P
   const file = options["queue-token-file"];
   const question = "API token with Account > Queues > Edit, made at https://dash.cloudflare.com/profile/api-tokens";
   const token = (
-    file === undefined ? (env[queueToken] ?? (await ask(question, "--queue-token-file"))) : await read(file)
+    file === undefined ? (env[queueToken] ?? (await ask(question, "--queue-token-file"))) : await readTextOrInput(file)
   ).trim();
   const { account_id: accountId = "", vars } = configuration();
   if (await opensQueue(token, { accountId, queueId: vars["QUEUE_ID"] ?? "", env })) return token;
@@ -59,5 +58,3 @@ async function queueTokenOf({ options, env, ask, configuration }: Deployment): P
     "Cloudflare does not accept this token for the queue of the agents. It needs Account > Queues > Edit.",
   );
 }
-
-const read = async (file: string) => (file === "-" ? await text(process.stdin) : readText(file));

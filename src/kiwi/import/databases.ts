@@ -2,7 +2,7 @@ import type { ImportedDefinition } from "#kiwi/import/imported";
 
 type Databases = NonNullable<ImportedDefinition["configuration"]["databases"]>;
 
-/** Databases and their users from the statements that Kiln writes (`src/kiwi/databases.ts`). Passwords are in none of them. */
+/** Databases and their users, without passwords, from the statements that Kiln writes (`src/kiwi/databases.ts`). */
 export const databasesIn = (textAt: (path: string) => string | undefined): Databases =>
   (["pgsql", "mysql"] as const).flatMap((type) => {
     const statements = textAt(`root/usr/lib/kiln/databases/${type}.sql`);
@@ -11,7 +11,7 @@ export const databasesIn = (textAt: (path: string) => string | undefined): Datab
 
 interface Patterns {
   user: RegExp;
-  /** A database, and the text that names its users. */
+  /** A database, and the text with its users. */
   grant: RegExp;
   granted: RegExp;
 }

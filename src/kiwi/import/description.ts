@@ -6,7 +6,7 @@ import { preferencesOf } from "#kiwi/import/preferences";
 import { repositoriesOf } from "#kiwi/import/repositories";
 import type { XmlNode } from "#wire/read-xml";
 
-/** What a KIWI description says, with what lies next to it. */
+/** Reads a KIWI description with the files next to it. */
 export function importDescription(image: XmlNode, nextTo: NextTo): Imported {
   const own = areOwn(nextTo);
   const beside = own ? readOwnFiles(nextTo) : foreignFiles(nextTo);
@@ -14,6 +14,8 @@ export function importDescription(image: XmlNode, nextTo: NextTo): Imported {
   const { definition: also, files } = beside;
   const { configuration: more, packages: _, patterns: _p, bans: _b, ...rest } = also;
   const { configuration } = described.definition;
+  const locale = { ...configuration.locale, ...more.locale };
+  const settings = { ...configuration.settings, ...more.settings };
   return {
     definition: {
       ...described.definition,
@@ -21,8 +23,8 @@ export function importDescription(image: XmlNode, nextTo: NextTo): Imported {
       configuration: {
         ...configuration,
         ...more,
-        ...locales(configuration.locale, more.locale),
-        ...settingsOf(configuration, more),
+        ...(!isEmpty(locale) && { locale }),
+        ...(!isEmpty(settings) && { settings }),
       },
     },
     files,
@@ -32,27 +34,19 @@ export function importDescription(image: XmlNode, nextTo: NextTo): Imported {
 
 type Configuration = ImportedDefinition["configuration"];
 
-const locales = (one: Configuration["locale"], other: Configuration["locale"]): Pick<Configuration, "locale"> => {
-  const locale = { ...one, ...other };
-  return Object.keys(locale).length === 0 ? {} : { locale };
-};
+const isEmpty = (section: object): boolean => Object.keys(section).length === 0;
 
-const settingsOf = (one: Configuration, other: Configuration): Pick<Configuration, "settings"> => {
-  const settings = { ...one.settings, ...other.settings };
-  return Object.keys(settings).length === 0 ? {} : { settings };
-};
-
-/** Its description was written by Kiln, also if nothing lies next to it. */
+/** Whether Kiln wrote the description. It may have no files next to it. */
 const isOurs = (image: XmlNode): boolean =>
   childrenOf(image, "description").some(({ children }) =>
     children.some(({ name, text }) => name === "contact" && text === "builder@localhost"),
   );
 
-/** What the XML alone says. `ours`: Kiln wrote it. */
+/** Reads the XML alone. @param ours Kiln wrote it */
 export function describedBy(image: XmlNode, ours: boolean): Pick<Imported, "definition" | "omitted"> {
   const preferences = preferencesOf(childrenOf(image, "preferences"), ours);
   const software = softwareOf(childrenOf(image, "packages"));
-  // Its own is that of the frozen packages, and names no place.
+  // The repository in our own description is that of the frozen packages, without a URL.
   const repositories = repositoriesOf(ours ? [] : childrenOf(image, "repository"));
   const users = usersOf(image);
   const about = ours ? {} : aboutOf(image);
@@ -67,7 +61,7 @@ export function describedBy(image: XmlNode, ours: boolean): Pick<Imported, "defi
       ...chosen,
       configuration: {
         ...about,
-        ...(Object.keys(locale).length > 0 && { locale }),
+        ...(!isEmpty(locale) && { locale }),
         ...(users.found.length > 0 && { users: users.found }),
         ...(diskSizeMb !== undefined && { settings: { disk_size: Math.ceil(diskSizeMb / 1024) } }),
         ...(lvm ? { lvm } : ours && { lvm: { enabled: false } }),
@@ -93,7 +87,7 @@ const otherElements = ({ children }: XmlNode): Omission[] => {
   return [...names].map((what) => ({ what, why: "an appliance has no word for it" }));
 };
 
-/** Who wrote it is not part of an appliance. */
+/** The author of a description is not part of an appliance. */
 function aboutOf(image: XmlNode): Pick<Configuration, "description"> {
   const [specification] = childrenOf(image, "description").flatMap((one) => childrenOf(one, "specification"));
   return specification && specification.text !== "" ? { description: specification.text } : {};

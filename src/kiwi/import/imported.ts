@@ -1,6 +1,6 @@
 import type { ImageType } from "#contract/index";
 
-/** What a description says of an appliance, as the definition of docs/api/definitions.md writes it. What it lacks is absent. */
+/** The definition of an appliance (docs/api/definitions.md) from a description. Everything that the description lacks is absent. */
 export interface ImportedDefinition {
   name?: string;
   base_system?: string;
@@ -28,7 +28,7 @@ interface ImportedConfiguration {
     nameservers?: string;
   };
   firewall?: { enabled: boolean; open_port: readonly string[] };
-  /** Without passwords: a description has only hashes of them. */
+  /** Without passwords, because a description has only hashes. */
   users?: { uid: number; name: string; group: string; shell: string; homedir: string }[];
   eulas?: readonly string[];
   databases?: { type: "pgsql" | "mysql"; users: { username: string; database_list: string }[] }[];
@@ -55,23 +55,23 @@ export interface ImportedFile {
   content: Uint8Array;
 }
 
-/** Something of a description that an appliance does not get. */
+/** A part of a description that is not imported. */
 export interface Omission {
   /** `preferences/type/firmware`, or the path of a file. */
   what: string;
   why: string;
 }
 
-/** A part of the result, from one place of the description. */
+/** What was read from a description, or from a part of it. */
 export interface Imported {
   definition: ImportedDefinition;
   files: ImportedFile[];
   omitted: Omission[];
 }
 
-/** What lies next to a description. */
+/** The files next to a description. */
 export interface NextTo {
-  /** By their paths, with `/` between the parts. */
+  /** By path, with `/` between the parts. */
   files: ReadonlyMap<string, { content: Uint8Array; mode: number }>;
 }
 

@@ -6,10 +6,10 @@ import { readXml } from "#wire/read-xml";
 
 export type { Imported, ImportedFile, NextTo } from "#kiwi/import/imported";
 
-/** Where a document was found, and the service that it may be of. */
+/** The files next to a document, and the service that may have made it. */
 interface Surroundings {
   nextTo: NextTo;
-  /** Addresses of the service begin with it. */
+  /** The start of all URLs of the service. */
   serviceUrl: string;
 }
 

@@ -6,7 +6,7 @@ import type { XmlNode } from "#wire/read-xml";
 
 type Configuration = ImportedDefinition["configuration"];
 
-/** The manifest of a build (wire.md §2.7): a description, and in `extra_config` what KIWI has no words for. */
+/** Reads the manifest of a build (wire.md §2.7): a description, and in `extra_config` what KIWI descriptions cannot express. */
 export function importManifest(manifest: XmlNode, serviceUrl: string): Imported {
   const image = childrenOf(manifest, "config").flatMap((one) => childrenOf(one, "image"))[0];
   const extra = childrenOf(manifest, "extra_config")[0];
@@ -52,7 +52,7 @@ const isImageType = (text: string): text is ImageType => Object.hasOwn(imageType
 
 const emptyNode: XmlNode = { name: "", attributes: new Map(), children: [], text: "", exactText: "" };
 
-/** What the service stores itself goes by its name: elsewhere, the address is another one. */
+/** A repository that the service stores is identified by its name, because its URL differs between services. */
 function repositoryOf(node: XmlNode, serviceUrl: string): NonNullable<ImportedDefinition["repositories"]>[number] {
   const name = childrenOf(node, "name")[0]?.text ?? "";
   const url = childrenOf(node, "source")[0]?.attributes.get("path");
@@ -86,7 +86,7 @@ function configurationOf(extra: XmlNode, known: Configuration): Configuration {
       ...(firewall && { webyast_enabled: isOn("webyast") }),
     },
     ...(network && { network: networkOf(network) }),
-    // It tells no other port.
+    // A manifest has no other ports.
     ...(firewall && {
       firewall: { enabled: isOn("firewall_enabled"), open_port: ["ssh", "http"].filter((port) => isOn(port)) },
     }),

@@ -11,7 +11,7 @@ const ownScript = "# Written by Kiln from an appliance's configuration.";
 export const areOwn = ({ files }: NextTo): boolean =>
   textOf(files.get("config.sh")?.content)?.includes(ownScript) ?? false;
 
-/** What Kiln wrote next to config.xml, the other way round: `src/kiwi` has the writer of each file. */
+/** Reads the files that Kiln writes next to config.xml. The writers are in `src/kiwi`. */
 export function readOwnFiles({ files }: NextTo): Imported {
   const textAt = (path: string) => textOf(files.get(path)?.content);
   const script = textAt("config.sh") ?? "";
@@ -55,7 +55,7 @@ function pairOf(word: string): [string, string] {
   return [word.slice(0, at), word.slice(at + 1)];
 }
 
-/** What follows a command's name, for each time it is there. */
+/** The arguments of each call of a command. */
 const argumentsOf = (commands: Commands, name: string): (readonly string[])[] =>
   commands.filter(([first]) => first === name).map((words) => words.slice(1));
 
@@ -110,7 +110,7 @@ function autostartsOf(textAt: TextAt, paths: readonly string[]): NonNullable<Con
     .map((number) => {
       const command = (textAt(folder + number) ?? "").replace(/^#!\/bin\/sh\n/, "").replace(/\n$/, "");
       const unit = textAt(`root/image/kiln/units/kiln-autostart-${number}.service`) ?? "";
-      // A description may contain U+2028, which "." and "$" take for the end of a line.
+      // A description may contain U+2028, which "." and "$" treat as the end of a line.
       const description = (/\nDescription=([^\n]*)/.exec(unit)?.[1] ?? "").replaceAll("%%", "%");
       const user = (textAt(`${folder}${number}.user`) ?? "root").trim();
       return { command, description, enabled: true, user };
@@ -142,7 +142,7 @@ function scriptsOf(textAt: TextAt): NonNullable<Configuration["scripts"]> {
   };
 }
 
-/** The appliance's own files. Their contents are there only if an agent has put them there. */
+/** The appliance's own files. Their contents exist only if an agent has put them there. */
 function placedFiles(commands: Commands, files: NextTo["files"]): Pick<Imported, "files" | "omitted"> {
   const found: Imported["files"] = [];
   const omitted: Imported["omitted"] = [];

@@ -3,7 +3,7 @@ import type { ImportedDefinition, Omission } from "#kiwi/import/imported";
 
 type Chosen = Pick<ImportedDefinition, "packages" | "patterns" | "bans">;
 
-/** What `<packages>` of a description select. Of two with the same name, the one with a version counts. */
+/** The packages that a description selects. If a name appears twice, the one with a version counts. */
 export function softwareOf(sections: readonly XmlNode[]): Chosen & { omitted: Omission[] } {
   const found: Chosen = { packages: [], patterns: [], bans: [] };
   const omitted: Omission[] = [];
@@ -40,7 +40,7 @@ function readChoice({ name, attributes }: XmlNode, to: Chosen, omitted: Omission
   else omitted.push({ what: `packages/${name} ${given}`.trim(), why: "an appliance has no word for it" });
 }
 
-/** `name=version`; the architecture goes, because an appliance has only one. */
+/** Reads `name=version`. Drops the architecture, because an appliance has only one. */
 function packageOf(given: string): { name: string; version?: string } {
   const [, name = given, , version] = /^(.+?)(\.(?:x86_64|i[3-6]86|noarch))?=(.+)$/.exec(given) ?? [];
   return version === undefined ? { name } : { name, version };

@@ -3,7 +3,7 @@ import type { ImportedDefinition, Omission } from "#kiwi/import/imported";
 import { keytables } from "#kiwi/keytables";
 import type { XmlNode } from "#wire/read-xml";
 
-/** What `<preferences>` say. Others than the first type of an image are formats to build it in. */
+/** The content of `<preferences>`. Only the first type of an image is that of the appliance. */
 export interface Preferences {
   definition: Pick<ImportedDefinition, "version" | "type">;
   locale: NonNullable<ImportedDefinition["configuration"]["locale"]>;
@@ -12,7 +12,7 @@ export interface Preferences {
   omitted: Omission[];
 }
 
-/** `isOurs`: Kiln wrote it, so what has no word in the API is what every image has. */
+/** @param isOurs Kiln wrote it, so everything that is not in the API is the same in all images */
 export function preferencesOf(sections: readonly XmlNode[], isOurs: boolean): Preferences {
   const all: Preferences = { definition: {}, locale: {}, omitted: [] };
   for (const section of sections) {
@@ -79,7 +79,7 @@ function imageTypeOf(image: string, attributes: XmlNode["attributes"]): ImageTyp
   return ofKiwi[image];
 }
 
-/** The command line imports this too, and the contract's own list would bring all of zod. */
+/** Not the contract's list, because the command line imports this file and would get all of zod. */
 const ofKiwi: Readonly<Record<string, ImageType>> = { iso: "iso", kis: "net", pxe: "net" };
 
 function readSize({ text, attributes }: XmlNode, to: Preferences, omit: Omit): void {
@@ -99,7 +99,7 @@ function readVolumes({ attributes, children }: XmlNode, to: Preferences, omit: O
       const mountpoint = one.attributes.get("mountpoint") ?? (name.startsWith("@") ? "" : name);
       const size = megabytesOf(one.attributes.get("size") ?? "");
       if (size !== undefined) return [{ size, path: `/${mountpoint}` }];
-      // The volume of the whole system gets what is left, also without a word.
+      // The volume of the whole system gets the rest, so it needs no size.
       if (name !== "@root") omit("an appliance gives each volume a size", `type/systemdisk/volume ${name}`);
       return [];
     });

@@ -1,6 +1,6 @@
 /**
- * The commands of a shell script as lists of words, as far as quotes and backslashes decide it. Of what Kiln writes, that is
- * exact; another script is only searched for commands that Kiln writes.
+ * Splits a shell script into commands and words. Knows only single quotes and backslashes, which is exact for scripts that Kiln
+ * writes. Other scripts are only searched for such commands.
  */
 export function shellCommands(script: string): string[][] {
   const commands: string[][] = [[]];
