@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { access, type FileHandle } from "node:fs/promises";
+import { createReadStream, existsSync } from "node:fs";
+import { access, mkdtemp, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
 /** @param mode R_OK, W_OK, X_OK of node:fs; default: that the file exists */
@@ -35,4 +36,13 @@ export async function sha256OfFile(file: string): Promise<string> {
   const digest = createHash("sha256");
   await pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), digest);
   return digest.digest("hex");
+}
+
+/** A directory to make something in, next to what it becomes. Its name says which process makes it. */
+export const makingDir = (parent: string): Promise<string> => mkdtemp(join(parent, `making-${process.pid}-`));
+
+/** If another process has the number by now, the directory stays and only takes space. */
+export function isBeingMade(name: string): boolean {
+  const pid = /^making-(\d+)-/.exec(name)?.[1];
+  return pid !== undefined && existsSync(`/proc/${pid}`);
 }

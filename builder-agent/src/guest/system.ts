@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { isAccessible } from "../files.ts";
+import { isAccessible, isBeingMade, makingDir } from "../files.ts";
 import { outputOf } from "../process.ts";
 import { kernelInside } from "../roots/contents.ts";
 import { hostTools } from "../roots/of-build.ts";
@@ -19,7 +19,7 @@ export interface GuestSystem {
 }
 
 /** Increase it if the code that makes the files changes. Changes of packages and scripts are in the key already. */
-const makerVersion = 1;
+const makerVersion = 2;
 
 /**
  * The guest's system below `stateDir`, from a builder root or from this host's packages. Made again, which takes seconds, when
@@ -79,20 +79,22 @@ async function madeOnce(dir: string, key: string, make: Make): Promise<string> {
   return home;
 }
 
-/** A rename at the end makes it complete. Deletes earlier and interrupted versions. */
+/** A rename at the end makes it complete. Deletes earlier and interrupted versions. The doctor and the agent may do this at the same time. */
 async function makeWhole(dir: string, home: string, make: Make): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   for (const name of await readdir(dir)) {
-    if (name !== basename(home)) await rm(join(dir, name), { recursive: true, force: true });
+    if (name !== basename(home) && !isBeingMade(name)) await rm(join(dir, name), { recursive: true, force: true });
   }
-  const workDir = await mkdtemp(join(dir, "making-"));
+  const workDir = await makingDir(dir);
   try {
     const made = join(workDir, "made");
     await mkdir(made);
     await make(made, workDir);
     // QEMU opens kernel and RAM disk again, as a user that owns nothing.
     for (const name of await readdir(made)) await chmod(join(made, name), 0o644);
-    await rename(made, home);
+    await rename(made, home).catch(async (error: unknown) => {
+      if (!(await isAccessible(home))) throw error;
+    });
   } finally {
     await rm(workDir, { recursive: true, force: true });
   }

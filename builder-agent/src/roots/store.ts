@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { sha256OfFile } from "../files.ts";
+import { isBeingMade, makingDir, sha256OfFile } from "../files.ts";
 import { outputOf } from "../process.ts";
 import { RootFault } from "./definition.ts";
 import { factsInside } from "./contents.ts";
@@ -89,7 +88,7 @@ async function readRoot(dir: string, sha256: string): Promise<StoredRoot | undef
 /** A directory to make or import a root in, on the disk where it will stay. */
 export async function openRootWork(stateDir: string): Promise<{ path: string } & AsyncDisposable> {
   await mkdir(rootsDir(stateDir), { recursive: true, mode: 0o700 });
-  const path = await mkdtemp(join(rootsDir(stateDir), `making-${process.pid}-`));
+  const path = await makingDir(rootsDir(stateDir));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) };
 }
 
@@ -129,12 +128,6 @@ export async function clearRoots(stateDir: string): Promise<string[]> {
   const names = (await readdir(dir).catch((): string[] => [])).filter((name) => !good.has(name) && !isBeingMade(name));
   for (const name of names) await rm(join(dir, name), { recursive: true, force: true });
   return names;
-}
-
-/** If another process has the number by now, the directory stays and only takes space. */
-function isBeingMade(name: string): boolean {
-  const pid = /^making-(\d+)-/.exec(name)?.[1];
-  return pid !== undefined && existsSync(`/proc/${pid}`);
 }
 
 async function factsOf(squashfs: string): Promise<RootFacts> {

@@ -76,4 +76,13 @@ describe("the kernel of guests", () => {
     for (const path of [into, work]) mkdirSync(path);
     await expect(makeKernel(into, work)).rejects.toThrow(why);
   });
+
+  it("is not made without cpio", async () => {
+    await using dir = await temporaryDir();
+    withApt(dir.path, { depends: "  Depends: linux-image-6.1-cloud", image: "boot/vmlinuz-6.1-cloud" });
+    const [into, work] = [join(dir.path, "made"), join(dir.path, "work")];
+    for (const path of [into, work]) mkdirSync(path);
+    writeFileSync(join(dir.path, "bin/cpio"), "#!/bin/sh\nexit 127\n", { mode: 0o755 });
+    await expect(makeKernel(into, work)).rejects.toThrow();
+  });
 });
