@@ -34,8 +34,9 @@ async function verifyAndReport(options: VerifyOptions): Promise<void> {
   try {
     await verify(catalogue, { ...options, state }, { record, signal: stopping.signal });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    record.fail(catalogue.baseSystem.title, stopping.signal.aborted ? "It was interrupted." : why);
+    // A step that was interrupted is in the record.
+    if (!stopping.signal.aborted)
+      record.fail(catalogue.baseSystem.title, error instanceof Error ? error.message : String(error));
     throw error;
   } finally {
     const path = options.report ?? join(projectRoot, "docs/verified", `${base}.md`);

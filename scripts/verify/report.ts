@@ -41,7 +41,9 @@ export function reportOf({ title, base, startedAt, machine, steps }: Verified, e
     ...steps.map((step) => lineOf(step, run)),
   ];
   const seenIn = new Set(lines.map(({ Run }) => Run));
-  const runs = [...earlierRuns, { Run: run, ...Object.fromEntries(machine) }].filter(({ Run }) => seenIn.has(Run));
+  const runs = [...earlierRuns, { Run: run, ...Object.fromEntries(machine) }]
+    .filter(({ Run }) => seenIn.has(Run))
+    .toSorted(byRun);
   return [
     `# ${title}`,
     "",
@@ -65,6 +67,8 @@ const lineOf = ({ of, what, outcome, ms, detail }: Step, run: string): Line => (
 
 /** The steps of one thing stay in the order of the run. */
 const byWhat = (one: Line, other: Line): number => (one["What"] ?? "").localeCompare(other["What"] ?? "", "en");
+
+const byRun = (one: Line, other: Line): number => (one["Run"] ?? "").localeCompare(other["Run"] ?? "", "en");
 
 function sumOf(lines: readonly Line[]): string {
   const failed = lines.filter(({ Result }) => Result === "failed").length;

@@ -24,7 +24,10 @@ export class StepRecord {
       add("passed", seen(result));
       return result;
     } catch (error) {
-      this.#signal.throwIfAborted();
+      if (this.#signal.aborted) {
+        add("failed", "It was interrupted.");
+        throw error;
+      }
       const why = error instanceof Error ? error.message : String(error);
       if (!(error instanceof Complaint)) console.error(error);
       else print(`    ${why}`);

@@ -159,6 +159,20 @@ describe("a step", () => {
   });
 });
 
+describe("a step that is interrupted", () => {
+  it("is in the record, and ends the verification", async () => {
+    const stopping = new AbortController();
+    const record = new StepRecord(stopping.signal);
+    const work = () => {
+      stopping.abort();
+      return Promise.reject(new Error("aborted"));
+    };
+
+    await expect(record.step({ of: "Tiny", what: "boot", seen: String }, work)).rejects.toThrow("aborted");
+    expect(record.steps).toMatchObject([{ what: "boot", outcome: "failed", detail: "It was interrupted." }]);
+  });
+});
+
 describe("parseVerifyOptions", () => {
   it("takes a base, formats and templates, and passes on what is after the dashes", () => {
     expect(
