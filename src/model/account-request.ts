@@ -14,7 +14,7 @@ const Password = z
   .max(passwordLength.max, passwordRule)
   .optional();
 
-/** What the operator says of a new account. */
+/** The operator's request for a new account. */
 export const AccountRequest = z.object({
   // The name is used in Basic credentials and in paths.
   username: z.string(nameRule).regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, nameRule),

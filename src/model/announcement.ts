@@ -1,6 +1,6 @@
 import type { EventName } from "#model/event-names";
 
-/** What has happened to one thing, as receivers read it. */
+/** The state of the changed thing, as receivers read it. */
 type EventSubject =
   | {
       build: {
@@ -16,7 +16,7 @@ type EventSubject =
   | { testdrive: { id: number; build_id: number; state: string; message: string } }
   | { version: { appliance_id: number; name: string; version: string } };
 
-/** Something that happened at `at` (milliseconds since 1970). The key is made of the thing and its state: it is announced once. */
+/** Something that happened at `at` (milliseconds since 1970). The key names the thing and its state: each is announced once. */
 export interface Announcement {
   key: string;
   event: EventName;

@@ -1,10 +1,10 @@
 /**
- * A repository of deb has one address, the directory of its index, so that it can be compared and opened like any other:
+ * A Debian repository has one URL, that of its index's directory, so that it can be compared and opened like any other:
  * `http://deb.debian.org/debian/dists/bookworm#main,contrib`. After `#` are the components; without it, it is those that the
  * index suggests. A flat repository has its index and packages in one directory, without `/dists/`.
  */
 export interface AptAddress {
-  /** What the locations of packages are relative to. */
+  /** The base of the packages' locations. */
   root: string;
   /** Of the index, below the root: `dists/bookworm`; empty: flat. */
   directory: string;

@@ -1,4 +1,4 @@
-/** What the audit log tells of. */
+/** The events of the audit log. */
 export const auditEvents = [
   "sign_in.failed",
   "key.renewed",

@@ -13,7 +13,7 @@ export const AgreementText = z.object({
 });
 export type AgreementText = z.infer<typeof AgreementText>;
 
-/** What must be known of a distribution to check an appliance and to write its KIWI description. */
+/** The facts of a distribution that checking an appliance and writing its KIWI description need. */
 export const BaseSystemFacts = z.object({
   title: z.string().min(1),
   /** Absent: rpm. Catalogues and rows from before deb have none. */
@@ -29,7 +29,7 @@ export const BaseSystemFacts = z.object({
   patterns: z.record(z.string(), z.array(z.string())),
   /** Packages that an image type needs in addition to the selection, e.g. dracut-kiwi-live for iso. */
   needs: z.partialRecord(ImageType, z.array(z.string())),
-  /** Image types that it cannot be built as, each with the reason, a sentence. */
+  /** Image types that it cannot be built as, each with a message that says why. */
   cannot: z.partialRecord(ImageType, z.string().min(1)).optional(),
   /** What KIWI installs from outside before the image's own package manager exists; null: everything. */
   bootstrap: z.array(z.string()).nullable(),
@@ -44,7 +44,7 @@ export const BaseSystemFacts = z.object({
   builderNeeds: BuilderNeeds.optional(),
   /** The least memory of a testdrive: with less, its images do not boot. */
   testdriveMemoryMb: z.int().min(64).max(65_536).optional(),
-  /** How a repository that a person imports is known to be for it; the first that fits decides. */
+  /** How to recognise imported repositories for it; the first match decides. */
   detection: z
     .object({
       /** Addresses, with `*` for anything. */
@@ -74,10 +74,10 @@ export const whyNotAs = ({ cannot }: Pick<BaseSystemFacts, "cannot">, imageType:
 export const RepositoryType = z.enum(["rpm-md", "yast2", "deb"]);
 export type RepositoryType = z.infer<typeof RepositoryType>;
 
-/** What kind of packages a base system, or a repository, has. */
+/** The type of a base system's packages. */
 export const packageTypeOfBase = (facts: Pick<BaseSystemFacts, "packageType">): PackageType =>
   facts.packageType ?? "rpm";
-/** What of a base system decides which agents can build it. */
+/** The facts of a base system that decide which agents can build it. */
 export const buildPlaceOf = (facts: Pick<BaseSystemFacts, "packageType" | "builderRoot">) => ({
   packageType: packageTypeOfBase(facts),
   builderRoot: facts.builderRoot,
@@ -91,7 +91,7 @@ export const TemplatePromises = z.object({
   units: z.array(z.string().regex(/^[A-Za-z0-9@:._-]+$/)).default([]),
   /** TCP ports that answer with bytes, on their own or to an HTTP request. */
   ports: z.array(z.int().min(1).max(65_535)).default([]),
-  /** Lines for a shell of root that end with exit code 0. */
+  /** Commands for a root shell that exit with code 0. */
   commands: z.array(z.string().regex(/^[^\n\r]+$/)).default([]),
 });
 export type TemplatePromises = z.infer<typeof TemplatePromises>;

@@ -6,10 +6,10 @@ import { storedSchema } from "#wire/stored";
 export const Configuration = storedSchema(storedConfiguration);
 export type Configuration = z.infer<typeof Configuration>;
 
-/** The whole configuration of a row, with initial values for what its version of Kiln did not know; passwords as stored. */
+/** The whole configuration of a row, with initial values for newer settings; passwords as stored. */
 export const configurationOf = (appliance: { configuration: Configuration }): Configuration =>
   Configuration.parse(appliance.configuration);
 
-/** How long it is in the database. */
+/** Its length in the database. */
 export const storedBytesOf = (configuration: Configuration): number =>
   new TextEncoder().encode(JSON.stringify(configuration)).byteLength;

@@ -8,11 +8,11 @@ export interface PublishedFormat {
   md5: string;
 }
 
-/** What a published version was made from: what its page shows, and what a clone of it starts with. No secrets. */
+/** What a published version was made from. Its page shows it, and clones start with it. No secrets. */
 export interface PublishedDefinition {
   /** Every password empty. */
   configuration: Configuration;
-  /** Who can log in; a password only where it is the template's, which is no secret. */
+  /** Who can log in; with a password only if it is the template's, which is not secret. */
   accounts: { user: string; password: string }[];
   /** Ids of the appliance's repositories in their order. */
   repositoryIds: number[];

@@ -3,7 +3,7 @@ import { index, integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core
 import type { Capabilities } from "#contract/index";
 import { id, moment, uid } from "./columns.ts";
 
-/** People. The API key is found by its HMAC and shown again from its cipher; neither gives it away alone. */
+/** Accounts. The API key is found by its HMAC and shown again from its cipher; neither alone reveals it. */
 export const accounts = sqliteTable(
   "accounts",
   {
@@ -22,9 +22,9 @@ export const accounts = sqliteTable(
     quotaGb: real("quota_gb"),
     /** May use the operator's pages. */
     isOperator: integer("is_operator", { mode: "boolean" }).notNull().default(false),
-    /** When it was removed; the row goes last, when nothing of the account is left. */
+    /** When it was removed; the row is deleted last, when nothing else of the account is left. */
     removedAt: moment("removed_at"),
-    /** When the sweep last went on with its removal. */
+    /** When the sweep last continued its removal. */
     removalTriedAt: moment("removal_tried_at"),
   },
   (table) => [

@@ -2,7 +2,7 @@ import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqli
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
 import { id, moment } from "./columns.ts";
 
-/** Who did what that matters for security. What happens again within a minute is counted in the same row. */
+/** Acts that matter for security. Repetitions within a minute are counted in one row. */
 export const auditLog = sqliteTable(
   "audit_log",
   {
@@ -10,7 +10,7 @@ export const auditLog = sqliteTable(
     /** 0: no account's, but the operator's or an agent's. */
     accountId: integer("account_id").notNull(),
     event: text("event").notNull().$type<AuditEvent>(),
-    /** `key`, `page`, `token 3`, `operator`, `service`; empty: who failed to sign in. */
+    /** `key`, `page`, `token 3`, `operator`, `service`; empty: a failed sign-in. */
     actor: text("actor").notNull(),
     detail: text("detail", { mode: "json" }).notNull().$type<AuditDetail>(),
     /** The client's, of the first time. */

@@ -6,14 +6,14 @@ export const moment = (name: string) => integer(name, { mode: "timestamp_ms" });
 /** An id that is never used twice, not even after its row is deleted. Only a restored database uses it again. */
 export const id = () => integer("id").primaryKey({ autoIncrement: true });
 
-/** Names what a row has outside of the database. An id comes again after a restore; this never does. Rows from before have their id here. */
+/** Names what a row has outside the database. After a restore an id is used again, a uid never. Older rows have their id here. */
 export const uid = () =>
   text("uid")
     .notNull()
     .unique()
     .$defaultFn(() => crypto.randomUUID());
 
-/** The request with an Idempotency-Key that made the row: its repeat finds it, and cannot make another. */
+/** The request with an Idempotency-Key that added the row: a repeat finds the row, and cannot add another. */
 export const requestId = () => text("request_id").unique();
 
 /** An overlay file: its name, its place and owner in the image, and its content. */

@@ -16,7 +16,7 @@ export const overlayFiles = sqliteTable(
   ],
 );
 
-/** Bytes that a picture takes, its thumbnail with it: appliances and published versions name it by its blob. */
+/** The bytes of a picture and its thumbnail: appliances and published versions name it by its blob. */
 export const pictureSizes = sqliteTable("picture_sizes", {
   blobId: text("blob_id").primaryKey(),
   bytes: integer("bytes").notNull(),
@@ -30,7 +30,7 @@ export const gpgKeys = sqliteTable(
     applianceId: integer("appliance_id").notNull(),
     name: text("name").notNull(),
     target: text("target", { enum: ["rpm"] }).notNull(),
-    /** Of the primary key, in lower-case hex: by it the same key is known again in another armour. */
+    /** Of the primary key, in lower-case hex: identifies the same key in another armour. */
     fingerprint: text("fingerprint").notNull(),
     /** ASCII armour, always written by this service. */
     key: text("key").notNull(),

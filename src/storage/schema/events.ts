@@ -17,15 +17,15 @@ export const webhooks = sqliteTable(
     createdAt: moment("created_at").notNull(),
     /** The first failure since the last success; null: the last delivery succeeded, or there was none. */
     failingSince: moment("failing_since"),
-    /** Why it is sent nothing any more; null: it is. */
+    /** Why it is disabled; null: it is enabled. */
     disabledReason: text("disabled_reason"),
   },
   (table) => [index("webhooks_account").on(table.accountId)],
 );
 
 /**
- * What has happened and may not have been announced yet: written in one batch with the thing itself, and gone once the
- * account's Events object has it.
+ * Events that may not have been announced yet: written in one batch with their cause, and deleted once the account's Events object
+ * has them.
  */
 export const eventOutbox = sqliteTable(
   "event_outbox",
@@ -33,7 +33,7 @@ export const eventOutbox = sqliteTable(
     id: id(),
     accountId: integer("account_id").notNull(),
     announcement: text("announcement", { mode: "json" }).notNull().$type<Announcement>(),
-    /** When it was tried last, or written: the one that waits longest is next. */
+    /** When it was last tried, or written: the one that has waited longest is next. */
     triedAt: moment("tried_at").notNull(),
   },
   (table) => [index("event_outbox_tried").on(table.triedAt), index("event_outbox_account").on(table.accountId)],

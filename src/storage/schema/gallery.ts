@@ -80,8 +80,8 @@ export const publishedFiles = sqliteTable(
 );
 
 /**
- * One row for each appliance in the gallery: what lists are ordered by, without a look at the snapshots and at what
- * people did. Written again with every publication, rating and use (storage/gallery-listings.ts).
+ * One row for each appliance in the gallery, by which lists are ordered without reading snapshots and opinions. Written again with
+ * every publication, rating and use (storage/gallery-listings.ts).
  */
 export const galleryListings = sqliteTable(
   "gallery_listings",

@@ -2,7 +2,7 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { moment } from "./columns.ts";
 import { repositories } from "./repositories.ts";
 
-/** Imports that have been asked for. Of each account one quick and one patient import at a time has its turn. */
+/** Requested imports. One quick and one patient import of each account at a time has its turn. */
 export const importTurns = sqliteTable(
   "import_turns",
   {

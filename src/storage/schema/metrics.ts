@@ -1,12 +1,12 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { moment } from "./columns.ts";
 
-/** What has happened since the service began. Here, because isolates and objects share no memory. */
+/** Counts since the service began. In the database, because isolates and objects share no memory. */
 export const counters = sqliteTable(
   "counters",
   {
     name: text("name").notNull(),
-    /** What tells counts of one name apart, e.g. the code of a refusal. */
+    /** Distinguishes counts of one name, e.g. the code of a refusal. */
     label: text("label").notNull(),
     value: integer("value").notNull(),
     changedAt: moment("changed_at").notNull(),
@@ -14,7 +14,7 @@ export const counters = sqliteTable(
   (table) => [primaryKey({ columns: [table.name, table.label] })],
 );
 
-/** When each chore of the sweep last succeeded; one that never did: when it was first asked for. */
+/** When each chore of the sweep last succeeded; if it never did, when it was first requested. */
 export const choreRuns = sqliteTable("chore_runs", {
   chore: text("chore").primaryKey(),
   succeededAt: moment("succeeded_at").notNull(),

@@ -1,7 +1,7 @@
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { moment } from "./columns.ts";
 
-/** Roots that agents prepared and gave away, so that others need not prepare them for another format of an appliance. */
+/** Roots that agents prepared and share, so that others need not prepare them for another format of an appliance. */
 export const preparedRoots = sqliteTable(
   "prepared_roots",
   {

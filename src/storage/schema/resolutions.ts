@@ -2,18 +2,18 @@ import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { appliances } from "./appliances.ts";
 import { moment } from "./columns.ts";
 
-/** What the last change of each appliance's selection led to, so that the next one need not be resolved twice. */
+/** The image after the last change of each appliance's selection, so that the next change is resolved only once. */
 export const lastImages = sqliteTable("last_images", {
   applianceId: integer("appliance_id")
     .primaryKey()
     .references(() => appliances.id, { onDelete: "cascade" }),
-  /** SHA-256 of all that decided it: repositories with their revisions, architecture, requests. */
+  /** SHA-256 of everything that decided it: repositories with their revisions, architecture, requests. */
   question: text("question").notNull(),
   /** name-version-release.arch of every package; null: it did not resolve. */
   packages: text("packages", { mode: "json" }).$type<string[]>(),
 });
 
-/** What the last examination of each appliance said, for lists, which examine nothing. */
+/** The result of each appliance's last examination, for lists: they do not examine. */
 export const lastStatuses = sqliteTable("last_statuses", {
   applianceId: integer("appliance_id")
     .primaryKey()

@@ -25,12 +25,12 @@ export const resumableUploads = sqliteTable(
     /** What the client calls the file. */
     sentName: text("sent_name"),
     length: integer("length").notNull(),
-    /** How much of it is stored. It reaches the length in the moment in which the file is complete. */
+    /** How much of it is stored. Equals the length only when the file is complete. */
     offset: integer("received_bytes").notNull().default(0),
     blobId: text("blob_id").notNull().unique(),
     /** R2's multipart upload of the blob. */
     multipartId: text("multipart_id").notNull(),
-    /** The request that writes it now, and when that is taken for dead. */
+    /** The request that writes it now, and when that counts as dead. */
     leaseId: text("lease_id"),
     leaseEndsAt: moment("lease_ends_at"),
     createdAt: moment("created_at").notNull(),

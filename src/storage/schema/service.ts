@@ -23,7 +23,7 @@ export const frozenBlobs = sqliteTable(
   (table) => [primaryKey({ columns: [table.buildId, table.blobId] }), index("frozen_blobs_blob").on(table.blobId)],
 );
 
-/** When a row that named a blob went or changed; the sweeper removes what nothing names any more an hour later. */
+/** When a row that named a blob was deleted or changed. An hour later, the sweep removes blobs that no row names. */
 export const releasedBlobs = sqliteTable(
   "released_blobs",
   {
@@ -54,7 +54,7 @@ export const idempotentAnswers = sqliteTable(
     key: text("key").notNull(),
     /** SHA-256 over method, path, query and body: the same key for another request is a conflict. */
     requestSha256: text("request_sha256").notNull(),
-    /** What the request makes has this for a name, so that a repeat finds it. The same for each repeat. */
+    /** The name of what the request adds, so that a repeat finds it. The same for each repeat. */
     requestId: text("request_id")
       .notNull()
       .$defaultFn(() => crypto.randomUUID()),
@@ -63,7 +63,7 @@ export const idempotentAnswers = sqliteTable(
     contentType: text("content_type"),
     /** Sealed; also null for an answer that was too large to be stored. */
     body: text("body"),
-    /** When the request came that has the key: also tells it from an earlier one that lost it. */
+    /** When the request that holds the key came: also distinguishes it from an earlier holder. */
     createdAt: moment("created_at").notNull(),
     /** A running request that does not renew this before then is dead. */
     leaseEndsAt: moment("lease_ends_at").notNull(),

@@ -16,7 +16,7 @@ export const storedPackages = sqliteTable(
     /** The folder of its pieces in R2; null: no agent has sent it. */
     blob: text("blob"),
     pieces: integer("pieces").notNull().default(0),
-    /** When no build needed it any more; null: one does. */
+    /** When the last build stopped needing it; null: a build needs it. */
     releasedAt: moment("released_at"),
   },
   (table) => [

@@ -3,7 +3,7 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Scope } from "#model/scope";
 import { id, moment, uid } from "./columns.ts";
 
-/** What opens an account for some calls only. The secret itself is not stored: a token is found by its HMAC. */
+/** Tokens, which open an account for some calls only. The secret is not stored: a token is found by its HMAC. */
 export const tokens = sqliteTable(
   "tokens",
   {
