@@ -2,7 +2,7 @@ import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 import type { FrozenKey } from "#contract/index";
 import type { Catalogue } from "#model/catalogue";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { nextEdit } from "./edits.ts";
 import { insertFrom } from "./inserts.ts";
 import {
@@ -58,9 +58,7 @@ function hideMissing(db: Database, catalogue: Catalogue, members: Template[]): S
   return db
     .update(templates)
     .set({ hidden: true })
-    .where(
-      sql`${templates.catalogue} = ${catalogue.name} AND ${templates.applianceId} NOT IN (SELECT value FROM json_each(${JSON.stringify(kept)}))`,
-    );
+    .where(sql`${templates.catalogue} = ${catalogue.name} AND ${templates.applianceId} NOT IN ${fromJson(kept)}`);
 }
 
 const saveRepositories = (db: Database, catalogue: Catalogue, keys: FrozenKey[]): Statement[] =>

@@ -1,6 +1,6 @@
 import { inArray, lt, sql, and } from "drizzle-orm";
 import { contentKey, thumbnailKey } from "./blobs.ts";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { releasedBlobs } from "./schema.ts";
 
 /** Every key that a content may have in R2. */
@@ -52,5 +52,4 @@ export async function forgetReleased(db: Database, blobIds: string[], before: Da
   await db.delete(releasedBlobs).where(and(isOneOf(blobIds), lt(releasedBlobs.releasedAt, before)));
 }
 
-const isOneOf = (blobIds: string[]) =>
-  inArray(releasedBlobs.blobId, sql`(SELECT value FROM json_each(${JSON.stringify(blobIds)}))`);
+const isOneOf = (blobIds: string[]) => inArray(releasedBlobs.blobId, fromJson(blobIds));

@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, isNull, lt, lte, or, sql } from "drizzle-orm";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { importTurns } from "./schema.ts";
 
@@ -23,7 +23,7 @@ export async function askForImports(db: Database, repositoryIds: readonly number
       askedAt: now,
       tries: 0,
     },
-    sql`FROM repositories WHERE id IN (SELECT value FROM json_each(${JSON.stringify(repositoryIds)}))`,
+    sql`FROM repositories WHERE id IN ${fromJson(repositoryIds)}`,
   )
     .onConflictDoUpdate({
       target: importTurns.repositoryId,

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, sql } from "drizzle-orm";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { deletePackages } from "./packages.ts";
 import { imports } from "./schema.ts";
 
@@ -71,7 +71,7 @@ export async function findImports(db: Database, ids: string[]): Promise<Set<stri
   const rows = await db
     .select({ id: imports.id })
     .from(imports)
-    .where(inArray(imports.id, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`));
+    .where(inArray(imports.id, fromJson(ids)));
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { choreRuns } from "./schema.ts";
 
 /** How many of each there are now. */
@@ -49,7 +49,7 @@ export const listChoreRuns = (db: Database): Promise<ChoreRun[]> => db.query.cho
 export async function saveChores(db: Database, chores: readonly string[], at: Date): Promise<void> {
   const rows = chores.map((chore) => ({ chore, succeededAt: at }));
   await db.batch([
-    db.delete(choreRuns).where(sql`chore NOT IN (SELECT value FROM json_each(${JSON.stringify(chores)}))`),
+    db.delete(choreRuns).where(sql`chore NOT IN ${fromJson(chores)}`),
     db.insert(choreRuns).values(rows).onConflictDoNothing(),
   ]);
 }

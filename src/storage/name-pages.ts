@@ -1,5 +1,5 @@
 import { sql, type SQL } from "drizzle-orm";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 
 const namesInPage = 32;
 
@@ -36,7 +36,7 @@ export async function findByShortName(
 ): Promise<readonly number[]> {
   const shown = await db.all<{ importId: string }>(sql`
     SELECT DISTINCT import_id AS importId FROM repositories
-    WHERE id IN (SELECT value FROM json_each(${JSON.stringify(repositoryIds)})) AND import_id IS NOT NULL`);
+    WHERE id IN ${fromJson(repositoryIds)} AND import_id IS NOT NULL`);
   const [first, ...others] = shown.map(({ importId }) =>
     db.select({ id: sql<number>`id` }).from(sql`(${inImport(importId, search)})`),
   );
@@ -44,7 +44,7 @@ export async function findByShortName(
 }
 
 function inImport(importId: string, { arches, needle, limit }: Omit<ShortSearch, "repositoryIds">): SQL {
-  const fits = sql`arch IN (SELECT value FROM json_each(${JSON.stringify(arches)}))`;
+  const fits = sql`arch IN ${fromJson(arches)}`;
   const beginning = writings(needle).map(
     (text) => sql`SELECT id FROM (
       SELECT id FROM packages WHERE import_id = ${importId} AND name >= ${text} AND name < ${text} || char(1114111) AND ${fits}

@@ -1,6 +1,6 @@
 import { sql, type SQL } from "drizzle-orm";
 import { jsonBatches, type SearchRow } from "#repodata/search-rows";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { deleteNamePages, findByShortName } from "./name-pages.ts";
 
 /** A package as search shows it. */
@@ -74,7 +74,7 @@ export async function searchPackages(
       p.checksum_type AS checksumType, p.checksum, p.pattern
     FROM packages AS p ${showing(repositoryIds)}
     WHERE p.import_id IN ${shownImports(repositoryIds)}
-      AND p.arch IN (SELECT value FROM json_each(${JSON.stringify(arches)}))
+      AND p.arch IN ${fromJson(arches)}
       AND ${allFields ? sql`true` : await candidates(db, { repositoryIds, arches, needle, limit })}
       AND (${sql.join(matches, sql` OR `)})
     ORDER BY ${rank(sql`p.name`, needle)}, p.name, r.id, p.id
@@ -162,7 +162,7 @@ export async function similarNames(
         SELECT rowid AS id FROM packages_fts WHERE name LIKE ${`%${piece}%`} LIMIT ${maxLookedAt}
       ) AS hit CROSS JOIN packages AS p ON p.id = hit.id
       WHERE p.pattern IS NULL AND p.import_id IN ${shownImports(repositoryIds)}
-        AND p.arch IN (SELECT value FROM json_each(${JSON.stringify(arches)}))
+        AND p.arch IN ${fromJson(arches)}
       LIMIT ${maxSimilar})`;
   const rows = await db.all<{ name: string }>(sql.join(pieces.map(ofPiece), sql` UNION `));
   return rows.map(({ name }) => name);
@@ -179,10 +179,10 @@ export async function listPatterns(db: Database, repositoryIds: readonly number[
 /** The repositories that show a package's import. After the packages, which the indexes have found (https://sqlite.org/optoverview.html#crossjoin). */
 const showing = (repositoryIds: readonly number[]) =>
   sql`CROSS JOIN repositories AS r ON r.import_id = p.import_id
-        AND r.id IN (SELECT value FROM json_each(${JSON.stringify(repositoryIds)}))`;
+        AND r.id IN ${fromJson(repositoryIds)}`;
 
 const shownImports = (repositoryIds: readonly number[]) =>
-  sql`(SELECT import_id FROM repositories WHERE id IN (SELECT value FROM json_each(${JSON.stringify(repositoryIds)})))`;
+  sql`(SELECT import_id FROM repositories WHERE id IN ${fromJson(repositoryIds)})`;
 
 /** lower() knows ASCII only, which is all that names of packages have. */
 const holds = (column: SQL, needle: string) => sql`instr(lower(${column}), lower(${needle})) > 0`;
@@ -197,7 +197,7 @@ async function candidates(
 ): Promise<SQL> {
   if (hasTrigram(needle)) return byTrigrams(search.repositoryIds, needle);
   const ids = await findByShortName(db, { needle, ...search });
-  return sql`p.id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+  return sql`p.id IN ${fromJson(ids)}`;
 }
 
 const hasTrigram = (needle: string): boolean => [...needle].length >= 3;

@@ -1,7 +1,7 @@
 import { inArray, sql } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import { contentKey, thumbnailKey } from "./blobs.ts";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { nextEdit } from "./edits.ts";
 import { insertFrom } from "./inserts.ts";
 import { releaseBlobs } from "./released-blobs.ts";
@@ -84,7 +84,5 @@ export async function clearPicture(
 
 /** For blobs that are gone. */
 export async function forgetPictureSizes(db: Database, blobIds: string[]): Promise<void> {
-  await db
-    .delete(pictureSizes)
-    .where(inArray(pictureSizes.blobId, sql`(SELECT value FROM json_each(${JSON.stringify(blobIds)}))`));
+  await db.delete(pictureSizes).where(inArray(pictureSizes.blobId, fromJson(blobIds)));
 }

@@ -1,5 +1,5 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { preparedRoots } from "./schema.ts";
 
 export type PreparedRoot = typeof preparedRoots.$inferSelect;
@@ -21,12 +21,7 @@ export async function findPreparedBlobs(db: Database, buildUids: string[]): Prom
   const rows = await db
     .select({ blobKey: preparedRoots.blobKey })
     .from(preparedRoots)
-    .where(
-      inArray(
-        preparedRoots.buildId,
-        sql`(SELECT id FROM builds WHERE uid IN (SELECT value FROM json_each(${JSON.stringify(buildUids)})))`,
-      ),
-    );
+    .where(inArray(preparedRoots.buildId, sql`(SELECT id FROM builds WHERE uid IN ${fromJson(buildUids)})`));
   return new Set(rows.map(({ blobKey }) => blobKey));
 }
 

@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, isNull, or, sql, type SQL } from "drizzle-orm";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { edited } from "./edits.ts";
 import { insertFrom } from "./inserts.ts";
 import { counts } from "./limits.ts";
@@ -221,6 +221,3 @@ export async function removeApplianceRepository(
 /** Everyone's, and the account's own. */
 export const visibleTo = (accountId: number) =>
   or(isNull(repositories.accountId), eq(repositories.accountId, accountId));
-
-const fromJson = (values: readonly (number | string)[]): SQL =>
-  sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;

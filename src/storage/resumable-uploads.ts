@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, lt, or, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { insertFrom, insertWhere } from "./inserts.ts";
 import { counts } from "./limits.ts";
 import { resumableUploadParts as parts, resumableUploads as uploads } from "./schema.ts";
@@ -127,7 +127,7 @@ export async function deleteResumableUpload(db: Database, id: number): Promise<v
 export async function findBlobsOfUploads(db: Database, blobIds: readonly string[]): Promise<Set<string>> {
   const rows = await db.all<{ blobId: string }>(
     sql`SELECT blob_id AS blobId FROM resumable_uploads
-        WHERE blob_id IN (SELECT value FROM json_each(${JSON.stringify(blobIds)}))`,
+        WHERE blob_id IN ${fromJson(blobIds)}`,
   );
   return new Set(rows.map(({ blobId }) => blobId));
 }

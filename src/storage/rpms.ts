@@ -1,6 +1,6 @@
 import { and, asc, eq, ne, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
 import { releaseBlobs } from "./released-blobs.ts";
 import { rpms } from "./schema.ts";
@@ -70,7 +70,7 @@ const release = (db: Database, which: SQL) =>
 
 /** Those of the blobs that an upload names, finished or not, or a build that is not over. */
 export async function findUsedBlobIds(db: Database, blobIds: string[]): Promise<Set<string>> {
-  const asked = sql`(SELECT value FROM json_each(${JSON.stringify(blobIds)}))`;
+  const asked = fromJson(blobIds);
   const rows = await db.all<{ blobId: string }>(
     sql`SELECT blob_id AS blobId FROM rpms WHERE blob_id IN ${asked}
         UNION SELECT blob_id FROM resumable_uploads WHERE blob_id IN ${asked}

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { packageNeeds, serviceSettings, storedPackages } from "./schema.ts";
 
@@ -93,7 +93,7 @@ export async function listBuildsInNeed(
 
 /** Deletes what these builds needed. The last hour of packages that no other build needs begins now. */
 export async function releasePackages(db: Database, buildIds: readonly number[], now: Date): Promise<void> {
-  const ids = sql`(SELECT value FROM json_each(${JSON.stringify(buildIds)}))`;
+  const ids = fromJson(buildIds);
   await db.batch([
     db
       .update(storedPackages)
@@ -134,11 +134,6 @@ export async function findStoredBlobs(db: Database, blobs: readonly string[]): P
   const named = await db
     .select({ blob: storedPackages.blob })
     .from(storedPackages)
-    .where(
-      and(
-        isNotNull(storedPackages.blob),
-        inArray(storedPackages.blob, sql`(SELECT value FROM json_each(${JSON.stringify(blobs)}))`),
-      ),
-    );
+    .where(and(isNotNull(storedPackages.blob), inArray(storedPackages.blob, fromJson(blobs))));
   return new Set(named.flatMap(({ blob }) => blob ?? []));
 }

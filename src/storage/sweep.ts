@@ -1,5 +1,5 @@
 import { eq, inArray, sql } from "drizzle-orm";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { builds, sweepPositions } from "./schema.ts";
 
 /** What the sweep needs to know of a build whose blobs it found. */
@@ -9,7 +9,7 @@ export type KeptBuild = Pick<typeof builds.$inferSelect, "uid" | "status" | "ima
 export const findKept = (db: Database, uids: string[]): Promise<KeptBuild[]> =>
   db.query.builds.findMany({
     columns: { uid: true, status: true, imageKey: true, filesKey: true, filesIndexKey: true },
-    where: inArray(builds.uid, sql`(SELECT value FROM json_each(${JSON.stringify(uids)}))`),
+    where: inArray(builds.uid, fromJson(uids)),
   });
 
 /** Those of the frozen inputs that a row names. */
@@ -17,7 +17,7 @@ export async function findUsedInputs(db: Database, digests: string[]): Promise<S
   const rows = await db
     .selectDistinct({ sha256: builds.inputSha256 })
     .from(builds)
-    .where(inArray(builds.inputSha256, sql`(SELECT value FROM json_each(${JSON.stringify(digests)}))`));
+    .where(inArray(builds.inputSha256, fromJson(digests)));
   return new Set(rows.map(({ sha256 }) => sha256));
 }
 
