@@ -75,13 +75,14 @@ describe("an appliance's head", () => {
     expect(textOf(page, "#status")).toBe("Cannot be built");
     expect(page.querySelector(".build .primary")?.hasAttribute("disabled")).toBe(true);
     expect(textOf(page, "#problems .solutions")).toBe("Remove no-such-package");
-    const fields = { do: "remove", package: "no-such-package", form_token: await firefox.formToken() };
-    const answer = await firefox.post(`/appliance/${id}/fix`, fields, { referer: `https://kiln.test/appliance/${id}` });
-    expect([answer.status, answer.headers.get("location")]).toEqual([303, `https://kiln.test/appliance/${id}`]);
+    const fields = { do: "remove", kind: "package", name: "no-such-package", form_token: await firefox.formToken() };
+    const referer = `https://kiln.test/appliance/${id}`;
+    const answer = await firefox.post(`/appliance/${id}/software`, fields, { referer });
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, referer]);
     const after = await overview(id);
     expect(textOf(after, "#status")).toBe("Ready to build");
-    expect(textOf(after, "#result p")).toBe("no-such-package is removed.");
-    expect(after.querySelector("#result [name=do]")?.getAttribute("value")).toBe("install");
+    expect(textOf(after, "#result p")).toContain("no-such-package is removed: ");
+    expect(after.querySelector("#result [name=do]")?.getAttribute("value")).toBe("add");
   });
 });
 

@@ -1,9 +1,7 @@
 import { z } from "zod";
 import { startBuild } from "#domain/builds/build";
 import { Refusal } from "#domain/refusal";
-import { deselect, select } from "#domain/software/software";
 import { factory } from "../../factory.ts";
-import { placeToGoOn } from "../../session.ts";
 import { submit } from "../../submit.ts";
 import { formats } from "./formats.ts";
 import { showOverview } from "./overview.tsx";
@@ -11,13 +9,10 @@ import { applianceAt, applianceRoute, withOwnAppliance } from "./with-appliance.
 
 const Builds = z.object({ version: z.string().optional(), force: z.string().optional() });
 
-const Fix = z.object({ do: z.enum(["install", "remove"]), package: z.string({ error: "Name the package." }).max(255) });
-
-/** What the head of every page of an appliance can do. */
+/** Starts the builds that the head of an appliance's pages and its build page ask for. */
 export const applianceActions = factory
   .createApp()
   .use(`${applianceRoute}/builds`, ...withOwnAppliance)
-  .use(`${applianceRoute}/fix`, ...withOwnAppliance)
   .post(`${applianceRoute}/builds`, (c) =>
     submit(c, {
       fields: Builds,
@@ -38,25 +33,9 @@ export const applianceActions = factory
         return { to: applianceAt(applianceId, "build"), result: { text: text.slice(0, 500) } };
       },
     }),
-  )
-  .post(`${applianceRoute}/fix`, (c) =>
-    submit(c, {
-      fields: Fix,
-      rate: "software",
-      again: showOverview,
-      act: async ({ do: what, package: name }) => {
-        const { db, appliance } = c.var;
-        const change = what === "install" ? select : deselect;
-        await change({ env: c.env, db }, appliance, { kind: "package", name });
-        const text = what === "install" ? `${name} is added.` : `${name} is removed.`;
-        const fields = { do: what === "install" ? "remove" : "install", package: name };
-        const undo = { action: applianceAt(appliance.id, "fix"), fields };
-        return { to: placeToGoOn(c.var.baseUrl, c.req.header("referer")), result: { text, undo } };
-      },
-    }),
   );
 
-/** Another format of the same form: if it cannot be built now, the one that has started stays. */
+/** Starts another format of the same form. If it cannot be built now, the first still can. */
 async function startOther(imageType: string, start: () => Promise<unknown>): Promise<string> {
   try {
     await start();

@@ -6,7 +6,7 @@ import { Picture } from "../../parts/picture.tsx";
 import { State } from "../../parts/state.tsx";
 import { number } from "../../parts/words.ts";
 import { formatWords, formats } from "./formats.ts";
-import { pictureOf } from "./picture-of.ts";
+import { pictureOf } from "./pictures.ts";
 import { factsOf, stateOf } from "./state-of.tsx";
 import { Tabs, type Tab } from "./tabs.tsx";
 import { applianceAt } from "./with-appliance.ts";

@@ -25,13 +25,17 @@ function solutionOf(applianceId: number, { solution }: Issue) {
   if (!solution) return undefined;
   const { type, package: name } = solution;
   return (
-    <ActionButton action={applianceAt(applianceId, "fix")} fields={{ do: type, package: name }} look="small">
+    <ActionButton
+      action={applianceAt(applianceId, "software")}
+      fields={{ do: type === "install" ? "add" : "remove", kind: "package", name }}
+      look="small"
+    >
       {type === "install" ? "Add" : "Remove"} {name}
     </ActionButton>
   );
 }
 
-/** A sentence of the service may end with the address of a page of it. */
+/** A message may end with the URL of a page of the service. */
 const WithLink = ({ text }: { text: string }) => {
   const [, words, address] = /^(.*) (https?:\/\/[^\s]+\/agreements\/[^\s]+)$/s.exec(text) ?? [];
   return address === undefined ? (

@@ -6,22 +6,17 @@ import { withSession } from "../../session.ts";
 export const applianceRoute = "/appliance/:id{\\d+}";
 export const applianceAt = (id: number, tab = ""): string => `/appliance/${id}${tab === "" ? "" : `/${tab}`}`;
 
-/** A page of an appliance that this person may read. Anyone else's does not exist. */
-export const withAppliance = [
-  withSession,
-  factory.createMiddleware(async (c, next) => {
-    const id = pathId(c, "id", "invalid_appliance_id");
-    c.set("appliance", await getAppliance(c.var.db, c.var.account.id, id));
-    await next();
-  }),
-] as const;
+const withFound = (find: typeof getAppliance) =>
+  [
+    withSession,
+    factory.createMiddleware(async (c, next) => {
+      c.set("appliance", await find(c.var.db, c.var.account.id, pathId(c, "id", "invalid_appliance_id")));
+      await next();
+    }),
+  ] as const;
 
-/** A page that changes the appliance: it is the person's own. */
-export const withOwnAppliance = [
-  withSession,
-  factory.createMiddleware(async (c, next) => {
-    const id = pathId(c, "id", "invalid_appliance_id");
-    c.set("appliance", await getOwnAppliance(c.var.db, c.var.account.id, id));
-    await next();
-  }),
-] as const;
+/** For a page of an appliance that this person may read. Another account's does not exist. */
+export const withAppliance = withFound(getAppliance);
+
+/** For a page that changes the appliance: it is the person's own. */
+export const withOwnAppliance = withFound(getOwnAppliance);

@@ -8,7 +8,7 @@ import { Moment } from "../../parts/moment.tsx";
 import { Picture } from "../../parts/picture.tsx";
 import { Progress, State } from "../../parts/state.tsx";
 import { counted, secondsLeft, size } from "../../parts/words.ts";
-import { pictureOf } from "../appliance/picture-of.ts";
+import { pictureOf } from "../appliance/pictures.ts";
 import { stateOf } from "../appliance/state-of.tsx";
 import { applianceAt } from "../appliance/with-appliance.ts";
 

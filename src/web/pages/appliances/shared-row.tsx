@@ -2,7 +2,7 @@ import type { listSharedWith } from "#storage/shares";
 import { ActionButton } from "../../parts/button.tsx";
 import { Picture } from "../../parts/picture.tsx";
 import { State } from "../../parts/state.tsx";
-import { pictureOf } from "../appliance/picture-of.ts";
+import { pictureOf } from "../appliance/pictures.ts";
 import { applianceAt } from "../appliance/with-appliance.ts";
 
 export type Shared = Awaited<ReturnType<typeof listSharedWith>>[number];

@@ -2,7 +2,7 @@ import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Moment } from "../../../parts/moment.tsx";
 import { applianceAt } from "../with-appliance.ts";
-import type { Builds } from "./builds.ts";
+import type { Builds } from "./image.tsx";
 
 /** Why the last build has no image, if it has none. */
 export const LastFailure = ({ seen: { applianceId, over } }: { seen: Builds }) => {

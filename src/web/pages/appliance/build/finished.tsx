@@ -4,8 +4,7 @@ import { Moment } from "../../../parts/moment.tsx";
 import { Empty, Panel } from "../../../parts/panel.tsx";
 import { TypeBadge } from "../../../parts/state.tsx";
 import { applianceAt } from "../with-appliance.ts";
-import type { Builds } from "./builds.ts";
-import { DeleteBuild, Image, nameOf } from "./image.tsx";
+import { DeleteBuild, Image, nameOf, type Builds } from "./image.tsx";
 
 /** The builds that are over, newest first, with all that can be done with them. */
 export const Finished = ({ seen }: { seen: Builds }) => {

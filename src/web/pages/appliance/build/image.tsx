@@ -9,7 +9,14 @@ import { Facts } from "../../../parts/panel.tsx";
 import { TypeBadge } from "../../../parts/state.tsx";
 import { duration, size } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
-import type { Builds } from "./builds.ts";
+
+/** What the page shows below the head. */
+export interface Builds {
+  applianceId: number;
+  /** Over, newest first. */
+  over: readonly Build[];
+  baseUrl: string;
+}
 
 interface ImageProps {
   build: Build;

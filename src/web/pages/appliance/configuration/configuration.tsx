@@ -7,8 +7,7 @@ import { factory, type WebEnv } from "../../../factory.ts";
 import { submit } from "../../../submit.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
-import { changeOf } from "./document.ts";
-import { faultIn } from "./faults.ts";
+import { changeOf, faultIn } from "./document.ts";
 import { keyActions, Keys } from "./keys.tsx";
 import { changeEntry, ListForms } from "./list.tsx";
 import { pictureActions, Pictures } from "./pictures.tsx";
@@ -34,11 +33,7 @@ export const configurationPage = factory
   .post(`${route}/:section`, (c) =>
     submit(c, {
       fields: z.record(z.string(), z.string()),
-      faultOf: (refusal) =>
-        faultIn(
-          refusal,
-          sectionOf(c).settings.map(({ path: name, label }) => ({ name, label })),
-        ),
+      faultOf: (refusal) => faultIn(refusal, sectionOf(c).settings),
       again: showSection,
       act: async (values) => {
         const { db, account, appliance } = c.var;

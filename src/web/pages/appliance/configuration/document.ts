@@ -7,17 +7,18 @@ import { readJson } from "#wire/read-json";
 import { readDocument } from "#wire/read";
 import { writeJson } from "#wire/json";
 import { viewOf } from "#wire/view";
+import type { FormField } from "./form-field.tsx";
 import type { Setting } from "./sections.ts";
 
-/** The forms speak of the same document as the API, so its reader reads them. */
+/** The forms are about the same document as the API, so its reader reads them. */
 
 const viewer = { baseUrl: "", version: { name: "v2" } } as const;
 
-/** What a field of a form shows. A list is written with commas. */
-export function shownValue(shown: ShownConfiguration, { path, kind, stored }: Setting): string {
+/** What a field of a form shows. A list is separated by commas. */
+export function shownValue(shown: ShownConfiguration, { name, kind, stored }: Setting): string {
   if (stored) return stored(shown.configuration);
   const document: unknown = JSON.parse(writeJson("configuration", viewOf(configuration, shown, viewer)));
-  const names = ["configuration", ...path.split("/")];
+  const names = ["configuration", ...name.split("/")];
   // In JSON, a list has no elements of its own.
   if (kind === "list" && names.at(-1) === "tag") names.pop();
   const value = names.reduce<unknown>((owner, name) => Object(owner)[name], document);
@@ -28,7 +29,7 @@ export function shownValue(shown: ShownConfiguration, { path, kind, stored }: Se
 /** The change that a form makes. A switch that is off is not sent; an empty field empties its value. */
 export function changeOf(settings: readonly Setting[], values: Readonly<Record<string, string>>): ConfigurationChange {
   const document = {};
-  for (const setting of settings) put(document, setting, values[setting.path] ?? "");
+  for (const setting of settings) put(document, setting, values[setting.name] ?? "");
   try {
     return readDocument(
       configurationChange,
@@ -40,8 +41,8 @@ export function changeOf(settings: readonly Setting[], values: Readonly<Record<s
   }
 }
 
-function put(document: object, { path, kind }: Setting, value: string): void {
-  const names = path.split("/");
+function put(document: object, { name, kind }: Setting, value: string): void {
+  const names = name.split("/");
   if (kind === "list" && names.at(-1) === "tag") names.pop();
   const last = names.pop() ?? "";
   const owner = names.reduce<object>((each, name) => {
@@ -55,4 +56,16 @@ function put(document: object, { path, kind }: Setting, value: string): void {
 function written(kind: Setting["kind"], value: string): unknown {
   if (kind === "switch") return value === "true";
   return kind === "list" ? value.split(/[,\s]+/).filter((item) => item !== "") : value;
+}
+
+/** The field that a refusal of the domain names by its path in the document, and the message for it. */
+export function faultIn(
+  { code, message }: Refusal,
+  fields: readonly FormField[],
+): readonly [field: string, sentence: string] | undefined {
+  const [, path, why] = /^([\w/]+): (.*)$/s.exec(code === "invalid_value" ? message : "") ?? [];
+  if (path === undefined || why === undefined) return undefined;
+  const last = path.split("/").at(-1);
+  const field = fields.find(({ name }) => name === path) ?? fields.find(({ name }) => name.split("/").at(-1) === last);
+  return field && [field.name, /^[A-Z]/.test(why) ? why : `${field.label}: ${why}`];
 }

@@ -19,7 +19,7 @@ import { applianceAt, applianceRoute } from "../with-appliance.ts";
 const route = `${applianceRoute}/configuration/keys`;
 const Named = z.object({ name: z.string({ error: "Enter a name." }) });
 const Pasted = Named.extend({ key: z.string({ error: "Paste the key." }) });
-/** Larger than any key that is taken; the domain says how large one may be. */
+/** More than any valid key has; the domain has the exact limit. */
 const maxBytes = 1024 * 1024;
 const fieldOf = { invalid_name: "name", invalid_key: "key", key_already_exists: "key" } as const;
 

@@ -6,13 +6,13 @@ import { changedMeanwhile, Refusal } from "#domain/refusal";
 import { configurationOf } from "#model/configuration";
 import type { WebEnv } from "../../../factory.ts";
 import { Button } from "../../../parts/button.tsx";
-import { Choice, Field, Select, TextArea } from "../../../parts/field.tsx";
 import { FaultsOf, Form, Hidden } from "../../../parts/form.tsx";
 import { submit } from "../../../submit.ts";
-import { faultIn } from "./faults.ts";
+import { faultIn } from "./document.ts";
+import { FieldOf } from "./form-field.tsx";
 import type { Entry, EntryField, ListOf } from "./lists.ts";
 
-/** Names an entry. One that was changed meanwhile has another. */
+/** Identifies an entry. One that was changed in the meantime has another mark. */
 const markOf = (entry: Entry): string => createHash("sha256").update(JSON.stringify(entry)).digest("hex").slice(0, 16);
 
 const idOf = (entry: Entry): string => `entry-${markOf(entry)}`;
@@ -27,7 +27,7 @@ interface ListPlace {
   again: (c: Context<WebEnv>) => Promise<Response>;
 }
 
-/** Takes the form of one entry: a new one, a changed one, or one to remove. */
+/** Adds, changes or removes an entry. */
 export const changeEntry = (c: Context<WebEnv>, { list, to, again }: ListPlace): Promise<Response> =>
   submit(c, {
     fields: Sent,
@@ -48,7 +48,7 @@ export const changeEntry = (c: Context<WebEnv>, { list, to, again }: ListPlace):
     },
   });
 
-/** The entry that a form is about, and the list with the change made to it. */
+/** The entry of the form, and the changed list. */
 function edited(
   list: ListOf,
   entries: readonly Entry[],
@@ -156,32 +156,10 @@ const Fields = ({ fields, entry }: { fields: readonly EntryField[]; entry?: Entr
 
 const isShort = ({ kind }: EntryField): boolean => kind !== "lines" && kind !== "switch";
 
+/** An entry does not show its password: an empty field leaves it as it is. */
 const One = ({ field, entry }: { field: EntryField; entry: Entry | undefined }) => {
-  const { name, label, kind, hint, options = [], initially = "" } = field;
-  const value = entry ? (entry[name] ?? "") : initially;
-  const common = { name, label, value, ...(hint !== undefined && !entry && { hint }) };
-  switch (kind) {
-    case "switch":
-      return (
-        <Choice name={name} value="true" isChecked={value === "true"} isSwitch>
-          {label}
-        </Choice>
-      );
-    case "choice":
-      return <Select {...common} options={options} />;
-    case "lines":
-      return <TextArea {...common} also={{ rows: 10 }} />;
-    case "password":
-      return (
-        <Field
-          {...common}
-          type="password"
-          label={entry ? "New password" : label}
-          {...(entry && { hint: "Empty: it stays as it is." })}
-          also={{ autocomplete: "new-password" }}
-        />
-      );
-    default:
-      return <Field {...common} type={kind === "number" ? "number" : "text"} />;
-  }
+  if (!entry) return <FieldOf field={field} value={field.initially} />;
+  const isPassword = field.kind === "password";
+  const shown = isPassword ? { label: "New password", hint: "Empty: it stays as it is." } : { hint: undefined };
+  return <FieldOf field={{ ...field, ...shown }} value={entry[field.name] ?? ""} />;
 };

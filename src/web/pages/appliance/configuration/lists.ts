@@ -2,26 +2,21 @@ import { databaseTypes } from "#documents/configuration";
 import type { ConfigurationChange } from "#domain/configuration/change";
 import { Refusal } from "#domain/refusal";
 import type { Configuration } from "#model/configuration";
-import { databaseWords } from "./words.ts";
+import type { FormField } from "./form-field.tsx";
 
 /** An entry of a list, as its form has it. */
 export type Entry = Readonly<Record<string, string>>;
 
-export interface EntryField {
-  name: string;
-  label: string;
-  kind: "line" | "lines" | "number" | "password" | "switch" | "choice";
-  hint?: string;
-  options?: readonly (readonly [value: string, words: string])[];
-  /** It names the entry: a new one has a field for it, others do not change it. */
+export interface EntryField extends FormField {
+  /** It identifies the entry: only a new one has a field for it. */
   isKey?: true;
-  /** What a new entry has. */
+  /** The value of a new entry. */
   initially?: string;
 }
 
 /** A list of a configuration: a form for each entry, and one for a new one. */
 export interface ListOf {
-  /** Above it, where the page has something else, too. */
+  /** Above it, if the page has something else too. */
   title?: string;
   about?: string;
   /** "A new volume". */
@@ -30,11 +25,16 @@ export interface ListOf {
   entriesOf: (configuration: Configuration) => readonly Entry[];
   nameOf: (entry: Entry) => string;
   isFixed?: (entry: Entry) => boolean;
-  /** What is not named in an entry stays as it is, e.g. passwords. */
+  /** What an entry omits stays as it is, such as a password. */
   changeTo: (entries: readonly Entry[], before: Configuration) => ConfigurationChange;
 }
 
 const on = "true";
+
+const databaseWords: Readonly<Record<(typeof databaseTypes)[number], string>> = {
+  pgsql: "PostgreSQL",
+  mysql: "MySQL or MariaDB",
+};
 
 export const users: ListOf = {
   titleOfNew: "A new user",
@@ -43,8 +43,8 @@ export const users: ListOf = {
     { name: "password", label: "Password", kind: "password" },
     { name: "group", label: "Group", kind: "line", initially: "users" },
     { name: "shell", label: "Shell", kind: "line", initially: "/bin/bash" },
-    { name: "homedir", label: "Home directory", kind: "line", hint: "Left out: below /home." },
-    { name: "uid", label: "Number (uid)", kind: "number", hint: "Left out: the next free one." },
+    { name: "homedir", label: "Home directory", kind: "line", hint: "Default: below /home." },
+    { name: "uid", label: "Number (uid)", kind: "number", hint: "Default: the next free one." },
   ],
   entriesOf: (configuration) =>
     configuration.users.map(({ uid, name, group, shell, homedir }) => ({
@@ -67,7 +67,7 @@ export const users: ListOf = {
 
 export const volumes: ListOf = {
   title: "Volumes",
-  about: "What no volume has is on the root volume.",
+  about: "Directories without a volume are on the root volume.",
   titleOfNew: "A new volume",
   fields: [
     { name: "path", label: "Directory", kind: "line", hint: "Such as /srv." },
@@ -125,7 +125,7 @@ export const databases: ListOf = {
       name: "database_list",
       label: "May use the databases",
       kind: "line",
-      hint: "By commas. A database that several may use belongs to the first.",
+      hint: "Separated by commas. A database of several users belongs to the first.",
     },
   ],
   entriesOf: (configuration) =>
@@ -149,9 +149,9 @@ const databaseUser = ({ username = "", password, database_list: names = "" }: En
 });
 
 export const agreements: ListOf = {
-  about: "Shown before the first login. Whoever does not accept them cannot use the system.",
+  about: "Shown before the first login. Anyone who does not accept them cannot use the system.",
   titleOfNew: "A new agreement",
-  fields: [{ name: "eula", label: "Text", kind: "lines" }],
+  fields: [{ name: "eula", label: "Text", kind: "lines", rows: 10 }],
   entriesOf: ({ eulas }) => eulas.map((eula) => ({ eula })),
   nameOf: ({ eula = "" }) => eula.trim().split("\n")[0]?.slice(0, 80) ?? "",
   changeTo: (entries) => ({ eulas: entries.map(({ eula = "" }) => eula) }),

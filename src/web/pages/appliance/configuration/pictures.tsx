@@ -12,7 +12,7 @@ import { Form } from "../../../parts/form.tsx";
 import { Panel } from "../../../parts/panel.tsx";
 import { submit } from "../../../submit.ts";
 import { submitFiles } from "../../../submit-files.ts";
-import { pictureAt } from "../picture-of.ts";
+import { pictureAt } from "../pictures.ts";
 import { applianceAt, applianceRoute } from "../with-appliance.ts";
 
 const route = `${applianceRoute}/configuration/pictures/:kind{(?:logo|background)}`;

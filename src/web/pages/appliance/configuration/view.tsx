@@ -2,11 +2,11 @@ import type { Child } from "hono/jsx";
 import type { ShownConfiguration } from "#domain/configuration/of-appliance";
 import { Button } from "../../../parts/button.tsx";
 import { Content } from "../../../parts/column.tsx";
-import { Choice, Field, Select, TextArea } from "../../../parts/field.tsx";
 import { Form } from "../../../parts/form.tsx";
 import { applianceAt } from "../with-appliance.ts";
 import { shownValue } from "./document.ts";
-import { sections, type Section, type Setting } from "./sections.ts";
+import { FieldOf } from "./form-field.tsx";
+import { sections, type Section } from "./sections.ts";
 
 interface SectionPageProps {
   /** The address of the configuration. */
@@ -42,7 +42,7 @@ export const SectionForm = ({ section, shown }: { section: Section; shown: Shown
     <fieldset class="panel stack">
       <legend class="hidden">{section.title}</legend>
       {section.settings.map((setting) => (
-        <SettingField setting={setting} value={shownValue(shown, setting)} />
+        <FieldOf field={setting} value={shownValue(shown, setting)} />
       ))}
     </fieldset>
     <div class="row">
@@ -50,26 +50,3 @@ export const SectionForm = ({ section, shown }: { section: Section; shown: Shown
     </div>
   </Form>
 );
-
-const SettingField = ({ setting, value }: { setting: Setting; value: string }) => {
-  const { path: name, label, kind, hint, options = [] } = setting;
-  const field = { name, label, value, ...(hint !== undefined && { hint }) };
-  switch (kind) {
-    case "switch":
-      return (
-        <Choice name={name} value="true" isChecked={value === "true"} isSwitch>
-          {label}
-        </Choice>
-      );
-    case "choice": {
-      const isKnown = options.some(([each]) => each === value);
-      return <Select {...field} options={isKnown ? options : [[value, value], ...options]} />;
-    }
-    case "lines":
-      return <TextArea {...field} also={{ rows: 4 }} />;
-    case "script":
-      return <TextArea {...field} look="mono" also={{ rows: 12, spellcheck: "false" }} />;
-    default:
-      return <Field {...field} type={kind === "number" ? "number" : "text"} />;
-  }
-};

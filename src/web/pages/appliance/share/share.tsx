@@ -16,8 +16,7 @@ import { Content } from "../../../parts/column.tsx";
 import { submit } from "../../../submit.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
-import type { Shared } from "./shared.ts";
-import { ShareView } from "./view.tsx";
+import { ShareView, type Shared } from "./view.tsx";
 
 const route = `${applianceRoute}/share`;
 const Reader = z.object({

@@ -1,3 +1,4 @@
+import type { SharingWarnings } from "#domain/appliances/sharing-warnings";
 import { ActionButton, Button } from "../../../parts/button.tsx";
 import { Confirm } from "../../../parts/dialog.tsx";
 import { Field, TextArea } from "../../../parts/field.tsx";
@@ -5,7 +6,18 @@ import { Form, Hidden } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Empty, Panel } from "../../../parts/panel.tsx";
 import { applianceAt } from "../with-appliance.ts";
-import type { Shared } from "./shared.ts";
+
+/** What the page shows below the head. */
+export interface Shared {
+  applianceId: number;
+  readers: readonly string[];
+  published: readonly string[];
+  /** Built, with an image, and not published; the newest first. */
+  publishable: readonly string[];
+  chosen: string | undefined;
+  draft: string;
+  warnings: SharingWarnings;
+}
 
 /** `texts`: what others learn. */
 export const ShareView = ({ seen, texts }: { seen: Shared; texts: readonly string[] }) => (
