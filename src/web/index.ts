@@ -14,7 +14,6 @@ import { sessionsPage } from "./pages/account/sessions.tsx";
 import { signInPage } from "./pages/account/sign-in.tsx";
 import { tokenForms } from "./pages/account/tokens.tsx";
 import { webhookPages } from "./pages/account/webhooks.tsx";
-import { applianceActions } from "./pages/appliance/actions.ts";
 import { appliancePictures } from "./pages/appliance/pictures.ts";
 import { buildPage } from "./pages/appliance/build/build.tsx";
 import { configurationPage } from "./pages/appliance/configuration/configuration.tsx";
@@ -74,7 +73,6 @@ export const web = factory
   .route("/", filesPage)
   .route("/", sharePage)
   .route("/", softwarePage)
-  .route("/", applianceActions)
   .route("/", appliancePictures)
   .route("/", serviceOverview)
   .route("/", serviceAccounts)

@@ -1,9 +1,12 @@
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { readParams } from "#api/params";
-import { findSession, formTokenOf, maxSessionMs } from "#domain/accounts/sessions";
+import { audited } from "#domain/accounts/audit";
+import { findSession, formTokenOf, maxSessionMs, startSession } from "#domain/accounts/sessions";
 import { Refusal } from "#domain/refusal";
 import { sameSecret, unmasked } from "#domain/secrets";
+import { clientAddress } from "#http/client-address";
+import type { Account } from "#storage/accounts";
 import { factory, type Person, type WebEnv } from "./factory.ts";
 
 /** With the prefix, browsers take it from this host alone, for all of its paths, and only over a connection that no one else can read. */
@@ -76,4 +79,12 @@ export function canKeepSession(baseUrl: string): boolean {
 export function placeToGoOn(baseUrl: string, to = "/"): string {
   const place = URL.parse(to, baseUrl);
   return place && place.origin === new URL(baseUrl).origin ? place.href : new URL("/", baseUrl).href;
+}
+
+/** Signs this browser in with a session of its own; the one that it had before ends. */
+export async function signInBrowser(c: Context<WebEnv>, account: Account): Promise<void> {
+  const address = clientAddress(c.req.raw, c.env);
+  const acting = audited(c.var.db, { event: "session.started", actor: "page", accountId: account.id, address });
+  const browser = { userAgent: c.req.header("user-agent"), address, before: sessionSecret(c) };
+  giveSession(c, await startSession({ env: c.env, db: acting }, account, browser));
 }

@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 import type { z } from "zod";
+import { damagedForm, withoutEmpty } from "#api/upload";
 import { spend } from "#domain/accounts/rates";
 import { Refusal } from "#domain/refusal";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
-import { MultipartFault } from "#http/multipart";
-import { receiveFiles, type ReceivedForm } from "#http/upload";
+import { receiveFiles } from "#http/upload";
 import type { WebEnv } from "./factory.ts";
 import { answerForm, answerRefused, emptyForm, type Done, type Submission, type Sent } from "./submit.ts";
 
@@ -54,35 +54,21 @@ export async function submitFiles<T extends z.ZodType, F>(
   try {
     await refuseInReadOnlyMode({ env: c.env, db: c.var.db });
     if (rate) await spend({ env: c.env, db: c.var.db }, c.var.account.id, rate);
-    const received = await receive(c, { maxFiles, store: put });
+    // What was stored is discarded here.
+    const handle = { store: put, discard: async () => {} };
+    const received = await receiveFiles(c.req.raw, { maxFiles }, handle).catch(damagedForm("invalid_request"));
     const files = received.files.filter((file) => file !== undefined);
-    const first = { ...Object.fromEntries(received.fields), form };
-    const all = (name: string) => [first].flatMap((one: Record<string, string>) => one[name] || []);
+    const first: Record<string, string> = { ...withoutEmpty(received.fields), form };
+    const all = (name: string) => (first[name] === undefined ? [] : [first[name]]);
     const answer = await answerForm<T>(
       c,
       { ...what, act: (values, sent) => act(values, { ...sent, files, use }) },
-      { first: withoutEmpty(first), all },
+      { first, all },
     );
     await throwAway();
     return answer;
   } catch (error) {
     if (error instanceof Refusal) await throwAway();
     return await answerRefused(c, what, { sent: { ...emptyForm(c), form }, error });
-  }
-}
-
-const withoutEmpty = (fields: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ""));
-
-async function receive<F>(
-  c: Context<WebEnv>,
-  { maxFiles, store }: { maxFiles: number; store: (file: IncomingFile) => Promise<F> },
-): Promise<ReceivedForm<F>> {
-  try {
-    // What was stored is discarded by the caller.
-    return await receiveFiles(c.req.raw, { maxFiles }, { store, discard: async () => {} });
-  } catch (error) {
-    if (!(error instanceof MultipartFault)) throw error;
-    throw new Refusal("invalid_request", { message: `The form of this upload is damaged: ${error.message}.` });
   }
 }

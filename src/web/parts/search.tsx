@@ -10,8 +10,10 @@ interface SearchProps {
   button?: string;
   /** Classes: `large`, `list-search`. */
   look?: string;
-  /** It is sent while someone types, and these elements are replaced by the answer's. */
+  /** It is sent while someone types, and its answer replaces the elements with these ids. */
   swap?: string;
+  /** The id of a list whose entries it filters, without a request. */
+  filter?: string;
 }
 
 /** A search is a GET form, so that its address can be shared. */
@@ -24,6 +26,7 @@ export const Search = ({
   button,
   look = "",
   swap,
+  filter,
 }: SearchProps) => (
   <form
     class={`search ${look}`}
@@ -45,6 +48,7 @@ export const Search = ({
       placeholder={placeholder}
       autocomplete="off"
       maxlength={100}
+      data-filter={filter}
     />
     {button !== undefined && <button class={`button ${look === "large" ? "primary" : ""}`}>{button}</button>}
   </form>

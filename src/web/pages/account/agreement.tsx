@@ -5,6 +5,7 @@ import { keyedHash, sameSecret } from "#domain/secrets";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
 import { factory } from "../../factory.ts";
 import { Column } from "../../parts/column.tsx";
+import { exactTime } from "../../parts/words.ts";
 import { page } from "../../page.tsx";
 import { signIn } from "../../basic-sign-in.tsx";
 
@@ -56,7 +57,7 @@ const AgreementView = ({ agreement, accepted, formToken }: AgreementProps) => (
     </p>
     {accepted && (
       <p role="status">
-        You accepted it on <time datetime={accepted.toISOString()}>{dayOf(accepted)}</time>. You can build your
+        You accepted it on <time datetime={accepted.toISOString()}>{exactTime(accepted)}</time>. You can build your
         appliances.
       </p>
     )}
@@ -79,5 +80,3 @@ const paragraphsOf = (text: string): string[] =>
 
 const lines = (paragraph: string) =>
   paragraph.split(/\r?\n/).flatMap((line, at) => (at === 0 ? [line] : [<br />, line]));
-
-const dayOf = (moment: Date): string => `${moment.toISOString().slice(0, 16).replace("T", " ")} UTC`;

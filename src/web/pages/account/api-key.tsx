@@ -1,11 +1,10 @@
 import { readParams } from "#api/params";
 import { renewApiKey, showApiKey } from "#domain/accounts/account";
-import { audited } from "#domain/accounts/audit";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, sameSecret } from "#domain/secrets";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
-import { clientAddress } from "#http/client-address";
 import type { Account } from "#storage/accounts";
+import { auditedPage } from "../../audited.ts";
 import { factory } from "../../factory.ts";
 import { Column } from "../../parts/column.tsx";
 import { page } from "../../page.tsx";
@@ -33,10 +32,8 @@ export const apiKey = factory
       throw new Refusal("access_denied", { message: "This form has expired. Please open the page again." });
     }
 
-    const address = clientAddress(c.req.raw, c.env);
-    const { db, account } = c.var;
-    const acting = audited(db, { event: "key.renewed", actor: "page", accountId: account.id, address });
-    const key = await renewApiKey({ env: c.env, db: acting }, account);
+    const db = auditedPage(c, { event: "key.renewed" });
+    const key = await renewApiKey({ env: c.env, db }, c.var.account);
 
     return await page(c, <ApiKey account={c.var.account} apiKey={key} isNew />, { title: "New API key" });
   });

@@ -1,8 +1,7 @@
 import type { Context } from "hono";
-import { audited } from "#domain/accounts/audit";
 import { endSession, revokeSession } from "#domain/accounts/sessions";
-import { clientAddress } from "#http/client-address";
 import { listSessions, type Session } from "#storage/sessions";
+import { auditedPage } from "../../audited.ts";
 import { factory, type WebEnv } from "../../factory.ts";
 import { ActionButton } from "../../parts/button.tsx";
 import { Moment } from "../../parts/moment.tsx";
@@ -25,11 +24,9 @@ export const sessionsPage = factory
     submit(c, {
       again: show,
       act: async () => {
-        const { db, account } = c.var;
         const id = Number(c.req.param("id"));
-        const address = clientAddress(c.req.raw, c.env);
-        const what = { event: "session.revoked", actor: "page", accountId: account.id, address } as const;
-        await revokeSession(audited(db, { ...what, detail: { session_id: id } }), account.id, id);
+        const db = auditedPage(c, { event: "session.revoked", detail: { session_id: id } });
+        await revokeSession(db, c.var.account.id, id);
         return { to: path, result: { text: "The browser is signed out." } };
       },
     }),

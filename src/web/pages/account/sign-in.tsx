@@ -9,8 +9,7 @@ import { Form, Hidden } from "../../parts/form.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { Button } from "../../parts/button.tsx";
 import { page } from "../../page.tsx";
-import { canKeepSession, placeToGoOn, signInPath } from "../../session.ts";
-import { signInBrowser } from "../../start-session.ts";
+import { canKeepSession, placeToGoOn, signInBrowser, signInPath } from "../../session.ts";
 
 const title = "Sign in";
 

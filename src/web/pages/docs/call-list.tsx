@@ -1,6 +1,6 @@
 import { groups } from "#api/groups";
 import type { Operation } from "#api/operation";
-import { Icon } from "../../parts/icon.tsx";
+import { Search } from "../../parts/search.tsx";
 import { number } from "../../parts/words.ts";
 import { writtenOnce } from "./written-once.ts";
 
@@ -12,23 +12,14 @@ export const CallList = ({ search }: { search: string }) => {
       <h2>
         All calls <span class="count">{number(calls.length)}</span>
       </h2>
-      <form class="search" role="search" action="/api/docs#calls">
-        <Icon name="search" />
-        <label class="hidden" for="q">
-          Search the calls
-        </label>
-        <input
-          class="input"
-          type="search"
-          id="q"
-          name="q"
-          value={search}
-          placeholder="Part of a path, a method or a word"
-          autocomplete="off"
-          maxlength={100}
-          data-filter="call-list"
-        />
-      </form>
+      <Search
+        action="/api/docs#calls"
+        name="q"
+        value={search}
+        label="Search the calls"
+        placeholder="Part of a path, a method or a word"
+        filter="call-list"
+      />
       <ul class="call-list" id="call-list" tabindex={0} aria-label="Calls">
         {found.map((call) => line(call))}
       </ul>

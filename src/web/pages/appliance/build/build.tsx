@@ -1,12 +1,16 @@
 import type { Context } from "hono";
+import { z } from "zod";
 import { pathId } from "#api/params";
 import { readLog } from "#api/build-log";
-import { cancelBuild, deleteBuild, listBuilds } from "#domain/builds/build";
+import { cancelBuild, deleteBuild, listBuilds, startBuild } from "#domain/builds/build";
+import { Refusal } from "#domain/refusal";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
 import { stillSignedIn, withSession } from "../../../session.ts";
 import { submit } from "../../../submit.ts";
 import { appliancePage, lookAtAppliance } from "../appliance-page.tsx";
+import { formats } from "../formats.ts";
+import { showOverview } from "../overview.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
 import { LastFailure } from "./failure.tsx";
 import { Finished } from "./finished.tsx";
@@ -17,14 +21,38 @@ import { BuildLog, Running } from "./running.tsx";
 
 const oneBuild = `${applianceRoute}/builds/:build{\\d+}`;
 
-/** The page on which builds are started, watched and fetched. */
+const NewBuilds = z.object({ version: z.string().optional(), force: z.string().optional() });
+
+/** The page on which builds are started, watched and fetched. The head of each page of an appliance starts them, too. */
 export const buildPage = factory
   .createApp()
   .use(`${applianceRoute}/build`, ...withOwnAppliance)
+  .use(`${applianceRoute}/builds`, ...withOwnAppliance)
   .use(`${applianceRoute}/live`, ...withOwnAppliance)
   .use(`${oneBuild}/*`, ...withOwnAppliance)
   .get(`${applianceRoute}/build`, (c) => showBuilds(c))
   .get(`${applianceRoute}/live`, (c) => liveOf(c))
+  .post(`${applianceRoute}/builds`, (c) =>
+    submit(c, {
+      fields: NewBuilds,
+      rate: "builds",
+      again: showOverview,
+      act: async ({ version, force }, { all, requestId }) => {
+        const { db, account, appliance, baseUrl } = c.var;
+        const wanted = all("image_type").slice(0, formats.length);
+        const [first = "", ...others] = wanted;
+        if (first === "") throw new Refusal("invalid_image_type", { message: "Choose at least one format." });
+        const { id: applianceId } = appliance;
+        const request = { applianceId, version, force: force === "true", multi: false, baseUrl, allowedTypes: formats };
+        await startBuild({ env: c.env, db }, account, { ...request, imageType: first, requestId });
+        const more = others.map((imageType) =>
+          startOther(imageType, () => startBuild({ env: c.env, db }, account, { ...request, imageType })),
+        );
+        const text = [`The build of ${first} has started.`, ...(await Promise.all(more))].join(" ");
+        return { to: applianceAt(applianceId, "build"), result: { text: text.slice(0, 500) } };
+      },
+    }),
+  )
   .post(`${oneBuild}/cancel`, (c) =>
     submit(c, {
       again: showBuilds,
@@ -77,4 +105,15 @@ async function showBuilds(c: Context<WebEnv>): Promise<Response> {
   );
   const refreshSeconds = isRunning ? 10 : undefined;
   return await appliancePage(c, content, { tab: "build", title: "Build", seen: look, refreshSeconds });
+}
+
+/** Starts another format of the same form. If it cannot be built now, the first still is. */
+async function startOther(imageType: string, start: () => Promise<unknown>): Promise<string> {
+  try {
+    await start();
+    return `The build of ${imageType} has started.`;
+  } catch (error) {
+    if (error instanceof Refusal) return `${imageType}: ${error.message}`;
+    throw error;
+  }
 }

@@ -70,8 +70,8 @@ export const fileEditor = factory
     }),
   );
 
-const filesAt = (c: Context<WebEnv>): string => applianceAt(c.var.appliance.id, "files");
-const placeFor = (c: Context<WebEnv>) => ({ env: c.env, db: c.var.db, accountId: c.var.account.id });
+export const filesAt = (c: Context<WebEnv>): string => applianceAt(c.var.appliance.id, "files");
+export const placeFor = (c: Context<WebEnv>) => ({ env: c.env, db: c.var.db, accountId: c.var.account.id });
 
 const stage = (c: Context<WebEnv>, { text, replaced }: { text: string; replaced?: OverlayFile }) =>
   stageContent(placeFor(c), { body: new Blob([text]).stream(), fileName: undefined }, { replaced });
@@ -84,7 +84,7 @@ async function textAt(c: Context<WebEnv>): Promise<{ file: OverlayFile; text: st
   if (text === undefined) {
     throw new Refusal("invalid_value", {
       reason: "unknown",
-      message: `${placeOf(file)} is no text that can be changed here. Download it, and upload it again.`,
+      message: `${placeOf(file)} is not a text that you can change here. Download it, change it, and upload it again.`,
     });
   }
   return { file, text };

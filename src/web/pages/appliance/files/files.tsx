@@ -20,8 +20,8 @@ import { withSession } from "../../../session.ts";
 import { submit } from "../../../submit.ts";
 import { submitFiles } from "../../../submit-files.ts";
 import { appliancePage } from "../appliance-page.tsx";
-import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
-import { fileEditor } from "./editor.tsx";
+import { applianceRoute, withOwnAppliance } from "../with-appliance.ts";
+import { fileEditor, filesAt, placeFor } from "./editor.tsx";
 import { FilesView, maxFiles } from "./view.tsx";
 
 const route = `${applianceRoute}/files`;
@@ -32,13 +32,9 @@ const Uploaded = z.object({
   group: z.string().optional(),
   permissions: z.string().optional(),
 });
-const Change = z.object({
+const Change = Uploaded.extend({
   do: z.enum(["change", "delete"]),
   filename: z.string().optional(),
-  path: z.string().optional(),
-  owner: z.string().optional(),
-  group: z.string().optional(),
-  permissions: z.string().optional(),
   enabled: z.string().optional(),
 });
 
@@ -58,8 +54,7 @@ export const filesPage = factory
       act: async ({ url, path }, { requestId }) => {
         const address = parseWebAddress(url);
         const metadata = parseMetadata(path === undefined ? {} : { path }, fileNameOf(address));
-        const place = { env: c.env, db: c.var.db, accountId: c.var.account.id, requestId };
-        const file = await addWebFile(place, c.var.appliance.id, metadata, address);
+        const file = await addWebFile({ ...placeFor(c), requestId }, c.var.appliance.id, metadata, address);
         return { to: filesAt(c), result: { text: `${placeOf(file)} is added.` } };
       },
     }),
@@ -91,14 +86,12 @@ export const filesPage = factory
     return await answerOverlayFile(c.env.BLOBS, c.req.raw, file);
   });
 
-const filesAt = (c: Context<WebEnv>): string => applianceAt(c.var.appliance.id, "files");
-
 const withoutGaps = (fields: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
 /** One form may have several files, which get the same directory, owner and mode. */
 function upload(c: Context<WebEnv>): Promise<Response> {
-  const place = { env: c.env, db: c.var.db, accountId: c.var.account.id };
+  const place = placeFor(c);
   return submitFiles(c, {
     form: "upload-file",
     maxFiles,
