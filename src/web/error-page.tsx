@@ -5,7 +5,7 @@ import { isForPrograms } from "./page-headers.ts";
 import { page } from "./page.tsx";
 import { Search } from "./parts/search.tsx";
 
-/** A browser that opens an address gets its errors as pages. */
+/** Whether a browser opens the address: it gets errors as pages. */
 export const wantsPage = (c: Context): boolean =>
   (c.req.header("accept")?.includes("text/html") ?? false) && !isForPrograms(c.req.path);
 
@@ -19,7 +19,7 @@ const titles: Partial<Record<number, string>> = {
   500: "Something went wrong in the service",
 };
 
-/** An error as a page: what it is, and where to go on. */
+/** An error as a page: what is wrong, and links to other pages. */
 export async function errorPage(
   c: Context<WebEnv>,
   { status, message }: Pick<ShownError, "status" | "message">,

@@ -1,4 +1,4 @@
-/** A form that cannot be done as it is: what was entered, and a sentence for each field at fault. */
+/** A form that was refused: its values, and a message for each wrong field. */
 export interface Given {
   /** The path that the form was sent to, and the id of the form if the page has several with this path. */
   action: string;
@@ -6,7 +6,7 @@ export interface Given {
   /** Every value of each field. */
   values: Readonly<Record<string, readonly string[]>>;
   faults: Readonly<Record<string, string>>;
-  /** What is wrong with the whole. */
+  /** What is wrong with the form as a whole. */
   fault: string | undefined;
 }
 
@@ -15,6 +15,6 @@ export interface FormPlace {
   given: Given | undefined;
 }
 
-/** The id of a field's element, so that the summary of faults can lead there. */
+/** The id of a field's element, so that the list of faults can link to it. */
 export const fieldId = ({ id }: Pick<FormPlace, "id">, name: string): string =>
   (id === undefined ? name : `${id}-${name}`).replaceAll(/[^\w-]/g, "-");

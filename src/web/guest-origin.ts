@@ -11,7 +11,7 @@ export const separateGuestOrigin = createMiddleware<ApiEnv>(async (c, next) => {
 
 let latest: { given: string; baseUrl: string; host: string | undefined } | undefined;
 
-/** Worked out again only when a request comes by another name of the service. */
+/** Cached until a request uses another name of the service. */
 function guestHost({ TESTDRIVE_ORIGIN: given }: Pick<Env, "TESTDRIVE_ORIGIN">, baseUrl: string): string | undefined {
   if (latest?.given !== given || latest.baseUrl !== baseUrl) {
     const origin = guestOrigin({ TESTDRIVE_ORIGIN: given }, baseUrl);

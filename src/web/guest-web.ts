@@ -49,7 +49,7 @@ export const guestWeb = factory.createApp().all("/:id/:webToken/http/*", async (
 
 const acceptsPage = (headers: Headers): boolean => headers.get("accept")?.includes("text/html") ?? false;
 
-/** A page in place of an answer that the guest did not give; it asks again by itself. Undefined: the guest has answered. */
+/** If the guest has not answered, a page that reloads itself. Undefined: the guest has answered. */
 async function excuseIn(answer: Response): Promise<Response | undefined> {
   const head = readGuestHead(GuestAnswer, answer.headers.get(guestHeadHeader));
   const status = head?.isExcuse ? head.status : answer.status;
@@ -71,7 +71,7 @@ const mayComeYet: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Asks the session's object. An object that restarts during the request, after a deploy, loses the visitor. */
 async function passOn(c: Context<WebEnv>, testdrive: Testdrive, guestRequest: GuestRequest): Promise<Response> {
-  const { body } = untimed(c); // it may arrive for as long as the visit lasts, also after the answer has begun
+  const { body } = untimed(c); // it may still arrive after the answer has begun
   const headers = {
     [guestHeadHeader]: guestHead(guestRequest),
     ...(guestRequest.isSocket && { upgrade: "websocket" }),

@@ -26,7 +26,7 @@ export function setPageHeaders(c: Context<WebEnv>): void {
 export const isForPrograms = (path: string): boolean =>
   /^\/(api(?!\/docs)|agent|admin|client|\.well-known)(\/|$)/.test(path);
 
-/** What pages answer is of one person and one moment, unless they say otherwise. */
+/** A page is for one person and one moment, so it is not stored by default. */
 export const noStore = factory.createMiddleware(async (c, next) => {
   await next();
   if (!isForPrograms(c.req.path) && !c.res.webSocket && !c.res.headers.has("cache-control"))

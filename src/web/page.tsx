@@ -21,17 +21,17 @@ export type Content = HtmlEscapedString | Promise<HtmlEscapedString>;
 export interface PageOptions {
   title: string;
   status?: ContentfulStatusCode;
-  /** Where the top bar says that the person is. */
+  /** The link of the top bar that is marked as current. */
   section?: Section;
-  /** Without a script, the browser loads the page again after so many seconds; something runs. */
+  /** Something runs: without scripts, the browser reloads the page after so many seconds. */
   refreshSeconds?: number | undefined;
-  /** With scripts, these elements alone are fetched again every five seconds meanwhile: ids, by blanks. */
+  /** With scripts, only these elements are fetched again, every five seconds: ids, separated by spaces. */
   refreshIds?: string;
   /** The names of script assets, in addition to those of the islands that the page has. */
   scripts?: readonly string[];
   /** The CSS class of the body. */
   look?: string;
-  /** Only the content: no top bar, no foot. */
+  /** Only the content: no top bar, no footer. */
   isBare?: boolean;
 }
 
@@ -58,7 +58,7 @@ export async function page(c: Context<WebEnv>, content: Content, options: PageOp
   return await c.html(`<!DOCTYPE html>${await rendered(document)}`, status);
 }
 
-/** While something runs, it asks the island to look again. */
+/** While something runs, makes the island `again` fetch the elements. */
 const Again = ({ ids }: { ids: string | undefined }) => (
   <div id="again-place" hidden>
     {ids !== undefined && <div data-again="5" data-ids={ids} />}

@@ -2,15 +2,15 @@ import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { z } from "zod";
 
-/** What came of a form. The page that the browser goes on to shows it once, at the top. */
+/** The result of a form. The next page shows it once, at the top. */
 export const Result = z.object({
   text: z.string().max(500),
-  /** A form that does the opposite. */
+  /** A form that undoes it. */
   undo: z.object({ action: z.string(), fields: z.record(z.string(), z.string()) }).optional(),
 });
 export type Result = z.infer<typeof Result>;
 
-// The prefix keeps other hosts from writing what a page of ours says.
+// The prefix keeps other hosts from setting it.
 const name = "kiln-result";
 const rules = { prefix: "host", path: "/", secure: true, httpOnly: true, sameSite: "Lax" } as const;
 
@@ -20,7 +20,7 @@ export const giveResult = (c: Context, result: Result): void =>
 export function takeResult(c: Context): Result | undefined {
   const given = getCookie(c, name, "host");
   if (given === undefined) return undefined;
-  // A script that follows a form to another page only learns its address: the browser opens it afterwards, and shows the result.
+  // A script that is redirected to another page only learns its address. The browser then opens it, and shows the result.
   const shownBy = c.req.header("x-page");
   if (shownBy !== undefined && shownBy !== c.req.path) return undefined;
   deleteCookie(c, name, rules);

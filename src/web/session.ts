@@ -9,13 +9,13 @@ import { clientAddress } from "#http/client-address";
 import type { Account } from "#storage/accounts";
 import { factory, type Person, type WebEnv } from "./factory.ts";
 
-/** With the prefix, browsers take it from this host alone, for all of its paths, and only over a connection that no one else can read. */
+/** With the prefix, browsers accept it only from this host, for all of its paths, and only over TLS. */
 const name = "kiln-session";
 const rules = { prefix: "host", path: "/", secure: true, httpOnly: true, sameSite: "Lax" } as const;
 
 export const signInPath = "/sign_in";
 
-/** The secret of the session that a request brings along; it may be of none. */
+/** The session secret that a request sends; it may be invalid. */
 export const sessionSecret = (c: Context): string | undefined => getCookie(c, name, "host") || undefined;
 
 export const giveSession = (c: Context, secret: string): void =>
@@ -35,10 +35,10 @@ async function findPerson(c: Context<WebEnv>): Promise<Person | undefined> {
   return found && { ...found, formToken: formTokenOf(c.env, found.session) };
 }
 
-/** Whether the session of a request is still open: for what goes on after its page was answered. */
+/** Whether the session of a request is still open: for a stream that goes on after the answer began. */
 export const stillSignedIn = async (c: Context<WebEnv>): Promise<boolean> => (await findPerson(c)) !== undefined;
 
-/** A page for those who are signed in. Others sign in first, and then come back to it. */
+/** For a page that needs a session. Anyone else signs in first, and then comes back to it. */
 export const withSession = factory.createMiddleware(async (c, next) => {
   const person = await personOf(c);
   if (!person) return c.redirect(signInFor(c), 303);
@@ -48,7 +48,7 @@ export const withSession = factory.createMiddleware(async (c, next) => {
   return await next();
 });
 
-/** The page to sign in, which leads back: to this page, or after a form to the page that the form was on. */
+/** The sign-in page, which leads back to this page, or to the page of the form that was sent. */
 function signInFor(c: Context<WebEnv>): string {
   const isReading = ["GET", "HEAD"].includes(c.req.method);
   const place = URL.parse(isReading ? c.req.url : (c.req.header("referer") ?? ""));
@@ -63,13 +63,13 @@ export async function checkForm(c: Context<WebEnv>): Promise<void> {
   checkSentForm(c, await readParams(c));
 }
 
-/** The same of fields that have been read. */
+/** The same for fields that have been read. */
 export function checkSentForm(c: Context<WebEnv>, { form_token: given = "" }: Record<string, string>): void {
   if (sameSecret(unmasked(given), c.var.formToken)) return;
   throw new Refusal("access_denied", { message: "This form has expired. Please open the page again." });
 }
 
-/** Browsers take the cookie over plain HTTP from their own machine only. */
+/** Over plain HTTP, browsers accept the cookie only from their own machine. */
 export function canKeepSession(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === "https:" || hostname === "localhost" || hostname === "127.0.0.1";

@@ -13,34 +13,34 @@ import type { Given } from "./given.ts";
 import { giveResult, Result } from "./result.ts";
 import { checkSentForm } from "./session.ts";
 
-/** Where the browser goes on to, and what it says there. */
+/** The next page, and the result that it shows. */
 const Done = z.object({ to: z.string(), result: Result.optional() });
 export type Done = z.infer<typeof Done>;
 
 export interface Sent {
   /** Every value of a field that may be there several times. */
   all: (name: string) => string[];
-  /** What the act makes is named by it, so that a repeat finds it. */
+  /** What the act creates stores it, so that a repeat finds it. */
   requestId: string | undefined;
 }
 
 export interface Submission<T extends z.ZodType> {
-  /** The fields. An empty one is absent. The messages are sentences, shown at the field. */
+  /** The fields. An empty one counts as absent. The messages are shown at the field. */
   fields?: T;
   rate?: Rated;
   /** The operator's forms work while nothing else can be changed. */
   evenReadOnly?: true;
-  /** The fields that refusals of the domain are about; others are about the whole. */
+  /** The field that a refusal of the domain is about; other refusals are about the whole form. */
   fieldOf?: Partial<Record<RefusalCode, string>>;
-  /** The same where the refusal itself says which field: the field, and the sentence for it. */
+  /** The same, if the refusal itself names the field: the field, and its message. */
   faultOf?: (refusal: Refusal) => readonly [field: string, sentence: string] | undefined;
-  /** Does it. A response of its own, for a secret that is shown once, goes out as it is. */
+  /** Does it. A Response, such as a page that shows a secret once, is sent unchanged. */
   act: (values: z.output<T>, sent: Sent) => Promise<Done | Response>;
-  /** The page with the form, shown again if it cannot be done. */
+  /** Shows the page with the form again, if the form is refused. */
   again: (c: Context<WebEnv>) => Response | Promise<Response>;
 }
 
-/** Takes a form of a page: done, the browser goes on; not done, it gets the page with all it had entered. */
+/** Handles a form. If it is done, the browser goes to the next page. If it is refused, the page shows it again with its values. */
 export async function submit<T extends z.ZodType>(c: Context<WebEnv>, what: Submission<T>): Promise<Response> {
   return await answerForm(c, what, await readRepeated(c));
 }
@@ -78,7 +78,7 @@ export async function answerForm<T extends z.ZodType>(
   }
 }
 
-/** Nothing was entered in this form yet. */
+/** A form without values. */
 export const emptyForm = (c: Context<WebEnv>): Given => ({
   action: new URL(c.req.url).pathname,
   form: undefined,
@@ -87,7 +87,7 @@ export const emptyForm = (c: Context<WebEnv>): Given => ({
   fault: undefined,
 });
 
-/** The page again, with what is wrong. What does not exist, or is not allowed, is a page of its own. */
+/** Shows the form again, with what is wrong. Something that does not exist or is not allowed gets an error page instead. */
 export async function answerRefused<T extends z.ZodType>(
   c: Context<WebEnv>,
   what: Omit<Submission<T>, "act">,
@@ -101,7 +101,7 @@ export async function answerRefused<T extends z.ZodType>(
   return await showAgain(c, what, { ...sent, ...fault });
 }
 
-/** Forms end lines as Windows does. What XML cannot write would break the API's answers. */
+/** Forms send CRLF line ends. Characters that XML cannot contain would break the API's answers. */
 const asWritten = (value: string): string => value.replaceAll("\r\n", "\n").replaceAll(unwritable, "");
 
 type Work = (requestId: string | undefined) => ReturnType<Submission<z.ZodType>["act"]>;
@@ -112,7 +112,7 @@ async function doneOnce(
   { once, sent, work }: { once: string; sent: Given; work: Work },
 ): Promise<Awaited<ReturnType<Work>>> {
   const store = { db: c.var.db, env: c.env };
-  // A form that was changed and sent again, after going back, is another one.
+  // A form that is changed and sent again, after going back, is a new one.
   const requestSha256 = createHash("sha256")
     .update(JSON.stringify([once, sent.action, sent.form, sent.values]))
     .digest("hex");
@@ -138,7 +138,7 @@ async function doneOnce(
   return result;
 }
 
-const shownOnce = "This was done already. Its secret was shown then, and is not shown again.";
+const shownOnce = "This was already done. Its secret was shown then, and is not shown again.";
 
 function goOn(c: Context<WebEnv>, { to, result }: Done): Response {
   if (result) giveResult(c, result);
@@ -154,11 +154,11 @@ async function showAgain<T extends z.ZodType>(
   return await again(c);
 }
 
-/** One sentence for each field. */
+/** One message for each field. */
 const faultsOf = ({ issues }: z.ZodError): Record<string, string> =>
   Object.fromEntries(issues.map(({ path, message }) => [String(path[0] ?? ""), sentence(message)]).toReversed());
 
-/** The API's own schemas complain with codes. */
+/** The messages of the API's own schemas are codes. */
 function sentence(message: string): string {
   const code = refusalCodes.find((known) => known === message);
   return code === undefined ? message : new Refusal(code).message;

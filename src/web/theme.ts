@@ -11,7 +11,7 @@ export const preferencesPath = "/preferences";
 const name = "kiln-theme";
 const yearSeconds = 365 * 24 * 60 * 60;
 
-/** The colours that the browser was told to use. */
+/** The colours that were chosen in this browser. */
 export const themeOf = (c: Context): Theme => themeIn(getCookie(c, name));
 
 const themeIn = (given: string | undefined): Theme => themes.find((theme) => theme === given) ?? "system";

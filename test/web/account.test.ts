@@ -80,7 +80,7 @@ describe("a token", () => {
     const again = await send("/account/tokens", form);
     expect([again.status, textOf(await pageOf(again), "[role=alert]")]).toEqual([
       422,
-      "This was done already. Its secret was shown then, and is not shown again.",
+      "This was already done. Its secret was shown then, and is not shown again.",
     ]);
     const page = await pageOf(firefox.get("/account"));
     expect(textOf(page, "[aria-labelledby=tokens] tbody")).toMatch(

@@ -1,6 +1,6 @@
 /**
- * Island: `<li data-effect="…">` is a hit of a search. What adding it would bring is asked for when it has the focus or the
- * pointer: one at a time, each once, and the last one wins.
+ * Island: `<li data-effect="…">` is a hit of a search. When it has the focus or the pointer, the effect of adding it is requested:
+ * one at a time, each once, and the last one wins.
  */
 
 const restMs = 200;

@@ -1,4 +1,4 @@
-/** Island: `<input data-filter="id">` shows of the list with this id the entries that have all of its words. */
+/** Island: `<input data-filter="id">` shows only those entries of the list with this id that have all of its words. */
 
 for (const field of document.querySelectorAll<HTMLInputElement>("input[data-filter]")) {
   const id = field.dataset["filter"] ?? "";
@@ -12,7 +12,7 @@ for (const field of document.querySelectorAll<HTMLInputElement>("input[data-filt
     }
     if (none) none.hidden = entries.some((entry) => !entry.hidden);
   });
-  // Return leads to the first one.
+  // Return opens the first one.
   field.form?.addEventListener("submit", (event) => {
     event.preventDefault();
     entries

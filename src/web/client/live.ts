@@ -29,7 +29,7 @@ const wanted = new Set<string>();
 let isLooking = false;
 const restMs = 300;
 
-/** One at a time: news that arrive meanwhile are handled afterwards. */
+/** One at a time: events that arrive in the meantime are handled afterwards. */
 async function look(): Promise<void> {
   if (isLooking) return;
   isLooking = true;

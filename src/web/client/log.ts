@@ -41,7 +41,7 @@ function toneOf(text: string): "bad" | "warn" | undefined {
   return /\[ WARNING +\]|^warning:/i.test(text) ? "warn" : undefined;
 }
 
-/** Warnings and errors stand above the log, too; each leads to its line. */
+/** Lists warnings and errors above the log, with links to their lines. */
 function addFinding(line: HTMLLIElement): void {
   const findings = document.querySelector("#findings");
   const { tone } = line.dataset;

@@ -1,7 +1,7 @@
-/** Island: sends a search form shortly after the last key; `swap` shows what comes. */
+/** Island: sends a search form shortly after the last key; `swap` shows the answer. */
 
 const restMs = 150;
-const fewestLetters = 2;
+const minLetters = 2;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 document.addEventListener("input", ({ target }) => {
@@ -9,5 +9,5 @@ document.addEventListener("input", ({ target }) => {
   if (!form || form.dataset["search"] === undefined || !(target instanceof HTMLInputElement)) return;
   clearTimeout(timer);
   const letters = target.value.trim().length;
-  if (letters === 0 || letters >= fewestLetters) timer = setTimeout(() => form.requestSubmit(), restMs);
+  if (letters === 0 || letters >= minLetters) timer = setTimeout(() => form.requestSubmit(), restMs);
 });

@@ -1,7 +1,7 @@
 /** What a keyboard does to write a text, as X11 keysyms (keysymdef.h). */
 export interface Stroke {
   keysym: number;
-  /** Shift is held meanwhile. QEMU takes a letter's keysym for its key, and without Shift writes the small one. */
+  /** Shift is held meanwhile. QEMU maps a letter's keysym to its key, which without Shift writes the lower-case letter. */
   shift: boolean;
 }
 

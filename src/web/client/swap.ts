@@ -1,6 +1,6 @@
 /**
- * Island: forms and links with `data-swap="ids"` are fetched at their own address, and the elements with these ids take the place
- * of those on the page. Whatever goes wrong, the browser does what it would do without a script.
+ * Island: forms and links with `data-swap="ids"` are fetched from their own address, and the elements with these ids replace
+ * those of the page. If anything fails, the browser does what it would do without a script.
  */
 import { isSwapped, swapFrom } from "./swapping.ts";
 

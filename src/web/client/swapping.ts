@@ -1,9 +1,9 @@
 import { Idiomorph } from "idiomorph";
 
 interface Swap {
-  /** Ids of elements, by blanks. */
+  /** Ids of elements, separated by spaces. */
   ids: string;
-  /** Of a form that is posted. */
+  /** The fields of a form that is posted. */
   body?: URLSearchParams | undefined;
   /** The address stays as it is: the page looks at itself again. */
   isQuiet?: boolean;
@@ -16,9 +16,9 @@ export const pageHeaders = () => ({ accept: "text/html", "x-page": location.path
 
 export const isSwapped = (element: HTMLElement): boolean => element.dataset["swap"] !== undefined;
 
-/** Replaces elements by those of another document. A newer request aborts the older. False: it was not done, as something else is. */
+/** Replaces elements by those of another document. A newer request aborts an older one. False: another request is running. */
 export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): Promise<boolean> {
-  // Looking again does not break off what the person has begun.
+  // A refresh must not interrupt what the person has started.
   if (isQuiet && running) return false;
   running?.abort();
   const own = new AbortController();
@@ -43,7 +43,7 @@ export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): 
 interface Answer {
   ids: string;
   status: number;
-  /** Where it is from, after all redirections. */
+  /** Its address, after all redirects. */
   address: string;
 }
 
@@ -51,12 +51,12 @@ interface Answer {
 export function showAnswer(html: string, { ids, status, address }: Answer): boolean {
   // A testdrive that has ended is 410, and its page still shows its files.
   if ((status >= 400 && ![410, 422].includes(status)) || status === 0) return false;
-  // Redirected, e.g. to the sign-in page: that is not a part of this page. A refused form is, at whatever address.
+  // A redirect, such as to the sign-in page, leaves this page. A refused form belongs to this page, whatever its address is.
   if (status !== 422 && new URL(address).pathname !== location.pathname) {
     location.assign(address);
     return true;
   }
-  // The screen of a testdrive stays as it is, whatever a form beside it says.
+  // A form next to the screen of a testdrive must not replace the screen.
   const whole = document.getElementById("main") ? "main" : ids;
   morph(new DOMParser().parseFromString(html, "text/html"), status === 422 ? whole : `${ids} result`);
   return true;
@@ -77,7 +77,7 @@ function morph(found: Document, ids: string): void {
   document.querySelector<HTMLElement>("[role=alert][autofocus]")?.focus();
 }
 
-/** Icons that the page had no use for until now. */
+/** Adds icons that the page did not use until now. */
 function addSymbols(found: Document): void {
   const [here] = document.querySelectorAll("body > svg[hidden]");
   for (const symbol of found.querySelectorAll("body > svg[hidden] > *")) {

@@ -1,7 +1,7 @@
 import { strokesOf, type Stroke } from "./strokes.ts";
 
 const keys: Readonly<Record<string, string>> = { Backspace: "\b", Tab: "\t", Enter: "\n", Escape: "\u001b" };
-// A machine without KVM reads its keyboard slowly, and loses what does not fit into the queue of 16.
+// A machine without KVM reads its keyboard slowly, and loses keys when its queue of 16 is full.
 const strokeEveryMs = 15;
 
 /** Types texts one after the other, no faster than a machine reads. */

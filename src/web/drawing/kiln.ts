@@ -1,7 +1,7 @@
 import { flame } from "../parts/icon.tsx";
 import { pot } from "./vessel.ts";
 
-/** The kiln of the front page, with three pots in the fire. What follows the colours of the page has a class. */
+/** The kiln of the front page, with three pots in the fire. Parts with a class follow the colours of the page. */
 export const kiln = `<svg class="kiln" viewBox="0 0 400 250" aria-hidden="true">
 <radialGradient id="glow" cx=".5" cy="1" r=".95"><stop offset="0" stop-color="#fff0c9"/><stop offset=".22" stop-color="#ffb45e"/><stop offset=".55" stop-color="#c2500f"/><stop offset="1" stop-color="#3a1407"/></radialGradient>
 <path class="wall" d="M22 252V150C22 62 100 8 200 8s178 54 178 142v102z"/>

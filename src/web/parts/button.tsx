@@ -7,7 +7,7 @@ interface ButtonProps {
   /** Classes: `primary`, `plain`, `danger`, `large`, `small`, `square`. One primary button a page. */
   look?: string;
   icon?: IconName | undefined;
-  /** What a button in a row is about, for those who do not see the row: "of 0.0.2 oem". */
+  /** For screen readers: what a button in a row is about, such as "of 0.0.2 oem". */
   about?: string | undefined;
   name?: string;
   value?: string;
@@ -44,7 +44,7 @@ export const ButtonLink = ({ look = "", icon, about, href, isDownload, children 
   </a>
 );
 
-/** Copies the text of the element with this id. Without a script it is not there. */
+/** Copies the text of the element with this id. It needs a script, and is hidden without one. */
 export const CopyButton = ({ of: id, words, look = "small" }: { of: string; words: string; look?: string }) => (
   <button class={`button ${look}`} type="button" data-copy={id} hidden>
     <Icon name="copy" /> <span role="status">{words}</span>

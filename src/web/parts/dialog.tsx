@@ -6,13 +6,13 @@ import type { IconName } from "./icon-names.ts";
 interface ConfirmProps {
   /** Unlike that of any other element of the page. */
   id: string;
-  /** The button that asks first, without its "…". Left out: another element opens it (`popovertarget`). */
+  /** The button that opens it, without its "…". Default: another element opens it (`popovertarget`). */
   words?: string;
   about?: string;
   look?: string;
   icon?: IconName;
   title: string;
-  /** What goes with it, and that it cannot be undone. */
+  /** What is deleted with it, and that this cannot be undone. */
   children: Child;
   action: string;
   fields?: Readonly<Record<string, string | number>>;

@@ -6,7 +6,7 @@ import { Icon } from "./icon.tsx";
 interface FieldProps {
   name: string;
   label: string;
-  /** Seen by those alone who cannot see that the place says it. */
+  /** Only for screen readers: others see it by the place. */
   isLabelHidden?: true;
   hint?: Child;
   value?: string | undefined;

@@ -20,18 +20,18 @@ export const useForm = (): FormPlace => useContext(ThisForm);
 
 interface FormProps {
   action: string;
-  /** Where a page has several forms with one action, or several fields of one name. */
+  /** Needed if the page has several forms with one action, or several fields of one name. */
   id?: string;
   class?: string;
-  /** It makes something: sent twice, it makes it once. */
+  /** It creates something: if it is sent twice, only one is created. */
   once?: true;
-  /** The ids of the elements that its answer replaces, by blanks; without a script the browser loads the page. */
+  /** The ids of the elements that its answer replaces, separated by spaces. Without a script, the browser loads the page. */
   swap?: string;
-  /** False: what is wrong with it stands elsewhere, by `FaultsOf`. */
+  /** False: `FaultsOf` shows its faults elsewhere. */
   showsFaults?: boolean;
   /** The form has a file. */
   hasFile?: true;
-  /** A form with files shows how far it is, takes dropped ones, and its answer replaces these elements. */
+  /** A form with files: it shows the progress, accepts dropped files, and its answer replaces these elements. */
   upload?: string;
   children: Child;
 }
@@ -71,7 +71,7 @@ export const Form = ({
   );
 };
 
-/** What is wrong with a form that stands elsewhere on the page, or is gone: `shown` are the ids of those that show it themselves. */
+/** The faults of a form that is elsewhere on the page, or is gone. `shown`: the ids of forms that show their own. */
 export const FaultsOf = ({ action, shown = [] }: { action: string; shown?: readonly string[] }) => {
   const { given } = useContext(PageForms);
   const isElsewhere = given?.action === action && !shown.includes(given.form ?? "");
@@ -87,7 +87,7 @@ export const Hidden = ({ fields }: { fields: Readonly<Record<string, string | nu
   </>
 );
 
-/** What is wrong, above the form; it has the focus, and leads to each field at fault. */
+/** What is wrong, above the form. It gets the focus, and links to each wrong field. */
 const Faults = ({ id, given }: { id: string | undefined; given: Given }) => {
   const faults = Object.entries(given.faults);
   return (

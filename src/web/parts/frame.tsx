@@ -21,7 +21,7 @@ interface FrameProps {
   children: Child;
 }
 
-/** What stands around the content of every page. */
+/** What is around the content of every page. */
 export const Frame = ({ person, theme, result, section, to, children }: FrameProps) => (
   <>
     <a class="skip" href="#main">
@@ -63,7 +63,7 @@ interface SectionLink {
   name: Section;
   path: string;
   words: string;
-  /** Left out: for everyone. */
+  /** Default: everyone. */
   isFor?: (person: Person | undefined) => boolean;
 }
 

@@ -8,7 +8,7 @@ interface MenuProps {
   /** Classes of its button. */
   look?: string;
   icon?: IconName;
-  /** What the button says; or its label, if only the icon is seen. */
+  /** The text of the button; or its label, if it shows only the icon. */
   words?: string;
   label?: string;
   children: Child;

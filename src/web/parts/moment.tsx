@@ -1,6 +1,6 @@
 import { ago, exactTime } from "./words.ts";
 
-/** When something was: "2 hours ago", with the exact time for whoever points at it. */
+/** When something happened: "2 hours ago", with the exact time as a tooltip. */
 export const Moment = ({ at }: { at: Date }) => (
   <time datetime={at.toISOString()} title={exactTime(at)}>
     {ago(at)}

@@ -22,7 +22,7 @@ interface NoticeProps {
   children: Child;
 }
 
-/** Something to know, in a box. What is wrong comes with a button for each way out. */
+/** A message in a box. A problem comes with a button for each solution. */
 export const Notice = ({ tone, icon, id, role, solutions, children }: NoticeProps) => (
   <div class="notice" data-tone={tone} role={role} id={id}>
     <ToneIcon tone={tone} icon={icon} />
@@ -33,7 +33,7 @@ export const Notice = ({ tone, icon, id, role, solutions, children }: NoticeProp
   </div>
 );
 
-/** What came of the form before. It is there without a result too, so that a swap finds its place. */
+/** The result of the last form. The element exists without a result too, so that a swap finds it. */
 export const ResultNotice = ({ result }: { result: Result | undefined }) => (
   <div class="wrap result" id="result" role="status">
     {result && (

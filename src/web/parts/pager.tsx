@@ -1,7 +1,7 @@
 import { ButtonLink } from "./button.tsx";
 
 interface PagerProps {
-  /** From 1 on. */
+  /** Counted from 1. */
   page: number;
   pages: number;
   /** The address of a page. */
@@ -28,5 +28,5 @@ export const Pager = ({ page, pages, at }: PagerProps) =>
     </nav>
   );
 
-/** The number of a page in an address; nonsense is the first. */
+/** The number of a page in an address. Default, also for an invalid one: the first. */
 export const pageIn = (given: string | undefined): number => (/^[1-9]\d{0,5}$/.test(given ?? "") ? Number(given) : 1);

@@ -5,7 +5,7 @@ interface PanelProps {
   id: string;
   title: string;
   count?: number | undefined;
-  /** At the end of the head: a few words, a link. */
+  /** At the end of the heading's line: a few words or a link. */
   hint?: Child;
   /** A list or a table that reaches the edges. */
   isFlush?: boolean;
@@ -28,7 +28,7 @@ export const Panel = ({ id, title, count, hint, isFlush, look = "", children }: 
   </section>
 );
 
-/** Pairs of a name and a value. Those without a value are left out. */
+/** Pairs of a name and a value. Those without a value are omitted. */
 export const Facts = ({ of: facts }: { of: readonly (readonly [name: string, value: Child | undefined])[] }) => (
   <dl class="facts">
     {facts.map(([name, value]) =>
@@ -42,7 +42,7 @@ export const Facts = ({ of: facts }: { of: readonly (readonly [name: string, val
   </dl>
 );
 
-/** Where there is nothing yet: what belongs there, and how it gets there. */
+/** An empty place: what belongs there, and how to get it. */
 export const Empty = ({ title, isH3, children }: { title: string; isH3?: boolean; children: Child }) => (
   <div class="empty">
     {isH3 ? <h3>{title}</h3> : <h2>{title}</h2>}

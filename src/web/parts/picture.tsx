@@ -4,7 +4,7 @@ interface PictureProps {
   look?: "small" | "big";
 }
 
-/** The picture of an appliance, in the kiln's door. Its name is shown next to it. */
+/** The picture of an appliance, in the kiln's door. It needs no text, because the name is next to it. */
 export const Picture = ({ src, look }: PictureProps) => (
   <span class={look === undefined ? "niche" : `niche ${look}`}>
     <img src={src} alt="" width="100" height="100" loading="lazy" decoding="async" />

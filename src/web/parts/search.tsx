@@ -6,7 +6,7 @@ interface SearchProps {
   value?: string | undefined;
   label: string;
   placeholder: string;
-  /** Words of its button; without them, Return sends it. */
+  /** The text of its button. Without a button, Return sends it. */
   button?: string;
   /** Classes: `large`, `list-search`. */
   look?: string;

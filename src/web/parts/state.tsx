@@ -2,7 +2,7 @@ import type { Child } from "hono/jsx";
 import type { IconName } from "./icon-names.ts";
 import { ToneIcon, type Tone } from "./notice.tsx";
 
-/** How something is: an icon and words, in a colour that says the same. */
+/** A state: an icon and words, in a colour that says the same. */
 export const State = ({
   tone,
   icon,
@@ -28,7 +28,7 @@ export const Badge = ({ tone, children }: { tone?: Tone; children: Child }) => (
 /** A format of images: `oem`. */
 export const TypeBadge = ({ type }: { type: string }) => <span class="badge type">{type}</span>;
 
-/** How far something is. `label` names it for screen readers. */
+/** Progress in percent. `label` names it for screen readers. */
 export const Progress = ({ percent, label, isThin }: { percent: number; label: string; isThin?: true }) => (
   <progress class={isThin && "thin"} value={percent} max={100} aria-label={label}>
     {percent} %

@@ -2,7 +2,7 @@ import type { Child } from "hono/jsx";
 
 interface Column {
   words: string;
-  /** Its heading is for those alone who do not see what it holds, e.g. buttons. */
+  /** Its heading is only for screen readers, such as that of a column of buttons. */
   isHidden?: true;
   isNumber?: true;
 }
@@ -16,7 +16,7 @@ interface TableProps {
   children: Child;
 }
 
-/** A table that scrolls sideways where it does not fit. */
+/** A table, which scrolls sideways if it does not fit. */
 export const Table = ({ labelledBy, label, columns, children }: TableProps) => (
   <div class="scroll" tabindex={0} role="group" aria-labelledby={labelledBy} aria-label={label}>
     <table class="table">

@@ -8,13 +8,13 @@ import type { Tab } from "./tabs.tsx";
 
 interface AppliancePage extends Omit<PageOptions, "title" | "section"> {
   tab: Tab;
-  /** Of the page; the name of the appliance is added. */
+  /** The title of the page; the name of the appliance is added. */
   title: string;
-  /** What the page has looked at already. */
+  /** The state of the appliance, if the page has it already. */
   seen?: Look | undefined;
 }
 
-/** One of the pages of an appliance: its head, what is wrong with it, and the content. */
+/** A page of an appliance: the head, the problems, and the content. */
 export async function appliancePage(
   c: Context<WebEnv>,
   content: Content,
@@ -38,7 +38,7 @@ export async function appliancePage(
 export async function lookAtAppliance(c: Context<WebEnv>): Promise<Look> {
   const { db, appliance, account, baseUrl } = c.var;
   const isOwn = appliance.accountId === account.id;
-  // What others share, and templates, are looked at and cloned alone.
+  // Templates and shared appliances can only be viewed and cloned.
   if (!isOwn) return { appliance, running: [], lastBuild: undefined, images: [], packages: null, issues: [] };
   return await lookAt({ env: c.env, db }, { appliance, accountId: account.id, baseUrl });
 }

@@ -17,7 +17,7 @@ interface HeadProps {
   isOwn: boolean;
 }
 
-/** Stands above each page of an appliance: what it is, how it is, and the button that builds it. */
+/** The head of each page of an appliance: its name, its state, and the button that builds it. */
 export const Head = ({ look, tab, isOwn }: HeadProps) => {
   const { appliance } = look;
   return (
@@ -74,7 +74,7 @@ const Figures = ({ look: { appliance, packages } }: { look: Look }) => (
   </dl>
 );
 
-/** Their own button is what the page is for. */
+/** Pages whose own button is the primary one. */
 const tabsWithPrimary: readonly Tab[] = ["build", "share"];
 
 /** The default format first; the others are in the menu. */

@@ -9,7 +9,7 @@ import { secondsLeft, size } from "../../parts/words.ts";
 import type { Overview } from "./overview-seen.ts";
 import { applianceAt } from "./with-appliance.ts";
 
-/** What is being built, or waits for that. */
+/** Builds that are running or waiting. */
 export const RunningBuilds = ({ applianceId, running }: { applianceId: number; running: readonly WatchedBuild[] }) => (
   <div id="running" class="stack">
     {running.length > 0 && (
@@ -48,7 +48,7 @@ const Running = ({ build, at }: { build: WatchedBuild; at: string }) => (
 
 const shownBuilds = 5;
 
-/** The builds that are over, newest first. */
+/** The ended builds, newest first. */
 export const LastBuilds = ({ seen: { look, builds, isOwn } }: { seen: Overview }) => {
   const at = applianceAt(look.appliance.id, "build");
   return (

@@ -7,7 +7,7 @@ import { counted, number, size } from "../../parts/words.ts";
 import type { Overview } from "./overview-seen.ts";
 import { applianceAt } from "./with-appliance.ts";
 
-/** What the appliance consists of, with the way to each part. */
+/** The parts of the appliance, with links to their pages. */
 export const Contents = ({ seen }: { seen: Overview }) => {
   const { configuration, files, look } = seen;
   const at = (tab: string) => (seen.isOwn ? applianceAt(look.appliance.id, tab) : undefined);

@@ -18,7 +18,7 @@ import { applianceAt, applianceRoute, withAppliance } from "./with-appliance.ts"
 export const overviewPage = factory
   .createApp()
   .get(applianceRoute, ...withAppliance, (c) => showOverview(c))
-  // The address that the API gives out.
+  // The API's `edit_url`.
   .get("/appliance/edit/:id{\\d+}", (c) => c.redirect(applianceAt(Number(c.req.param("id"))), 301));
 
 /** The first page of an appliance: what runs, the last builds, what it contains. */

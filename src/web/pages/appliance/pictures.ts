@@ -17,7 +17,7 @@ export const appliancePictures = factory
     return answer;
   });
 
-/** The address of an appliance's own logo, or of the vessel that stands for it. It changes with the logo. */
+/** The address of an appliance's own logo, or of the vessel that it has instead. It changes with the logo. */
 export const pictureOf = ({ id, logoBlob }: Pick<Appliance, "id" | "logoBlob">): string =>
   logoBlob === null ? vesselOf(id) : pictureAt({ id, logoBlob, backgroundBlob: null }, "logo");
 

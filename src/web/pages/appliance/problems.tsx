@@ -5,7 +5,7 @@ import { FaultsOf } from "../../parts/form.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { applianceAt } from "./with-appliance.ts";
 
-/** What is wrong with an appliance, with a button for each way out. */
+/** The problems of an appliance, with a button for each solution. */
 export const Problems = ({ look: { appliance, issues } }: { look: Look }) => (
   <div class="wrap problems" id="problems">
     <FaultsOf action={applianceAt(appliance.id, "builds")} />

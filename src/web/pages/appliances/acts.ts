@@ -15,7 +15,7 @@ const Clone = z.object({
   arch: z.string().optional(),
 });
 
-/** Creates and deletes appliances. Whatever is cloned, it begins here: a template, an appliance, a published version. */
+/** Creates and deletes appliances. Templates, appliances and published versions are all cloned here. */
 export const appliancesActs = factory
   .createApp()
   .use("/appliances", withSession)

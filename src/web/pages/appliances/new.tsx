@@ -36,7 +36,7 @@ export async function showNew(c: Context<WebEnv>): Promise<Response> {
   });
 }
 
-/** What keeps a catalogue's templates from being built. */
+/** Why the templates of a catalogue cannot be built yet. */
 function pendingIn(missing: readonly Repository[]): string | undefined {
   const failed = missing.find(({ problem }) => problem !== null);
   if (failed) return `${failed.name} could not be imported: ${failed.problem}`;

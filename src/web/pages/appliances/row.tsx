@@ -12,7 +12,7 @@ import { pictureOf } from "../appliance/pictures.ts";
 import { stateOf } from "../appliance/state-of.tsx";
 import { applianceAt } from "../appliance/with-appliance.ts";
 
-/** An appliance in the list: what it is, how it is, its last build, and what to do next. */
+/** An appliance in the list: its name, its state, its last build, and the next action. */
 export const ApplianceRow = ({ glance }: { glance: Glance }) => {
   const { appliance } = glance;
   return (
@@ -43,7 +43,7 @@ export const ApplianceRow = ({ glance }: { glance: Glance }) => {
 const StateAt = ({ glance }: { glance: Glance }) => {
   const { appliance, state, running, text } = glance;
   const [build] = running;
-  if (state === "unknown") return <State icon="clock">Being looked at</State>;
+  if (state === "unknown") return <State icon="clock">Being checked</State>;
   const { tone, icon, words } = stateOf(glance);
   return (
     <>
@@ -97,7 +97,7 @@ const LastBuild = ({ glance: { running, lastBuild, images } }: { glance: Glance 
   );
 };
 
-/** The one thing that comes next: watch, try, or build. */
+/** The next action: watch, try, fix or build. */
 const Next = ({ glance: { appliance, running, images, errors } }: { glance: Glance }) => {
   const about = `: ${appliance.name}`;
   const image = images.find(({ imageType }) => imageType !== "net");
@@ -172,7 +172,7 @@ const More = ({ glance: { appliance } }: { glance: Glance }) => {
         no="Keep it"
         yes={`Delete ${name}`}
       >
-        Its files, keys and builds go with it. This cannot be undone.
+        Its files, keys and builds are deleted with it. This cannot be undone.
       </Confirm>
     </>
   );

@@ -7,7 +7,7 @@ import { applianceAt } from "../appliance/with-appliance.ts";
 
 export type Shared = Awaited<ReturnType<typeof listSharedWith>>[number];
 
-/** What someone else shares: to look at, and to clone. */
+/** An appliance that another account shares: to view and to clone. */
 export const SharedRow = ({ appliance }: { appliance: Shared }) => (
   <li>
     <Picture src={pictureOf(appliance)} look="small" />

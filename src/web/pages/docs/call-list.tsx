@@ -4,7 +4,7 @@ import { Search } from "../../parts/search.tsx";
 import { number } from "../../parts/words.ts";
 import { writtenOnce } from "./written-once.ts";
 
-/** All calls by method and path. The island `filter` shows those that someone searches; without it, the address does. */
+/** All calls by method and path. The island `filter` shows those that match the search; without scripts, the address has the search. */
 export const CallList = ({ search }: { search: string }) => {
   const found = calls.filter((call) => matches(call, search));
   return (

@@ -1,14 +1,14 @@
 import type { Operation } from "#api/operation";
 import { parametersOf } from "#openapi/parameters";
 
-/** What the lines are filled with: ids of whoever reads the page, if they are signed in and have some. Never a key. */
+/** What fills the lines: ids of the reader, if they are signed in and have any. Never a key. */
 export interface Reader {
   username: string | undefined;
   applianceId: number | null;
   buildId: number | null;
 }
 
-/** A line for a shell that sends a call. What only the reader knows is in capitals. */
+/** A shell command that sends a call. Values that only the reader knows are in capitals. */
 export function curlLine(operation: Operation, baseUrl: string, reader: Reader): string {
   const { method, versions } = operation;
   const version = versions.includes("v2") ? "v2" : "v1";

@@ -2,7 +2,7 @@ import { groups } from "#api/groups";
 import type { Group } from "#api/operation";
 import { factory } from "../../factory.ts";
 
-/** The service for assistants, in the form of https://llmstxt.org: what it is, where it is described, and its calls. */
+/** The service for assistants, in the format of https://llmstxt.org: what it is, its documentation, and its calls. */
 export const llms = factory.createApp().get("/llms.txt", (c) => {
   c.header("Cache-Control", "public, max-age=300");
   return c.text(textOf(c.var.baseUrl));

@@ -17,7 +17,7 @@ interface TryAndCloneProps {
   isLarge?: true;
 }
 
-/** Try it, and clone it. A visitor signs in first, and comes back to the appliance. */
+/** The buttons to try and clone it. A visitor signs in first, and comes back to the appliance. */
 export const TryAndClone = ({ of: published, canClone, isSignedIn, isLarge }: TryAndCloneProps) => {
   const { applianceId, version, name, arch } = published;
   const at = `/gallery/${applianceId}/${version}`;

@@ -7,7 +7,7 @@ import { TryAndClone } from "./actions.tsx";
 
 export const galleryAt = (id: number, version = ""): string => `/gallery/${id}${version === "" ? "" : `/${version}`}`;
 
-/** The address of the published logo, or of the vessel that stands for it. */
+/** The address of the published logo, or of the vessel that it has instead. */
 export const publishedPicture = ({
   applianceId,
   logoBlob,

@@ -8,10 +8,10 @@ import { signInTo } from "../../session.ts";
 import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
 
-/** A reply stands below what it answers; deeper ones stay at this depth, so that a phone can show them. */
+/** Replies are indented to this depth; deeper ones are not, so that a phone can show them. */
 const deepest = 3;
 
-/** What people say of a published appliance, and the place to say more. */
+/** The comments on a published appliance, and the form for a new one. */
 export const Comments = ({ published }: { published: Published }) => {
   const { comments, person, publication } = published;
   const replies = Map.groupBy(comments, ({ parentId }) => parentId);

@@ -55,7 +55,7 @@ function askedOf(c: Context): Asked {
   };
 }
 
-/** An account that is gone has published nothing. */
+/** A deleted account has published nothing. */
 async function foundFor(c: Context<WebEnv>, asked: Asked): Promise<GalleryPage> {
   try {
     return await listGallery(c.var.db, queryOf(asked), { page: asked.at, perPage });

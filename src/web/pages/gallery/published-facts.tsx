@@ -8,7 +8,7 @@ import { signInTo } from "../../session.ts";
 import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
 
-/** What runs in it, and who can log in. */
+/** The base of the version, its users, and links. */
 export const About = ({ publication }: { publication: Publication }) => {
   const { definition, baseSystem, arch, homepage, tags } = publication;
   return (
@@ -33,7 +33,7 @@ export const About = ({ publication }: { publication: Publication }) => {
 const loginWords = ({ user, password }: { user: string; password: string }): string =>
   password === "" ? user : `${user}, password ${password}`;
 
-/** What someone wrote may lead anywhere, but only to a web page. */
+/** A website of the publisher: a link only if it is a web address. */
 const Website = ({ address }: { address: string }) =>
   /^https?:\/\//i.test(address) ? (
     <a href={address} rel="nofollow ugc noopener noreferrer">
@@ -45,7 +45,7 @@ const Website = ({ address }: { address: string }) =>
 
 const shownPackages = 8;
 
-/** What was chosen, and all that came with it. */
+/** The selected packages, and all that are installed with them. */
 export const Software = ({ publication: { software } }: { publication: Publication }) => {
   const packages = software.installed.filter(({ kind }) => kind === "package");
   return (
@@ -65,7 +65,7 @@ export const Software = ({ publication: { software } }: { publication: Publicati
   );
 };
 
-/** One's own rating. Publishers do not rate themselves into the list: theirs does not count there. */
+/** The person's own rating. A publisher's own does not count in the list. */
 export const RateIt = ({ published: { publication, ownRating, person } }: { published: Published }) => {
   const at = galleryAt(publication.applianceId);
   return (

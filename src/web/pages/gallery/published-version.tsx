@@ -8,7 +8,7 @@ import { formatWords } from "../appliance/formats.ts";
 import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
 
-/** What its publisher says of the version, and the way to the others. */
+/** The release notes, and links to the other versions. */
 export const Notes = ({ published: { publication, versions } }: { published: Published }) => {
   const { applianceId, version, releaseNotes } = publication;
   const before = versions[versions.indexOf(version) + 1];
@@ -46,7 +46,7 @@ const Versions = ({ id, version, versions }: { id: number; version: string; vers
   </form>
 );
 
-/** The images of the version. Whoever may read its builds downloads them there; everyone tries and clones it. */
+/** The images of the version. Only the publisher downloads them here; everyone can try and clone it. */
 export const Images = ({ published: { images, publication, person } }: { published: Published }) => {
   const isMine = person?.account.id === publication.accountId;
   return (

@@ -60,7 +60,7 @@ export const PublishedView = ({ published }: { published: Published }) => {
   );
 };
 
-/** After signing in, one click does what was wanted: a page that was only opened starts nothing. */
+/** After signing in, the person still clicks: opening a page must not start anything. */
 const Welcome = ({ wanted }: { wanted: string }) => (
   <Notice tone="good">
     You are signed in. {wanted === "clone" ? "Press Clone to make it yours." : "Press Try it to start the testdrive."}

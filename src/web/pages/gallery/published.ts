@@ -14,6 +14,6 @@ export interface Published {
   comments: readonly Comment[];
   person: Person | undefined;
   ownRating: number | undefined;
-  /** What someone wanted who had to sign in first. */
+  /** What the person wanted to do before signing in. */
   wanted: string | undefined;
 }

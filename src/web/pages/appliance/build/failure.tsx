@@ -4,7 +4,7 @@ import { Moment } from "../../../parts/moment.tsx";
 import { applianceAt } from "../with-appliance.ts";
 import type { Builds } from "./image.tsx";
 
-/** Why the last build has no image, if it has none. */
+/** Why the last build failed, if it did. */
 export const LastFailure = ({ seen: { applianceId, over } }: { seen: Builds }) => {
   const [last] = over;
   if (!last || (last.status !== "failed" && last.status !== "error")) return null;

@@ -6,7 +6,7 @@ import { TypeBadge } from "../../../parts/state.tsx";
 import { applianceAt } from "../with-appliance.ts";
 import { DeleteBuild, Image, nameOf, type Builds } from "./image.tsx";
 
-/** The builds that are over, newest first, with all that can be done with them. */
+/** The ended builds, newest first, with their actions. */
 export const Finished = ({ seen }: { seen: Builds }) => {
   const { over, applianceId } = seen;
   const images = over.filter((build) => hasImage(build));
@@ -35,7 +35,7 @@ export const Finished = ({ seen }: { seen: Builds }) => {
 
 const hasImage = ({ status, expiredAt }: Build): boolean => status === "finished" && expiredAt === null;
 
-/** Two builds to choose; the page of their difference has the address of both. */
+/** A form to choose two builds, which leads to the page of their difference. */
 const Compare = ({ builds, applianceId }: { builds: readonly Build[]; applianceId: number }) => {
   const [newest, before] = builds;
   const options = (chosen: Build | undefined) =>

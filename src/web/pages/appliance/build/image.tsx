@@ -13,7 +13,7 @@ import { applianceAt } from "../with-appliance.ts";
 /** What the page shows below the head. */
 export interface Builds {
   applianceId: number;
-  /** Over, newest first. */
+  /** Ended, newest first. */
   over: readonly Build[];
   baseUrl: string;
 }
@@ -29,7 +29,7 @@ export const nameOf = ({ version, imageType }: Build): string => `${version} ${i
 const addressOf = ({ downloadToken, fileName }: Build): string =>
   `/download/${downloadToken}/${encodeURIComponent(fileName ?? "")}`;
 
-/** A finished image: its numbers, what can be done with it, and what it is made of. */
+/** A finished image: its sizes, its actions, and its contents. */
 export const Image = ({ build, seen }: ImageProps) => (
   <li>
     <details open={build === seen.over[0]}>
@@ -135,6 +135,6 @@ export const DeleteBuild = ({ build, seen }: ImageProps) => (
     no="Keep it"
     yes={`Delete ${nameOf(build)}`}
   >
-    Its image, its log and its bills of materials go with it. This cannot be undone.
+    Its image, its log and its bills of materials are deleted with it. This cannot be undone.
   </Confirm>
 );

@@ -8,7 +8,7 @@ import { stillSignedIn } from "../../../session.ts";
 const whileRunning = "running status tab-build build-button";
 const afterwards = `${whileRunning} failed finished`;
 
-/** Tells a page which of its parts have changed, as long as builds of its appliance run. */
+/** Tells a page which of its parts have changed, while builds of its appliance run. */
 export async function liveOf(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance } = c.var;
   const running = await listRunningBuilds(db, account.id, appliance.id);
@@ -29,7 +29,7 @@ async function* partsOf(news: AsyncGenerator<BuildNews>, isAllowed: () => Promis
 
 const encoded = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** All of several sources, each as it comes. */
+/** The values of several sources, in the order in which they arrive. */
 async function* merged<T>(sources: readonly AsyncGenerator<T>[]): AsyncGenerator<T> {
   const next = async (source: AsyncGenerator<T>) => ({ source, result: await source.next() });
   const waiting = new Map(sources.map((source) => [source, next(source)]));

@@ -10,7 +10,7 @@ interface RunningProps {
   running: readonly WatchedBuild[];
 }
 
-/** What is built now, or waits: how far, what it does, how long it still takes. */
+/** The running and waiting builds: their progress, step and remaining time. */
 export const Running = ({ applianceId, running }: RunningProps) =>
   running.length === 0 ? null : (
     <Panel id="now" title="Now" count={running.length} isFlush>
@@ -48,11 +48,11 @@ const One = ({ build, applianceId }: { build: WatchedBuild; applianceId: number 
 const placeOf = ({ queuePosition }: WatchedBuild): string =>
   queuePosition === undefined ? "" : `Number ${queuePosition} in the queue`;
 
-/** In steps of ten, so that a reader of the screen is not told each percent. */
+/** In steps of ten, so that a screen reader does not read each percent. */
 const spoken = ({ imageType, message, percent }: WatchedBuild): string =>
   `${imageType}: ${message}, ${counted(Math.floor(percent / 10) * 10, "percent", "percent")}`;
 
-/** The log of a build, which follows it. Without a script it is a link. */
+/** The log of a build, which follows it. Without scripts, there is only the link. */
 export const BuildLog = ({ build }: { build: WatchedBuild }) => {
   const name = `${build.version} ${build.imageType}`;
   return (

@@ -15,7 +15,7 @@ interface SectionPageProps {
   children: Child;
 }
 
-/** A section beside the list of all of them. */
+/** A section, next to the list of all sections. */
 export const SectionPage = ({ at, section: current, children }: SectionPageProps) => (
   <Content look="split side-first">
     <nav class="side" aria-label="Configuration">

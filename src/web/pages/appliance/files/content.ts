@@ -15,7 +15,7 @@ export async function textOf(blobs: R2Bucket, { blobId, size }: OverlayFile): Pr
   return text !== undefined && text.replaceAll(unwritable, "") === text && isOneKindOfLines(text) ? text : undefined;
 }
 
-/** A form ends all lines alike. */
+/** A form sends the same line end everywhere. */
 const isOneKindOfLines = (text: string): boolean =>
   !/\r(?!\n)/.test(text) && (!text.includes("\r\n") || !/(?<!\r)\n/.test(text));
 

@@ -103,7 +103,7 @@ function upload(c: Context<WebEnv>): Promise<Response> {
     act: async (fields, { files, use }) => {
       if (files.length === 0) throw new Refusal("invalid_request", { message: "Choose a file." });
       const given = withoutGaps(fields);
-      // Each is checked before the first is added.
+      // All are checked before the first is added.
       const wanted = files.map((staged) => ({ staged, metadata: parseMetadata(given, staged.sentName) }));
       for (const { staged, metadata } of wanted)
         await use(staged, () => addFile(place, c.var.appliance.id, metadata, staged));

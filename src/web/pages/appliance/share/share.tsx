@@ -100,7 +100,7 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
   return await appliancePage(c, content, { tab: "share", title: "Share" });
 }
 
-/** Empty if nothing tells: the person writes the notes alone. */
+/** Empty if there can be no draft: the person writes the notes. */
 async function draftOf(c: Context<WebEnv>, version: string): Promise<string> {
   const { db, account, appliance } = c.var;
   try {

@@ -104,7 +104,7 @@ const Published = ({ seen: { applianceId, published } }: { seen: Shared }) => (
               no="Keep it"
               yes={`Unpublish ${version}`}
             >
-              Nobody finds it any more. Clones that were made stay.
+              No one finds it any more. Existing clones stay.
             </Confirm>
           </div>
         </li>

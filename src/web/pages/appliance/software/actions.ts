@@ -77,7 +77,7 @@ const placeOf = (c: Context<WebEnv>): string => placeToGoOn(c.var.baseUrl, c.req
 
 type SelectionChange = Pick<SelectionRequest, "kind" | "name" | "version"> & { do: "add" | "remove" };
 
-/** Does it, and says what it did to the image. */
+/** Changes the selection, and says what that does to the image. */
 async function changeSelection(c: Context<WebEnv>, { do: what, kind, name, version }: SelectionChange) {
   const { db, appliance } = c.var;
   const place = { env: c.env, db };
@@ -91,7 +91,7 @@ async function changeSelection(c: Context<WebEnv>, { do: what, kind, name, versi
   return `${name} ${verb}: ${counted(done.packagesAdded, "package")} more, ${done.packagesRemoved} fewer.`;
 }
 
-/** The members of a change that identify a solution, each with what it does. */
+/** The fields of a solution, each with the change that it makes. */
 const waysOut = {
   removePackages: { do: "remove", kind: "package" },
   removePatterns: { do: "remove", kind: "pattern" },

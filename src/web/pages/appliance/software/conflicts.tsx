@@ -5,7 +5,7 @@ import { Icon } from "../../../parts/icon.tsx";
 import { applianceAt } from "../with-appliance.ts";
 import type { ShownSoftware } from "./shown.ts";
 
-/** Why the software does not resolve, with a button for each way out. */
+/** Why the software does not resolve, with a button for each solution. */
 export const Conflicts = ({ seen: { appliance, now } }: { seen: ShownSoftware }) => (
   <div id="conflicts" class="stack">
     {now.problems.map(({ text, solutions }) => (

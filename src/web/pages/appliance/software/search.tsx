@@ -7,7 +7,7 @@ import { applianceAt } from "../with-appliance.ts";
 import type { ShownSoftware } from "./shown.ts";
 import { effectOrConflict } from "./words.ts";
 
-/** As many as a page shows; the best come first. */
+/** The number of hits on a page; the best come first. */
 export const maxShown = 50;
 
 interface Hit {

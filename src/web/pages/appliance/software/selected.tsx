@@ -10,7 +10,7 @@ import type { ShownSoftware } from "./shown.ts";
 
 type Entry = Pick<Selection, "kind" | "name" | "version" | "repositoryId">;
 
-/** What was chosen, the last added first. */
+/** The selection, the last added first. */
 export const Selected = ({ seen }: { seen: ShownSoftware }) => {
   const chosen = seen.software.selection.filter(({ kind }) => kind !== "ban").toReversed();
   return (
@@ -64,7 +64,7 @@ const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
   );
 };
 
-/** Asks for one version alone. Empty: the newest. */
+/** Pins a version. Empty: the newest. */
 const PinForm = ({ entry: { name, version }, seen }: { entry: Entry; seen: ShownSoftware }) => (
   <Form action={applianceAt(seen.appliance.id, "software")} id={`pin-${name}`} class="row">
     <Hidden fields={{ do: "add", kind: "package", name }} />

@@ -11,7 +11,7 @@ export interface ShownSoftware {
   appliance: Appliance;
   software: ApplianceSoftware;
   resolution: SoftwareResolution;
-  /** Of no change: why it does not resolve, and the ways out. */
+  /** Of no change: why the software does not resolve, and the solutions. */
   now: SoftwareEffect;
   /** The person's own packages for its base system. */
   uploads: readonly Rpm[];
