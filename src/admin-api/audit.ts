@@ -6,7 +6,7 @@ import { findAccount } from "#storage/accounts";
 import { listAuditLog } from "#storage/audit-log";
 import { factory, type AdminEnv } from "#admin-api/factory";
 
-const mostShown = 500;
+const maxShown = 500;
 const beforeRule = "before is the id of an entry.";
 const AuditRequest = z.object({
   account: z.string().optional(),
@@ -23,7 +23,7 @@ export const audit = factory.createApp().get("/", async (c) => {
   if (name !== undefined && !account) {
     throw new Refusal("invalid_username", { message: `There is no account ${name}.` });
   }
-  const entries = await listAuditLog(c.var.db, { accountId: account?.id, before, limit: mostShown });
+  const entries = await listAuditLog(c.var.db, { accountId: account?.id, before, limit: maxShown });
   return c.json({ entries: entries.map(({ minute: _minute, ...shown }) => shown) });
 });
 

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import { listAcceptances } from "#domain/accounts/agreement";
 import { note } from "#domain/accounts/audit";
 import { Refusal } from "#domain/refusal";
 import { sameSecret } from "#domain/secrets";
@@ -7,17 +8,15 @@ import { clientAddress } from "#http/client-address";
 import { BodyFault, causeOf } from "#http/request-body";
 import { accounts } from "#admin-api/accounts";
 import { agents } from "#admin-api/agents";
-import { agreements } from "#admin-api/agreements";
 import { audit, audited } from "#admin-api/audit";
 import { catalogues } from "#admin-api/catalogues";
-import { deletions } from "#admin-api/deletions";
 import { factory, type AdminEnv } from "#admin-api/factory";
 import { keys } from "#admin-api/keys";
 import { operation } from "#admin-api/operation";
 import { problemsOf } from "#admin-api/problems";
 import { queue } from "#admin-api/queue";
-import { readOnly } from "#admin-api/read-only";
 import { repositoryFiles } from "#admin-api/repository-files";
+import { switches } from "#admin-api/switches";
 import { tokens } from "#admin-api/tokens";
 import { logFailure } from "#log/log";
 
@@ -36,15 +35,15 @@ export const adminApi = factory
   })
   .use(audited)
   .route("/", operation)
+  .route("/", switches)
+  // Which accounts accepted which legal agreement, and when.
+  .get("/agreements", async (c) => c.json({ agreements: await listAcceptances(c.var.db) }))
   .route("/accounts", accounts)
   .route("/agents", agents)
-  .route("/agreements", agreements)
   .route("/audit", audit)
   .route("/catalogues", catalogues)
-  .route("/deletions", deletions)
   .route("/keys", keys)
   .route("/queue", queue)
-  .route("/read-only", readOnly)
   .route("/repositories", repositoryFiles)
   .route("/tokens", tokens);
 

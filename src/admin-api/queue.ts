@@ -2,7 +2,7 @@ import { listFailures, listQueue } from "#domain/service-overview";
 import type { NamedBuild } from "#storage/build-queue";
 import { factory } from "#admin-api/factory";
 
-/** What waits, and what has failed. */
+/** Waiting builds, and failed ones. */
 export const queue = factory
   .createApp()
   .get("/", async (c) => {

@@ -30,5 +30,5 @@ export async function agentOf({ env, db }: Place, authorization: string | undefi
 export const bearerToken = (authorization: string | undefined): string | undefined =>
   /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
 
-/** Long enough that not every heartbeat causes a write. */
+/** So that not every heartbeat writes to the database. */
 const noteEveryMs = 20_000;

@@ -5,15 +5,12 @@ import { agents } from "#agent-api/agents";
 import { artifacts } from "#agent-api/artifacts";
 import { authenticate } from "#agent-api/authenticate";
 import { builds } from "#agent-api/builds";
-import { contents } from "#agent-api/contents";
+import { downloads } from "#agent-api/downloads";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
-import { packages } from "#agent-api/packages";
-import { preparedRoots } from "#agent-api/prepared-roots";
 import { BodyFault, causeOf } from "#http/request-body";
 import { storedPackages } from "#agent-api/stored-packages";
 import { testdrives } from "#agent-api/testdrives";
-import { visits } from "#agent-api/visits";
 import { logFailure } from "#log/log";
 
 const largeBytes = 1024 * 1024;
@@ -32,12 +29,9 @@ export const agentApi = factory
   .route("/", agents)
   .route("/builds", builds)
   .route("/builds", artifacts)
-  .route("/builds", contents)
-  .route("/builds", packages)
-  .route("/builds", preparedRoots)
+  .route("/builds", downloads)
   .route("/builds", storedPackages)
-  .route("/testdrives", testdrives)
-  .route("/testdrives", visits);
+  .route("/testdrives", testdrives);
 
 agentApi.onError((thrown, c) => {
   const error = causeOf(c, thrown);

@@ -33,7 +33,11 @@ export const testdrives = factory
   .get("/:id/modified", (c) => openSocket(c, "modified"))
   .post("/:id/modified/:request", (c) => bringAnswer(c, c.req.param("request")))
   .get("/:id/control", (c) => openSocket(c, "control"))
-  .get("/:id/viewers/:viewer", (c) => openSocket(c, `viewer/${encodeURIComponent(c.req.param("viewer"))}`));
+  .get("/:id/viewers/:viewer", (c) => openSocket(c, `viewer/${encodeURIComponent(c.req.param("viewer"))}`))
+  // Requests to the guest's web server: the body of a visitor's request and the guest's answer, both as streams; or its WebSocket.
+  .get("/:id/visits/:visit/body", (c) => passOn(c))
+  .get("/:id/visits/:visit/socket", (c) => passOn(c))
+  .post("/:id/visits/:visit/answer", (c) => passOn(c));
 
 /** Opens a socket to the session's object, which checks the attempt's token. */
 async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response> {
@@ -44,16 +48,33 @@ async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response>
   const url = `https://testdrive/${side}?agent=${c.var.agent.id}`;
   const headers = { upgrade: "websocket", [attemptHeader]: token };
   const answer = await testdriveObject(c.env, row).fetch(url, { headers });
-  if (answer.status === 410) throw new AgentRefusal("late", await answer.text());
-  return answer;
+  return await unlessLate(answer);
 }
 
-/** Passes an answer about modified files on while it arrives. */
+/** Passes on an answer about modified files, as a stream. */
 async function bringAnswer(c: Context<AgentEnv>, request: string): Promise<Response> {
   const { row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
   const url = `https://testdrive/modified/answers/${encodeURIComponent(request)}?agent=${c.var.agent.id}`;
   const headers = new Headers(c.req.raw.headers);
   const answer = await testdriveObject(c.env, row).fetch(url, { method: "POST", headers, body: untimed(c).body });
+  return new Response(null, { status: (await unlessLate(answer)).status });
+}
+
+const Visit = z.object({
+  id: TestdriveId,
+  visit: z.string().regex(/^[\w-]{1,64}$/),
+});
+
+/** Passes the request on to the session's object, which checks the attempt's token and joins the streams. */
+async function passOn(c: Context<AgentEnv>): Promise<Response> {
+  const { id, visit } = Visit.parse(c.req.param());
+  const { row } = tokenOf(c, id);
+  const url = `https://testdrive/visits/${visit}?agent=${c.var.agent.id}`;
+  const answer = await testdriveObject(c.env, row).fetch(new Request(url, untimed(c)));
+  return await unlessLate(answer);
+}
+
+async function unlessLate(answer: Response): Promise<Response> {
   if (answer.status === 410) throw new AgentRefusal("late", await answer.text());
-  return new Response(null, { status: answer.status });
+  return answer;
 }
