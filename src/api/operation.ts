@@ -12,7 +12,7 @@ export const v2: readonly Version[] = ["v2"];
  * Whose things a call can name: those of the account, and repositories that everyone has; also those that it may read, which
  * are templates and what is shared with it; or what every account may see, such as the gallery.
  */
-export type Access = "own" | "readable" | "public";
+type Access = "own" | "readable" | "public";
 
 /** One call, as the description and the page show it. */
 export interface Operation {

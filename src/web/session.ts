@@ -18,7 +18,7 @@ export const signInPath = "/sign_in";
 /** The session secret that a request sends; it may be invalid. */
 export const sessionSecret = (c: Context): string | undefined => getCookie(c, name, "host") || undefined;
 
-export const giveSession = (c: Context, secret: string): void =>
+const giveSession = (c: Context, secret: string): void =>
   setCookie(c, name, secret, { ...rules, maxAge: maxSessionMs / 1000 });
 
 export const takeSession = (c: Context): void => void deleteCookie(c, name, rules);
