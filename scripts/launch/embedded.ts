@@ -17,6 +17,8 @@ export type EmbeddedOptions = {
   bundle: Bundle;
   /** The folder of the bundle's modules; default: the service's own. */
   modulesFolder?: string;
+  /** The folder of the migrations that the bundle needs; default: the service's own. */
+  migrationsFolder?: string;
   host: string;
   port: number;
   stateDirectory: string;
@@ -46,7 +48,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop():
   });
   const runtime = await startRuntime(given, { path: logFile, append: log.append });
   const control = openControl(controlFolder);
-  await applyMigrations(control, join(projectRoot, "migrations"));
+  await applyMigrations(control, options.migrationsFolder ?? join(projectRoot, "migrations"));
   await reserveRoom(control);
   const cron = await startCron(control, options.cronEveryMs ?? defaultCronEveryMs, log.append);
   return {
