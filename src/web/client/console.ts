@@ -80,9 +80,18 @@ export class Console {
     this.#rfb?.focus();
   }
 
+  /** The screen will not see how the keys that are down now go up. noVNC releases them when the window loses the focus. */
+  releaseKeys(): void {
+    window.dispatchEvent(new Event("blur"));
+  }
+
   #greet(rfb: RFB): void {
     this.#stopTimer();
     this.#failures = 0;
+    const canvas = this.#screen.querySelector("canvas");
+    canvas?.setAttribute("role", "application");
+    canvas?.setAttribute("aria-label", "Screen of the machine");
+    canvas?.setAttribute("aria-describedby", "way-out");
     this.#onChange("connected");
     rfb.focus();
   }

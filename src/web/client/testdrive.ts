@@ -1,5 +1,6 @@
-import type { TestdriveStatus } from "../pages/testdrive/status.ts";
+import { startOf, type TestdriveStatus } from "../pages/testdrive/status.ts";
 import { Console } from "./console.ts";
+import { countChosen } from "./count.ts";
 import { sessionAt } from "./session.ts";
 import { typeFrom, Typist } from "./typing.ts";
 import { clock, wordsFor, type ConsoleState } from "./words.ts";
@@ -27,6 +28,7 @@ let next: ReturnType<typeof setTimeout> | undefined;
 
 wireButtons();
 wireWayOut();
+countChosen();
 setInterval(show, 1_000);
 void ask();
 
@@ -63,6 +65,7 @@ function show(): void {
     isOver || endsAt === undefined ? "–" : clock(Math.max(0, Math.round((endsAt - Date.now()) / 1000))),
   );
   setText("viewers", String(status?.viewers ?? 0));
+  if (status) showStart(status);
   element("veil").hidden = isConnected || isOver;
   element("over").hidden = !isOver;
   if (isOver) setText("over-words", words.text);
@@ -72,7 +75,20 @@ function show(): void {
   button("full-screen").disabled = isOver;
   element("actions").hidden = isOver;
   element("vnc-button").hidden = isOver;
+  element("way-out").hidden = isOver;
   document.getElementById("web")?.toggleAttribute("hidden", isOver);
+}
+
+function showStart(now: TestdriveStatus): void {
+  const { stage, percent } = startOf(now);
+  for (const [at, each] of [...element("stages").children].entries()) {
+    each.toggleAttribute("data-state", at < stage);
+    if (at === stage) each.setAttribute("aria-current", "step");
+    else each.removeAttribute("aria-current");
+  }
+  const bar = element("start");
+  if (percent === undefined) bar.removeAttribute("value");
+  else bar.setAttribute("value", String(percent));
 }
 
 function wireButtons(): void {
@@ -95,15 +111,19 @@ function wireButtons(): void {
   }
 }
 
-/**
- * The machine takes every key, Tab included, so there is a key of the page that leaves its screen: Ctrl+Alt+Shift. It comes before
- * noVNC's own listeners. The machine has seen these three go down, and sees them go up when the screen loses the focus.
- */
+/** The machine takes every key, Tab included: these three leave its screen for the buttons, and return to it. */
 function wireWayOut(): void {
-  element("screen").addEventListener(
+  const modifiers = ["Control", "Alt", "AltGraph", "Meta", "Shift"];
+  document.addEventListener(
     "keydown",
-    ({ ctrlKey, altKey, shiftKey }) => {
-      if (!ctrlKey || !altKey || !shiftKey) return;
+    (event) => {
+      const { key, ctrlKey, altKey, shiftKey, repeat } = event;
+      if (screen !== "connected" || repeat || !modifiers.includes(key) || !ctrlKey || !altKey || !shiftKey) return;
+      // Before noVNC, which would give the third of them to the machine.
+      event.stopImmediatePropagation();
+      event.preventDefault();
+      if (!element("screen").contains(document.activeElement)) return console.focus();
+      console.releaseKeys();
       button("ctrl-alt-del").focus();
     },
     { capture: true },

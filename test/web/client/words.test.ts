@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { clock, wordsFor, type ConsoleState } from "../../../src/web/client/words.ts";
-import type { TestdriveStatus } from "../../../src/web/pages/testdrive/status.ts";
+import { startOf, type TestdriveStatus } from "../../../src/web/pages/testdrive/status.ts";
 
 const status = (state: TestdriveStatus["state"], message = ""): TestdriveStatus => ({
   state,
@@ -32,5 +32,18 @@ describe("clock", () => {
     [3_723, "1:02:03"],
   ])("writes %i seconds as %s", (seconds, text) => {
     expect(clock(seconds)).toBe(text);
+  });
+});
+
+describe("startOf", () => {
+  it.each<[TestdriveStatus, number, number | undefined]>([
+    [status("waiting"), 0, undefined],
+    [status("preparing", "Fetching the image"), 1, undefined],
+    [status("preparing", "Fetching the image (61 %)"), 1, 61],
+    [status("preparing", "Unpacking the image"), 1, undefined],
+    [status("preparing", "Starting the virtual machine"), 2, undefined],
+    [status("running"), 2, undefined],
+  ])("of %o is stage %i, at %s percent", (session, stage, percent) => {
+    expect(startOf(session)).toEqual({ stage, percent });
   });
 });

@@ -80,10 +80,14 @@ const Files = ({ at, subject: { mayKeep }, modified: { files, more } }: { modifi
         {mayKeep ? (
           <>
             <Button look="primary" icon="hammer" name="do" value="rebuild">
-              Keep and rebuild
+              <span>
+                Keep <Chosen files={files} /> and rebuild
+              </span>
             </Button>
             <Button name="do" value="keep">
-              Keep
+              <span>
+                Keep <Chosen files={files} />
+              </span>
             </Button>
           </>
         ) : (
@@ -95,6 +99,11 @@ const Files = ({ at, subject: { mayKeep }, modified: { files, more } }: { modifi
       </div>
     )}
   </Form>
+);
+
+/** How many files are chosen. The script counts again; without it the number is not shown. */
+const Chosen = ({ files }: Pick<Modified, "files">) => (
+  <span data-count="path">{files.filter(({ isKeepable }) => isKeepable).length}</span>
 );
 
 interface FilesProps {

@@ -2,7 +2,7 @@ import type { TestdriveLook } from "#domain/testdrives/testdrive";
 import { Brand } from "../../parts/brand.tsx";
 import { ActionButton, ButtonLink } from "../../parts/button.tsx";
 import { MachineBar } from "./machine-bar.tsx";
-import type { TestdriveStatus } from "./status.ts";
+import { stages, startOf, type TestdriveStatus } from "./status.ts";
 import { titleOf, type Subject } from "./subject.ts";
 import type { Child } from "hono/jsx";
 
@@ -27,6 +27,9 @@ export const TestdriveView = ({ at, subject, status, look, webUrl, drawer }: Tes
         <span class="dot" aria-hidden="true"></span>
         <span id="words">{firstWords(status)}</span>
       </p>
+      <p class="sub way-out" id="way-out" hidden={status.state === "ended"}>
+        <kbd>Ctrl+Alt+Shift</kbd> leaves the screen, and returns to it.
+      </p>
       <dl class="facts push inline">
         <div>
           <dt>Time left</dt>
@@ -47,6 +50,7 @@ export const TestdriveView = ({ at, subject, status, look, webUrl, drawer }: Tes
       <div class="veil" id="veil" hidden={status.state === "ended"}>
         <div class="ember" aria-hidden="true"></div>
         <h2>Starting {titleOf(subject)}</h2>
+        <Stages status={status} />
         <p id="veil-words">{firstWords(status)}</p>
         <noscript>
           <p>
@@ -61,6 +65,23 @@ export const TestdriveView = ({ at, subject, status, look, webUrl, drawer }: Tes
     <MachineBar at={at} subject={subject} status={status} look={look} webUrl={webUrl} />
   </div>
 );
+
+/** How far the start is; the script keeps it so. The words below say the same. */
+const Stages = ({ status }: { status: TestdriveStatus }) => {
+  const { stage, percent } = startOf(status);
+  return (
+    <>
+      <ol class="stages" id="stages">
+        {stages.map((words, at) => (
+          <li data-state={at < stage ? "" : undefined} aria-current={at === stage ? "step" : undefined}>
+            {words}
+          </li>
+        ))}
+      </ol>
+      <progress id="start" aria-label="Start" max={100} value={percent} />
+    </>
+  );
+};
 
 const Title = ({ subject }: { subject: Subject }) => {
   const { name, build, home } = subject;
