@@ -3,6 +3,7 @@ import { startBuild, type RunningBuild } from "./build/run-build.ts";
 import type { Config } from "./config.ts";
 import type { Capabilities, Job, Poke } from "./contract.ts";
 import { DiskRoom } from "./disk-room.ts";
+import { hostReport } from "./host-report.ts";
 import type { ImageCache } from "./image-cache.ts";
 import { logAbout, sentenceOf, type Log } from "./log.ts";
 import { EndedDisks } from "./modified/ended-disks.ts";
@@ -44,7 +45,10 @@ export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<
   const drained = new AbortController();
   const ended = AbortSignal.any([signal, drained.signal]);
   const watch = work.keepDiskFloor(ended);
-  const socket = keepSocket({ dial: () => parts.api.openSocket(), onPoke, log: parts.log }, ended);
+  const socket = keepSocket(
+    { dial: () => parts.api.openSocket(), onPoke, report: () => hostReport(parts.config), log: parts.log },
+    ended,
+  );
   let idlePulls = 0;
   while (!ended.aborted) {
     if (parts.draining?.aborted) {

@@ -1,17 +1,22 @@
 import type { WebSocket } from "ws";
-import { Poke } from "./contract.ts";
+import { Poke, type AgentReport } from "./contract.ts";
 import type { Log } from "./log.ts";
 import { keepConnected, parseMessage, untilClosed } from "./redial.ts";
 
 export interface SocketOptions {
   dial: () => WebSocket;
   onPoke: (poke: Poke) => void;
+  /** What the Worker should know of the host. */
+  report: () => Promise<AgentReport>;
   log: Log;
   pingEveryMs?: number;
+  reportEveryMs?: number;
 }
 
 /** After two pings without an answer, the socket counts as dead. */
 const pingEveryMs = 10_000;
+/** A report wakes an object of the Worker, so it is rare, and the same one is sent once. */
+const reportEveryMs = 60_000;
 /** A connection that lasted this long was good. */
 const steadyMs = 30_000;
 
@@ -29,7 +34,14 @@ export async function keepSocket(options: SocketOptions, signal: AbortSignal): P
 
 /** → why it is closed. */
 async function holdSocket(
-  { dial, onPoke, log, pingEveryMs: every = pingEveryMs }: SocketOptions,
+  {
+    dial,
+    onPoke,
+    log,
+    report,
+    pingEveryMs: every = pingEveryMs,
+    reportEveryMs: reportEvery = reportEveryMs,
+  }: SocketOptions,
   signal: AbortSignal,
 ): Promise<string> {
   const socket = dial();
@@ -39,6 +51,12 @@ async function holdSocket(
     // A text, not a ping frame: the Worker answers it without waking its object, and records the time.
     else if (socket.readyState === socket.OPEN) socket.send("ping");
   }, every);
+  let reported = "";
+  const tell = async () => {
+    const text = await report().then(JSON.stringify, () => reported);
+    if (text !== reported && socket.readyState === socket.OPEN) socket.send((reported = text));
+  };
+  const reporter = setInterval(() => void tell(), reportEvery);
   const close = () => {
     socket.close(1000);
     // An unreachable Worker does not answer the close frame, and the agent must end soon.
@@ -47,6 +65,7 @@ async function holdSocket(
   signal.addEventListener("abort", close);
   const onOpen = () => {
     log("socket open");
+    void tell();
     // Work may have arrived while there was no socket.
     onPoke({ type: "poke" });
   };
@@ -59,6 +78,7 @@ async function holdSocket(
   };
   const { reason } = await untilClosed(socket, { onOpen, onText });
   clearInterval(watchdog);
+  clearInterval(reporter);
   signal.removeEventListener("abort", close);
   return reason;
 }

@@ -11,8 +11,10 @@ async function keep({ answersPings }: { answersPings: boolean } = { answersPings
   await new Promise((resolve) => server.once("listening", resolve));
   const connections: WebSocket[] = [];
   let pings = 0;
+  const reports: string[] = [];
+  let load = 0;
   const answer = (socket: WebSocket, word: string) => {
-    if (word !== "ping") return;
+    if (word !== "ping") return void reports.push(word);
     pings++;
     if (answersPings) socket.send("pong");
   };
@@ -23,7 +25,8 @@ async function keep({ answersPings }: { answersPings: boolean } = { answersPings
   const stopping = new AbortController();
   const dial = () => new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const onPoke = (poke: Poke) => void pokes.push(poke);
-  const kept = keepSocket({ dial, onPoke, log: silent, pingEveryMs: 100 }, stopping.signal);
+  const report = async () => ({ type: "report", load, freeGb: 9, slots: { builds: 1, testdrives: 4 } }) as const;
+  const kept = keepSocket({ dial, onPoke, report, log: silent, pingEveryMs: 100, reportEveryMs: 50 }, stopping.signal);
   await eventually("the connection", () => connections.length === 1);
   const stop = async () => {
     stopping.abort();
@@ -33,6 +36,8 @@ async function keep({ answersPings }: { answersPings: boolean } = { answersPings
     connections,
     pokes,
     pings: () => pings,
+    reports,
+    isBusy: () => (load = 90),
     stop,
     async [Symbol.asyncDispose]() {
       await stop();
@@ -53,6 +58,17 @@ describe("the agent's socket", () => {
 
     // The first poke is its own: something may have arrived while there was no socket.
     expect(socket.pokes).toEqual([{ type: "poke" }, { type: "cancel", buildId: 7 }, { type: "poke" }]);
+  });
+
+  it("reports how the host is, when it opens and when something has changed", async () => {
+    await using socket = await keep();
+
+    await eventually("some pings", () => socket.pings() >= 2);
+    expect(socket.reports.map((text) => JSON.parse(text))).toEqual([
+      { type: "report", load: 0, freeGb: 9, slots: { builds: 1, testdrives: 4 } },
+    ]);
+    socket.isBusy();
+    await eventually("the next report", () => socket.reports.length === 2);
   });
 
   it("stays open while its pings are answered", async () => {

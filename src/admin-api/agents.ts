@@ -16,7 +16,7 @@ export const agents = factory
   .createApp()
   .get("/", async (c) => {
     const all = await listAgentsAtWork({ env: c.env, db: c.var.db });
-    const agents = all.map(({ id, name, heardAt, capabilities, drainedAt, builds, testdrives }) => ({
+    const agents = all.map(({ id, name, heardAt, capabilities, drainedAt, builds, testdrives, report }) => ({
       id,
       name,
       lastSeenAt: heardAt,
@@ -24,6 +24,9 @@ export const agents = factory
       drainedAt,
       builds,
       testdrives,
+      load: report?.load ?? null,
+      freeGb: report?.freeGb ?? null,
+      slots: report?.slots ?? null,
     }));
     return c.json({ agents });
   })

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { deleteRepositoryFile, listRepositoryFiles, putRepositoryFile } from "#storage/repository-files";
 import { Refusal } from "#domain/refusal";
+import { importNow } from "#domain/repositories/repository";
 import { factory } from "#admin-api/factory";
 
 // Names of rpm-md trees; no segment may be "." or "..".
@@ -11,12 +12,16 @@ const FilePath = z
     "Give the path of a file in a repository, such as tiny/main/repodata/repomd.xml.",
   );
 
-/** Files of the repositories that this service stores in R2. Write repomd.xml last, because readers start there. */
+/** Files of the repositories that this service stores in R2, and an import of any repository now. Write repomd.xml last, because readers start there. */
 export const repositoryFiles = factory
   .createApp()
   .get("/", async (c) => {
     const prefix = c.req.query("prefix") ?? "";
     return c.json({ files: await listRepositoryFiles(c.env.BLOBS, prefix) });
+  })
+  .post("/:id{\\d{1,15}}/import", async (c) => {
+    const { id, url } = await importNow({ env: c.env, db: c.var.db }, Number(c.req.param("id")));
+    return c.json({ id, url });
   })
   .put("/:path{.+}", async (c) => {
     const path = FilePath.parse(c.req.param("path"));

@@ -54,6 +54,18 @@ export const HelloAnswer = z.object({
 });
 export type HelloAnswer = z.infer<typeof HelloAnswer>;
 
+/** Agent → Worker on the same socket when something of it has changed, at most once a minute. Older agents send none. */
+export const AgentReport = z.object({
+  type: z.literal("report"),
+  /** The load of all processors in the last minute, in percent; more than 100: work waits for them. */
+  load: z.number().min(0).max(100_000),
+  /** Free on the disk of its work. */
+  freeGb: z.number().min(0).max(1e9),
+  /** How many of each it takes at a time. */
+  slots: z.object({ builds: z.int().nonnegative(), testdrives: z.int().nonnegative() }),
+});
+export type AgentReport = z.infer<typeof AgentReport>;
+
 /** Worker → agent on the socket of GET /agent/socket. A lost message only causes a delay. */
 export const Poke = z.discriminatedUnion("type", [
   z.object({ type: z.literal("poke") }),

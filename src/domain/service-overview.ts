@@ -1,9 +1,10 @@
+import type { AgentReport } from "#contract/index";
 import type { Place } from "#domain/place";
 import { listAliveAgents, whyNotYet } from "#domain/builds/agents-seen";
 import { whyWaiting } from "#domain/builds/machine";
 import { switchboard } from "#domain/jobs";
 import { listAgents, type Agent } from "#storage/agents";
-import { countHeld, listEnded, listWaiting, type NamedBuild } from "#storage/build-queue";
+import { countHeld, listEnded, listUnended, type NamedBuild } from "#storage/build-queue";
 import type { Database } from "#storage/db";
 
 /*
@@ -18,13 +19,16 @@ export interface AgentAtWork extends Agent {
   isAlive: boolean;
   builds: number;
   testdrives: number;
+  /** Null: it is not connected, or older than this report. */
+  report: AgentReport | null;
 }
 
 export async function listAgentsAtWork({ env, db }: Place<OverviewEnv>): Promise<AgentAtWork[]> {
-  const [all, alive, heard, held] = await Promise.all([
+  const [all, alive, heard, reports, held] = await Promise.all([
     listAgents(db),
     listAliveAgents({ env, db }),
     switchboard(env).heard(),
+    switchboard(env).reports(),
     countHeld(db),
   ]);
   return all.map((agent) => {
@@ -32,7 +36,8 @@ export async function listAgentsAtWork({ env, db }: Place<OverviewEnv>): Promise
     const latest = Math.max(agent.lastSeenAt?.getTime() ?? 0, ...times);
     const { builds = 0, testdrives = 0 } = held.find(({ agentId }) => agentId === agent.id) ?? {};
     const isAlive = alive.some(({ id }) => id === agent.id);
-    return { ...agent, heardAt: latest === 0 ? null : new Date(latest), isAlive, builds, testdrives };
+    const report = reports.findLast(({ agentId }) => agentId === agent.id)?.report ?? null;
+    return { ...agent, heardAt: latest === 0 ? null : new Date(latest), isAlive, builds, testdrives, report };
   });
 }
 
@@ -46,9 +51,12 @@ const maxFailures = 20;
 
 /** The oldest waiting builds of all accounts, and why each waits. */
 export async function listQueue({ env, db }: Place<OverviewEnv>): Promise<WaitingBuild[]> {
-  const [waiting, alive] = await Promise.all([listWaiting(db, maxWaiting), listAliveAgents({ env, db })]);
+  const [waiting, alive] = await Promise.all([listUnended(db, "queued", maxWaiting), listAliveAgents({ env, db })]);
   return waiting.map((build) => ({ ...build, why: whyWaiting[whyNotYet(alive, build)] }));
 }
+
+/** The builds that agents have, of all accounts. */
+export const listAtWork = (db: Database): Promise<NamedBuild[]> => listUnended(db, "running", maxWaiting);
 
 /** The latest builds that failed, because of their appliance (`failed`) or of the service (`error`). */
 export async function listFailures(db: Database): Promise<NamedBuild[]> {

@@ -3,14 +3,18 @@ import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { Database } from "#storage/db";
 import { endDeletionPause, findDeletionPause, saveDeletionPause } from "#storage/deletion-pause";
-import { addSetting, deleteSetting, findSetting } from "#storage/service-settings";
+import { addSetting, deleteSettings, findSettings, saveSetting, type Setting } from "#storage/service-settings";
 
 /** While it is on, only the operator and the agents change anything (wire.md §4.2, `read_only_mode_active`). */
 export interface ReadOnlyMode {
   on: boolean;
   /** When it was switched on, as ISO 8601. */
   since: string | null;
+  /** What the operator tells people on every page meanwhile. */
+  message: string | null;
 }
+
+const settings: Setting[] = ["read_only", "read_only_message"];
 
 /** Shown in refusals and in the status of every appliance. */
 export const readOnlyMessage =
@@ -18,15 +22,21 @@ export const readOnlyMessage =
 
 /** Read from the database each time: an isolate that remembered it would let changes through. */
 export async function readOnlyMode(db: Database): Promise<ReadOnlyMode> {
-  const since = await findSetting(db, "read_only");
-  return { on: since !== undefined, since: since ?? null };
+  const { read_only: since, read_only_message: message } = await findSettings(db, settings);
+  return { on: since !== undefined, since: since ?? null, message: (since !== undefined && message) || null };
 }
 
-/** Switching it on again keeps the first moment. */
-export async function setReadOnlyMode(db: Database, on: boolean): Promise<ReadOnlyMode> {
-  if (on) return { on, since: await addSetting(db, "read_only", new Date().toISOString()) };
-  await deleteSetting(db, "read_only");
-  return { on, since: null };
+/** Switched on twice, it keeps its first moment, and without a new message the one that it has. An empty one removes it. */
+export async function setReadOnlyMode(
+  db: Database,
+  { on, message }: { on: boolean; message?: string | undefined },
+): Promise<ReadOnlyMode> {
+  if (!on) await deleteSettings(db, settings);
+  else {
+    if (message !== undefined) await saveSetting(db, "read_only_message", message.trim());
+    await addSetting(db, "read_only", new Date().toISOString());
+  }
+  return await readOnlyMode(db);
 }
 
 /** The same while the disk is full. */

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Poke } from "#contract/index";
+import { AgentReport, type Poke } from "#contract/index";
 import { note } from "#domain/accounts/audit";
 import { findAgentById } from "#storage/agents";
 import { openDatabase } from "#storage/db";
@@ -42,6 +42,22 @@ export class Switchboard extends DurableObject<Env> {
     });
   }
 
+  /** Stored with the socket, so that it is gone when the agent is. */
+  override webSocketMessage(socket: WebSocket, text: string | ArrayBuffer): void {
+    const report = reportIn(text);
+    if (report) socket.serializeAttachment(report);
+  }
+
+  /** What each connected agent has last reported of itself. */
+  reports(): { agentId: number; report: AgentReport }[] {
+    return this.ctx.getWebSockets().flatMap((socket) => {
+      const report = AgentReport.safeParse(socket.deserializeAttachment());
+      return report.success
+        ? this.ctx.getTags(socket).map((tag) => ({ agentId: Number(tag), report: report.data }))
+        : [];
+    });
+  }
+
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     // 1005, 1006 and 1015 say that no code came over the wire; they may not be sent.
     if (socket.readyState === WebSocket.OPEN) socket.close([1005, 1006, 1015].includes(code) ? 1000 : code);
@@ -65,5 +81,14 @@ export class Switchboard extends DurableObject<Env> {
     for (const socket of sockets) {
       if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(word));
     }
+  }
+}
+
+/** Undefined: a newer agent sent something that this Worker does not know. */
+function reportIn(text: string | ArrayBuffer): AgentReport | undefined {
+  try {
+    return AgentReport.parse(JSON.parse(String(text)));
+  } catch {
+    return undefined;
   }
 }

@@ -1,21 +1,28 @@
-import { eq } from "drizzle-orm";
+import { inArray } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { serviceSettings } from "./schema.ts";
 
 /** Switches of the operator; one without a row is off. */
-export type Setting = "read_only";
+export type Setting = "read_only" | "read_only_message";
 
-export async function findSetting(db: Database, name: Setting): Promise<string | undefined> {
-  const row = await db.query.serviceSettings.findFirst({ where: eq(serviceSettings.name, name) });
-  return row?.value;
+/** Those of these names that are set. */
+export async function findSettings(db: Database, names: readonly Setting[]): Promise<Partial<Record<Setting, string>>> {
+  const rows = await db.query.serviceSettings.findMany({ where: inArray(serviceSettings.name, [...names]) });
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-/** Keeps an existing value; returns the stored one. */
-export async function addSetting(db: Database, name: Setting, value: string): Promise<string> {
+/** Leaves a value that is there. */
+export async function addSetting(db: Database, name: Setting, value: string): Promise<void> {
   await db.insert(serviceSettings).values({ name, value }).onConflictDoNothing();
-  return (await findSetting(db, name)) ?? value;
 }
 
-export async function deleteSetting(db: Database, name: Setting): Promise<void> {
-  await db.delete(serviceSettings).where(eq(serviceSettings.name, name));
+export async function saveSetting(db: Database, name: Setting, value: string): Promise<void> {
+  await db
+    .insert(serviceSettings)
+    .values({ name, value })
+    .onConflictDoUpdate({ target: serviceSettings.name, set: { value } });
+}
+
+export async function deleteSettings(db: Database, names: readonly Setting[]): Promise<void> {
+  await db.delete(serviceSettings).where(inArray(serviceSettings.name, [...names]));
 }

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { HtmlEscapedString } from "hono/utils/html";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { raw } from "hono/html";
+import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { masked } from "#domain/secrets";
 import { assetsOf } from "./assets.ts";
 import type { WebEnv } from "./factory.ts";
@@ -38,8 +39,15 @@ export interface PageOptions {
 /** Answers with a whole HTML document. A form that was refused is shown again, with status 422. */
 export async function page(c: Context<WebEnv>, content: Content, options: PageOptions): Promise<Response> {
   const { title, isBare = false, look, refreshSeconds, status = c.var.given ? 422 : 200 } = options;
-  const [assets, person] = [await assetsOf(c.env.ASSETS), await personOf(c)];
-  const frame = { person, theme: themeOf(c), result: takeResult(c), section: options.section, to: placeOf(c) };
+  const [assets, person, announcement] = await Promise.all([assetsOf(c.env.ASSETS), personOf(c), announcementOf(c)]);
+  const frame = {
+    announcement,
+    person,
+    theme: themeOf(c),
+    result: takeResult(c),
+    section: options.section,
+    to: placeOf(c),
+  };
   const body = await rendered(
     <Formed formToken={person && masked(person.formToken)} given={c.var.given}>
       {isBare ? content : <Frame {...frame}>{content}</Frame>}
@@ -56,6 +64,12 @@ export async function page(c: Context<WebEnv>, content: Content, options: PageOp
     </Document>
   );
   return await c.html(`<!DOCTYPE html>${await rendered(document)}`, status);
+}
+
+/** While nothing can be changed, each page says so. Where the database does not answer, the page has other words for that. */
+async function announcementOf(c: Context<WebEnv>): Promise<string | undefined> {
+  const mode = await readOnlyMode(c.var.db).catch(() => undefined);
+  return mode?.on ? (mode.message ?? readOnlyMessage) : undefined;
 }
 
 /** While something runs, makes the island `again` fetch the elements. */

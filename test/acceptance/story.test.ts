@@ -112,8 +112,8 @@ async function testdrive(page: Page): Promise<void> {
     return await until("letters", 3, async () => (await litPixels(page)) > before + 40).catch(() => false);
   });
   await picture(page, "testdrive");
-  await page.keyboard.press("Control+U");
   await leaveAndReturn(page);
+  await page.keyboard.press("Control+U");
 }
 
 /** The screen is no trap: it takes Tab, and has keys of its own to leave it. What is typed later shows that none of them hangs. */

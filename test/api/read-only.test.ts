@@ -129,13 +129,13 @@ describe("while read-only mode is on", () => {
 
 describe("the operator's switch", () => {
   it("keeps the time it was first set, and can be read", async () => {
-    expect(await (await operate("GET", "/read-only")).json()).toEqual({ on: false, since: null });
+    expect(await (await operate("GET", "/read-only")).json()).toEqual({ on: false, since: null, message: null });
     const first = await switchTo(true);
 
-    expect(first).toEqual({ on: true, since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
+    expect(first).toEqual({ on: true, since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/), message: null });
     expect(await switchTo(true)).toEqual(first);
     expect(await (await operate("GET", "/read-only")).json()).toEqual(first);
-    expect(await switchTo(false)).toEqual({ on: false, since: null });
+    expect(await switchTo(false)).toEqual({ on: false, since: null, message: null });
   });
 
   it.each([{}, { on: "yes" }, []])("refuses %j", async (body) => {

@@ -50,7 +50,7 @@ const known: Readonly<Record<string, string>> = {
   "audit-log.listAuditLog audit_log": "by the order of ids, and ends at the limit",
   "events.listOutbox event_outbox": "by the order of an index, and ends at the limit",
   "gallery-list.listPublications gallery_listings": listed,
-  "build-queue.listWaiting builds": someLive,
+  "build-queue.listUnended builds": someLive,
   "build-queue.listEnded builds": "by the order of an index, and ends at the limit",
   "build-queue.countHeld builds": someLive,
   "build-queue.countHeld testdrives": someLive,

@@ -1,12 +1,14 @@
 /** The operator's pages. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findAccount } from "#storage/accounts";
 import { openDatabase } from "#storage/db";
+import { addRepository } from "#storage/repositories";
 import { browser, browserWith, sessionOf, statusOf } from "../support/browser.ts";
 import { operate, signedIn, visit, withKey, type Client } from "../support/client.ts";
 import { pageOf, textOf } from "../support/html.ts";
-import { bootableBuild } from "../support/testdrives.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { bootableBuild, db, dial } from "../support/testdrives.ts";
 
 let ops: Client;
 let firefox: ReturnType<typeof browser>;
@@ -24,6 +26,13 @@ const agentOf = async (name: string) => {
   const { agents } = await (await operate("GET", "/agents")).json<{ agents: { name: string; drainedAt: unknown }[] }>();
   return agents.find((agent) => agent.name === name);
 };
+
+const statusOfBuild = async (build: number) =>
+  (await env.DB.prepare("SELECT status FROM builds WHERE id = ?").bind(build).first<{ status: string }>())?.status;
+
+/** What the operator tells those who are not signed in. */
+const said = async (path: string) =>
+  textOf(await pageOf(browser().get(path, { accept: "text/html" })), "#announcement");
 
 describe("/service", () => {
   it("is there for operators alone", async () => {
@@ -85,6 +94,71 @@ describe("/service", () => {
     await posted;
     expect((await send("/service/agents", { agent: "nobody", duty: "drained" })).status).toBe(422);
     await operate("DELETE", `/agents/${name}`);
+  });
+
+  it("shows what a connected agent reports of its host, and nothing of one that reports nothing", async () => {
+    const name = `agent-${crypto.randomUUID().slice(0, 8)}`;
+    const { token: secret } = await (await operate("POST", "/agents", { name })).json<{ token: string }>();
+    const row = async () => {
+      const rows = [...(await pageOf(firefox.get("/service"))).querySelectorAll("[aria-labelledby=agents] tbody tr")];
+      return [...(rows.find((each) => each.textContent?.includes(name))?.querySelectorAll("td") ?? [])].map(
+        ({ textContent }) => textContent,
+      );
+    };
+    const { webSocket } = await dial("/agent/socket", { authorization: `Bearer ${secret}` });
+    webSocket?.accept();
+    webSocket?.send('{"type":"of another version"}');
+    expect((await row()).slice(2, 6)).toEqual(["0", "0", "–", "–"]);
+    const slots = { builds: 2, testdrives: 8 };
+    webSocket?.send(JSON.stringify({ type: "report", load: 70, freeGb: 212, slots }));
+    await vi.waitFor(async () => expect((await row()).slice(2, 6)).toEqual(["0 of 2", "0 of 8", "70 %", "212 GB"]));
+    expect(await agentOf(name)).toMatchObject({ load: 70, freeGb: 212, slots });
+    webSocket?.close();
+    await operate("DELETE", `/agents/${name}`);
+  });
+
+  it("cancels a build of any account, and builds once more what has failed", async () => {
+    const tux = await signedIn();
+    const appliance = await createAppliance(tux);
+    const id = await startBuild(tux, appliance);
+    expect(textOf(await pageOf(firefox.get("/service")), "[aria-labelledby=queue] tbody")).toContain(tux.username);
+    expect((await send(`/service/builds/${id}/cancel`)).status).toBe(303);
+    expect(await statusOfBuild(id)).toBe("cancelled");
+    expect((await send(`/service/builds/${id}/again`)).status).toBe(404);
+    await env.DB.prepare("UPDATE builds SET status = 'error' WHERE id = ?").bind(id).run();
+    expect((await send(`/service/builds/${id}/again`)).headers.get("location")).toBe("/service");
+    const { builds } = await (await operate("GET", "/queue")).json<{ builds: { id: number; username: string }[] }>();
+    const again = builds.find(({ username }) => username === tux.username);
+    expect((await operate("DELETE", `/queue/${again?.id}`)).status).toBe(200);
+    expect(await statusOfBuild(again?.id ?? 0)).toBe("cancelled");
+    expect((await operate("POST", `/queue/failures/${again?.id}/again`)).status).toBe(400);
+    expect((await operate("DELETE", "/queue/x")).status).toBe(400);
+    expect((await send("/service/builds/999999/cancel")).status).toBe(404);
+  });
+
+  it("has a repository with a problem read again now", async () => {
+    const fetched = vi.spyOn(globalThis, "fetch").mockRejectedValue(new Error("no network"));
+    const other = { accountId: ops.accountId, type: "rpm-md" as const, baseSystem: "other", arches: [] };
+    const row = { ...other, name: "Gone", url: "https://mirror.example.org/gone" };
+    const id = (await addRepository(db, row, 99))?.id ?? 0;
+    await env.DB.prepare("UPDATE repositories SET problem = 'no answer' WHERE id = ?").bind(id).run();
+    expect(textOf(await pageOf(firefox.get("/service")), "[aria-labelledby=repositories]")).toContain("no answer");
+    expect((await send(`/service/repositories/${id}/import`)).status).toBe(303);
+    expect(textOf(await pageOf(firefox.get("/service")), "#result")).toBe("Gone is read again now.");
+    expect((await operate("POST", `/repositories/${id}/import`)).status).toBe(200);
+    expect((await send("/service/repositories/999999/import")).status).toBe(404);
+    fetched.mockRestore();
+  });
+
+  it("tells everyone on each page why nothing can be changed", async () => {
+    expect(await said("/")).toBe("");
+    await send("/service/read_only", { mode: "on", message: "Kiln moves until <18:00>." });
+    for (const path of ["/", "/sign_in", "/nothing"]) expect(await said(path)).toContain("Kiln moves until <18:00>.");
+    await send("/service/read_only", { mode: "on", message: "" });
+    expect(await said("/")).toContain("read-only mode");
+    await send("/service/read_only", { mode: "off" });
+    expect(await said("/")).toBe("");
+    expect((await send("/service/read_only", { mode: "on", message: "x".repeat(301) })).status).toBe(422);
   });
 
   it("makes the service read-only, and ends that", async () => {

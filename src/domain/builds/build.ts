@@ -1,5 +1,5 @@
 import type { Place } from "#domain/place";
-import type { ImageType } from "#contract/index";
+import { imageTypes, type ImageType } from "#contract/index";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { leftBytes } from "#domain/accounts/quota";
@@ -27,6 +27,7 @@ import { deleteBlobsBelow, putInput } from "#storage/build-blobs";
 import {
   addBuild,
   deleteBuildRow,
+  findAnyBuild,
   findBuild,
   findBuildByUid,
   findReadableBuild,
@@ -148,6 +149,23 @@ export async function cancelBuild({ env, db }: Place, accountId: number, id: num
   const build = await getRunningBuild(db, accountId, id);
   if (build.accountId !== accountId) throw new Refusal("access_denied");
   if (isUnfinished(build)) await buildObject(env, build).cancel();
+}
+
+/** The same for the operator, of any account. */
+export async function cancelAnyBuild({ env, db }: Place, id: number): Promise<void> {
+  const build = await findAnyBuild(db, id);
+  if (!build) throw new Refusal("invalid_running_build_id", { reason: "unknown" });
+  if (isUnfinished(build)) await buildObject(env, build).cancel();
+}
+
+/** What failed is built once more for its account, from the appliance as it is now: for the operator, who has repaired what was wrong. */
+export async function buildAgain({ env, db }: Place, id: number, baseUrl: string): Promise<WatchedBuild> {
+  const build = await findAnyBuild(db, id);
+  if (build?.status !== "failed" && build?.status !== "error")
+    throw new Refusal("invalid_build_id", { reason: "unknown" });
+  const { accountId, applianceId, imageType, version } = build;
+  const request = { applianceId, version, imageType, force: false, multi: false, allowedTypes: imageTypes, baseUrl };
+  return await startBuild({ env, db }, { id: accountId }, request);
 }
 
 /** Cancels the builds of an appliance before it is deleted. */

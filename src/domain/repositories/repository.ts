@@ -120,6 +120,14 @@ export async function importForAccount(
   return repository;
 }
 
+/** For the operator: any repository is looked at now, and not at its next turn. */
+export async function importNow({ env, db }: Place, id: number): Promise<Repository> {
+  const repository = await findRepository(db, id);
+  if (!repository) throw new Refusal("invalid_repository_id", { reason: "unknown" });
+  await requestImports({ env, db }, [id]);
+  return repository;
+}
+
 /** Waits until its import has ended, or the time is over; returns the repository as it is then. */
 export async function waitForImport(db: Database, id: number, timeoutMs: number): Promise<Repository | undefined> {
   for (const deadline = Date.now() + timeoutMs; ;) {

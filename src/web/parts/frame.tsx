@@ -7,7 +7,7 @@ import { Brand } from "./brand.tsx";
 import { Form } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 import { Menu, MenuLink } from "./menu.tsx";
-import { ResultNotice } from "./notice.tsx";
+import { Notice, ResultNotice } from "./notice.tsx";
 
 export type Section = "gallery" | "appliances" | "service" | "api" | "account";
 
@@ -16,13 +16,15 @@ interface FrameProps {
   theme: Theme;
   result: Result | undefined;
   section: Section | undefined;
+  /** What the operator tells everyone at the moment. */
+  announcement: string | undefined;
   /** The address of the page, to come back to it after signing in. */
   to: string;
   children: Child;
 }
 
 /** What is around the content of every page. */
-export const Frame = ({ person, theme, result, section, to, children }: FrameProps) => (
+export const Frame = ({ person, theme, result, section, announcement, to, children }: FrameProps) => (
   <>
     <a class="skip" href="#main">
       To the content
@@ -45,6 +47,11 @@ export const Frame = ({ person, theme, result, section, to, children }: FramePro
       <div class="top-end">{person ? <AccountMenu person={person} /> : <SignInLink to={to} />}</div>
     </header>
     <main id="main" tabindex={-1}>
+      {announcement !== undefined && (
+        <div class="wrap result" id="announcement">
+          <Notice tone="warn">{announcement}</Notice>
+        </div>
+      )}
       <ResultNotice result={result} />
       {children}
     </main>

@@ -173,9 +173,10 @@ export const ofAccounts = {
     missingMigration: [[]],
   } satisfies Calls<typeof schemaVersion>,
   "service-settings": {
-    findSetting: [["read_only"]],
+    findSettings: [[["read_only", "read_only_message"]]],
     addSetting: [["read_only", "on"]],
-    deleteSetting: [["read_only"]],
+    saveSetting: [["read_only_message", "Until noon."]],
+    deleteSettings: [[["read_only", "read_only_message"]]],
   } satisfies Calls<typeof serviceSettings>,
   sessions: {
     addSession: [

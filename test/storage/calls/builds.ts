@@ -47,7 +47,7 @@ const comment = { applianceId: it, accountId: own, parentId: 1, text: "" };
 export const ofBuilds = {
   "build-queue": {
     countQueuedBefore: [[2]],
-    listWaiting: [[10]],
+    listUnended: [["queued", 10]],
     listEnded: [["failed", 10]],
     countHeld: [[]],
   } satisfies Calls<typeof buildQueue>,

@@ -5,6 +5,7 @@ import { Moment } from "../../parts/moment.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Badge, State } from "../../parts/state.tsx";
 import { Table } from "../../parts/table.tsx";
+import { number } from "../../parts/words.ts";
 import { servicePath } from "./service-page.tsx";
 
 const columns = [
@@ -13,6 +14,8 @@ const columns = [
   "Abilities",
   { words: "Builds", isNumber: true },
   { words: "Testdrives", isNumber: true },
+  { words: "Load", isNumber: true },
+  { words: "Disk free", isNumber: true },
   "Seen",
   { words: "Actions", isHidden: true },
 ] as const;
@@ -34,7 +37,7 @@ export const AgentsPanel = ({ agents }: { agents: readonly AgentAtWork[] }) => (
 );
 
 const Row = ({ agent }: { agent: AgentAtWork }) => {
-  const { name, capabilities, builds, testdrives, heardAt, drainedAt } = agent;
+  const { name, capabilities, builds, testdrives, report, heardAt, drainedAt } = agent;
   return (
     <tr>
       <th scope="row">
@@ -54,8 +57,10 @@ const Row = ({ agent }: { agent: AgentAtWork }) => {
           {capabilities ? abilitiesOf(capabilities).map((each) => <Badge>{each}</Badge>) : "not known yet"}
         </span>
       </td>
-      <td class="num">{builds}</td>
-      <td class="num">{testdrives}</td>
+      <td class="num">{report ? `${builds} of ${report.slots.builds}` : builds}</td>
+      <td class="num">{report ? `${testdrives} of ${report.slots.testdrives}` : testdrives}</td>
+      <td class="num">{report ? `${report.load} %` : "–"}</td>
+      <td class="num">{report ? `${number(report.freeGb)} GB` : "–"}</td>
       <td class="quiet">{heardAt ? <Moment at={heardAt} /> : "never"}</td>
       <td class="actions">
         <ActionButton

@@ -1,10 +1,12 @@
 import type { Child } from "hono/jsx";
 import type { Repository } from "#storage/repositories";
+import { ActionButton } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { State } from "../../parts/state.tsx";
 import { counted } from "../../parts/words.ts";
+import { servicePath } from "./service-page.tsx";
 
 interface RepositoriesPanelProps {
   catalogues: readonly { name: string; repositories: readonly Repository[] }[];
@@ -53,7 +55,13 @@ const Line = ({ children }: { children: Child }) => (
   </li>
 );
 
-const Trouble = ({ repository: { url, problem, checkedAt }, of: owner }: { repository: Repository; of: string }) => (
+const Trouble = ({
+  repository: { id, url, problem, checkedAt },
+  of: owner,
+}: {
+  repository: Repository;
+  of: string;
+}) => (
   <Line>
     <State tone="warn">
       <span class="hidden">Problem: </span>
@@ -65,5 +73,8 @@ const Trouble = ({ repository: { url, problem, checkedAt }, of: owner }: { repos
         {problem} {checkedAt && <Moment at={checkedAt} />}
       </span>
     </span>
+    <ActionButton action={`${servicePath}/repositories/${id}/import`} look="small" icon="refresh-cw" about={url}>
+      Try now
+    </ActionButton>
   </Line>
 );

@@ -1,23 +1,27 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import { pathId } from "#api/params";
+import { note } from "#domain/accounts/audit";
 import { setDuty } from "#domain/agent";
 import { listCatalogues } from "#domain/appliances/template-set";
+import { buildAgain, cancelAnyBuild } from "#domain/builds/build";
 import { troublesOf } from "#domain/operation/health";
 import { takeSnapshot } from "#domain/operation/snapshot";
-import { listAgentsAtWork, listFailures, listQueue } from "#domain/service-overview";
+import { importNow } from "#domain/repositories/repository";
+import { listAgentsAtWork, listAtWork, listFailures, listQueue } from "#domain/service-overview";
 import { readOnlyMode, setReadOnlyMode } from "#domain/service-settings";
 import { listTroubled } from "#storage/troubled-repositories";
 import { auditedOperation } from "../../audited.ts";
 import { factory, type WebEnv } from "../../factory.ts";
 import { State } from "../../parts/state.tsx";
 import { submit } from "../../submit.ts";
-import { note } from "#domain/accounts/audit";
 import { servicePage, servicePath, withOperator } from "./service-page.tsx";
 import { ServiceView, warningsOf, type Seen } from "./view.tsx";
 
 const mostTroubled = 20;
 const Duty = z.object({ agent: z.string(), duty: z.enum(["working", "drained"]) });
-const Mode = z.object({ mode: z.enum(["on", "off"]) });
+const Mode = z.object({ mode: z.enum(["on", "off"]), message: z.string().max(300).default("") });
+const oneBuild = `${servicePath}/builds/:build{\\d{1,15}}`;
 
 /** What the service does at the moment, and what is wrong with it. */
 export const serviceOverview = factory
@@ -43,29 +47,77 @@ export const serviceOverview = factory
       fields: Mode,
       evenReadOnly: true,
       again: showService,
-      act: async ({ mode }) => {
-        await setReadOnlyMode(c.var.db, mode === "on");
-        const detail = { call: `read-only ${mode}`, operator: c.var.account.username };
-        await note(c.var.db, { event: "operator.called", actor: "operator", detail });
+      act: async ({ mode, message }) => {
+        await setReadOnlyMode(c.var.db, { on: mode === "on", message });
+        await noteCall(c, `read-only ${mode}`);
         const text = mode === "on" ? "The service is read-only now." : "The service can be changed again.";
         return { to: servicePath, result: { text } };
       },
     }),
+  )
+  .post(`${oneBuild}/cancel`, (c) =>
+    submit(c, {
+      evenReadOnly: true,
+      again: showService,
+      act: async () => {
+        const id = pathId(c, "build", "invalid_running_build_id");
+        await cancelAnyBuild({ env: c.env, db: c.var.db }, id);
+        await noteCall(c, `cancel build ${id}`);
+        return { to: servicePath, result: { text: "The build is cancelled." } };
+      },
+    }),
+  )
+  .post(`${oneBuild}/again`, (c) =>
+    submit(c, {
+      again: showService,
+      act: async () => {
+        const id = pathId(c, "build", "invalid_build_id");
+        const { version, imageType } = await buildAgain({ env: c.env, db: c.var.db }, id, c.var.baseUrl);
+        await noteCall(c, `build ${id} again`);
+        return { to: servicePath, result: { text: `The build of ${version} ${imageType} has started.` } };
+      },
+    }),
+  )
+  .post(`${servicePath}/repositories/:repository{\\d{1,15}}/import`, (c) =>
+    submit(c, {
+      again: showService,
+      act: async () => {
+        const id = pathId(c, "repository", "invalid_repository_id");
+        const { name } = await importNow({ env: c.env, db: c.var.db }, id);
+        await noteCall(c, `import repository ${id}`);
+        return { to: servicePath, result: { text: `${name.slice(0, 400)} is read again now.` } };
+      },
+    }),
   );
+
+/** An act of the operator that no other entry of the audit log tells. */
+const noteCall = (c: Context<WebEnv>, call: string): Promise<void> =>
+  note(c.var.db, { event: "operator.called", actor: "operator", detail: { call, operator: c.var.account.username } });
 
 async function showService(c: Context<WebEnv>): Promise<Response> {
   const { db } = c.var;
   const place = { env: c.env, db };
-  const [snapshot, agents, queue, failures, catalogues, troubled, mode] = await Promise.all([
+  const [snapshot, agents, queue, running, failures, catalogues, troubled, mode] = await Promise.all([
     takeSnapshot(place),
     listAgentsAtWork(place),
     listQueue(place),
+    listAtWork(db),
     listFailures(db),
     listCatalogues(db),
     listTroubled(db, mostTroubled),
     readOnlyMode(db),
   ]);
-  const seen: Seen = { snapshot, agents, queue, failures, catalogues, troubled, mode, troubles: troublesOf(snapshot) };
+  const seen: Seen = {
+    snapshot,
+    agents,
+    queue,
+    running,
+    failures,
+    catalogues,
+    troubled,
+    mode,
+    troubles: troublesOf(snapshot),
+  };
   const warnings = warningsOf(seen);
   const state = (
     <p role="status">

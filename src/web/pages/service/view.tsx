@@ -4,14 +4,16 @@ import type { AgentAtWork, WaitingBuild } from "#domain/service-overview";
 import type { ReadOnlyMode } from "#domain/service-settings";
 import type { NamedBuild } from "#storage/build-queue";
 import type { Repository } from "#storage/repositories";
-import { ActionButton } from "../../parts/button.tsx";
+import { ActionButton, Button } from "../../parts/button.tsx";
+import { Field } from "../../parts/field.tsx";
+import { Form, Hidden } from "../../parts/form.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { Badge, State, TypeBadge } from "../../parts/state.tsx";
-import { Table } from "../../parts/table.tsx";
+import { State } from "../../parts/state.tsx";
 import { ago, counted, number, size } from "../../parts/words.ts";
 import { AgentsPanel } from "./agents-panel.tsx";
+import { FailuresPanel, QueuePanel, RunningPanel } from "./builds-panels.tsx";
 import { RepositoriesPanel } from "./repositories-panel.tsx";
 import { servicePath } from "./service-page.tsx";
 
@@ -21,6 +23,7 @@ export interface Seen {
   troubles: readonly Trouble[];
   agents: readonly AgentAtWork[];
   queue: readonly WaitingBuild[];
+  running: readonly NamedBuild[];
   failures: readonly NamedBuild[];
   catalogues: readonly { name: string; repositories: readonly Repository[] }[];
   /** Repositories of accounts. */
@@ -54,6 +57,7 @@ export const ServiceView = ({ seen }: { seen: Seen }) => (
     <div class="split">
       <div class="stack">
         <QueuePanel queue={seen.queue} />
+        <RunningPanel running={seen.running} agents={seen.agents} />
         <FailuresPanel failures={seen.failures} />
       </div>
       <div class="stack">
@@ -101,73 +105,7 @@ const Figures = ({ seen: { snapshot, agents, failures } }: { seen: Seen }) => {
   );
 };
 
-const QueuePanel = ({ queue }: { queue: readonly WaitingBuild[] }) => (
-  <Panel id="queue" title="Queue" count={queue.length} isFlush>
-    {queue.length === 0 ? (
-      <p class="body quiet">No build waits.</p>
-    ) : (
-      <Table labelledBy="queue" columns={["Build", "Account", "Waits for", { words: "Since", isNumber: true }]}>
-        {queue.map(({ name, version, imageType, username, why, createdAt }) => (
-          <tr>
-            <th scope="row">
-              <span class="breaks">
-                {name} {version}
-              </span>{" "}
-              <TypeBadge type={imageType} />
-            </th>
-            <td>{username}</td>
-            <td>
-              {why.includes("busy") ? (
-                <span class="quiet">{reason(why)}</span>
-              ) : (
-                <State tone="bad">{reason(why)}</State>
-              )}
-            </td>
-            <td class="num">
-              <Moment at={createdAt} />
-            </td>
-          </tr>
-        ))}
-      </Table>
-    )}
-  </Panel>
-);
-
-/** "All builders are busy" */
-function reason(why: string): string {
-  const words = why.replace(/^Waiting: /, "");
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-const FailuresPanel = ({ failures }: { failures: readonly NamedBuild[] }) => (
-  <Panel id="failures" title="Failed builds" hint="the latest 20" isFlush>
-    {failures.length === 0 ? (
-      <p class="body quiet">None has failed.</p>
-    ) : (
-      <ul class="rows tight">
-        {failures.map(({ name, version, imageType, username, status, message, completedAt }) => (
-          <li>
-            <div class="line">
-              {status === "error" ? <Badge tone="bad">service</Badge> : <Badge>appliance</Badge>}
-              <span class="grow breaks">
-                {name} {version}, {imageType} <span class="quiet">of {username}</span>
-                <br />
-                <span class="quiet">{message}</span>
-              </span>
-              {completedAt && (
-                <span class="quiet">
-                  <Moment at={completedAt} />
-                </span>
-              )}
-            </div>
-          </li>
-        ))}
-      </ul>
-    )}
-  </Panel>
-);
-
-const ReadOnlyPanel = ({ mode: { on, since } }: { mode: ReadOnlyMode }) => (
+const ReadOnlyPanel = ({ mode: { on, since, message } }: { mode: ReadOnlyMode }) => (
   <Panel id="read-only" title="Read-only" look="stack-s">
     <p class="small-text quiet">
       While it is on, everybody can browse and download. Nothing can be changed, and no build or testdrive starts.
@@ -180,13 +118,25 @@ const ReadOnlyPanel = ({ mode: { on, since } }: { mode: ReadOnlyMode }) => (
         </State>
       </p>
     )}
-    <ActionButton
-      action={`${servicePath}/read_only`}
-      fields={{ mode: on ? "off" : "on" }}
-      icon={on ? "play" : "pause"}
-      look={on ? "primary" : ""}
-    >
-      {on ? "Allow changes again" : "Make the service read-only"}
-    </ActionButton>
+    <Form action={readOnlyPath} id="read-only-on" class="stack-s">
+      <Hidden fields={{ mode: "on" }} />
+      <Field
+        name="message"
+        label="Message on every page"
+        value={message ?? ""}
+        hint="Empty: that nothing can be changed at the moment."
+        also={{ maxlength: 300 }}
+      />
+      <div class="row">
+        <Button {...(!on && { icon: "pause" })}>{on ? "Save the message" : "Make the service read-only"}</Button>
+      </div>
+    </Form>
+    {on && (
+      <ActionButton action={readOnlyPath} fields={{ mode: "off" }} icon="play" look="primary">
+        Allow changes again
+      </ActionButton>
+    )}
   </Panel>
 );
+
+const readOnlyPath = `${servicePath}/read_only`;

@@ -1,0 +1,17 @@
+import { availableParallelism, loadavg } from "node:os";
+import type { Config } from "./config.ts";
+import type { AgentReport } from "./contract.ts";
+import { freeBytes } from "./disk-room.ts";
+
+type ReportConfig = Pick<Config, "stateDir" | "slots" | "testdriveSlots">;
+
+/** How the host is, in steps so coarse that an idle one stays the same. */
+export async function hostReport({ stateDir, slots, testdriveSlots }: ReportConfig): Promise<AgentReport> {
+  const [load = 0] = loadavg();
+  return {
+    type: "report",
+    load: 10 * Math.round((10 * load) / availableParallelism()),
+    freeGb: Math.round((await freeBytes(stateDir)) / 1e9),
+    slots: { builds: slots, testdrives: testdriveSlots },
+  };
+}
