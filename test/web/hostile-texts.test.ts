@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { web } from "../../src/web/index.ts";
 import { sent } from "../api/every-call/send.ts";
 import { browser } from "../support/browser.ts";
-import { signedIn, type Client } from "../support/client.ts";
+import { operate, signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
 import { uploadFile } from "../support/files.ts";
@@ -41,13 +41,40 @@ beforeAll(async () => {
   for (const version of ["0.0.1", "0.0.2"]) await publish(tux, id, version, hostile);
   await sent({ method: "POST", path: galleryPath(id, "/comments"), body: { text: hostile }, credentials: tux });
   await failed(id);
-  given = { id: String(id), file: String(fileId), from: String(from), to: String(to), build: String(from) };
+  await operate("PUT", `/accounts/${tux.username}/operator`, { operator: true });
+  const webhook = String(await addTokenAndWebhook());
+  given = {
+    webhook,
+    name: tux.username,
+    id: String(id),
+    file: String(fileId),
+    from: String(from),
+    to: String(to),
+    build: String(from),
+  };
 });
 
 const settings = `<description>${escaped}</description><website>${website.replaceAll("<", "&lt;")}</website>
   <tags><tag>${escaped.slice(0, 49)}</tag></tags><eulas><eula>${escaped}</eula></eulas>
   <autostarts><autostart><command>${escaped}</command><description>${escaped}</description></autostart></autostarts>
   <scripts><build><enabled>true</enabled><script>${escaped}</script></build></scripts>`;
+
+/** Answers the webhook's id. */
+async function addTokenAndWebhook(): Promise<number> {
+  const form_token = await firefox.formToken();
+  const token = { form: "new-token", name: hostileName, scope: "read", term: "month" };
+  const webhook = { form: "new-webhook", url: `https://hooks.example.org/${hostileName}?${hostileName}` };
+  for (const [path, form] of [
+    ["tokens", token],
+    ["webhooks", { ...webhook, event: "build.failed" }],
+  ] as const) {
+    const answer = await firefox.post(`/account/${path}`, { ...form, form_token });
+    const html = await answer.text();
+    expect([answer.status, faultsIn(html, answer)], path).toEqual([200, []]);
+  }
+  const list = await firefox.get("/account/webhooks");
+  return Number(/\/account\/webhooks\/(\d+)/.exec(await list.text())?.[1]);
+}
 
 /** Its metadata are as hostile as its name. */
 async function useRepository(id: number): Promise<void> {
@@ -94,7 +121,9 @@ const sections = ["general", "pictures", "users", "startup", "scripts", "agreeme
 function addresses(): string[] {
   const routes = web.routes.filter(({ method, path }) => method === "GET" && !noPages.test(path));
   return [...new Set(routes.map(({ path }) => path))].flatMap((path) => {
-    const filled = path.replaceAll(/:(\w+)(\{[^/]*\})?/g, (whole, name: string) => given[name] ?? whole);
+    const filled = path
+      .replace("/webhooks/:id", "/webhooks/:webhook")
+      .replaceAll(/:(\w+)(\{[^/]*\})?/g, (whole, name: string) => given[name] ?? whole);
     const query = queries[path] ?? queries[path.split("/").at(-1) ?? ""] ?? "";
     if (filled.includes(":section")) return sections.map((section) => filled.replace(":section", section));
     if (/:version/.test(filled)) return [filled.replace(/:version.*$/, "0.0.1")];
@@ -117,7 +146,7 @@ describe("hostile texts", () => {
     expect(found).toEqual([]);
     const owner = [...shown].filter((path) => path.startsWith("/appliance/"));
     expect(owner.length, owner.join("\n")).toBeGreaterThan(10);
-    for (const path of ["/appliances", `/gallery/${given["id"]}`])
+    for (const path of ["/appliances", `/gallery/${given["id"]}`, "/account", "/account/webhooks", "/service"])
       expect(
         [...shown].some((one) => one.startsWith(path)),
         path,
@@ -135,6 +164,10 @@ describe("hostile texts", () => {
       [`${at}/files/from_web`, { form: "web-file", url: hostile, path: hostile }],
       [`${at}/share/readers`, { do: "add", username: hostile }],
       [`${at}/builds`, { image_type: hostile, version: hostile }],
+      ["/account/tokens", { form: "new-token", name: hostile, scope: hostile, term: hostile }],
+      ["/account/webhooks", { form: "new-webhook", url: hostile }],
+      ["/service/accounts", { form: "new-account", username: hostile, email: hostile }],
+      ["/service/read_only", { form: "read-only-on", mode: hostile, message: hostile }],
     ];
     for (const [path, fields] of forms) {
       const answer = await firefox.post(path, { ...fields, form_token });
