@@ -116,9 +116,11 @@ async function testdrive(page: Page): Promise<void> {
   await page.keyboard.press("Control+U");
 }
 
+/** Whether it has the focus. */
+const isAt = (target: Locator) => target.evaluate((element) => element === document.activeElement);
+
 /** The screen is no trap: it takes Tab, and has keys of its own to leave it. What is typed later shows that none of them hangs. */
 async function leaveAndReturn(page: Page): Promise<void> {
-  const isAt = (target: Locator) => target.evaluate((element) => element === document.activeElement);
   const screen = page.locator("canvas");
   await page.keyboard.press("Tab");
   expect(await isAt(screen)).toBe(true);
