@@ -122,21 +122,21 @@ describe("npm run admin", () => {
   });
 });
 
+/** The answers of the service, one after the other. */
+function answering(...pages: unknown[]): void {
+  let at = 0;
+  service.removeAllListeners("request");
+  service.on("request", async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    asked.push(`${request.method} ${request.url} ${body}`);
+    response.end(JSON.stringify(pages[at++]));
+  });
+}
+
 describe("npm run admin -- keys", () => {
   const next = { column: "configurations", after: 7 };
   const page = { changed: 2, unreadable: [], left: 0, next: null };
-  /** The answers of the service, one after the other. */
-  const answering = (...pages: unknown[]) => {
-    let at = 0;
-    service.removeAllListeners("request");
-    service.on("request", async (request, response) => {
-      let body = "";
-      for await (const chunk of request) body += String(chunk);
-      asked.push(`${request.method} ${request.url} ${body}`);
-      response.end(JSON.stringify(pages[at++]));
-    });
-  };
-
   it("reencrypt continues page by page, and says when the old key is not needed", async () => {
     answering({ ...page, left: 40, next }, page, { ...page, changed: 0 });
     await run("keys", "reencrypt");
