@@ -37,7 +37,7 @@ describe("GET /agreements/<base system>", () => {
     const answer = await openAgreement(tux, secret === undefined ? {} : { secret });
 
     expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("cache-control")).toBe("no-store, no-transform");
     expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
     const html = await answer.text();
     expect(html).toContain("<h1>Tiny &lt;Enterprise&gt; Agreement</h1>");

@@ -13,8 +13,8 @@ export function wordsFor(status: TestdriveStatus | undefined, console: ConsoleSt
   if (status?.state === "ended") return { text: `Ended: ${status.message}`, tone: "ended" };
   if (console === "connected") return { text: "Connected", tone: "good" };
   if (status?.state === "preparing")
-    return { text: `Preparing: ${status.message || "an agent accepted it"} …`, tone: "busy" };
-  if (status?.state === "waiting") return { text: "Waiting for an agent …", tone: "busy" };
+    return { text: `Preparing: ${status.message || "a builder accepted it"} …`, tone: "busy" };
+  if (status?.state === "waiting") return { text: "Waiting for a builder …", tone: "busy" };
   if (console === "lost") return { text: "Connection lost. Trying again …", tone: "bad" };
   return { text: "Connecting …", tone: "busy" };
 }

@@ -12,7 +12,7 @@ const status = (state: TestdriveStatus["state"], message = ""): TestdriveStatus 
 describe("wordsFor", () => {
   it.each<[TestdriveStatus | undefined, ConsoleState, string]>([
     [undefined, "closed", "Connecting …"],
-    [status("waiting"), "closed", "Waiting for an agent …"],
+    [status("waiting"), "closed", "Waiting for a builder …"],
     [status("preparing", "Fetching the image"), "connecting", "Preparing: Fetching the image …"],
     [status("running"), "connecting", "Connecting …"],
     [status("running"), "connected", "Connected"],

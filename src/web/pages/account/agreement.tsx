@@ -17,6 +17,8 @@ export const agreementPage = factory
   .use(path, signIn)
   .get(path, async (c) => {
     const { db, account } = c.var;
+    // Not compressed: browsers send these credentials along for other sites, too, and the page has a token beside its own address (BREACH).
+    c.header("Cache-Control", "no-store, no-transform");
     const agreement = await getAgreement(db, c.req.param("baseSystem"));
     const accepted = await acceptedAt(db, account.id, agreement);
     const formToken = await formTokenOf(c.env, account, agreement);

@@ -9,7 +9,7 @@ export interface TestdriveStatus {
 }
 
 /** What a session goes through until its screen is there, in this order. */
-export const stages = ["Waiting for an agent", "Fetching the image", "Starting the machine"] as const;
+export const stages = ["Waiting for a builder", "Fetching the image", "Starting the machine"] as const;
 
 interface Start {
   /** The place among the stages. */

@@ -120,5 +120,5 @@ const Over = ({ subject: { home, again }, status }: { subject: Subject; status: 
 
 function firstWords({ state, message }: TestdriveStatus): string {
   if (state === "ended") return `Ended: ${message}`;
-  return state === "running" ? "Connecting …" : "Waiting for an agent …";
+  return state === "running" ? "Connecting …" : "Waiting for a builder …";
 }
