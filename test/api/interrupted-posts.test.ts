@@ -113,7 +113,7 @@ describe.each(posts.map((row) => [row.call, row] as const))(
       const third = await post(row, sample, key);
       if (third.status !== 409)
         expect([third.headers.get("idempotency-replayed"), await third.text()]).toEqual(["true", text]);
-      else expect(await expectError(third, 409, "unknown_error")).toContain("has been done");
+      else expect(await expectError(third, 409, "unknown_error")).toContain("already succeeded");
     });
   },
 );
