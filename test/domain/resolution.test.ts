@@ -5,6 +5,8 @@ import { jobsOf, type ApplianceSoftware, type Choice } from "#domain/software/re
 import { estimateOf } from "#domain/appliances/estimate";
 import { solverModule } from "#solver/module";
 import { openSolver } from "#solver/solver";
+import { LockTimeout } from "#solver/room";
+import { solverRoom } from "#solver/shared";
 import type { Repository } from "#storage/appliances";
 import { openDatabase } from "#storage/db";
 import { addRepository, aliasOf, findRepository } from "#storage/repositories";
@@ -271,6 +273,9 @@ describe("appliances of two bases in turn", () => {
     const bases = [await repository(99, ["a-1", "b-1", "c-1"]), await repository(99, ["a-2", "b-2", "c-2"])];
     const debian = { ...facts, needs: {}, packageType: "deb" as const };
     const { env: counted, calls } = counting({ BLOBS: env.BLOBS });
+    // One that earlier tests have filled leaves no room for a second; a caller that exceeds its time loses it.
+    const endless = solverRoom.withEmptySolver(() => new Promise(() => {}), { maxMs: 1 });
+    await expect(endless).rejects.toThrow(LockTimeout);
 
     for (const name of ["a", "b", "c"]) {
       for (const [nth, base] of bases.entries()) {
