@@ -13,11 +13,13 @@ let isOn: boolean;
 let asked: string[];
 let printed: string;
 let warned: string;
+/** Answers of the service that come before all others, one after the other. */
+let pages: unknown[];
 const root = new URL("../..", import.meta.url).pathname;
 
 /** Answers like the admin routes (test/api/read-only.test.ts and test/web/agreement.test.ts test the real ones). */
 beforeEach(async () => {
-  [isOn, asked, printed, warned] = [false, [], "", ""];
+  [isOn, asked, printed, warned, pages] = [false, [], "", "", []];
   service = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += String(chunk);
@@ -25,7 +27,7 @@ beforeEach(async () => {
     const told = JSON.parse(body || "{}") as { on?: boolean; paused?: boolean };
     isOn = told.on ?? told.paused ?? false;
     const mode = { on: isOn, paused: isOn, since: isOn ? "2026-11-20T10:00:00.000Z" : null };
-    response.end(JSON.stringify(answers[request.url ?? ""] ?? mode));
+    response.end(JSON.stringify(pages.shift() ?? answers[request.url ?? ""] ?? mode));
   }).listen(0, "127.0.0.1");
   await once(service, "listening");
   vi.spyOn(process.stdout, "write").mockImplementation((text) => Boolean((printed += String(text))));
@@ -122,27 +124,16 @@ describe("npm run admin", () => {
   });
 });
 
-/** The answers of the service, one after the other. */
-function answering(...pages: unknown[]): void {
-  let at = 0;
-  service.removeAllListeners("request");
-  service.on("request", async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += String(chunk);
-    asked.push(`${request.method} ${request.url} ${body}`);
-    response.end(JSON.stringify(pages[at++]));
-  });
-}
-
 describe("npm run admin -- keys", () => {
   const next = { column: "configurations", after: 7 };
   const page = { changed: 2, unreadable: [], left: 0, next: null };
+
   it("reencrypt continues page by page, and says when the old key is not needed", async () => {
-    answering({ ...page, left: 40, next }, page, { ...page, changed: 0 });
+    pages = [{ ...page, left: 40, next }, page, { ...page, changed: 0 }];
     await run("keys", "reencrypt");
     expect(asked).toEqual([
-      "POST /admin/keys/reencrypt {}",
-      `POST /admin/keys/reencrypt {"from":${JSON.stringify(next)}}`,
+      "POST /admin/keys/reencrypt Bearer secret {}",
+      `POST /admin/keys/reencrypt Bearer secret {"from":${JSON.stringify(next)}}`,
     ]);
     expect(printed).toBe(
       "2 changed, 40 left to read.\nEncrypted 4 values with the first key. Run this again until it finds nothing to do.\n",
@@ -152,16 +143,16 @@ describe("npm run admin -- keys", () => {
   });
 
   it("names what no key decrypts, and fails", async () => {
-    answering({ ...page, unreadable: [next].map(({ column, after: row }) => ({ column, row })) });
+    pages = [{ ...page, unreadable: [next].map(({ column, after: row }) => ({ column, row })) }];
     await expect(run("keys", "reencrypt")).rejects.toThrow(
       /^Changed 2 values\. .*decrypts 1 others .*: configurations 7\./,
     );
   });
 
   it("rehash says how many keys work again", async () => {
-    answering(page);
+    pages = [page];
     await run("keys", "rehash");
-    expect([asked, printed]).toEqual([["POST /admin/keys/rehash {}"], "2 API keys work again.\n"]);
+    expect([asked, printed]).toEqual([["POST /admin/keys/rehash Bearer secret {}"], "2 API keys work again.\n"]);
   });
 });
 
