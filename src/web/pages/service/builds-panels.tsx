@@ -1,4 +1,4 @@
-import type { WaitingBuild } from "#domain/service-overview";
+import type { AgentAtWork, WaitingBuild } from "#domain/service-overview";
 import type { NamedBuild } from "#storage/build-queue";
 import { ActionButton } from "../../parts/button.tsx";
 import { Moment } from "../../parts/moment.tsx";
@@ -6,7 +6,6 @@ import { Panel } from "../../parts/panel.tsx";
 import { Badge, State, TypeBadge } from "../../parts/state.tsx";
 import { Table } from "../../parts/table.tsx";
 import { servicePath } from "./service-page.tsx";
-import type { Seen } from "./view.tsx";
 
 const actions = { words: "Actions", isHidden: true } as const;
 
@@ -42,7 +41,7 @@ export const QueuePanel = ({ queue }: { queue: readonly WaitingBuild[] }) => (
 );
 
 /** Without any, it is not there. */
-export const RunningPanel = ({ running, agents }: Pick<Seen, "running" | "agents">) =>
+export const RunningPanel = ({ running, agents }: { running: readonly NamedBuild[]; agents: readonly AgentAtWork[] }) =>
   running.length === 0 ? null : (
     <Panel id="running" title="Being built" count={running.length} isFlush>
       <Table labelledBy="running" columns={["Build", "Account", "Agent", { words: "Since", isNumber: true }, actions]}>
