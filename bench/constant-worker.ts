@@ -5,7 +5,7 @@ import { keepingSignals } from "../scripts/launch/keeping-signals.ts";
 export interface ConstantWorker {
   /** Answers immediately. */
   url: string;
-  /** Asks D1 for one row first, as any Worker with accounts in D1 must. */
+  /** First reads one row from D1, as every Worker with accounts in D1 must. */
   askingUrl: string;
   stop: () => Promise<void>;
 }

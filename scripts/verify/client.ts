@@ -25,7 +25,7 @@ const Failure = z.object({ error: z.object({ message: z.string() }) });
 
 export type Client = ReturnType<typeof apiClient>;
 
-/** The calls of the API that a verification makes, as any client would. */
+/** The API calls that a verification makes. They are the same as those of other clients. */
 export function apiClient({ url, username, api_key: apiKey }: Ready, signal: AbortSignal) {
   const authorization = `Basic ${Buffer.from(`${username}:${apiKey}`).toString("base64")}`;
   const call = async <T>(request: string, Answer: z.ZodType<T>, params: Record<string, string> = {}): Promise<T> => {
