@@ -161,7 +161,11 @@ async function keepAndRebuild(page: Page): Promise<void> {
   await changed.check();
   await picture(page, "drawer");
   await press(page, drawer.getByRole("button", { name: "Keep 1 and rebuild" }));
-  await page.getByText("1 file is kept in the appliance. The build has started.").waitFor();
+  const kept = page.getByText("1 file is kept in the appliance. The build has started.");
+  await kept.waitFor();
+  await page.locator(".log li").first().waitFor();
+  // The page has refreshed itself by now, and still says it.
+  expect(await kept.isVisible()).toBe(true);
   await fetch(`${origin}${pathname}/stop`, { method: "POST" });
 }
 

@@ -129,6 +129,8 @@ describe("a form", () => {
     const followed = await visit("/", { headers: { cookie, "x-page": "/testdrive/1/x" } });
     expect(followed.headers.getSetCookie()).toEqual([]);
     expect(textOf(await pageOf(followed), "#result")).toBe("");
+    const refreshed = await visit("/", { headers: { cookie, "x-page": "" } });
+    expect(refreshed.headers.getSetCookie()).toEqual([]);
     const swapped = await visit("/", { headers: { cookie, "x-page": "/" } });
     expect(swapped.headers.getSetCookie()).toEqual([expect.stringMatching(/^__Host-kiln-result=; Max-Age=0/)]);
     expect(textOf(await pageOf(swapped), "#result")).toBe("done");

@@ -11,8 +11,11 @@ interface Swap {
 
 let running: AbortController | undefined;
 
-/** `x-page`: another page that an answer leads to keeps its result for the browser, which then opens it (`src/web/result.ts`). */
-export const pageHeaders = () => ({ accept: "text/html", "x-page": location.pathname });
+/**
+ * `x-page`: the page that takes the result of a form, if the answer has one. Another page that the answer leads to leaves it to
+ * the browser, which then opens that page (`src/web/result.ts`).
+ */
+export const pageHeaders = (page = location.pathname) => ({ accept: "text/html", "x-page": page });
 
 export const isSwapped = (element: HTMLElement): boolean => element.dataset["swap"] !== undefined;
 
@@ -25,11 +28,15 @@ export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): 
   running = own;
   try {
     const init = body ? { method: "POST", body } : {};
-    const answer = await fetch(url, { ...init, headers: pageHeaders(), signal: own.signal });
+    // A refresh leaves a result to the form that waits for it, which may be in another tab.
+    const headers = isQuiet ? pageHeaders("") : pageHeaders();
+    const answer = await fetch(url, { ...init, headers, signal: own.signal });
     const html = await answer.text();
     if (!answer.headers.get("content-type")?.startsWith("text/html")) throw new Error("no page");
     const address = answer.redirected ? answer.url : location.href;
-    if (!showAnswer(html, { ids, status: answer.status, address })) throw new Error(String(answer.status));
+    // A refresh keeps the result that the page shows: it may come a moment after that.
+    const shown = isQuiet ? ids : `${ids} result`;
+    if (!showAnswer(html, { ids: shown, status: answer.status, address })) throw new Error(String(answer.status));
     if (!isQuiet && !body) history.replaceState(null, "", url);
     return true;
   } catch (error) {
@@ -41,6 +48,7 @@ export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): 
 }
 
 interface Answer {
+  /** Ids of the elements to replace, separated by spaces. */
   ids: string;
   status: number;
   /** Its address, after all redirects. */
@@ -58,7 +66,7 @@ export function showAnswer(html: string, { ids, status, address }: Answer): bool
   }
   // A form next to the screen of a testdrive must not replace the screen.
   const whole = document.getElementById("main") ? "main" : ids;
-  morph(new DOMParser().parseFromString(html, "text/html"), status === 422 ? whole : `${ids} result`);
+  morph(new DOMParser().parseFromString(html, "text/html"), status === 422 ? whole : ids);
   return true;
 }
 

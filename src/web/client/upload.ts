@@ -45,7 +45,7 @@ function send(form: HTMLFormElement): void {
   request.addEventListener("load", () => {
     end("");
     const isShown = showAnswer(request.responseText, {
-      ids: form.dataset["upload"] ?? "main",
+      ids: `${form.dataset["upload"] ?? "main"} result`,
       status: request.status,
       address: request.responseURL,
     });
