@@ -17,9 +17,15 @@ document.addEventListener("submit", (event) => {
   if (!isPost) url.search = fields.toString();
   submitter?.setAttribute("aria-busy", "true");
   void swapFrom(url, { ids: form.dataset["swap"] ?? "", body: isPost ? fields : undefined })
-    .catch(() => form.submit())
+    .catch(() => submitPlainly(form, submitter))
     .finally(() => submitter?.removeAttribute("aria-busy"));
 });
+
+/** The pressed button goes along: its value says what to do. A refresh may have removed it meanwhile. */
+function submitPlainly(form: HTMLFormElement, submitter: HTMLElement | null): void {
+  delete form.dataset["swap"];
+  form.requestSubmit(submitter?.isConnected ? submitter : null);
+}
 
 document.addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[data-swap]") : null;
