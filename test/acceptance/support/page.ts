@@ -32,7 +32,10 @@ export async function inBrowser<T>(
     const page = await browser.newPage();
     page.setDefaultTimeout(timeout);
     await page.goto(url);
-    return await work(page);
+    return await work(page).catch(async (error: unknown) => {
+      console.error(`The browser was at ${page.url()}, which says:`, await page.innerText("body"));
+      throw error;
+    });
   } finally {
     await browser.close();
     rmSync(profile, { recursive: true, force: true });
