@@ -107,6 +107,23 @@ describe("the stream of GET events", () => {
     await ofKey.close();
   });
 
+  it("is passed on from an object that still runs the release before, which answers with the stream itself", async () => {
+    const tux = await signedIn();
+    const { client } = await tokenOf(tux, { expires_at: new Date(Date.now() + 3_600_000).toISOString() });
+    const asked: string[] = [];
+    await runInDurableObject(objectOf(tux), (instance) => {
+      instance.fetch = ({ url }) => {
+        asked.push(url);
+        return new Response("id: 7\nevent: build.finished\ndata: {}\n\n");
+      };
+    });
+
+    const listener = await listen(client, "6");
+
+    expect(await listener.next()).toMatchObject({ id: "7", event: "build.finished" });
+    expect(asked).toEqual([expect.stringMatching(/\?after=6&until=\d+$/)]);
+  });
+
   it("limits the number of streams, and frees the slot of closed ones", async () => {
     const tux = await signedIn();
     const open = [];
