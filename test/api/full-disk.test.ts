@@ -1,10 +1,14 @@
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from "vitest";
+import { importRepository } from "#domain/repositories/import";
+import { openDatabase } from "#storage/db";
 import { app } from "../../src/app.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
+import { mirrorOf, rpmMd } from "../support/mirror.ts";
+import { newRepository } from "../support/test-repository.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { expectError } from "../support/xml.ts";
 
@@ -99,6 +103,21 @@ describe("a disk that the launcher calls full", () => {
 
     expect(answer.status).toBe(507);
     expect(await answer.json()).toMatchObject({ error: { code: "disk_full" } });
+  });
+
+  it("stops imports, and keeps what the last one brought until there is room", async () => {
+    const repository = await newRepository();
+    await repository.importFiles(rpmMd(["a-good-1"]));
+    const newer = mirrorOf({ [repository.url]: rpmMd(["a-newer-1"]) });
+    const db = openDatabase(env.DB);
+
+    await importRepository({ env: { ...env, DISK }, db }, repository.id, newer);
+    expect(await repository.row()).toMatchObject({ problem: message });
+    expect(await repository.names()).toEqual(["a-good"]);
+
+    await importRepository({ env, db }, repository.id, newer);
+    expect(await repository.row()).toMatchObject({ problem: null });
+    expect(await repository.names()).toEqual(["a-newer"]);
   });
 
   it("is a reason for which health fails", async () => {

@@ -1,3 +1,4 @@
+import { diskIsFull, hasFullDisk } from "#domain/full-disk";
 import type { Place } from "#domain/place";
 import { baseSystemByIndex, type KnownBaseSystem, otherBaseSystem } from "#domain/repositories/base-system";
 import {
@@ -65,6 +66,11 @@ export async function importRepository(
   const importId = crypto.randomUUID();
   const repository = await beginImport(db, repositoryId, { checkId: importId, startedAt: new Date() });
   if (!repository) return "ended";
+  if (await hasFullDisk(env)) {
+    const { indexTag } = repository;
+    await failImport(db, repositoryId, { checkId: importId, problem: diskIsFull().message, indexTag });
+    return "ended";
+  }
   const indexTag = (await ownIndexTag(env, repository)) ?? null;
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(tooSlow(patience)), downloadMs[patience]);
