@@ -1,4 +1,4 @@
-import { closingLike, gone } from "./closing.ts";
+import { isSendableCode } from "#contract/index";
 
 interface Joint {
   /** Of one direction; the object's memory holds what a slow reader has not read. */
@@ -30,3 +30,14 @@ export async function joinSockets(one: WebSocket, other: WebSocket, { maxBytes, 
   const { code, reason } = await ended.promise;
   for (const socket of [one, other]) socket.close(code, reason);
 }
+
+/** RFC 6455 §7.4.1: stands for a close without a code, and may not be sent. */
+const noCode = 1005;
+
+/** How to close a socket after its peer: with the same code, if that may be sent. */
+export function closingLike(code: number, reason: string): { code: number; reason: string } {
+  if (isSendableCode(code)) return { code, reason };
+  return code === noCode ? { code: 1000, reason } : gone;
+}
+
+export const gone = { code: 1001, reason: "The other side is gone." };

@@ -14,9 +14,9 @@ import {
 import type { TestdriveFacts, TestdriveLook, VncAddress } from "#domain/testdrives/testdrive";
 import { logFailure } from "#log/log";
 import { setAlarmBy } from "./alarm.ts";
-import { ControlLine, reportIn } from "./control-line.ts";
+import { ControlChannel, reportIn } from "./agent-channel.ts";
 import { GuestWeb } from "./guest-web.ts";
-import { ModifiedLine } from "./modified-line.ts";
+import { ModifiedChannel } from "./modified-channel.ts";
 import { TestdriveRecord, type RowState } from "./testdrive-record.ts";
 import { VncRelay } from "./vnc-relay.ts";
 
@@ -24,8 +24,8 @@ import { VncRelay } from "./vnc-relay.ts";
 export class Testdrive extends DurableObject<Env> {
   readonly #relay = new VncRelay(this.ctx);
   readonly #guestWeb = new GuestWeb(() => this.#countViewers());
-  readonly #modified = new ModifiedLine(this.ctx);
-  readonly #control = new ControlLine(this.ctx);
+  readonly #modified = new ModifiedChannel(this.ctx);
+  readonly #control = new ControlChannel(this.ctx);
   readonly #record = new TestdriveRecord(this.env, this.ctx.storage.kv, this.#uid);
   /** Resolves when the session is claimed or can no longer be. Callers of start() hold the object in memory. */
   readonly #decided = Promise.withResolvers<void>();
@@ -114,16 +114,16 @@ export class Testdrive extends DurableObject<Env> {
   }
 
   override async webSocketMessage(socket: WebSocket, frame: string | ArrayBuffer): Promise<void> {
-    if (this.#modified.isLine(socket)) return; // the agent answers by requests
-    if (!this.#control.isLine(socket)) return this.#relay.pass(socket, frame);
+    if (this.#modified.owns(socket)) return; // the agent answers by requests
+    if (!this.#control.owns(socket)) return this.#relay.pass(socket, frame);
     const report = reportIn(frame);
     if (!report) return socket.close(1008, "Not a report.");
     await this.#advance(this.#eventOf(report));
   }
 
   override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
-    if (this.#modified.isLine(socket)) return this.#modified.giveUp();
-    if (this.#control.isLine(socket)) return;
+    if (this.#modified.owns(socket)) return this.#modified.giveUp();
+    if (this.#control.owns(socket)) return;
     this.#relay.part(socket, code, reason);
     await this.#countViewers();
   }

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { Credit, creditProtocol, maxFrameBytes } from "#contract/index";
 import { newToken } from "#domain/secrets";
-import { closingLike, gone } from "./closing.ts";
+import { closingLike, gone } from "./joined-sockets.ts";
 
 const maxViewers = 5;
 // What a browser may send before the agent has connected. RFB clients wait for the server's greeting.

@@ -1,5 +1,5 @@
 import { contentSizeHeader, type ModifiedAnswer, type ModifiedOrder } from "#contract/index";
-import { AgentLine } from "./agent-line.ts";
+import { AgentChannel } from "./agent-channel.ts";
 
 /** Comparing large disks takes seconds, and orders of one session wait for each other. */
 const answerWithinMs = 120_000;
@@ -10,7 +10,7 @@ const maxOrders = 8;
  * body of its own request, which is piped to the waiting one: nothing is stored here. Orders are in memory: none outlives its
  * client's connection.
  */
-export class ModifiedLine extends AgentLine {
+export class ModifiedChannel extends AgentChannel {
   readonly #orders = new Map<string, PromiseWithResolvers<Response>>();
 
   constructor(ctx: DurableObjectState) {
