@@ -6,7 +6,7 @@ import { isAccessible } from "./files.ts";
 export type HostConfig = Pick<Config, "stateDir" | "isolation" | "accel" | "vnc" | "minFreeGb" | "root">;
 
 /** The agent's own configuration if there is one. Before the first `npm start`, the one that it would write. */
-export async function findConfig(given: {
+export async function getConfig(given: {
   config?: string | undefined;
   state?: string | undefined;
 }): Promise<HostConfig> {

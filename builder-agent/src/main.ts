@@ -5,7 +5,7 @@ import { runAgent } from "./agent.ts";
 import { orRefuse, UsageRefused } from "./command-line.ts";
 import { configKeys, ConfigRefused, readConfig, type Config, type ConfigKey } from "./config.ts";
 import { isServed } from "./contract.ts";
-import { findCapabilities } from "./doctor/capabilities.ts";
+import { getCapabilities } from "./doctor/capabilities.ts";
 import { openImageCache } from "./image-cache.ts";
 import { lockStateDir } from "./lock.ts";
 import { openLog, sentenceOf, type Log } from "./log.ts";
@@ -16,7 +16,7 @@ import { openPrepared } from "./prepared/caches.ts";
 import { rootCommand } from "./roots/command.ts";
 import { RootFault } from "./roots/definition.ts";
 import { killOrphans } from "./testdrive/orphans.ts";
-import { findWalls } from "./testdrive/walls.ts";
+import { getWalls } from "./testdrive/walls.ts";
 import { clearWorkDirs } from "./work-dir.ts";
 import { connectWorker } from "./worker-api.ts";
 
@@ -81,10 +81,10 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   const left = await clearWorkDirs(config.stateDir, log);
   if (left > 0) log("cleaned up after a killed agent", { workDirs: left });
 
-  const examine = async () => (await findCapabilities(config)).capabilities;
+  const examine = async () => (await getCapabilities(config)).capabilities;
   const capabilities = await examine();
   if (config.isolation === "none") log("builds run bare on this host, as root: isolation is none");
-  const { enclosed, openness } = await findWalls();
+  const { enclosed, openness } = await getWalls();
   if (!enclosed) log("testdrives run without walls: npm run doctor says what to do", { reason: openness });
   const api = connectWorker(config);
   // Forever: an agent may start before its Worker.

@@ -8,7 +8,7 @@ import { type AdminClient, adminClient, type DeletionPause, type Quota, type Rea
 import { type AdminOptions, type Given, parseAdminLine, usage } from "./options.ts";
 import { reencrypt, rehash } from "./keys.ts";
 import { secretOf } from "./secret.ts";
-import { findService } from "./service.ts";
+import { getService } from "./service.ts";
 import { printTable } from "./table.ts";
 
 type Command = (admin: AdminClient, argument: string, given: Given) => Promise<unknown>;
@@ -62,7 +62,7 @@ export async function administer(argv: readonly string[], env: NodeJS.ProcessEnv
   const [argument, value, ...more] = words.slice(length);
   const tooMany = more.length > 0 || (value !== undefined && command.value === undefined);
   if (!argument !== (command.argument === undefined) || tooMany) throw new Complaint(`${expectedBy(name, command)}.`);
-  const { url, secret } = findService(options, env);
+  const { url, secret } = getService(options, env);
   await command.run(adminClient(url, secret), argument ?? "", { ...options, value });
 }
 

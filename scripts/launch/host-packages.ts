@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { findDistribution, findTool, installers, type Tool } from "../../builder-agent/src/doctor/packages.ts";
+import { getDistribution, findTool, installers, type Tool } from "../../builder-agent/src/doctor/packages.ts";
 import { command } from "./command.ts";
 import { projectRoot } from "./project.ts";
 import { print, step } from "./progress.ts";
@@ -51,7 +51,7 @@ function testTool(tool: string, why: string, debian = tool): Tool {
 export async function installHostPackages(purposes: readonly Purpose[], signal?: AbortSignal): Promise<Tool[]> {
   const missing = await missingPackages(purposes);
   if (missing.length === 0) return [];
-  const distribution = await findDistribution();
+  const distribution = await getDistribution();
   const names = [...new Set(missing.map((each) => each[distribution]))];
   const privilege = rootPrefix();
   if (!isDebian() || privilege === undefined) {

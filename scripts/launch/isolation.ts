@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { findMeans } from "../../builder-agent/src/guest/means.ts";
+import { getMeans } from "../../builder-agent/src/guest/means.ts";
 import { installHostPackages, missingPackages } from "./host-packages.ts";
 import { step, warn } from "./progress.ts";
 
@@ -12,7 +12,7 @@ export type Isolation = "vm" | "none";
  */
 export async function chooseIsolation(agentState: string, signal: AbortSignal): Promise<Isolation> {
   const { accel } = await step("Look for hardware virtualisation", () =>
-    findMeans({ accel: "auto", stateDir: agentState }),
+    getMeans({ accel: "auto", stateDir: agentState }),
   );
   if (accel !== "kvm") return "none";
   const missing = await installHostPackages(["guests"], signal);
@@ -25,7 +25,7 @@ export async function chooseIsolation(agentState: string, signal: AbortSignal): 
 export function lookAhead(agentState: string): void {
   const look = async () => {
     const hasQemu = (await missingPackages(["testdrives"])).length === 0;
-    if (hasQemu) await findMeans({ accel: "auto", stateDir: agentState });
+    if (hasQemu) await getMeans({ accel: "auto", stateDir: agentState });
   };
   look().catch(() => {}); // chooseIsolation reports it
 }

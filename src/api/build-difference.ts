@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { buildDifference as buildDifferenceDocument, type ShownDifference } from "#documents/build-difference";
 import { differenceText } from "#documents/difference-text";
-import { buildDifference, compareFiles, findCompared, type ComparedFiles } from "#domain/difference/builds";
+import { buildDifference, compareFiles, getCompared, type ComparedFiles } from "#domain/difference/builds";
 import { v2 } from "#api/operation";
 import { call } from "#api/call";
 import { id } from "#api/params";
@@ -47,7 +47,7 @@ export const compareBuilds = call("GET /builds/{build_id}/difference", {
   asText: ({ difference, files, nextUrl }) => differenceText(difference, files, nextUrl),
   refuses: ["missing_parameter", "invalid_build_id", "invalid_value", "build_not_found", "raw_image_unavailable"],
   act: async ({ env, db, account, baseUrl }, { build_id: from, to, path, after, limit }): Promise<ShownDifference> => {
-    const compared = await findCompared({ env, db }, account.id, { from, to });
+    const compared = await getCompared({ env, db }, account.id, { from, to });
     const difference = buildDifference(compared.from, compared.to);
     const files = await compareFiles(env, { ...compared, readerId: account.id }, { path, after, limit });
     return { difference, files, nextUrl: nextPage(baseUrl, { from, to, path, limit }, files) };

@@ -25,12 +25,12 @@ export async function readLog(
     return new Response(bodyOf(shown, eventOf), { headers: eventStreamHeaders });
   }
   const { length, pages } = await openLog(env, build);
-  const headers = { "content-type": "text/plain; charset=utf-8", "content-length": String(length), ...unkept };
+  const headers = { "content-type": "text/plain; charset=utf-8", "content-length": String(length), ...notStored };
   if (length === 0) return new Response("", { headers });
   return new Response(bodyOf(pages, (bytes) => bytes).pipeThrough(new FixedLengthStream(length)), { headers });
 }
 
-const unkept = { "cache-control": "no-store" };
+const notStored = { "cache-control": "no-store" };
 
 const wantsEvents = (accept: string | undefined) => /\btext\/event-stream\b/i.test(accept ?? "");
 

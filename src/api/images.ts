@@ -2,8 +2,8 @@ import { Buffer } from "node:buffer";
 import { z } from "zod";
 import { manifestXml } from "#documents/manifest";
 import { getAppliance } from "#domain/appliances/appliance";
-import { findManifest } from "#domain/builds/manifest";
-import { findImageFile } from "#domain/images/files";
+import { getManifest } from "#domain/builds/manifest";
+import { getImageFile } from "#domain/images/files";
 import { answerBlob } from "#http/blob";
 import { cutOut } from "#http/cut";
 import { v2 } from "#api/operation";
@@ -46,7 +46,7 @@ export const images: CallGroup = {
           baseUrl,
         } = caller;
         const wanted = { imageType, version, allowedTypes, readerId: account.id };
-        const manifest = await findManifest(caller, found, wanted);
+        const manifest = await getManifest(caller, found, wanted);
         const body = manifestXml(manifest, baseUrl);
         return c.body(body, 200, {
           "Content-Type": "application/xml; charset=utf-8",
@@ -69,7 +69,7 @@ export const images: CallGroup = {
       refuses: ["missing_parameter", "invalid_build_id", "invalid_path", "raw_image_unavailable", "access_denied"],
       act: async ({ env, db, account: { id: readerId } }, { appliance_id, build_id: buildId, path }, c) => {
         const appliance = await getAppliance(db, readerId, appliance_id);
-        const { size, tag, open } = await findImageFile({ env, db }, appliance, { buildId, path, readerId });
+        const { size, tag, open } = await getImageFile({ env, db }, appliance, { buildId, path, readerId });
         return await answerBlob(c.req.raw, {
           size,
           etag: `"${tag}"`,

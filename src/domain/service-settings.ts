@@ -3,7 +3,7 @@ import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { Database } from "#storage/db";
 import { endDeletionPause, findDeletionPause, saveDeletionPause } from "#storage/deletion-pause";
-import { addSetting, deleteSettings, findSettings, saveSetting, type Setting } from "#storage/service-settings";
+import { addSetting, deleteSettings, getSettings, saveSetting, type Setting } from "#storage/service-settings";
 
 /** While it is on, only the operator and the agents change anything (wire.md §4.2, `read_only_mode_active`). */
 export interface ReadOnlyMode {
@@ -22,7 +22,7 @@ export const readOnlyMessage =
 
 /** Read from the database each time: an isolate that remembered it would let changes through. */
 export async function readOnlyMode(db: Database): Promise<ReadOnlyMode> {
-  const { read_only: since, read_only_message: message } = await findSettings(db, settings);
+  const { read_only: since, read_only_message: message } = await getSettings(db, settings);
   return { on: since !== undefined, since: since ?? null, message: (since !== undefined && message) || null };
 }
 

@@ -15,8 +15,8 @@ import {
   sha256OfKey,
 } from "#storage/blobs";
 import { isUnfinished, takeSilentBuilds } from "#storage/builds";
-import { findPreparedBlobs } from "#storage/prepared-roots";
-import { deleteRetiredBefore, findKept, findUsedInputs, type KeptBuild } from "#storage/sweep";
+import { listPreparedBlobs } from "#storage/prepared-roots";
+import { deleteRetiredBefore, listBuildsByUid, listUsedInputs, type SweptBuild } from "#storage/sweep";
 
 /** Downloads of a replaced build can end. */
 const graceMs = 60 * 60_000;
@@ -49,8 +49,8 @@ export async function forgetRetiredBuilds({ env, db }: Place, now: number): Prom
 export async function removeStrayBuildBlobs({ env, db }: Place, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: buildsPrefix, now });
   const uids = [...new Set(old.map(buildUidOfKey))];
-  const kept = new Map((await findKept(db, uids)).map((build) => [build.uid, build]));
-  const prepared = await findPreparedBlobs(db, uids);
+  const kept = new Map((await listBuildsByUid(db, uids)).map((build) => [build.uid, build]));
+  const prepared = await listPreparedBlobs(db, uids);
   await removeBlobs(
     env,
     old.filter((key) => !prepared.has(key) && !belongs(key, kept.get(buildUidOfKey(key)))),
@@ -60,7 +60,7 @@ export async function removeStrayBuildBlobs({ env, db }: Place, now: number): Pr
 /** Removes frozen inputs that no build names. */
 export async function removeStrayInputs({ env, db }: Place, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: inputsPrefix, now });
-  const used = await findUsedInputs(db, old.map(sha256OfKey));
+  const used = await listUsedInputs(db, old.map(sha256OfKey));
   await removeBlobs(
     env,
     old.filter((key) => !used.has(sha256OfKey(key))),
@@ -77,7 +77,7 @@ export async function abortLostUploads({ env, db }: Place, now: number): Promise
   }
 }
 
-function belongs(key: string, build: KeptBuild | undefined): boolean {
+function belongs(key: string, build: SweptBuild | undefined): boolean {
   if (!build) return false;
   // While it runs, only its object deletes uploads of its attempts.
   const { uid, imageKey, filesKey, filesIndexKey } = build;

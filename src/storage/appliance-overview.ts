@@ -130,7 +130,7 @@ export async function saveLastStatus(db: Database, status: LastStatus): Promise<
 }
 
 /** The appliance of an account that was made last, and its last build; null: there is none. */
-export const findLatestIds = (
+export const latestIdsOf = (
   db: Database,
   accountId: number,
 ): Promise<{ applianceId: number | null; buildId: number | null }> =>

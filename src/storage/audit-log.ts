@@ -7,11 +7,11 @@ export type AuditEntry = typeof auditLog.$inferSelect;
 export type NewAuditEntry = Omit<AuditEntry, "id" | "count">;
 
 /** More in one minute are neither counted nor written. */
-const mostCounted = 1000;
+const maxCount = 1000;
 const again = {
   target: [auditLog.accountId, auditLog.minute, auditLog.event, auditLog.actor, auditLog.detail],
   set: { count: sql`${auditLog.count} + 1` },
-  setWhere: lt(auditLog.count, mostCounted),
+  setWhere: lt(auditLog.count, maxCount),
 };
 
 /** The entry of the next act on a database. */

@@ -22,7 +22,7 @@ type Statement = BatchItem<"sqlite">;
 type Template = Catalogue["sets"][number]["templates"][number] & { set: string; position: number };
 
 /** Which of these template ids other catalogues already use. */
-export async function findForeignTemplates(db: Database, catalogue: string, ids: number[]): Promise<number[]> {
+export async function listForeignTemplates(db: Database, catalogue: string, ids: number[]): Promise<number[]> {
   const rows = await db
     .select({ id: templates.applianceId })
     .from(templates)

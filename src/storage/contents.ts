@@ -7,7 +7,7 @@ import { releasedBlobs } from "./schema.ts";
 export const contentKeys = (blobId: string): string[] => [contentKey(blobId), thumbnailKey(blobId)];
 
 /** Those of the blobs that a row names: an appliance's, a frozen build's, a published version's. */
-export async function findNamedBlobs(db: Database, blobIds: string[]): Promise<Set<string>> {
+export async function listNamedBlobs(db: Database, blobIds: string[]): Promise<Set<string>> {
   if (blobIds.length === 0) return new Set();
   // No UNION: in D1 it may have at most five parts.
   const namers: readonly [table: string, column: string][] = [
@@ -42,7 +42,7 @@ export async function listReleasedBefore(db: Database, before: Date, limit: numb
 }
 
 /** Those of the blobs that a row has ever released. */
-export async function findReleased(db: Database, blobIds: string[]): Promise<Set<string>> {
+export async function listReleased(db: Database, blobIds: string[]): Promise<Set<string>> {
   const rows = await db.select({ blobId: releasedBlobs.blobId }).from(releasedBlobs).where(isOneOf(blobIds));
   return new Set(rows.map(({ blobId }) => blobId));
 }

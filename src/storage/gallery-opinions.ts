@@ -11,7 +11,7 @@ export interface Rating {
   average: number | null;
 }
 
-export async function findRating(db: Database, applianceId: number): Promise<Rating> {
+export async function ratingOf(db: Database, applianceId: number): Promise<Rating> {
   return await db.get<Rating>(
     sql`SELECT count(*) AS count, avg(rating) AS average FROM ratings WHERE appliance_id = ${applianceId}`,
   );

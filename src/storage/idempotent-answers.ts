@@ -8,16 +8,16 @@ export type IdempotentAnswer = typeof idempotentAnswers.$inferSelect;
 export type KeyHolder = Pick<IdempotentAnswer, "accountId" | "key" | "createdAt" | "requestId">;
 
 /**
- * The request's id, if it holds its key now: the key was free, older than `keptSince`, or held by a dead attempt of the same
+ * The request's id, if it holds its key now: the key was free, older than `storedSince`, or held by a dead attempt of the same
  * request, whose id it continues with. Undefined: another request holds it.
  */
 export async function takeKey(
   db: Database,
   request: Pick<IdempotentAnswer, "accountId" | "key" | "createdAt" | "requestSha256" | "leaseEndsAt">,
-  keptSince: Date,
+  storedSince: Date,
 ): Promise<string | undefined> {
   const { accountId, key, status, leaseEndsAt, createdAt, requestSha256, requestId } = idempotentAnswers;
-  const isOld = lt(createdAt, keptSince);
+  const isOld = lt(createdAt, storedSince);
   const isDead = and(isNull(status), lt(leaseEndsAt, request.createdAt), eq(requestSha256, request.requestSha256));
   const [taken] = await db
     .insert(idempotentAnswers)

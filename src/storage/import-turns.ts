@@ -7,11 +7,11 @@ export type ImportTurn = typeof importTurns.$inferSelect;
 
 const waiting = { sentAt: null, leaseEndsAt: null };
 
-/** What takes its turn: of these one import at a time is in a queue. */
-export type Line = Pick<ImportTurn, "accountId" | "patience">;
+/** The imports of an account that wait for each other: one at a time is sent. */
+export type ImportQueue = Pick<ImportTurn, "accountId" | "patience">;
 
-/** Puts imports in line, each after those of its account. One that already waits keeps its place. */
-export async function askForImports(db: Database, repositoryIds: readonly number[], now: Date): Promise<Line[]> {
+/** Adds imports to the queue of their account. One that already waits keeps its place. */
+export async function askForImports(db: Database, repositoryIds: readonly number[], now: Date): Promise<ImportQueue[]> {
   const quick = importTurns.patience.enumValues[0];
   return insertFrom(
     db,
@@ -32,22 +32,22 @@ export async function askForImports(db: Database, repositoryIds: readonly number
     .returning({ accountId: importTurns.accountId, patience: importTurns.patience });
 }
 
-/** Gives the next of a line its turn, unless another has it. Answers the repository. */
-export async function takeTurn(db: Database, line: Line, now: Date): Promise<number | undefined> {
-  const inLine = sql`account_id = ${line.accountId} AND patience = ${line.patience}`;
+/** Starts the turn of the next import of a queue, unless another import has it. Returns the repository. */
+export async function takeTurn(db: Database, queue: ImportQueue, now: Date): Promise<number | undefined> {
+  const isQueued = sql`account_id = ${queue.accountId} AND patience = ${queue.patience}`;
   const [taken] = await db
     .update(importTurns)
     .set({ sentAt: now })
     .where(
-      sql`repository_id = (SELECT repository_id FROM import_turns WHERE ${inLine} AND sent_at IS NULL
+      sql`repository_id = (SELECT repository_id FROM import_turns WHERE ${isQueued} AND sent_at IS NULL
                            ORDER BY asked_at, repository_id LIMIT 1)
-          AND NOT EXISTS (SELECT 1 FROM import_turns WHERE ${inLine} AND sent_at IS NOT NULL)`,
+          AND NOT EXISTS (SELECT 1 FROM import_turns WHERE ${isQueued} AND sent_at IS NOT NULL)`,
     )
     .returning({ repositoryId: importTurns.repositoryId });
   return taken?.repositoryId;
 }
 
-/** Counts a try, and takes the lease. `busy`: another consumer has it. Undefined: the import is in no line. */
+/** Counts a try, and takes the lease. `busy`: another consumer has it. Undefined: the import is in no queue. */
 export async function beginTry(
   db: Database,
   repositoryId: number,
@@ -72,7 +72,7 @@ export const renewTry = (db: Database, repositoryId: number, leaseEndsAt: Date) 
 export const endTry = (db: Database, repositoryId: number) =>
   db.update(importTurns).set({ leaseEndsAt: null }).where(eq(importTurns.repositoryId, repositoryId));
 
-/** Ends the turn of an import that began at that moment; one that has been asked for since goes to the end of the line. */
+/** Ends the turn of an import that began at that moment. If it was requested again since, it goes to the end of the queue. */
 export async function endTurn(db: Database, repositoryId: number, begunAt: Date): Promise<void> {
   const same = eq(importTurns.repositoryId, repositoryId);
   await db.batch([
@@ -84,18 +84,18 @@ export async function endTurn(db: Database, repositoryId: number, begunAt: Date)
   ]);
 }
 
-/** Lets it wait for a turn in the other line of its account. */
+/** Moves an import to the other queue of its account. */
 export const moveToPatient = (db: Database, repositoryId: number) =>
   db
     .update(importTurns)
     .set({ patience: "patient", ...waiting, tries: 0 })
     .where(eq(importTurns.repositoryId, repositoryId));
 
-/** Lets it wait again: its message was not sent. */
+/** Makes an import wait again: its message was not sent. */
 export const giveTurnBack = (db: Database, repositoryId: number) =>
   db.update(importTurns).set(waiting).where(eq(importTurns.repositoryId, repositoryId));
 
-/** Lets all wait again whose consumer died, or whose message was sent before that moment and has not come. */
+/** Makes imports wait again if their consumer died, or if their message was sent before that moment and did not arrive. */
 export const giveLostTurnsBack = (db: Database, { now, sentBefore }: { now: Date; sentBefore: Date }) =>
   db.batch([
     db.update(importTurns).set(waiting).where(lt(importTurns.leaseEndsAt, now)),
@@ -105,12 +105,12 @@ export const giveLostTurnsBack = (db: Database, { now, sentBefore }: { now: Date
       .where(and(lt(importTurns.sentAt, sentBefore), isNull(importTurns.leaseEndsAt))),
   ]);
 
-/** Lets all wait again: no message and no consumer is left. */
+/** Makes all imports wait again: no message and no consumer is left. */
 export const giveAllTurnsBack = (db: Database) =>
   db.update(importTurns).set(waiting).where(isNotNull(importTurns.sentAt));
 
-/** Lines in which an import waits and none has its turn. */
-export const listLines = (db: Database, limit: number): Promise<Line[]> =>
+/** Queues in which an import waits and none has its turn. */
+export const listQueues = (db: Database, limit: number): Promise<ImportQueue[]> =>
   db
     .selectDistinct({ accountId: importTurns.accountId, patience: importTurns.patience })
     .from(importTurns)

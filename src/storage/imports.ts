@@ -67,7 +67,7 @@ export async function listUnusedAfter(
 }
 
 /** Those of the ids that are there. */
-export async function findImports(db: Database, ids: string[]): Promise<Set<string>> {
+export async function listImports(db: Database, ids: string[]): Promise<Set<string>> {
   const rows = await db
     .select({ id: imports.id })
     .from(imports)

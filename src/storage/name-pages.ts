@@ -30,7 +30,7 @@ interface ShortSearch {
  * of names, and, if these are too few, others by the pages. Includes all patterns. Each import has its own statement, which reads
  * in the order of the names and stops at the limit.
  */
-export async function findByShortName(
+export async function listByShortName(
   db: Database,
   { repositoryIds, ...search }: ShortSearch,
 ): Promise<readonly number[]> {

@@ -1,7 +1,7 @@
 import { sql, type SQL } from "drizzle-orm";
 import { jsonBatches, type SearchRow } from "#repodata/search-rows";
 import { fromJson, type Database } from "./db.ts";
-import { deleteNamePages, findByShortName } from "./name-pages.ts";
+import { deleteNamePages, listByShortName } from "./name-pages.ts";
 
 /** A package as search shows it. */
 export interface FoundPackage {
@@ -196,14 +196,14 @@ async function candidates(
   { needle, ...search }: Pick<PackageSearch, "repositoryIds" | "arches" | "limit"> & { needle: string },
 ): Promise<SQL> {
   if (hasTrigram(needle)) return byTrigrams(search.repositoryIds, needle);
-  const ids = await findByShortName(db, { needle, ...search });
+  const ids = await listByShortName(db, { needle, ...search });
   return sql`p.id IN ${fromJson(ids)}`;
 }
 
 const hasTrigram = (needle: string): boolean => [...needle].length >= 3;
 
 /** D1 accepts patterns of up to 50 bytes, and a character has at most four. */
-const mostCharacters = 12;
+const maxCharacters = 12;
 
 /**
  * A superset of the matches: `_` and `%` are not escaped, since LIKE with ESCAPE does not use the index of trigrams, and of
@@ -211,7 +211,7 @@ const mostCharacters = 12;
  */
 function byTrigrams(repositoryIds: readonly number[], needle: string): SQL {
   return sql`p.id IN (
-    SELECT rowid FROM packages_fts WHERE name LIKE ${`%${[...needle].slice(0, mostCharacters).join("")}%`}
+    SELECT rowid FROM packages_fts WHERE name LIKE ${`%${[...needle].slice(0, maxCharacters).join("")}%`}
     UNION ALL SELECT id FROM packages
     WHERE import_id IN ${shownImports(repositoryIds)} AND pattern IS NOT NULL)`;
 }

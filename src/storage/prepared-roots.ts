@@ -17,7 +17,7 @@ export const findPreparedRoot = (db: Database, applianceId: number, key: string)
   });
 
 /** The blobs of prepared roots among those of some builds. */
-export async function findPreparedBlobs(db: Database, buildUids: string[]): Promise<Set<string>> {
+export async function listPreparedBlobs(db: Database, buildUids: string[]): Promise<Set<string>> {
   const rows = await db
     .select({ blobKey: preparedRoots.blobKey })
     .from(preparedRoots)

@@ -13,7 +13,7 @@ export async function putRepositoryFile(
 export const headRepositoryFile = (blobs: R2Bucket, path: string): Promise<R2Object | null> =>
   blobs.head(repositoryFileKey(path));
 
-export const getRepositoryFile = (blobs: R2Bucket, path: string, range: R2Range): Promise<R2ObjectBody | null> =>
+export const findRepositoryFile = (blobs: R2Bucket, path: string, range: R2Range): Promise<R2ObjectBody | null> =>
   blobs.get(repositoryFileKey(path), { range });
 
 export const deleteRepositoryFile = (blobs: R2Bucket, path: string): Promise<void> =>

@@ -124,7 +124,7 @@ export async function deleteResumableUpload(db: Database, id: number): Promise<v
 }
 
 /** Those of the blobs that an upload names. */
-export async function findBlobsOfUploads(db: Database, blobIds: readonly string[]): Promise<Set<string>> {
+export async function listBlobsOfUploads(db: Database, blobIds: readonly string[]): Promise<Set<string>> {
   const rows = await db.all<{ blobId: string }>(
     sql`SELECT blob_id AS blobId FROM resumable_uploads
         WHERE blob_id IN ${fromJson(blobIds)}`,

@@ -69,7 +69,7 @@ const release = (db: Database, which: SQL) =>
   releaseBlobs(db, { blobId: sql`rpms.blob_id`, from: sql`FROM rpms WHERE ${which}` });
 
 /** Those of the blobs that an upload names, finished or not, or a build that is not over. */
-export async function findUsedBlobIds(db: Database, blobIds: string[]): Promise<Set<string>> {
+export async function listUsedBlobIds(db: Database, blobIds: string[]): Promise<Set<string>> {
   const asked = fromJson(blobIds);
   const rows = await db.all<{ blobId: string }>(
     sql`SELECT blob_id AS blobId FROM rpms WHERE blob_id IN ${asked}

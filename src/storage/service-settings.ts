@@ -6,7 +6,7 @@ import { serviceSettings } from "./schema.ts";
 export type Setting = "read_only" | "read_only_message";
 
 /** Those of these names that are set. */
-export async function findSettings(db: Database, names: readonly Setting[]): Promise<Partial<Record<Setting, string>>> {
+export async function getSettings(db: Database, names: readonly Setting[]): Promise<Partial<Record<Setting, string>>> {
   const rows = await db.query.serviceSettings.findMany({ where: inArray(serviceSettings.name, [...names]) });
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }

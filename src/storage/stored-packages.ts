@@ -130,7 +130,7 @@ export async function deleteReleasedPackages(
 }
 
 /** Those of the folders that a row names. */
-export async function findStoredBlobs(db: Database, blobs: readonly string[]): Promise<Set<string>> {
+export async function listStoredBlobs(db: Database, blobs: readonly string[]): Promise<Set<string>> {
   const named = await db
     .select({ blob: storedPackages.blob })
     .from(storedPackages)

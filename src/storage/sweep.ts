@@ -3,17 +3,17 @@ import { fromJson, type Database } from "./db.ts";
 import { builds, sweepPositions } from "./schema.ts";
 
 /** What the sweep needs to know of a build whose blobs it found. */
-export type KeptBuild = Pick<typeof builds.$inferSelect, "uid" | "status" | "imageKey" | "filesKey" | "filesIndexKey">;
+export type SweptBuild = Pick<typeof builds.$inferSelect, "uid" | "status" | "imageKey" | "filesKey" | "filesIndexKey">;
 
 /** Those of the uids that have a row. */
-export const findKept = (db: Database, uids: string[]): Promise<KeptBuild[]> =>
+export const listBuildsByUid = (db: Database, uids: string[]): Promise<SweptBuild[]> =>
   db.query.builds.findMany({
     columns: { uid: true, status: true, imageKey: true, filesKey: true, filesIndexKey: true },
     where: inArray(builds.uid, fromJson(uids)),
   });
 
 /** Those of the frozen inputs that a row names. */
-export async function findUsedInputs(db: Database, digests: string[]): Promise<Set<string>> {
+export async function listUsedInputs(db: Database, digests: string[]): Promise<Set<string>> {
   const rows = await db
     .selectDistinct({ sha256: builds.inputSha256 })
     .from(builds)

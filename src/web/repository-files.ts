@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { answerBlob } from "#http/blob";
-import { getRepositoryFile, headRepositoryFile } from "#storage/repository-files";
+import { findRepositoryFile, headRepositoryFile } from "#storage/repository-files";
 
 /** The package repositories that this service stores, as plain files. Agents install from here. */
 export const repositoryFiles = new Hono<{ Bindings: Env }>().get("/:path{.+}", async (c) => {
@@ -11,6 +11,6 @@ export const repositoryFiles = new Hono<{ Bindings: Env }>().get("/:path{.+}", a
     size: file.size,
     etag: file.httpEtag,
     contentType: "application/octet-stream",
-    read: (range) => getRepositoryFile(c.env.BLOBS, path, range),
+    read: (range) => findRepositoryFile(c.env.BLOBS, path, range),
   });
 });

@@ -8,7 +8,7 @@ import { messagesOfSweep, sweepIn, takeChores } from "../support/sweep.ts";
 
 const hourMs = 60 * 60_000;
 /** Of the 10,000 that Cloudflare allows. */
-const mostSubrequests = 2_000;
+const maxSubrequests = 2_000;
 const many = 2_000;
 
 beforeEach(async () => {
@@ -81,7 +81,7 @@ it("keeps each invocation within its subrequests, and reaches every silent row i
 
   expect(builds.woken.toSorted()).toEqual(uids("build"));
   expect(testdrives.woken.toSorted()).toEqual(uids("drive"));
-  expect(used.filter(([, calls]) => calls > mostSubrequests)).toEqual([]);
+  expect(used.filter(([, calls]) => calls > maxSubrequests)).toEqual([]);
   expect(Math.max(...used.map(([, calls]) => calls))).toBeGreaterThan(500); // they are counted
   expect(complaints()).toHaveLength(1);
 });
@@ -94,7 +94,7 @@ it("removes replaced builds a page at a time", async () => {
 
   await takeChores(message ? [message] : [], watched.env);
 
-  expect(watched.calls.length).toBeLessThan(mostSubrequests);
+  expect(watched.calls.length).toBeLessThan(maxSubrequests);
   const left = await env.DB.prepare("SELECT min(retired_at) AS oldest FROM builds").first("oldest");
   expect(left).toBeGreaterThan(1);
 });

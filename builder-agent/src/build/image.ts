@@ -15,7 +15,7 @@ import type { KiwiJob } from "./kiwi-runner.ts";
 import { makeKiwiPlace, type KiwiPlace } from "./kiwi.ts";
 import { machineOf, type Machine } from "./machine.ts";
 import { fetchContents, writeKeys } from "./overlay.ts";
-import { findParts, readResult, type KiwiResult } from "./result.ts";
+import { getParts, readResult, type KiwiResult } from "./result.ts";
 import type { RootTree } from "./root-walk.ts";
 import { writeDescription } from "./source.ts";
 import { refuseDatabase, refuseVolumes } from "./refusals.ts";
@@ -68,7 +68,7 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   const keys = input.packageType === "deb" ? [] : await writeKeys(input, place.keys);
   const fetch = () => fetchAll(input, place, build);
   const root = await runner.run({ ...build, input, place, keys, fetch });
-  if (input.packageType === "deb") await addLicences((await findParts(place.target, input.imageType)).packages, root);
+  if (input.packageType === "deb") await addLicences((await getParts(place.target, input.imageType)).packages, root);
   const result = await readResult(place.target, input.imageType, input.packageType);
   return { ...result, root, machine: machineOf(input), sourceDate: input.sourceDate };
 }

@@ -21,14 +21,14 @@ export async function readResult(
   imageType: ImageType,
   packageType: PackageType = "rpm",
 ): Promise<KiwiResult> {
-  const { product, packages } = await findParts(target, imageType);
+  const { product, packages } = await getParts(target, imageType);
   const rawSize = await sizeOf(product);
   const parse = packageType === "deb" ? parseDebPackages : parsePackages;
   return { ...product, imageType, rawSize, installed: parse(await readFile(packages, "utf8")) };
 }
 
 /** The files of a result, and the list of its packages. Throws if one is missing or ambiguous. */
-export async function findParts(target: string, imageType: ImageType): Promise<{ product: Product; packages: string }> {
+export async function getParts(target: string, imageType: ImageType): Promise<{ product: Product; packages: string }> {
   const names = await readdir(target);
   return { product: productOf(target, names, imageType), packages: join(target, theOne(names, ".packages")) };
 }

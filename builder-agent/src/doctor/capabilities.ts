@@ -19,7 +19,7 @@ export type DoctorConfig = HostConfig;
  * Examines this host. → what it can do, for the Worker, and all findings, for the operator. Fast enough for each start of the
  * agent: the slow checks, whether KVM and guests boot a kernel, run once per kernel, QEMU and processor.
  */
-export async function findCapabilities(config: DoctorConfig): Promise<{ capabilities: Capabilities; report: Check[] }> {
+export async function getCapabilities(config: DoctorConfig): Promise<{ capabilities: Capabilities; report: Check[] }> {
   await mkdir(config.stateDir, { recursive: true, mode: 0o700 });
   const isBare = config.isolation === "none";
   const wherever = Promise.all([

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Config } from "../config.ts";
 import { makeBlankDisk, packDisk } from "../guest/job-disk.ts";
-import { findMeans, type GuestMeans } from "../guest/means.ts";
+import { getMeans, type GuestMeans } from "../guest/means.ts";
 import { runGuest } from "../guest/run-guest.ts";
 import { openGuestSystem, type GuestSystem } from "../guest/system.ts";
 import { userOfBuild } from "../guest/user.ts";
@@ -35,7 +35,7 @@ const Verdict = z.object({
 });
 type Verdict = z.infer<typeof Verdict>;
 
-const host: GuestQuestions = { means: findMeans, system: openGuestSystem, probe };
+const host: GuestQuestions = { means: getMeans, system: openGuestSystem, probe };
 
 /** Whether builds can run in guests here. The probe takes the same way, disks and ports as a build. */
 export async function checkGuest(config: GuestConfig, ask: GuestQuestions = host): Promise<Check[]> {

@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { findWalls, type Walls } from "../testdrive/walls.ts";
+import { getWalls, type Walls } from "../testdrive/walls.ts";
 import { judgeAccel } from "./acceleration.ts";
 import { degraded, fine, missing, type Check } from "./check.ts";
 import { bootProbe } from "./probe-boot.ts";
@@ -11,7 +11,7 @@ export async function checkMachine(config: Pick<Config, "accel" | "stateDir">): 
     accel === "kvm"
       ? fine("hardware virtualisation", detail)
       : degraded("hardware virtualisation", `${detail}; testdrives are emulated`, [], "use a host with VT-x or AMD-V");
-  return [acceleration, await checkBoot(accel, config.stateDir), judgeWalls(await findWalls())];
+  return [acceleration, await checkBoot(accel, config.stateDir), judgeWalls(await getWalls())];
 }
 
 export const judgeWalls = ({ enclosed, openness }: Walls): Check =>

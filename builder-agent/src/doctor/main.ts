@@ -2,8 +2,8 @@ import { parseArgs } from "node:util";
 import { orRefuse, UsageRefused } from "../command-line.ts";
 import { ConfigRefused } from "../config.ts";
 import { imageTypes } from "../contract.ts";
-import { findConfig } from "../found-config.ts";
-import { findCapabilities } from "./capabilities.ts";
+import { getConfig } from "../found-config.ts";
+import { getCapabilities } from "./capabilities.ts";
 import { formatReport } from "./table.ts";
 
 const usage = `npm run doctor -- [options]
@@ -28,7 +28,7 @@ async function main(): Promise<number> {
       console.log(usage);
       return 0;
     }
-    const { capabilities, report } = await findCapabilities(await findConfig(values));
+    const { capabilities, report } = await getCapabilities(await getConfig(values));
     console.log(formatReport(report, { colour: process.stdout.isTTY && process.env["NO_COLOR"] === undefined }));
     const isWhole = capabilities.imageTypes.length === imageTypes.length && capabilities.testdrives;
     return isWhole ? 0 : 1;

@@ -29,7 +29,7 @@ export const installers: Record<Distribution, string> = {
 
 /** One check per tool of packages.json. */
 export async function checkTools(): Promise<Check[]> {
-  const distribution = await findDistribution();
+  const distribution = await getDistribution();
   return await Promise.all(packages.map((tool) => checkTool(tool, distribution)));
 }
 
@@ -48,7 +48,7 @@ export async function findTool({ tool, paths }: Pick<Tool, "tool" | "paths">): P
 }
 
 /** The family whose package names apply. For unknown systems it is Debian, whose packages the launcher can install. */
-export async function findDistribution(file = "/etc/os-release"): Promise<Distribution> {
+export async function getDistribution(file = "/etc/os-release"): Promise<Distribution> {
   const release = await readFile(file, "utf8").catch(() => "");
   const ids = release.split("\n").flatMap((line) => /^ID(?:_LIKE)?="?([^"]*)"?$/.exec(line)?.[1]?.split(" ") ?? []);
   if (ids.some((id) => /suse|sles/.test(id))) return "suse";

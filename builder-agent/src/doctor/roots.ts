@@ -10,7 +10,7 @@ import { clearRoots, listRoots, type StoredRoot } from "../roots/store.ts";
 import { sha256OfFile } from "../files.ts";
 import { answerLimitMs, degraded, fine, isPossible, missing, type Check } from "./check.ts";
 import { checkGuest } from "./guest.ts";
-import { checkTool, findDistribution, type Tool } from "./packages.ts";
+import { checkTool, getDistribution, type Tool } from "./packages.ts";
 import packages from "./packages.json" with { type: "json" };
 import { scratchDir, verdictStore } from "./doctor-dir.ts";
 
@@ -80,7 +80,7 @@ const isOfBuilds = (ability: string): boolean =>
 
 async function checkToolsIn({ facts }: StoredRoot): Promise<Check[]> {
   const there = new Set(facts.packages.map(({ name }) => name));
-  const distribution = await findDistribution();
+  const distribution = await getDistribution();
   return await Promise.all(
     packages.map(async (tool: Tool) => {
       if (onHost.has(tool.tool) || !tool.for.some(isOfBuilds)) return await checkTool(tool, distribution);

@@ -1,6 +1,6 @@
 import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { findParts, type Product } from "../build/result.ts";
+import { getParts, type Product } from "../build/result.ts";
 import type { ImageType } from "../contract.ts";
 import { BuildFailure } from "../build/failure.ts";
 import { sentenceOf } from "../log.ts";
@@ -29,7 +29,7 @@ const maxListBytes = 4 * 1024 * 1024;
 
 /** Refuses a result that KIWI would not leave for that type: a guest may report success and call anything an image. */
 export async function checkImages(target: string, imageType: ImageType): Promise<void> {
-  const { product, packages } = await findParts(target, imageType).catch((error: unknown) => {
+  const { product, packages } = await getParts(target, imageType).catch((error: unknown) => {
     throw failed(`The build of ${imageType} ended without its files: ${sentenceOf(error)}.`);
   });
   for (const [path, mark] of marksOf(product)) {

@@ -20,7 +20,7 @@ export interface GuestMeans {
 }
 
 /** Checked once per process and state directory, because it cannot change meanwhile. */
-export async function findMeans(config: Pick<Config, "accel" | "stateDir">): Promise<GuestMeans> {
+export async function getMeans(config: Pick<Config, "accel" | "stateDir">): Promise<GuestMeans> {
   const known = means.get(config.stateDir) ?? find(config);
   means.set(config.stateDir, known);
   known.catch(() => means.delete(config.stateDir));
@@ -55,7 +55,7 @@ export async function guestOfBuild(
   config: Config,
   { buildId, input: { builderNeeds = {} } }: Pick<BuildClaim, "buildId" | "input">,
 ): Promise<GuestKiwi & AsyncDisposable> {
-  const { accel, groups, enclosed } = await findMeans(config);
+  const { accel, groups, enclosed } = await getMeans(config);
   const { stateDir } = config;
   const diskGb = Math.max(config.buildDiskGb, builderNeeds.diskGb ?? 0);
   const memoryMb = Math.max(config.buildMemoryMb, builderNeeds.memoryMb ?? 0);

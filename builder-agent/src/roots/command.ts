@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { orRefuse, UsageRefused } from "../command-line.ts";
-import { findConfig } from "../found-config.ts";
+import { getConfig } from "../found-config.ts";
 import { RootFault, readDefinition, withMirrors } from "./definition.ts";
 import { makeRoot } from "./make.ts";
 import { clearRoots, findRoot, listRoots, removeRoot, type StoredRoot } from "./store.ts";
@@ -50,7 +50,7 @@ export async function rootCommand(args: string[], print: (text: string) => void,
     throw new UsageRefused(
       `${command === "" ? "Give a command." : `Unknown command: root ${positionals.join(" ")}`}\n\n${usage}`,
     );
-  const { stateDir } = await findConfig(values);
+  const { stateDir } = await getConfig(values);
   await clearRoots(stateDir);
   await commands[command]?.({ stateDir, values, print, signal, words });
 }

@@ -28,7 +28,7 @@ const apart = (): string[] =>
 let walls: Promise<Walls> | undefined;
 
 /** Checked once per process, because it cannot change meanwhile. */
-export const findWalls = (): Promise<Walls> => (walls ??= tryWalls());
+export const getWalls = (): Promise<Walls> => (walls ??= tryWalls());
 
 /** Tries the walls with `qemu --version`. Exported for its test. */
 export async function tryWalls(env: Record<string, string> = environment()): Promise<Walls> {

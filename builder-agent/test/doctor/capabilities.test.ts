@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { Capabilities } from "../../src/contract.ts";
-import { findCapabilities } from "../../src/doctor/capabilities.ts";
+import { getCapabilities } from "../../src/doctor/capabilities.ts";
 import { checkLoopDevice } from "../../src/doctor/loop-device.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 const configOf = (stateDir: string) =>
   ({ stateDir, isolation: "none", accel: "tcg", vnc: null, minFreeGb: 0, root: "host" }) as const;
 
-describe("findCapabilities", () => {
+describe("getCapabilities", () => {
   it("finds builds and testdrives on a host that runs these tests", async () => {
     await using dir = await temporaryDir();
-    const { capabilities, report } = await findCapabilities(configOf(join(dir.path, "state")));
+    const { capabilities, report } = await getCapabilities(configOf(join(dir.path, "state")));
     expect(report.filter(({ state }) => state === "missing")).toEqual([]);
     const { noLvm, noEfi, ...others } = Capabilities.parse(capabilities);
     expect(noLvm === undefined).toBe(!report.some(({ disables }) => disables.includes("LVM disks")));
@@ -37,7 +37,7 @@ describe("findCapabilities", () => {
   it("excludes only builds if the guest cannot be made", async () => {
     await using dir = await temporaryDir();
     await writeFile(join(dir.path, "guest"), "in the way of the directory");
-    const { capabilities } = await findCapabilities({ ...configOf(dir.path), isolation: "vm" });
+    const { capabilities } = await getCapabilities({ ...configOf(dir.path), isolation: "vm" });
     expect(capabilities).toMatchObject({ imageTypes: [], isolation: "vm", testdrives: true });
     expect(capabilities.lacking).toMatchObject({ oem: "guest of builds", net: "guest of builds" });
     expect(capabilities.noEfi, "this host's kernel is not asked for vfat").toBeUndefined();

@@ -6,7 +6,7 @@ import { degraded, fine, isPossible, missing } from "../../src/doctor/check.ts";
 import { checkAmount, checkDisk, checkIsolation, checkRoot, checkVnc } from "../../src/doctor/host.ts";
 import { checkKiwiVersion } from "../../src/doctor/kiwi.ts";
 import { checkStalePartitions } from "../../src/doctor/loop-device.ts";
-import { checkTool, findDistribution, type Distribution } from "../../src/doctor/packages.ts";
+import { checkTool, getDistribution, type Distribution } from "../../src/doctor/packages.ts";
 import packages from "../../src/doctor/packages.json" with { type: "json" };
 import { formatReport } from "../../src/doctor/table.ts";
 import { temporaryDir } from "../support/agent-place.ts";
@@ -87,7 +87,7 @@ describe("checkTool", () => {
   });
 });
 
-describe("findDistribution", () => {
+describe("getDistribution", () => {
   it.each([
     ["ID=debian\n", "debian"],
     ["NAME=x\nID=ubuntu\nID_LIKE=debian\n", "debian"],
@@ -97,7 +97,7 @@ describe("findDistribution", () => {
   ])("reads %j as %s", async (release, distribution) => {
     await using dir = await temporaryDir();
     await writeFile(join(dir.path, "os-release"), release);
-    expect(await findDistribution(join(dir.path, "os-release"))).toBe(distribution);
+    expect(await getDistribution(join(dir.path, "os-release"))).toBe(distribution);
   });
 });
 

@@ -5,7 +5,7 @@ import { openImageCache } from "../../src/image-cache.ts";
 import { Snapshots } from "../../src/snapshot/snapshots.ts";
 import { makeDrives } from "../../src/testdrive/disk.ts";
 import type { Machine } from "../../src/testdrive/machine.ts";
-import { findWalls } from "../../src/testdrive/walls.ts";
+import { getWalls } from "../../src/testdrive/walls.ts";
 import { makeSessionDir } from "../../src/testdrive/session-dir.ts";
 import { eventually, temporaryDir } from "../support/agent-place.ts";
 import { writeRememberingDisk } from "./remembering-guest.ts";
@@ -54,7 +54,7 @@ export async function makePlace({ snapshots = "on", says, bootMs, cacheBytes = 1
     if (!held) throw new Error("the image is gone");
     const drives = await makeDrives({ image: held, imageType: "oem" }, dir, signal);
     const usual = { accel: "tcg", memoryMb: 64, hasNetwork: false, diskBytes: 1e9, vnc: null } as const;
-    const { enclosed } = await findWalls();
+    const { enclosed } = await getWalls();
     const machine = { ...usual, testdriveId, drives, image: held.path, enclosed, ...change };
     const claim = { buildId, imageType: "oem", image } as const;
     const qemu = await made.start({ claim, image: held, machine, dir, start: { onEvent: () => {}, signal } });

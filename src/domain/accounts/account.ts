@@ -48,7 +48,7 @@ export async function createAccount(
     username: request.username,
     displayName: request.displayName ?? request.username,
     email: request.email,
-    ...(await keptKey(secrets, apiKey)),
+    ...(await storedKey(secrets, apiKey)),
     passwordHash: await hashPassword(password),
     createdAt: new Date(),
   });
@@ -167,13 +167,13 @@ export async function renewApiKey(
   account: Account,
 ): Promise<string> {
   const apiKey = newPassword(20);
-  const { apiKeyHmac: hmac, apiKeyCipher: cipher } = await keptKey(env, apiKey);
+  const { apiKeyHmac: hmac, apiKeyCipher: cipher } = await storedKey(env, apiKey);
   await saveApiKey(db, account.id, { hmac, cipher });
   await endStreams(env, account);
   return apiKey;
 }
 
-async function keptKey(secrets: KeySecrets, apiKey: string) {
+async function storedKey(secrets: KeySecrets, apiKey: string) {
   return {
     apiKeyHmac: keyedHash(secrets.API_KEY_PEPPER, apiKey),
     apiKeyCipher: await encrypt(secrets.API_KEY_ENCRYPTION_KEY, apiKey),

@@ -24,7 +24,7 @@ export interface Audited {
 }
 
 const minuteMs = 60_000;
-const keptMs = 90 * 24 * 60 * minuteMs;
+const retentionMs = 90 * 24 * 60 * minuteMs;
 const deletedAtOnce = 1000;
 
 export const actorOf = (access: Access): Audited["actor"] => (access.by === "key" ? "key" : `token ${access.id}`);
@@ -63,5 +63,5 @@ function now() {
 
 /** A chore of the sweep. */
 export async function forgetAuditLog({ db }: Pick<Place, "db">, now: number): Promise<void> {
-  while ((await deleteAuditBefore(db, new Date(now - keptMs), deletedAtOnce)) === deletedAtOnce);
+  while ((await deleteAuditBefore(db, new Date(now - retentionMs), deletedAtOnce)) === deletedAtOnce);
 }

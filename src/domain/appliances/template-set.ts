@@ -7,7 +7,7 @@ import { requestNewImports } from "#domain/repositories/turns";
 import { type Catalogue, packageTypeOfBase, packageTypeOfRepository } from "#model/catalogue";
 import { RepodataFault } from "#repodata/fault";
 import { type SigningKey, signingKeysOf } from "#repodata/signature";
-import { findForeignTemplates, firstVersion, saveCatalogue } from "#storage/catalogues";
+import { listForeignTemplates, firstVersion, saveCatalogue } from "#storage/catalogues";
 import { listBaseSystems } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { listByCatalogue, listUnimported, type Repository } from "#storage/repositories";
@@ -36,7 +36,7 @@ export async function loadCatalogue({ env, db }: Place, catalogue: Catalogue): P
     const message = `The repository ${mixed.key} is of type ${mixed.type}, which ${catalogue.baseSystem.name} cannot use.`;
     throw new Refusal("invalid_value", { message });
   }
-  const foreign = await findForeignTemplates(db, catalogue.name, ids);
+  const foreign = await listForeignTemplates(db, catalogue.name, ids);
   if (foreign.length > 0) {
     throw new Refusal("invalid_value", { message: `Template id ${foreign.join(", ")} belongs to another catalogue.` });
   }

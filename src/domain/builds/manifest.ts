@@ -22,7 +22,7 @@ interface WantedManifest {
 }
 
 /** The manifest of the newest finished build in that type, of one version if it is named. */
-export async function findManifest(
+export async function getManifest(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   { readerId, ...wanted }: WantedManifest & { readerId: number },

@@ -11,7 +11,7 @@ const silentMs = 10 * 60_000;
 type UsedEnv = Pick<Env, "KEEP_PREPARED_HOURS" | "BLOBS">;
 
 /** 0, nothing and nonsense: none is stored. */
-const hoursKept = ({ KEEP_PREPARED_HOURS: hours }: Pick<Env, "KEEP_PREPARED_HOURS">): number =>
+const storedHours = ({ KEEP_PREPARED_HOURS: hours }: Pick<Env, "KEEP_PREPARED_HOURS">): number =>
   Math.max(0, Number(hours) || 0);
 
 /**
@@ -19,7 +19,7 @@ const hoursKept = ({ KEEP_PREPARED_HOURS: hours }: Pick<Env, "KEEP_PREPARED_HOUR
  * two agents. A single agent stores its roots itself.
  */
 export async function isRootShared({ env, db }: Place<UsedEnv>, build: Build): Promise<boolean> {
-  if (hoursKept(env) === 0) return false;
+  if (storedHours(env) === 0) return false;
   const [builders, builds] = await Promise.all([
     countBuilders(db, new Date(Date.now() - silentMs), 2),
     listBuildsOfAppliance(db, build.applianceId),
@@ -56,6 +56,6 @@ export async function findPrepared(
 
 /** Removes roots that are older than KEEP_PREPARED_HOURS: the row first, so that nothing names what is gone. */
 export async function expirePreparedRoots({ env, db }: Place, now: number): Promise<void> {
-  const keys = await deletePreparedBefore(db, new Date(now - hoursKept(env) * hourMs));
+  const keys = await deletePreparedBefore(db, new Date(now - storedHours(env) * hourMs));
   for (let from = 0; from < keys.length; from += 1000) await env.BLOBS.delete(keys.slice(from, from + 1000));
 }

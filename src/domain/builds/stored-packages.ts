@@ -7,7 +7,7 @@ import type { Build } from "#storage/builds";
 import {
   deleteReleasedPackages,
   findNeededPackage,
-  findStoredBlobs,
+  listStoredBlobs,
   listBuildsInNeed,
   listNeededPackages,
   needPackages,
@@ -165,7 +165,7 @@ export async function removeReleasedPackages({ env, db }: Place, now: number): P
 /** Removes pieces that no row names: their agent was killed, another was faster, or the limit was reached. */
 export async function removeStrayPieces({ env, db }: Place, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: packagesPrefix, now });
-  const named = await findStoredBlobs(db, [...new Set(old.map(packageBlobOfKey))]);
+  const named = await listStoredBlobs(db, [...new Set(old.map(packageBlobOfKey))]);
   await removeBlobs(
     env,
     old.filter((key) => !named.has(packageBlobOfKey(key))),

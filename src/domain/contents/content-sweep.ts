@@ -1,7 +1,7 @@
 import type { Place } from "#domain/place";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { blobIdOfKey, contentsPrefix } from "#storage/blobs";
-import { contentKeys, findNamedBlobs, findReleased, forgetReleased, listReleasedBefore } from "#storage/contents";
+import { contentKeys, listNamedBlobs, listReleased, forgetReleased, listReleasedBefore } from "#storage/contents";
 import { forgetPictureSizes } from "#storage/pictures";
 
 /** A request that has just read a row may still need its blob. */
@@ -13,7 +13,7 @@ const blobsPerRun = 500;
 export async function removeReleasedContents({ env, db }: Place, now: number): Promise<void> {
   const before = new Date(now - graceMs);
   const released = await listReleasedBefore(db, before, blobsPerRun);
-  const named = await findNamedBlobs(db, released);
+  const named = await listNamedBlobs(db, released);
   const unnamed = released.filter((blobId) => !named.has(blobId));
   await removeBlobs(env, unnamed.flatMap(contentKeys));
   await forgetPictureSizes(db, unnamed);
@@ -24,7 +24,7 @@ export async function removeReleasedContents({ env, db }: Place, now: number): P
 export async function removeStrayContents({ env, db }: Place, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: contentsPrefix, now });
   const blobIds = [...new Set(old.map(blobIdOfKey))];
-  const [named, released] = [await findNamedBlobs(db, blobIds), await findReleased(db, blobIds)];
+  const [named, released] = [await listNamedBlobs(db, blobIds), await listReleased(db, blobIds)];
   await removeBlobs(
     env,
     old.filter((key) => !named.has(blobIdOfKey(key)) && !released.has(blobIdOfKey(key))),

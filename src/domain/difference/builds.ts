@@ -41,7 +41,7 @@ export interface BuildDifference {
 export type ComparedFiles = ({ state: "compared" } & FileDifference) | { state: "gone" };
 
 /** Two builds that this account may compare: its own, shared and published ones. */
-export async function findCompared(
+export async function getCompared(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   accountId: number,
   ids: { from: number; to: number },

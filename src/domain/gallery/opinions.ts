@@ -9,7 +9,7 @@ import type { Database } from "#storage/db";
 import {
   addComment,
   deleteComment,
-  findRating,
+  ratingOf,
   hasComment,
   listComments,
   saveRating,
@@ -20,7 +20,7 @@ import {
 
 export async function getRating(db: Database, accountId: number, applianceId: number): Promise<Rating> {
   await refuseUnlessPublished(db, accountId, applianceId);
-  return await findRating(db, applianceId);
+  return await ratingOf(db, applianceId);
 }
 
 const ratings: readonly number[] = [0, 1, 2, 3, 4, 5];
@@ -34,7 +34,7 @@ export async function rate(
   if (!ratings.includes(rating)) throw new Refusal("invalid_rating");
   await refuseUnlessPublished(db, accountId, applianceId);
   await saveRating(db, { applianceId, accountId }, rating);
-  return await findRating(db, applianceId);
+  return await ratingOf(db, applianceId);
 }
 
 export async function getComments(db: Database, accountId: number, applianceId: number): Promise<Comment[]> {

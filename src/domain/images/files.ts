@@ -21,7 +21,7 @@ export interface ImageFile {
  * The regular file at a path of a build's image. Follows links inside the image. Only the owner of the image gets its
  * secrets.
  */
-export async function findImageFile(
+export async function getImageFile(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   { buildId, path, readerId }: { buildId: number; path: string; readerId: number },

@@ -3,7 +3,7 @@ import { ownIndexTag } from "#domain/repositories/download";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { requestImports } from "#domain/repositories/turns";
 import { downloadsPrefix, importIdOfKey, solvPrefix } from "#storage/blobs";
-import { findImports, listUnusedAfter, releaseImport } from "#storage/imports";
+import { listImports, listUnusedAfter, releaseImport } from "#storage/imports";
 import { listOwnFiles, listUncheckedSince } from "#storage/repositories";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
@@ -34,7 +34,7 @@ export async function refreshRepositories({ env, db }: Place, now: number): Prom
  */
 export async function removeStraySolvs({ env, db }: Place, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: solvPrefix, now });
-  const known = await findImports(db, [...new Set(old.map(importIdOfKey))]);
+  const known = await listImports(db, [...new Set(old.map(importIdOfKey))]);
   await removeBlobs(
     env,
     old.filter((key) => !known.has(importIdOfKey(key))),

@@ -10,11 +10,11 @@ import {
   giveAllTurnsBack,
   giveLostTurnsBack,
   giveTurnBack,
-  listLines,
+  listQueues,
   moveToPatient,
   renewTry,
   takeTurn,
-  type Line,
+  type ImportQueue,
 } from "#storage/import-turns";
 import { addToCounters } from "#storage/counters";
 import { findRepository, markImporting } from "#storage/repositories";
@@ -35,10 +35,10 @@ import { findRepository, markImporting } from "#storage/repositories";
 const maxTries = 4;
 /** How soon the import of a consumer that was killed may begin again. A consumer renews it, even while it reads large lists. */
 const leaseMs = 60_000;
-/** A message that has not come by then is lost. A queue may be long, and a second message costs one more check of the mirror. */
+/** A message that has not arrived by then is lost. A queue may be long, and a second message costs one more check of the mirror. */
 const lostMs = 20 * 60_000;
 /** Queues of accounts that one run of the sweep continues. */
-const linesPerRun = 500;
+const queuesPerRun = 500;
 
 /** Requests imports; each begins when it is its account's turn. */
 export async function requestImports({ env, db }: Place, repositoryIds: readonly number[]): Promise<void> {
@@ -72,7 +72,7 @@ export async function importInTurn(
   if (!turn) return;
   if (end === "too_slow") await moveToPatient(db, repositoryId);
   else await endTurn(db, repositoryId, now);
-  await sendNext({ env, db }, linesOf(turn));
+  await sendNext({ env, db }, queuesOf(turn));
 }
 
 /** Ends an import that no try could finish, and writes that to its row. */
@@ -85,13 +85,13 @@ export async function giveUpTurn({ env, db }: Place, repositoryId: number): Prom
   await addToCounters(db, [{ name: "imports_given_up", label: "", value: 1 }], new Date());
   const repository = await findRepository(db, repositoryId);
   await endTurn(db, repositoryId, new Date());
-  if (repository) await sendNext({ env, db }, linesOf({ accountId: repository.accountId ?? 0 }));
+  if (repository) await sendNext({ env, db }, queuesOf({ accountId: repository.accountId ?? 0 }));
 }
 
 /** Each minute: sends lost turns again, and continues queues in which every import waits. */
 export async function resumeImports({ env, db }: Place, now: number): Promise<void> {
   await giveLostTurnsBack(db, { now: new Date(now), sentBefore: new Date(now - lostMs) });
-  await sendNext({ env, db }, await listLines(db, linesPerRun));
+  await sendNext({ env, db }, await listQueues(db, queuesPerRun));
 }
 
 /**
@@ -100,21 +100,21 @@ export async function resumeImports({ env, db }: Place, now: number): Promise<vo
  */
 export async function resumeAllImports({ env, db }: Place): Promise<void> {
   await giveAllTurnsBack(db);
-  await sendNext({ env, db }, await listLines(db, linesPerRun));
+  await sendNext({ env, db }, await listQueues(db, queuesPerRun));
 }
 
-const linesOf = ({ accountId }: Pick<Line, "accountId">): Line[] => [
+const queuesOf = ({ accountId }: Pick<ImportQueue, "accountId">): ImportQueue[] => [
   { accountId, patience: "quick" },
   { accountId, patience: "patient" },
 ];
 
-async function sendNext({ env, db }: Place, lines: readonly Line[]): Promise<void> {
-  const different = new Map(lines.map((line) => [`${line.accountId} ${line.patience}`, line]));
-  for (const line of different.values()) {
-    const repositoryId = await takeTurn(db, line, new Date());
+async function sendNext({ env, db }: Place, queues: readonly ImportQueue[]): Promise<void> {
+  const different = new Map(queues.map((queue) => [`${queue.accountId} ${queue.patience}`, queue]));
+  for (const queue of different.values()) {
+    const repositoryId = await takeTurn(db, queue, new Date());
     if (repositoryId === undefined) continue;
     try {
-      await sendImport(env, line.patience, { repositoryId });
+      await sendImport(env, queue.patience, { repositoryId });
     } catch (error) {
       await giveTurnBack(db, repositoryId);
       throw error;

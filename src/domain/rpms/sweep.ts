@@ -3,9 +3,9 @@ import type { Place } from "#domain/place";
 import { requestImports } from "#domain/repositories/turns";
 import { publishUserRepository, stateOf } from "#domain/repositories/user-repository";
 import { blobIdOfKey, uploadsPrefix } from "#storage/blobs";
-import { findReleased, listReleasedBefore } from "#storage/contents";
+import { listReleased, listReleasedBefore } from "#storage/contents";
 import { thawBlobs } from "#storage/frozen-blobs";
-import { findUsedBlobIds, listRpms } from "#storage/rpms";
+import { listUsedBlobIds, listRpms } from "#storage/rpms";
 import { removeUploadBlobs } from "#storage/upload-blobs";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 import { findPublished, listUserRepositoriesAfter, type UserRepository } from "#storage/user-repositories";
@@ -24,7 +24,7 @@ export const thawOverBuilds = ({ db }: Pick<Place, "db">, now: number): Promise<
 /** Removes uploads that were deleted or replaced over an hour ago and that no build waits for. */
 export async function removeReleasedUploads({ env, db }: Place, now: number): Promise<void> {
   const released = await listReleasedBefore(db, new Date(now - readersMs), pageSize);
-  const used = await findUsedBlobIds(db, released);
+  const used = await listUsedBlobIds(db, released);
   // Most of them are other contents, which have no blob there; their rows are removed together with those contents.
   for (const blobId of released) if (!used.has(blobId)) await removeUploadBlobs(env.BLOBS, blobId);
 }
@@ -33,7 +33,7 @@ export async function removeReleasedUploads({ env, db }: Place, now: number): Pr
 export async function removeStrayUploads({ env, db }: Place, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: uploadsPrefix, now, youngMs: graceMs });
   const blobIds = [...new Set(old.map(blobIdOfKey))];
-  const [used, released] = [await findUsedBlobIds(db, blobIds), await findReleased(db, blobIds)];
+  const [used, released] = [await listUsedBlobIds(db, blobIds), await listReleased(db, blobIds)];
   await removeBlobs(
     env,
     old.filter((key) => !used.has(blobIdOfKey(key)) && !released.has(blobIdOfKey(key))),

@@ -3,7 +3,7 @@ import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { deleteUpload } from "#domain/uploads/upload";
 import { logFailure } from "#log/log";
 import { blobIdOfKey, tailsPrefix } from "#storage/blobs";
-import { findBlobsOfUploads, listExpiredUploads } from "#storage/resumable-uploads";
+import { listBlobsOfUploads, listExpiredUploads } from "#storage/resumable-uploads";
 
 const uploadsPerRun = 50;
 
@@ -19,7 +19,7 @@ export async function removeExpiredUploads({ env, db }: Place, now: number): Pro
 /** Removes last bytes of uploads that are gone: a request stored them while its upload was being removed. */
 export async function removeStrayTails({ env, db }: Place, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: tailsPrefix, now });
-  const named = await findBlobsOfUploads(db, old.map(blobIdOfKey));
+  const named = await listBlobsOfUploads(db, old.map(blobIdOfKey));
   await removeBlobs(
     env,
     old.filter((key) => !named.has(blobIdOfKey(key))),

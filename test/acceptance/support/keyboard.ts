@@ -1,12 +1,12 @@
 import type { Locator, Page } from "playwright-core";
 
 /** More than any page has places for the focus. */
-const mostSteps = 250;
+const maxSteps = 250;
 
 /** Moves the focus to an element with Tab, as a person without a pointer does. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
-  for (let steps = 0; steps < mostSteps; steps++) {
+  for (let steps = 0; steps < maxSteps; steps++) {
     if (await target.evaluate((element) => element === document.activeElement)) return;
     await page.keyboard.press("Tab");
   }

@@ -21,7 +21,7 @@ export interface ErrorSample {
 export async function makeErrorSample(): Promise<ErrorSample> {
   const tux = await signedIn();
   const { applianceId: built, buildId: build } = await createBuild(tux);
-  const { applianceId: unkept, id: unkeptBuild } = await bootableBuild(tux, { filesKey: null });
+  const { applianceId: notStored, id: unkeptBuild } = await bootableBuild(tux, { filesKey: null });
   const { applianceId: published, buildId: publishedBuild } = await publishedAppliance(tux);
   const appliance = await createAppliance(tux);
   const unbuildable = await createAppliance(tux);
@@ -30,7 +30,16 @@ export async function makeErrorSample(): Promise<ErrorSample> {
   await useKey(tux, "used");
   const running = await startBuild(tux, appliance);
   const ofGallery = { published, published_build: publishedBuild };
-  const variables = { ...ofGallery, built, build, unkept, unkept_build: unkeptBuild, appliance, unbuildable, running };
+  const variables = {
+    ...ofGallery,
+    built,
+    build,
+    notStored,
+    unkept_build: unkeptBuild,
+    appliance,
+    unbuildable,
+    running,
+  };
   return { tux, variables: { ...variables, imported: mirrorUrl } };
 }
 

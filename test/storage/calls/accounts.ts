@@ -167,13 +167,13 @@ export const ofAccounts = {
     listParts: [[1]],
     finishUpload: [[upload, { madeId: 1, finishedAt: at, expiresAt: at }]],
     deleteResumableUpload: [[1]],
-    findBlobsOfUploads: [[["blob"]]],
+    listBlobsOfUploads: [[["blob"]]],
   } satisfies Calls<typeof resumableUploads>,
   "schema-version": {
     missingMigration: [[]],
   } satisfies Calls<typeof schemaVersion>,
   "service-settings": {
-    findSettings: [[["read_only", "read_only_message"]]],
+    getSettings: [[["read_only", "read_only_message"]]],
     addSetting: [["read_only", "on"]],
     saveSetting: [["read_only_message", "Until noon."]],
     deleteSettings: [[["read_only", "read_only_message"]]],

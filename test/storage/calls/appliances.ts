@@ -45,7 +45,7 @@ export const ofAppliances = {
       [{ accountId: own, only: it, search: "gtk", limit: 24, offset: 0, staleBefore: at }],
     ],
     listLastBuilds: [[[it]]],
-    findLatestIds: [[own]],
+    latestIdsOf: [[own]],
     saveLastStatus: [
       [{ applianceId: it, errors: 0, warnings: 0, text: "", packages: 1, editedAt: at, examinedAt: at }],
     ],
@@ -72,7 +72,7 @@ export const ofAppliances = {
     deleteApplianceRows: [[2000]],
   } satisfies Calls<typeof appliances>,
   catalogues: {
-    findForeignTemplates: [["tiny", [1]]],
+    listForeignTemplates: [["tiny", [1]]],
     saveCatalogue: [[catalogue, []]],
   } satisfies Calls<typeof catalogues>,
   configurations: {
@@ -80,9 +80,9 @@ export const ofAppliances = {
     findTemplateConfiguration: [[it]],
   } satisfies Calls<typeof configurations>,
   contents: {
-    findNamedBlobs: [[["blob"]]],
+    listNamedBlobs: [[["blob"]]],
     listReleasedBefore: [[at, 10]],
-    findReleased: [[["blob"]]],
+    listReleased: [[["blob"]]],
     forgetReleased: [[["blob"], at]],
   } satisfies Calls<typeof contents>,
   definitions: {

@@ -113,7 +113,7 @@ export const ofBuilds = {
     listBuildsInNeed: [[{ after: 0, limit: 10 }]],
     releasePackages: [[[1], at]],
     deleteReleasedPackages: [[{ before: at, limit: 10 }]],
-    findStoredBlobs: [[["build-1"]]],
+    listStoredBlobs: [[["build-1"]]],
   } satisfies Calls<typeof storedPackages>,
   publications: {
     isPublished: [[it], [it, "0.0.1"]],
@@ -137,7 +137,7 @@ export const ofBuilds = {
     ],
   } satisfies Calls<typeof galleryList>,
   "gallery-opinions": {
-    findRating: [[it]],
+    ratingOf: [[it]],
     findOwnRating: [[{ applianceId: it, accountId: own }]],
     deleteComment: [[{ applianceId: it, id: 1 }]],
     saveRating: [[{ applianceId: it, accountId: own }, 5]],
@@ -152,7 +152,7 @@ export const ofBuilds = {
   "prepared-roots": {
     savePreparedRoot: [[root]],
     findPreparedRoot: [[it, "key"]],
-    findPreparedBlobs: [[["build"]]],
+    listPreparedBlobs: [[["build"]]],
     deletePreparedBefore: [[at]],
   } satisfies Calls<typeof preparedRoots>,
   retention: {
@@ -160,8 +160,8 @@ export const ofBuilds = {
     markExpired: [[1, at]],
   } satisfies Calls<typeof retention>,
   sweep: {
-    findKept: [[["build"]]],
-    findUsedInputs: [[["sha256"]]],
+    listBuildsByUid: [[["build"]]],
+    listUsedInputs: [[["sha256"]]],
     deleteRetiredBefore: [[at, 10]],
     findSweepPosition: [["builds/"]],
     saveSweepPosition: [

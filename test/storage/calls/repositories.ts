@@ -37,7 +37,7 @@ export const ofRepositories = {
     giveTurnBack: [[it]],
     giveLostTurnsBack: [[{ now: at, sentBefore: at }]],
     giveAllTurnsBack: [[]],
-    listLines: [[10]],
+    listQueues: [[10]],
   } satisfies Calls<typeof importTurns>,
   "import-states": {
     beginImport: [[it, { checkId: "check", startedAt: at }]],
@@ -53,11 +53,11 @@ export const ofRepositories = {
     findImport: [["import"]],
     releaseImport: [["import"]],
     listUnusedAfter: [[{ id: "", before: at, limit: 10 }]],
-    findImports: [[["import"]]],
+    listImports: [[["import"]]],
   } satisfies Calls<typeof imports>,
   "name-pages": {
     saveNamePages: [["import"]],
-    findByShortName: [[{ repositoryIds: [it], arches: ["noarch"], needle: "gt", limit: 10 }]],
+    listByShortName: [[{ repositoryIds: [it], arches: ["noarch"], needle: "gt", limit: 10 }]],
     deleteNamePages: [["import"]],
   } satisfies Calls<typeof namePages>,
   packages: {
@@ -108,7 +108,7 @@ export const ofRepositories = {
     addRpm: [[rpm, 1e6]],
     replaceRpm: [[1, rpm, 1e6]],
     deleteRpm: [[own, 9]],
-    findUsedBlobIds: [[["rpm"]]],
+    listUsedBlobIds: [[["rpm"]]],
   } satisfies Calls<typeof rpms>,
   "user-repositories": {
     saveUserRepository: [[uploads]],

@@ -14,13 +14,13 @@ import { ApplianceRow } from "./row.tsx";
 import { SharedRow, type Shared } from "./shared-row.tsx";
 
 const perPage = 50;
-const mostShared = 100;
+const maxShared = 100;
 
 /** A person's appliances at a glance. Without any, it leads to the templates. */
 export const appliancesPage = factory.createApp().get("/appliances", withSession, async (c) => {
   const search = (c.req.query("search") ?? "").trim().slice(0, 100);
   const seen = await overviewFor(c, search);
-  const shared = await listSharedWith(c.var.db, c.var.account.id, mostShared);
+  const shared = await listSharedWith(c.var.db, c.var.account.id, maxShared);
   if (seen.total === 0 && search === "" && shared.length === 0) return c.redirect("/appliances/new", 303);
   return await showList(c, { search, seen, shared });
 });

@@ -8,7 +8,7 @@ import { Call, CurlLine, errorAnchor, Words } from "./call.tsx";
 import { CallList } from "./call-list.tsx";
 import { curlLine, type Reader } from "./curl.ts";
 import { writtenOnce } from "./written-once.ts";
-import { findLatestIds } from "#storage/appliance-overview";
+import { latestIdsOf } from "#storage/appliance-overview";
 import { factory, type WebEnv } from "../../factory.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { personOf } from "../../session.ts";
@@ -28,7 +28,7 @@ export const apiDocs = factory
 async function readerOf(c: Context<WebEnv>): Promise<Reader> {
   const person = await personOf(c);
   if (!person) return { username: undefined, applianceId: null, buildId: null };
-  return { username: person.account.username, ...(await findLatestIds(c.var.db, person.account.id)) };
+  return { username: person.account.username, ...(await latestIdsOf(c.var.db, person.account.id)) };
 }
 
 interface ApiDocsProps {

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { pathId } from "#api/params";
 import { publishedVersions } from "#domain/gallery/publish";
 import { listBuildsOfAppliance } from "#storage/builds";
-import { findOwnRating, findRating, listComments } from "#storage/gallery-opinions";
+import { findOwnRating, ratingOf, listComments } from "#storage/gallery-opinions";
 import { findPublication, type Publication } from "#storage/publications";
 import { notFoundPage } from "../../error-page.tsx";
 import { factory, type WebEnv } from "../../factory.ts";
@@ -35,7 +35,7 @@ async function publishedOf(c: Context<WebEnv>, publication: Publication): Promis
   const [versions, built, rating, comments, ownRating] = await Promise.all([
     publishedVersions(db, 0, applianceId),
     listBuildsOfAppliance(db, applianceId),
-    findRating(db, applianceId),
+    ratingOf(db, applianceId),
     listComments(db, applianceId),
     person && findOwnRating(db, { applianceId, accountId: person.account.id }),
   ]);

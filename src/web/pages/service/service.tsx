@@ -18,7 +18,7 @@ import { submit } from "../../submit.ts";
 import { servicePage, servicePath, withOperator } from "./service-page.tsx";
 import { ServiceView, warningsOf, type Seen } from "./view.tsx";
 
-const mostTroubled = 20;
+const maxTroubled = 20;
 const Duty = z.object({ agent: z.string(), duty: z.enum(["working", "drained"]) });
 const Mode = z.object({ mode: z.enum(["on", "off"]), message: z.string().max(300).default("") });
 const oneBuild = `${servicePath}/builds/:build{\\d{1,15}}`;
@@ -104,7 +104,7 @@ async function showService(c: Context<WebEnv>): Promise<Response> {
     listAtWork(db),
     listFailures(db),
     listCatalogues(db),
-    listTroubled(db, mostTroubled),
+    listTroubled(db, maxTroubled),
     readOnlyMode(db),
   ]);
   const seen: Seen = {

@@ -31,8 +31,8 @@ export interface Modified {
 }
 
 /** Most files that one request keeps. */
-const mostKept = 200;
-const mostShown = 300;
+const maxKept = 200;
+const maxShown = 300;
 const noise = /^\/(?:run|tmp|var\/(?:cache|log|tmp))(?:\/|$)/;
 const whole = { paths: [], except: [] };
 
@@ -46,9 +46,9 @@ export async function readModified(c: Context<WebEnv>, testdrive: OwnTestdrive):
     const isKeepable = ({ change, type, path }: ModifiedFile) =>
       change !== "deleted" && type === "f" && mayRead(testdrive, path);
     return {
-      files: shown.slice(0, mostShown).map((file) => ({ ...file, isKeepable: isKeepable(file) })),
+      files: shown.slice(0, maxShown).map((file) => ({ ...file, isKeepable: isKeepable(file) })),
       quiet: files.filter(({ type, path }) => type !== "d" && noise.test(path)).length,
-      more: Math.max(0, shown.length - mostShown),
+      more: Math.max(0, shown.length - maxShown),
       isAll,
     };
   } catch (error) {
@@ -103,8 +103,8 @@ export const keepChosen = (c: Context<WebEnv>, { id, back, again }: Keeping): Pr
 
 function chosen(paths: readonly string[]): string[] {
   if (paths.length === 0) throw new Refusal("missing_parameter", { message: "Choose at least one file." });
-  if (paths.length <= mostKept) return paths.map(imagePath);
-  throw new Refusal("invalid_value", { message: `At most ${mostKept} files are kept at once. Choose fewer.` });
+  if (paths.length <= maxKept) return paths.map(imagePath);
+  throw new Refusal("invalid_value", { message: `At most ${maxKept} files are kept at once. Choose fewer.` });
 }
 
 /** What came of it; the files are kept in any case. */
