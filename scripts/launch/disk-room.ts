@@ -1,40 +1,99 @@
-import { statfsSync } from "node:fs";
+import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Response } from "miniflare";
 import type { Control } from "./control.ts";
 import { warn } from "./progress.ts";
 
-/** Below this the service refuses changes. The rest is for what it writes on its own: rows, logs of builds, imports. */
+/** Below this the service refuses changes. The rest is for what it writes on its own: rows, logs of builds. */
 const reservedBytes = 200 * 1024 * 1024;
 
-/** Answers the Worker whether the disk of the state directory has room, and tells the terminal when that changes. */
-export function diskRoom(stateDirectory: string, reserved = reservedBytes): () => Response {
-  let wasFull = false;
-  return () => {
-    const { bavail, bsize } = statfsSync(stateDirectory);
-    const isFull = bavail * bsize < reserved;
-    if (isFull !== wasFull)
-      warn(isFull ? `The disk of ${stateDirectory} is full. Changes are refused.` : "The disk has room again.");
-    wasFull = isFull;
-    return new Response(null, { status: isFull ? 507 : 204 });
-  };
-}
+/** How often the room is checked. The runtime closes a database that is idle for 10 s. */
+const checkEveryMs = 2_000;
+
+/** A file whose room is given back when others have taken the last of the disk: each object that wakes needs some for its database. */
+const ballastBytes = 16 * 1024 * 1024;
+const nearlyNothing = 4 * 1024 * 1024;
 
 /** Three of them are more than 1000 pages. */
 const pieceBytes = 1_500_000;
 
-/**
- * Lets the database be read while its disk has not one free byte. The simulated D1 writes a page with each query, also of a read,
- * into the write-ahead log, which SQLite starts over after 1000 pages. So this lets it grow to that size at the start. The pages
- * that it frees in the database are room for the few rows that the service writes until someone has made room.
- */
-export async function reserveRoom({ batch }: Pick<Control, "batch">): Promise<void> {
+/** The room on the disk of the state directory. */
+export class DiskRoom {
+  readonly #stateDirectory: string;
+  readonly #reserved: number;
+  #wasFull = false;
+  #isHeld = false;
+
+  constructor(stateDirectory: string, reserved = reservedBytes) {
+    this.#stateDirectory = stateDirectory;
+    this.#reserved = reserved;
+  }
+
+  /** Tells the terminal when it changes. */
+  isFull(): boolean {
+    const isFull = this.#freeBytes() < this.#reserved;
+    if (isFull !== this.#wasFull)
+      warn(isFull ? `The disk of ${this.#stateDirectory} is full. Changes are refused.` : "The disk has room again.");
+    this.#wasFull = isFull;
+    return isFull;
+  }
+
+  #freeBytes(): number {
+    const { bavail, bsize } = statfsSync(this.#stateDirectory);
+    return bavail * bsize;
+  }
+
+  /** What the Worker gets from its binding `DISK`. */
+  readonly answer = (): Response => new Response(null, { status: this.isFull() ? 507 : 204 });
+
+  /** Checks the room from now on, and sees that the service can be read when there is none. */
+  async watch(control: Pick<Control, "batch">): Promise<NodeJS.Timeout> {
+    let isChecking = false;
+    const check = async () => {
+      if (isChecking) return;
+      isChecking = true;
+      try {
+        this.#keepBallast();
+        await this.#hold(control);
+      } catch (error) {
+        warn(`The room on the disk cannot be checked: ${String(error)}`);
+      } finally {
+        isChecking = false;
+      }
+    };
+    await check();
+    return setInterval(() => void check(), checkEveryMs);
+  }
+
+  #keepBallast(): void {
+    const file = join(this.#stateDirectory, "ballast");
+    const free = this.#freeBytes();
+    if (free < nearlyNothing) rmSync(file, { force: true });
+    else if (free > this.#reserved + ballastBytes && !existsSync(file)) writeFileSync(file, Buffer.alloc(ballastBytes));
+  }
+
+  /**
+   * Lets the database be read when its disk has not one free byte. The simulated D1 writes a page with each query, also of a read,
+   * into the write-ahead log, which SQLite starts over after 1000 pages. So this lets it grow to that size, and keeps it: the log
+   * of an idle database is deleted. The pages that are freed in the database are room for the few rows that the service writes.
+   */
+  async #hold({ batch }: Pick<Control, "batch">): Promise<void> {
+    const wasHeld = this.#isHeld;
+    if (!(this.#isHeld = this.isFull())) return;
+    try {
+      if (wasHeld) await batch([{ sql: "SELECT 1", values: [] }]);
+      else await growLog(batch);
+    } catch {
+      // The database is opened again without its log. If this was the first try, too, the log takes what room it finds.
+      this.#isHeld = !wasHeld;
+    }
+  }
+}
+
+async function growLog(batch: Control["batch"]): Promise<void> {
   const drop = { sql: "DROP TABLE IF EXISTS reserved_room", values: [] };
   const create = { sql: "CREATE TABLE reserved_room (bytes BLOB)", values: [] };
   const fill = { sql: "INSERT INTO reserved_room VALUES (zeroblob(?))", values: [pieceBytes] };
-  try {
-    await batch([drop, create, fill, fill, fill]);
-    await batch([drop]);
-  } catch {
-    warn("There is no room on the disk of the state directory for the database's reserve.");
-  }
+  await batch([drop, create, fill, fill, fill]);
+  await batch([drop]);
 }

@@ -7,7 +7,7 @@ import { openBoundedLog } from "./bounded-log.ts";
 import { assetsFolder, type Bundle, bundleFolder } from "./bundle.ts";
 import { type Control, controlWorker, makeControlFolder, openControl } from "./control.ts";
 import { applyMigrations } from "./migrations.ts";
-import { diskRoom, reserveRoom } from "./disk-room.ts";
+import { DiskRoom } from "./disk-room.ts";
 import { ownSocket } from "./own-socket.ts";
 import { projectRoot } from "./project.ts";
 import { warn } from "./progress.ts";
@@ -42,18 +42,20 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop():
   const logFile = join(options.stateDirectory, "worker.log");
   const log = openBoundedLog(logFile);
   const controlFolder = makeControlFolder(options.stateDirectory);
+  const room = new DiskRoom(options.stateDirectory);
   const given = convertV4MiniflareOptions({
-    ...miniflareOptions(options, log.append),
+    ...miniflareOptions(options, room, log.append),
     unsafeRuntimeEnv: guardedWorkerd(controlFolder),
   });
   const runtime = await startRuntime(given, { path: logFile, append: log.append });
   const control = openControl(controlFolder);
   await applyMigrations(control, options.migrationsFolder ?? join(projectRoot, "migrations"));
-  await reserveRoom(control);
+  const watch = await room.watch(control);
   const cron = await startCron(control, options.cronEveryMs ?? defaultCronEveryMs, log.append);
   return {
     stop: async () => {
       clearInterval(cron);
+      clearInterval(watch);
       await runtime.stop();
       control.close();
       log.close();
@@ -84,7 +86,7 @@ function collectGarbageEarly(): void {
   process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= "--max-semi-space-size=8"; // MiB
 }
 
-function miniflareOptions(options: EmbeddedOptions, log: (line: string) => void): V4MiniflareOptions {
+function miniflareOptions(options: EmbeddedOptions, room: DiskRoom, log: (line: string) => void): V4MiniflareOptions {
   const persistence = join(options.stateDirectory, "worker");
   mkdirSync(persistence, { recursive: true });
   return {
@@ -97,12 +99,12 @@ function miniflareOptions(options: EmbeddedOptions, log: (line: string) => void)
     telemetry: { enabled: false },
     resourcePersistencePath: persistence,
     handleStructuredLogs: ({ level, message }) => showLog(level, message, log),
-    workers: [controlWorker(options.bundle.worker), workerOptions(options)],
+    workers: [controlWorker(options.bundle.worker), workerOptions(options, room)],
   } as V4MiniflareOptions;
 }
 
-function workerOptions({ bundle, modulesFolder, host, port, bindings, ...options }: EmbeddedOptions) {
-  const { outsideCidrs, catalogueProxy, stateDirectory } = options;
+function workerOptions({ bundle, modulesFolder, host, port, bindings, ...options }: EmbeddedOptions, room: DiskRoom) {
+  const { outsideCidrs, catalogueProxy } = options;
   const { worker, modules } = bundle;
   const folder = modulesFolder ?? bundleFolder;
   return {
@@ -114,7 +116,7 @@ function workerOptions({ bundle, modulesFolder, host, port, bindings, ...options
     bindings: { ...worker.bindings, ...bindings },
     // workerd checks the address that it connects to, after lookups and redirects (src/domain/outside.ts).
     serviceBindings: {
-      DISK: diskRoom(stateDirectory),
+      DISK: room.answer,
       OUTSIDE: { network: { allow: ["public"], deny: [] } },
       OUTSIDE_LISTED: { network: { allow: ["public", ...outsideCidrs], deny: [] } },
       // With the whole URL in the request line, as a proxy needs it.

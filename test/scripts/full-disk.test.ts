@@ -1,10 +1,11 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { ownPort } from "../../builder-agent/test/support/ports.ts";
-import { diskRoom } from "../../scripts/launch/disk-room.ts";
+import { DiskRoom } from "../../scripts/launch/disk-room.ts";
+import type { Statement } from "../../scripts/launch/control.ts";
 import { startEmbedded } from "../../scripts/launch/embedded.ts";
 import { tinyBundle } from "./tiny-service.ts";
 
@@ -39,11 +40,54 @@ it("says whether there is room, and tells the terminal when that changes", () =>
   const { bavail, bsize } = statfsSync(folder);
   said = [];
 
-  expect(diskRoom(folder, bavail * bsize)().status).toBe(204);
-  const room = diskRoom(folder, bavail * bsize + 2 ** 20);
+  expect(new DiskRoom(folder, bavail * bsize).answer().status).toBe(204);
+  const { answer } = new DiskRoom(folder, bavail * bsize + 2 ** 20);
 
-  expect([room().status, room().status]).toEqual([507, 507]);
+  expect([answer().status, answer().status]).toEqual([507, 507]);
   expect(said).toHaveLength(1);
+});
+
+const nothing = async () => [];
+
+it("gives back the room of its ballast when others have taken the rest", async () => {
+  const disk = join(folder, "small");
+  mkdirSync(disk);
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=40m", "none", disk]);
+  onTestFinished(() => void execFileSync("umount", [disk]));
+
+  clearInterval(await new DiskRoom(disk, 2 ** 20).watch({ batch: nothing }));
+  expect(readdirSync(disk)).toEqual(["ballast"]);
+  spawnSync("dd", ["if=/dev/zero", `of=${join(disk, "other")}`, "bs=4k"]);
+  clearInterval(await new DiskRoom(disk, 2 ** 20).watch({ batch: nothing }));
+
+  expect(readdirSync(disk)).toEqual(["other"]);
+  const { bavail, bsize } = statfsSync(disk);
+  expect(bavail * bsize).toBe(16 * 2 ** 20);
+});
+
+it("keeps the database's log while the disk is full, and lets it grow again if it is lost", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const done: string[] = [];
+  const batch = vi.fn(async ([{ sql }]: readonly Statement[]) => {
+    done.push(sql.slice(0, 6));
+    return [];
+  });
+  const { bavail, bsize } = statfsSync(folder);
+  const passes = async () => {
+    done.length = 0;
+    await vi.advanceTimersByTimeAsync(2_000);
+    return done;
+  };
+
+  const watch = await new DiskRoom(folder, bavail * bsize + 2 ** 20).watch({ batch });
+  expect(done).toEqual(["DROP T", "DROP T"]);
+  expect(await passes()).toEqual(["SELECT"]);
+  batch.mockRejectedValueOnce(new Error("SQLITE_FULL"));
+  expect(await passes()).toEqual([]);
+  expect(await passes()).toEqual(["DROP T", "DROP T"]);
+
+  clearInterval(watch);
+  vi.useRealTimers();
 });
 
 it("reads a database without one free byte on its disk, more often than its log has pages", async () => {
