@@ -189,7 +189,8 @@ export class NameIndex {
       version: lineAt(this.#versions, this.#versionAt, row),
       arch: this.#header.arches[this.#arches[row] ?? 0] ?? "",
       checksumType: type,
-      checksum: Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString("hex"),
+      // Many times as fast as by way of a Buffer, and an answer has up to 1000.
+      checksum: digest.toHex(),
       pattern: this.#patterns.get(row) ?? "",
     };
   }
