@@ -7,12 +7,12 @@ import type { Accel } from "../../builder-agent/src/enclosure.ts";
 import { adminClient, type AdminClient } from "../admin/client.ts";
 import { readCatalogue } from "../launch/catalogue-file.ts";
 import { Complaint } from "../launch/complaint.ts";
-import { importsOf } from "../launch/debian.ts";
 import { agentStateOf } from "../launch/isolation.ts";
 import { projectRoot } from "../launch/project.ts";
 import { readOrMakeSecrets } from "../launch/secrets.ts";
 import { apiClient, type Client } from "./client.ts";
 import { bootsHere, driveOf, startGuest, uefi } from "./guest.ts";
+import { importRepositories } from "./imports.ts";
 import type { VerifyOptions } from "./options.ts";
 import { checkPromises } from "./promises.ts";
 import type { StepRecord } from "./step-record.ts";
@@ -52,7 +52,7 @@ export async function verify(
   await using service = opened;
   const admin = adminClient(service.ready.url, readOrMakeSecrets(options.state).ADMIN_SECRET);
   const imported = await record.step({ of, what: "import the repositories", seen: (seen: string) => seen }, () =>
-    importRepositories(admin, catalogue, signal),
+    importRepositories(admin, catalogue, { signal }),
   );
   if (imported === undefined) return;
   const { accel } = await judgeAccel({ accel: "auto", stateDir: agentStateOf(options.state) });
@@ -71,19 +71,6 @@ function chosenTemplates({ name, sets }: Catalogue, wanted: readonly number[]): 
 /** The launcher offers Debian from this machine's own mirrors. */
 const launchOptions = ({ baseSystem }: Catalogue, { launch }: VerifyOptions): string[] =>
   packageTypeOfBase(baseSystem) === "deb" ? launch : ["--no-debian", ...launch];
-
-async function importRepositories(admin: AdminClient, catalogue: Catalogue, signal: AbortSignal): Promise<string> {
-  const { name, baseSystem } = catalogue;
-  const isKnown = async () => (await admin.catalogues()).some((known) => known.name === name);
-  if (packageTypeOfBase(baseSystem) === "rpm" && !(await isKnown())) {
-    // As the file has it: the service reads it by the same schema.
-    await admin.loadCatalogue(name, readCatalogue(join(projectRoot, "templates", `${name}.json`)));
-  }
-  const problems = await importsOf(admin, name, signal);
-  if (problems.length > 0) throw new Complaint(problems.map(({ name, problem }) => `${name}: ${problem}`).join("; "));
-  const known = (await admin.catalogues()).find((one) => one.name === name)?.repositories ?? [];
-  return known.map(({ url }) => url).join(", ");
-}
 
 async function placeOfBuilds(admin: AdminClient): Promise<string> {
   const agents = await admin.agents();
