@@ -23,10 +23,12 @@ type GuestStart = {
   memoryMb: number;
   accel: Accel;
   ports: readonly number[];
+  /** Ends the machine, and so whatever waits for its serial line. */
+  signal: AbortSignal;
 };
 
 /** Starts a machine of our own: its serial line can be typed to, which a testdrive's cannot. It reaches no network. */
-export async function startGuest({ drive, firmware, memoryMb, accel, ports }: GuestStart): Promise<Guest> {
+export async function startGuest({ drive, firmware, memoryMb, accel, ports, signal }: GuestStart): Promise<Guest> {
   const own = new Map<number, number>();
   for (const port of ports) own.set(port, await freePort());
   const forwards = [...own].map(([guest, host]) => `,hostfwd=tcp:127.0.0.1:${host}-:${guest}`).join("");
@@ -49,7 +51,7 @@ export async function startGuest({ drive, firmware, memoryMb, accel, ports }: Gu
       drive,
       ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
     ].flat(),
-    { stdio: ["pipe", "pipe", "inherit"] },
+    { stdio: ["pipe", "pipe", "inherit"], signal, killSignal: "SIGKILL" },
   );
   const ended = new Promise<void>((resolve) => qemu.on("error", () => resolve()).on("close", () => resolve()));
   return {

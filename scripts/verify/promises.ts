@@ -16,12 +16,13 @@ type BootedSystem = {
   portOf: (port: number) => number;
   /** How many seconds a service has. */
   within?: number;
+  signal?: AbortSignal;
 };
 
 /** Checks what a template promises of a booted system. Returns what was seen; a broken promise is a Complaint. */
 export async function checkPromises(
   { units, ports, commands }: TemplatePromises,
-  { shell, portOf, within = serviceSeconds }: BootedSystem,
+  { shell, portOf, within = serviceSeconds, signal }: BootedSystem,
 ): Promise<string> {
   const broken: string[] = [];
   for (const unit of units) {
@@ -35,7 +36,7 @@ export async function checkPromises(
     if (code !== 0) broken.push(`"${command}" ended with exit code ${code}: ${printed}`);
   }
   for (const port of ports) {
-    if (!(await answers(portOf(port), within))) broken.push(`port ${port} does not answer`);
+    if (!(await answers(portOf(port), { within, signal }))) broken.push(`port ${port} does not answer`);
   }
   if (broken.length > 0) throw new Complaint(`${broken.join("; ")}.`);
   return seen({ units, ports, commands });
@@ -49,11 +50,14 @@ const seen = ({ units, ports, commands }: TemplatePromises): string =>
   ].join("; ") || "only a login is promised";
 
 /** Whether a port of this host's loopback answers with bytes. QEMU itself accepts each connection to a port that it forwards. */
-async function answers(port: number, within: number): Promise<boolean> {
+async function answers(
+  port: number,
+  { within, signal }: { within: number; signal: AbortSignal | undefined },
+): Promise<boolean> {
   const until = Date.now() + within * 1000;
   while (!(await answersOnce(port))) {
     if (Date.now() > until) return false;
-    await sleep(betweenTriesMs);
+    await sleep(betweenTriesMs, undefined, { signal });
   }
   return true;
 }

@@ -127,7 +127,11 @@ async function verifyFormat(wanted: Format, run: Run): Promise<void> {
   );
 }
 
-async function bootAndCheck(download: string, { template }: Format, { options, client, accel }: Run): Promise<string> {
+async function bootAndCheck(
+  download: string,
+  { template }: Format,
+  { options, client, accel, signal }: Run,
+): Promise<string> {
   const folder = mkdtempSync(join(options.state, "verify-"));
   try {
     const file = join(folder, download.split("/").at(-1) ?? "image");
@@ -141,12 +145,13 @@ async function bootAndCheck(download: string, { template }: Format, { options, c
       memoryMb,
       accel,
       ports: promises.ports,
+      signal,
     });
     await guest.console.says(loginPrompt, { within: bootSeconds });
     const root = template.configuration.users.find(({ uid }) => uid === 0);
     if (!root?.password) throw new Complaint("The template has no root user with a password to log in with.");
     const shell = await Shell.logIn(guest.console, { name: root.name, password: root.password });
-    return await checkPromises({ ...promises, commands }, { shell, portOf: guest.portOf });
+    return await checkPromises({ ...promises, commands }, { shell, portOf: guest.portOf, signal });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

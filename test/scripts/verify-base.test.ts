@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { createServer, type Server } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SerialConsole } from "../../scripts/verify/console.ts";
+import { startGuest } from "../../scripts/verify/guest.ts";
 import { parseVerifyOptions } from "../../scripts/verify/options.ts";
 import { checkPromises } from "../../scripts/verify/promises.ts";
 import { reportOf, type Step } from "../../scripts/verify/report.ts";
@@ -75,6 +76,17 @@ describe("the serial line of a booted image", () => {
       /The machine ended.*Login incorrect/s,
     );
   }, 60_000);
+
+  it("is not waited for when the verification is interrupted", async () => {
+    const stopping = new AbortController();
+    const machine = { drive: [], firmware: [], memoryMb: 16, accel: "tcg" as const, ports: [] };
+    await using guest = await startGuest({ ...machine, signal: stopping.signal });
+    const waiting = expect(guest.console.says(loginPrompt, { within: 20 })).rejects.toThrow("The machine ended.");
+
+    stopping.abort();
+
+    await waiting;
+  }, 60_000);
 });
 
 describe("a promise of a template", () => {
@@ -98,6 +110,8 @@ describe("a promise of a template", () => {
     await expect(checkPromises({ ...promises, ports: [22, 80] }, { shell, portOf, within: 0 })).rejects.toThrow(
       new Complaint("port 80 does not answer."),
     );
+    const interrupted = { shell, portOf, signal: AbortSignal.abort() };
+    await expect(checkPromises({ ...promises, ports: [80] }, interrupted)).rejects.toThrow("aborted");
   }, 60_000);
 });
 
