@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
 import { damagedForm, withoutEmpty } from "#api/upload";
@@ -25,21 +26,28 @@ interface FileSubmission<T extends z.ZodType, F> extends Omit<Submission<T>, "ac
   maxFiles?: number;
   /** Stores a file while it arrives. */
   store: (file: IncomingFile) => Promise<F>;
+  /** Of its content, so that a form which is sent twice is done once. */
+  sha256Of: (file: F) => string;
   discard: (file: F) => Promise<void>;
   act: (values: z.output<T>, sent: SentFiles<F>) => Promise<Done>;
 }
 
+/** Of a file that is held in memory. */
+export const sha256OfBytes = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
 /** Takes a form with files, which are read while they arrive; their field is `file`. Otherwise as `submit`. */
 export async function submitFiles<T extends z.ZodType, F>(
   c: Context<WebEnv>,
-  { act, store, discard, form, maxFiles = 1, rate, ...what }: FileSubmission<T, F>,
+  { act, store, sha256Of, discard, form, maxFiles = 1, rate, ...what }: FileSubmission<T, F>,
 ): Promise<Response> {
   const unused = new Set<F>();
+  const contents: string[] = [];
   const put = async (file: IncomingFile) => {
     // A browser sends a file without a name where none was chosen.
     if (file.fileName === undefined || file.fileName === "") return undefined;
     const stored = await store(file);
     unused.add(stored);
+    contents.push(file.fileName, sha256Of(stored));
     return stored;
   };
   const use: SentFiles<F>["use"] = async (file, work) => {
@@ -63,7 +71,7 @@ export async function submitFiles<T extends z.ZodType, F>(
     const answer = await answerForm<T>(
       c,
       { ...what, act: (values, sent) => act(values, { ...sent, files, use }) },
-      { first, all },
+      { first, all, contents },
     );
     await throwAway();
     return answer;

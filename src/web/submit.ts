@@ -49,6 +49,8 @@ export async function submit<T extends z.ZodType>(c: Context<WebEnv>, what: Subm
 export interface Read {
   first: Record<string, string>;
   all: (name: string) => string[];
+  /** Of its files: the name of each, and its SHA-256. */
+  contents?: readonly string[];
 }
 
 export async function answerForm<T extends z.ZodType>(
@@ -71,7 +73,8 @@ export async function answerForm<T extends z.ZodType>(
       if (what.rate) await spend({ env: c.env, db: c.var.db }, c.var.account.id, what.rate);
       return await what.act(parsed.data as z.output<T>, { all, requestId });
     };
-    const done = once === undefined ? await work(undefined) : await doneOnce(c, { once, sent, work });
+    const done =
+      once === undefined ? await work(undefined) : await doneOnce(c, { once, sent, contents: read.contents, work });
     return done instanceof Response ? done : goOn(c, done);
   } catch (error) {
     return await answerRefused(c, what, { sent, error });
@@ -109,12 +112,12 @@ type Work = (requestId: string | undefined) => ReturnType<Submission<z.ZodType>[
 /** If the same form is sent twice, even at the same time, the second leads to where the first does. */
 async function doneOnce(
   c: Context<WebEnv>,
-  { once, sent, work }: { once: string; sent: Given; work: Work },
+  { once, sent, contents, work }: { once: string; sent: Given; contents: Read["contents"]; work: Work },
 ): Promise<Awaited<ReturnType<Work>>> {
   const store = { db: c.var.db, env: c.env };
   // A form that is changed and sent again, after going back, is a new one.
   const requestSha256 = createHash("sha256")
-    .update(JSON.stringify([once, sent.action, sent.form, sent.values]))
+    .update(JSON.stringify([once, sent.action, sent.form, sent.values, contents]))
     .digest("hex");
   const key = `page ${requestSha256}`;
   const claimed = await claimKey(store, { accountId: c.var.account.id, key, requestSha256 });

@@ -28,6 +28,8 @@ async function upload(id: number, fields: Record<string, string>, file?: File): 
   return await visit(`/appliance/${id}/files`, { method: "POST", body: form, headers, redirect: "manual" });
 }
 
+const motd = () => new File(["hello"], "motd");
+
 describe("the files page", () => {
   it("uploads a file, changes it, hands it out and deletes it", async () => {
     const id = await createAppliance(tux);
@@ -46,6 +48,37 @@ describe("the files page", () => {
     expect(textOf(await files(id), "#main .rows summary")).toMatch(/^\/etc\/issue off640/);
     await firefox.post(at, { ...(await token()), do: "delete" });
     expect(textOf(await files(id), "#main")).toContain("No files yet");
+  });
+
+  it("adds a file once, though its form is sent again", async () => {
+    const id = await createAppliance(tux);
+    const before = await contentCount();
+    const fields = { ...(await token()), once: crypto.randomUUID(), path: "/etc" };
+
+    const [first, second] = [await upload(id, fields, motd()), await upload(id, fields, motd())];
+
+    expect([first.status, second.status]).toEqual([303, 303]);
+    expect(second.headers.get("location")).toBe(first.headers.get("location"));
+    expect([(await files(id)).querySelectorAll("#main .rows summary").length, await contentCount()]).toEqual([
+      1,
+      before + 1,
+    ]);
+    await upload(id, fields, new File(["hello"], "issue"));
+    await upload(id, fields, new File(["hello!"], "motd"));
+    expect((await files(id)).querySelectorAll("#main .rows summary").length).toBe(3);
+  });
+
+  it("adds a file once, though its form is sent twice at the same moment", async () => {
+    const id = await createAppliance(tux);
+    const before = await contentCount();
+    const fields = { ...(await token()), once: crypto.randomUUID(), path: "/etc" };
+    const send = () => upload(id, fields, new File(["hello"], "motd"));
+
+    const statuses = (await Promise.all([send(), send()])).map(({ status }) => status);
+
+    // The second is told that the first is still at work, or gets its answer.
+    expect(statuses).toContain(303);
+    expect(await contentCount()).toBe(before + 1);
   });
 
   it("leaves nothing behind of what it refuses", async () => {

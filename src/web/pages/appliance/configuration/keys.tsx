@@ -13,7 +13,7 @@ import { Form } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Empty, Panel } from "../../../parts/panel.tsx";
 import { submit, type Done } from "../../../submit.ts";
-import { submitFiles } from "../../../submit-files.ts";
+import { sha256OfBytes, submitFiles } from "../../../submit-files.ts";
 import { applianceAt, applianceRoute } from "../with-appliance.ts";
 
 const route = `${applianceRoute}/configuration/keys`;
@@ -49,6 +49,7 @@ export const keyActions = (again: Again) =>
           if (!key) throw gpgKeyTooLarge();
           return key;
         },
+        sha256Of: sha256OfBytes,
         discard: async () => {}, // it is in memory
         act: async ({ name }, { files: [key], requestId }) => {
           if (!key) throw new Refusal("missing_parameter", { message: "Choose the file of the key." });
@@ -102,7 +103,7 @@ export const Keys = ({ keys, at }: { keys: readonly GpgKey[]; at: string }) => (
         <Button icon="plus">Add</Button>
       </div>
     </Form>
-    <Form action={`${at}/file`} id="key-file" class="panel stack" hasFile>
+    <Form action={`${at}/file`} id="key-file" class="panel stack" once hasFile>
       <h3>Or from a file</h3>
       <Field name="name" label="Name" />
       <Field name="file" label="File" type="file" hint="As armoured text, or binary." />

@@ -11,7 +11,7 @@ import { Field } from "../../../parts/field.tsx";
 import { Form } from "../../../parts/form.tsx";
 import { Panel } from "../../../parts/panel.tsx";
 import { submit } from "../../../submit.ts";
-import { submitFiles } from "../../../submit-files.ts";
+import { sha256OfBytes, submitFiles } from "../../../submit-files.ts";
 import { pictureAt } from "../pictures.ts";
 import { applianceAt, applianceRoute } from "../with-appliance.ts";
 
@@ -42,6 +42,7 @@ export const pictureActions = (again: Again) =>
           if (!png) throw pictureTooLarge(kind);
           return png;
         },
+        sha256Of: sha256OfBytes,
         discard: async () => {}, // it is in memory
         act: async (_fields, { files: [png] }) => {
           if (!png) throw new Refusal("missing_parameter", { message: "Choose a picture." });
@@ -81,7 +82,7 @@ const One = ({ kind, appliance, at }: { kind: PictureKind; appliance: Appliance;
         <img class="shown-picture" src={pictureAt(appliance, kind)} alt={`${title} now`} width="100" height="100" />
         <p class="quiet grow">{about}</p>
       </div>
-      <Form action={at} id={kind} class="stack-s" hasFile>
+      <Form action={at} id={kind} class="stack-s" once hasFile>
         <Field
           name="file"
           label="PNG file"

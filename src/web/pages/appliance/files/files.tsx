@@ -99,6 +99,7 @@ function upload(c: Context<WebEnv>): Promise<Response> {
     rate: "uploads",
     again: showFiles,
     store: (file) => stageContent(place, file, { tooLarge: uploadTooLarge }),
+    sha256Of: ({ sha256 }) => sha256,
     discard: (staged) => discardContent(place, staged),
     act: async (fields, { files, use }) => {
       if (files.length === 0) throw new Refusal("invalid_request", { message: "Choose a file." });

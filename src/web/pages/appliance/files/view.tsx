@@ -111,7 +111,7 @@ const FileForm = ({ file, action }: { file: OverlayFile; action: string }) => (
 
 const Upload = ({ applianceId }: { applianceId: number }) => (
   <Panel id="upload" title="Upload">
-    <Form action={applianceAt(applianceId, "files")} id="upload-file" class="stack-s drop" hasFile upload="main">
+    <Form action={applianceAt(applianceId, "files")} id="upload-file" class="stack-s drop" once hasFile upload="main">
       <Field name="path" label="Directory in the image" value="/" />
       <div class="fields">
         <Field name="owner" label="Owner" value="root" />

@@ -37,6 +37,7 @@ export const ownPackageActions = (again: (c: Context<WebEnv>) => Promise<Respons
         fieldOf: { invalid_file: "file", missing_parameter: "file" },
         again,
         store: (file) => stageUpload({ env, db }, { account }, file),
+        sha256Of: ({ sha256 }) => sha256,
         discard: (staged) => discardUpload(env, staged),
         act: async (_fields, { files, use }) => {
           if (files.length === 0) throw new Refusal("missing_parameter", { message: "Choose a package." });
@@ -69,7 +70,7 @@ export const OwnPackages = ({ seen: { appliance, uploads } }: { seen: ShownSoftw
           <One upload={upload} at={at} />
         ))}
       </ul>
-      <Form action={at} id="own-packages" class="body stack-s drop" hasFile upload="main">
+      <Form action={at} id="own-packages" class="body stack-s drop" once hasFile upload="main">
         <Field
           name="file"
           label="Upload packages, or a tarball of packages"
