@@ -31,7 +31,7 @@ export async function backUp(state: string, file: string): Promise<Backup> {
     mkdirSync(staging, { mode: 0o700 });
     const at = new Date().toISOString();
     const worker = join(staging, "worker");
-    const { seen: blobs, stoodStillMs } = await takeSnapshot(join(state, "worker"), worker, isRunning);
+    const { seen: blobs, stoodStillMs } = await takeSnapshot(join(state, "worker"), { into: worker, isRunning });
     copyFileSync(secretsFile(state), secretsFile(staging));
     const manifest: Manifest = { format: 1, at, ...factsOf(join(worker, d1Of(worker))), blobs };
     writeFileSync(join(staging, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);

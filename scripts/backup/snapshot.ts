@@ -37,7 +37,10 @@ export const blobsOf = (bucket: DatabaseSync): NamedBlob[] =>
   );
 
 /** Copies the data of one moment from a folder `worker` into another folder on the same file system. */
-export async function takeSnapshot(worker: string, into: string, isRunning: boolean): Promise<Moment<number>> {
+export async function takeSnapshot(
+  worker: string,
+  { into, isRunning }: { into: string; isRunning: boolean },
+): Promise<Moment<number>> {
   const [d1, bucket] = [d1Of(worker), bucketOf(worker)];
   const sources = [d1, bucket].map((name) => ({ name, path: join(worker, name) }));
   const look = () => lookAt(worker, into, sources);

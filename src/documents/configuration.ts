@@ -116,17 +116,17 @@ const lvm = fields({
   volumes: inside("volumes", countedOf("volume", volume)).unlessEmpty().when(isEnabled),
 });
 
-const scriptOf = (example: string, isOn: boolean) =>
+const scriptOf = (example: string) =>
   fields({
-    enabled: bool("enabled", isOn).initially(false),
+    enabled: bool("enabled", example !== "").initially(false),
     script: script("script", example).unlessEmpty().initially(""),
   });
 const nothing = { enabled: false, script: "" };
 
 const scripts = fields({
-  build: inside("build", scriptOf("#!/bin/sh\nrm -rf /usr/share/man", true)).initially(nothing),
-  boot: inside("boot", scriptOf("#!/bin/sh\necho open > /etc/motd", true)).initially(nothing),
-  autoyast: inside("autoyast", scriptOf("", false)).initially(nothing),
+  build: inside("build", scriptOf("#!/bin/sh\nrm -rf /usr/share/man")).initially(nothing),
+  boot: inside("boot", scriptOf("#!/bin/sh\necho open > /etc/motd")).initially(nothing),
+  autoyast: inside("autoyast", scriptOf("")).initially(nothing),
 });
 
 const sections = {

@@ -98,13 +98,13 @@ export class Mailbox extends DurableObject<Env> {
   /** Like Cloudflare: an acknowledgement counts even after its lease, a retry only within it. */
   acknowledge({ acks, retries }: Acknowledgement) {
     const warnings: Record<string, string> = {};
-    const note = (leaseId: string, done: boolean, otherwise: string) => {
-      if (!done) warnings[leaseId] = otherwise;
-      return done;
+    const warn = (leaseId: string, warning: string) => {
+      warnings[leaseId] = warning;
+      return false;
     };
-    const acked = acks.filter((leaseId) => note(leaseId, this.#remove(leaseId), "message not found"));
-    const again = retries.filter(({ leaseId, delayMs }) =>
-      note(leaseId, this.#giveBack(leaseId, delayMs), "lease not found or expired"),
+    const acked = acks.filter((leaseId) => this.#remove(leaseId) || warn(leaseId, "message not found"));
+    const again = retries.filter(
+      ({ leaseId, delayMs }) => this.#giveBack(leaseId, delayMs) || warn(leaseId, "lease not found or expired"),
     );
     return { ackCount: acked.length, retryCount: again.length, warnings };
   }

@@ -43,7 +43,10 @@ const ownDebRepository = async (accountId: number): Promise<number> => {
   return (await addRepository(openDatabase(env.DB), { ...row, arches: [], importState: "ready" }))?.id ?? 0;
 };
 
-const ownRepository = async (accountId: number, isUserRepository = false): Promise<number> => {
+const ownRepository = async (
+  accountId: number,
+  { isUserRepository } = { isUserRepository: false },
+): Promise<number> => {
   const url = isUserRepository ? `service:/user/${accountId}` : `http://mirror.example.org/${accountId}`;
   const row = { accountId, name: "tux Tiny Linux", url, type: "rpm-md", baseSystem: "tiny-1.0", arches: [] } as const;
   return (
@@ -181,7 +184,7 @@ describe("cmd/add_repository and cmd/remove_repository", () => {
 
 describe("cmd/add_user_repository", () => {
   it("adds the account's uploaded packages, which have no URL", async () => {
-    const own = await ownRepository(tux.accountId, true);
+    const own = await ownRepository(tux.accountId, { isUserRepository: true });
     const { repositories } = await readXml(await tux.post(`/appliances/${id}/cmd/add_user_repository`));
     expect(repositories.repository[2]).toEqual({
       id: String(own),
@@ -193,7 +196,7 @@ describe("cmd/add_user_repository", () => {
   });
 
   it("refuses an account without uploads", async () => {
-    await ownRepository((await signedIn()).accountId, true);
+    await ownRepository((await signedIn()).accountId, { isUserRepository: true });
     await expectError(await tux.post(`/appliances/${id}/cmd/add_user_repository`), 400, "user_repository_not_found");
   });
 });

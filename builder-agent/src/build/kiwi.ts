@@ -1,7 +1,14 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { kiwiTypes, type Arch, type FrozenInput, type ImageType, type RpmDatabase } from "../contract.ts";
+import {
+  kiwiTypes,
+  type Arch,
+  type FrozenInput,
+  type ImageType,
+  type PackageType,
+  type RpmDatabase,
+} from "../contract.ts";
 
 /** All files of one KIWI run are below the work directory. Nothing is written to the host's /etc or /var. */
 export interface KiwiPlace {
@@ -46,7 +53,7 @@ export async function makeKiwiPlace(
   const { description, packages, target, home, cache, temp } = place;
   await Promise.all([description, packages, target, home, cache, temp].map((dir) => mkdir(dir)));
   await writeFile(join(place.home, ".rpmmacros"), rpmMacros(rpmDatabase));
-  await writeFile(place.config, kiwiConfig(packageType === "deb", builder));
+  await writeFile(place.config, kiwiConfig(packageType, builder));
   return place;
 }
 
@@ -118,8 +125,8 @@ const debianSettings = {
 };
 
 /** JSON, which is YAML too. Before KIWI 11 each section is a list of settings. */
-function kiwiConfig(isDebian: boolean, builder: string): string {
-  const sections = { ...settings, ...(isDebian && debianSettings) };
+function kiwiConfig(packageType: PackageType, builder: string): string {
+  const sections = { ...settings, ...(packageType === "deb" && debianSettings) };
   if (Number.parseInt(builder, 10) >= 11) return JSON.stringify(sections);
   const lists = Object.entries(sections).map(([name, section]) => [
     name,

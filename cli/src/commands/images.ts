@@ -28,8 +28,8 @@ export const images = [
       const { build } = await kiln.client.call("getBuild", { build_id: await buildId(kiln.client, given) });
       const keys = unverified ? undefined : trustedKeys(keyFile, kiln.login.keys);
       const show = transferBar("image");
-      const { file, verified } = await downloadImage({ build, folder, keys, force }, (arrived, whole, isWaiting) =>
-        show(isWaiting ? "Waiting for the service" : "Downloading", arrived, whole),
+      const { file, verified } = await downloadImage({ build, folder, keys, force }, (arrived, whole, state) =>
+        show(state === "waiting" ? "Waiting for the service" : "Downloading", arrived, whole),
       );
       kiln.show({ file, verified: verified ?? false }, () =>
         verified

@@ -4,8 +4,8 @@ import { finished } from "node:stream/promises";
 import { Complaint } from "../complaint.ts";
 import { unreachable } from "../client/failure.ts";
 
-/** How many bytes of a file have arrived. `isWaiting`: the connection was lost, and no more have arrived since. */
-export type Tell = (arrived: number, whole: number, isWaiting: boolean) => void;
+/** How many bytes of a file have arrived. `waiting`: the connection was lost, and no more have arrived since. */
+export type Tell = (arrived: number, whole: number, state: "arriving" | "waiting") => void;
 
 /** A connection without data for this long is closed. */
 const idleMs = 30_000;
@@ -20,10 +20,10 @@ export async function downloadTo(part: string, url: string, tell: Tell): Promise
     const before = sizeOf(part);
     const ended = await attempt(part, url, (arrived, whole) => {
       known = whole;
-      tell(arrived, whole, false);
+      tell(arrived, whole, "arriving");
     });
     if (ended === "whole") return;
-    if (known > 0) tell(sizeOf(part), known, true);
+    if (known > 0) tell(sizeOf(part), known, "waiting");
     failures = sizeOf(part) > before ? 0 : failures + 1;
     const pause = pausesMs[failures];
     if (pause === undefined) throw unreachable(new URL(url).origin, ended);
@@ -33,7 +33,7 @@ export async function downloadTo(part: string, url: string, tell: Tell): Promise
 
 type Arrived = (arrived: number, whole: number) => void;
 
-/** → "whole", or the reason of the interruption */
+/** → "whole", or the reason for the interruption */
 async function attempt(part: string, url: string, tell: Arrived): Promise<unknown> {
   const idle = new AbortController();
   const clock = setTimeout(() => idle.abort(new Error("nothing arrived for 30 s")), idleMs);

@@ -94,7 +94,7 @@ export async function* followBuild(
     const progress = await outsideView({ env, db }, build, slice.progress);
     const isAtEnd = slice.from + slice.bytes.byteLength >= slice.length;
     const isLast = isAtEnd && progress.state !== "queued" && progress.state !== "running";
-    const lines = wholeLines(slice.bytes, isLast);
+    const lines = isLast ? slice.bytes : wholeLines(slice.bytes);
     const words = JSON.stringify([progress.state, progress.percent, progress.message, progress.queuePosition]);
 
     place += lines.byteLength;
@@ -132,8 +132,7 @@ async function startOfTail(env: Env, build: Build): Promise<number> {
 const newline = 10;
 
 /** Up to the last end of a line, so that no character is cut; a line longer than a slice is cut between characters. */
-function wholeLines(bytes: Uint8Array, isLast: boolean): Uint8Array {
-  if (isLast) return bytes;
+function wholeLines(bytes: Uint8Array): Uint8Array {
   const end = bytes.lastIndexOf(newline) + 1;
   if (end > 0 || bytes.byteLength < sliceBytes) return bytes.subarray(0, end);
   let cut = bytes.byteLength;

@@ -2,7 +2,7 @@ import type { Imported, ImportedDefinition, NextTo, Omission } from "#kiwi/impor
 import { foreignFiles } from "#kiwi/import/foreign-files";
 import { areOwn, readOwnFiles } from "#kiwi/import/own-files";
 import { softwareOf } from "#kiwi/import/packages";
-import { preferencesOf } from "#kiwi/import/preferences";
+import { preferencesOf, type Author } from "#kiwi/import/preferences";
 import { repositoriesOf } from "#kiwi/import/repositories";
 import type { XmlNode } from "#wire/read-xml";
 
@@ -10,7 +10,7 @@ import type { XmlNode } from "#wire/read-xml";
 export function importDescription(image: XmlNode, nextTo: NextTo): Imported {
   const own = areOwn(nextTo);
   const beside = own ? readOwnFiles(nextTo) : foreignFiles(nextTo);
-  const described = describedBy(image, own || isOurs(image));
+  const described = describedBy(image, own || isOurs(image) ? "kiln" : "other");
   const { definition: also, files } = beside;
   const { configuration: more, packages: _, patterns: _p, bans: _b, ...rest } = also;
   const { configuration } = described.definition;
@@ -42,10 +42,11 @@ const isOurs = (image: XmlNode): boolean =>
     children.some(({ name, text }) => name === "contact" && text === "builder@localhost"),
   );
 
-/** Reads the XML alone. @param ours Kiln wrote it */
-export function describedBy(image: XmlNode, ours: boolean): Pick<Imported, "definition" | "omitted"> {
-  const preferences = preferencesOf(childrenOf(image, "preferences"), ours);
+/** Reads the XML alone, without the files next to it. */
+export function describedBy(image: XmlNode, author: Author): Pick<Imported, "definition" | "omitted"> {
+  const preferences = preferencesOf(childrenOf(image, "preferences"), author);
   const software = softwareOf(childrenOf(image, "packages"));
+  const ours = author === "kiln";
   // The repository in our own description is that of the frozen packages, without a URL.
   const repositories = repositoriesOf(ours ? [] : childrenOf(image, "repository"));
   const users = usersOf(image);

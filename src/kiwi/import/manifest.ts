@@ -10,7 +10,7 @@ type Configuration = ImportedDefinition["configuration"];
 export function importManifest(manifest: XmlNode, serviceUrl: string): Imported {
   const image = childrenOf(manifest, "config").flatMap((one) => childrenOf(one, "image"))[0];
   const extra = childrenOf(manifest, "extra_config")[0];
-  const described = describedBy(image ?? emptyNode, true);
+  const described = describedBy(image ?? emptyNode, "kiln");
   const { definition, omitted } = described;
   const text = (name: string) => (extra && childrenOf(extra, name)[0]?.text) || undefined;
   const type = text("image_type");

@@ -33,7 +33,7 @@ export function readOwnFiles({ files }: NextTo): Imported {
         description: release["DESCRIPTION"] ?? "",
         website: release["WEBSITE"] ?? "",
         locale: localeOf(textAt, commands),
-        network: networkOf(commands, files.has("root/usr/lib/kiln/ask-network")),
+        network: networkOf(commands, files),
         firewall: firewallOf(commands),
         eulas: textsBelow(files, "root/usr/share/kiln/eulas/"),
         databases: databasesIn(textAt),
@@ -70,8 +70,8 @@ function localeOf(textAt: TextAt, commands: Commands): NonNullable<Configuration
   };
 }
 
-function networkOf(commands: Commands, isAsked: boolean): NonNullable<Configuration["network"]> {
-  if (isAsked) return { type: "ask_on_first_boot" };
+function networkOf(commands: Commands, files: NextTo["files"]): NonNullable<Configuration["network"]> {
+  if (files.has("root/usr/lib/kiln/ask-network")) return { type: "ask_on_first_boot" };
   if (argumentsOf(commands, "leave_network_to_network_manager").length > 0) return { type: "network_manager" };
   const [configured] = argumentsOf(commands, "/image/kiln/network");
   if (!configured) return { type: "none" };

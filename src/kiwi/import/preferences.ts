@@ -12,15 +12,17 @@ export interface Preferences {
   omitted: Omission[];
 }
 
-/** @param isOurs Kiln wrote it, so everything that is not in the API is the same in all images */
-export function preferencesOf(sections: readonly XmlNode[], isOurs: boolean): Preferences {
+/** Who wrote a description. In one of Kiln, everything that is not in the API is the same for all images. */
+export type Author = "kiln" | "other";
+
+export function preferencesOf(sections: readonly XmlNode[], author: Author): Preferences {
   const all: Preferences = { definition: {}, locale: {}, omitted: [] };
   for (const section of sections) {
     const profiles = section.attributes.get("profiles");
     if (profiles === undefined) for (const one of section.children) readPreference(one, all);
     else all.omitted.push({ what: "preferences", why: `they belong only to the profile ${profiles}` });
   }
-  return isOurs ? { ...all, omitted: [] } : all;
+  return author === "kiln" ? { ...all, omitted: [] } : all;
 }
 
 function readPreference(node: XmlNode, to: Preferences): void {
@@ -28,11 +30,11 @@ function readPreference(node: XmlNode, to: Preferences): void {
   const omit = (why: string, what = name) => to.omitted.push({ what: `preferences/${what}`, why });
   if (name === "version") {
     if (/^(0|[1-9]\d{0,3})(\.(0|[1-9]\d{0,3})){2}$/.test(text)) to.definition.version = text;
-    else omit(`${text} is no version of three numbers`);
+    else omit(`${text} is not a version of three numbers`);
   } else if (name === "locale") {
     const [language = ""] = text.split(",");
     if (/^[a-z]{2,3}_[A-Z]{2}$/.test(language)) to.locale.language = `${language}.UTF-8`;
-    else omit(`${text} is no locale such as en_US`);
+    else omit(`${text} is not a locale such as en_US`);
   } else if (name === "keytable") {
     const layout = layoutOf(text);
     if (layout === undefined) omit(`there is no keyboard layout for ${text}`);
@@ -53,7 +55,7 @@ function readType(node: XmlNode, to: Preferences, omit: Omit): void {
   const { attributes, children } = node;
   const image = attributes.get("image") ?? node.text;
   const type = imageTypeOf(image, attributes);
-  if (type === undefined) return omit(`${image} is no format of an appliance`, `type image="${image}"`);
+  if (type === undefined) return omit(`${image} is not a format of appliances`, `type image="${image}"`);
   if (to.definition.type !== undefined)
     return omit(
       `an appliance has one type of its own: build this one with \`kiln build --type ${type}\``,
