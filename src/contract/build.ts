@@ -109,7 +109,7 @@ export const FrozenFile = z.object({
   owner: z.string().max(64),
   group: z.string().max(64),
   size: z.int().nonnegative(),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  sha256: Sha256,
   blobId: z.uuid(),
 });
 export type FrozenFile = z.infer<typeof FrozenFile>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Sha256 } from "./image-type.ts";
 
 /*
  * The file store of an image: the contents of its root, so that single files can be read without the image.
@@ -29,10 +30,7 @@ export const FileEntry = z.discriminatedUnion("type", [
     /** Bytes of the file. `offset` and `length` are the position of its frame in `files`. */
     size: z.int().nonnegative(),
     /** Of its content; absent in stores of older versions. */
-    sha256: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/)
-      .optional(),
+    sha256: Sha256.optional(),
     offset: z.int().nonnegative(),
     length: z.int().positive(),
   }),

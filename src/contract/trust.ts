@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Sha256 } from "./image-type.ts";
 
 /** A public key in ASCII armour, which the image's rpm must trust or which signs a repository. */
 export const FrozenKey = z.object({
@@ -15,7 +16,7 @@ const maxRepositoryKeys = 24;
 export const RepositoryTrust = z.object({
   /** The path of its index, and the SHA-256 of the index that the packages were chosen from. */
   index: z.union([z.enum(["repodata/repomd.xml", "content"]), z.string().regex(/^(dists\/[^\s]{1,200}\/)?InRelease$/)]),
-  indexSha256: z.string().regex(/^[0-9a-f]{64}$/),
+  indexSha256: Sha256,
   /** Fingerprint of the key that signed that index, as found by the import. */
   signedBy: z.string().regex(/^[0-9a-f]{32,64}$/),
   /**

@@ -8,13 +8,13 @@ export interface FoundPackage {
   id: number;
   repositoryId: number;
   name: string;
-  epoch: number;
   version: string;
   release: string;
   arch: string;
   /** Both empty: there is no file, only a pattern. */
   checksumType: string;
   checksum: string;
+  /** The pattern that it represents; null or empty: none. */
   pattern: string | null;
 }
 
@@ -59,7 +59,7 @@ interface PackageSearch {
 }
 
 /**
- * Packages and patterns whose name holds the text, in any case; exact names first, then those that begin with it. With
+ * Packages and patterns whose name contains the text, in any case; exact names first, then those that begin with it. With
  * `allFields` in summaries and descriptions too.
  */
 export async function searchPackages(
@@ -70,7 +70,7 @@ export async function searchPackages(
   const fields = allFields ? ["name", "pattern", "summary", "description"] : ["name", "pattern"];
   const matches = fields.map((field) => holds(sql.raw(`p.${field}`), needle));
   return db.all<FoundPackage>(sql`
-    SELECT p.id, r.id AS repositoryId, p.name, p.epoch, p.version, p.release, p.arch,
+    SELECT p.id, r.id AS repositoryId, p.name, p.version, p.release, p.arch,
       p.checksum_type AS checksumType, p.checksum, p.pattern
     FROM packages AS p ${showing(repositoryIds)}
     WHERE p.import_id IN ${shownImports(repositoryIds)}
@@ -81,23 +81,25 @@ export async function searchPackages(
     LIMIT ${limit}`);
 }
 
-/** A package as the index of names has it (domain/repositories/name-index.ts). */
-interface PackageOfIndex {
+/** A package in the index of names (domain/repositories/name-index.ts). */
+export interface IndexedPackage {
   id: number;
   name: string;
+  /** With its release. */
   version: string;
   arch: string;
   checksumType: string;
   checksum: string;
+  /** The pattern that it represents; empty: none. */
   pattern: string;
 }
 
 /** Packages of an import by name and id, after one of them. No text has a line break. */
 export const listForNameIndex = (
   db: Database,
-  { importId, after, limit }: { importId: string; after: Pick<PackageOfIndex, "name" | "id">; limit: number },
-): Promise<PackageOfIndex[]> =>
-  db.all<PackageOfIndex>(sql`
+  { importId, after, limit }: { importId: string; after: Pick<IndexedPackage, "name" | "id">; limit: number },
+): Promise<IndexedPackage[]> =>
+  db.all<IndexedPackage>(sql`
     SELECT id, replace(name, char(10), ' ') AS name,
       replace(version || iif(release = '', '', '-' || release), char(10), ' ') AS version,
       arch, checksum_type AS checksumType, checksum, coalesce(pattern, '') AS pattern

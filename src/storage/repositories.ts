@@ -1,9 +1,9 @@
-import { and, asc, eq, inArray, isNull, or, sql, type SQL } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, inArray, isNotNull, isNull, or, sql, type SQL } from "drizzle-orm";
 import { fromJson, type Database } from "./db.ts";
 import { edited } from "./edits.ts";
 import { insertFrom } from "./inserts.ts";
 import { counts } from "./limits.ts";
-import { applianceRepositories, appliances, repositories } from "./schema.ts";
+import { accounts, applianceRepositories, appliances, repositories } from "./schema.ts";
 
 export type Repository = typeof repositories.$inferSelect;
 export type NewRepository = typeof repositories.$inferInsert;
@@ -45,6 +45,16 @@ export const listVisibleRepositories = (
     where: and(visibleTo(accountId), baseSystem === undefined ? undefined : eq(repositories.baseSystem, baseSystem)),
     orderBy: asc(repositories.id),
   });
+
+/** Repositories of accounts whose last check failed, with the names of their accounts. */
+export const listFailing = (db: Database, limit: number): Promise<(Repository & { username: string })[]> =>
+  db
+    .select({ ...getTableColumns(repositories), username: accounts.username })
+    .from(repositories)
+    .innerJoin(accounts, eq(accounts.id, repositories.accountId))
+    .where(isNotNull(repositories.problem))
+    .orderBy(asc(repositories.id))
+    .limit(limit);
 
 /** The one made of the account's uploads for a base system. */
 export const findUserRepository = (

@@ -54,8 +54,7 @@ const known: Readonly<Record<string, string>> = {
   "build-queue.listEnded builds": "by the order of an index, and ends at the limit",
   "build-queue.countHeld builds": someLive,
   "build-queue.countHeld testdrives": someLive,
-  "troubled-repositories.listTroubled repositories":
-    "by the order of an index of those with a problem, and ends at the limit",
+  "repositories.listFailing repositories": "by the order of an index of those with a problem, and ends at the limit",
   "builds.addBuild builds": someLive,
   "builds.listHeldBy builds": someLive,
   "metrics.listBusyAgents builds": someLive,

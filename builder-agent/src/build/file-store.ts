@@ -4,7 +4,7 @@ import type { UploadFile } from "../upload/upload.ts";
 import { FileContents, type Frame } from "./file-contents.ts";
 import { FileIndexWriter } from "./file-index.ts";
 import { PackedAhead } from "./packed-ahead.ts";
-import type { RootOwners } from "./root-owners.ts";
+import type { Owners } from "./root-owners.ts";
 import type { Found, RootTree } from "./root-walk.ts";
 
 /** The file store of a root, on this disk. */
@@ -84,7 +84,7 @@ export class FileStoreWriter implements AsyncDisposable {
 /** @param frame where the content of a regular file is */
 function entryOf(
   { path, type, mode, uid, gid, target }: Found,
-  { users, groups }: RootOwners,
+  { users, groups }: Owners,
   frame: (Frame & { size: number; sha256: string }) | undefined,
 ): FileEntry {
   const [owner, group] = [users.get(uid), groups.get(gid)];

@@ -3,12 +3,12 @@ import { lstat, open } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The names of users and groups, from a root's own /etc/passwd and /etc/group. */
-export interface RootOwners {
+export interface Owners {
   users: ReadonlyMap<number, string>;
   groups: ReadonlyMap<number, string>;
 }
 
-export async function readOwners(root: string): Promise<RootOwners> {
+export async function readOwners(root: string): Promise<Owners> {
   const [users, groups] = await Promise.all(["passwd", "group"].map((file) => textOf(join(root, "etc"), file)));
   return { users: namesOf(users), groups: namesOf(groups) };
 }
@@ -17,11 +17,11 @@ export async function readOwners(root: string): Promise<RootOwners> {
 export const maxBytes = 4 * 1024 * 1024;
 
 /** Reads lines `name:password:number:…`. The first name of a number counts, as in the C library. */
-export function namesOf(text = ""): Map<number, string> {
+export function namesOf(text = "", isName = /./): Map<number, string> {
   const names = new Map<number, string>();
   for (const line of text.split("\n")) {
     const [name = "", , number = ""] = line.split(":");
-    if (name === "" || !/^\d+$/.test(number) || names.has(Number(number))) continue;
+    if (!isName.test(name) || !/^\d+$/.test(number) || names.has(Number(number))) continue;
     names.set(Number(number), name);
   }
   return names;

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { readOwners, type RootOwners } from "./root-owners.ts";
+import { readOwners, type Owners } from "./root-owners.ts";
 
 /** A path in a root. The types are regular file, link, directory, character device, block device, FIFO and socket. */
 export interface Found {
@@ -21,7 +21,7 @@ export interface Found {
 /** The tree that an image was made from, in the order of the contract's `orderOf`. */
 export interface RootTree {
   entries(): AsyncIterable<Found>;
-  owners(): Promise<RootOwners>;
+  owners(): Promise<Owners>;
 }
 
 /** A directory tree of this host. */

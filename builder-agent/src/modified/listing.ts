@@ -1,8 +1,8 @@
 import { maxDifferenceBytes, maxTextBytes, type ModifiedFile } from "../contract.ts";
+import { namesOf, type Owners } from "../build/root-owners.ts";
 import { textOf, type Change, type Comparison, type Sides } from "./compare.ts";
 import type { Inode } from "./ext4-inode.ts";
 import { bytesOf, type FileSystem } from "./file-system.ts";
-import { ownersOf, type Owners } from "./owners.ts";
 import { unifiedDifference } from "./text-difference.ts";
 
 /** The changes in the form for the Worker. */
@@ -53,6 +53,22 @@ async function shownOf(
     ...(isNewName ? { isNewName } : {}),
     ...(target === undefined ? {} : { target }),
   };
+}
+
+/** Names from the file system's own /etc/passwd and /etc/group. An unusable file gives no names. */
+const ownersOf = async (files: FileSystem): Promise<Owners> => ({
+  users: await namesIn(files, "/etc/passwd"),
+  groups: await namesIn(files, "/etc/group"),
+});
+
+const maxNamesBytes = 1024 * 1024;
+/** A valid name for the owner of an overlay file. */
+const ownerName = /^[a-z_][a-z0-9_.-]{0,30}[$a-z0-9_.-]?$/i;
+
+async function namesIn(files: FileSystem, path: string): Promise<Owners["users"]> {
+  const inode = await files.at(path);
+  if (inode?.type !== "f" || inode.size > maxNamesBytes) return new Map();
+  return namesOf((await bytesOf(files.content(inode))).toString("latin1"), ownerName);
 }
 
 /** The difference of small text files. Undefined for everything else. */

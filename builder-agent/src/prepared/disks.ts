@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { bootId } from "../host-key.ts";
 import type { FileStore } from "../build/file-store.ts";
+import { Sha256 } from "../contract.ts";
 import { DiskCache, diskUse, type CacheLimits } from "../disk-cache.ts";
 import type { UploadFile } from "../upload/upload.ts";
 
@@ -90,7 +91,7 @@ export async function openPreparedDisks(dir: string, limits: CacheLimits): Promi
 
 async function listDisks(dir: string): Promise<string[]> {
   const found = await readdir(dir).catch(() => []); // an operator may delete the directory while the agent runs
-  return found.filter((name) => /^[0-9a-f]{64}$/.test(name)).map((name) => join(dir, name));
+  return found.filter((name) => Sha256.safeParse(name).success).map((name) => join(dir, name));
 }
 
 async function readFacts(dir: string): Promise<z.infer<typeof Facts>> {

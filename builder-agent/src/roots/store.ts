@@ -1,6 +1,7 @@
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { Sha256 } from "../contract.ts";
 import { isBeingMade, makingDir, sha256OfFile } from "../files.ts";
 import { outputOf } from "../process.ts";
 import { RootFault } from "./definition.ts";
@@ -55,12 +56,11 @@ export interface StoredRoot {
 }
 
 const rootsDir = (stateDir: string) => join(stateDir, "roots");
-const digestName = /^[0-9a-f]{64}$/;
 
 /** By name, and of each name the newest first. */
 export async function listRoots(stateDir: string): Promise<StoredRoot[]> {
   const dir = rootsDir(stateDir);
-  const names = (await readdir(dir).catch((): string[] => [])).filter((name) => digestName.test(name));
+  const names = (await readdir(dir).catch((): string[] => [])).filter((name) => Sha256.safeParse(name).success);
   const roots = await Promise.all(names.map((name) => readRoot(join(dir, name), name)));
   return roots
     .flatMap((root) => root ?? [])

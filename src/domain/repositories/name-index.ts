@@ -1,22 +1,10 @@
 import { Buffer } from "node:buffer";
+import type { IndexedPackage } from "#storage/packages";
 
 /**
  * What search shows of an import's packages, sorted by name, in little memory: a search reads all names and needs no query. One
  * file next to the .solv parts: a line of JSON, followed by the columns.
  */
-
-/** A package in the index. */
-export interface IndexedPackage {
-  id: number;
-  name: string;
-  /** With its release. */
-  version: string;
-  arch: string;
-  checksumType: string;
-  checksum: string;
-  /** The pattern that it represents; empty: none. */
-  pattern: string;
-}
 
 interface Header {
   count: number;

@@ -8,7 +8,7 @@ import { Refusal } from "#domain/refusal";
 import { packageTypeOfBase, packageTypeOfRepository } from "#model/catalogue";
 import { findSearched, type Appliance, type SearchedRepository } from "#storage/appliances";
 import type { Database } from "#storage/db";
-import { describePackages, searchPackages, type PackageDetails } from "#storage/packages";
+import { describePackages, searchPackages, type FoundPackage, type PackageDetails } from "#storage/packages";
 
 /** Limits the answer for short texts, such as one letter. */
 export const maxHits = 1000;
@@ -19,20 +19,6 @@ interface SearchRequest {
   limit: number;
   /** Also return summaries and sizes. */
   detailed: boolean;
-}
-
-/** A package or pattern that was found, in the order of the answer. */
-interface Hit {
-  id: number;
-  repositoryId: number;
-  name: string;
-  version: string;
-  release: string;
-  arch: string;
-  checksumType: string;
-  checksum: string;
-  /** The pattern that it represents; null or empty: none. */
-  pattern: string | null;
 }
 
 /** An appliance, and the repositories to search. */
@@ -87,7 +73,7 @@ async function hitsOf(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   { repositories, arches }: Searched,
   { q, allFields, limit }: Pick<SearchRequest, "q" | "allFields" | "limit">,
-): Promise<Hit[]> {
+): Promise<FoundPackage[]> {
   const indexes = allFields ? undefined : await nameIndexesOf(env, repositories);
   if (!indexes) {
     const repositoryIds = repositories.map(({ id }) => id);
@@ -100,7 +86,7 @@ async function hitsOf(
 }
 
 /** Names each member: spreading whole objects would take most of the time of a long answer. */
-function hitOf({ index, row, repositoryId }: IndexHit): Hit {
+function hitOf({ index, row, repositoryId }: IndexHit): FoundPackage {
   const { id, name, version, arch, checksumType, checksum, pattern } = index.package(row);
   return { id, repositoryId, name, version, release: "", arch, checksumType, checksum, pattern };
 }
@@ -125,7 +111,7 @@ const compare = (left: string, right: string): number => (left < right ? -1 : le
 /** A package that represents a pattern is shown as the pattern. */
 function shown(
   { id, name, url }: SearchedRepository,
-  hits: readonly Hit[],
+  hits: readonly FoundPackage[],
   details: ReadonlyMap<number, PackageDetails>,
 ): RepositorySoftware {
   return {

@@ -5,7 +5,6 @@ import type * as namePages from "#storage/name-pages";
 import type * as packages from "#storage/packages";
 import type * as repositories from "#storage/repositories";
 import type * as rpms from "#storage/rpms";
-import type * as troubledRepositories from "#storage/troubled-repositories";
 import type * as userRepositories from "#storage/user-repositories";
 import type { Calls } from "./calls.ts";
 import { at, ids, packageRow, repository, rpm } from "./rows.ts";
@@ -75,15 +74,13 @@ export const ofRepositories = {
     listPatterns: [[[it]]],
     deletePackages: [["import"]],
   } satisfies Calls<typeof packages>,
-  "troubled-repositories": {
-    listTroubled: [[10]],
-  } satisfies Calls<typeof troubledRepositories>,
   repositories: {
     findRepository: [[it]],
     rereadRepositories: [[[{ id: it }]]],
     findVisibleRepository: [[own, it]],
     findVisibleRepositoryByUrl: [[own, repository.url]],
     listVisibleByIds: [[own, [it]]],
+    listFailing: [[10]],
     listVisibleRepositories: [[own], [own, { baseSystem: "tiny-1.0" }]],
     findUserRepository: [[own, "tiny-1.0"]],
     findRepositoryByUid: [["repository"]],

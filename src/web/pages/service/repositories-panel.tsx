@@ -11,13 +11,13 @@ import { servicePath } from "./service-page.tsx";
 interface RepositoriesPanelProps {
   catalogues: readonly { name: string; repositories: readonly Repository[] }[];
   /** Of accounts. */
-  troubled: readonly (Repository & { username: string })[];
+  failing: readonly (Repository & { username: string })[];
 }
 
 /** The catalogues, and every repository that has a problem. */
-export const RepositoriesPanel = ({ catalogues, troubled }: RepositoriesPanelProps) => {
+export const RepositoriesPanel = ({ catalogues, failing }: RepositoriesPanelProps) => {
   const known = catalogues.flatMap(({ name, repositories }) => repositories.map((each) => ({ ...each, of: name })));
-  const all = [...known, ...troubled.map((each) => ({ ...each, of: each.username }))];
+  const all = [...known, ...failing.map((each) => ({ ...each, of: each.username }))];
   const good = known.filter(({ problem, importState }) => problem === null && importState === "ready").length;
   return (
     <Panel id="repositories" title="Catalogues" count={catalogues.length} isFlush>

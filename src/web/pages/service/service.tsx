@@ -10,7 +10,7 @@ import { takeSnapshot } from "#domain/operation/snapshot";
 import { importNow } from "#domain/repositories/repository";
 import { listAgentsAtWork, listAtWork, listFailures, listQueue } from "#domain/service-overview";
 import { readOnlyMode, setReadOnlyMode } from "#domain/service-settings";
-import { listTroubled } from "#storage/troubled-repositories";
+import { listFailing } from "#storage/repositories";
 import { auditedOperation } from "../../audited.ts";
 import { factory, type WebEnv } from "../../factory.ts";
 import { State } from "../../parts/state.tsx";
@@ -18,7 +18,7 @@ import { submit } from "../../submit.ts";
 import { servicePage, servicePath, withOperator } from "./service-page.tsx";
 import { ServiceView, warningsOf, type Seen } from "./view.tsx";
 
-const maxTroubled = 20;
+const maxFailing = 20;
 const Duty = z.object({ agent: z.string(), duty: z.enum(["working", "drained"]) });
 const Mode = z.object({ mode: z.enum(["on", "off"]), message: z.string().max(300).default("") });
 const oneBuild = `${servicePath}/builds/:build{\\d{1,15}}`;
@@ -97,14 +97,14 @@ const noteCall = (c: Context<WebEnv>, call: string): Promise<void> =>
 async function showService(c: Context<WebEnv>): Promise<Response> {
   const { db } = c.var;
   const place = { env: c.env, db };
-  const [snapshot, agents, queue, running, failures, catalogues, troubled, mode] = await Promise.all([
+  const [snapshot, agents, queue, running, failures, catalogues, failing, mode] = await Promise.all([
     takeSnapshot(place),
     listAgentsAtWork(place),
     listQueue(place),
     listAtWork(db),
     listFailures(db),
     listCatalogues(db),
-    listTroubled(db, maxTroubled),
+    listFailing(db, maxFailing),
     readOnlyMode(db),
   ]);
   const seen: Seen = {
@@ -114,7 +114,7 @@ async function showService(c: Context<WebEnv>): Promise<Response> {
     running,
     failures,
     catalogues,
-    troubled,
+    failing,
     mode,
     troubles: troublesOf(snapshot),
   };

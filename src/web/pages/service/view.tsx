@@ -27,7 +27,7 @@ export interface Seen {
   failures: readonly NamedBuild[];
   catalogues: readonly { name: string; repositories: readonly Repository[] }[];
   /** Repositories of accounts. */
-  troubled: readonly (Repository & { username: string })[];
+  failing: readonly (Repository & { username: string })[];
   mode: ReadOnlyMode;
 }
 
@@ -62,7 +62,7 @@ export const ServiceView = ({ seen }: { seen: Seen }) => (
       </div>
       <div class="stack">
         <ReadOnlyPanel mode={seen.mode} />
-        <RepositoriesPanel catalogues={seen.catalogues} troubled={seen.troubled} />
+        <RepositoriesPanel catalogues={seen.catalogues} failing={seen.failing} />
       </div>
     </div>
   </>
