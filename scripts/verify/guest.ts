@@ -1,11 +1,9 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
-import type { ImageType } from "#contract/index";
+import { existsSync } from "node:fs";
 import type { Accel } from "../../builder-agent/src/enclosure.ts";
 import { accelArguments } from "../../builder-agent/src/testdrive/machine.ts";
-import { command } from "../launch/command.ts";
 import { Complaint } from "../launch/complaint.ts";
+import type { Boot } from "./boot.ts";
 import { SerialConsole } from "./console.ts";
 import { freePort } from "./free-port.ts";
 
@@ -16,9 +14,8 @@ export type Guest = AsyncDisposable & {
 };
 
 type GuestStart = {
-  /** QEMU's arguments for its disk or medium. */
-  drive: string[];
-  /** Its arguments for UEFI; none: BIOS. */
+  boot: Pick<Boot, "args" | "restrict">;
+  /** QEMU's arguments for UEFI; none: BIOS. */
   firmware: string[];
   memoryMb: number;
   accel: Accel;
@@ -27,28 +24,20 @@ type GuestStart = {
   signal: AbortSignal;
 };
 
-/** Starts a machine of our own: its serial line can be typed to, which a testdrive's cannot. It reaches no network. */
-export async function startGuest({ drive, firmware, memoryMb, accel, ports, signal }: GuestStart): Promise<Guest> {
+/** Starts a machine of our own: its serial line can be typed to, which a testdrive's cannot. */
+export async function startGuest(start: GuestStart): Promise<Guest> {
+  const { boot, firmware, memoryMb, accel, ports, signal } = start;
   const own = new Map<number, number>();
   for (const port of ports) own.set(port, await freePort());
   const forwards = [...own].map(([guest, host]) => `,hostfwd=tcp:127.0.0.1:${host}-:${guest}`).join("");
   const qemu = spawn(
     "qemu-system-x86_64",
     [
-      [
-        "-nodefaults",
-        "-no-user-config",
-        "-machine",
-        "pc",
-        ...accelArguments(accel),
-        "-m",
-        `${memoryMb}M`,
-        "-no-reboot",
-      ],
+      ["-nodefaults", "-no-user-config", "-machine", "pc", ...accelArguments(accel), "-m", `${memoryMb}M`],
       ["-vga", "std", "-display", "none", "-device", "virtio-rng-pci"],
-      ["-nic", `user,model=virtio-net-pci,restrict=on,ipv6=off${forwards}`],
+      ["-nic", `user,model=virtio-net-pci,restrict=${boot.restrict},ipv6=off${forwards}`],
       firmware,
-      drive,
+      boot.args,
       ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
     ].flat(),
     { stdio: ["pipe", "pipe", "inherit"], signal, killSignal: "SIGKILL" },
@@ -76,17 +65,4 @@ export function uefi(): string[] {
     `snapshot=on,unit=1,file=${uefiFolder}/OVMF_VARS${size}.fd`,
   ];
   return flashes.flatMap((flash) => ["-drive", `if=pflash,format=raw,${flash}`]);
-}
-
-/** The formats that such a machine boots as they are. */
-export const bootsHere = (format: ImageType): boolean => format !== "net" && format !== "oemiso";
-
-/** Unpacks a download, and returns QEMU's arguments for it. */
-export async function driveOf(download: string, folder: string): Promise<string[]> {
-  if (download.endsWith(".iso")) return ["-drive", `file=${download},format=raw,media=cdrom,readonly=on`];
-  await command("tar", ["-xzf", download, "-C", folder, "--strip-components=1"]);
-  const disk = readdirSync(folder).find((name) => /\.(raw|vmdk)$/.test(name));
-  if (disk === undefined) throw new Complaint("The download has no disk.");
-  const path = join(folder, disk);
-  return ["-drive", path.endsWith(".vmdk") ? `file=${path},format=vmdk,if=ide` : `file=${path},format=raw,if=virtio`];
 }

@@ -1,6 +1,10 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { bootOf } from "../../scripts/verify/boot.ts";
 import { SerialConsole } from "../../scripts/verify/console.ts";
 import { startGuest } from "../../scripts/verify/guest.ts";
 import { parseVerifyOptions } from "../../scripts/verify/options.ts";
@@ -79,7 +83,8 @@ describe("the serial line of a booted image", () => {
 
   it("is not waited for when the verification is interrupted", async () => {
     const stopping = new AbortController();
-    const machine = { drive: [], firmware: [], memoryMb: 16, accel: "tcg" as const, ports: [] };
+    const boot = { args: [], restrict: "on" as const };
+    const machine = { boot, firmware: [], memoryMb: 16, accel: "tcg" as const, ports: [] };
     await using guest = await startGuest({ ...machine, signal: stopping.signal });
     const waiting = expect(guest.console.says(loginPrompt, { within: 20 })).rejects.toThrow("The machine ended.");
 
@@ -87,6 +92,61 @@ describe("the serial line of a booted image", () => {
 
     await waiting;
   }, 60_000);
+});
+
+/** A download that is an archive of these files in a folder, and an empty folder to unpack it in. */
+function archiveOf(files: Record<string, string>): { file: string; folder: string } {
+  const dir = mkdtempSync(join(tmpdir(), "kiln-verify-boot-"));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(dir, "image", name, ".."), { recursive: true });
+    writeFileSync(join(dir, "image", name), text);
+  }
+  const file = join(dir, "image.tar.gz");
+  execFileSync("tar", ["-czf", file, "-C", dir, "image"]);
+  const folder = join(dir, "unpacked");
+  mkdirSync(folder);
+  return { file, folder };
+}
+
+const argumentAfter = (args: readonly string[], name: string): string => args[args.indexOf(name) + 1] ?? "";
+
+describe("booting a download", () => {
+  it("starts the kernel of a net image, with a web server for its root", async () => {
+    const pxelinux = "default x\nlabel x\n  append root=live:http://SERVER/x.squashfs ip=dhcp\n";
+    const files = { linux: "", initrd: "", "x.squashfs": "the root", "pxelinux.cfg/default": pxelinux };
+
+    using boot = await bootOf({ ...archiveOf(files), format: "net" });
+
+    // The guest's name for this host's loopback.
+    const server = /^root=live:http:\/\/10\.0\.2\.2:(\d+)\/x\.squashfs ip=dhcp$/.exec(
+      argumentAfter(boot.args, "-append"),
+    );
+    const answer = async (name: string) => await fetch(`http://127.0.0.1:${server?.[1]}/${name}`);
+    expect(boot.restrict).toBe("off");
+    expect(await (await answer("x.squashfs")).text()).toBe("the root");
+    expect((await answer("y.squashfs")).status).toBe(404);
+  });
+
+  it("has the VMDK of vmx on IDE, as its .vmx says, without a network", async () => {
+    using boot = await bootOf({ ...archiveOf({ "x.vmx": "", "x.vmdk": "" }), format: "vmx" });
+
+    expect(argumentAfter(boot.args, "-drive")).toMatch(/x\.vmdk,format=vmdk,if=ide$/);
+    expect(boot.restrict).toBe("on");
+  });
+
+  it("gives an install medium a blank disk, which boots before it and may be booted again", async () => {
+    const { folder } = archiveOf({ "x.iso": "" });
+
+    using boot = await bootOf({ file: "x.iso", folder, format: "oemiso" });
+
+    expect(boot.args.filter((one) => one.startsWith("file="))).toEqual([
+      expect.stringMatching(/blank\.qcow2,format=qcow2,if=virtio$/),
+      "file=x.iso,format=raw,media=cdrom,readonly=on",
+    ]);
+    expect(boot.args).toContain("order=cd");
+    expect(boot.args).not.toContain("-no-reboot");
+  });
 });
 
 describe("a promise of a template", () => {

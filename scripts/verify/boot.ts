@@ -1,0 +1,83 @@
+import { createReadStream, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { basename, join } from "node:path";
+import type { ImageType } from "#contract/index";
+import { command } from "../launch/command.ts";
+import { Complaint } from "../launch/complaint.ts";
+import { freePort } from "./free-port.ts";
+
+/** How a machine boots an image. Disposing of it ends what it boots from. */
+export type Boot = Disposable & {
+  /** QEMU's arguments for the image. */
+  args: string[];
+  /** `on`: the machine reaches no network. `off`: it reaches this host, and what this host reaches. */
+  restrict: "on" | "off";
+  /** The least memory that it needs, in MB. */
+  memoryMb: number;
+};
+
+type Download = {
+  /** The downloaded file. */
+  file: string;
+  /** An empty folder to unpack it in. */
+  folder: string;
+  format: ImageType;
+};
+
+/** A `net` image has its root file system in memory, packed. dracut may fill half of the memory. */
+const netMemoryMb = 2048;
+
+/** Unpacks a download, and says how to boot it. */
+export async function bootOf({ file, folder, format }: Download): Promise<Boot> {
+  if (!file.endsWith(".iso")) await command("tar", ["-xzf", file, "-C", folder, "--strip-components=1"]);
+  if (format === "net") return await networkBoot(folder);
+  const args = file.endsWith(".iso") ? await mediumArguments({ file, folder, format }) : diskArguments(folder);
+  return { args, restrict: "on", memoryMb: 0, [Symbol.dispose]: () => {} };
+}
+
+/** A machine that starts again has failed, unless it has just been installed. */
+const startsOnce = ["-no-reboot"];
+
+function diskArguments(folder: string): string[] {
+  const disk = readdirSync(folder).find((name) => /\.(raw|vmdk)$/.test(name));
+  if (disk === undefined) throw new Complaint("The download has no disk.");
+  const path = join(folder, disk);
+  const drive = path.endsWith(".vmdk") ? `file=${path},format=vmdk,if=ide` : `file=${path},format=raw,if=virtio`;
+  return ["-drive", drive, ...startsOnce];
+}
+
+/** An installation medium also gets a blank disk, from which the machine boots as soon as a system is on it. */
+async function mediumArguments({ file, folder, format }: Download): Promise<string[]> {
+  const medium = ["-drive", `file=${file},format=raw,media=cdrom,readonly=on`];
+  if (format !== "oemiso") return [...medium, ...startsOnce];
+  const blank = join(folder, "blank.qcow2");
+  await command("qemu-img", ["create", "-q", "-f", "qcow2", blank, "1T"]);
+  return ["-drive", `file=${blank},format=qcow2,if=virtio`, ...medium, "-boot", "order=cd"];
+}
+
+/** QEMU starts the kernel with the options of the image's example for PXELINUX; the root comes from a web server here. */
+async function networkBoot(folder: string): Promise<Boot> {
+  const server = createServer(({ url = "" }, response) => {
+    createReadStream(join(folder, basename(url)))
+      .on("error", () => response.writeHead(404).end())
+      .pipe(response);
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
+  const options = kernelOptions(readFileSync(join(folder, "pxelinux.cfg", "default"), "utf8"), `10.0.2.2:${port}`);
+  return {
+    args: ["-kernel", join(folder, "linux"), "-initrd", join(folder, "initrd"), "-append", options, ...startsOnce],
+    restrict: "off",
+    memoryMb: netMemoryMb,
+    [Symbol.dispose]: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function kernelOptions(pxelinux: string, server: string): string {
+  const [, options] = /^ *append (.*)$/m.exec(pxelinux) ?? [];
+  if (options === undefined) throw new Complaint("The download has no options for its kernel.");
+  return options.replace("SERVER", server);
+}
