@@ -21,7 +21,7 @@ export interface ErrorSample {
 export async function makeErrorSample(): Promise<ErrorSample> {
   const tux = await signedIn();
   const { applianceId: built, buildId: build } = await createBuild(tux);
-  const { applianceId: notStored, id: unkeptBuild } = await bootableBuild(tux, { filesKey: null });
+  const { applianceId: fileless, id: filelessBuild } = await bootableBuild(tux, { filesKey: null });
   const { applianceId: published, buildId: publishedBuild } = await publishedAppliance(tux);
   const appliance = await createAppliance(tux);
   const unbuildable = await createAppliance(tux);
@@ -34,8 +34,8 @@ export async function makeErrorSample(): Promise<ErrorSample> {
     ...ofGallery,
     built,
     build,
-    notStored,
-    unkept_build: unkeptBuild,
+    fileless,
+    fileless_build: filelessBuild,
     appliance,
     unbuildable,
     running,
