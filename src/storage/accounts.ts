@@ -129,7 +129,7 @@ const kindsOf = (
   accountId: number | SQL,
   { withoutFile = 0, withoutLogoOf = 0, withoutBackgroundOf = 0 }: Replaced,
 ): Record<keyof StoredBytes, SQL> => ({
-  images: sql`(SELECT coalesce(sum(file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0)), 0) FROM builds
+  images: sql`(SELECT coalesce(sum(stored_bytes), 0) FROM builds
     WHERE account_id = ${accountId} AND retired_at IS NULL AND expired_at IS NULL)`,
   packages: sql`(SELECT coalesce(sum(stored_bytes), 0) FROM rpms WHERE account_id = ${accountId})`,
   uploads: sql`(SELECT coalesce(sum(length), 0) FROM resumable_uploads

@@ -245,14 +245,15 @@ export async function deleteBuildRow(db: Database, accountId: number, id: number
         eq(builds.accountId, accountId),
         isNull(builds.retiredAt),
         notInArray(builds.status, unfinished),
-        not(isPublished),
+        not(isPublishedBuild),
       ),
     )
     .returning();
   return gone;
 }
 
-const isPublished = sql`(${builds.status} = 'finished' AND EXISTS (SELECT 1 FROM publications
+/** Its version is in the gallery, so it cannot be deleted. */
+export const isPublishedBuild = sql`(${builds.status} = 'finished' AND EXISTS (SELECT 1 FROM publications
   WHERE publications.appliance_id = ${builds.applianceId} AND publications.version = ${builds.version}))`;
 
 // Literals, as in the partial indexes: SQLite uses none of them for a parameter.

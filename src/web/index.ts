@@ -12,6 +12,7 @@ import { apiKey } from "./pages/account/api-key.tsx";
 import { auditLogPage } from "./pages/account/audit-log.tsx";
 import { sessionsPage } from "./pages/account/sessions.tsx";
 import { signInPage } from "./pages/account/sign-in.tsx";
+import { storagePage } from "./pages/account/storage.tsx";
 import { tokenForms } from "./pages/account/tokens.tsx";
 import { webhookPages } from "./pages/account/webhooks.tsx";
 import { appliancePictures } from "./pages/appliance/pictures.ts";
@@ -60,6 +61,7 @@ export const web = factory
   .route("/", accountPages)
   .route("/", tokenForms)
   .route("/", webhookPages)
+  .route("/", storagePage)
   .route("/", auditLogPage)
   .route("/", testdrivePage)
   .route("/", startTestdrivePage)

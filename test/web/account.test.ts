@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { browser, browserWith, isSignedIn, sessionOf, statusOf } from "../support/browser.ts";
 import { signedIn, withKey, type Client } from "../support/client.ts";
+import { publishedAppliance } from "../support/gallery.ts";
 import { bootableBuild } from "../support/testdrives.ts";
 import { pageOf, textOf, type Page } from "../support/html.ts";
 import { announceOne } from "../support/events.ts";
@@ -28,7 +29,7 @@ const onceIn = (page: Page, form: string) => page.querySelector(`#${form} [name=
 
 describe("/account", () => {
   it("asks others to sign in first, as the page of the key does for a browser", async () => {
-    for (const path of ["/account", "/account/webhooks", "/account/audit_log"]) {
+    for (const path of ["/account", "/account/webhooks", "/account/storage", "/account/audit_log"]) {
       expect((await browser().get(path)).headers.get("location")).toContain("/sign_in?to=");
     }
     const key = await browser().get("/user/show_api_key", { accept: "text/html" });
@@ -58,15 +59,63 @@ describe("/account", () => {
     expect(textOf(await pageOf(firefox.get("/account")), "#result")).toContain("The password is changed.");
     expect((await browser().signIn(tux, "battery staple")).status).toBe(303);
   });
+});
+
+describe("/account/storage", () => {
+  const rowsOf = async (path: string) =>
+    [...(await pageOf(firefox.get(path))).querySelectorAll("[aria-labelledby=images] tbody tr")].map(
+      (row) => /^Kiosk \d+\.\d+\.\d+|[\d,]+ MB|In the gallery/g[Symbol.match](row.textContent ?? "") ?? [],
+    );
 
   it("shows what is stored by kind, as the API does", async () => {
     await bootableBuild(tux, { fileSize: 3_000_000_000 });
-    const page = await pageOf(firefox.get("/account"));
+    const page = await pageOf(firefox.get("/account/storage"));
     expect(textOf(page, ".storage dd")).toBe("3,000 MB");
     expect(page.querySelector(".bar rect")?.getAttribute("width")).not.toBe("0.00");
     const json = await (await tux.get("/account/limits", { headers: { accept: "application/json" } })).json();
     expect(json).toMatchObject({ limits: { images_bytes: 3_000_000_000, packages_bytes: 0, files_bytes: 0 } });
     expect(await (await tux.get("/account/limits")).text()).not.toContain("images_bytes");
+  });
+
+  it("lists what its images take with their file stores, the largest first, page by page", async () => {
+    await bootableBuild(tux, { version: "0.0.1", fileSize: 900_000_000 });
+    await bootableBuild(tux, {
+      version: "0.0.2",
+      fileSize: 500_000_000,
+      filesSize: 490_000_000,
+      filesIndexSize: 10_000_000,
+    });
+    for (const gone of [
+      { retiredAt: new Date() },
+      { expiredAt: new Date() },
+      { status: "failed" as const, fileSize: null },
+    ]) {
+      await bootableBuild(tux, gone);
+    }
+    await bootableBuild(await signedIn(), { fileSize: 2_000_000_000 });
+    for (let more = 0; more < 50; more += 1) await bootableBuild(tux, { version: "0.0.3", fileSize: 700_000_000 });
+
+    const first = await rowsOf("/account/storage");
+    expect(first.slice(0, 3).map((row) => row.slice(0, 2))).toEqual([
+      ["Kiosk 0.0.2", "1,000 MB"],
+      ["Kiosk 0.0.1", "900 MB"],
+      ["Kiosk 0.0.3", "700 MB"],
+    ]);
+    expect(first).toHaveLength(50);
+    const link = (await pageOf(firefox.get("/account/storage"))).querySelector("nav[aria-label=Pages] a");
+    expect(await rowsOf(link?.getAttribute("href") ?? "")).toHaveLength(2);
+    expect(await rowsOf("/account/storage?after=x")).toHaveLength(50);
+  });
+
+  it("deletes an image, but none of the gallery and of no other account", async () => {
+    const [own, published] = [await bootableBuild(tux), (await publishedAppliance(tux)).buildId];
+    const foreign = await bootableBuild(await signedIn());
+    expect((await send(`/account/storage/${own.id}/delete`)).headers.get("location")).toBe("/account/storage");
+    expect(textOf(await pageOf(firefox.get("/account/storage")), "#result")).toBe("The build is deleted.");
+    expect(await statusOf(tux.get(`/builds/${own.id}`))).toBe(404);
+    expect((await rowsOf("/account/storage")).at(0)).toContain("In the gallery");
+    expect((await send(`/account/storage/${published}/delete`)).status).toBe(422);
+    expect(await statusOf(send(`/account/storage/${foreign.id}/delete`))).toBe(404);
   });
 });
 

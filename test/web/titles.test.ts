@@ -63,6 +63,7 @@ beforeAll(async () => {
     "/account/sessions": "/account/sessions",
     "/account/webhooks": "/account/webhooks",
     "/account/webhooks/:id{\\d{1,15}}": `/account/webhooks/${webhook.id}`,
+    "/account/storage": "/account/storage",
     "/account/audit_log": "/account/audit_log",
     "/testdrive/:id/:pageToken": drive.page,
     "/appliances": "/appliances",

@@ -54,6 +54,11 @@ export const builds = sqliteTable(
     filesSize: integer("files_size"),
     filesIndexKey: text("files_index_key"),
     filesIndexSize: integer("files_index_size"),
+    /** What the image takes in all, with its file store. */
+    storedBytes: integer("stored_bytes").generatedAlwaysAs(
+      sql`file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0)`,
+      { mode: "virtual" },
+    ),
     /** KIWI's version. */
     builder: text("builder"),
     /** What it was built in, as NAME@SHA256; null: with the tools of the agent's host, or before there were builder roots. */
@@ -81,15 +86,8 @@ export const builds = sqliteTable(
       .where(sql`status = 'finished' AND retired_at IS NULL`),
     index("builds_status").on(table.status, table.id),
     index("builds_input").on(table.inputSha256),
-    // Has all that the quota adds up, so that no rows are read for it.
-    index("builds_stored").on(
-      table.accountId,
-      table.retiredAt,
-      table.expiredAt,
-      table.fileSize,
-      table.filesSize,
-      table.filesIndexSize,
-    ),
+    // Has all that the quota adds up, so that no rows are read for it; and the largest builds of an account in order.
+    index("builds_stored").on(table.accountId, table.retiredAt, table.expiredAt, table.storedBytes),
     index("builds_unfinished_account")
       .on(table.accountId)
       .where(sql`status IN ('queued', 'running')`),

@@ -8,6 +8,7 @@ export const accountPages = [
   "/account",
   "/account/sessions",
   "/account/webhooks",
+  "/account/storage",
   "/account/audit_log",
   "/service",
   "/service/accounts",

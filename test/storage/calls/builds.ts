@@ -8,6 +8,7 @@ import type * as galleryList from "#storage/gallery-list";
 import type * as galleryOpinions from "#storage/gallery-opinions";
 import type * as metrics from "#storage/metrics";
 import type * as preparedRoots from "#storage/prepared-roots";
+import type * as storedImages from "#storage/stored-images";
 import type * as storedPackages from "#storage/stored-packages";
 import type * as publications from "#storage/publications";
 import type * as retention from "#storage/retention";
@@ -105,6 +106,12 @@ export const ofBuilds = {
     isFrozenFor: [[1, "blob"]],
     thawBlobs: [[at]],
   } satisfies Calls<typeof frozenBlobs>,
+  "stored-images": {
+    listStoredImages: [
+      [own, { limit: 10 }],
+      [own, { after: { bytes: 1, id: 1 }, limit: 10 }],
+    ],
+  } satisfies Calls<typeof storedImages>,
   "stored-packages": {
     needPackages: [[1, [{ repositoryId: 1, checksum: "sha256:00", size: 1 }]]],
     listNeededPackages: [[1]],

@@ -192,6 +192,7 @@ export const readBuild = {
   filesSize: null,
   filesIndexKey: null,
   filesIndexSize: null,
+  storedBytes: null,
   builder: null,
   builtIn: null,
   expiredAt: null,

@@ -9,6 +9,7 @@ const tabs = [
   { path: "/account", words: "Keys" },
   { path: "/account/sessions", words: "Browsers" },
   { path: "/account/webhooks", words: "Webhooks" },
+  { path: "/account/storage", words: "Storage" },
   { path: "/account/audit_log", words: "History" },
 ] as const;
 

@@ -1,7 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { changePassword, renewApiKey, showApiKey } from "#domain/accounts/account";
-import { diskUseByKind } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
 import { passwordLength } from "#model/account-request";
 import { clientAddress } from "#http/client-address";
@@ -21,7 +20,7 @@ const Passwords = z.object({
   new_password: z.string({ error: passwordRule }).min(min, passwordRule).max(max, passwordRule),
 });
 
-/** The keys of an account, and what it stores. */
+/** The keys of an account. */
 export const accountPages = factory
   .createApp()
   .use(accountPath, withSession)
@@ -71,12 +70,7 @@ async function signInAgain(c: Context<WebEnv>): Promise<void> {
 /** The page; with a secret that it shows once. */
 export async function showAccount(c: Context<WebEnv>, fresh?: ShownSecret): Promise<Response> {
   const { db, account, baseUrl } = c.var;
-  const place = { env: c.env, db };
-  const [apiKey, tokens, disk] = await Promise.all([
-    showApiKey(c.env, account),
-    listTokens(db, account.id),
-    diskUseByKind(place, account),
-  ]);
-  const content = <AccountView {...{ account, baseUrl, apiKey, tokens, disk, fresh }} now={Date.now()} />;
+  const [apiKey, tokens] = await Promise.all([showApiKey(c.env, account), listTokens(db, account.id)]);
+  const content = <AccountView {...{ account, baseUrl, apiKey, tokens, fresh }} now={Date.now()} />;
   return await accountPage(c, content, { title: "API keys and account", tab: accountPath });
 }

@@ -6,7 +6,6 @@ import { Field } from "../../parts/field.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { StoragePanel, type Disk } from "../../parts/storage.tsx";
 import { TokensPanel } from "./tokens-panel.tsx";
 
 export const accountPath = "/account";
@@ -24,17 +23,15 @@ interface AccountViewProps {
   baseUrl: string;
   apiKey: string;
   tokens: readonly Token[];
-  disk: Disk;
   fresh: ShownSecret | undefined;
   now: number;
 }
 
-export const AccountView = ({ account, baseUrl, apiKey, tokens, disk, fresh, now }: AccountViewProps) => (
+export const AccountView = ({ account, baseUrl, apiKey, tokens, fresh, now }: AccountViewProps) => (
   <>
     {fresh && <FreshSecret {...fresh} />}
     <TokensPanel tokens={tokens} now={now} />
     <KeyPanel username={account.username} apiKey={apiKey} baseUrl={baseUrl} />
-    <StoragePanel disk={disk} />
     <PasswordPanel username={account.username} />
   </>
 );

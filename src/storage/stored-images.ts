@@ -1,0 +1,47 @@
+import { and, desc, eq, isNotNull, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { isPublishedBuild, type Build } from "./builds.ts";
+import type { Database } from "./db.ts";
+import { appliances, builds } from "./schema.ts";
+
+/** An image of an account, and what it counts in the quota. */
+export interface StoredImage extends Pick<Build, "id" | "applianceId" | "version" | "imageType" | "completedAt"> {
+  /** Of its appliance. */
+  name: string;
+  bytes: number;
+  isPublished: boolean;
+}
+
+/** The place of an image in the list of the largest. */
+export type ImagePlace = Pick<StoredImage, "bytes" | "id">;
+
+/** The images that an account stores, the largest first. */
+export const listStoredImages = (
+  db: Database,
+  accountId: number,
+  { after, limit }: { after?: ImagePlace | undefined; limit: number },
+): Promise<StoredImage[]> =>
+  db
+    .select({
+      id: builds.id,
+      applianceId: builds.applianceId,
+      version: builds.version,
+      imageType: builds.imageType,
+      completedAt: builds.completedAt,
+      name: appliances.name,
+      bytes: sql<number>`${builds.storedBytes}`,
+      isPublished: isPublishedBuild.mapWith(Boolean),
+    })
+    .from(builds)
+    .innerJoin(appliances, eq(appliances.id, builds.applianceId))
+    .where(
+      and(
+        eq(builds.accountId, accountId),
+        isNull(builds.retiredAt),
+        isNull(builds.expiredAt),
+        isNotNull(builds.storedBytes),
+        after && lte(builds.storedBytes, after.bytes),
+        after && or(lt(builds.storedBytes, after.bytes), lt(builds.id, after.id)),
+      ),
+    )
+    .orderBy(desc(builds.storedBytes), desc(builds.id))
+    .limit(limit);
