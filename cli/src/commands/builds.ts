@@ -76,7 +76,7 @@ export const builds = [
   command("logs <build>", {
     tool: "reads",
     summary: "Print the log of a build",
-    options: { follow: flag("go on until the build has ended; the exit code says how", "f") },
+    options: { follow: flag("continue until the build has ended; the exit code says how", "f") },
     act: async (kiln, { build, follow: isFollowed }) => {
       const id = { build_id: await buildId(kiln.client, build) };
       if (!isFollowed) {

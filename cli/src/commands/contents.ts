@@ -28,7 +28,7 @@ export const contents = [
   }),
   command("file add <appliance> <file>", {
     summary: "Add a file of this machine to the image",
-    details: "A large file is sent in pieces, and goes on after a break of the connection.",
+    details: "A large file is sent in pieces, and continues if the connection breaks.",
     options: {
       path: value("path", "folder in the image; the default is /"),
       name: value("name", "name in the image; the default is that of the file"),
@@ -49,7 +49,7 @@ export const contents = [
   }),
   command("file get <overlay>", {
     summary: "Download a file that was added",
-    options: { output: value("file", "where to write it; the default is its own name in this folder") },
+    options: { output: value("file", "where to write it; the default is its own name, in this folder") },
     act: async ({ client, show }, { overlay, output }) => {
       const id = { file_id: numberOf(overlay, "file") };
       const { file } = await client.call("getFile", id);

@@ -23,7 +23,7 @@ export const definitions = [
   command("export [appliance] [target]", {
     summary: "Write all that an appliance says as a file for git",
     details:
-      "The file is NAME.yaml, in this folder if you name none. What is no short text goes into a folder next to it. " +
+      "The file is NAME.yaml, in this folder if you name none. Everything but short text goes into a folder next to it. " +
       "Without an appliance, it writes a file for each of yours. Passwords are never written.",
     options: { force: flag("replace an existing file") },
     examples: ["kiln export First", "kiln export First images/kiosk.yaml"],

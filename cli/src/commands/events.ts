@@ -11,7 +11,7 @@ export const events = [
   command("events", {
     summary: "Print what happened to your builds, testdrives and publications",
     options: {
-      follow: flag("go on with what happens from now on", "f"),
+      follow: flag("continue with what happens from now on", "f"),
       after: value("id", "only events after this one; the default is all that are stored, or none with --follow"),
     },
     examples: ["kiln events --follow --json"],

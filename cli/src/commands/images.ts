@@ -15,13 +15,13 @@ export const images = [
   command("download <build>", {
     summary: "Download an image, and verify it",
     details:
-      "A download that breaks off goes on where it ended, also when the command is run again. Checksum and signature are " +
+      "An interrupted download continues where it stopped, even when you run the command again. Checksum and signature are " +
       "verified with the pinned key of the service. The bills of materials and the signed provenance come with the image.",
     options: {
       output: value("directory", "where to put the files; the default is this folder"),
       key,
       force: flag("replace another file of the same name"),
-      unverified: flag("compare only the checksum, if the service signs nothing or you have no key of it"),
+      unverified: flag("compare only the checksum, if the service signs nothing, or you do not have its key"),
     },
     examples: ["kiln download First", "kiln download 12 --output images"],
     act: async (kiln, { build: given, output: folder = ".", key: keyFile, force, unverified }) => {
@@ -52,7 +52,7 @@ export const images = [
   command("manifest <appliance>", {
     tool: "reads",
     summary: "Print what the newest build of an appliance was made of, as XML",
-    details: "It has the KIWI description, and what KIWI has no words for. `kiln import` reads it.",
+    details: "It has the KIWI description, and what KIWI cannot describe. `kiln import` reads it.",
     options: {
       type: value("types", "of this image type; the default is the appliance's"),
       version: value("version", "of this version; the default is the newest"),

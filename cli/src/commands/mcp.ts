@@ -5,8 +5,8 @@ export const mcpFor = (commands: readonly Command[]) => [
   command("mcp", {
     summary: "Let an assistant use the service: serve its commands by the Model Context Protocol",
     details:
-      "The assistant starts it, and speaks with it on its standard input and output. It gets the commands that read; with " +
-      "--write also those that change appliances, start builds and delete. None of them reads or writes a file of this machine.",
+      "The assistant starts it, and talks to it over standard input and output. It gets the commands that read; with " +
+      "--write also those that change appliances, start builds and delete. None of them reads or writes a file on this machine.",
     options: { write: flag("also offer the commands that change or delete something") },
     examples: ["claude mcp add kiln -- kiln mcp", "kiln mcp --write --url https://kiln.example.org"],
     act: async ({ url, login, note }, { write }) => {

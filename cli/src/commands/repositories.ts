@@ -52,7 +52,7 @@ export const repositories = [
   command("repo import <name> <url>", {
     tool: "writes",
     summary: "Import a repository of rpm or deb packages",
-    details: "Of a Debian repository, the url is that of a suite, with the components that you want after a #.",
+    details: "For a Debian repository, the URL names a suite, then # and the components that you want.",
     examples: ["kiln repo import webdemo https://example.org/repo"],
     act: async ({ client, show }, { name, url }) => {
       const answer = await client.call("importRepository", { name, url });

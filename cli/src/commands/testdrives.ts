@@ -76,7 +76,7 @@ export const testdrives = [
   }),
   command("keep <testdrive> <path...>", {
     summary: "Add files that a testdrive has changed to the appliance",
-    details: "All of them, or none. Each replaces the file that was added for the same path.",
+    details: "It adds all of them or none. Each replaces the file that was added for the same path.",
     options: {
       except,
       appliance: value("appliance", "the appliance that gets them; the default is the one that was built"),
