@@ -30,9 +30,9 @@ export const archiveLimits: ArchiveLimits = {
 };
 
 /**
- * Streams the packages in a tarball, RPMs and those of Debian: .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .tar.zst, recognised by its bytes, not by its name.
- * Skips other regular files and folders. Refuses an archive with a link, a device or a path that points outside: such
- * an archive of packages is not made by accident.
+ * Streams the RPM and Debian packages in a tarball: .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .tar.zst. Recognises the format
+ * by the bytes, not by the file name. Skips other regular files and folders. Refuses an archive with a link, a device or a path
+ * that points outside, because no one makes such an archive of packages by accident.
  */
 export async function* packagesOfArchive(
   source: ReadableStream<Uint8Array>,

@@ -2,33 +2,33 @@ import { RepodataFault } from "./fault.ts";
 import { concatenate } from "./streams.ts";
 import { type Tapped, tapped, type Watch } from "./tap.ts";
 
-/** Of the control.tar as it is in the package. The largest of Debian has 2 MB, nearly all of it checksums of files. */
+/** Limit of the compressed control.tar. Debian's largest has 2 MB, nearly all of it checksums of files. */
 const maxControlTarBytes = 8 * 2 ** 20;
 const maxVersionBytes = 64;
 
 const magic = "!<arch>\n";
 const headerBytes = 60;
 
-/** What dpkg reads, in this order. Between and after them, members with names like `_gpgorigin` are for other programs. */
+/** The members that dpkg reads, in this order. Between and after them, members such as `_gpgorigin` are for other programs. */
 const parts = [
   { name: "debian-binary", pattern: /^debian-binary$/ },
   { name: "control.tar", pattern: /^control\.tar(\.(gz|xz|zst))?$/ },
   { name: "data.tar", pattern: /^data\.tar(\.[a-z0-9]+)?$/ },
 ] as const;
 
-/** Whether a file begins like a Debian package. */
+/** Whether these bytes begin like a Debian package. */
 export const isDeb = (start: Uint8Array): boolean => latin1(start.subarray(0, magic.length)) === magic;
 
-/** Takes the control.tar, still compressed, out of a Debian package while that streams. Keeps nothing of its files. */
+/** Copies the compressed control.tar out of a Debian package while the package streams. Holds none of its files. */
 export const tapControlTar = (source: ReadableStream<Uint8Array>): Tapped<Uint8Array> =>
   tapped<Uint8Array>(source, (found) => new DebWatch(found));
 
-/** Follows the members of an archive of `ar`: each has a header, and is padded to an even length. */
+/** Follows the members of an `ar` archive. Each has a header, and is padded to an even length. */
 class DebWatch implements Watch {
   readonly #found: (controlTar: Uint8Array) => void;
   /** How many of the parts have begun. */
   #begun = 0;
-  /** What is collected now, and who takes it. */
+  /** How many bytes are collected now, and the function that gets them. */
   #collecting = { bytes: magic.length, take: (bytes: Uint8Array) => this.#readMagic(bytes) };
   #chunks: Uint8Array[] = [];
   #collectedBytes = 0;
@@ -96,7 +96,7 @@ class DebWatch implements Watch {
     this.#collecting = { bytes: size, take };
   }
 
-  /** Counts the parts, so that each is there once. Undefined: the member is for other programs. */
+  /** Counts the parts, so that each appears once. Undefined: the member is for other programs. */
   #partCalled(name: string): (typeof parts)[number]["name"] | undefined {
     const expected = parts[this.#begun];
     if (expected?.pattern.test(name)) {

@@ -1,13 +1,13 @@
-/** What a package manager needs of a paragraph in `Packages`, beyond which file it is. */
-const kept = [
+/** Fields in `Packages` that a package manager needs, apart from those that identify the file. */
+const needed = [
   ["Package", "Source", "Version", "Architecture", "Multi-Arch", "Essential", "Important", "Protected"],
   ["Priority", "Section", "Installed-Size", "Pre-Depends", "Depends", "Recommends", "Suggests", "Enhances"],
   ["Breaks", "Conflicts", "Replaces", "Provides"],
 ].flat();
 
-const others = new RegExp(`^(?!(?:${kept.join("|")}):|\\n|[ \\t]).*\\n(?:[ \\t].*\\n)*`, "gim");
+const others = new RegExp(`^(?!(?:${needed.join("|")}):|\\n|[ \\t]).*\\n(?:[ \\t].*\\n)*`, "gim");
 
-/** The paragraphs of a slice of `Packages`, without the fields that no package manager needs. */
+/** The paragraphs of a slice of `Packages`, with only the fields that a package manager needs. */
 export const controlsIn = (slice: Uint8Array): string => `${new TextDecoder().decode(slice)}\n`.replace(others, "");
 
 /** A package as `Packages` names it. */
@@ -24,7 +24,7 @@ export const debKey = ({ name, version, arch }: DebIdentity): string => `${name}
 export function* wantedControls(controls: string, wanted: ReadonlySet<string>): Generator<[key: string, text: string]> {
   for (const [text] of controls.matchAll(/(?:[^\n]+\n)+/g)) {
     const field = (name: string) => new RegExp(`^${name}:[ \\t]*(\\S*)`, "im").exec(text)?.[1] ?? "";
-    // An epoch of 0 says nothing, and few versions write it.
+    // An epoch of 0 is the default, and few versions write it.
     const version = field("Version").replace(/^0:/, "");
     const key = debKey({ name: field("Package"), version, arch: field("Architecture") });
     if (wanted.has(key)) yield [key, text];

@@ -13,8 +13,8 @@ export interface ListedDeb {
 }
 
 /**
- * Writes a flat repository: the list by its checksum, and last `Release`, because its readers then fetch the list. Reads the packages
- * one by one, so that only the compressed list is in memory.
+ * Writes a flat repository. Writes the list under its checksum first, and `Release` last, because readers fetch the list as soon
+ * as they have `Release`. Reads the packages one by one, so that only the compressed list is in memory.
  *
  * @param writtenAt seconds since 1970
  */
@@ -38,7 +38,7 @@ async function* paragraphs(packages: AsyncIterable<ListedDeb>): AsyncGenerator<U
   for await (const one of packages) yield new TextEncoder().encode(paragraph(one));
 }
 
-/** Fields that only the repository may say. */
+/** Fields that only the repository may set. */
 const ours = /^(?:Package|Filename|Size|MD5sum|SHA\d+|Description-md5):.*\n(?:[ \t].*\n)*/gim;
 
 /** Each paragraph of a list begins with the package's name. */

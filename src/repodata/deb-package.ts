@@ -5,24 +5,24 @@ import { RepodataFault } from "./fault.ts";
 import { type InflationLimits, inflationGuard } from "./limits.ts";
 import { readAtMost } from "./streams.ts";
 
-/** What an uploaded Debian package says of itself, as values that can be stored as JSON. */
+/** The control data of an uploaded Debian package, as values that can be stored as JSON. */
 export interface DebPackage {
   name: string;
   epoch: number;
   version: string;
-  /** Empty: a native package. */
+  /** Empty for a native package. */
   release: string;
   arch: "amd64" | "i386" | "all";
-  /** Its control file: one paragraph, each line with its line feed. */
+  /** Its control file: one paragraph, each line ending with a line feed. */
   control: string;
 }
 
 const inflation: InflationLimits = { maxBytes: 64 * 2 ** 20, maxRatio: 200, graceBytes: 8 * 2 ** 20 };
 const maxMembers = 1_000;
-/** As much as a frozen paragraph may have. */
+/** The limit of a frozen paragraph. */
 const maxControlBytes = 2 ** 18;
 
-/** Reads the control.tar of a package. Refuses one in which another program could find another control file. */
+/** Reads the control.tar of a package. Refuses it if another program could find another control file in it. */
 export async function readDebPackage(controlTar: Uint8Array, other: OtherDecompressor): Promise<DebPackage> {
   const guard = inflationGuard(inflation, "its control.tar");
   const packed = new Blob([new Uint8Array(controlTar)]).stream().pipeThrough(guard.compressed);
@@ -51,7 +51,7 @@ async function controlIn(controlTar: ReadableStream<Uint8Array>): Promise<string
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(control);
 }
 
-/** The name without `./`; of a folder it is empty. dpkg unpacks all of them on a build host, so none may point elsewhere. */
+/** The name without `./`; empty for a folder. dpkg unpacks all members on a build host, so none may point elsewhere. */
 function memberName({ name, type }: ParsedTarEntry["header"]): string {
   const shown = JSON.stringify(name.slice(0, 120));
   if (name.startsWith("/") || name.split("/").includes("..")) {
@@ -113,7 +113,7 @@ const relationFields = [
 
 const relation = /^[a-z0-9][a-z0-9+.-]*(:[a-z0-9-]+)?\s*(\(\s*(<<|<=|=|>=|>>|<|>)\s*[A-Za-z0-9.+~:-]+\s*\))?$/;
 
-/** dpkg refuses to install a package with others. */
+/** dpkg refuses to install a package with other characters. */
 function checkRelations(field: string, value: string): void {
   const wrong = value.split(/[,|]/).find((one) => one.trim() !== "" && !relation.test(one.trim()));
   if (wrong !== undefined) throw malformedDeb(`its ${field} has ${shortened(wrong.trim())}`);

@@ -6,16 +6,16 @@ export const maxReleaseBytes = 2 * 2 ** 20; // Debian's largest has 300 KB
 const maxListedFiles = 20_000;
 const clockSkewMs = 24 * 60 * 60 * 1000;
 
-/** The index of one suite of Debian, or of a repository made like it. */
+/** The index of one suite of Debian, or of a repository with the same layout. */
 export interface Release {
   /** Names of the suite, e.g. `bookworm` and `oldstable`. */
   names: string[];
   components: string[];
-  /** As Debian names them; `all` if there are lists of their own for such packages. */
+  /** Debian's names of architectures. Includes `all` if packages for all architectures have separate lists. */
   arches: string[];
   /** Milliseconds since 1970; undefined: it never expires. */
   validUntil: number | undefined;
-  /** Each file can also be had below its directory by its checksum, so that a mirror can change while it is read. */
+  /** Each file is also available by its checksum, so that a mirror can change while it is read. */
   hasFilesByHash: boolean;
   /** SHA-256 and size of each file, by its path relative to the index. */
   files: Map<string, { checksum: Checksum; sizeBytes: number }>;
@@ -28,7 +28,7 @@ export function readRelease(text: string): Release {
   const ofAll = list("no-support-for-architecture-all").includes("Packages") ? ["all"] : [];
   return {
     names: [...list("codename"), ...list("suite")],
-    // Security's are called `updates/main`, and are in `main`.
+    // The security suite writes `updates/main`, but the files are in `main`.
     components: list("components").map((name) => name.replace(/^.*\//, "")),
     arches: list("architectures").filter((arch) => !ofAll.includes(arch)),
     validUntil: timeOf(fields.get("valid-until")),
@@ -37,7 +37,7 @@ export function readRelease(text: string): Release {
   };
 }
 
-/** An old index, with known faults in its packages, could otherwise be offered forever. */
+/** Refuses an expired index: a mirror could otherwise offer old packages with known faults forever. */
 export function refuseExpired({ validUntil }: Release, now: number): void {
   if (validUntil === undefined || now <= validUntil + clockSkewMs) return;
   const until = new Date(validUntil).toISOString().slice(0, 10);
@@ -56,7 +56,7 @@ function fieldsOf(text: string): Map<string, string> {
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const time = Date.parse(text);
-  if (Number.isNaN(time)) throw new RepodataFault("malformed_metadata", "Release has a Valid-Until that is no date");
+  if (Number.isNaN(time)) throw new RepodataFault("malformed_metadata", "Release has an invalid Valid-Until");
   return time;
 }
 

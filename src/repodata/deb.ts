@@ -6,23 +6,23 @@ import type { Download, OpenedRepository, RepositoryPart } from "./opened-reposi
 import { type Signer, type SigningKey, readClearsigned, verifyClearsigned } from "./signature.ts";
 import { readAtMost } from "./streams.ts";
 
-/** What the owner of a repository has said about it. */
+/** The owner's settings for a repository. */
 export interface DebRequest {
-  /** Whoever signs the index must have one of these keys. None: it need not be signed. */
+  /** One of these keys must sign the index. Empty: it need not be signed. */
   keys: readonly SigningKey[];
-  /** Further keys of its owner. A signature by one of them is checked from then on, as if it had been among `keys`. */
+  /** More keys of its owner. Once one of them signs the index, it is required as if it were in `keys`. */
   ownersKeys: readonly SigningKey[];
-  /** Also an index that says that it is no longer valid. */
+  /** Accept an index that has expired. */
   acceptsExpired: boolean;
-  /** Empty: `main`, or all if there is none of that name. */
+  /** Empty: `main`, or all components if there is no `main`. */
   components: readonly string[];
-  /** Empty: all that images can have. */
+  /** Empty: all architectures that images can have. */
   arches: readonly Arch[];
 }
 
 const maxLists = 32;
 
-/** Reads the index of a suite of Debian, or of a flat repository; undefined: there is none. */
+/** Reads the index of a Debian suite or of a flat repository. Undefined: there is none. */
 export async function openDeb(download: Download, request: DebRequest): Promise<OpenedRepository | undefined> {
   const index = await readIndex(download, request);
   if (!index) return undefined;
@@ -65,7 +65,7 @@ async function readIndex(download: Download, { keys, ownersKeys }: DebRequest): 
   return { bytes: plain, text: new TextDecoder().decode(plain), ...unsigned };
 }
 
-/** Undefined: none of these keys has signed it, so its signature proves nothing here. */
+/** Undefined: none of these keys has signed the index, so its signature proves nothing here. */
 async function signedByOwnersKey(signed: Uint8Array, keys: readonly SigningKey[]) {
   if (keys.length === 0) return undefined;
   try {
@@ -82,7 +82,7 @@ async function small(download: Download, path: string): Promise<Uint8Array | und
   return body && readAtMost(body, maxReleaseBytes, path);
 }
 
-/** One list for each component and architecture; a flat repository has one in all. */
+/** One list for each component and architecture. A flat repository has only one list. */
 function listsOf(release: Release, request: DebRequest): RepositoryPart[] {
   const lists = directoriesOf(release, request).flatMap((directory) => listIn(release, directory) ?? []);
   if (lists.length > maxLists) throw new RepodataFault("too_large", `it has more than ${maxLists} lists of packages`);

@@ -4,8 +4,8 @@ import { signingKeysOf, type SigningKey } from "./signature.ts";
 const maxHints = 8;
 
 /**
- * Fetches the keys that a signed index names in addition to its signer's. openSUSE does this, because its packages come from several
- * vendors. Like libzypp, reads `<tags><content>gpg-pubkey-39db7c82-5847eb1f.asc?fpr=22C07B…</content>` as a file at the
+ * Fetches the keys that a signed index names in addition to its signer's. openSUSE names such keys, because its packages come
+ * from several vendors. Like libzypp, reads `<tags><content>gpg-pubkey-39db7c82-5847eb1f.asc?fpr=22C07B…</content>` as a file at the
  * repository's root. Uses only the key with that fingerprint, and ignores a hint to a missing file.
  *
  * @param content the index's `<content>` words

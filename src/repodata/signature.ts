@@ -17,7 +17,7 @@ export const maxKeyBytes = 256 * 1024;
 const maxKeys = 16;
 const clockSkewMs = 24 * 60 * 60 * 1000;
 
-/** Algorithms that no longer prove the signer. Such a repository is imported, and the weakness is shown. */
+/** Algorithms that no longer prove the signer. A repository with such a signature is imported, and the weakness is shown. */
 type Weakness = "md5" | "sha1" | "ripemd160" | "dsa" | "short_rsa";
 
 /** The signer of a repository's index. All times are in milliseconds since 1970. */
@@ -46,8 +46,8 @@ export async function verifySigner(signed: Uint8Array, signature: Uint8Array, ke
 }
 
 /**
- * A text with its own signature, as in Debian's InRelease. Nothing before and after what is signed is in `text`. No weak
- * algorithm is accepted: no distribution that signs so needs one.
+ * Reads a text that contains its own signature, as in Debian's InRelease. `text` has only what is signed, without anything before
+ * or after it. Refuses weak algorithms: no distribution that signs in this way needs one.
  */
 export async function verifyClearsigned(
   signed: Uint8Array,

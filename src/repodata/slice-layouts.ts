@@ -64,7 +64,7 @@ function susetags(what: string, versions: string[], paragraph: string): Layout {
   };
 }
 
-/** Debian's `Packages`, in which each paragraph begins with the package's name. Only the checksum shows that it is whole. */
+/** Debian's `Packages`, in which each paragraph begins with the package's name. Only the checksum shows that the file is complete. */
 function debianPackages(): Layout {
   const [what, paragraph] = ["Packages", "Package:"];
   return {

@@ -26,8 +26,8 @@ const maxHeadBytes = 64 * 1024;
 export type SlicedDocument = keyof typeof layouts;
 
 /**
- * Cuts primary.xml, updateinfo.xml, yast2's packages or patterns, or Debian's Packages into documents of limited size, each with the original head. Only
- * one slice and one chunk are in memory. Checks the head, the end, and that there is no DOCTYPE and no endless record. The
+ * Cuts primary.xml, updateinfo.xml, yast2's packages or patterns, or Debian's Packages into documents of limited size, each with
+ * the original head. Only one slice and one chunk are in memory. Checks the head, the end, and that there is no DOCTYPE and no endless record. The
  * parser of the slices gets every byte, and checks the records.
  */
 export async function* slices(

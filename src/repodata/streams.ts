@@ -78,7 +78,7 @@ export function concatenate(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuff
 /** How much of a body one read returns. The runtime's default is a few kilobytes. */
 export const chunkBytes = 128 * 1024;
 
-/** The result of the work, or `late()` as its failure if it takes longer. The work itself goes on. */
+/** The result of the work. If the work takes longer, fails with `late()`; the work itself continues. */
 export async function inTime<T>(work: Promise<T>, maxMs: number, late: () => Error): Promise<T> {
   const tooLate = Promise.withResolvers<never>();
   const timer = setTimeout(() => tooLate.reject(late()), maxMs);
