@@ -105,7 +105,7 @@ const given = ["description", "packages"];
 /** Replaced in the saved description by the directory of the build that uses it. */
 const placeholder = "/kiln-bench-work-dir";
 
-/** Returns the seconds until the copy exists, without the clean-up, which is not counted for ours either. */
+/** Returns the seconds until the copy exists. Clean-up is not counted, and neither is ours. */
 async function buildBare(saved: string, folder: string, imageType: ImageType): Promise<number> {
   await using dir = await openWorkDir(folder, "bare", () => {});
   const signal = AbortSignal.timeout(limitMs);
@@ -133,7 +133,7 @@ async function buildBare(saved: string, folder: string, imageType: ImageType): P
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Of our shims for the host's programs, bare KIWI gets only the one that it needs to make disks on some kernels. */
+/** Bare KIWI gets only one of our shims for the host's programs: the one that it needs to make disks on some kernels. */
 function bareEnvironment(place: KiwiPlace, dir: string): Record<string, string> {
   const fixed = join(dir, "fixed");
   cpSync(join(shims, "partx"), join(fixed, "partx"));

@@ -22,7 +22,7 @@ export async function measureKilledAgent(place: Place): Promise<Figure[]> {
   }
   return [
     {
-      what: "agent killed mid-build → KIWI at work again, same agent restarted",
+      what: "agent killed during a build → KIWI at work again, same agent restarted",
       ours: spread(took, 1, " s"),
       against: "–",
       ratio: `${median(took).toFixed(1)} s`,

@@ -14,5 +14,5 @@ export function memoryMib(pid: number, name: "VmRSS" | "VmHWM"): number {
   return Number(found?.[1]) / 1024;
 }
 
-/** The peak begins again at what the process has now (proc(5)). */
+/** Resets the peak to the current memory of the process (proc(5)). */
 export const resetPeak = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, "5");

@@ -20,7 +20,7 @@ const rounds = 60;
 const warmUps = 5;
 const barMs = 50;
 
-/** Their answer needs the solver. */
+/** Pages that need the solver. */
 const isResolved = (path: string): boolean => path.includes("/software");
 
 /** Processor time of workerd for each page of an account with many appliances of long names, on a Debian. */
@@ -92,7 +92,7 @@ async function read({ url, cookie }: Reader, path: string): Promise<string> {
   return text;
 }
 
-/** The list has some of its appliances examined after each answer, until the state of all is known. */
+/** After each answer the service examines a few appliances of the list. Waits until the state of all is known. */
 const untilExamined = (reader: Reader): Promise<boolean> =>
   waitUntil("every appliance of the list is examined", { seconds: 120, everyMs: 500 }, async () => {
     return !(await read(reader, "/appliances")).includes("Being looked at");
@@ -109,7 +109,7 @@ async function timesOf(reader: Reader, path: string): Promise<number[]> {
   return ms;
 }
 
-/** Of all threads of a process. Their `schedstat` counts nanoseconds; `stat` only counts hundredths of a second. */
+/** Processor time of all threads of a process. Their `schedstat` counts nanoseconds; `stat` only counts hundredths of a second. */
 function processorMs(pid: number): number {
   const spent = readdirSync(`/proc/${pid}/task`).map((thread) => {
     try {

@@ -8,7 +8,7 @@ import { projectRoot } from "./launch/project.ts";
 import { print } from "./launch/progress.ts";
 
 const architectures: Record<string, string> = { x64: "amd64", arm64: "arm64" };
-/** Sources and data of the agent; the contract is what it shares with the Worker. */
+/** Sources and data of the agent. It shares the contract with the Worker. */
 const parts = ["builder-agent/src", "builder-agent/guest", "builder-agent/shims", "src/contract"];
 const installed = "usr/lib/kiln-agent";
 
@@ -17,7 +17,7 @@ const at = (path: string) => join(projectRoot, path);
 const packaging = (name: string) => at(`builder-agent/packaging/${name}`);
 const readPackage = (path: string) => Package.parse(JSON.parse(readFileSync(path, "utf8")));
 
-/** No order of the disk, no owner and no time of this machine. */
+/** Makes archives reproducible: sorted names, and no owner or time of this machine. */
 const sameEachTime = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime=@0", "--format=gnu"];
 
 const { version } = readPackage(at("package.json"));
@@ -64,7 +64,7 @@ async function makeTarball(architecture: string): Promise<void> {
 
 function copyAgent(to: string): void {
   for (const part of parts) cpSync(at(part), join(to, part), { recursive: true });
-  // It marks the sources as modules, and names no path outside.
+  // Marks the sources as modules. It names no path outside the package.
   writeFileSync(join(to, "package.json"), `${JSON.stringify({ type: "module", private: true })}\n`);
   for (const name of dependencies("builder-agent/package.json")) {
     cpSync(at(`node_modules/${name}`), join(to, "node_modules", name), { recursive: true });
@@ -79,7 +79,7 @@ function copyAgent(to: string): void {
   writeFileSync(join(to, "version"), `${version}\n`);
 }
 
-/** The packages that a package needs, with theirs. */
+/** The packages that a package needs, directly or indirectly. */
 function dependencies(file: string): Set<string> {
   const names = Object.keys(readPackage(at(file)).dependencies);
   return new Set(names.flatMap((name) => [name, ...dependencies(`node_modules/${name}/package.json`)]));
@@ -115,7 +115,7 @@ function writeControl(architecture: string): void {
   ];
   mkdirSync(join(root, "DEBIAN"), { recursive: true });
   writeFileSync(join(root, "DEBIAN/control"), `${lines.join("\n")}\n`);
-  // Installing starts nothing: the agent needs its configuration. Removing stops it.
+  // Installation does not start the agent, because it needs its configuration. Removal stops it.
   script("postinst", `if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi`);
   script(
     "prerm",

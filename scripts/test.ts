@@ -8,7 +8,7 @@ import { prepareForTests, type TestEnvironments } from "./test/prepare.ts";
 import { add, nothing, summary, type Tally } from "./test/tally.ts";
 import { runVitest, type Show } from "./test/vitest.ts";
 
-/** Longer than a test and a hook of the project may take together. */
+/** Longer than the time limits of a test and a hook together. */
 const quietSeconds = { worker: 180, node: 180, acceptance: 1300, guests: 2200 };
 type Project = keyof typeof quietSeconds;
 
@@ -28,7 +28,7 @@ try {
 
 async function allTests(args: string[]): Promise<Tally> {
   const run = await prepared({ isFast: false }, args);
-  // Builds in emulated machines take minutes of a processor, and their tests have no deadline: they run in parallel with all others.
+  // Builds in emulated machines take minutes of processor time, and their tests have no deadline. They run in parallel with the others.
   const guests = run("guests", "when it ends");
   const worker = run("worker", "when it ends");
   // The service's tests wait for builds most of the time, so they leave the Worker's tests a processor.
@@ -46,7 +46,7 @@ async function changedTests([commit]: string[]): Promise<Tally> {
   if (untested.length > 0) console.log(`No test found for ${untested.join(", ")}`);
   if (further > 0) console.log(`${further} more test files import the changes. To run all, use npm run test:fast.`);
   const chosen = (project: Project) => tests.filter((test) => projectOf(test) === project);
-  for (const test of chosen("acceptance")) console.log(`Not run, as it builds images: ${test}`);
+  for (const test of chosen("acceptance")) console.log(`Not run, because it builds images: ${test}`);
   if (!existsSync(assetsFolder)) await bundleWorker();
   const asItIs = { env: process.env, withSample: Promise.resolve(process.env) };
   const run = (project: Project) => (chosen(project).length === 0 ? nothing : runner(asItIs, chosen(project))(project));

@@ -1,4 +1,4 @@
-/** What this machine's apt would install on a machine that has nothing. */
+/** The packages that this machine's apt would install on an empty machine. */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,11 +19,11 @@ export class EmptyApt {
       "APT::Sandbox::User": "root",
     };
     this.#options = Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`]);
-    // A simulation reads this cache, and does not write one.
+    // A simulation reads this cache, but does not write one.
     this.#run("apt-cache", ["gencaches"]);
   }
 
-  /** `name=version` of all packages; undefined: it refuses. */
+  /** `name=version` of all packages; undefined: apt refuses. */
   install(wanted: readonly string[]): Set<string> | undefined {
     const { status, stdout } = this.#run("apt-get", ["--simulate", "-qq", "install", ...wanted]);
     if (status !== 0) return undefined;

@@ -1,4 +1,4 @@
-/** Builds of Debian, by the agent's own code and by KIWI as Debian ships it, from the same packages. */
+/** Builds Debian from the same packages with the agent's own code and with KIWI as Debian ships it. */
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -28,16 +28,16 @@ const limitMs = 3_600_000;
 const machine = { memoryMb: 512, hasCdrom: false, is64Bit: true };
 const signal = () => AbortSignal.timeout(limitMs);
 
-/** JeOS as `oem`, packed as for an upload: from nothing, once more with a small package, and with bare KIWI in two ways. */
+/** Builds JeOS as `oem`, packed for upload: from nothing, again with one more small package, and with bare KIWI in two ways. */
 export async function measureDebianBuild(place: Place): Promise<Figure[]> {
   const packages = ["console-setup"];
   const jeos = debianInput({ release: "bookworm", packages });
   const larger = debianInput({ release: "bookworm", packages: [...packages, "hello"] });
-  // Not below /dev: apt runs in the image's root, which has a /dev of its own.
+  // Not below /dev, because apt runs in the image's root, which has its own /dev.
   const folder = place.folder();
-  const times: Record<"first" | "spared" | "second" | "shipped", Taken[]> = {
+  const times: Record<"first" | "withoutWaits" | "second" | "shipped", Taken[]> = {
     first: [],
-    spared: [],
+    withoutWaits: [],
     second: [],
     shipped: [],
   };
@@ -50,14 +50,14 @@ export async function measureDebianBuild(place: Place): Promise<Figure[]> {
     const bases = await openBaseRoots(join(folder, `bases-${round}`), { maxBytes: Infinity });
     add("first", await buildOurs(jeos, { folder, bases, saved }));
     add("second", await buildOurs(larger, { folder, bases }));
-    add("spared", await buildBare(saved, folder, spared));
+    add("withoutWaits", await buildBare(saved, folder, withoutWaits));
     add("shipped", await buildBare(saved, folder, asShipped));
   }
   const { first } = times;
   return [
     ...figures(
       "JeOS of Debian 12 (oem) from nothing, and bare KIWI with the same waits left out",
-      [first, times.spared],
+      [first, times.withoutWaits],
       1.1,
     ),
     ...figures("the same, and KIWI as Debian 12 ships it", [first, times.shipped], 0.5),
@@ -65,14 +65,14 @@ export async function measureDebianBuild(place: Place): Promise<Figure[]> {
   ];
 }
 
-/** Seconds that a build has taken. */
+/** The seconds that a build took. */
 interface Taken {
   elapsed: number;
-  /** Of all its processes. Other work on this machine makes it longer too, but less. */
+  /** Processor time of all its processes. Other work on this machine affects it less than the elapsed time. */
   processor: number;
 }
 
-/** Begins to count. */
+/** Starts a clock. */
 function stopwatch(): () => Taken {
   const [startedAt, before] = [performance.now(), processorSeconds([process.pid])];
   return () => ({
@@ -142,14 +142,14 @@ interface Bare {
   script(text: string): string;
 }
 
-/** With all that our builds leave out. */
-const spared: Bare = {
+/** With the same waits omitted as in our builds. */
+const withoutWaits: Bare = {
   environment: kiwiEnvironment,
   command: async (path) => (await loadedAhead("kiwi-ng", path)) ?? ["kiwi-ng"],
   script: (text) => text,
 };
 
-/** Debian's own programs, but for the partx that it needs to make disks on some kernels. */
+/** Debian's own programs, except partx: KIWI needs ours to make disks on some kernels. */
 const asShipped: Bare = {
   environment(place, dir) {
     const fixed = join(dir, "fixed");
@@ -183,7 +183,7 @@ async function buildBare(saved: string, folder: string, bare: Bare): Promise<Tak
 const change = (file: string, edit: (text: string) => string): void =>
   writeFileSync(file, edit(readFileSync(file, "utf8")));
 
-/** Programs that close each file that they might have open would take minutes where that may be a million. */
+/** Some programs close every possible file descriptor. With a limit of a million that would take minutes. */
 async function kiwi(command: string[], place: { env: Record<string, string>; cwd: string }): Promise<void> {
   let lastWords = "";
   const exit = await run(...enclosed("prlimit", ["--nofile=1024:", "--", ...command]), {

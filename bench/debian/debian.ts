@@ -1,4 +1,4 @@
-/** The real archive of Debian: import, resolution and search through the API, and the solver's answers beside apt's. */
+/** The real archive of Debian: import, resolution and search through the API, and the solver's answers compared with apt's. */
 import { restClient } from "../../test/acceptance/support/rest.ts";
 import { type Figure, verdict } from "../figure.ts";
 import type { Place } from "../place.ts";
@@ -11,7 +11,7 @@ import { measureParity } from "./parity.ts";
 import { type Codename, releaseOfHost, useRelease } from "./release.ts";
 import { seededSelections } from "./selections.ts";
 
-/** From few hits to thousands, some of two letters. */
+/** From few hits to thousands. Some texts have two letters. */
 const texts = ["apache", "qt", "ssh", "openssh", "nginx", "libreoffice", "django", "xz"];
 const searches = 25;
 const warmUps = 5;
@@ -20,7 +20,7 @@ const changes = 40;
 /** The release of this machine. */
 export const measureDebian = (place: Place): Promise<Figure[]> => measureRelease(place, releaseOfHost());
 
-/** A release whatever this machine's is. */
+/** One release, independent of this machine's. */
 export async function measureDebian13(place: Place): Promise<Figure[]> {
   using _ = await useRelease("trixie", place.folder());
   return await measureRelease(place, "trixie");

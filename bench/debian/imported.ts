@@ -1,4 +1,4 @@
-/** A service that has imported a Debian. */
+/** A service that has imported a release of Debian. */
 import { restClient } from "../../test/acceptance/support/rest.ts";
 import type { Place } from "../place.ts";
 import { type InspectedService, startInspected } from "../software/import-cost.ts";
@@ -9,7 +9,7 @@ import type { DebianCatalogue } from "./mirror.ts";
 export const startWithMirrors = (place: Place, { hosts }: DebianCatalogue): Promise<InspectedService> =>
   startInspected(place.folder(), { host: hosts, cidrs: ["0.0.0.0/0", "::/0"] });
 
-/** Until a template resolves. */
+/** Waits until a template resolves. */
 export async function importCatalogue(service: InspectedService, catalogue: DebianCatalogue): Promise<void> {
   await service.loadCatalogue(catalogue.name, catalogue.content);
   const template = templateOf(catalogue, "");

@@ -6,9 +6,9 @@ import { catalogues, type Codename } from "./release.ts";
 
 export interface DebianCatalogue {
   name: string;
-  /** As a file of `templates/`. */
+  /** In the form of a file of `templates/`. */
   content: { sets: { templates: { applianceId: number; name: string }[] }[]; baseSystem: { bootstrap: string[] } };
-  /** Its mirrors, by commas. */
+  /** Its mirrors, comma-separated. */
   hosts: string;
 }
 

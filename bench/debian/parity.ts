@@ -15,7 +15,7 @@ import { seededSelections } from "./selections.ts";
 const selections = 200;
 const leastShare = 0.75;
 
-/** `base`: what each selection has besides. */
+/** `base`: the packages that each selection has in addition. */
 export async function measureParity(
   { say, folder }: { say: (line: string) => void; folder: string },
   base: readonly string[],

@@ -1,9 +1,9 @@
-/** Packages that a person may choose, at random but the same in each run. */
+/** Random packages that a person may choose, the same in each run. */
 import { readStanzas, packageIndexes, type Stanza } from "../software/debian.ts";
 
 const seed = 1;
 
-/** Half of them one package that no other needs, the others three of these; more often those that need much. */
+/** Half of the selections have one package that no other needs, the rest have three. Prefers packages with many dependencies. */
 export function seededSelections(count: number): string[][] {
   const known = new Map(
     packageIndexes()

@@ -19,7 +19,7 @@ const maxCpuSeconds = 30;
 /** V8 collects garbage only near a limit. Without a limit like Cloudflare's, the figure would include much garbage. */
 const v8Flags = "--max-heap-size=64";
 const sampleEveryMs = 20;
-const ticksPerSecond = 100; // in /proc, whatever the kernel's own tick rate is
+const ticksPerSecond = 100; // in /proc, independent of the kernel's own tick rate
 
 /** Imports the largest repository into a new service. */
 export async function measureImportCost(

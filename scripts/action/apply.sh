@@ -1,4 +1,4 @@
-# Makes the appliance what the file says.
+# Changes the appliance to match the file.
 set -eu
 applied=$RUNNER_TEMP/kiln-applied.json
 kiln apply "$FILE" --json > "$applied" || { code=$?; cat "$applied"; exit "$code"; }

@@ -1,4 +1,4 @@
-# Builds the appliance, and downloads each image with what speaks for it.
+# Builds the appliance, and downloads each image with its attestations.
 set -eu
 builds=$RUNNER_TEMP/kiln-builds.json
 kiln build "$APPLIANCE" ${TYPES:+--type "$TYPES"} --follow --json > "$builds" || { code=$?; cat "$builds"; exit "$code"; }

@@ -1,7 +1,7 @@
 /**
- * Writes the plan of a pull request as its comment, and into the summary of the job. There is one comment for each file: a later
- * plan replaces it. It ends with 1 if the plan cannot be built or the comment cannot be written; if only the permission is
- * missing, it warns, because the summary has the plan too.
+ * Writes the plan as a comment on the pull request and into the summary of the job. Each file has one comment, and a later plan
+ * replaces it. Exits with 1 if the plan cannot be built or the comment cannot be written. If only the permission is missing, it
+ * warns, because the summary has the plan too.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -40,7 +40,7 @@ async function publish() {
     for (const { id } of await earlierComments(`${repository}/issues/${pull.number}/comments?per_page=100`)) {
       const answer = await send("PATCH", `${repository}/issues/comments/${id}`);
       if (answer.ok) return console.log(`Updated comment ${id}.`);
-      // Someone else's comment with our mark, or one that was deleted meanwhile.
+      // Another user's comment with our mark, or one that was deleted in the meantime.
       if (answer.status !== 403 && answer.status !== 404) throw await refusal(answer);
     }
     const answer = await send("POST", `${repository}/issues/${pull.number}/comments`);
@@ -52,12 +52,12 @@ async function publish() {
   }
 }
 
-/** Those with our mark, the newest first. */
+/** The comments with our mark, the newest first. */
 async function earlierComments(first) {
   const found = [];
   for (let url = first; url !== undefined;) {
     const answer = await send("GET", url);
-    // Without the permission to read, there may still be that to write.
+    // The job may be allowed to write comments even if it may not read them.
     if (answer.status === 403 || answer.status === 404) return [];
     if (!answer.ok) throw await refusal(answer);
     found.push(...(await answer.json()).filter((one) => one.body?.startsWith(marker)));
@@ -68,7 +68,7 @@ async function earlierComments(first) {
   return found.toReversed();
 }
 
-/** Repeats what GitHub was too busy for. */
+/** Repeats a request that GitHub was too busy to answer. */
 async function send(method, url) {
   for (let attempt = 0; ; attempt++) {
     const answer = await fetch(url, {
@@ -84,7 +84,7 @@ async function send(method, url) {
     }).catch((error) => error);
     const isLost = answer instanceof Error;
     const isBusy = answer.status === 429 || answer.status === 503;
-    // What was lost on the way may have been done: a second comment would stay.
+    // A request without an answer may have succeeded. Repeating it could leave a second comment.
     const mayRepeat = isBusy || (method !== "POST" && (isLost || answer.status >= 500));
     const pause = pausesMs[attempt];
     if (!mayRepeat || pause === undefined) {

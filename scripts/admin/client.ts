@@ -76,11 +76,11 @@ const Acceptance = z.object({
 });
 
 const Health = z.object({
-  /** Whether work flows; the service answers in either case. */
+  /** Whether the service makes progress. It answers in either case. */
   ok: z.boolean(),
   version: z.string(),
   wasm: z.literal(true),
-  /** A service that a deploy has not replaced yet gives none. */
+  /** Absent in an older service, before its next deploy. */
   reasons: z.array(z.object({ code: z.string(), message: z.string() })).default([]),
 });
 const NewAccount = z.object({ username: z.string(), apiKey: z.string(), password: z.string().nullish() });
@@ -198,7 +198,7 @@ function fileCalls(ask: ReturnType<typeof asker>) {
   };
 }
 
-/** What monitoring reads too. The answer of a service in trouble is 503 with the reasons. */
+/** The health check that monitoring also reads. A service in trouble answers 503 with the reasons. */
 function watchCalls(url: string, send: ReturnType<typeof sender>) {
   return {
     health: async () => {

@@ -4,7 +4,7 @@ import type { AdminClient } from "./client.ts";
 
 const shownRows = 20;
 
-/** Encrypts with the first key what another one has encrypted. */
+/** Encrypts values of other keys again, with the first key. */
 export async function reencrypt(admin: AdminClient): Promise<void> {
   const changed = await walk(admin, "reencrypt");
   print(

@@ -16,12 +16,12 @@ const stagingName = /^backup-(\d+)$/;
 
 export type Backup = Manifest & { stoodStillMs: number };
 
-/** Archives everything in a state directory that cannot be made again. The service may be running. */
+/** Archives everything in a state directory that cannot be recreated. The service may be running. */
 export async function backUp(state: string, file: string): Promise<Backup> {
   if (existsSync(file)) throw new Complaint(`${file} exists already. Name a new file.`);
   if (!existsSync(dirname(file))) throw new Complaint(`There is no folder ${dirname(file)}.`);
   if (!existsSync(secretsFile(state))) throw new Complaint(`${state} is not the state directory of a Kiln.`);
-  // The lock prevents that a service starts and writes meanwhile.
+  // The lock prevents a service from starting and writing during the backup.
   const isRunning = (await holderOf(state)) !== undefined;
   const lock = isRunning ? undefined : await lockState(state);
   removeStaleStagings(state);

@@ -6,8 +6,7 @@ import { Complaint } from "../launch/complaint.ts";
 import { atOneMoment, type Moment } from "./one-moment.ts";
 
 // The folder `worker` of a state directory has miniflare's files: a SQLite database for D1, one for the bucket, one for each
-// Durable
-// Object and one with the alarms of each class, all in WAL mode. A blob is a file that never changes.
+// Durable Object, and one with the alarms of each class. All are in WAL mode. A blob is a file that never changes.
 const d1Folder = "d1/miniflare-D1DatabaseObject";
 const bucketFolder = "r2/miniflare-R2BucketObject";
 export const blobsFolder = "r2/kiln/blobs";
@@ -73,7 +72,7 @@ function lookAt(worker: string, into: string, sources: readonly Source[]) {
   }
 }
 
-/** In WAL mode, a read transaction sees the database as it was at the begin of the transaction. */
+/** In WAL mode, a read transaction sees the database as it was when the transaction began. */
 function openAsNow(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true });
   database.exec("BEGIN");

@@ -26,7 +26,7 @@ const worker = (name: string) => `/workers/scripts/${encodeURIComponent(name)}`;
 
 export type Cloudflare = ReturnType<typeof cloudflareApi>;
 
-/** The calls with which deploy reads an account, because wrangler has no machine-readable output for them. They change nothing. */
+/** Calls that read an account and change nothing. wrangler has no machine-readable output for them. */
 export function cloudflareApi(accountId: string, headers: Record<string, string>, env: NodeJS.ProcessEnv) {
   const base = env["CLOUDFLARE_API_BASE_URL"] || "https://api.cloudflare.com/client/v4";
   const ask = <T>(path: string, Result: z.ZodType<T>, init: RequestInit = {}) =>
@@ -75,7 +75,7 @@ export async function opensQueue(token: string, of: { accountId: string; queueId
   }
 }
 
-/** Undefined if Cloudflare says that there is no such thing. */
+/** Undefined if Cloudflare says that it does not exist. */
 async function orMissing<T>(answer: Promise<T>, text?: RegExp): Promise<T | undefined> {
   try {
     return await answer;

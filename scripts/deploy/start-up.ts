@@ -8,7 +8,7 @@ const tries = 3;
 type Given = { date: string; flags: string[]; vars: Record<string, string> };
 
 /**
- * The processor time in ms that workerd needs to start the bundle, in addition to that of an empty Worker; the best of three. The
+ * The processor time in ms that workerd needs to start the bundle, beyond that of an empty Worker; the best of three. The
  * Worker checks its variables when it starts, so they are those of the configuration.
  */
 export async function startUpMs(folder: string, { date, flags, vars }: Given): Promise<number> {

@@ -1,17 +1,17 @@
 import { Complaint } from "../launch/complaint.ts";
 import { print, seconds } from "../launch/progress.ts";
 
-/** One thing that deploy takes care of. Both functions may run any number of times, in any state that an interruption left. */
+/** A step of a deployment. Both functions may run any number of times, in any state that an interruption left. */
 export type Step = {
   name: string;
-  /** Whether nothing is to do. Changes nothing; false while something is missing that an earlier step makes. */
+  /** Whether there is nothing to do. Changes nothing. False while the result of an earlier step is missing. */
   isDone(): Promise<boolean>;
   do(): Promise<void>;
-  /** Without it, later steps cannot be looked at. */
+  /** Later steps cannot be checked until this one is done. */
   opensTheRest?: true;
 };
 
-/** Does what is not done, in order. A step that does not take is a Complaint: the next run continues there. */
+/** Runs the unfinished steps in order. A step that is still not done afterwards is a Complaint; the next run continues there. */
 export async function walk(steps: readonly Step[]): Promise<void> {
   for (const step of steps) {
     if (await step.isDone()) {

@@ -27,8 +27,8 @@ export type AgentOptions = {
 };
 
 /**
- * As many testdrives as the Worker's variables allow one account: this is the only agent, so fewer would break the limit's
- * promise. At least one, which is the agent's minimum.
+ * As many testdrives as the Worker's variables allow one account: this is the only agent, so with fewer the account could not
+ * reach its limit. At least one, which is the agent's minimum.
  */
 export const testdriveSlotsOf = (vars: Record<string, unknown>): number =>
   Math.max(1, Number(vars["MAX_TESTDRIVES_PER_ACCOUNT"]) || 0);

@@ -2,7 +2,7 @@ import { command } from "./command.ts";
 import { isDebian } from "./host-packages.ts";
 import { warn } from "./progress.ts";
 
-/** An HTTP proxy of this machine's apt, and the hosts that apt asks through it. */
+/** An HTTP proxy of this machine's apt, and the hosts that apt reaches through it. */
 export type AptProxy = {
   /** `HOST:PORT` */
   address: string;

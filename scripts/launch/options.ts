@@ -20,7 +20,7 @@ export type LaunchOptions = {
   allowHosts: GivenHost[];
   /** Offers Debian in addition to Tiny Linux. */
   withDebian: boolean;
-  /** URL of the archive; undefined: where this machine's apt gets its packages. */
+  /** URL of the archive; undefined: the mirror of this machine's apt. */
   debianMirror: string | undefined;
   /** IP addresses. */
   trustedProxies: string[];

@@ -18,8 +18,8 @@ export type Summary = {
 const wantedTypes = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"];
 
 /**
- * Prints the end of a start: everything that a new user needs for the first call. What is not printed to a terminal is stored, by
- * a service manager or a CI job, for others to read: then it has no secrets.
+ * Prints everything that a new user needs for the first call. Without a terminal it prints no secrets, because a service manager
+ * or a CI job stores the output where others can read it.
  */
 export function showSummary(summary: Summary): void {
   const { url, baseUrl, account, stateDirectory, startedAt } = summary;

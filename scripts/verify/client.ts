@@ -43,7 +43,7 @@ export function apiClient({ url, username, api_key: apiKey }: Ready, signal: Abo
     addPackage: async (appliance: number, name: string): Promise<void> => {
       await call(`POST /appliances/${appliance}/cmd/add_package`, z.unknown(), { name });
     },
-    /** Sentences that say why it cannot be built; none: it can. */
+    /** Messages that say why it cannot be built; empty: it can. */
     issuesOf: async (appliance: number): Promise<string[]> => {
       const { status } = await call(`GET /appliances/${appliance}/status`, Status);
       return status.state === "ok" ? [] : (status.issues ?? []).map(({ text }) => text);

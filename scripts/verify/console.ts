@@ -1,13 +1,13 @@
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The most that is remembered of what a machine prints. */
+/** Characters of a machine's output that are stored. */
 const maxCharacters = 4 * 1024 * 1024;
 const shownCharacters = 400;
-/** A serial line that passes from getty to login and to a shell may lose characters that arrive meanwhile. */
+/** While a serial line passes from getty to login and to a shell, characters that arrive may be lost. */
 const beforeTypingMs = 2_000;
 
-/** The serial line of a machine: what it prints, and what is typed there. */
+/** The serial line of a machine, to read its output and to type. */
 export class SerialConsole {
   #said = "";
   readonly #keyboard: Writable;
@@ -29,7 +29,7 @@ export class SerialConsole {
     });
   }
 
-  /** Waits until the machine has printed this after the place `from`, and returns the match. */
+  /** Waits until the machine prints this after the position `from`, and returns the match. */
   async says(what: RegExp, { within, from = 0 }: { within: number; from?: number }): Promise<RegExpExecArray> {
     const late = sleep(within * 1000, "late", { ref: false });
     for (;;) {
@@ -41,7 +41,7 @@ export class SerialConsole {
     }
   }
 
-  /** Types a line. Returns the place where the answer begins. */
+  /** Types a line. Returns the position where the answer begins. */
   async type(line: string): Promise<number> {
     await sleep(this.#beforeTypingMs);
     const from = this.#said.length;

@@ -20,11 +20,11 @@ type GuestStart = {
   memoryMb: number;
   accel: Accel;
   ports: readonly number[];
-  /** Ends the machine, and so whatever waits for its serial line. */
+  /** Ends the machine, and so everything that waits for its serial line. */
   signal: AbortSignal;
 };
 
-/** Starts a machine of our own: its serial line can be typed to, which a testdrive's cannot. */
+/** Starts a machine with a serial line to type on. A testdrive's serial line can only be read. */
 export async function startGuest(start: GuestStart): Promise<Guest> {
   const { boot, firmware, memoryMb, accel, ports, signal } = start;
   const own = new Map<number, number>();

@@ -7,7 +7,7 @@ import { Complaint } from "../launch/complaint.ts";
 import { importsOf } from "../launch/debian.ts";
 import { projectRoot } from "../launch/project.ts";
 
-/** The launcher offers one release of Debian after the other, each when the imports before it have ended. */
+/** The launcher offers the releases of Debian one after the other, each after the previous imports have ended. */
 const offerSeconds = 900;
 const lookEveryMs = 1_000;
 
@@ -22,12 +22,12 @@ export async function importRepositories(
 ): Promise<string> {
   const known = async () => (await admin.catalogues()).find((one) => one.name === name);
   if (packageTypeOfBase(baseSystem) === "rpm" && !(await known())) {
-    // As the file has it: the service reads it by the same schema.
+    // In the form of the file, because the service reads it with the same schema.
     await admin.loadCatalogue(name, readCatalogue(join(projectRoot, "templates", `${name}.json`)));
   }
   const until = Date.now() + within * 1000;
   while (!(await known())) {
-    if (Date.now() > until) throw new Complaint(`After ${within} s the service does not offer ${name}.`);
+    if (Date.now() > until) throw new Complaint(`The service does not offer ${name} after ${within} s.`);
     await sleep(lookEveryMs, undefined, { signal });
   }
   const problems = await importsOf(admin, name, signal);

@@ -4,7 +4,7 @@ import type { TemplatePromises } from "#model/catalogue";
 import { Complaint } from "../launch/complaint.ts";
 import type { Shell } from "./shell.ts";
 
-/** A service may start after the login prompt is there. */
+/** A service may start after the login prompt appears. */
 const serviceSeconds = 240;
 const commandSeconds = 300;
 const answerSeconds = 20;
@@ -14,12 +14,12 @@ type BootedSystem = {
   shell: Shell;
   /** The port of this host's loopback that leads to a port of the system. */
   portOf: (port: number) => number;
-  /** How many seconds a service has. */
+  /** Seconds that a service has to start. */
   within?: number;
   signal?: AbortSignal;
 };
 
-/** Checks what a template promises of a booted system. Returns what was seen; a broken promise is a Complaint. */
+/** Checks a booted system against the promises of its template. Returns the results; a broken promise is a Complaint. */
 export async function checkPromises(
   { units, ports, commands }: TemplatePromises,
   { shell, portOf, within = serviceSeconds, signal }: BootedSystem,

@@ -1,14 +1,14 @@
 import { seconds } from "../launch/progress.ts";
 import { table, tablesIn } from "./tables.ts";
 
-/** One thing that was tried. */
+/** One step that was tried. */
 export type Step = {
   /** A template and a format, or the base system itself. */
   of: string;
   what: string;
   outcome: "passed" | "failed" | "not possible";
   ms: number;
-  /** What was seen, or why it failed. */
+  /** The result, or why the step failed. */
   detail: string;
 };
 
@@ -29,8 +29,8 @@ const stepHead = ["What", "Step", "Result", "Time", "Seen", "Run"];
 const longestDetail = 500;
 
 /**
- * The report as Markdown. `earlier` is the report that is there already: its lines stay, with the run that saw them, unless
- * this run tried the same thing.
+ * The report as Markdown. `earlier` is the existing report. Its lines stay, with the run that wrote them, unless this run tried
+ * the same thing.
  */
 export function reportOf({ title, base, startedAt, machine, steps }: Verified, earlier = ""): string {
   const run = startedAt.toISOString().slice(0, 16).replace("T", " ");

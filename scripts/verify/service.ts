@@ -6,13 +6,13 @@ import { freePort } from "./free-port.ts";
 import { readReady, readyFile, type Ready } from "../launch/ready-file.ts";
 import { projectRoot } from "../launch/project.ts";
 
-/** A first start also makes Tiny Linux, and installs what a host lacks. */
+/** The first start also builds Tiny Linux, and installs missing packages on the host. */
 const startSeconds = 900;
 const lookEveryMs = 200;
 
 export type VerifiedService = AsyncDisposable & { ready: Ready };
 
-/** Uses the service that runs in the state directory, or starts one there, which is stopped at the end. */
+/** Uses the service that runs in the state directory, or starts one and stops it at the end. */
 export async function openService(state: string, options: readonly string[]): Promise<VerifiedService> {
   const running = existsSync(readyFile(state)) ? readReady(state) : undefined;
   if (running) return { ready: running, [Symbol.asyncDispose]: async () => {} };

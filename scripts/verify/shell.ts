@@ -2,7 +2,7 @@ import type { SerialConsole } from "./console.ts";
 
 export type Credentials = { name: string; password: string };
 
-/** How long a step of a login may take on a machine whose processor is emulated. */
+/** Time limit of a step of a login, long enough for an emulated processor. */
 const loginSeconds = 240;
 
 /** A shell on a serial line. */
@@ -21,13 +21,13 @@ export class Shell {
     await console.says(/pass\w* ?: ?$/im, { within: loginSeconds, from: typedName });
     await console.type(password);
     const shell = new Shell(console);
-    // Neither echo nor prompt may be taken for an answer.
+    // So that neither an echo nor a prompt looks like an answer.
     await console.type("stty -echo; PS1=; PS2=; bind 'set enable-bracketed-paste off' 2> /dev/null");
     await shell.run("true", loginSeconds);
     return shell;
   }
 
-  /** Runs one line, and returns its exit code and what it printed. */
+  /** Runs one line, and returns its exit code and output. */
   async run(line: string, within = loginSeconds): Promise<{ code: number; printed: string }> {
     const mark = `kiln-${++this.#asked}`;
     // The quotes keep an echo of the line from looking like the answer.

@@ -11,7 +11,7 @@ export class StepRecord {
     this.#signal = signal;
   }
 
-  /** Does one step. Undefined: it failed, and the record says why. `seen` makes the sentence of the report. */
+  /** Runs one step. Undefined: it failed, and the record says why. `seen` makes the text for the report. */
   async step<T>(
     { of, what, seen }: { of: string; what: string; seen: (result: T) => string },
     work: () => Promise<T>,
@@ -36,12 +36,12 @@ export class StepRecord {
     }
   }
 
-  /** Something outside of all steps ended the verification. */
+  /** An error outside all steps ended the verification. */
   fail(of: string, why: string): void {
     this.steps.push({ of, what: "verify", outcome: "failed", ms: 0, detail: why });
   }
 
-  /** What the base system says that it cannot have. */
+  /** Records something that the base system does not support. */
   cannot({ of, what }: Pick<Step, "of" | "what">, why: string): void {
     this.steps.push({ of, what, outcome: "not possible", ms: 0, detail: why });
   }

@@ -1,7 +1,7 @@
 /** A line of a table, by the heads of its columns. */
 type Line = Record<string, string>;
 
-/** A table of Markdown. A line without one of the columns has an empty cell there. */
+/** A Markdown table. If a line lacks a column, its cell is empty. */
 export const table = (head: readonly string[], lines: readonly Line[]): string =>
   [head, head.map(() => "---"), ...lines.map((line) => head.map((name) => line[name] ?? ""))]
     .map((cells) => `| ${cells.map(cell).join(" | ")} |`)
@@ -16,7 +16,7 @@ function linesOf(block: string): Line[] {
   return lines.map((cells) => Object.fromEntries(head.map((name, column) => [name, cells[column] ?? ""])));
 }
 
-/** A cell has one line, and no bar of its own. So " | " is only between cells. */
+/** A cell is one line without a bar, so " | " appears only between cells. */
 const cell = (text: string): string => text.trim().replaceAll(/\s+/g, " ").replaceAll("|", "\\|");
 
 const cellsOf = (line: string): string[] =>

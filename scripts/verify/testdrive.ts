@@ -27,7 +27,7 @@ export async function watchTestdrive(
     while (!loginPrompt.test(existsSync(log) ? readFileSync(log, "latin1").replaceAll("\r", "") : "")) {
       if (gone !== undefined) throw new Complaint(`The testdrive ended before its login prompt: ${gone}`);
       if (Date.now() > until)
-        throw new Complaint(`After ${bootSeconds} s there is no login prompt on the serial line.`);
+        throw new Complaint(`There is no login prompt on the serial line after ${bootSeconds} s.`);
       await sleep(lookEveryMs, undefined, { signal });
     }
   } finally {

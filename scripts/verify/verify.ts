@@ -23,14 +23,14 @@ import { bootSeconds, loginPrompt, watchTestdrive } from "./testdrive.ts";
 
 type Template = Catalogue["sets"][number]["templates"][number];
 
-/** What the steps of one run share. */
+/** The data that the steps of one run share. */
 type Run = {
   catalogue: Catalogue;
   options: VerifyOptions & { state: string };
   record: StepRecord;
   client: Client;
   accel: Accel;
-  /** Where images are made, in words. */
+  /** Where images are built, in words. */
   builders: string;
   signal: AbortSignal;
 };
@@ -38,7 +38,7 @@ type Run = {
 export const catalogueOf = (base: string): Catalogue =>
   Catalogue.parse(readCatalogue(join(projectRoot, "templates", `${base}.json`)));
 
-/** Imports, resolves, builds and boots; each step goes to the record. */
+/** Imports, resolves, builds and boots. Adds each step to the record. */
 export async function verify(
   catalogue: Catalogue,
   options: Run["options"],

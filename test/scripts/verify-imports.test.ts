@@ -27,6 +27,6 @@ it("waits until the launcher offers the release", async () => {
 it("says that a service does not offer the release", async () => {
   const admin = adminThatAnswers(["debian-12", "debian-12", "debian-12"]);
   await expect(importRepositories(admin, debian, { signal, within: -1 })).rejects.toThrow(
-    new Complaint("After -1 s the service does not offer debian-13."),
+    new Complaint("The service does not offer debian-13 after -1 s."),
   );
 });

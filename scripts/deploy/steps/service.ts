@@ -14,7 +14,7 @@ const file = (agent: string) => `agent-${agent}.json`;
 const lookEveryMs = 2_000;
 const Repositories = z.looseObject({ repositories: z.array(z.looseObject({ url: z.string() })) });
 
-/** The first account, base system and agent. A service that has one, by whatever name, keeps it. */
+/** Creates the first account, base system and agent. Skips each one that the service already has, under any name. */
 export function serviceSteps(deployment: Deployment): Step[] {
   return [accountStep(deployment), baseStep(deployment), agentStep(deployment)];
 }
