@@ -21,7 +21,7 @@ interface Applying {
 
 export const definitions = [
   command("export [appliance] [target]", {
-    summary: "Write all that an appliance says as a file for git",
+    summary: "Write an appliance as a file that you can keep in git",
     details:
       "The file is NAME.yaml, in this folder if you name none. Everything but short text goes into a folder next to it. " +
       "Without an appliance, it writes a file for each of yours. Passwords are never written.",
@@ -69,7 +69,7 @@ export const definitions = [
   }),
   command("apply <file>", {
     tool: "writes",
-    summary: "Make an appliance what a file says, all of it or nothing",
+    summary: "Change an appliance to what a file says, completely or not at all",
     details:
       "If you have no appliance of the file's name, it makes one. It is refused if something else changes the appliance " +
       "meanwhile. What cannot be installed is not applied; --force applies it all the same.",

@@ -14,7 +14,7 @@ import { count, table } from "../output/table.ts";
 
 export const imports = [
   command("import <file> [target]", {
-    summary: "Write a KIWI description, or the manifest of a build, as a file for git",
+    summary: "Write a KIWI description, or the manifest of a build, as a file that you can keep in git",
     details:
       "Reads config.xml or NAME.kiwi, with config.sh and the folder root/ next to it, and lists what an appliance has no word " +
       "for. The file is NAME.yaml, in this folder if you name none: look at it, then `kiln apply` it. Passwords become names of " +
