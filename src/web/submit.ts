@@ -120,7 +120,7 @@ async function doneOnce(
     .update(JSON.stringify([once, sent.action, sent.form, sent.values, contents]))
     .digest("hex");
   const key = `page ${requestSha256}`;
-  const claimed = await claimKey(store, { accountId: c.var.account.id, key, requestSha256 });
+  const claimed = await whenFree(() => claimKey(store, { accountId: c.var.account.id, key, requestSha256 }));
   if ("answer" in claimed) {
     if (claimed.answer.body === null) throw new Refusal("unknown_error", { message: shownOnce });
     return Done.parse(JSON.parse(claimed.answer.body));
@@ -139,6 +139,21 @@ async function doneOnce(
   });
   if (result === undefined) throw thrown;
   return result;
+}
+
+const [pauseMs, pauses] = [250, 40];
+
+/** A browser shows the answer to the second click, so that one waits until the first is done. */
+async function whenFree<T>(claim: () => Promise<T>, left = pauses): Promise<T> {
+  try {
+    return await claim();
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.reason !== "repeated") throw error;
+    if (left === 0)
+      throw new Refusal("unknown_error", { message: "This is still being done. Look again in a moment." });
+    await scheduler.wait(pauseMs);
+    return await whenFree(claim, left - 1);
+  }
 }
 
 const shownOnce = "This was already done. Its secret was shown then, and is not shown again.";

@@ -74,10 +74,11 @@ describe("the files page", () => {
     const fields = { ...(await token()), once: crypto.randomUUID(), path: "/etc" };
     const send = () => upload(id, fields, new File(["hello"], "motd"));
 
-    const statuses = (await Promise.all([send(), send()])).map(({ status }) => status);
+    const [first, second] = await Promise.all([send(), send()]);
 
-    // The second is told that the first is still at work, or gets its answer.
-    expect(statuses).toContain(303);
+    expect([first.status, second.status]).toEqual([303, 303]);
+    expect(second.headers.get("location")).toBe(first.headers.get("location"));
+    expect((await files(id)).querySelectorAll("#main .rows summary").length).toBe(1);
     expect(await contentCount()).toBe(before + 1);
   });
 
