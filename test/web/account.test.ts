@@ -61,12 +61,12 @@ describe("/account", () => {
   });
 });
 
-describe("/account/storage", () => {
-  const rowsOf = async (path: string) =>
-    [...(await pageOf(firefox.get(path))).querySelectorAll("[aria-labelledby=images] tbody tr")].map(
-      (row) => /^Kiosk \d+\.\d+\.\d+|[\d,]+ MB|In the gallery/g[Symbol.match](row.textContent ?? "") ?? [],
-    );
+const rowsOf = async (path: string) =>
+  [...(await pageOf(firefox.get(path))).querySelectorAll("[aria-labelledby=images] tbody tr")].map(
+    (row) => /^Kiosk \d+\.\d+\.\d+|[\d,]+ MB|In the gallery/g[Symbol.match](row.textContent ?? "") ?? [],
+  );
 
+describe("/account/storage", () => {
   it("shows what is stored by kind, as the API does", async () => {
     await bootableBuild(tux, { fileSize: 3_000_000_000 });
     const page = await pageOf(firefox.get("/account/storage"));

@@ -7,6 +7,7 @@ import { addRepository } from "#storage/repositories";
 import { browser, browserWith, sessionOf, statusOf } from "../support/browser.ts";
 import { operate, signedIn, visit, withKey, type Client } from "../support/client.ts";
 import { pageOf, textOf } from "../support/html.ts";
+import { fakeAgent } from "../support/fake-agent.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bootableBuild, db, dial } from "../support/testdrives.ts";
 
@@ -29,6 +30,11 @@ const agentOf = async (name: string) => {
 
 const statusOfBuild = async (build: number) =>
   (await env.DB.prepare("SELECT status FROM builds WHERE id = ?").bind(build).first<{ status: string }>())?.status;
+
+const runningBuilds = async () => {
+  const answer = await operate("GET", "/queue/running");
+  return (await answer.json<{ builds: { id: number; username: string; status: string }[] }>()).builds;
+};
 
 /** What the operator tells those who are not signed in. */
 const said = async (path: string) =>
@@ -134,6 +140,23 @@ describe("/service", () => {
     expect((await operate("POST", `/queue/failures/${again?.id}/again`)).status).toBe(400);
     expect((await operate("DELETE", "/queue/x")).status).toBe(400);
     expect((await send("/service/builds/999999/cancel")).status).toBe(404);
+  });
+
+  it("ends a build that an agent has, for whoever it is, and the agent is told", async () => {
+    const tux = await signedIn();
+    const build = await startBuild(tux, await createAppliance(tux));
+    const attempt = await (await fakeAgent()).claimsBuild(build);
+    expect(await runningBuilds()).toContainEqual(
+      expect.objectContaining({ id: Number(build), username: tux.username, status: "running" }),
+    );
+    const panel = "[aria-labelledby=running] tbody";
+    expect(textOf(await pageOf(firefox.get("/service")), panel)).toContain(tux.username);
+    expect((await send(`/service/builds/${build}/cancel`)).status).toBe(303);
+    expect(textOf(await pageOf(firefox.get("/service")), "#result")).toBe("The build is cancelled.");
+    expect(await statusOfBuild(Number(build))).toBe("cancelled");
+    expect((await runningBuilds()).map(({ id }) => id)).not.toContain(Number(build));
+    expect((await attempt.finishes()).status).not.toBe(200);
+    expect(await statusOfBuild(Number(build))).toBe("cancelled");
   });
 
   it("has a repository with a problem read again now", async () => {

@@ -32,7 +32,7 @@ export const Panel = ({ id, title, count, hint, isFlush, look = "", children }: 
 export const Facts = ({ of: facts }: { of: readonly (readonly [name: string, value: Child | undefined])[] }) => (
   <dl class="facts">
     {facts.map(([name, value]) =>
-      value === undefined || value === "" ? null : (
+      value === undefined || value === null || value === false || value === "" ? null : (
         <>
           <dt>{name}</dt>
           <dd>{value}</dd>

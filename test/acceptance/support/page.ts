@@ -47,9 +47,10 @@ export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env["KILN_PICTURES"];
   if (!folder) return;
   await page.screenshot({ path: join(folder, `${name}.png`) });
-  await page.emulateMedia({ colorScheme: "dark" });
+  // Without motion, so that no colour is on its way to another.
+  await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
   await page.screenshot({ path: join(folder, `${name}-dark.png`) });
-  await page.emulateMedia({ colorScheme: null });
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
 }
 
 /** Number of colours on the console's canvas; a blank one has a single colour. */

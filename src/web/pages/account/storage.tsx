@@ -100,8 +100,12 @@ const Row = ({ image: { id, applianceId, name, version, imageType, completedAt, 
         {name} {version}
       </a>{" "}
       <TypeBadge type={imageType} />
+      {completedAt && (
+        <p class="sub">
+          <Moment at={completedAt} />
+        </p>
+      )}
     </th>
-    <td class="quiet">{completedAt && <Moment at={completedAt} />}</td>
     <td class="num">{size(bytes)}</td>
     <td class="actions">
       {isPublished ? (

@@ -86,7 +86,7 @@ const Figures = ({ seen: { snapshot, agents, failures } }: { seen: Seen }) => {
     {
       words: "Failed in a day",
       value: number(today.length),
-      more: `${today.filter(({ status }) => status === "error").length} by the service`,
+      more: today.length > 0 && `${today.filter(({ status }) => status === "error").length} by the service`,
     },
     { words: "Agents", value: number(agents.filter(({ isAlive }) => isAlive).length), more: `of ${agents.length}` },
     ...(stored === undefined ? [] : [{ words: "Stored by accounts", value: size(stored), more: false }]),
