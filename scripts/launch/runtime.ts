@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Log, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
 import { pauseAfter } from "./back-off.ts";
-import { keepingSignals } from "./keeping-signals.ts";
 import { warn } from "./progress.ts";
 
 const checkEveryMs = 500;
@@ -75,4 +74,15 @@ class FileLog extends Log {
   protected override log(message: string): void {
     this.#append(message);
   }
+}
+
+/** Removes miniflare's signal listeners, which would end this process at the first signal instead of stopping in order. */
+function keepingSignals<T>(make: () => T): T {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const ours = new Set(signals.flatMap((signal) => process.listeners(signal)));
+  const made = make();
+  for (const signal of signals) {
+    for (const listener of process.listeners(signal)) if (!ours.has(listener)) process.off(signal, listener);
+  }
+  return made;
 }

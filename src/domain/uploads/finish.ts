@@ -5,7 +5,7 @@ import type { OutsideEnv } from "#domain/outside";
 import { Refusal } from "#domain/refusal";
 import { stageStoredUpload } from "#domain/rpms/staging";
 import { addUpload, findUpload } from "#domain/rpms/upload";
-import { expiryOf } from "#domain/uploads/expiry";
+import { expiryOf } from "#domain/uploads/lease";
 import type { Received } from "#domain/uploads/received";
 import type { Account } from "#storage/accounts";
 import { measureBlob } from "#storage/blob-writer";

@@ -28,3 +28,8 @@ export const isBusy = () =>
     reason: "busy",
     message: "Another request is writing this upload. Wait for it to end.",
   });
+
+/** How long an upload exists after its last bytes. */
+const patienceMs = 24 * 60 * 60_000;
+
+export const expiryOf = (now: number): Date => new Date(now + patienceMs);

@@ -1,9 +1,8 @@
 import type { Place } from "#domain/place";
-import { isBusy } from "#domain/uploads/lease";
+import { expiryOf, isBusy } from "#domain/uploads/lease";
 import { PartBuffer, partBytes } from "#storage/part-buffer";
 import { deleteTail, readTail, putTail, putUploadPart, tailBytes } from "#storage/resumable-blobs";
 import { listParts, recordProgress, type ResumableUpload, type StoredPart } from "#storage/resumable-uploads";
-import { expiryOf } from "#domain/uploads/expiry";
 
 type Stores = Place<Pick<Env, "BLOBS">>;
 

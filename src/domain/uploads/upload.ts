@@ -7,8 +7,7 @@ import type { FileMetadata } from "#domain/contents/overlay-file-metadata";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { checkBaseSystem } from "#domain/rpms/upload";
-import { expiryOf } from "#domain/uploads/expiry";
-import { withLease } from "#domain/uploads/lease";
+import { expiryOf, withLease } from "#domain/uploads/lease";
 import type { Database } from "#storage/db";
 import { closeBlob, discardBlob, openBlob } from "#storage/resumable-blobs";
 import {
