@@ -1,6 +1,6 @@
 import { Log, LogLevel, Miniflare, convertV4MiniflareOptions, type V4MiniflareOptions } from "miniflare";
 import { bundleWorker } from "../scripts/launch/bundle.ts";
-import { keepingSignals } from "../scripts/launch/keeping-signals.ts";
+import { keepingSignals } from "../scripts/launch/runtime.ts";
 
 export interface ConstantWorker {
   /** Answers immediately. */

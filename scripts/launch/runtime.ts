@@ -77,7 +77,7 @@ class FileLog extends Log {
 }
 
 /** Removes miniflare's signal listeners, which would end this process at the first signal instead of stopping in order. */
-function keepingSignals<T>(make: () => T): T {
+export function keepingSignals<T>(make: () => T): T {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const ours = new Set(signals.flatMap((signal) => process.listeners(signal)));
   const made = make();
