@@ -71,13 +71,13 @@ async function makePxeTree(built: Extract<Product, { format: "net" }>, dir: stri
   await writeFile(join(dir, "pxelinux.cfg", "default"), pxelinux(name));
 }
 
-/** For `root=live:` with a URL see dracut.cmdline(7), "Booting live images". */
+/** See dracut.cmdline(7), "Booting live images". dracut mounts a squashfs that is itself the root only below an overlay. */
 const pxelinux = (name: string) => `# An example: replace SERVER by the web server that has ${name}.squashfs.
 default ${name}
 label ${name}
   kernel linux
   initrd initrd
-  append root=live:http://SERVER/${name}.squashfs ip=dhcp rd.neednet=1 console=tty0 console=ttyS0,115200
+  append root=live:http://SERVER/${name}.squashfs ip=dhcp rd.neednet=1 rd.live.overlay.overlayfs=1 console=tty0 console=ttyS0,115200
 `;
 
 async function nameMedium(path: string, name: string, signal: AbortSignal): Promise<PackedImage> {

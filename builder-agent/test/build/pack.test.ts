@@ -83,6 +83,14 @@ describe("packImage", () => {
     if (imageType === "oemiso") expect(await readFile(image.path, "utf8")).toMatch(/^Kiosk.*\.install\.iso/);
   });
 
+  it("has dracut fetch the root of net, and mount it below an overlay", async () => {
+    await using dir = await temporaryDir();
+    const { folder } = await packed(dir.path, "net", "net");
+    expect(readFileSync(join(folder, "pxelinux.cfg", "default"), "utf8")).toMatch(
+      /append root=live:http:.*\/Kiosk\.built\.squashfs .*rd\.live\.overlay\.overlayfs=1 /,
+    );
+  });
+
   it("describes the appliance's machine for VMware", async () => {
     await using dir = await temporaryDir();
     const { folder } = await packed(dir.path, "vmx", "disk");

@@ -1,0 +1,32 @@
+/** How config.sh has dracut make the initial archive of a Debian image, run on this host. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { imagesIn } from "./image-root.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "kiln-image-debian-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const inImage = imagesIn(dir);
+const debian = { release: "bookworm", sources: [], keys: [] };
+const program = (name: string) => `printf '#!/bin/sh\n' > /usr/bin/${name}; chmod 755 /usr/bin/${name}`;
+const livenet = "mkdir -p /usr/lib/dracut/modules.d/90livenet";
+
+/** What dracut is told to add, where these commands have installed it. */
+const added = (...installed: string[]): string[] =>
+  inImage(
+    { debian },
+    "cat /etc/dracut.conf.d/* | sed -n 's/^add_dracutmodules+=//p'",
+    ["rm -f /usr/bin/curl /usr/sbin/locale-gen", program("dracut"), ...installed].join("\n"),
+  )
+    .trim()
+    .split("\n");
+
+it("can fetch its root from a web server if it has what that takes", () => {
+  expect(added(livenet, program("curl"))).toEqual(['" bash "', '" network-legacy livenet "']);
+});
+
+it("fetches no root without a program for that", () => {
+  expect(added(livenet)).toEqual(['" bash "']);
+});
