@@ -56,7 +56,9 @@ const limits = ({ memoryMb, diskBytes }: GuestMachine): string[] => [
 
 /** Exported for its test. */
 export function qemuArguments({ accel, memoryMb, cpus }: GuestMachine): string[] {
-  const kernelWords = ["console=ttyS0", "quiet", "panic=-1", "mitigations=off", "random.trust_cpu=on", "tsc=reliable"];
+  // On a busy host an emulated timer may be late: the kernel would take it for a broken one, and panic.
+  const clocks = ["tsc=reliable", "no_timer_check"];
+  const kernelWords = ["console=ttyS0", "quiet", "panic=-1", "mitigations=off", "random.trust_cpu=on", ...clocks];
   return [
     ["-nodefaults", "-no-user-config", "-name", "kiln-build", "-no-reboot", "-display", "none", "-nic", "none"],
     ["-machine", "pc,vmport=off", ...processor(accel), "-smp", `${cpus}`, "-m", `${memoryMb}M`],

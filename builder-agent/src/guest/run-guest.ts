@@ -116,7 +116,7 @@ function start(
 function listen(child: ChildProcess, run: Pick<GuestRun, "onLine" | "onStatus">, onUp: () => void) {
   let isUp = false;
   let heard = "";
-  const hear = (bytes: Buffer) => void (heard = (heard + bytes.toString("latin1")).slice(-2_000));
+  const hear = (bytes: Buffer) => void (heard = (heard + bytes.toString("latin1")).slice(-4_000));
   const onStatus = (line: string) => {
     const [, word = "", rest = ""] = /^(\S+) ?(.*)$/.exec(line) ?? [];
     if (word === "up") {
@@ -135,7 +135,9 @@ function listen(child: ChildProcess, run: Pick<GuestRun, "onLine" | "onStatus">,
   done.catch(() => {}); // thrown where it is awaited
   const lastWords = () => {
     const lines = heard.trim().split(/[\r\n]+/);
-    return lines.slice(-3).join(" ").slice(-500) || "it said nothing";
+    // Its reason comes before a long trace.
+    const panic = lines.findLast((line) => line.includes("Kernel panic"));
+    return panic?.slice(0, 500) ?? (lines.slice(-3).join(" ").slice(-500) || "it said nothing");
   };
   return { done, isUp: () => isUp, lastWords };
 }

@@ -60,6 +60,11 @@ describe("a guest", () => {
   });
 
   it.each([
+    [
+      "panicked",
+      "printf '%s\\n' '[ 0.008] Kernel panic - not syncing: no timer' 'Call Trace:' one two '</TASK>' >&5",
+      /^the guest ended with exit code 0: \[ 0\.008\] Kernel panic - not syncing: no timer$/,
+    ],
     ["was never up", "echo 'kernel panic' >&5", /^the guest ended with exit code 0: kernel panic$/],
     [
       "fails",
