@@ -32,7 +32,11 @@ export function releaseNotesText({ image, since }: ReleaseNotesDraft): string {
     const title = `Changes since version ${since.from.build.version}\n`;
     return cut([title, ...(parts.length > 0 ? parts : ["Only the files.\n"])].join("\n"));
   }
-  const names = image.input.selection.packages.slice(0, maxNames).map(({ name }) => name);
+  // The latest first: what the person has added comes after what the template has.
+  const names = image.input.selection.packages
+    .toReversed()
+    .slice(0, maxNames)
+    .map(({ name }) => name);
   const among = names.length === 0 ? "" : `, among them ${names.join(", ")}`;
   return `The first version, with ${image.packages.length} packages${among}.\n`;
 }

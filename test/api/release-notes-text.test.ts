@@ -42,3 +42,11 @@ it("says so if only files have changed", () => {
   const since = buildDifference(one, one);
   expect(releaseNotesText({ applianceId: 1, version: "0.0.2", image: one, since })).toContain("Only the files.");
 });
+
+it("names what was selected last first, because a template's packages are in each of its clones", () => {
+  const selected = [...Array.from({ length: 20 }, (_, nth) => `of-template-${nth}`), "nginx"];
+  const image = compared("0.0.1", many("1.0-1"));
+  image.input.selection.packages = selected.map((name) => ({ name }));
+  const text = releaseNotesText({ applianceId: 1, version: "0.0.1", image });
+  expect(text).toMatch(/^The first version, with 5000 packages, among them nginx, of-template-19, /);
+});

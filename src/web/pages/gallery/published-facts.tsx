@@ -45,17 +45,20 @@ const Website = ({ address }: { address: string }) =>
 
 const shownPackages = 8;
 
-/** The selected packages, and all that are installed with them. */
+/** The packages that were selected last, which are seldom the template's, and all that are installed. */
 export const Software = ({ publication: { software } }: { publication: Publication }) => {
   const packages = software.installed.filter(({ kind }) => kind === "package");
   return (
     <Panel id="software" title="Software" hint={<span class="num">{counted(packages.length, "package")}</span>}>
       <ul class="small-text stack-s">
-        {software.selected.slice(0, shownPackages).map(({ name, version }) => (
-          <li class="row spread">
-            <span class="cut">{name}</span> <span class="quiet num">{version}</span>
-          </li>
-        ))}
+        {software.selected
+          .toReversed()
+          .slice(0, shownPackages)
+          .map(({ name, version }) => (
+            <li class="row spread">
+              <span class="cut">{name}</span> <span class="quiet num">{version}</span>
+            </li>
+          ))}
       </ul>
       <details class="push-top small-text">
         <summary>All {counted(packages.length, "package")}</summary>
