@@ -84,6 +84,7 @@ const Publish = ({ seen: { applianceId, publishable, chosen, draft } }: { seen: 
 
 const Published = ({ seen: { applianceId, published } }: { seen: Shared }) => (
   <Panel id="published" title="In the gallery" count={published.length} isFlush>
+    {published.length === 0 && <p class="body quiet">No version is published.</p>}
     <ul class="rows tight">
       {published.map((version) => (
         <li>
