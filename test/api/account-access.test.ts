@@ -36,7 +36,9 @@ describe("a password", () => {
   it("cannot be guessed with the API key", async () => {
     const tux = await signedIn();
     const statuses: number[] = [];
-    for (let i = 0; i < 12; i++) statuses.push((await changePassword(tux, `guess ${i}`, "battery staple")).status);
+    // Ten a minute: of 21, some come in a minute that has had ten, even if the next minute begins in between.
+    while (statuses.length < 21 && statuses.at(-1) !== 429)
+      statuses.push((await changePassword(tux, `guess ${statuses.length}`, "battery staple")).status);
 
     expect(statuses.slice(0, 10)).toEqual(Array<number>(10).fill(403));
     expect(statuses.at(-1)).toBe(429);
