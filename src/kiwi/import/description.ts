@@ -85,7 +85,7 @@ const known = new Set(["description", "preferences", "users", "repository", "pac
 
 const otherElements = ({ children }: XmlNode): Omission[] => {
   const names = new Set(children.map(({ name }) => name).filter((name) => !known.has(name)));
-  return [...names].map((what) => ({ what, why: "an appliance has no word for it" }));
+  return [...names].map((what) => ({ what, why: "appliances have nothing like it" }));
 };
 
 /** The author of a description is not part of an appliance. */

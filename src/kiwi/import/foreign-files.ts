@@ -16,7 +16,7 @@ export function foreignFiles({ files }: NextTo): Imported {
         content,
       });
     else if (/^[\w-]+\.sh$/.test(path) && path !== "config.sh")
-      omitted.push({ what: path, why: "an appliance has only config.sh, as its build script" });
+      omitted.push({ what: path, why: "an appliance has only one script of a description, config.sh" });
   }
   if (script !== undefined && /\b(base|suse)[A-Z]\w+|kiwi_\w+|\.kconfig\b/.test(script))
     omitted.push({ what: "config.sh (functions of KIWI)", why: "a build script has none: see what it calls" });

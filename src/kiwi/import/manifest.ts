@@ -33,7 +33,7 @@ export function importManifest(manifest: XmlNode, serviceUrl: string): Imported 
       ...omitted,
       ...files.map((one) => ({
         what: childrenOf(one, "path")[0]?.text ?? "overlay_files/file",
-        why: "a manifest names the file, and has no content of it: `kiln file add`",
+        why: "a manifest has only the name of the file: add its content with `kiln file add`",
       })),
     ],
   };

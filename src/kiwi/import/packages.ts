@@ -37,7 +37,7 @@ function readChoice({ name, attributes }: XmlNode, to: Chosen, omitted: Omission
   else if (name === "ignore") to.bans.push({ name: given });
   else if (name === "archive")
     omitted.push({ what: `archive ${given}`, why: "unpack it into the folder root/ next to the description" });
-  else omitted.push({ what: `packages/${name} ${given}`.trim(), why: "an appliance has no word for it" });
+  else omitted.push({ what: `packages/${name} ${given}`.trim(), why: "appliances have nothing like it" });
 }
 
 /** Reads `name=version`. Drops the architecture, because an appliance has only one. */

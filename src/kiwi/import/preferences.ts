@@ -42,8 +42,8 @@ function readPreference(node: XmlNode, to: Preferences): void {
   } else if (name === "timezone") to.locale.timezone = { location: text };
   else if (name === "type") readType(node, to, omit);
   else if (name === "packagemanager") {
-    if (!["zypper", "apt", "apt-get"].includes(text)) omit(`the base system has another one than ${text}`);
-  } else omit("an appliance has no word for it");
+    if (!["zypper", "apt", "apt-get"].includes(text)) omit(`the base system does not use ${text}`);
+  } else omit("appliances have nothing like it");
 }
 
 export const layoutOf = (keytable: string): string | undefined =>
@@ -87,9 +87,9 @@ const ofKiwi: Readonly<Record<string, ImageType>> = { iso: "iso", kis: "net", px
 function readSize({ text, attributes }: XmlNode, to: Preferences, omit: Omit): void {
   const megabytes = Number(text) * (attributes.get("unit") === "G" ? 1024 : 1);
   if (attributes.get("additive") === "true")
-    return omit("an appliance has the size of a disk, and not the room on it", "type/size");
+    return omit("an appliance has the size of its disk, not the free space on it", "type/size");
   if (Number.isSafeInteger(megabytes) && megabytes > 0) to.diskSizeMb = megabytes;
-  else omit(`${text} is no size`, "type/size");
+  else omit(`${text} is not a size`, "type/size");
 }
 
 /** `@root` is the volume of the whole system. */
