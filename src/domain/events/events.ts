@@ -129,7 +129,7 @@ export async function followEvents(
   const headers = { upgrade: "websocket" };
   const { webSocket, ok, body } = await eventsObject(env, account).fetch(`https://events/?${query}`, { headers });
   if (webSocket) return streamOf(webSocket, until ?? Infinity);
-  // After a deploy, the object may run the release before 0.2 for some minutes: it answers with the stream, and reads `until`.
+  // For some minutes after a deploy, an object may run 0.1.0: it answers with the stream itself, and reads `until`.
   if (ok && body) return body;
   throw new Refusal("unknown_error", { message: "Too many streams of this account are open. Close one of them." });
 }
