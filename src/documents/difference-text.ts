@@ -38,7 +38,8 @@ export function releaseNotesText({ image, since }: ReleaseNotesDraft): string {
     .slice(0, maxNames)
     .map(({ name }) => name);
   const among = names.length === 0 ? "" : `, among them ${names.join(", ")}`;
-  return `The first version, with ${image.packages.length} packages${among}.\n`;
+  const count = image.packages.length;
+  return `The first version, with ${count} ${count === 1 ? "package" : "packages"}${among}.\n`;
 }
 
 /** Cuts after a whole line. */

@@ -50,3 +50,9 @@ it("names what was selected last first, because a template's packages are in eac
   const text = releaseNotesText({ applianceId: 1, version: "0.0.1", image });
   expect(text).toMatch(/^The first version, with 5000 packages, among them nginx, of-template-19, /);
 });
+
+it("counts one package in the singular", () => {
+  const image = compared("0.0.1", many("1.0-1").slice(0, 1));
+  const text = releaseNotesText({ applianceId: 1, version: "0.0.1", image });
+  expect(text).toBe("The first version, with 1 package.\n");
+});
