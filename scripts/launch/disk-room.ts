@@ -1,7 +1,6 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Response } from "miniflare";
-import { freeBytes } from "../../builder-agent/src/disk-room.ts";
 import type { Control } from "./control.ts";
 import { warn } from "./progress.ts";
 
@@ -31,16 +30,21 @@ export class DiskRoom {
   }
 
   /** Tells the terminal when it changes. */
-  async isFull(): Promise<boolean> {
-    const isFull = (await freeBytes(this.#stateDirectory)) < this.#reserved;
+  isFull(): boolean {
+    const isFull = this.#freeBytes() < this.#reserved;
     if (isFull !== this.#wasFull)
       warn(isFull ? `The disk of ${this.#stateDirectory} is full. Changes are refused.` : "The disk has room again.");
     this.#wasFull = isFull;
     return isFull;
   }
 
+  #freeBytes(): number {
+    const { bavail, bsize } = statfsSync(this.#stateDirectory);
+    return bavail * bsize;
+  }
+
   /** What the Worker gets from its binding `DISK`. */
-  readonly answer = async (): Promise<Response> => new Response(null, { status: (await this.isFull()) ? 507 : 204 });
+  readonly answer = (): Response => new Response(null, { status: this.isFull() ? 507 : 204 });
 
   /** Checks the room from now on, and sees that the service can be read when there is none. */
   async watch(control: Pick<Control, "batch">): Promise<NodeJS.Timeout> {
@@ -49,7 +53,7 @@ export class DiskRoom {
       if (isChecking) return;
       isChecking = true;
       try {
-        await this.#keepBallast();
+        this.#keepBallast();
         await this.#hold(control);
       } catch (error) {
         warn(`The room on the disk cannot be checked: ${String(error)}`);
@@ -61,9 +65,9 @@ export class DiskRoom {
     return setInterval(() => void check(), checkEveryMs);
   }
 
-  async #keepBallast(): Promise<void> {
+  #keepBallast(): void {
     const file = join(this.#stateDirectory, "ballast");
-    const free = await freeBytes(this.#stateDirectory);
+    const free = this.#freeBytes();
     if (free < nearlyNothing) rmSync(file, { force: true });
     else if (free > this.#reserved + ballastBytes && !existsSync(file)) writeFileSync(file, Buffer.alloc(ballastBytes));
   }
@@ -75,7 +79,7 @@ export class DiskRoom {
    */
   async #hold({ batch }: Pick<Control, "batch">): Promise<void> {
     const wasHeld = this.#isHeld;
-    if (!(this.#isHeld = await this.isFull())) return;
+    if (!(this.#isHeld = this.isFull())) return;
     try {
       if (wasHeld) await batch([{ sql: "SELECT 1", values: [] }]);
       else await growLog(batch);

@@ -1,6 +1,5 @@
 import { constants, copyFile, open, rm, stat, statfs, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import { z } from "zod";
 import type { ModifiedOrder, TestdriveClaim } from "../contract.ts";
 import type { CachedImage } from "../image-cache.ts";
 import { leaseOfTestdrive } from "../lease.ts";
@@ -11,6 +10,7 @@ import { answerFrom, refused, type Answered } from "./answers.ts";
 import { holdChannel } from "./channel.ts";
 import { UnreadableDisk } from "./disk.ts";
 import type { EndedDisk, EndedDisks } from "./ended-disks.ts";
+import { whilePaused } from "./pause.ts";
 import { Readings, openReading, type Reading } from "./readings.ts";
 
 export interface SessionFilesParts {
@@ -26,7 +26,6 @@ export interface SessionFilesParts {
 }
 
 type Machine = Pick<Qmp, "execute">;
-const Status = z.object({ status: z.string() });
 
 /** The machine is paused while its overlay is copied, about a second per gigabyte. */
 const maxCopyBytes = 4e9;
@@ -167,18 +166,3 @@ export class SessionFiles implements AsyncDisposable {
 
 const complaining = (log: Log) => (error: unknown) =>
   void log("could not read modified files", { reason: sentenceOf(error) });
-
-/**
- * Pauses the machine while `work` runs. QEMU then finishes its writes and updates the overlay's tables, so that the file is
- * consistent. It lacks what the guest itself has not written yet.
- */
-async function whilePaused<T>(qmp: Machine, work: () => Promise<T>): Promise<T> {
-  const { status } = Status.parse(await qmp.execute("query-status"));
-  if (status !== "running") return await work();
-  await qmp.execute("stop");
-  try {
-    return await work();
-  } finally {
-    await qmp.execute("cont");
-  }
-}
