@@ -11,13 +11,16 @@ export interface Enclosure {
   dir?: string;
 }
 
-/** The command that goes before QEMU's own: QEMU then sees programs and libraries, read-only, and nothing else. */
+/**
+ * The command that goes before QEMU's own: QEMU then sees programs and libraries, read-only, and nothing else. To be started in its
+ * own process group (`detached`), which also leaves the terminal, and killed as a group.
+ */
 export function enclosure({ accel, apart, mounts = [], dir = "/" }: Enclosure): string[] {
   const links = ["bin", "lib", "lib64"].flatMap((name) => ["--symlink", `usr/${name}`, `/${name}`]);
   const readOnly = ["/etc/ld.so.cache", "/etc/alternatives"].flatMap((path) => ["--ro-bind-try", path, path]);
   const device = accel === "kvm" ? ["--dev-bind", "/dev/kvm", "/dev/kvm"] : [];
   return [
-    ["bwrap", ...apart, "--die-with-parent", "--new-session", "--ro-bind", "/usr", "/usr"],
+    ["bwrap", ...apart, "--die-with-parent", "--ro-bind", "/usr", "/usr"],
     [...links, ...readOnly, "--proc", "/proc", "--dev", "/dev", ...device, "--tmpfs", "/tmp"],
     [...mounts, "--chdir", dir, "--"],
   ].flat();

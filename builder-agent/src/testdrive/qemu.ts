@@ -3,7 +3,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { endOf, hasSucceeded, type Exit } from "../process.ts";
+import { endOf, hasSucceeded, killGroup, type Exit } from "../process.ts";
 import { diskFailureOf } from "./qmp-events.ts";
 import { forwardedPort, clientsPort, clientsSocket, webSocket } from "./guest-network.ts";
 import { machineArguments, type Machine } from "./machine.ts";
@@ -62,17 +62,17 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   const child = spawn(program, args, {
     cwd: dir.path,
     env: environment(),
+    // Its own process group. Until bubblewrap has tied its child's life to its own, killing it alone would leave that child running.
+    detached: true,
     stdio: ["ignore", "pipe", "pipe", saved?.descriptor ?? "ignore"],
   });
   const complaints = lastLines(child);
   const exited = exitOf(child);
-  const logged = keepSerialLog(dir.file(serialLogName), consoleOf(child, saved)).catch(
-    () => void child.kill("SIGKILL"),
-  );
+  const logged = keepSerialLog(dir.file(serialLogName), consoleOf(child, saved)).catch(() => killGroup(child.pid));
   let diskFailure: string | undefined;
   const note = (event: QmpEvent) => {
     diskFailure ??= diskFailureOf(event, machine.diskBytes);
-    if (diskFailure !== undefined) child.kill("SIGKILL");
+    if (diskFailure !== undefined) killGroup(child.pid);
     onEvent(event);
   };
   const given = new AbortController();
@@ -183,7 +183,7 @@ async function end(child: ChildProcess, exited: Promise<Exit>, qmp: Qmp | undefi
   // "quit" lets QEMU close the connections of its clients. It is killed afterwards in any case.
   qmp?.execute("quit").catch(() => {});
   if (qmp) await Promise.race([exited, sleep(500, undefined, { ref: false })]);
-  child.kill("SIGKILL");
+  killGroup(child.pid);
   await exited;
   qmp?.[Symbol.dispose]();
 }
