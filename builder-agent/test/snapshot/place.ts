@@ -1,6 +1,5 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { onTestFinished, vi } from "vitest";
 import { openImageCache } from "../../src/image-cache.ts";
 import { Snapshots } from "../../src/snapshot/snapshots.ts";
 import { makeDrives } from "../../src/testdrive/disk.ts";
@@ -8,6 +7,7 @@ import type { Machine } from "../../src/testdrive/machine.ts";
 import { getWalls } from "../../src/testdrive/walls.ts";
 import { makeSessionDir } from "../../src/testdrive/session-dir.ts";
 import { eventually, temporaryDir } from "../support/agent-place.ts";
+import { standIn } from "../support/stand-in.ts";
 import { writeRememberingDisk } from "./remembering-guest.ts";
 
 const buildId = 7;
@@ -15,13 +15,7 @@ const image = { fileName: "a.tar.gz", size: 1, sha256: "a".repeat(64), rawSize: 
 let nextId = 500;
 
 /** Gives the snapshot's machine the usual priority: on a busy host it would otherwise wait until all other tests have ended. */
-async function withoutWaiting(programs: string): Promise<void> {
-  await mkdir(programs);
-  const chrt = `#!/bin/sh\n/usr/bin/chrt "$1" "$2" true && shift 2 && exec "$@"\n`;
-  await writeFile(join(programs, "chrt"), chrt, { mode: 0o755 });
-  vi.stubEnv("PATH", `${programs}:${process.env["PATH"]}`);
-  onTestFinished(() => void vi.unstubAllEnvs());
-}
+const withoutWaiting = `/usr/bin/chrt "$1" "$2" true && shift 2 && exec "$@"`;
 
 export interface PlaceOptions {
   snapshots?: "on" | "off";
@@ -33,7 +27,7 @@ export interface PlaceOptions {
 /** An agent's state directory with one cached image, and sessions started from it on real QEMUs. */
 export async function makePlace({ snapshots = "on", says, bootMs, cacheBytes = 1e9 }: PlaceOptions = {}) {
   const state = await temporaryDir();
-  await withoutWaiting(join(state.path, "programs"));
+  await standIn(state.path, "chrt", withoutWaiting);
   const stopping = new AbortController();
   const { signal } = stopping;
   const logged: string[] = [];

@@ -1,20 +1,21 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it } from "vitest";
 import { startQemu } from "../../src/testdrive/qemu.ts";
 import { makeSessionDir } from "../../src/testdrive/session-dir.ts";
 import { eventually, processesIn, temporaryDir } from "../support/agent-place.ts";
+import { standIn } from "../support/stand-in.ts";
 
 /** As bubblewrap is for a few milliseconds: its child does not know yet that it must end with it. */
-const beginningBwrap = "#!/bin/sh\nsleep 1000 &\nwait\n";
+const beginningBwrap = "sleep 1000 & wait";
+
+/** The number of a process's session. Only processes of one session have the same terminal. */
+const sessionOf = (pid: number | "self") =>
+  readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ")[3];
 
 it("ends with all its processes if it is stopped while bubblewrap begins", async () => {
   await using state = await temporaryDir();
-  const programs = join(state.path, "programs");
-  await mkdir(programs);
-  await writeFile(join(programs, "bwrap"), beginningBwrap, { mode: 0o755 });
-  vi.stubEnv("PATH", `${programs}:${process.env["PATH"]}`);
-  onTestFinished(() => void vi.unstubAllEnvs());
+  await standIn(state.path, "bwrap", beginningBwrap);
   await using dir = await makeSessionDir(state.path, 7);
   const machine = { testdriveId: 7, accel: "tcg", memoryMb: 64, diskBytes: 1e6, vnc: null } as const;
   const stop = new AbortController();
@@ -23,8 +24,9 @@ it("ends with all its processes if it is stopped while bubblewrap begins", async
     dir,
     { onEvent: () => {}, signal: stop.signal },
   );
-  const own = () => [...processesIn(join(state.path, "testdrives")).values()];
-  await eventually("bubblewrap's child", () => own().some((line) => line.startsWith("sleep")));
+  const own = () => [...processesIn(join(state.path, "testdrives"))];
+  const [child] = await eventually("bubblewrap's child", () => own().find(([, line]) => line.startsWith("sleep")));
+  expect(sessionOf(child)).not.toBe(sessionOf("self"));
 
   stop.abort();
 
