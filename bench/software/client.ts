@@ -108,5 +108,6 @@ const packagesIn = (xml: string): Set<string> =>
     }),
   );
 
-// oxlint-disable-next-line typescript/no-explicit-any -- each caller knows the document that it expects
-const list = (elements: any): any[] => (elements === undefined ? [] : [elements].flat());
+/** The elements of one name in a document: none, one or several. */
+const list = <Element>(elements: Element | Element[] | undefined): Element[] =>
+  elements === undefined ? [] : Array.isArray(elements) ? elements : [elements];
