@@ -9,7 +9,7 @@ import { add, nothing, summary, type Tally } from "./test/tally.ts";
 import { runVitest, type Show } from "./test/vitest.ts";
 
 /** Longer than the time limits of a test and a hook together. */
-const quietSeconds = { worker: 180, node: 180, acceptance: 1300, guests: 2200 };
+const quietSeconds = { worker: 700, node: 1000, acceptance: 1900, guests: 4700 };
 type Project = keyof typeof quietSeconds;
 
 const [mode, ...rest] = process.argv.slice(2);

@@ -25,7 +25,7 @@ function install(dir: string): string {
   return root;
 }
 
-it("installs a complete agent: commands, unit, and an agent that works", { timeout: 300_000 }, async () => {
+it("installs a complete agent: commands, unit, and an agent that works", async () => {
   await using dir = await temporaryDir();
   await using worker = await startFakeWorker();
   const root = install(dir.path);

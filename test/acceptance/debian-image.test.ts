@@ -68,7 +68,7 @@ const longestSeconds = 2000;
 beforeAll(async () => {
   service = await startAsItIs();
   tux = personOf(service.stateDir, service.ready());
-  await until("Debian 12 can be built", 600, () => {
+  await until("Debian 12 can be built", 1800, () => {
     expect(service.output()).not.toMatch(/Only Tiny Linux is offered|Debian is not offered|could not be/);
     return service.output().includes("✓ debian-12:");
   });
@@ -81,7 +81,7 @@ beforeAll(async () => {
   session = await startSession(tux, { build_id: buildId, network: "on" });
   // A name that any keyboard types the same.
   await typeAsRoot(session.viewer, "tell", () => session.serial().includes("<services>"));
-  await until("the machine has answered", 600, () => isOver(session.serial()));
+  await until("the machine has answered", 1800, () => isOver(session.serial()));
 }, longestSeconds * 1000);
 
 afterAll(async () => {

@@ -47,7 +47,7 @@ beforeAll(async () => {
     theirs: { build: await buildOf(rhea, neighbour), session: await sessionOf(rhea, neighbour) },
     ended,
   };
-}, 60_000); // two uploads, which are imported, and four builds
+});
 
 /** A build in its second attempt, with an uploaded package, a file, and a root that another format has shared. */
 async function buildOf(tux: Client, agent: FakeAgent): Promise<Place["build"]> {

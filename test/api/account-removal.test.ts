@@ -14,8 +14,6 @@ import { wholeDatabase } from "../support/whole-database.ts";
 import { expectError, readXml } from "../support/xml.ts";
 import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
 
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 30_000 });
-
 beforeAll(async () => {
   await loadTemplates();
   const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]), [`${mirrorUrl}-too`]: rpmMd(["perl-DBI-1.6"]) });

@@ -59,7 +59,7 @@ it("applies an export to an empty account, whose export has the same bytes, and 
     const plan = await planFile(client, file, await seenFor(client, file));
     expect(plan.changes).toEqual([]);
   }
-}, 120_000);
+});
 
 describe("two that apply at the same time", () => {
   it("get one appliance changed, and the other one told", async () => {

@@ -91,10 +91,8 @@ const calls: [path: string, root: string, names: string[]][] = [
   ],
 ];
 
-const slow = { timeout: 60_000 };
-
 describe("any document", () => {
-  it.each(calls)("is accepted or refused by PUT %s", slow, async (path, root, names) => {
+  it.each(calls)("is accepted or refused by PUT %s", async (path, root, names) => {
     const document = fc.oneof({ weight: 8, arbitrary: documents(root, names) }, fc.string({ unit: "binary" }));
 
     await fc.assert(
@@ -107,7 +105,7 @@ describe("any document", () => {
     );
   });
 
-  it.each(calls)("changes nothing if PUT %s refuses it", slow, async (path, root, names) => {
+  it.each(calls)("changes nothing if PUT %s refuses it", async (path, root, names) => {
     await fc.assert(
       fc.asyncProperty(documents(root, [...names, "nonsense"]), async (body) => {
         const before = await (await tux.get(appliance + path)).text();

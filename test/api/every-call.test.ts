@@ -30,8 +30,6 @@ let own: Sample;
 let theirs: Sample;
 
 // Making the whole sample takes a while if other tests run at the same time.
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 20_000 });
-
 beforeAll(async () => {
   await loadTemplates();
   const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]), [`${mirrorUrl}-too`]: rpmMd(["perl-DBI-1.6"]) });

@@ -11,8 +11,6 @@ import { rows } from "./every-call/rows.ts";
 import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
 import { filled, filledBody, sent } from "./every-call/send.ts";
 
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 30_000 });
-
 let own: Sample;
 beforeAll(async () => {
   await loadTemplates();

@@ -17,8 +17,6 @@ import { rows } from "./every-call/rows.ts";
 import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
 import { filled, filledBody, sent } from "./every-call/send.ts";
 
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 20_000 });
-
 const operations = new Map(
   groups.flatMap((group) => group.operations.map((each) => [`${each.method} ${each.path}`, each])),
 );

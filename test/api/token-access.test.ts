@@ -62,8 +62,6 @@ const neededBy = (call: string) => {
 const has = (scope: (typeof scopes)[number], needed: string) =>
   needed !== "key" && scopes.indexOf(scope) >= scopes.findIndex((each) => each === needed);
 
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 20_000 });
-
 let own: Sample;
 /** The appliance that each id of the sample belongs to. */
 let applianceOf: Record<string, number>;

@@ -32,7 +32,7 @@ const isOpen = (said: string) =>
 const nothing = { target: "default", protocols: "", "source-ports": "", "rich rules": "" };
 
 // Starts a large Python program many times.
-describe("an image with firewalld", { timeout: 300_000 }, () => {
+describe("an image with firewalld", () => {
   it("accepts exactly the open ports", () => {
     const said = inImage({ firewall: { enabled: true, openPorts } }, ask);
     const ports = "22/tcp 53/udp 5432/tcp 69/udp 8080/tcp";

@@ -38,7 +38,7 @@ beforeAll(async () => {
     plugins: [withoutRuntime],
   });
   printed = execFileSync(process.execPath, [outfile], { encoding: "utf8" });
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const complaintsAbout = async (document: object) => (await new Validator().validate({ ...document })).errors;

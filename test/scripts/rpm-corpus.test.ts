@@ -105,7 +105,7 @@ describe("the repositories of libdnf and dnf", () => {
       for (const name of names) expect([index, name, solver.providers(name).length > 0]).toEqual([index, name, true]);
     }
     expect(readAll).toBeGreaterThan(20);
-  }, 120_000);
+  });
 });
 
 const key = () => {

@@ -96,7 +96,7 @@ beforeAll(async () => {
   run("createrepo_c", "--quiet", "--no-database", theirs);
   files = await writeRpmMd(packages(), rpms.length, 1_795_184_305);
   for (const { path, bytes } of files) writeFileSync(join(ours, path), bytes);
-}, 60_000);
+});
 afterAll(() => rmSync(directory, { recursive: true }));
 
 function headerOf(rpm: string): RpmHeader {

@@ -70,7 +70,7 @@ describe("the serial line of a booted image", () => {
 
     expect(await shell.run("echo one; echo two >&2; exit 3")).toEqual({ code: 3, printed: "one\ntwo" });
     expect(await shell.run("true")).toEqual({ code: 0, printed: "" });
-  }, 60_000);
+  });
 
   it("ends with what the machine printed last when that machine ends", async () => {
     const console = serialConsole();
@@ -79,7 +79,7 @@ describe("the serial line of a booted image", () => {
     await expect(Shell.logIn(console, { name: "root", password: "wrong" })).rejects.toThrow(
       /The machine ended.*Login incorrect/s,
     );
-  }, 60_000);
+  });
 
   it("is not waited for when the verification is interrupted", async () => {
     const stopping = new AbortController();
@@ -91,7 +91,7 @@ describe("the serial line of a booted image", () => {
     stopping.abort();
 
     await waiting;
-  }, 60_000);
+  });
 });
 
 /** A download that is an archive of these files in a folder, and an empty folder to unpack it in. */
@@ -157,7 +157,7 @@ describe("a promise of a template", () => {
     await expect(checkPromises(checked, { shell, portOf: noPorts })).rejects.toThrow(
       new Complaint(`"echo no such thing; false" ended with exit code 1: no such thing.`),
     );
-  }, 60_000);
+  });
 
   it("is a port that answers, which accepting a connection is not", async () => {
     const shell = await loggedIn();
@@ -172,7 +172,7 @@ describe("a promise of a template", () => {
     );
     const interrupted = { shell, portOf, signal: AbortSignal.abort() };
     await expect(checkPromises({ ...promises, ports: [80] }, interrupted)).rejects.toThrow("aborted");
-  }, 60_000);
+  });
 });
 
 describe("the report", () => {

@@ -17,7 +17,7 @@ beforeAll(() => {
   signing = openSigning();
   [owner, stranger] = [signing.makeKey("owner"), signing.makeKey("stranger")];
   good = signing.makePackage("hello", owner);
-}, 60_000);
+});
 afterAll(() => signing.close());
 
 let workDir: string;

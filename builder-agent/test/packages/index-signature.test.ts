@@ -14,7 +14,7 @@ let stranger: FrozenKey;
 beforeAll(() => {
   signing = openSigning();
   [owner, stranger] = [signing.makeKey("owner"), signing.makeKey("stranger")];
-}, 60_000);
+});
 afterAll(() => signing.close());
 
 async function isSigned(keys: FrozenKey[], signature: string | Buffer, bytes = index): Promise<boolean> {

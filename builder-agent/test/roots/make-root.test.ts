@@ -21,7 +21,7 @@ const inside = (file: string, path: string) => execFileSync("unsquashfs", ["-cat
 const listed = (file: string) => execFileSync("unsquashfs", ["-lls", file], { encoding: "utf8" });
 
 let mirror: DebMirror;
-beforeAll(async () => void (mirror = await openDebMirror()), 60_000);
+beforeAll(async () => void (mirror = await openDebMirror()));
 beforeEach(() => mirror.sign());
 afterAll(() => mirror.close());
 

@@ -1,12 +1,9 @@
 import { globSync, readdirSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { eventually, processesIn } from "../support/agent-place.ts";
 import { makePlace } from "./place.ts";
-
-// Each test boots a guest, which takes its time beside other tests.
-vi.setConfig({ testTimeout: 180_000 });
 
 const yesterday = Date.now() / 1000 - 90_000;
 

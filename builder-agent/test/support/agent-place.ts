@@ -22,14 +22,14 @@ export function testConfig(url: string, stateDir: string, more: Record<string, u
 
 export const silent = () => {};
 
-/** Waits until `check` returns a value, for at most 30 s. */
+/** Waits until `check` returns a value, for at most two minutes. */
 export async function eventually<T>(what: string, check: () => T | undefined | false): Promise<T> {
-  for (let waitedMs = 0; waitedMs < 30_000; waitedMs += 20) {
+  for (let waitedMs = 0; waitedMs < 120_000; waitedMs += 20) {
     const found = check();
     if (found !== undefined && found !== false) return found;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error(`${what}: not within 30 s`);
+  throw new Error(`${what}: not within two minutes`);
 }
 
 /** The input of a build in which the fake KIWI follows this scenario (fake-kiwi.sh). */

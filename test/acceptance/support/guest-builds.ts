@@ -49,7 +49,7 @@ export async function guestBuilds(): Promise<GuestBuilds> {
         ...each,
         url: each.url.replace("service:", mirror.url),
       }));
-      const build = worker.queueBuild({ ...input, repositories }, { timeLimitMs: 1_400_000 });
+      const build = worker.queueBuild({ ...input, repositories }, { timeLimitMs: 3_600_000 });
       build.status = "running";
       await startBuild(build.claim, parts).done;
       return guestBuildOf(build, stateDir);

@@ -42,7 +42,7 @@ describe("the operator's path", () => {
     expect(readFileSync(join(projectRoot, "README.md"), "utf8")).toContain("docs/operations/cloudflare.md");
   });
 
-  it("leads from a fresh clone to a service, word for word", { timeout: 300_000 }, async () => {
+  it("leads from a fresh clone to a service, word for word", async () => {
     const world = await newWorld();
     const clone = freshClone();
     const { KILN_DEPLOY_FOLDER: _folder, QUEUE_API_TOKEN: _token, ...env } = world.env;

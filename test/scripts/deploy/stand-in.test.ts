@@ -26,7 +26,7 @@ function optionsOf(words: readonly string[]): string[] | undefined {
   return [...Object.keys(found.definition.args ?? {}), ...Object.keys(globalFlags)];
 }
 
-it("the stand-in is given only commands and options that the pinned wrangler knows", { timeout: 300_000 }, async () => {
+it("the stand-in is given only commands and options that the pinned wrangler knows", async () => {
   const world = await newWorld();
   expect((await world.deploy()).problem).toBe("");
   const lines = readFileSync(world.log, "utf8")
@@ -67,7 +67,7 @@ const result = ({ cloudflare: { account } }: World) => ({
   pull: account.queues.get("kiln-jobs")?.consumers.map(({ settings }) => settings),
 });
 
-it("the stand-in changes an account like the pinned wrangler", { timeout: 300_000 }, async () => {
+it("the stand-in changes an account like the pinned wrangler", async () => {
   const real = await newWorld("real");
   const quick = await newWorld();
   expect((await real.deploy()).problem).toBe("");
@@ -86,7 +86,7 @@ it("the stand-in changes an account like the pinned wrangler", { timeout: 300_00
   expect((await real.deploy(["--plan"])).output).not.toMatch(/to do|unknown/);
 });
 
-it("the pinned wrangler refuses to deploy by hand", { timeout: 120_000 }, async () => {
+it("the pinned wrangler refuses to deploy by hand", async () => {
   const { spawnSync } = await import("node:child_process");
   const program = join("node_modules/wrangler/bin/wrangler.js");
   const { KILN_DEPLOY: _, ...env } = process.env;

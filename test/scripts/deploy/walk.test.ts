@@ -26,10 +26,7 @@ async function walked(): Promise<World> {
   return world;
 }
 
-/** Each walk starts a dozen processes. */
-const patience = { timeout: 300_000 };
-
-describe("npm run deploy", patience, () => {
+describe("npm run deploy", () => {
   it("takes an empty account to a service with an account, a base system and an agent", async () => {
     const world = await walked();
     const { queues, workers, databases } = result(world);
@@ -126,7 +123,7 @@ describe("npm run deploy", patience, () => {
   });
 });
 
-describe("npm run deploy, interrupted", patience, () => {
+describe("npm run deploy, interrupted", () => {
   it("goes on after every change whose answer was lost", { timeout: 600_000 }, async () => {
     const whole = result(await walked());
     const world = await newWorld();
@@ -156,7 +153,7 @@ describe("npm run deploy, interrupted", patience, () => {
   });
 });
 
-describe("npm run deploy, refused", patience, () => {
+describe("npm run deploy, refused", () => {
   it.each([
     ["a missing login", { CLOUDFLARE_API_TOKEN: "" }, /^You are not logged in\. Run npx wrangler login/],
     [
