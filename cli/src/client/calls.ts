@@ -400,30 +400,36 @@ interface ApiVersion {
 }
 
 interface Appliance {
-  appliance: {
-    id: number;
-    name: string;
-    arch: "x86_64" | "i586";
-    type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-    last_edited: string;
-    estimated_raw_size: string;
-    estimated_compressed_size: string;
-    edit_url: string;
-    basesystem: string;
-    uuid: string;
-    parent?: {
-      id: number;
-      name: string;
-    };
-    builds: readonly {
-      id: number;
-      version: string;
-      image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-      image_size: number;
-      compressed_image_size: number;
-      download_url: string;
-    }[];
-  };
+  appliance: AppliancesAppliance;
+}
+
+interface ApplianceLastBuild {
+  id: number;
+  version: string;
+  image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+  state: "finished" | "failed" | "error" | "cancelled" | "queued" | "running";
+  message: string;
+  size: number;
+  completed_at?: string;
+}
+
+interface ApplianceRunningBuild {
+  id: number;
+  state: "running" | "queued" | "finished" | "failed" | "error" | "cancelled";
+  percent: number;
+  time_elapsed: number;
+  message: string;
+  version: string;
+  image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+  queue_position?: number;
+  time_left?: number;
+  appliance_id?: number;
+}
+
+interface ApplianceSelectedSoftware {
+  count: number;
+  package: readonly SelectedSoftwarePackage[];
+  pattern: readonly SelectedSoftwarePackage[];
 }
 
 interface ApplianceStatus {
@@ -441,29 +447,31 @@ interface ApplianceStatus {
 }
 
 interface Appliances {
-  appliances: readonly {
+  appliances: readonly AppliancesAppliance[];
+}
+
+interface AppliancesAppliance {
+  id: number;
+  name: string;
+  arch: "x86_64" | "i586";
+  type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+  last_edited: string;
+  estimated_raw_size: string;
+  estimated_compressed_size: string;
+  edit_url: string;
+  basesystem: string;
+  uuid: string;
+  parent?: {
     id: number;
     name: string;
-    arch: "x86_64" | "i586";
-    type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-    last_edited: string;
-    estimated_raw_size: string;
-    estimated_compressed_size: string;
-    edit_url: string;
-    basesystem: string;
-    uuid: string;
-    parent?: {
-      id: number;
-      name: string;
-    };
-    builds: readonly {
-      id: number;
-      version: string;
-      image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-      image_size: number;
-      compressed_image_size: number;
-      download_url: string;
-    }[];
+  };
+  builds: readonly {
+    id: number;
+    version: string;
+    image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+    image_size: number;
+    compressed_image_size: number;
+    download_url: string;
   }[];
 }
 
@@ -496,6 +504,13 @@ interface AuditLog {
   }[];
 }
 
+interface Autostart {
+  command: string;
+  description?: string;
+  enabled: boolean;
+  user: string;
+}
+
 interface Build {
   build: {
     id: number;
@@ -503,10 +518,7 @@ interface Build {
     state: "finished" | "failed" | "error" | "cancelled" | "queued" | "running";
     expired: boolean;
     image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-    checksum?: {
-      md5: string;
-      sha1: string;
-    };
+    checksum?: BuildChecksum;
     size: number;
     compressed_image_size: number;
     created_at: string;
@@ -527,78 +539,34 @@ interface Build {
   };
 }
 
+interface BuildChecksum {
+  md5: string;
+  sha1: string;
+}
+
 interface BuildDifference {
   difference: {
-    from: {
-      build_id: number;
-      appliance_id: number;
-      name: string;
-      version: string;
-      image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-      raw_size: number;
-      file_size: number;
-    };
-    to: {
-      build_id: number;
-      appliance_id: number;
-      name: string;
-      version: string;
-      image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-      raw_size: number;
-      file_size: number;
-    };
+    from: DifferenceFrom;
+    to: DifferenceFrom;
     packages: readonly {
       change: "changed" | "added" | "removed";
       name: string;
-      from?: {
-        version: string;
-        arch: string;
-        repository?: string;
-        license?: string;
-        checksum?: string;
-      };
-      to?: {
-        version: string;
-        arch: string;
-        repository?: string;
-        license?: string;
-        checksum?: string;
-      };
+      from?: PackageFrom;
+      to?: PackageFrom;
     }[];
     licenses: {
       known: boolean;
       added: readonly string[];
       removed: readonly string[];
     };
-    settings: readonly {
-      name: string;
-      item?: string;
-      from?: string;
-      to?: string;
-    }[];
+    settings: readonly PlanChange[];
     files: {
       state: "compared" | "gone";
       file: readonly {
         change: "changed" | "added" | "removed";
         path: string;
-        from?: {
-          type: "file" | "link" | "directory" | "character device" | "block device" | "fifo" | "socket";
-          permissions: string;
-          owner: string;
-          group: string;
-          size?: number;
-          sha256?: string;
-          target?: string;
-        };
-        to?: {
-          type: "file" | "link" | "directory" | "character device" | "block device" | "fifo" | "socket";
-          permissions: string;
-          owner: string;
-          group: string;
-          size?: number;
-          sha256?: string;
-          target?: string;
-        };
+        from?: FileFrom;
+        to?: FileFrom;
       }[];
       next_url?: string;
     };
@@ -612,10 +580,7 @@ interface Builds {
     state: "finished" | "failed" | "error" | "cancelled" | "queued" | "running";
     expired: boolean;
     image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-    checksum?: {
-      md5: string;
-      sha1: string;
-    };
+    checksum?: BuildChecksum;
     size: number;
     compressed_image_size: number;
     created_at: string;
@@ -623,6 +588,11 @@ interface Builds {
     completed_at: string;
     download_url?: string;
   }[];
+}
+
+interface Checksum {
+  type: "md5";
+  value: string;
 }
 
 interface Comments {
@@ -649,48 +619,13 @@ interface Configuration {
     type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
     website?: string;
     tags?: readonly string[];
-    locale: {
-      keyboard_layout: string;
-      language: string;
-      timezone: {
-        location: string;
-      };
-    };
-    network: {
-      type: "dhcp" | "manual" | "ask_on_first_boot" | "network_manager" | "none";
-      hostname?: string;
-      ip?: string;
-      netmask?: string;
-      route?: string;
-      nameservers?: string;
-    };
-    firewall: {
-      enabled: boolean;
-      open_port: readonly string[];
-    };
-    users: readonly {
-      uid: number;
-      name: string;
-      password: string;
-      group: string;
-      shell: string;
-      homedir: string;
-    }[];
+    locale: Locale;
+    network: Network;
+    firewall: Firewall;
+    users: readonly User[];
     eulas: readonly string[];
-    databases?: readonly {
-      type: "pgsql" | "mysql";
-      users: readonly {
-        username: string;
-        password: string;
-        database_list: string;
-      }[];
-    }[];
-    autostarts?: readonly {
-      command: string;
-      description?: string;
-      enabled: boolean;
-      user: string;
-    }[];
+    databases?: readonly Database[];
+    autostarts?: readonly Autostart[];
     settings: {
       memory_size: number;
       disk_size: number;
@@ -704,29 +639,71 @@ interface Configuration {
       runlevel: number;
       automatic_login?: string;
     };
-    lvm: {
-      enabled: boolean;
-      volume_group?: string;
-      volumes?: readonly {
-        size: number;
-        path: string;
-      }[];
-    };
+    lvm: Lvm;
     scripts: {
-      build: {
-        enabled: boolean;
-        script?: string;
-      };
-      boot: {
-        enabled: boolean;
-        script?: string;
-      };
-      autoyast: {
-        enabled: boolean;
-        script?: string;
-      };
+      build: ScriptsBuild;
+      boot: ScriptsBuild;
+      autoyast: ScriptsBuild;
     };
   };
+}
+
+interface ConfigurationAutostart {
+  command: string;
+  description: string;
+  enabled: boolean;
+  user: string;
+}
+
+interface ConfigurationDatabase {
+  type: "pgsql" | "mysql";
+  users: readonly {
+    username: string;
+    password?: string;
+    database_list: string;
+  }[];
+}
+
+interface ConfigurationFirewall {
+  enabled?: boolean;
+  open_port?: readonly string[];
+}
+
+interface ConfigurationLocale {
+  keyboard_layout?: string;
+  language?: string;
+  timezone?: {
+    location?: string;
+  };
+}
+
+interface ConfigurationLvm {
+  enabled?: boolean;
+  volume_group?: string;
+  volumes?: readonly Volume[];
+}
+
+interface ConfigurationNetwork {
+  type?: "dhcp" | "manual" | "ask_on_first_boot" | "network_manager" | "none";
+  hostname?: string;
+  ip?: string;
+  netmask?: string;
+  route?: string;
+  nameservers?: string;
+}
+
+interface ConfigurationScriptsBuild {
+  enabled?: boolean;
+  script?: string;
+}
+
+interface ConfigurationUser {
+  uid: number;
+  name: string;
+  password?: string;
+  group: string;
+  shell: string;
+  homedir: string;
 }
 
 interface Content {
@@ -737,6 +714,15 @@ interface Content {
   };
 }
 
+interface Database {
+  type: "pgsql" | "mysql";
+  users: readonly {
+    username: string;
+    password: string;
+    database_list: string;
+  }[];
+}
+
 interface Definition {
   definition: {
     id: number;
@@ -745,72 +731,21 @@ interface Definition {
     arch: string;
     version: string;
     type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-    repositories: readonly {
-      name?: string;
-      url?: string;
-      uploads?: boolean;
-    }[];
-    packages: readonly {
-      name: string;
-      version?: string;
-      repository?: string;
-    }[];
-    patterns: readonly {
-      name: string;
-      version?: string;
-      repository?: string;
-    }[];
-    bans: readonly {
-      name: string;
-      version?: string;
-      repository?: string;
-    }[];
+    repositories: readonly DefinitionRepository[];
+    packages: readonly DefinitionPackage[];
+    patterns: readonly DefinitionPackage[];
+    bans: readonly DefinitionPackage[];
     configuration: {
       description: string;
       website: string;
       tags: readonly string[];
-      locale: {
-        keyboard_layout: string;
-        language: string;
-        timezone: {
-          location: string;
-        };
-      };
-      network: {
-        type: "dhcp" | "manual" | "ask_on_first_boot" | "network_manager" | "none";
-        hostname?: string;
-        ip?: string;
-        netmask?: string;
-        route?: string;
-        nameservers?: string;
-      };
-      firewall: {
-        enabled: boolean;
-        open_port: readonly string[];
-      };
-      users: readonly {
-        uid: number;
-        name: string;
-        password?: string;
-        group: string;
-        shell: string;
-        homedir: string;
-      }[];
+      locale: Locale;
+      network: Network;
+      firewall: Firewall;
+      users: readonly ConfigurationUser[];
       eulas: readonly string[];
-      databases: readonly {
-        type: "pgsql" | "mysql";
-        users: readonly {
-          username: string;
-          password?: string;
-          database_list: string;
-        }[];
-      }[];
-      autostarts: readonly {
-        command: string;
-        description: string;
-        enabled: boolean;
-        user: string;
-      }[];
+      databases: readonly ConfigurationDatabase[];
+      autostarts: readonly ConfigurationAutostart[];
       settings: {
         memory_size: number;
         disk_size: number;
@@ -824,168 +759,124 @@ interface Definition {
         runlevel: number;
         automatic_login: string;
       };
-      lvm: {
-        enabled: boolean;
-        volume_group?: string;
-        volumes?: readonly {
-          size: number;
-          path: string;
-        }[];
-      };
+      lvm: Lvm;
       scripts: {
-        build: {
-          enabled: boolean;
-          script: string;
-        };
-        boot: {
-          enabled: boolean;
-          script: string;
-        };
-        autoyast: {
-          enabled: boolean;
-          script: string;
-        };
+        build: DefinitionConfigurationScriptsBuild;
+        boot: DefinitionConfigurationScriptsBuild;
+        autoyast: DefinitionConfigurationScriptsBuild;
       };
     };
-    files: readonly {
-      path: string;
-      owner?: string;
-      group?: string;
-      permissions?: string;
-      enabled?: boolean;
-      size?: number;
-      sha256: string;
-      upload?: string;
-    }[];
-    gpg_keys: readonly {
-      name: string;
-      target?: "rpm";
-      key: string;
-    }[];
+    files: readonly DefinitionFile[];
+    gpg_keys: readonly DefinitionGpgKey[];
   };
+}
+
+interface DefinitionConfigurationScriptsBuild {
+  enabled: boolean;
+  script: string;
+}
+
+interface DefinitionFile {
+  path: string;
+  owner?: string;
+  group?: string;
+  permissions?: string;
+  enabled?: boolean;
+  size?: number;
+  sha256: string;
+  upload?: string;
+}
+
+interface DefinitionGpgKey {
+  name: string;
+  target?: "rpm";
+  key: string;
+}
+
+interface DefinitionPackage {
+  name: string;
+  version?: string;
+  repository?: string;
 }
 
 interface DefinitionPlan {
   plan: {
-    changes: readonly {
-      name: string;
-      item?: string;
-      from?: string;
-      to?: string;
-    }[];
-    software: {
-      state: "solved" | "unsolvable" | "unimported";
-      before?: {
-        packages: number;
-        download_size: number;
-        installed_size: number;
-      };
-      after?: {
-        packages: number;
-        download_size: number;
-        installed_size: number;
-      };
-      added: readonly {
-        name: string;
-        version: string;
-        arch: string;
-        repository_id: number;
-        download_size: number;
-        installed_size: number;
-      }[];
-      removed: readonly {
-        name: string;
-        version: string;
-        arch: string;
-        repository_id: number;
-        download_size: number;
-        installed_size: number;
-      }[];
-      problems: readonly {
-        text: string;
-        meant: readonly string[];
-        solutions: readonly {
-          text: string;
-          change: {
-            add_package: readonly string[];
-            remove_package: readonly string[];
-            add_pattern: readonly string[];
-            remove_pattern: readonly string[];
-            ban_package: readonly string[];
-            unban_package: readonly string[];
-            add_repository: readonly number[];
-            remove_repository: readonly number[];
-          };
-        }[];
-      }[];
-    };
+    changes: readonly PlanChange[];
+    software: PlanSoftware;
   };
+}
+
+interface DefinitionRepository {
+  name?: string;
+  url?: string;
+  uploads?: boolean;
 }
 
 interface Deliveries {
-  deliveries: readonly {
-    id: number;
-    event_id: number;
-    event: "build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published";
-    state: "delivered" | "waiting" | "failed";
-    attempts: number;
-    http_status?: number;
-    problem?: string;
-    created_at: string;
-    attempted_at?: string;
-    next_attempt_at?: string;
-  }[];
+  deliveries: readonly DeliveriesDelivery[];
+}
+
+interface DeliveriesDelivery {
+  id: number;
+  event_id: number;
+  event: "build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published";
+  state: "delivered" | "waiting" | "failed";
+  attempts: number;
+  http_status?: number;
+  problem?: string;
+  created_at: string;
+  attempted_at?: string;
+  next_attempt_at?: string;
 }
 
 interface Delivery {
-  delivery: {
-    id: number;
-    event_id: number;
-    event: "build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published";
-    state: "delivered" | "waiting" | "failed";
-    attempts: number;
-    http_status?: number;
-    problem?: string;
-    created_at: string;
-    attempted_at?: string;
-    next_attempt_at?: string;
-  };
+  delivery: DeliveriesDelivery;
+}
+
+interface DifferenceFrom {
+  build_id: number;
+  appliance_id: number;
+  name: string;
+  version: string;
+  image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+  raw_size: number;
+  file_size: number;
 }
 
 interface File {
-  file: {
-    id: number;
-    filename: string;
-    path: string;
-    owner: string;
-    group: string;
-    permissions: string;
-    enabled: boolean;
-    size: number;
-    checksum: {
-      type: "md5";
-      value: string;
-    };
-    download_url: string;
-  };
+  file: FilesFile;
+}
+
+interface FileFrom {
+  type: "file" | "link" | "directory" | "character device" | "block device" | "fifo" | "socket";
+  permissions: string;
+  owner: string;
+  group: string;
+  size?: number;
+  sha256?: string;
+  target?: string;
 }
 
 interface Files {
-  files: readonly {
-    id: number;
-    filename: string;
-    path: string;
-    owner: string;
-    group: string;
-    permissions: string;
-    enabled: boolean;
-    size: number;
-    checksum: {
-      type: "md5";
-      value: string;
-    };
-    download_url: string;
-  }[];
+  files: readonly FilesFile[];
+}
+
+interface FilesFile {
+  id: number;
+  filename: string;
+  path: string;
+  owner: string;
+  group: string;
+  permissions: string;
+  enabled: boolean;
+  size: number;
+  checksum: Checksum;
+  download_url: string;
+}
+
+interface Firewall {
+  enabled: boolean;
+  open_port: readonly string[];
 }
 
 interface FoundRepositories {
@@ -1032,53 +923,30 @@ interface GalleryTestdrive {
   gallery: {
     testdrive: {
       url: string;
-      server: {
-        vnc: {
-          host: string;
-          port: number;
-          password: string;
-        };
-      };
+      server: Server;
     };
   };
 }
 
 interface GpgKey {
-  gpg_key: {
-    id: number;
-    name: string;
-    target: "rpm";
-    key: string;
-  };
+  gpg_key: GpgKeysGpgKey;
 }
 
 interface GpgKeys {
-  gpg_keys: readonly {
-    id: number;
-    name: string;
-    target: "rpm";
-    key: string;
-  }[];
+  gpg_keys: readonly GpgKeysGpgKey[];
+}
+
+interface GpgKeysGpgKey {
+  id: number;
+  name: string;
+  target: "rpm";
+  key: string;
 }
 
 interface KeptFiles {
   kept_files: {
     appliance_id: number;
-    files: readonly {
-      id: number;
-      filename: string;
-      path: string;
-      owner: string;
-      group: string;
-      permissions: string;
-      enabled: boolean;
-      size: number;
-      checksum: {
-        type: "md5";
-        value: string;
-      };
-      download_url: string;
-    }[];
+    files: readonly FilesFile[];
     left_out: readonly {
       path: string;
       reason: string;
@@ -1088,52 +956,39 @@ interface KeptFiles {
 
 interface Limits {
   limits: {
-    repositories: {
-      used: number;
-      most: number;
-    };
-    packages: {
-      used: number;
-      most: number;
-    };
-    repository_bytes: {
-      used: number;
-      most: number;
-    };
-    appliances: {
-      used: number;
-      most: number;
-    };
-    configuration_bytes: {
-      used: number;
-      most: number;
-    };
-    comments: {
-      used: number;
-      most: number;
-    };
-    webhooks: {
-      used: number;
-      most: number;
-    };
-    tokens: {
-      used: number;
-      most: number;
-    };
-    uploads: {
-      used: number;
-      most: number;
-    };
-    disk_bytes: {
-      used: number;
-      most: number;
-    };
+    repositories: LimitsRepositories;
+    packages: LimitsRepositories;
+    repository_bytes: LimitsRepositories;
+    appliances: LimitsRepositories;
+    configuration_bytes: LimitsRepositories;
+    comments: LimitsRepositories;
+    webhooks: LimitsRepositories;
+    tokens: LimitsRepositories;
+    uploads: LimitsRepositories;
+    disk_bytes: LimitsRepositories;
     images_bytes?: number;
     packages_bytes?: number;
     uploads_bytes?: number;
     files_bytes?: number;
     pictures_bytes?: number;
   };
+}
+
+interface LimitsRepositories {
+  used: number;
+  most: number;
+}
+
+interface Locale {
+  keyboard_layout: string;
+  language: string;
+  timezone: Timezone;
+}
+
+interface Lvm {
+  enabled: boolean;
+  volume_group?: string;
+  volumes?: readonly Volume[];
 }
 
 interface ModifiedFiles {
@@ -1153,6 +1008,15 @@ interface ModifiedFiles {
       difference?: string;
     }[];
   };
+}
+
+interface Network {
+  type: "dhcp" | "manual" | "ask_on_first_boot" | "network_manager" | "none";
+  hostname?: string;
+  ip?: string;
+  netmask?: string;
+  route?: string;
+  nameservers?: string;
 }
 
 interface NewToken {
@@ -1199,38 +1063,51 @@ interface Overview {
       errors: number;
       warnings: number;
       text?: string;
-      running_builds: readonly {
-        id: number;
-        state: "running" | "queued" | "finished" | "failed" | "error" | "cancelled";
-        percent: number;
-        time_elapsed: number;
-        message: string;
-        version: string;
-        image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-        queue_position?: number;
-        time_left?: number;
-        appliance_id?: number;
-      }[];
-      last_build?: {
-        id: number;
-        version: string;
-        image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-        state: "finished" | "failed" | "error" | "cancelled" | "queued" | "running";
-        message: string;
-        size: number;
-        completed_at?: string;
-      };
-      images: readonly {
-        id: number;
-        version: string;
-        image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-        state: "finished" | "failed" | "error" | "cancelled" | "queued" | "running";
-        message: string;
-        size: number;
-        completed_at?: string;
-      }[];
+      running_builds: readonly ApplianceRunningBuild[];
+      last_build?: ApplianceLastBuild;
+      images: readonly ApplianceLastBuild[];
     }[];
   };
+}
+
+interface PackageFrom {
+  version: string;
+  arch: string;
+  repository?: string;
+  license?: string;
+  checksum?: string;
+}
+
+interface PlanChange {
+  name: string;
+  item?: string;
+  from?: string;
+  to?: string;
+}
+
+interface PlanSoftware {
+  state: "solved" | "unsolvable" | "unimported";
+  before?: SoftwareBefore;
+  after?: SoftwareBefore;
+  added: readonly SoftwareAdded[];
+  removed: readonly SoftwareAdded[];
+  problems: readonly {
+    text: string;
+    meant: readonly string[];
+    solutions: readonly {
+      text: string;
+      change: {
+        add_package: readonly string[];
+        remove_package: readonly string[];
+        add_pattern: readonly string[];
+        remove_pattern: readonly string[];
+        ban_package: readonly string[];
+        unban_package: readonly string[];
+        add_repository: readonly number[];
+        remove_repository: readonly number[];
+      };
+    }[];
+  }[];
 }
 
 interface Publication {
@@ -1257,21 +1134,9 @@ interface Publication {
       };
       keyboard_layout: string;
       language: string;
-      timezone: {
-        location: string;
-      };
-      network: {
-        type: "dhcp" | "manual" | "ask_on_first_boot" | "network_manager" | "none";
-        hostname?: string;
-        ip?: string;
-        netmask?: string;
-        route?: string;
-        nameservers?: string;
-      };
-      firewall: {
-        enabled: boolean;
-        open_port: readonly string[];
-      };
+      timezone: Timezone;
+      network: Network;
+      firewall: Firewall;
       security: {
         sources: {
           only_trusted: boolean;
@@ -1295,32 +1160,8 @@ interface PublishedSoftware {
         trusted: boolean;
         value: string;
       }[];
-      selected_software: {
-        count: number;
-        package: readonly {
-          repository: string;
-          version: string;
-          value: string;
-        }[];
-        pattern: readonly {
-          repository: string;
-          version: string;
-          value: string;
-        }[];
-      };
-      installed_software: {
-        count: number;
-        package: readonly {
-          repository: string;
-          version: string;
-          value: string;
-        }[];
-        pattern: readonly {
-          repository: string;
-          version: string;
-          value: string;
-        }[];
-      };
+      selected_software: ApplianceSelectedSoftware;
+      installed_software: ApplianceSelectedSoftware;
     };
   };
 }
@@ -1354,27 +1195,21 @@ interface ReleaseNotesDraft {
 }
 
 interface Repositories {
-  repositories: readonly {
-    id: number;
-    name: string;
-    type: "rpm-md" | "yast2" | "deb";
-    base_system: string;
-    base_url?: string;
-    signed_by?: string;
-    accepts_expired?: boolean;
-  }[];
+  repositories: readonly RepositoriesRepository[];
+}
+
+interface RepositoriesRepository {
+  id: number;
+  name: string;
+  type: "rpm-md" | "yast2" | "deb";
+  base_system: string;
+  base_url?: string;
+  signed_by?: string;
+  accepts_expired?: boolean;
 }
 
 interface Repository {
-  repository: {
-    id: number;
-    name: string;
-    type: "rpm-md" | "yast2" | "deb";
-    base_system: string;
-    base_url?: string;
-    signed_by?: string;
-    accepts_expired?: boolean;
-  };
+  repository: RepositoriesRepository;
 }
 
 interface Rpm {
@@ -1384,10 +1219,7 @@ interface Rpm {
     size: number;
     archive: boolean;
     base_system: string;
-    checksum: {
-      type: "md5";
-      value: string;
-    };
+    checksum: Checksum;
   };
 }
 
@@ -1398,41 +1230,33 @@ interface Rpms {
     filename: string;
     size: number;
     archive: boolean;
-    checksum: {
-      type: "md5";
-      value: string;
-    };
+    checksum: Checksum;
   }[];
 }
 
 interface RunningBuild {
-  running_build: {
-    id: number;
-    state: "running" | "queued" | "finished" | "failed" | "error" | "cancelled";
-    percent: number;
-    time_elapsed: number;
-    message: string;
-    version: string;
-    image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-    queue_position?: number;
-    time_left?: number;
-    appliance_id?: number;
-  };
+  running_build: ApplianceRunningBuild;
 }
 
 interface RunningBuilds {
-  running_builds: readonly {
-    id: number;
-    state: "running" | "queued" | "finished" | "failed" | "error" | "cancelled";
-    percent: number;
-    time_elapsed: number;
-    message: string;
-    version: string;
-    image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-    queue_position?: number;
-    time_left?: number;
-    appliance_id?: number;
-  }[];
+  running_builds: readonly ApplianceRunningBuild[];
+}
+
+interface Scripts {
+  build?: ConfigurationScriptsBuild;
+  boot?: ConfigurationScriptsBuild;
+  autoyast?: ConfigurationScriptsBuild;
+}
+
+interface ScriptsBuild {
+  enabled: boolean;
+  script?: string;
+}
+
+interface SelectedSoftwarePackage {
+  repository: string;
+  version: string;
+  value: string;
 }
 
 interface SelectionChange {
@@ -1448,6 +1272,14 @@ interface SelectionChange {
   };
 }
 
+interface Server {
+  vnc: {
+    host: string;
+    port: number;
+    password: string;
+  };
+}
+
 interface Sessions {
   sessions: readonly {
     id: number;
@@ -1457,6 +1289,20 @@ interface Sessions {
     last_used_at: string;
     expires_at: string;
   }[];
+}
+
+interface Settings {
+  memory_size?: number;
+  disk_size?: number;
+  swap_size?: number;
+  pae_enabled?: boolean;
+  xen_host_mode_enabled?: boolean;
+  cdrom_enabled?: boolean;
+  webyast_enabled?: boolean;
+  live_installer_enabled?: boolean;
+  public_clonable?: boolean;
+  runlevel?: number;
+  automatic_login?: string;
 }
 
 interface Sharing {
@@ -1483,64 +1329,28 @@ interface SharingWarnings {
 interface Software {
   software: {
     appliance_id: number;
-    package: readonly {
-      version?: string;
-      value: string;
-    }[];
-    pattern: readonly {
-      version?: string;
-      value: string;
-    }[];
+    package: readonly SoftwarePackage[];
+    pattern: readonly SoftwarePackage[];
   };
 }
 
+interface SoftwareAdded {
+  name: string;
+  version: string;
+  arch: string;
+  repository_id: number;
+  download_size: number;
+  installed_size: number;
+}
+
+interface SoftwareBefore {
+  packages: number;
+  download_size: number;
+  installed_size: number;
+}
+
 interface SoftwareEffect {
-  software_effect: {
-    state: "solved" | "unsolvable" | "unimported";
-    before?: {
-      packages: number;
-      download_size: number;
-      installed_size: number;
-    };
-    after?: {
-      packages: number;
-      download_size: number;
-      installed_size: number;
-    };
-    added: readonly {
-      name: string;
-      version: string;
-      arch: string;
-      repository_id: number;
-      download_size: number;
-      installed_size: number;
-    }[];
-    removed: readonly {
-      name: string;
-      version: string;
-      arch: string;
-      repository_id: number;
-      download_size: number;
-      installed_size: number;
-    }[];
-    problems: readonly {
-      text: string;
-      meant: readonly string[];
-      solutions: readonly {
-        text: string;
-        change: {
-          add_package: readonly string[];
-          remove_package: readonly string[];
-          add_pattern: readonly string[];
-          remove_pattern: readonly string[];
-          ban_package: readonly string[];
-          unban_package: readonly string[];
-          add_repository: readonly number[];
-          remove_repository: readonly number[];
-        };
-      }[];
-    }[];
-  };
+  software_effect: PlanSoftware;
 }
 
 interface SoftwareMap {
@@ -1570,19 +1380,13 @@ interface SoftwareMap {
   }[];
 }
 
+interface SoftwarePackage {
+  version?: string;
+  value: string;
+}
+
 interface StartedBuild {
-  build: {
-    id: number;
-    state: "running" | "queued" | "finished" | "failed" | "error" | "cancelled";
-    percent: number;
-    time_elapsed: number;
-    message: string;
-    version: string;
-    image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-    queue_position?: number;
-    time_left?: number;
-    appliance_id?: number;
-  };
+  build: ApplianceRunningBuild;
 }
 
 interface Success {
@@ -1591,34 +1395,24 @@ interface Success {
 }
 
 interface TemplateSet {
-  template_set: {
-    name: string;
-    description: string;
-    template: readonly {
-      appliance_id: number;
-      name: string;
-      description: string;
-      basesystem: string;
-      importing?: string;
-      packages_read?: number;
-      import_percent?: number;
-    }[];
-  };
+  template_set: TemplateSetsTemplateSet;
 }
 
 interface TemplateSets {
-  template_sets: readonly {
+  template_sets: readonly TemplateSetsTemplateSet[];
+}
+
+interface TemplateSetsTemplateSet {
+  name: string;
+  description: string;
+  template: readonly {
+    appliance_id: number;
     name: string;
     description: string;
-    template: readonly {
-      appliance_id: number;
-      name: string;
-      description: string;
-      basesystem: string;
-      importing?: string;
-      packages_read?: number;
-      import_percent?: number;
-    }[];
+    basesystem: string;
+    importing?: string;
+    packages_read?: number;
+    import_percent?: number;
   }[];
 }
 
@@ -1628,13 +1422,7 @@ interface Testdrive {
     state: "new";
     build_id: number;
     url: string;
-    server: {
-      vnc: {
-        host: string;
-        port: number;
-        password: string;
-      };
-    };
+    server: Server;
     web_url?: string;
   };
 }
@@ -1646,6 +1434,10 @@ interface Testdrives {
     build_id: number;
     web_url?: string;
   }[];
+}
+
+interface Timezone {
+  location: string;
 }
 
 interface Tokens {
@@ -1661,37 +1453,40 @@ interface Tokens {
 }
 
 interface Upload {
-  upload: {
-    id: number;
-    url: string;
-    filename?: string;
-    appliance_id?: number;
-    base_system?: string;
-    length: number;
-    offset: number;
-    created_at: string;
-    expires_at: string;
-    finished_at?: string;
-    file_id?: number;
-    rpm_id?: number;
-  };
+  upload: UploadsUpload;
 }
 
 interface Uploads {
-  uploads: readonly {
-    id: number;
-    url: string;
-    filename?: string;
-    appliance_id?: number;
-    base_system?: string;
-    length: number;
-    offset: number;
-    created_at: string;
-    expires_at: string;
-    finished_at?: string;
-    file_id?: number;
-    rpm_id?: number;
-  }[];
+  uploads: readonly UploadsUpload[];
+}
+
+interface UploadsUpload {
+  id: number;
+  url: string;
+  filename?: string;
+  appliance_id?: number;
+  base_system?: string;
+  length: number;
+  offset: number;
+  created_at: string;
+  expires_at: string;
+  finished_at?: string;
+  file_id?: number;
+  rpm_id?: number;
+}
+
+interface User {
+  uid: number;
+  name: string;
+  password: string;
+  group: string;
+  shell: string;
+  homedir: string;
+}
+
+interface Volume {
+  size: number;
+  path: string;
 }
 
 interface WantedConfiguration {
@@ -1702,83 +1497,16 @@ interface WantedConfiguration {
     type?: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
     website?: string;
     tags?: readonly string[];
-    locale?: {
-      keyboard_layout?: string;
-      language?: string;
-      timezone?: {
-        location?: string;
-      };
-    };
-    network?: {
-      type?: "dhcp" | "manual" | "ask_on_first_boot" | "network_manager" | "none";
-      hostname?: string;
-      ip?: string;
-      netmask?: string;
-      route?: string;
-      nameservers?: string;
-    };
-    firewall?: {
-      enabled?: boolean;
-      open_port?: readonly string[];
-    };
-    users?: readonly {
-      uid: number;
-      name: string;
-      password: string;
-      group: string;
-      shell: string;
-      homedir: string;
-    }[];
+    locale?: ConfigurationLocale;
+    network?: ConfigurationNetwork;
+    firewall?: ConfigurationFirewall;
+    users?: readonly User[];
     eulas?: readonly string[];
-    databases?: readonly {
-      type: "pgsql" | "mysql";
-      users: readonly {
-        username: string;
-        password: string;
-        database_list: string;
-      }[];
-    }[];
-    autostarts?: readonly {
-      command: string;
-      description?: string;
-      enabled: boolean;
-      user: string;
-    }[];
-    settings?: {
-      memory_size?: number;
-      disk_size?: number;
-      swap_size?: number;
-      pae_enabled?: boolean;
-      xen_host_mode_enabled?: boolean;
-      cdrom_enabled?: boolean;
-      webyast_enabled?: boolean;
-      live_installer_enabled?: boolean;
-      public_clonable?: boolean;
-      runlevel?: number;
-      automatic_login?: string;
-    };
-    lvm?: {
-      enabled?: boolean;
-      volume_group?: string;
-      volumes?: readonly {
-        size: number;
-        path: string;
-      }[];
-    };
-    scripts?: {
-      build?: {
-        enabled?: boolean;
-        script?: string;
-      };
-      boot?: {
-        enabled?: boolean;
-        script?: string;
-      };
-      autoyast?: {
-        enabled?: boolean;
-        script?: string;
-      };
-    };
+    databases?: readonly Database[];
+    autostarts?: readonly Autostart[];
+    settings?: Settings;
+    lvm?: ConfigurationLvm;
+    scripts?: Scripts;
   };
 }
 
@@ -1789,123 +1517,27 @@ interface WantedDefinition {
     arch?: string;
     version?: string;
     type?: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
-    repositories?: readonly {
-      name?: string;
-      url?: string;
-      uploads?: boolean;
-    }[];
-    packages?: readonly {
-      name: string;
-      version?: string;
-      repository?: string;
-    }[];
-    patterns?: readonly {
-      name: string;
-      version?: string;
-      repository?: string;
-    }[];
-    bans?: readonly {
-      name: string;
-      version?: string;
-      repository?: string;
-    }[];
+    repositories?: readonly DefinitionRepository[];
+    packages?: readonly DefinitionPackage[];
+    patterns?: readonly DefinitionPackage[];
+    bans?: readonly DefinitionPackage[];
     configuration?: {
       description?: string;
       website?: string;
       tags?: readonly string[];
-      locale?: {
-        keyboard_layout?: string;
-        language?: string;
-        timezone?: {
-          location?: string;
-        };
-      };
-      network?: {
-        type?: "dhcp" | "manual" | "ask_on_first_boot" | "network_manager" | "none";
-        hostname?: string;
-        ip?: string;
-        netmask?: string;
-        route?: string;
-        nameservers?: string;
-      };
-      firewall?: {
-        enabled?: boolean;
-        open_port?: readonly string[];
-      };
-      users?: readonly {
-        uid: number;
-        name: string;
-        password?: string;
-        group: string;
-        shell: string;
-        homedir: string;
-      }[];
+      locale?: ConfigurationLocale;
+      network?: ConfigurationNetwork;
+      firewall?: ConfigurationFirewall;
+      users?: readonly ConfigurationUser[];
       eulas?: readonly string[];
-      databases?: readonly {
-        type: "pgsql" | "mysql";
-        users: readonly {
-          username: string;
-          password?: string;
-          database_list: string;
-        }[];
-      }[];
-      autostarts?: readonly {
-        command: string;
-        description: string;
-        enabled: boolean;
-        user: string;
-      }[];
-      settings?: {
-        memory_size?: number;
-        disk_size?: number;
-        swap_size?: number;
-        pae_enabled?: boolean;
-        xen_host_mode_enabled?: boolean;
-        cdrom_enabled?: boolean;
-        webyast_enabled?: boolean;
-        live_installer_enabled?: boolean;
-        public_clonable?: boolean;
-        runlevel?: number;
-        automatic_login?: string;
-      };
-      lvm?: {
-        enabled?: boolean;
-        volume_group?: string;
-        volumes?: readonly {
-          size: number;
-          path: string;
-        }[];
-      };
-      scripts?: {
-        build?: {
-          enabled?: boolean;
-          script?: string;
-        };
-        boot?: {
-          enabled?: boolean;
-          script?: string;
-        };
-        autoyast?: {
-          enabled?: boolean;
-          script?: string;
-        };
-      };
+      databases?: readonly ConfigurationDatabase[];
+      autostarts?: readonly ConfigurationAutostart[];
+      settings?: Settings;
+      lvm?: ConfigurationLvm;
+      scripts?: Scripts;
     };
-    files?: readonly {
-      path: string;
-      owner?: string;
-      group?: string;
-      permissions?: string;
-      enabled?: boolean;
-      size?: number;
-      sha256: string;
-      upload?: string;
-    }[];
-    gpg_keys?: readonly {
-      name: string;
-      target?: "rpm";
-      key: string;
-    }[];
+    files?: readonly DefinitionFile[];
+    gpg_keys?: readonly DefinitionGpgKey[];
   };
 }
 
@@ -1929,37 +1561,25 @@ interface WantedRepositories {
 interface WantedSoftware {
   software: {
     appliance_id: number;
-    package: readonly {
-      version?: string;
-      value: string;
-    }[];
-    pattern: readonly {
-      version?: string;
-      value: string;
-    }[];
+    package: readonly SoftwarePackage[];
+    pattern: readonly SoftwarePackage[];
   };
 }
 
 interface Webhook {
-  webhook: {
-    id: number;
-    url: string;
-    events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published")[];
-    state: "enabled" | "disabled";
-    reason?: string;
-    failing_since?: string;
-    created_at: string;
-  };
+  webhook: WebhooksWebhook;
 }
 
 interface Webhooks {
-  webhooks: readonly {
-    id: number;
-    url: string;
-    events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published")[];
-    state: "enabled" | "disabled";
-    reason?: string;
-    failing_since?: string;
-    created_at: string;
-  }[];
+  webhooks: readonly WebhooksWebhook[];
+}
+
+interface WebhooksWebhook {
+  id: number;
+  url: string;
+  events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published")[];
+  state: "enabled" | "disabled";
+  reason?: string;
+  failing_since?: string;
+  created_at: string;
 }

@@ -2,7 +2,8 @@ import { groups } from "#api/groups";
 import type { Operation } from "#api/operation";
 import { type Parameter, parametersOf } from "#openapi/parameters";
 import { jsonSchema } from "#wire/json-schema";
-import { type Member, typeOf } from "./types.ts";
+import type { Schema } from "#wire/schema";
+import { interfacesOf, type Member, typeOf } from "./types.ts";
 
 /** The calls of version 2. */
 const calls = groups.flatMap(({ operations }) =>
@@ -27,7 +28,7 @@ export const client = (): string =>
     "export const routes = {",
     ...calls.map(route),
     "} as const;",
-    ...documents().flatMap(([name, type]) => ["", `interface ${name} ${type}`]),
+    ...interfacesOf(documents()).flatMap((each) => ["", each]),
     "",
   ].join("\n");
 
@@ -75,10 +76,9 @@ function route({ name, method, path, body, answer }: Operation): string {
 const bodyType = (body: NonNullable<Operation["body"]>): string => (body.kind === "bytes" ? body.type : "");
 
 /** The documents that calls take and answer, as JSON. */
-function documents(): [string, string][] {
+function documents(): Map<string, Schema> {
   const used = calls
     .flatMap(({ answer, body }) => [answer, body])
     .flatMap((part) => (part?.kind === "document" ? [part.document] : []));
-  const types = used.map((document): [string, string] => [document.name, typeOf(jsonSchema(document, "v2"))]);
-  return [...new Map(types)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return new Map(used.map((document) => [document.name, jsonSchema(document, "v2")]));
 }

@@ -16,23 +16,92 @@ const Described = z.object({
   required: z.array(z.string()).default([]),
 });
 
-/** The TypeScript type of what a JSON schema of the API describes; lines after the first have this indent. */
-export function typeOf(schema: Schema, indent = ""): string {
+/** The names of the objects that have one, by `keyOf`. */
+type Names = ReadonlyMap<string, string>;
+
+/**
+ * The TypeScript type of what a JSON schema of the API describes; lines after the first have this indent. Inner objects that
+ * have a name are written as it.
+ */
+export function typeOf(schema: Schema, names: Names = new Map(), indent = ""): string {
   const { type, enum: values, const: only, items, properties, required } = Described.parse(schema);
   const words = values ?? (only === undefined ? undefined : [only]);
   if (words) return words.map((word) => `"${word}"`).join(" | ");
-  if (type === "array") return `readonly ${inParentheses(typeOf(items ?? {}, indent))}[]`;
-  if (type === "object") return objectType(properties ?? {}, required, indent);
+  if (type === "array") return `readonly ${inParentheses(innerType(items ?? {}, names, indent))}[]`;
+  if (type === "object") return objectType(properties ?? {}, { required, names, indent });
   if (type === "integer" || type === "number") return "number";
   return type === "boolean" ? "boolean" : "string";
 }
 
+const innerType = (schema: Schema, names: Names, indent: string): string =>
+  names.get(keyOf(schema)) ?? typeOf(schema, names, indent);
+
 const inParentheses = (type: string): string => (type.includes(" | ") && !type.startsWith("{") ? `(${type})` : type);
 
-function objectType(properties: Record<string, Schema>, required: readonly string[], indent: string): string {
+interface Inside {
+  required: readonly string[];
+  names: Names;
+  indent: string;
+}
+
+function objectType(properties: Record<string, Schema>, { required, names, indent }: Inside): string {
   const inner = `${indent}  `;
   const lines = Object.entries(properties).map(
-    ([name, schema]) => `${inner}${name}${required.includes(name) ? "" : "?"}: ${typeOf(schema, inner)};`,
+    ([name, schema]) => `${inner}${name}${required.includes(name) ? "" : "?"}: ${innerType(schema, names, inner)};`,
   );
   return ["{", ...lines, `${indent}}`].join("\n");
 }
+
+/** Equal for objects of the same type. */
+const keyOf = (schema: Schema): string => typeOf(schema);
+
+/** Where an object stands: in which other one, and the names that lead to it, with the document's at first. */
+interface Found {
+  key: string;
+  schema: Schema;
+  outer: string;
+  path: readonly string[];
+}
+
+function objectsIn(schema: Schema, path: readonly string[]): Found[] {
+  const outer = keyOf(schema);
+  const { properties = {} } = Described.parse(schema);
+  return Object.entries(properties).flatMap(([name, member]) => {
+    const { items } = Described.parse(member);
+    const inner = items ?? member;
+    const innerPath = [...path, items ? singular(name) : name];
+    const own = { key: keyOf(inner), schema: inner, outer, path: innerPath };
+    return Described.parse(inner).properties ? [own, ...objectsIn(inner, innerPath)] : [];
+  });
+}
+
+const singular = (name: string): string => name.replace(/ies$/, "y").replace(/s$/, "");
+
+/** Interfaces for documents, and for each object that several others contain. */
+export function interfacesOf(documents: ReadonlyMap<string, Schema>): string[] {
+  const found = [...documents].flatMap(([name, schema]) => objectsIn(schema, [name]));
+  const named = new Map(documents);
+  const names = new Map<string, string>();
+  for (const [key, places] of Map.groupBy(found, (each) => each.key)) {
+    const [first] = places;
+    if (!first || new Set(places.map(({ outer, path }) => `${outer} ${path.at(-1)}`)).size === 1) continue;
+    const name = freeName(places, named);
+    names.set(key, name);
+    named.set(name, first.schema);
+  }
+  return [...named]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, schema]) => `interface ${name} ${typeOf(schema, names)}`);
+}
+
+/** The member's name, or with the names around it where it differs from place to place, or another type has it. */
+function freeName(places: readonly Found[], taken: ReadonlyMap<string, unknown>): string {
+  const { path } = places[0] as Found;
+  let length = new Set(places.map((place) => place.path.at(-1))).size > 1 ? 2 : 1;
+  const name = () => path.slice(-length).map(capitalised).join("");
+  while (taken.has(name()) && length < path.length) length += 1;
+  return name();
+}
+
+const capitalised = (name: string): string =>
+  name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
