@@ -5,11 +5,18 @@ import { factory } from "#api/factory";
 import { listAppliances } from "#api/appliances";
 import { versionless } from "#api/gallery/index";
 import { idempotent } from "#api/idempotency";
-import { refuseChangesInReadOnlyMode } from "#api/read-only";
 import { mounted } from "#api/mount";
+import { readingMethods } from "#api/same-origin";
 import { tus } from "#api/tus";
 import { v1, v2, type ApiVersion } from "#api/versions";
 import { groups } from "#api/groups";
+import { refuseInReadOnlyMode } from "#domain/service-settings";
+
+/** Refuses every call that changes something while the service is in read-only mode; a request that only reads is not checked. */
+const refuseChangesInReadOnlyMode = factory.createMiddleware(async (c, next) => {
+  if (!readingMethods.has(c.req.method)) await refuseInReadOnlyMode({ env: c.env, db: c.var.db });
+  await next();
+});
 
 /** Door 1: every group of calls is mounted once per version, from the same handlers. */
 export const api = factory.createApp().route("/v1/user", resources(v1)).route("/v2/user", resources(v2));

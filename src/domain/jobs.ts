@@ -4,7 +4,7 @@ import type { Job } from "#contract/index";
 export async function sendJob(env: Env, job: Job): Promise<void> {
   // Agents pull JSON as base64, which only this content type says on both sides (Cloudflare Queues, "Pull consumers").
   await env.JOBS.send(job, { contentType: "json" });
-  // Embedded, the consumer pokes when the mailbox has the message (queues/jobs.ts).
+  // Embedded, the consumer pokes when the mailbox has the message (queues/consume.ts).
   if (env.MODE !== "embedded") await switchboard(env).poke();
 }
 

@@ -3,8 +3,9 @@ import { giveUpTurn, importInTurn } from "#domain/repositories/turns";
 import { logFailure } from "#log/log";
 import { forRequest } from "#log/request-id";
 import { openDatabase, type Database } from "#storage/db";
-import { takeJobs } from "./jobs.ts";
 import { choresQueue, takeChores } from "./sweep.ts";
+import { Job } from "#contract/index";
+import { mailbox, switchboard } from "#domain/jobs";
 
 /** The production name of an environment's queue: kiln-slow-imports of kiln-staging-slow-imports. */
 const plainName = (queue: string) => queue.replace(/^kiln-(?!slow-|dead-)[a-z0-9]+-/, "kiln-");
@@ -17,6 +18,17 @@ export async function consume(batch: MessageBatch, env: Env): Promise<void> {
   else if (queue === deadImportsQueue) await takeImports(batch, env, (db, id) => giveUpTurn({ env, db }, id));
   else if (queue === choresQueue) await takeChores(batch, env);
   else await takeJobs(batch, env);
+}
+
+/** Embedded mode only: puts the messages into the mailbox, where the agents' gateway finds them. */
+async function takeJobs(batch: MessageBatch, env: Env): Promise<void> {
+  const messages = batch.messages.flatMap(({ id, body, timestamp }) => {
+    const job = Job.safeParse(body);
+    if (!job.success) logFailure("a message is not a valid job", job.error, { message: id });
+    return job.success ? [{ id, body: JSON.stringify(job.data), sentAt: timestamp.getTime() }] : [];
+  });
+  await mailbox(env).put(messages);
+  await switchboard(env).poke();
 }
 
 /** A problem of a repository is written to its row. Only our own failures are retried. */

@@ -1,7 +1,6 @@
-import { maxModifiedFiles, type ModifiedFile, type ModifiedFilter } from "../contract.ts";
+import { isSecretPath, maxModifiedFiles, type ModifiedFile, type ModifiedFilter } from "../contract.ts";
 import { UnreadableDisk } from "./disk.ts";
 import type { FileSystem } from "./file-system.ts";
-import { isWanted, mayHoldWanted } from "./filter.ts";
 import type { Inode } from "./ext4-inode.ts";
 
 /** A path that differs between the two trees. */
@@ -35,6 +34,19 @@ export async function compare(sides: Sides, filter: ModifiedFilter, signal: Abor
   await walk.directory("", await sides.before.root(), await sides.after.root());
   return walk.result;
 }
+
+const isAtOrBelow = (path: string, place: string) => place === "/" || path === place || path.startsWith(`${place}/`);
+
+/** Whether a path is requested. */
+const isWanted = (path: string, { paths, except, withoutSecrets = false }: ModifiedFilter): boolean =>
+  (paths.length === 0 || paths.some((place) => isAtOrBelow(path, place))) &&
+  !except.some((place) => isAtOrBelow(path, place)) &&
+  !(withoutSecrets && isSecretPath(path));
+
+/** Whether anything at or below a path may be requested. */
+const mayHoldWanted = (path: string, { paths, except }: ModifiedFilter): boolean =>
+  (paths.length === 0 || paths.some((place) => isAtOrBelow(path, place) || isAtOrBelow(place, path))) &&
+  !except.some((place) => isAtOrBelow(path, place));
 
 class Walk {
   readonly result: Comparison = { changes: [], truncated: false, unnamed: 0 };

@@ -1,5 +1,6 @@
 import { constants, copyFile, open, rm, stat, statfs, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
+import { z } from "zod";
 import type { ModifiedOrder, TestdriveClaim } from "../contract.ts";
 import type { CachedImage } from "../image-cache.ts";
 import { leaseOfTestdrive } from "../lease.ts";
@@ -10,7 +11,6 @@ import { answerFrom, refused, type Answered } from "./answers.ts";
 import { holdChannel } from "./channel.ts";
 import { UnreadableDisk } from "./disk.ts";
 import type { EndedDisk, EndedDisks } from "./ended-disks.ts";
-import { whilePaused } from "./pause.ts";
 import { Readings, openReading, type Reading } from "./readings.ts";
 
 export interface SessionFilesParts {
@@ -166,3 +166,20 @@ export class SessionFiles implements AsyncDisposable {
 
 const complaining = (log: Log) => (error: unknown) =>
   void log("could not read modified files", { reason: sentenceOf(error) });
+
+const Status = z.object({ status: z.string() });
+
+/**
+ * Pauses the machine while `work` runs. QEMU then finishes its writes and updates the overlay's tables, so that the file is
+ * consistent. It lacks what the guest itself has not written yet.
+ */
+async function whilePaused<T>(qmp: Pick<Qmp, "execute">, work: () => Promise<T>): Promise<T> {
+  const { status } = Status.parse(await qmp.execute("query-status"));
+  if (status !== "running") return await work();
+  await qmp.execute("stop");
+  try {
+    return await work();
+  } finally {
+    await qmp.execute("cont");
+  }
+}
