@@ -1,7 +1,8 @@
-import { constants, copyFile, open, rm, stat, statfs, type FileHandle } from "node:fs/promises";
+import { constants, copyFile, open, rm, stat, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
 import type { ModifiedOrder, TestdriveClaim } from "../contract.ts";
+import { freeBytes } from "../disk-room.ts";
 import type { CachedImage } from "../image-cache.ts";
 import { leaseOfTestdrive } from "../lease.ts";
 import { sentenceOf, type Log } from "../log.ts";
@@ -142,8 +143,7 @@ export class SessionFiles implements AsyncDisposable {
     const { endedDisks, claim } = this.#parts;
     const bytes = (await stat(overlay)).blocks * 512;
     const copy = await endedDisks.place(`${claim.testdriveId}-${++this.#copies}.qcow2`);
-    const { bavail, bsize } = await statfs(dirname(copy));
-    if (bytes > maxCopyBytes || bytes * 2 > bavail * bsize) {
+    if (bytes > maxCopyBytes || bytes * 2 > (await freeBytes(dirname(copy)))) {
       throw new UnreadableDisk("it has changed too much to be read while it runs. Read it when the session is over");
     }
     try {

@@ -1,6 +1,7 @@
-import { rm, statfs } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { TestdriveClaim } from "../contract.ts";
+import { freeBytes } from "../disk-room.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
 import { leaseOfTestdrive, type Lease } from "../lease.ts";
 import type { WorkerApi } from "../worker-api.ts";
@@ -76,9 +77,9 @@ async function fetchImage(
 }
 
 async function checkRoom(path: string, neededBytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(dirname(path));
-  if (bavail * bsize < neededBytes)
-    throw new Error(`The builder agent has ${gib(bavail * bsize)} of free disk, the image needs ${gib(neededBytes)}.`);
+  const free = await freeBytes(dirname(path));
+  if (free < neededBytes)
+    throw new Error(`The builder agent has ${gib(free)} of free disk, the image needs ${gib(neededBytes)}.`);
 }
 
 const gib = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;

@@ -1,3 +1,5 @@
+import { counted } from "./words.ts";
+
 /** Five stars, and the same in words. */
 export const Rating = ({ average, count }: { average: number; count: number }) =>
   count === 0 ? (
@@ -15,7 +17,7 @@ export const Rating = ({ average, count }: { average: number; count: number }) =
         {average.toFixed(1)}
         <span class="hidden">
           {" "}
-          of 5 by {count} {count === 1 ? "person" : "people"}
+          of 5 by {counted(count, "person", "people")}
         </span>
         <span aria-hidden="true"> ({count})</span>
       </span>

@@ -101,8 +101,6 @@ const Star = ({ stars, isChecked }: { stars: number; isChecked: boolean }) => (
     <svg viewBox="0 0 20 20" aria-hidden="true">
       <path d={star} />
     </svg>
-    <span class="hidden">
-      {stars} {stars === 1 ? "star" : "stars"}
-    </span>
+    <span class="hidden">{counted(stars, "star")}</span>
   </label>
 );
