@@ -9,7 +9,7 @@ import { add, nothing, summary, type Tally } from "./test/tally.ts";
 import { runVitest, type Show } from "./test/vitest.ts";
 
 /** Longer than the time limits of a test and a hook together. */
-const quietSeconds = { worker: 700, node: 1000, acceptance: 1900, guests: 4700 };
+const quietSeconds = { worker: 700, node: 1600, acceptance: 1900, guests: 4700 };
 type Project = keyof typeof quietSeconds;
 
 const [mode, ...rest] = process.argv.slice(2);

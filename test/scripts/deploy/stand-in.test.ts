@@ -67,7 +67,8 @@ const result = ({ cloudflare: { account } }: World) => ({
   pull: account.queues.get("kiln-jobs")?.consumers.map(({ settings }) => settings),
 });
 
-it("the stand-in changes an account like the pinned wrangler", async () => {
+// Runs wrangler itself for each step of the deploy.
+it("the stand-in changes an account like the pinned wrangler", { timeout: 1_200_000 }, async () => {
   const real = await newWorld("real");
   const quick = await newWorld();
   expect((await real.deploy()).problem).toBe("");
