@@ -61,6 +61,20 @@ const AuditEntry = z.object({
   count: z.number(),
 });
 
+const NamedBuild = z.object({
+  id: z.number(),
+  name: z.string(),
+  version: z.string(),
+  imageType: z.string(),
+  username: z.string(),
+  createdAt: moment,
+  completedAt: moment.nullable(),
+  /** Why it waits, or why it failed. */
+  why: z.string().optional(),
+  reason: z.string().optional(),
+});
+export type NamedBuild = z.infer<typeof NamedBuild>;
+
 const ReadOnlyMode = z.object({ on: z.boolean(), since: moment.nullable() });
 export type ReadOnlyMode = z.infer<typeof ReadOnlyMode>;
 
@@ -175,6 +189,7 @@ export function adminClient(url: string, secret: string) {
     catalogues: async () => (await ask("GET", "/catalogues", Catalogues)).catalogues,
     loadCatalogue: (catalogue: string, content: unknown) =>
       ask("PUT", `/catalogues/${name(catalogue)}`, z.object({ templates: z.number() }), content),
+    ...buildCalls(ask),
     ...fileCalls(ask),
     ...keyCalls(ask),
   };
@@ -185,6 +200,18 @@ function keyCalls(ask: ReturnType<typeof asker>) {
   return {
     walkKeys: (act: "reencrypt" | "rehash", from: WalkPlace | undefined) =>
       ask("POST", `/keys/${act}`, WalkedPage, { from }),
+  };
+}
+
+/** The builds of all accounts. */
+function buildCalls(ask: ReturnType<typeof asker>) {
+  const list = async (path: string) => (await ask("GET", path, z.object({ builds: z.array(NamedBuild) }))).builds;
+  return {
+    queuedBuilds: () => list("/queue"),
+    runningBuilds: () => list("/queue/running"),
+    failedBuilds: () => list("/queue/failures"),
+    cancelBuild: (id: string) => ask("DELETE", `/queue/${name(id)}`, z.unknown()),
+    buildAgain: (id: string) => ask("POST", `/queue/failures/${name(id)}/again`, z.object({ id: z.number() })),
   };
 }
 

@@ -1,5 +1,6 @@
 import { progressWords } from "#model/import-progress";
 import { administerFiles } from "./file-commands.ts";
+import { buildCommands } from "./builds.ts";
 import { printExport, printImport } from "./account-archive.ts";
 import { Complaint } from "../launch/complaint.ts";
 import { loadCatalogueFile } from "../launch/catalogue-file.ts";
@@ -32,6 +33,7 @@ const commands: Record<string, { argument: string | undefined; value?: string; r
   "agent resume": { argument: "NAME", run: resumeAgent },
   "agreements list": { argument: undefined, run: listAgreements },
   "audit list": { argument: undefined, run: listAudit },
+  ...buildCommands,
   "deletions pause": { argument: undefined, run: async (admin) => printPause(await admin.pauseDeletions()) },
   "deletions resume": { argument: undefined, run: async (admin) => printPause(await admin.resumeDeletions()) },
   "deletions status": { argument: undefined, run: async (admin) => printPause(await admin.deletions()) },

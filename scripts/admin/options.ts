@@ -20,6 +20,8 @@ export const usage = `npm run admin -- COMMAND
   agreements list          which accounts accepted which legal agreement, and when
   audit list [--account NAME] [--before ID]  what was done in the last 90 days; at most 500 entries, the latest first
   backup FILE              writes all data and secrets of the service on --state DIR, which may be running, into FILE
+  builds queued|running|failed  the builds of all accounts; at most 50, of failed ones the latest 20
+  builds cancel|again ID   ends a build that has not ended; makes a failed one again
   deletions pause|resume|status  while they are paused, the sweep deletes nothing (before a restore)
   health                   whether work flows, and if not, why; the exit code says it too
   keys reencrypt           encrypts with the first API_KEY_ENCRYPTION_KEY what an older one has encrypted

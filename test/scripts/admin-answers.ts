@@ -39,9 +39,24 @@ const entry = {
   count: 1,
 };
 
+const build = {
+  id: 12,
+  name: "Kiosk",
+  version: "0.0.2",
+  imageType: "oem",
+  username: "rhea",
+  status: "queued",
+  createdAt: "2026-11-20T10:00:00.000Z",
+  completedAt: null,
+};
+
 /** Other paths return the mode that the request sets. */
 export const answers: Record<string, unknown> = {
   "/admin/health": { ok: true, version: "0.1.0", wasm: true, reasons: [] },
+  "/admin/queue": { builds: [{ ...build, why: "Waiting: no builder" }] },
+  "/admin/queue/running": { builds: [build] },
+  "/admin/queue/failures": { builds: [{ ...build, completedAt: "2026-11-20T11:00:00.000Z", reason: "no systemctl" }] },
+  "/admin/queue/failures/12/again": { id: 13, state: "queued" },
   "/admin/agreements": { agreements: [acceptance] },
   "/admin/accounts/rhea/tokens": { tokens: [token] },
   "/admin/audit?account=rhea&before=9": { entries: [entry] },

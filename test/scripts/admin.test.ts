@@ -179,6 +179,29 @@ describe("npm run admin -- agreements list", () => {
   });
 });
 
+describe("npm run admin -- builds", () => {
+  it.each([
+    ["queued", "/queue", "10:00:00.000Z +Waiting: no builder"],
+    ["running", "/queue/running", "10:00:00.000Z"],
+    ["failed", "/queue/failures", "11:00:00.000Z +no systemctl"],
+  ])("%s lists them", async (word, path, rest) => {
+    await run("builds", word);
+
+    expect(asked).toEqual([`GET /admin${path} Bearer secret`]);
+    expect(printed).toMatch(new RegExp(`12 +rhea +Kiosk +0.0.2 +oem +2026-11-20T${rest}\n`));
+  });
+
+  it.each([
+    ["cancel", "DELETE /admin/queue/12 Bearer secret", "Cancelled the build 12."],
+    ["again", "POST /admin/queue/failures/12/again Bearer secret", "Build 13 makes the image of build 12 again."],
+  ])("%s one", async (word, request, words) => {
+    await run("builds", word, "12");
+
+    expect(asked).toEqual([request]);
+    expect(printed).toContain(words);
+  });
+});
+
 describe("npm run admin -- tokens", () => {
   it("lists what an account has", async () => {
     await run("tokens", "list", "rhea");
