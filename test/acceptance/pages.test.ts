@@ -169,6 +169,25 @@ describe("the pages", () => {
     });
   });
 
+  it("find a call of the API while someone types, and copy its line for the shell", async () => {
+    await inBrowser(tux.ready.url, async (page) => {
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await signIn(page);
+      await page.goto(`${tux.ready.url}/api/docs`);
+      const search = page.getByLabel("Search the calls");
+      await search.pressSequentially("delete token");
+      const shown = page.locator("#call-list > li:visible");
+      await expect.poll(() => shown.allInnerTexts()).toEqual([expect.stringContaining("DELETE /tokens/")]);
+      await search.press("Enter");
+      await page.waitForURL(/#revokeToken$/);
+      await page.locator("#revokeToken").getByRole("button", { name: "Copy" }).first().click();
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      expect(copied).toMatch(new RegExp(`^curl .*-X DELETE .*${tux.ready.url}/api/v2/user/tokens/`, "s"));
+      await search.fill("no call is called this");
+      await page.getByText("No call has these words.").waitFor();
+    });
+  });
+
   it("do the same without scripts", async () => {
     const work = async (page: Page) => {
       await signIn(page);
