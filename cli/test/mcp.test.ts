@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commands } from "../src/commands.ts";
@@ -15,6 +16,8 @@ const build = {
   version: "0.0.1",
   download_url: "http://x.test/First.tgz",
 };
+
+const badGateway = (_request: unknown, response: ServerResponse) => response.writeHead(502).end("Bad gateway");
 
 let machine: Machine;
 let service: StandIn;
@@ -37,7 +40,8 @@ beforeAll(async () => {
     },
     "/api/v2/user/running_builds/13/log": (_request, response) =>
       response.writeHead(200, { "content-type": "text/plain" }).end(`first line\n${"x".repeat(200_000)}\nlast line\n`),
-    [`${path}/1002`]: (_request, response) => response.writeHead(502).end("Bad gateway"),
+    [`${path}/1002`]: badGateway,
+    [`${path}/1002/software`]: badGateway,
   });
   await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
   [reader, writer] = await Promise.all([assistantOf(machine), assistantOf(machine, "--write")]);
