@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 const ticksPerSecond = 100; // USER_HZ of Linux on x86
 
-/** Processor seconds of these processes and their ended children. Unlike elapsed time, a busy host does not increase them. */
+/** Processor seconds of these processes and their ended children. A busy host may double them; elapsed time would grow much more. */
 export function processorSeconds(pids: readonly number[]): number {
   const ticks = pids.flatMap((pid) => {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
