@@ -15,10 +15,7 @@ export const Rating = ({ average, count }: { average: number; count: number }) =
       <span>
         <span class="hidden">Rated </span>
         {average.toFixed(1)}
-        <span class="hidden">
-          {" "}
-          of 5 by {counted(count, "person", "people")}
-        </span>
+        <span class="hidden"> of 5 by {counted(count, "person", "people")}</span>
         <span aria-hidden="true"> ({count})</span>
       </span>
     </span>
