@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { qemuProgram } from "../../../builder-agent/src/testdrive/walls.ts";
+import { missedItsTimer } from "./guest.ts";
 
 /** Longer than any boot, however many builds and emulated machines share the processors. */
 const longestBootSeconds = 800;
@@ -41,11 +42,11 @@ export async function serialOf(
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => {
     output += chunk.toString("latin1");
-    if (until.test(output)) child.kill("SIGKILL");
+    if (until.test(output) || missedItsTimer(output)) child.kill("SIGKILL");
   });
   child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString("latin1")));
   await new Promise((resolve) => child.on("close", resolve));
-  return output;
+  return missedItsTimer(output) ? await serialOf(drives, until, { seconds, ...(cwd && { cwd }) }) : output;
 }
 
 interface Drive {
