@@ -29,7 +29,6 @@ const versionsOf = new Map(operations.map(({ method, path, versions }) => [`${me
 let own: Sample;
 let theirs: Sample;
 
-// Making the whole sample takes a while if other tests run at the same time.
 beforeAll(async () => {
   await loadTemplates();
   const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]), [`${mirrorUrl}-too`]: rpmMd(["perl-DBI-1.6"]) });

@@ -19,7 +19,6 @@ import { makeErrorSample, states, type ErrorSample } from "./every-code/sample.t
 
 let sample: ErrorSample;
 
-// Making the whole sample takes a while if other tests run at the same time.
 beforeAll(async () => {
   await loadTemplates();
   const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]) });
