@@ -24,6 +24,7 @@ const modifiedFile = fields({
   size: int("size", 14),
   content_changed: bool("content", true),
   target: text("target", "../usr/share/motd").optional(),
+  caution: oneOf("caution", ["secret", "identity", "log", "state", "large"]).optional(),
   difference: text("difference", "--- a/etc/motd\n+++ b/etc/motd\n@@ -1 +1 @@\n-Welcome\n+Welcome, clerk\n").optional(),
 });
 

@@ -10,13 +10,14 @@ import { shellCommand } from "#kiwi/shell";
 export const machineIdentityPart = ({ overlay }: Pick<ImageFacts, "overlay">): Part => ({
   files: { [`${staging}/units/kiln-host-keys.service`]: unit },
   commands: [
-    shellCommand("forget_machine", ...overlay.map(({ path }) => path).filter(isIdentity)),
+    shellCommand("forget_machine", ...overlay.map(({ path }) => path).filter(isMachineIdentity)),
     "install_unit kiln-host-keys.service",
   ],
 });
 
-const isIdentity = (path: string): boolean =>
-  /^\/(?:etc\/ssh\/ssh_host_|etc\/dropbear\/dropbear_|etc\/machine-id$|var\/lib\/(?:systemd|NetworkManager|dbus)\/)/.test(
+/** Whether a file tells machines apart: those that `forget_machine` removes. */
+export const isMachineIdentity = (path: string): boolean =>
+  /^\/(?:etc\/(?:ssh\/ssh_host_|dropbear\/dropbear_|machine-id$)|var\/lib\/(?:systemd\/(?:random-seed|credential\.secret)|NetworkManager\/secret_key|dbus\/machine-id)$)/.test(
     path,
   );
 

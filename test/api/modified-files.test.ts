@@ -56,6 +56,7 @@ describe("GET modified_files", () => {
       difference: difference.trim(), // the tests' reader trims too
     });
     expect(link).toMatchObject({ type: "link", target: "../x", owner: "77" });
+    expect(link).not.toHaveProperty("caution");
     expect(old).toMatchObject({ change: "deleted", type: "directory", permissions: "000" });
     const json = await tux.get(`/testdrives/${drive.id}/modified_files`, { headers: { accept: "application/json" } });
     expect(await json.json()).toMatchObject({

@@ -176,10 +176,11 @@ describe("the modified files beside the screen", () => {
     expect([...page.querySelectorAll(".files label")].map((label) => label.textContent)).toEqual([
       "/etc/motd",
       "/etc/issue",
+      "/var/log/messages",
     ]);
     expect(textOf(page, ".files del")).toBe("Welcome");
     expect(textOf(page, ".files ins")).toBe("Welcome, reader <b>");
-    expect(textOf(page, ".drawer .head")).toContain("Show 1 log or cache");
+    expect(textOf(page, ".drawer .cautioned summary")).toBe("Logs and caches 1 file, 6 bytes");
     expect(page.querySelector("[value='/etc/issue']")?.hasAttribute("disabled")).toBe(true);
     const form = { form_token: await own.formToken(), do: "keep" };
     const none = await own.post(`${drive.page}/modified_files`, form);
@@ -196,6 +197,47 @@ describe("the modified files beside the screen", () => {
     expect(rebuilt.headers.get("location")).toMatch(/^\/appliance\/\d+\/build$/);
     const archive = await own.get(`${drive.page}/modified_files/archive`);
     expect(archive.headers.get("content-disposition")).toContain(".tar.gz");
+  });
+
+  it("are chosen only where a person has changed something; a machine's own are below a warning", async () => {
+    const tux = await signedIn();
+    const session = [
+      "/etc/ssh/ssh_host_ed25519_key",
+      "/etc/machine-id",
+      "/etc/shadow",
+      "/var/lib/systemd/random-seed",
+      "/var/lib/dhcpcd/secret",
+      "/etc/.updated",
+      "/var/www/html/index.html",
+    ].map((path) => modifiedFile({ path }));
+    const swap = modifiedFile({ path: "/var/lib/kiln/swap", size: 537_000_000 });
+    const drive = await modifiedDrive(tux, () => listOf([...session, swap]));
+    const own = browserWith((await sessionOf(tux)).secret);
+    const page = await pageOf(own.get(`${drive.page}?panel=files`));
+    const pathsOf = (selector: string) =>
+      [...page.querySelectorAll(selector)].map((box) => box.getAttribute("value") ?? "");
+    expect(pathsOf("[name=path][checked]")).toEqual(["/var/www/html/index.html"]);
+    expect(pathsOf("[name=path]")[0]).toBe("/var/www/html/index.html");
+    expect(pathsOf(".cautioned [name=path]")).toHaveLength(7);
+    expect([...page.querySelectorAll(".cautioned")].every((group) => !group.hasAttribute("open"))).toBe(true);
+    expect(textOf(page, ".cautioned .notice")).toContain("Every copy of the appliance would have the same keys");
+    expect(textOf(page, ".foot-row [value=rebuild]")).toBe("Keep 1 (6 bytes) and rebuild");
+  });
+
+  it("stay chosen as they were if the form is refused", async () => {
+    const tux = await signedIn();
+    const drive = await modifiedDrive(tux, ({ filter: { paths } }) =>
+      paths.length === 0
+        ? listOf(["/srv/one", "/srv/two"].map((path) => modifiedFile({ path })))
+        : { kind: "refused", why: "gone", message: "The disk is gone." },
+    );
+    const own = browserWith((await sessionOf(tux)).secret);
+    const form = { form_token: await own.formToken(), do: "keep", path: "/srv/two" };
+    const page = await pageOf(own.post(`${drive.page}/modified_files`, form));
+    expect(textOf(page, ".drawer [role=alert]")).toContain("The disk is gone.");
+    expect([...page.querySelectorAll("[name=path][checked]")].map((box) => box.getAttribute("value"))).toEqual([
+      "/srv/two",
+    ]);
   });
 
   it("says why they cannot be read", async () => {

@@ -1005,6 +1005,7 @@ interface ModifiedFiles {
       size: number;
       content_changed: boolean;
       target?: string;
+      caution?: "secret" | "identity" | "log" | "state" | "large";
       difference?: string;
     }[];
   };

@@ -8,6 +8,7 @@ import {
   type ModifiedList,
   type ModifiedOrder,
 } from "#contract/index";
+import { cautionOf, type Caution } from "#domain/testdrives/caution";
 import { secretFile } from "#domain/images/secret-files";
 import { Refusal } from "#domain/refusal";
 import { testdriveObject } from "#domain/testdrives/testdrive";
@@ -39,17 +40,23 @@ export async function getOwnTestdrive(db: Database, accountId: number, id: numbe
 /** Whether the account may read what a file of its testdrive contains. */
 export const mayRead = ({ isOfOwnImage }: OwnTestdrive, path: string): boolean => isOfOwnImage || !isSecretPath(path);
 
+export interface ListedFile extends ModifiedFile {
+  /** Why it is not kept unless someone chooses it. */
+  caution: Caution | undefined;
+}
+
 /** How a session's files differ from its image. Of secrets that the account may not read, it says only that they differ. */
 export async function listModified(
   env: SessionsEnv,
   testdrive: OwnTestdrive,
   { filter, withDifferences }: { filter: ModifiedFilter; withDifferences: boolean },
-): Promise<ModifiedList> {
+): Promise<Omit<ModifiedList, "files"> & { files: ListedFile[] }> {
   const answer = await ask(env, testdrive, { filter, wanted: { kind: "list", withDifferences } });
   if (!isJson(answer)) throw await unusable(answer);
   const told = await readAnswer(answer);
   if (told.kind === "refused") throw refusalOf(told);
-  return { ...told, files: told.files.map((file) => (mayRead(testdrive, file.path) ? file : withoutDifference(file))) };
+  const files = told.files.map((file) => (mayRead(testdrive, file.path) ? file : withoutDifference(file)));
+  return { ...told, files: files.map((file) => ({ ...file, caution: cautionOf(file) })) };
 }
 
 function withoutDifference(file: ModifiedFile): ModifiedFile {

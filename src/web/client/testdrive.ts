@@ -1,5 +1,6 @@
 import { startOf, type TestdriveStatus } from "../pages/testdrive/status.ts";
 import { Console } from "./console.ts";
+import { serveChoice } from "./choice.ts";
 import { sessionAt } from "./session.ts";
 import { typeFrom, Typist } from "./typing.ts";
 import { clock, wordsFor, type ConsoleState } from "./words.ts";
@@ -27,7 +28,7 @@ let next: ReturnType<typeof setTimeout> | undefined;
 
 wireButtons();
 wireWayOut();
-countChosen();
+serveChoice();
 setInterval(show, 1_000);
 void ask();
 
@@ -186,15 +187,4 @@ function button(id: string): HTMLButtonElement {
 function setText(id: string, text: string): void {
   const place = element(id);
   if (place.textContent !== text) place.textContent = text;
-}
-
-/** Keeps `<span data-count="path">` at the number of boxes of that name which are checked in its form. */
-function countChosen(): void {
-  document.addEventListener("change", ({ target }) => {
-    const form = target instanceof HTMLInputElement ? target.form : null;
-    for (const place of form?.querySelectorAll<HTMLElement>("[data-count]") ?? []) {
-      const checked = `input[name="${place.dataset["count"] ?? ""}"]:checked`;
-      place.textContent = String(form?.querySelectorAll(checked).length ?? 0);
-    }
-  });
 }

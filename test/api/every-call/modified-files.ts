@@ -18,6 +18,7 @@ const telling =
 
 const list = listOf([
   modifiedFile({ change: "changed", difference: "--- a/etc/motd\n+++ b/etc/motd\n@@ -0,0 +1 @@\n+hello\n" }),
+  modifiedFile({ path: "/etc/machine-id" }),
   modifiedFile({ path: "/etc/link", type: "l", target: "motd" }),
 ]);
 

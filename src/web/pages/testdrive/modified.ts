@@ -1,6 +1,5 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import type { ModifiedFile } from "#contract/index";
 import { imagePath } from "#api/modified-files";
 import { spend } from "#domain/accounts/rates";
 import { startBuild } from "#domain/builds/build";
@@ -11,6 +10,7 @@ import {
   listModified,
   mayRead,
   openModifiedArchive,
+  type ListedFile,
   type OwnTestdrive,
 } from "#domain/testdrives/modified-files";
 import { findAnyBuild } from "#storage/builds";
@@ -22,34 +22,36 @@ import { applianceAt } from "../appliance/with-appliance.ts";
 
 /** What the drawer shows. */
 export interface Modified {
-  files: readonly (ModifiedFile & { isKeepable: boolean })[];
-  /** Logs and caches that are left out. */
-  quiet: number;
+  /** Those that nothing speaks against come first. */
+  files: readonly ShownFile[];
   /** Beyond those that are shown. */
   more: number;
-  isAll: boolean;
+}
+
+export interface ShownFile extends ListedFile {
+  /** It is a regular file of the session that this account may read. */
+  isKeepable: boolean;
 }
 
 /** Most files that one request keeps. */
 const maxKept = 200;
 const maxShown = 300;
-const noise = /^\/(?:run|tmp|var\/(?:cache|log|tmp))(?:\/|$)/;
 const whole = { paths: [], except: [] };
 
 /** How the session differs from its image; a sentence if that cannot be read. */
 export async function readModified(c: Context<WebEnv>, testdrive: OwnTestdrive): Promise<Modified | string> {
-  const isAll = c.req.query("all") === "1";
   try {
     await spend({ env: c.env, db: c.var.db }, testdrive.accountId, "modified_files");
     const { files } = await listModified(c.env, testdrive, { filter: whole, withDifferences: true });
-    const shown = files.filter(({ type }) => type !== "d").filter(({ path }) => isAll || !noise.test(path));
-    const isKeepable = ({ change, type, path }: ModifiedFile) =>
+    const known = files.filter(({ type }) => type !== "d");
+    const inOrder = known.toSorted(
+      (one, other) => Number(one.caution !== undefined) - Number(other.caution !== undefined),
+    );
+    const isKeepable = ({ change, type, path }: ListedFile) =>
       change !== "deleted" && type === "f" && mayRead(testdrive, path);
     return {
-      files: shown.slice(0, maxShown).map((file) => ({ ...file, isKeepable: isKeepable(file) })),
-      quiet: files.filter(({ type, path }) => type !== "d" && noise.test(path)).length,
-      more: Math.max(0, shown.length - maxShown),
-      isAll,
+      files: inOrder.slice(0, maxShown).map((file) => ({ ...file, isKeepable: isKeepable(file) })),
+      more: Math.max(0, inOrder.length - maxShown),
     };
   } catch (error) {
     if (error instanceof Refusal) return error.message;

@@ -1,0 +1,36 @@
+import { isSecretPath, type ModifiedFile } from "#contract/index";
+import { isMachineIdentity } from "#kiwi/machine-identity";
+
+/**
+ * Why copies of an appliance should not get a file that a session has changed: it is a secret, it tells machines apart, it is a log
+ * or a cache, a machine keeps it for itself, or it is too large for something that a person wrote.
+ */
+export type Caution = "secret" | "identity" | "log" | "state" | "large";
+
+/** A person rarely edits a file of this size. Swap files and databases are larger. */
+const largeBytes = 64 * 1024 * 1024;
+
+/** Regular expressions over the start of the path. */
+const logs = [String.raw`/(?:run|tmp|dev|proc|sys)/`, String.raw`/var/(?:cache|log|tmp|run|spool)/`, "/lost\\+found/"];
+const states = [
+  // What the service's own boot program and the distributions' programs remember of one machine.
+  "/var/lib/(?:kiln|systemd|dhcp[^/]*|NetworkManager|wicked|dbus|chrony|ntp|logrotate|upower|private|plymouth|udisks2)(?:/|$)",
+  "/var/lib/(?:misc|apt/(?:periodic|lists)|zypp|PackageKit|polkit-1|sudo|alternatives\\.log)(?:/|$)",
+  String.raw`/(?:etc|var)/\.(?:updated|pwd\.lock)$`,
+  String.raw`/etc/(?:resolv\.conf|adjtime|mtab|ld\.so\.cache|blkid\.tab|(?:passwd|group|subuid|subgid)-)$`,
+  String.raw`/boot/(?:grub2?|efi)/(?:.*/)?grubenv$`,
+  String.raw`(?:/.*)?/(?:swap(?:file)?|[^/]*\.(?:swap|updated))$`,
+  String.raw`/swap[^/]*$`,
+  String.raw`(?:/.*)?/\.(?:[a-z]*_history|lesshst|viminfo)$`,
+];
+const oneOf = (patterns: readonly string[]) => new RegExp(`^(?:${patterns.join("|")})`, "s");
+const [isLog, isState] = [oneOf(logs), oneOf(states)];
+
+/** Undefined: a person or a service has changed it on purpose, as far as its path and size say. */
+export function cautionOf({ path, type, size }: Pick<ModifiedFile, "path" | "type" | "size">): Caution | undefined {
+  if (isSecretPath(path)) return "secret";
+  if (isMachineIdentity(path)) return "identity";
+  if (isLog.test(path)) return "log";
+  if (isState.test(path)) return "state";
+  return type === "f" && size > largeBytes ? "large" : undefined;
+}
