@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { resumableUpload, resumableUploads } from "#documents/resumable-upload";
+import { refuseMakingIn } from "#domain/accounts/access";
 import { metadataNames, parseMetadata } from "#domain/contents/overlay-file-metadata";
 import { Refusal } from "#domain/refusal";
 import { receive } from "#domain/uploads/receive";
@@ -95,11 +96,13 @@ export const uploads: CallGroup = {
         "unknown_error",
       ],
       reasons: ["too_large", "wrong_protocol"],
-      act: async ({ env, db, account, requestId }, _request, c) => {
+      act: async ({ env, db, account, access, requestId }, _request, c) => {
         const length = neededBytesIn(c, "Upload-Length");
         if (length === 0) throw new Refusal("invalid_value", { message: "An empty file is uploaded in one request." });
         const { filename: sentName, ...inHeader } = metadataIn(c);
         const purpose = purposeOf({ ...inHeader, ...(await readParams(c)) }, sentName);
+        // The header may name another appliance than the parameters, which were checked before.
+        refuseMakingIn(access, "applianceId" in purpose ? purpose.applianceId : null);
         const announced = { accountId: account.id, purpose, length, sentName, requestId };
         const upload = await beginUpload({ env, db }, announced);
         c.header("Location", `${c.var.baseUrl}/api/v2/user/uploads/${upload.id}`);

@@ -54,6 +54,12 @@ export async function refuseOtherAppliances(
   }
 }
 
+/** Refuses what a token for one appliance would make in another appliance, or (null) in none. */
+export function refuseMakingIn(access: Access, applianceId: number | null): void {
+  const only = onlyAppliance(access);
+  if (only !== null && only !== applianceId) throw otherAppliance(only);
+}
+
 /** The one appliance that lists show with this access; null: all of the account's. */
 export const onlyAppliance = (access: Access): number | null => (access.by === "key" ? null : access.applianceId);
 
