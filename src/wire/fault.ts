@@ -8,6 +8,12 @@ export class WireFault extends Error {
   }
 }
 
-export const unknownElement = (path: string) => new WireFault("invalid_node", `The element ${path} is not known here.`);
+export const unknownElement = (path: string) =>
+  new WireFault("invalid_node", `The element ${shortened(path)} is not known here.`);
 
-export const wrongValue = (path: string, why: string) => new WireFault("invalid_value", `${path}: ${why}.`);
+export const wrongValue = (path: string, why: string) => new WireFault("invalid_value", `${shortened(path)}: ${why}.`);
+
+/** Our own paths are shorter. A client's element may have a name of a megabyte. */
+const maxPath = 200;
+
+const shortened = (path: string) => (path.length > maxPath ? `${path.slice(0, maxPath).toWellFormed()}…` : path);

@@ -10,14 +10,14 @@ import type { AnyShape, Document, Fields, List, Marked, Part } from "#wire/shape
 export function readDocument<C>({ root, shape }: Document<never, C>, node: XmlNode): C {
   if (plainName(node) !== root) throw unknownElement(plainName(node));
   const read = readShape(shape, node, "");
-  for (const child of node.children) refuseForbidden(child, pathOf(child, ""));
+  refuseForbidden(node, "");
   // Safe: the shape's types state what its readers return.
   return read as C;
 }
 
 /** Refuses text with a character that XML 1.0 forbids, also in an element whose reader has no rule about it. */
 function refuseForbidden(node: XmlNode, path: string): void {
-  if (isForbidden(node.exactText)) throw wrongValue(path, "must not have control characters");
+  if (isForbidden(node.exactText)) throw wrongValue(path || plainName(node), "must not have control characters");
   for (const child of node.children) refuseForbidden(child, pathOf(child, path));
 }
 

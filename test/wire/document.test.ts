@@ -9,6 +9,33 @@ import { xmlSchema } from "#wire/xml-schema";
 
 const read = <C>(document: Document<never, C>, xml: string): C => readDocument(document, readXml(xml));
 
+describe("readDocument", () => {
+  const tree = document("Tree", "tree", fields({ owner: text("owner", "Ada"), age: int("age", 1) }));
+
+  it.each(["\u000b", "\f"])("refuses %j between elements", (character) => {
+    expect(() => read(tree, `<tree>${character}<owner>Ada</owner></tree>`)).toThrow(
+      new WireFault("invalid_value", "tree: must not have control characters."),
+    );
+  });
+
+  it("quotes only the beginning of a long name", () => {
+    const name = "x".repeat(100_000);
+    const refusals = [`<tree><${name}/></tree>`, `<tree><age><${name}/></age></tree>`, `<${name}/>`].map((xml) => {
+      try {
+        return read(tree, xml);
+      } catch (error) {
+        return String(error).replace(/x{100,}/, (x) => `${x.length} x`);
+      }
+    });
+
+    expect(refusals).toEqual([
+      "WireFault: The element 200 x… is not known here.",
+      "WireFault: The element age/196 x… is not known here.",
+      "WireFault: The element 200 x… is not known here.",
+    ]);
+  });
+});
+
 describe("readAs", () => {
   const shape = fields({ id: int("id", 1), name: text("name", "oak") });
   const ids = readAs(shape, ({ children }) => children.map(({ text }) => text).join("+"));
