@@ -40,12 +40,12 @@ function namedInPath(c: Context<ApiEnv>, { path }: Operation): Named[] {
 }
 
 /** Every value, wherever it is: which of several the call takes must not matter. */
-async function namedInParameters(c: Context<ApiEnv>, { method, params }: Operation): Promise<Named[]> {
+async function namedInParameters(c: Context<ApiEnv>, { params }: Operation): Promise<Named[]> {
   const names = Object.keys(params?.shape ?? {}).filter((name) => name in kinds);
   if (names.length === 0) return [];
   const query = [...new URL(c.req.url).searchParams];
   const isInQuery = (name: string) => query.some(([each, value]) => each === name && value !== "");
-  const body = method === "GET" ? [] : await formOf(c);
+  const body = await formOf(c);
   if (!body && !names.every(isInQuery)) {
     throw new Refusal("access_denied", { message: `With this token, give ${names.join(", ")} in the query.` });
   }

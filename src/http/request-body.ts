@@ -117,10 +117,10 @@ const isOwed = ({ ok, status }: Response, { headers }: Request): boolean =>
 /** Reads the rest of a body, for a client that must get the answer. */
 export const readRest = async (c: Context, maxBytes: number): Promise<void> => bodies.get(c)?.body.discard(maxBytes);
 
-/** Some clients send parameters in the body of a GET, with which no Request can be made. */
+/** The body of a GET has no meaning (RFC 9110, 9.3.1): if it had parameters, a token would be checked against others. */
 function withBody(request: Request, body: ReadableStream<Uint8Array>): Request {
   const { method } = request;
-  if (method === "GET" || method === "HEAD") return Object.defineProperty(request, "body", { value: body });
+  if (method === "GET" || method === "HEAD") return Object.defineProperty(request, "body", { value: null });
   return new Request(request, { method, body });
 }
 

@@ -127,7 +127,7 @@ describe("a body that the answer does not need", () => {
 
     const answer = await untilClosed(await begin("GET /api/v2/user/builds", headers, body));
 
-    expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*<code>invalid_appliance_id</);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*<code>missing_appliance_id</);
   });
 
   it("is not read on for long", async () => {
