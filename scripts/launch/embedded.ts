@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, HttpOptions_Style, type V4MiniflareOptions } from "miniflare";
@@ -47,7 +47,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop():
     ...miniflareOptions(options, room, log.append),
     unsafeRuntimeEnv: guardedWorkerd(controlFolder),
   });
-  const runtime = await startRuntime(given, { path: logFile, append: log.append });
+  const temporaryFolder = emptied(join(options.stateDirectory, "temporary"));
+  const runtime = await startRuntime(given, { log: { path: logFile, append: log.append }, temporaryFolder });
   const control = openControl(controlFolder);
   await applyMigrations(control, options.migrationsFolder ?? join(projectRoot, "migrations"));
   const watch = await room.watch(control);
@@ -61,6 +62,13 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop():
       log.close();
     },
   };
+}
+
+/** Removes what a killed launcher left there. The lock of the state directory guarantees that no other launcher runs. */
+function emptied(folder: string): string {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { mode: 0o700 });
+  return folder;
 }
 
 /** Neither workerd nor miniflare runs [triggers] crons. The first tick continues what an earlier process did not finish. */

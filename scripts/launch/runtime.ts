@@ -10,13 +10,16 @@ export type Runtime = { miniflare: Miniflare; stop(): Promise<void> };
 type RuntimeLog = { path: string; append(line: string): void };
 
 /** Starts miniflare, whose child workerd runs the Workers. Restarts workerd whenever it ends. */
-export async function startRuntime(options: MiniflareOptions, log: RuntimeLog): Promise<Runtime> {
+export async function startRuntime(
+  options: MiniflareOptions,
+  { log, temporaryFolder }: { log: RuntimeLog; temporaryFolder: string },
+): Promise<Runtime> {
   const given: MiniflareOptions = {
     ...options,
     log: new FileLog(log.append),
     unsafeHandleRuntimeRestart: () => warn("The service (workerd) ended unexpectedly. It is running again."),
   };
-  const miniflare = keepingSignals(() => new Miniflare(given));
+  const miniflare = keepingSignals(() => withTemporaryFolder(temporaryFolder, () => new Miniflare(given)));
   await miniflare.ready;
   const stopping = new AbortController();
   const keeper = keepRunning(miniflare, given, { log, signal: stopping.signal });
@@ -73,6 +76,18 @@ class FileLog extends Log {
   }
   protected override log(message: string): void {
     this.#append(message);
+  }
+}
+
+/** miniflare names its folder of temporary files when it is constructed, and has no option for it. */
+function withTemporaryFolder<T>(folder: string, make: () => T): T {
+  const { TMPDIR: before } = process.env;
+  process.env["TMPDIR"] = folder;
+  try {
+    return make();
+  } finally {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
   }
 }
 

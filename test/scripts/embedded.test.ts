@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,6 +36,7 @@ let proxy: Awaited<ReturnType<typeof httpProxy>>;
 let output = "";
 
 beforeAll(async () => {
+  mkdirSync(join(folder, "temporary/miniflare-of-a-killed-launcher/do"), { recursive: true });
   proxy = await httpProxy({ "mirror.invalid:8080": port });
   vi.spyOn(process.stderr, "write").mockImplementation((line) => ((output += String(line)), true));
   service = await startEmbedded({
@@ -84,6 +85,10 @@ describe("the embedded service", () => {
   it("has its tables, and cron calls it, at once and then again and again", async () => {
     expect(await ask()).toMatchObject({ pathname: "/", tables: 1 });
     await ticked();
+  });
+
+  it("has its temporary files in the state directory, without those of a killed launcher", () => {
+    expect(readdirSync(join(folder, "temporary"))).toEqual([expect.stringMatching(/^miniflare-[0-9a-f]{32}$/)]);
   });
 
   it("offers other users of the machine only its own routes", async () => {
