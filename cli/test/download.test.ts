@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { newMachine, type Machine } from "./support/machine.ts";
+import { newMachine, run, type Machine } from "./support/machine.ts";
 import { newKey, signedInto, signedProvenance, standIn, type StandIn } from "./support/service.ts";
 
 const key = newKey();
@@ -119,6 +119,15 @@ it("leaves no image that is not the build's", async () => {
   writeFileSync(stored(`${name}.12.part`), Buffer.alloc(5_000_000));
   expect(await machine.kiln(["download", "12"])).toMatchObject({ code: 6 });
   expect([existsSync(stored(name)), existsSync(stored(`${name}.12.part`))]).toEqual([false, false]);
+});
+
+it("says at once that the disk is full", async () => {
+  const { env, folder: cwd } = machine;
+  // In blocks of 512 bytes. A write beyond the limit fails like one on a full disk.
+  const ended = await run("sh", ["-c", "ulimit -f 4096; exec kiln download 12"], { env, input: "", cwd });
+  expect(ended).toMatchObject({ code: 1, stdout: "" });
+  expect(ended.stderr).toMatch(/part cannot be written: EFBIG.*\n.*free space on the disk/);
+  expect(store.ranges).toHaveLength(1);
 });
 
 it("refuses an image that another key signed, before it comes", async () => {

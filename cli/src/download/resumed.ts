@@ -1,6 +1,6 @@
 import { createWriteStream, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { finished } from "node:stream/promises";
+import { pipeline } from "node:stream/promises";
 import { Complaint } from "../complaint.ts";
 import { unreachable } from "../client/failure.ts";
 
@@ -66,28 +66,25 @@ interface Arriving {
 }
 
 async function append(part: string, { body, start, whole }: Arriving, tell: Arrived): Promise<void> {
-  const file = createWriteStream(part, { flags: start > 0 ? "a" : "w", mode: 0o644 });
-  const written = finished(file);
-  // The error is awaited below, and must not end the process before.
-  written.catch(() => undefined);
   let arrived = start;
-  try {
+  const counted = async function* () {
     for await (const chunk of body) {
+      yield chunk;
       arrived += chunk.length;
-      if (!file.write(chunk)) await new Promise<void>((resolve) => file.once("drain", () => resolve()));
       tell(arrived, whole);
     }
-  } finally {
-    file.end();
-    await written.catch((error: Error) => {
-      throw new Complaint(
-        "refused",
-        `${part} cannot be written: ${error.message}.`,
-        "Check the free space on the disk.",
-      );
-    });
+  };
+  try {
+    await pipeline(counted, createWriteStream(part, { flags: start > 0 ? "a" : "w", mode: 0o644 }));
+  } catch (error) {
+    if (!isOfFile(error)) throw error;
+    throw new Complaint("refused", `${part} cannot be written: ${error.message}.`, "Check the free space on the disk.");
   }
 }
+
+/** Whether it was the file that failed, and not the connection: a repeat would not help. */
+const isOfFile = (error: unknown): error is Error =>
+  error instanceof Error && "syscall" in error && (error.syscall === "open" || error.syscall === "write");
 
 /** The length of the whole file, even if the answer is a part of it. */
 function wholeOf({ headers }: Response): number {
