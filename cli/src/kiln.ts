@@ -3,6 +3,7 @@ import type { ApplianceFile } from "./appliance-file/read.ts";
 import { openClient, type Client } from "./client/client.ts";
 import { readLogin, type Login } from "./login/login.ts";
 import { Painter } from "./output/painter.ts";
+import { masked } from "./output/secrets.ts";
 
 /** Where a command writes: a terminal or a replacement. */
 interface Output {
@@ -23,6 +24,8 @@ const ofThisMachine: ApplianceFiles = { read: readFrom, nameOf: (file) => file }
 interface Given {
   isJson: boolean;
   url: string | undefined;
+  /** Passwords in answers are masked, as for an assistant. */
+  hidesSecrets?: boolean;
   output?: Output;
   applianceFiles?: ApplianceFiles;
 }
@@ -44,11 +47,13 @@ export class Kiln {
   readonly applianceFiles: ApplianceFiles;
   /** Writes a message that is not part of the result. */
   readonly note: (line: string) => void;
+  readonly #hidesSecrets: boolean;
   #login: Login | undefined;
   #client: Client | undefined;
 
-  constructor({ isJson, url, output = terminal(), applianceFiles = ofThisMachine }: Given) {
+  constructor({ isJson, url, hidesSecrets = false, output = terminal(), applianceFiles = ofThisMachine }: Given) {
     this.isJson = isJson;
+    this.#hidesSecrets = hidesSecrets;
     this.url = url;
     this.print = output.print;
     this.note = output.note;
@@ -67,6 +72,6 @@ export class Kiln {
 
   /** Writes the result of a command: with --json the service's own answer, otherwise text. */
   readonly show = (document: object, text: () => string): void => {
-    this.print(this.isJson ? JSON.stringify(document, null, 2) : text());
+    this.print(this.isJson ? JSON.stringify(this.#hidesSecrets ? masked(document) : document, null, 2) : text());
   };
 }

@@ -40,6 +40,10 @@ beforeAll(async () => {
     },
     "/api/v2/user/running_builds/13/log": (_request, response) =>
       response.writeHead(200, { "content-type": "text/plain" }).end(`first line\n${"x".repeat(200_000)}\nlast line\n`),
+    [`${path}/1000/configuration`]: { configuration: { users: [{ name: "root", password: "linux" }] } },
+    [`${path}/1000/software/manifest/oem`]: (_request, response) =>
+      response.end('<user name="root" password="$6$salt$hash"/>'),
+    "/api/v2/user/testdrives": { testdrives: [{ id: 3, server: { vnc: { password: "viewer" } } }] },
     [`${path}/1002`]: badGateway,
     [`${path}/1002/software`]: badGateway,
   });
@@ -123,6 +127,23 @@ describe("kiln mcp", () => {
       expect(answer).toEqual({ text: expect.stringMatching(/HOME, which is not set|cannot be read/), isError: true });
     }
     expect(service.requests).toHaveLength(before);
+  });
+
+  it.each([
+    ["config_get", { appliance: "First" }, "linux"],
+    ["config_get", { appliance: "First", json: true }, "linux"],
+    ["config_get", { appliance: "First", setting: "users" }, "linux"],
+    ["manifest", { appliance: "First", type: "oem" }, "$6$"],
+    ["testdrives", { json: true }, "viewer"],
+  ])("shows no secret with %s %j", async (name, given, secret) => {
+    const { text, isError } = await called(writer, name, given);
+    expect([isError, text]).toEqual([false, expect.stringMatching(/password/)]);
+    expect(text).not.toContain(secret);
+  });
+
+  it("has no option that shows secrets", async () => {
+    const answer = await called(writer, "config_get", { appliance: "First", show_secrets: true });
+    expect(answer).toEqual({ text: expect.stringContaining("must NOT have additional properties"), isError: true });
   });
 
   it("has no tool that changes something without --write, even for a client that knows its name", async () => {

@@ -1,8 +1,9 @@
 import { stringify } from "yaml";
 import type { RequestOf } from "../client/client.ts";
-import { command } from "../command.ts";
+import { command, flag } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { readText } from "../files.ts";
+import { mask, masked } from "../output/secrets.ts";
 import { applianceId } from "../resolve.ts";
 
 /** A configuration or a part of it. */
@@ -15,9 +16,12 @@ export const configuration = [
   command("config get <appliance> [setting]", {
     tool: "reads",
     summary: "Show the configuration of an appliance, or a part of it",
-    examples: ["kiln config get First", "kiln config get First network.hostname"],
-    act: async ({ client, show }, { appliance, setting }) => {
-      const answer = await client.call("getConfiguration", { appliance_id: await applianceId(client, appliance) });
+    details: "Passwords are masked.",
+    options: { showSecrets: flag("show passwords too") },
+    examples: ["kiln config get First", "kiln config get First network.type"],
+    act: async ({ client, show }, { appliance, setting, showSecrets }) => {
+      const whole = await client.call("getConfiguration", { appliance_id: await applianceId(client, appliance) });
+      const answer = showSecrets ? whole : masked(whole);
       if (setting === undefined) return show(answer, () => stringify(answer.configuration).trimEnd());
       const part = partOf(valueOf(answer.configuration), setting);
       return show({ [setting]: part }, () => (typeof part === "object" ? stringify(part).trimEnd() : String(part)));
@@ -40,11 +44,12 @@ export const configuration = [
         // The service checks it.
         body: { configuration: change } as RequestOf<"changeConfiguration">["body"],
       });
+      const shown = masked(answer);
       const now = given.map((one) => {
         const name = settingOf(one).path.join(".");
-        return `${name}: ${inOneLine(partOf(valueOf(answer.configuration), name))}`;
+        return `${name}: ${inOneLine(partOf(valueOf(shown.configuration), name))}`;
       });
-      show(answer, () => now.join("\n"));
+      show(shown, () => now.join("\n"));
     },
   }),
 ];
@@ -58,6 +63,12 @@ function settingOf(given: string): Setting {
   const [, name, text] = /^([a-z_]+(?:\.[a-z_]+)*)=(.*)$/s.exec(given) ?? [];
   if (name === undefined || text === undefined)
     throw new Complaint("misused", `${given} sets nothing.`, "Write it as network.hostname=kiosk.");
+  if (text.includes(mask))
+    throw new Complaint(
+      "misused",
+      `${name} has a masked password.`,
+      "`kiln config get --show-secrets` shows the real ones.",
+    );
   return { path: name.split("."), value: readValue(name, text) };
 }
 

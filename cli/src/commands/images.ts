@@ -2,6 +2,7 @@ import { command, flag, value } from "../command.ts";
 import { downloadImage, linkOf } from "../download/image.ts";
 import { storedLogins, type PinnedKey } from "../login/login.ts";
 import { transferBar } from "../output/progress.ts";
+import { withoutHashes } from "../output/secrets.ts";
 import { facts, moment } from "../output/table.ts";
 import type { Painter } from "../output/painter.ts";
 import { applianceId, buildId } from "../resolve.ts";
@@ -52,17 +53,20 @@ export const images = [
   command("manifest <appliance>", {
     tool: "reads",
     summary: "Print what the newest build of an appliance was made of, as XML",
-    details: "It has the KIWI description, and what KIWI cannot describe. `kiln import` reads it.",
+    details:
+      "It has the KIWI description, and what KIWI cannot describe. `kiln import` reads it. Password hashes are left out.",
     options: {
+      showSecrets: flag("include the hashes of passwords"),
       type: value("types", "of this image type; the default is the appliance's"),
       version: value("version", "of this version; the default is the newest"),
     },
     examples: ["kiln manifest First > first.xml && kiln import first.xml"],
-    act: async ({ client, show }, { appliance, type, version }) => {
+    act: async ({ client, show }, { appliance, type, version, showSecrets }) => {
       const id = { appliance_id: await applianceId(client, appliance) };
       const image_type = type ?? (await client.call("getAppliance", id)).appliance.type;
       const answer = await client.call("getManifest", { ...id, image_type, version });
-      const manifest = await answer.text();
+      const whole = await answer.text();
+      const manifest = showSecrets ? whole : withoutHashes(whole);
       show({ manifest }, () => manifest.trimEnd());
     },
   }),

@@ -53,11 +53,11 @@ function toolOf(one: Command, url: string | undefined): Tool {
   };
 }
 
-/** Options that wait until something ends, which is too long for an assistant. */
-const withoutEnd = new Set(["follow"]);
+/** Options that no tool has: one that waits too long for an assistant, and one that tells it secrets. */
+const unoffered = new Set(["follow", "showSecrets"]);
 
 const optionsOf = ({ options }: Command): [key: string, option: Option][] =>
-  Object.entries({ ...options, json: globalOptions.json }).filter(([key]) => !withoutEnd.has(key));
+  Object.entries({ ...options, json: globalOptions.json }).filter(([key]) => !unoffered.has(key));
 
 const nameOf = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -101,6 +101,7 @@ async function callOf(
   const kiln = new Kiln({
     isJson: given["json"] === true,
     url,
+    hidesSecrets: true,
     applianceFiles: sentAsText,
     output: { print: write, note: write, paint: new Painter({ isTTY: false }) },
   });

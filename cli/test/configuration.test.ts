@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newMachine, type Machine } from "./support/machine.ts";
+import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+
+const path = "/api/v2/user/appliances/1000/configuration";
+const configuration = {
+  users: [
+    { name: "root", password: "linux" },
+    { name: "mira", password: "" },
+  ],
+  databases: [{ type: "pgsql", users: [{ username: "shop", password: "till" }] }],
+};
+
+let machine: Machine;
+let service: StandIn;
+
+beforeAll(async () => {
+  machine = newMachine();
+  service = await standIn({ ...signedInto(newKey()), [path]: { configuration } });
+  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  machine[Symbol.dispose]();
+});
+
+const sent = () => service.requests.filter((one) => one.startsWith("PUT"));
+
+describe("kiln config", () => {
+  it.each([[[]], [["users"]], [["--json"]], [["databases"]]])("masks passwords, get 1000 %j", async (more) => {
+    const { code, stdout } = await machine.kiln(["config", "get", "1000", ...more]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("password")]);
+    expect(stdout).not.toMatch(/linux|till/);
+    expect(stdout).toContain("********");
+  });
+
+  it("shows that a password is empty", async () => {
+    const { stdout } = await machine.kiln(["config", "get", "1000", "users", "--json"]);
+    expect(JSON.parse(stdout).users).toMatchObject([{ password: "********" }, { name: "mira", password: "" }]);
+  });
+
+  it("shows passwords on request", async () => {
+    const { stdout } = await machine.kiln(["config", "get", "1000", "--show-secrets", "--json"]);
+    expect(JSON.parse(stdout)).toEqual({ configuration });
+  });
+
+  it("masks them in the answer to a change", async () => {
+    const ended = await machine.kiln(["config", "set", "1000", 'users=[{"name":"root","password":"linux"}]']);
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining("********") });
+    expect(ended.stdout).not.toContain("linux");
+  });
+
+  it("does not set a password to its mask", async () => {
+    const before = sent().length;
+    const ended = await machine.kiln(["config", "set", "1000", 'users=[{"name":"root","password":"********"}]']);
+    expect(ended).toMatchObject({ code: 64, stderr: expect.stringContaining("users has a masked password.") });
+    expect(sent()).toHaveLength(before);
+  });
+});
