@@ -101,6 +101,14 @@ describe("kiln export", () => {
     expect(new Uint8Array(here("Kiosk.files/logo.png"))).toEqual(contents["/logo.png"]);
   });
 
+  it("demands no version, because each build raises it", async () => {
+    await machine.kiln(["export", "Kiosk"]);
+    expect(await machine.kiln(["plan", "Kiosk.yaml"])).toMatchObject({ code: 2 });
+    const { body } = sent[`POST ${user}/appliances/1000/definition/plan`] ?? { body: "{}" };
+    expect(JSON.parse(body).definition).toMatchObject({ name: "Kiosk", arch: "x86_64" });
+    expect(JSON.parse(body).definition).not.toHaveProperty("version");
+  });
+
   it("writes where it is told, the same each time, and over nothing without --force", async () => {
     mkdirSync(join(machine.folder, "images"));
     expect(await machine.kiln(["export", "1000", "images"])).toMatchObject({ code: 0 });

@@ -78,6 +78,14 @@ describe("POST …/definition/plan", () => {
 });
 
 describe("POST /definitions", () => {
+  it("makes what is for x86_64, unless it says otherwise", async () => {
+    const made = await done(await send(tux, "POST /definitions", { base_system: "tiny-1.0", name: "Usual" }));
+    const old = await done(
+      await send(tux, "POST /definitions", { base_system: "tiny-1.0", name: "Old", arch: "i686" }),
+    );
+    expect([made.arch, old.arch]).toEqual(["x86_64", "i586"]);
+  });
+
   it("makes the same appliance in another account", async () => {
     await fill(tux, applianceId);
     const { id: _id, ...shown } = await shownBy(tux, path);

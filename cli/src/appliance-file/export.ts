@@ -5,8 +5,10 @@ import { digestOf, writeApplianceFile, type Written } from "./write.ts";
 /** Writes an appliance of the service as a file. Contents that are not text go into `folder`. */
 export async function exportAppliance(client: Client, id: number, folder: string): Promise<Written> {
   const { definition } = await client.call("getDefinition", { appliance_id: id });
+  // Each build raises the version, so a file that demanded one would soon differ from its appliance.
+  const { version: _version, ...lasting } = definition;
   const contents = definition.files.length === 0 ? new Map<string, Uint8Array>() : await contentsOf(client, id);
-  return writeApplianceFile(definition, {
+  return writeApplianceFile(lasting, {
     schema: `${client.url}/schema/appliance.json`,
     folder,
     contentOf: (sha256) => contents.get(sha256) ?? changedMeanwhile(),

@@ -168,12 +168,19 @@ function generatedName({ displayName }: Account, source: Pick<Appliance, "name">
     .trim();
 }
 
-/** The specification's default, i686 (api.md, `POST /appliances`), unless the base system has packages for others only. */
-async function defaultArch(db: Database, { baseSystem }: Pick<Appliance, "baseSystem">): Promise<Arch> {
+/** The specification's default of `POST /appliances` (api.md). */
+const specifiedArch = "i586";
+
+/** The preferred architecture, unless the base system has packages for others only. */
+export async function defaultArch(
+  db: Database,
+  { baseSystem }: Pick<Appliance, "baseSystem">,
+  preferred: Arch = specifiedArch,
+): Promise<Arch> {
   const base = await findBaseSystem(db, baseSystem);
   const arches = base ? (await listByCatalogue(db, base.catalogue)).flatMap((repository) => repository.arches) : [];
-  const [first = "i586"] = arches;
-  return arches.includes("i586") ? "i586" : first;
+  const [first = preferred] = arches;
+  return arches.includes(preferred) ? preferred : first;
 }
 
 /** The architecture of a clone: `i686` of the request is `i586` in all answers (wire.md §1.3). */

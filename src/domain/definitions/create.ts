@@ -1,7 +1,7 @@
 import { makeOnce } from "#domain/accounts/idempotency";
 import { refuseOverLimit } from "#domain/accounts/limits";
 import { quotaExceeded } from "#domain/accounts/quota";
-import { parseArch, traitsOfClone } from "#domain/appliances/appliance";
+import { defaultArch, parseArch, traitsOfClone } from "#domain/appliances/appliance";
 import { withEstimate } from "#domain/appliances/estimate";
 import { sealedIfClear } from "#domain/configuration/secrets";
 import { getDefinition, limitsFor } from "#domain/definitions/apply";
@@ -82,10 +82,11 @@ async function startOf({ db }: Place<unknown>, { account, wanted, requestId }: N
     const bases = [...new Set(known.map(({ baseSystem }) => baseSystem))].join(", ");
     throw new Refusal("invalid_base_system", { message: `base_system is one of ${bases}.` });
   }
-  const { name, arch } = wanted;
-  const traits = await traitsOfClone(db, account, {
-    source: template,
-    request: { name, arch: parseArch(arch), requestId },
-  });
+  const { name } = wanted;
+  const arch = parseArch(wanted.arch) ?? (await defaultArch(db, template, usualArch));
+  const traits = await traitsOfClone(db, account, { source: template, request: { name, arch, requestId } });
   return { ...template, ...traits };
 }
+
+/** No client of 2010 sends definitions, so they need not have its default. `kiln clone` and the pages prefer the same one. */
+const usualArch = "x86_64";
