@@ -9,6 +9,7 @@ export const exitCodes = {
   unverified: { code: 6, about: "a file, a signature or a key is not what it must be" },
   signedOut: { code: 7, about: "not signed in, or the key or token may not do that" },
   unreachable: { code: 8, about: "the service did not answer" },
+  notFound: { code: 9, about: "there is nothing of that name or id" },
   misused: { code: 64, about: "the command line is wrong" },
 } as const;
 
@@ -25,3 +26,6 @@ export class Complaint extends Error {
     this.next = next;
   }
 }
+
+/** As the service writes its own codes: `not_found`. */
+export const codeOf = (exit: Exit): string => exit.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

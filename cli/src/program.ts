@@ -11,7 +11,7 @@ import {
   type Parameter,
 } from "./command.ts";
 import { commands, groups } from "./commands.ts";
-import { Complaint, exitCodes, type Exit } from "./complaint.ts";
+import { codeOf, Complaint, exitCodes, type Exit } from "./complaint.ts";
 import { complete } from "./completion/complete.ts";
 import { Kiln } from "./kiln.ts";
 import { visible } from "./output/table.ts";
@@ -23,32 +23,50 @@ const completing = "__complete";
 /** Runs a command line, and returns its exit code. */
 export async function run(args: readonly string[]): Promise<number> {
   let exit: Exit = "done";
+  const isJson = args.includes(flagOf("json"));
+  const misuse: string[] = [];
   try {
     if (args[0] === completing) return await printCandidates(args.slice(2));
-    await program((ended) => (exit = ended)).parseAsync([...args], { from: "user" });
+    const all = program(
+      (ended) => (exit = ended),
+      (text) => void (isJson ? misuse.push(text) : process.stderr.write(text)),
+    );
+    await all.parseAsync([...args], { from: "user" });
     return exitCodes[exit].code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.misused.code;
-    if (!(error instanceof Complaint)) throw error;
-    process.stderr.write(
-      args.includes(flagOf("json")) ? asJson(error) : `kiln: ${visible(error.message)}\n${visible(error.next)}\n`,
-    );
-    return exitCodes[error.exit].code;
+    const isMisuse = error instanceof CommanderError;
+    if (isMisuse && error.exitCode === 0) return exitCodes.done.code;
+    if (!isMisuse && !(error instanceof Complaint)) throw error;
+    const complaint = isMisuse ? misused(misuse.join("")) : error;
+    if (isJson) process.stderr.write(asJson(complaint));
+    else if (!isMisuse) process.stderr.write(`kiln: ${visible(complaint.message)}\n${visible(complaint.next)}\n`);
+    return exitCodes[complaint.exit].code;
   }
+}
+
+/** What commander says of a wrong command line, its last line being the way out. */
+function misused(text: string): Complaint {
+  const lines = text
+    .trim()
+    .replace(/^kiln: /, "")
+    .split("\n")
+    .filter((line) => line !== "");
+  const next = lines.length > 1 ? lines.pop() : undefined;
+  return new Complaint("misused", lines.join(" "), next ?? "`kiln --help` lists the commands.");
 }
 
 /** An error in the form of the service's own errors. */
 function asJson({ message, next, exit, ...more }: Complaint): string {
-  const code = "code" in more ? more.code : exit;
+  const code = "code" in more ? more.code : codeOf(exit);
   return `${JSON.stringify({ error: { code, message, next } }, null, 2)}\n`;
 }
 
-function program(onEnd: OnEnd): Program {
+function program(onEnd: OnEnd, writeErr: (text: string) => void): Program {
   const all = new Program("kiln")
     .description("Make, build and download appliances.")
     .version(manifest.version)
     .showHelpAfterError("`kiln --help` lists the commands.")
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, "kiln:")) })
+    .configureOutput({ writeErr, outputError: (text, write) => write(text.replace(/^error:/, "kiln:")) })
     .configureHelp({ subcommandTerm: (one) => [one.name(), ...one.registeredArguments.map(termOf)].join(" ") })
     .addHelpText(
       "after",

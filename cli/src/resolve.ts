@@ -27,7 +27,7 @@ async function applianceNamed(client: Client, name: string): Promise<ShownApplia
   const { appliances } = await client.call("listAppliances", {});
   const [first, ...others] = appliances.filter((one) => one.name === name);
   if (!first)
-    throw new Complaint("refused", `There is no appliance called ${name}.`, "`kiln list` shows your appliances.");
+    throw new Complaint("notFound", `There is no appliance called ${name}.`, "`kiln list` shows your appliances.");
   if (others.length === 0) return first;
   const ids = [first, ...others].map(({ id }) => id).join(", ");
   throw new Complaint("refused", `There is more than one appliance called ${name}.`, `Use its id: ${ids}.`);
@@ -52,5 +52,5 @@ export async function buildId(client: Client, given: string): Promise<number> {
   const newest = images.find(({ image_type: one }) => type === undefined || one === type);
   if (newest) return newest.id;
   const how = type === undefined ? "" : ` --type ${type}`;
-  throw new Complaint("refused", `${given} has no image yet.`, `Build it: kiln build ${name}${how} --follow`);
+  throw new Complaint("notFound", `${given} has no image yet.`, `Build it: kiln build ${name}${how} --follow`);
 }

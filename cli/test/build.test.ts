@@ -125,3 +125,27 @@ it("builds further types of the version when the first is finished", async () =>
     "iso",
   ]);
 });
+
+it("cancels a build, and says so only if it did", async () => {
+  let state = "running";
+  service.answers[`GET ${user}/running_builds/7`] = (_request, response) =>
+    response.end(JSON.stringify({ running_build: build(7, "oem", { state }) }));
+  service.answers[`DELETE ${user}/running_builds/7`] = (_request, response) => {
+    state = "cancelled";
+    response.end(JSON.stringify({ success: true }));
+  };
+  expect(await machine.kiln(["cancel", "7"])).toMatchObject({ code: 0, stdout: "Cancelled build 7.\n" });
+  expect(await machine.kiln(["cancel", "7"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("over: cancelled"),
+  });
+  state = "running";
+  service.answers[`DELETE ${user}/running_builds/7`] = (_request, response) => {
+    state = "finished";
+    response.end(JSON.stringify({ success: true }));
+  };
+  expect(await machine.kiln(["cancel", "7"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("over: finished"),
+  });
+});

@@ -19,6 +19,15 @@ beforeAll(async () => {
     "/api/v2/user/template_sets": (_request, response) => response.end("<html>a proxy</html>"),
     "/api/v2/user/tokens": (_request, response) =>
       response.writeHead(403).end(JSON.stringify({ error: { code: "access_denied", message: "A token cannot." } })),
+    "/api/v2/user/running_builds/12": { running_build: { id: 12, state: "finished" } },
+    "/api/v2/user/gallery/appliances/7": (_request, response) =>
+      response
+        .writeHead(403)
+        .end(JSON.stringify({ error: { code: "access_denied", message: "It is not published." } })),
+    "/api/v2/user/gallery/appliances/7/versions": (_request, response) =>
+      response
+        .writeHead(403)
+        .end(JSON.stringify({ error: { code: "access_denied", message: "It is not published." } })),
     "/api/v2/user/testdrives": (_request, response) => response.writeHead(502).end("Bad gateway"),
   });
   const write = (name: string, text: string) => writeFileSync(join(machine.folder, name), text);
@@ -50,8 +59,8 @@ const uses: [string, number, string, string][] = [
   ["list extra", 64, "too many arguments", "`kiln list --help` says what it takes."],
   ["show", 64, "missing required argument 'appliance'", "`kiln show --help` says what it takes."],
   ["show First --jsn", 64, "unknown option '--jsn'", "(Did you mean --json?)"],
-  ["show 99999", 1, "Invalid appliance id.", "`kiln list` shows your appliances."],
-  ["show Nope", 1, "There is no appliance called Nope.", "`kiln list` shows your appliances."],
+  ["show 99999", 9, "Invalid appliance id.", "`kiln list` shows your appliances."],
+  ["show Nope", 9, "There is no appliance called Nope.", "`kiln list` shows your appliances."],
   ["show Twin", 1, "There is more than one appliance called Twin.", "Use its id: 1001, 1002."],
   ["config set First", 64, "missing required argument 'setting_value'", "`kiln config set --help`"],
   ["config set First hostname", 64, "hostname sets nothing.", "Write it as network.hostname=kiosk."],
@@ -59,8 +68,8 @@ const uses: [string, number, string, string][] = [
   ["config set First eulas=@nothere", 64, "nothere cannot be read.", "must name a file"],
   ["build First --type", 64, "option '--type <types>' argument missing", "`kiln build --help`"],
   ["build First --type vhd", 64, "There is no image type vhd.", "The types are oem, iso"],
-  ["download First", 1, "First has no image yet.", "kiln build First --follow"],
-  ["download First:iso", 1, "First:iso has no image yet.", "kiln build First --type iso --follow"],
+  ["download First", 9, "First has no image yet.", "kiln build First --follow"],
+  ["download First:iso", 9, "First:iso has no image yet.", "kiln build First --type iso --follow"],
   ["verify nothere.iso", 6, "nothere.iso is missing", "`kiln download` puts next to it"],
   ["plan nothere.yaml", 64, "nothere.yaml cannot be read.", "`kiln export APPLIANCE` writes such a file."],
   ["plan wrong.yaml", 64, "wrong.yaml:3: packges is not a known key. Did you mean packages?", "`kiln export`"],
@@ -77,13 +86,16 @@ const uses: [string, number, string, string][] = [
     "relative to the folder",
   ],
   ["apply twin.yaml", 1, "There is more than one appliance called Twin.", "Use --id: 1001, 1002."],
-  ["apply new.yaml --if-match x", 1, "There is no appliance called New any more.", "a new one is made"],
+  ["apply new.yaml --if-match x", 9, "There is no appliance called New any more.", "a new one is made"],
   ["plan new.yaml --id First", 64, "First is not the id of an appliance.", "The lists show them."],
-  ["export Nope", 1, "There is no appliance called Nope.", "`kiln list` shows your appliances."],
+  ["export Nope", 9, "There is no appliance called Nope.", "`kiln list` shows your appliances."],
   ["export 1000 wrong.yaml", 64, "wrong.yaml exists already.", "--force replaces it."],
   ["file add First nothere", 64, "nothere is not a file.", "Name a file on this machine"],
   ["repo add First main", 64, "main is not the id of a repository.", "The lists show them."],
   ["token add nightly everything", 64, "There is no scope everything.", "The scopes are read, build, publish."],
+  ["token remove 7", 9, "Invalid appliance id.", "`kiln token list` shows the ids."],
+  ["gallery show 7", 9, "It is not published.", "`kiln gallery search TEXT` lists what is published."],
+  ["cancel 12", 1, "Build 12 is over: finished.", "kiln delete-build"],
   ["token list", 7, "A token cannot.", "Use a token or key that may do this"],
   ["completion tcsh", 64, "There is no completion for tcsh.", "bash, zsh and fish"],
   ["templates", 8, "is not a Kiln service.", "Check the address."],
@@ -92,8 +104,8 @@ const uses: [string, number, string, string][] = [
   ["mcp --wirte", 64, "unknown option '--wirte'", "(Did you mean --write?)"],
   ["mcp First", 64, "too many arguments", "`kiln mcp --help` says what it takes."],
   ["link", 64, "missing required argument 'build'", "`kiln link --help` says what it takes."],
-  ["link First", 1, "First has no image yet.", "kiln build First --follow"],
-  ["manifest 99999 --type iso", 1, "Invalid appliance id.", "`kiln list` shows your appliances."],
+  ["link First", 9, "First has no image yet.", "kiln build First --follow"],
+  ["manifest 99999 --type iso", 9, "Invalid appliance id.", "`kiln list` shows your appliances."],
   ["import", 64, "missing required argument 'file'", "`kiln import --help` says what it takes."],
   ["import nothere.kiwi", 64, "nothere.kiwi cannot be read.", "Name a config.xml of KIWI"],
   ["import .", 64, ". cannot be read.", "Name a config.xml of KIWI"],
@@ -126,4 +138,19 @@ it("tells an error as JSON with --json", async () => {
       next: "`kiln list` shows your appliances.",
     },
   });
+});
+
+it.each([
+  ["nosuch", { code: "misused", message: "unknown command 'nosuch'", next: "`kiln --help` lists the commands." }],
+  [
+    "add First",
+    { code: "misused", message: "missing required argument 'package'", next: "`kiln add --help` says what it takes." },
+  ],
+  [
+    "export Nope",
+    { code: "not_found", message: "There is no appliance called Nope.", next: "`kiln list` shows your appliances." },
+  ],
+])("tells its own error as JSON with --json, as of `kiln %s`", async (line, error) => {
+  const ended = await machine.kiln([...line.split(" "), "--json"]);
+  expect([ended.stdout, JSON.parse(ended.stderr)]).toEqual(["", { error }]);
 });

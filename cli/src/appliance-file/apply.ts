@@ -47,7 +47,7 @@ export async function applyFile(client: Client, file: ApplianceFile, seen: Seen)
   } catch (error) {
     if (!(error instanceof ServiceRefusal) || error.status !== 412) throw error;
     const message = `Something else has changed ${file.definition.name} meanwhile: nothing of the file was applied.`;
-    throw new ServiceRefusal({ code: error.code, message }, error.status);
+    throw new ServiceRefusal({ code: error.code, status: error.status, call: error.call, message });
   }
 }
 

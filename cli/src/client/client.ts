@@ -59,7 +59,7 @@ export function openClient({ url, account, secret }: Credentials): Client {
         ...(signal && { signal }),
         headers: { accept: "application/json", "user-agent": userAgent, ...init.headers, ...headers, authorization },
       });
-      if (!answer.ok) throw await refusalOf(answer);
+      if (!answer.ok) throw await refusalOf(answer, `${route.method} ${route.path}`);
       onHeaders?.(answer.headers);
       // The type is that of the call's description.
       return (route.answer === "document" ? await documentOf(answer) : answer) as AnswerOf<N>;
@@ -147,9 +147,9 @@ async function documentOf(answer: Response): Promise<unknown> {
   }
 }
 
-async function refusalOf(answer: Response): Promise<ServiceRefusal> {
-  const text = await answer.text();
-  return new ServiceRefusal(errorIn(text) ?? { code: "unknown_error", message: statusOf(answer) }, answer.status);
+async function refusalOf(answer: Response, call: string): Promise<ServiceRefusal> {
+  const error = errorIn(await answer.text()) ?? { code: "unknown_error", message: statusOf(answer) };
+  return new ServiceRefusal({ ...error, status: answer.status, call });
 }
 
 const statusOf = ({ status, statusText }: Response): string => `The service answered ${status} ${statusText}`.trim();

@@ -1,14 +1,23 @@
 import { Complaint, type Exit } from "../complaint.ts";
 
-/** An error of the service (docs/api/errors.md). */
+/** An error of the service (docs/api/errors.md), and the call that it refused: `GET /tokens/{token_id}`. */
+interface Refused {
+  code: string;
+  message: string;
+  status: number;
+  call: string;
+}
+
 export class ServiceRefusal extends Complaint {
   readonly code: string;
   readonly status: number;
+  readonly call: string;
 
-  constructor({ code, message }: { code: string; message: string }, status: number) {
-    super(exitOf(code, status), message, adviceFor(code, status));
-    this.code = code;
-    this.status = status;
+  constructor({ message, ...refused }: Refused) {
+    super(exitOf(refused), message, adviceFor(refused));
+    this.code = refused.code;
+    this.status = refused.status;
+    this.call = refused.call;
   }
 }
 
@@ -26,20 +35,35 @@ function reasonOf(cause: unknown): string {
   return `: ${"code" in inner ? `${String(inner.code)}` : inner.message}`;
 }
 
-function exitOf(code: string, status: number): Exit {
+type Cause = Omit<Refused, "message">;
+
+function exitOf({ code, status, call }: Cause): Exit {
+  if (isUnknown({ code, status, call })) return "notFound";
   if (status === 401 || code === "access_denied") return "signedOut";
   if (status >= 500) return "broken";
   return code === "configuration_error" ? "unbuildable" : "refused";
 }
 
-function adviceFor(code: string, status: number): string {
+/** Everybody may read the gallery, so what is denied there is not in it. */
+const isUnknown = ({ code, status, call }: Cause): boolean =>
+  status === 404 || (code === "access_denied" && call.startsWith("GET /gallery/"));
+
+function adviceFor({ code, status, call }: Cause): string {
   if (status === 401) return "Sign in again: `kiln login`.";
   if (status >= 500) return "Try again in a moment. If it stays, tell the operator of the service.";
   if (status === 412) return "Nothing was changed. `kiln plan` says what is different now; then apply it again.";
   if (status === 429) return "Wait a few minutes, then try again.";
-  if (status === 404 && code === "unknown_error") return "The lists show the ids, such as `kiln testdrives`.";
-  return advice[code] ?? "Change what the message names. --help says what the command takes.";
+  const list = isUnknown({ code, status, call }) ? lists.find(([noun]) => call.includes(` /${noun}`)) : undefined;
+  return list?.[1] ?? advice[code] ?? "Change what the message names. --help says what the command takes.";
 }
+
+/** What lists the things of a noun, the first part of a call's path. */
+const lists: readonly (readonly [noun: string, advice: string])[] = [
+  ["gallery", "`kiln gallery search TEXT` lists what is published."],
+  ["webhooks", "`kiln webhook list` shows the ids."],
+  ["tokens", "`kiln token list` shows the ids."],
+  ["testdrives", "`kiln testdrives` shows the ids."],
+];
 
 const advice: Readonly<Record<string, string>> = {
   access_denied: "Use a token or key that may do this: `kiln login`.",

@@ -69,7 +69,12 @@ export const builds = [
     tool: "destroys",
     summary: "Cancel a build",
     act: async ({ client, show }, { build }) => {
-      const answer = await client.call("cancelBuild", { build_id: await buildId(client, build) });
+      const id = { build_id: await buildId(client, build) };
+      refuseEnded((await client.call("getRunningBuild", id)).running_build);
+      const answer = await client.call("cancelBuild", id);
+      // It may have ended in between: the service cancels such a build without a word.
+      const { running_build: now } = await client.call("getRunningBuild", id);
+      if (now.state !== "cancelled") refuseEnded(now);
       show(answer, () => `Cancelled build ${build}.`);
     },
   }),
@@ -102,6 +107,12 @@ export const builds = [
     },
   }),
 ];
+
+/** The service accepts to cancel a build that is over, as it did in 2010, and does nothing. */
+function refuseEnded({ id, state }: WatchedBuild): void {
+  if (state === "queued" || state === "running") return;
+  throw new Complaint("refused", `Build ${id} is over: ${state}.`, "To delete its image: `kiln delete-build ID`.");
+}
 
 function typesIn(given: string | undefined): ImageType[] {
   return (given?.split(",") ?? []).map((word) => {

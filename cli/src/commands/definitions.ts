@@ -104,7 +104,7 @@ export async function applyFrom(kiln: Kiln, { file: path, id: given, ifMatch, fo
 }
 
 const gone = (name: string): Complaint =>
-  new Complaint("refused", `There is no appliance called ${name} any more.`, "Without --if-match, a new one is made.");
+  new Complaint("notFound", `There is no appliance called ${name} any more.`, "Without --if-match, a new one is made.");
 
 const alsoIn = ({ files }: Written): string => {
   const sizes = [...files.values()].map(({ byteLength }) => byteLength);

@@ -4,10 +4,13 @@ import { bytes, count, visible } from "./table.ts";
 
 type Effect = AnswerOf<"getSoftwareEffect">["software_effect"];
 
-/** What a change does to the image, or why it cannot be installed. */
+/**
+ * What a change does to the image, or why it cannot be installed. With an appliance, it names the commands that solve a problem;
+ * of a file, the file must change.
+ */
 export function effectText(
   paint: Painter,
-  appliance: string,
+  appliance: string | undefined,
   { added, removed, before, after, problems, state }: Effect,
 ): string {
   if (state === "unimported") return "A repository is still being imported: what changes is not known yet.";
@@ -33,13 +36,14 @@ const maxLines = 20;
 /** A problem, and the commands that would solve it. A solution without a command, not to make the change, is omitted. */
 function problemLines(
   paint: Painter,
-  appliance: string,
+  appliance: string | undefined,
   { text, meant, solutions }: Effect["problems"][number],
 ): string[] {
   const hint = meant.length > 0 ? ` Did you mean ${meant.join(" or ")}?` : "";
   return [
     `${paint.red("error")}: ${visible(text)}.${hint}`,
     ...solutions.flatMap(({ text: way, change: all }) => {
+      if (appliance === undefined) return [`  ${visible(way)}`];
       const commands = commandsFor(appliance, all);
       return commands.length === 0 ? [] : [`  ${visible(way)}: ${commands.join("; ")}`];
     }),

@@ -14,9 +14,7 @@ export function planText(
   if (changes.length === 0 && id !== undefined) return `${called}, appliance ${id}, is what the file says.`;
   const title =
     id === undefined ? `${called}, a new appliance of ${base ?? "its base"}:` : `${called}, appliance ${id}:`;
-  return [title, ...changes.map((one) => changeLine(paint, one)), effectText(paint, String(id ?? name), software)].join(
-    "\n",
-  );
+  return [title, ...changes.map((one) => changeLine(paint, one)), effectText(paint, undefined, software)].join("\n");
 }
 
 const told = (text = ""): string => (text === "" ? "" : `: ${visible(text)}`);

@@ -35,7 +35,7 @@ export function repositoryMeant(
   const told = url ?? name ?? "of your uploads";
   const message = first
     ? `There are several repositories called ${told}: give the url of one.`
-    : `There is no repository ${told} here. Add it first: POST repositories.`;
+    : `There is no repository ${told} here. Add it to the service first.`;
   throw new Refusal("invalid_repository_id", { message });
 }
 
