@@ -154,3 +154,8 @@ it.each([
   const ended = await machine.kiln([...line.split(" "), "--json"]);
   expect([ended.stdout, JSON.parse(ended.stderr)]).toEqual(["", { error }]);
 });
+
+it("shows no control and direction characters of a name", async () => {
+  service.answers["/api/v2/user/appliances"] = { appliances: [named("a\u202Eb\u001B[31mc\u0007d\u2066", 1)] };
+  expect((await machine.kiln(["list"])).stdout).toContain("1   abc d ");
+});

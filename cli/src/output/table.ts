@@ -23,9 +23,15 @@ export function facts(paint: Painter, all: Readonly<Record<string, Cell>>): stri
   return shown.map(([name, value]) => `${paint.bold(name.padEnd(width))}  ${visible(String(value))}`).join("\n");
 }
 
-/** Removes control characters, because text from other users must not move the cursor or colour the terminal. */
+/** Removes control characters: text from other users must not move the cursor, colour the terminal or turn lines round. */
 export const visible = (text: string): string =>
-  text.replaceAll(terminalOrder, "").replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, " ");
+  text
+    .replaceAll(terminalOrder, "")
+    .replaceAll(turns, "")
+    .replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, " ");
+
+/** Explicit marks of Unicode's bidirectional algorithm (UAX 9), which show text in another order than it has. */
+const turns = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
 
 /** A control sequence of ECMA-48. */
 const terminalOrder = /\u001B\[[0-?]*[ -/]*[@-~]/g;
