@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newMachine, type Machine } from "./support/machine.ts";
+import { newMachine, run, type Machine } from "./support/machine.ts";
 import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
 
 let machine: Machine;
@@ -153,6 +153,18 @@ it.each([
 ])("tells its own error as JSON with --json, as of `kiln %s`", async (line, error) => {
   const ended = await machine.kiln([...line.split(" "), "--json"]);
   expect([ended.stdout, JSON.parse(ended.stderr)]).toEqual(["", { error }]);
+});
+
+const deleted = () => service.requests.filter((one) => one.startsWith("DELETE /api/v2/user/appliances"));
+
+it("asks on a terminal before it deletes", async () => {
+  const { env, folder: cwd } = machine;
+  const answers = async (answer: string) =>
+    await run("script", ["-qec", "kiln delete 1000", "/dev/null"], { env, input: answer, cwd });
+  expect(await answers("n\n")).toMatchObject({ code: 1, stdout: expect.stringContaining("Nothing was deleted.") });
+  expect(deleted()).toEqual([]);
+  expect((await answers("y\n")).stdout).toContain("Deleted 1000.");
+  expect(deleted()).toHaveLength(1);
 });
 
 it("shows no control and direction characters of a name", async () => {

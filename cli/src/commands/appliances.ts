@@ -1,6 +1,8 @@
-import { command, value } from "../command.ts";
+import { command, flag, value } from "../command.ts";
+import { Complaint } from "../complaint.ts";
+import { ask } from "../login/ask.ts";
 import { applianceId, sourceId } from "../resolve.ts";
-import { facts, megabytes, moment, table } from "../output/table.ts";
+import { facts, megabytes, moment, table, visible } from "../output/table.ts";
 
 /** The API's own default is i686, as in 2010. */
 export const defaultArch = "x86_64";
@@ -104,12 +106,21 @@ export const appliances = [
   command("delete <appliance>", {
     tool: "destroys",
     summary: "Delete an appliance with its files and builds",
-    act: async ({ client, show }, { appliance }) => {
+    details: "On a terminal, it asks first.",
+    options: { yes: flag("do not ask") },
+    act: async ({ client, show }, { appliance, yes }) => {
+      if (!yes) await confirm(appliance);
       const answer = await client.call("deleteAppliance", { appliance_id: await applianceId(client, appliance) });
       show(answer, () => `Deleted ${appliance}.`);
     },
   }),
 ];
+
+async function confirm(appliance: string): Promise<void> {
+  if (!process.stdin.isTTY) return;
+  const answer = await ask(`Delete ${visible(appliance)} with its files and images? This cannot be undone. [y/N] `);
+  if (!/^y(es)?$/i.test(answer)) throw new Complaint("refused", "Nothing was deleted.", "Answer y, or use --yes.");
+}
 
 /** Selected packages, as arguments of `kiln add`. */
 const names = (all: readonly { value: string; version?: string }[]): string =>
