@@ -33,6 +33,15 @@ it("stores the secret in a file that only its owner can read", async () => {
   expect(await machine.kiln(["list"])).toMatchObject({ code: 0, stdout: "None.\n" });
 });
 
+it("says who is signed in, and forgets the key", async () => {
+  await machine.kiln(["login", service.url, "--account", "tux"], { input: "secret word\n" });
+  expect(await machine.kiln(["whoami"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Account +tux\n/) });
+  expect(await machine.kiln(["logout"])).toEqual({ code: 0, stdout: `Signed out of ${service.url}.\n`, stderr: "" });
+  expect(readdirSync(join(machine.folder, "config/kiln"))).toEqual([]);
+  expect(await machine.kiln(["whoami"])).toMatchObject({ code: 7 });
+  expect(await machine.kiln(["logout", service.url])).toMatchObject({ code: 9 });
+});
+
 it("asks on a terminal without showing the key", async () => {
   const line = `kiln login ${service.url} --account tux`;
   const given = { env: machine.env, input: "secret word\n", cwd: machine.folder };

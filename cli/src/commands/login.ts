@@ -2,7 +2,7 @@ import { openClient } from "../client/client.ts";
 import { command, flag, value, values } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { ask, askSecretly } from "../login/ask.ts";
-import { addressOf, refuseUnencrypted, storedLogin, storeLogin, type PinnedKey } from "../login/login.ts";
+import { addressOf, forgetLogin, refuseUnencrypted, storedLogin, storeLogin, type PinnedKey } from "../login/login.ts";
 import { facts } from "../output/table.ts";
 import { fetchKeys } from "../verify/keys.ts";
 
@@ -31,6 +31,22 @@ export const login = [
       kiln.show({ url, account: name, keys: keys.map(({ kid }) => kid) }, () =>
         facts(kiln.paint, { "Signed in": url, Account: name, "Pinned key": keys.map(({ kid }) => kid).join(", ") }),
       );
+    },
+  }),
+  command("whoami", {
+    tool: "reads",
+    summary: "Say which account and service the commands use",
+    act: async ({ client, login: { url }, show, paint }) => {
+      const { account } = await client.call("getAccount", {});
+      show({ url, account }, () => facts(paint, { Account: account.username, Service: url }));
+    },
+  }),
+  command("logout [address]", {
+    summary: "Forget the key of a service, and the key that it signs images with",
+    details: "The service goes on accepting the key: to end that, renew it there, or `kiln token remove` a token.",
+    act: async (kiln, { address }) => {
+      const url = forgetLogin(address ?? kiln.url);
+      kiln.show({ url }, () => `Signed out of ${url}.`);
     },
   }),
 ];

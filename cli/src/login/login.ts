@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Credentials } from "../client/client.ts";
@@ -31,9 +31,7 @@ export function addressOf(text: string): string {
 
 /** The login of --url, of KILN_URL or of the last `kiln login`. KILN_TOKEN replaces the stored secret. */
 export function readLogin(given: string | undefined): Login {
-  const address = given ?? process.env["KILN_URL"] ?? readIfThere(currentFile())?.toString().trim();
-  if (!address) throw signedOut("You are not signed in.");
-  const url = addressOf(address);
+  const url = currentAddress(given);
   const stored = storedLogin(url);
   if (process.env["KILN_TOKEN"] && !process.env["KILN_INSECURE"]) refuseUnencrypted(url);
   const secret = process.env["KILN_TOKEN"] ?? stored?.secret;
@@ -42,6 +40,23 @@ export function readLogin(given: string | undefined): Login {
   if (!account)
     throw new Complaint("signedOut", "KILN_TOKEN needs the name of its account.", "Set KILN_ACCOUNT to it.");
   return { url, account, secret, keys: stored?.keys ?? [] };
+}
+
+/** The address that a command uses. */
+function currentAddress(given: string | undefined): string {
+  const address = given ?? process.env["KILN_URL"] ?? readIfThere(currentFile())?.toString().trim();
+  if (!address) throw signedOut("You are not signed in.");
+  return addressOf(address);
+}
+
+/** Removes what `kiln login` stored for an address, and returns the address. */
+export function forgetLogin(given: string | undefined): string {
+  const url = currentAddress(given);
+  if (!storedLogin(url))
+    throw new Complaint("notFound", `You are not signed in to ${url}.`, "`kiln whoami` says to which.");
+  rmSync(fileOf(url));
+  if (readIfThere(currentFile())?.toString().trim() === url) rmSync(currentFile());
+  return url;
 }
 
 /** Refuses http to another machine, on which secrets could be read. */
