@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newMachine, type Machine } from "./support/machine.ts";
+import { newMachine, run, type Machine } from "./support/machine.ts";
 import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
 
 const user = "/api/v2/user";
@@ -148,4 +150,30 @@ it("cancels a build, and says so only if it did", async () => {
     code: 1,
     stderr: expect.stringContaining("over: finished"),
   });
+});
+
+it("waits for a build that runs already", async () => {
+  service.answers[`${user}/running_builds/7`] = {
+    running_build: build(7, "oem", { state: "failed", message: "No key" }),
+  };
+  service.answers[`${user}/running_builds/7/log`] = (_request, response) =>
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(end);
+  expect(await machine.kiln(["wait", "7"])).toMatchObject({
+    code: 3,
+    stdout: expect.stringContaining("failed: No key"),
+  });
+});
+
+it("says on Ctrl-C that the build goes on", async () => {
+  service.answers[`${user}/running_builds/7`] = { running_build: build(7, "oem", { state: "running" }) };
+  service.answers[`${user}/running_builds/7/log`] = (_request, response) =>
+    void response.writeHead(200, { "content-type": "text/event-stream" }).write(progress(40, "Creating the image"));
+  const { env, folder: cwd } = machine;
+  // Interrupts it as soon as it has shown progress.
+  const line = "kiln wait 7 2>err & until grep -q Creating err; do sleep 0.05; done; kill -INT $!; wait $!";
+  const ended = await run("bash", ["-mc", line], { env, input: "", cwd });
+  expect(ended.code).toBe(130);
+  expect(readFileSync(join(cwd, "err"), "utf8")).toContain(
+    "Build 7 goes on. Watch it: kiln wait 7. End it: kiln cancel 7.",
+  );
 });

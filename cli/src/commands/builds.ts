@@ -65,6 +65,15 @@ export const builds = [
       );
     },
   }),
+  command("wait <build>", {
+    summary: "Wait until a build has ended; the exit code says how",
+    examples: ["kiln build First --json && kiln wait 12 && kiln download 12"],
+    act: async (kiln, { build }) => {
+      const id = { build_id: await buildId(kiln.client, build) };
+      const { running_build: now } = await kiln.client.call("getRunningBuild", id);
+      return await report(kiln, [await watch(kiln, [now], new Bars())]);
+    },
+  }),
   command("cancel <build>", {
     tool: "destroys",
     summary: "Cancel a build",
@@ -128,14 +137,23 @@ async function start(kiln: Kiln, request: Parameters<typeof kiln.client.call<"st
   return build;
 }
 
-async function watch({ client }: Kiln, [build]: WatchedBuild[], bars: Bars): Promise<WatchedBuild> {
+async function watch({ client, note }: Kiln, [build]: WatchedBuild[], bars: Bars): Promise<WatchedBuild> {
   if (!build) throw new Error("there is no build to watch");
   const name = `${build.id} ${build.image_type.padEnd(6)}`;
-  const ended = await followBuild(client, build, ({ percent, message }, secondsLeft) =>
-    bars.show({ name, percent, stage: message, secondsLeft }),
-  );
-  bars.show({ name, percent: ended.percent, stage: ended.message });
-  return ended;
+  const leave = () => {
+    note(`\nBuild ${build.id} goes on. Watch it: kiln wait ${build.id}. End it: kiln cancel ${build.id}.`);
+    process.kill(process.pid, "SIGINT"); // with the listener gone, it ends the process
+  };
+  process.once("SIGINT", leave);
+  try {
+    const ended = await followBuild(client, build, ({ percent, message }, secondsLeft) =>
+      bars.show({ name, percent, stage: message, secondsLeft }),
+    );
+    bars.show({ name, percent: ended.percent, stage: ended.message });
+    return ended;
+  } finally {
+    process.off("SIGINT", leave);
+  }
 }
 
 /** The worst result decides the exit code. */
