@@ -44,13 +44,30 @@ export async function sourceId(client: Client, given: string): Promise<number> {
 
 /** The id of a build, given by its id, or by an appliance's name for its newest image: `First`, `First:iso`. */
 export async function buildId(client: Client, given: string): Promise<number> {
-  if (isNumber(given)) return Number(given);
+  return (await imageIds(client, given, {}))[0] ?? 0;
+}
+
+/** Which images of an appliance: those of a version, the newest one if it is undefined; of each type, or only the newest. */
+interface Which {
+  version?: string | undefined;
+  isAll?: boolean;
+}
+
+/** The ids of images, given like a build; at least one. */
+export async function imageIds(client: Client, given: string, { version, isAll = false }: Which): Promise<number[]> {
+  if (isNumber(given) && version === undefined && !isAll) return [Number(given)];
   const [, name = given, type] = new RegExp(`^(.+):(${imageTypes.join("|")})$`).exec(given) ?? [];
-  const { id } = await applianceNamed(client, name);
-  const { builds } = await client.call("listBuilds", { appliance_id: id });
-  const images = builds.filter(({ state, expired }) => state === "finished" && !expired);
-  const newest = images.find(({ image_type: one }) => type === undefined || one === type);
-  if (newest) return newest.id;
+  const { builds } = await client.call("listBuilds", { appliance_id: await applianceId(client, name) });
+  const images = builds.filter(
+    (one) =>
+      one.state === "finished" &&
+      !one.expired &&
+      (type === undefined || one.image_type === type) &&
+      (version === undefined || one.version === version),
+  );
+  const [newest] = images;
+  if (newest) return (isAll ? images.filter((one) => one.version === newest.version) : [newest]).map(({ id }) => id);
   const how = type === undefined ? "" : ` --type ${type}`;
-  throw new Complaint("notFound", `${given} has no image yet.`, `Build it: kiln build ${name}${how} --follow`);
+  const what = version === undefined ? given : `Version ${version} of ${given}`;
+  throw new Complaint("notFound", `${what} has no image yet.`, `Build it: kiln build ${name}${how} --follow`);
 }

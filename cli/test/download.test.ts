@@ -121,6 +121,28 @@ it("leaves no image that is not the build's", async () => {
   expect([existsSync(stored(name)), existsSync(stored(`${name}.12.part`))]).toEqual([false, false]);
 });
 
+it("brings every image of a version", async () => {
+  const list = [13, 12, 11].map((id) => ({
+    id,
+    state: "finished",
+    expired: false,
+    image_type: id === 13 ? "iso" : "oem",
+    version: id === 11 ? "0.0.1" : "0.0.2",
+  }));
+  service.answers["/api/v2/user/builds"] = { builds: list };
+  service.answers["/api/v2/user/builds/13"] = service.answers["/api/v2/user/builds/12"] ?? {};
+  service.answers["/api/v2/user/builds/11"] = service.answers["/api/v2/user/builds/12"] ?? {};
+  const asked = () => service.requests.flatMap((one) => /builds\/(\d+)$/.exec(one)?.[1] ?? []);
+  const all = await machine.kiln(["download", "1000", "--all", "--json"]);
+  expect([JSON.parse(all.stdout).images.length, asked()]).toEqual([2, ["13", "12"]]);
+  await machine.kiln(["download", "1000", "--version", "0.0.1"]);
+  expect(asked()).toEqual(["13", "12", "11"]);
+  expect(await machine.kiln(["download", "1000", "--version", "9.9.9"])).toMatchObject({
+    code: 9,
+    stderr: expect.stringContaining("Version 9.9.9 of 1000 has no image yet."),
+  });
+});
+
 it("says at once that the disk is full", async () => {
   const { env, folder: cwd } = machine;
   // In blocks of 512 bytes. A write beyond the limit fails like one on a full disk.

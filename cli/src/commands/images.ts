@@ -1,11 +1,11 @@
 import { command, flag, value } from "../command.ts";
-import { downloadImage, linkOf } from "../download/image.ts";
+import { downloadImage, linkOf, type Downloaded } from "../download/image.ts";
 import { storedLogins, type PinnedKey } from "../login/login.ts";
 import { transferBar } from "../output/progress.ts";
 import { withoutHashes } from "../output/secrets.ts";
 import { facts, moment } from "../output/table.ts";
 import type { Painter } from "../output/painter.ts";
-import { applianceId, buildId } from "../resolve.ts";
+import { applianceId, buildId, imageIds } from "../resolve.ts";
 import { Complaint } from "../complaint.ts";
 import { verifyImage, type Verified } from "../verify/image.ts";
 import { readKey } from "../verify/keys.ts";
@@ -20,22 +20,29 @@ export const images = [
       "verified with the pinned key of the service. The bills of materials and the signed provenance come with the image.",
     options: {
       output: value("directory", "where to put the files; the default is this folder"),
+      version: value("version", "the image of this version of the appliance; the default is the newest"),
+      all: flag("the images of all types that this version has"),
       key,
       force: flag("replace another file of the same name"),
       unverified: flag("compare only the checksum, if the service signs nothing, or you do not have its key"),
     },
-    examples: ["kiln download First", "kiln download 12 --output images"],
-    act: async (kiln, { build: given, output: folder = ".", key: keyFile, force, unverified }) => {
-      const { build } = await kiln.client.call("getBuild", { build_id: await buildId(kiln.client, given) });
+    examples: ["kiln download First", "kiln download 12 --output images", "kiln download First --all --version 0.0.1"],
+    act: async (kiln, { build: given, output: folder = ".", version, all, key: keyFile, force, unverified }) => {
       const keys = unverified ? undefined : trustedKeys(keyFile, kiln.login.keys);
-      const show = transferBar("image");
-      const { file, verified } = await downloadImage({ build, folder, keys, force }, (arrived, whole, state) =>
-        show(state === "waiting" ? "Waiting for the service" : "Downloading", arrived, whole),
-      );
-      kiln.show({ file, verified: verified ?? false }, () =>
-        verified
-          ? `${shown(kiln.paint, verified)}\n\n${file} is verified.`
-          : `${file} is complete. Its signature was not verified.`,
+      const ids = await imageIds(kiln.client, given, { version, isAll: all });
+      const images: Downloaded[] = [];
+      for (const id of ids) {
+        const { build } = await kiln.client.call("getBuild", { build_id: id });
+        const show = transferBar("image");
+        images.push(
+          await downloadImage({ build, folder, keys, force }, (arrived, whole, state) =>
+            show(state === "waiting" ? "Waiting for the service" : "Downloading", arrived, whole),
+          ),
+        );
+      }
+      const told = images.map(({ file, verified }) => ({ file, verified: verified ?? false }));
+      kiln.show(all ? { images: told } : { ...told[0] }, () =>
+        images.map((one) => downloadedText(kiln.paint, one)).join("\n\n"),
       );
     },
   }),
@@ -107,3 +114,8 @@ function shown(paint: Painter, one: Verified): string {
     "SHA-256": one.sha256,
   });
 }
+
+const downloadedText = (paint: Painter, { file, verified }: Downloaded): string =>
+  verified
+    ? `${shown(paint, verified)}\n\n${file} is verified.`
+    : `${file} is complete. Its signature was not verified.`;
