@@ -126,6 +126,19 @@ describe("kiln export", () => {
     expect(here("images/Kiosk.yaml").equals(first)).toBe(true);
   });
 
+  it("prints what is all text, and nothing that is not", async () => {
+    expect(await machine.kiln(["export", "Kiosk", "-"])).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("1 content cannot be printed"),
+    });
+    const text = { definition: { ...kiosk, files: definition.files.filter(({ path }) => path === "/etc/motd") } };
+    service.answers[`GET ${user}/appliances/1000/definition`] = text;
+    const printed = await machine.kiln(["export", "Kiosk", "-"]);
+    await machine.kiln(["export", "Kiosk"]);
+    expect(printed).toEqual({ code: 0, stdout: String(here("Kiosk.yaml")), stderr: "" });
+  });
+
   it("writes every appliance, if it is told none", async () => {
     expect(await machine.kiln(["export"])).toMatchObject({
       code: 0,

@@ -24,11 +24,13 @@ export const definitions = [
     summary: "Write an appliance as a file that you can keep in git",
     details:
       "The file is NAME.yaml, in this folder if you name none. Everything but short text goes into a folder next to it. " +
-      "Without an appliance, it writes a file for each of yours. Passwords are never written.",
+      "Without an appliance, it writes a file for each of yours. The target - is the standard output. Passwords are never " +
+      "written.",
     options: { force: flag("replace an existing file") },
     examples: ["kiln export First", "kiln export First images/kiosk.yaml"],
     act: async (kiln, { appliance, target, force }) => {
       const { client } = kiln;
+      if (target === "-") return await print(kiln, appliance);
       const ids = appliance === undefined ? await allIds(client) : [await applianceId(client, appliance)];
       const exported = [];
       for (const id of ids) {
@@ -82,6 +84,16 @@ export const definitions = [
     act: applyFrom,
   }),
 ];
+
+/** Prints an appliance whose contents all fit into the file. */
+async function print(kiln: Kiln, appliance: string | undefined): Promise<void> {
+  const next = "Name a file: `kiln export APPLIANCE FILE`.";
+  if (appliance === undefined) throw new Complaint("misused", "Name the appliance to print.", next);
+  const { text, files } = await exportAppliance(kiln.client, await applianceId(kiln.client, appliance), "-");
+  if (files.size > 0)
+    throw new Complaint("refused", `${count(files.size, "content")} cannot be printed: not text, or too long.`, next);
+  kiln.show({ text }, () => text.trimEnd());
+}
 
 /** Applies a file, if its software can be installed or that is forced. */
 export async function applyFrom(kiln: Kiln, { file: path, id: given, ifMatch, force }: Applying): Promise<Exit> {
