@@ -20,6 +20,7 @@ export const placeholders = {
   path: "path in the image, such as /etc/motd",
   published: "id of an appliance in the gallery",
   repository: "id of a repository",
+  selected: "name of a package that the appliance has selected",
   scope: "read, build or publish",
   setting: "part of the configuration, such as network.hostname",
   setting_value: "SETTING=VALUE, such as network.hostname=kiosk",

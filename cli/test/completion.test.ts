@@ -21,6 +21,9 @@ beforeAll(async () => {
     ...signedInto(newKey()),
     "/api/v2/user/appliances": { appliances },
     "/api/v2/user/appliances/1000/software/search": found,
+    "/api/v2/user/appliances/1000/software": {
+      software: { package: [{ value: "nano", version: "7.2" }], pattern: [] },
+    },
   });
   const signedIn = await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
   expect(signedIn).toMatchObject({ code: 0 });
@@ -37,6 +40,8 @@ const completed: [string, string[]][] = [
   ["kiln show Fi", ["show", "First"]],
   ["kiln show Rea", ["show", "Reading room"]],
   ["kiln add First hel", ["add", "First", "hello"]],
+  ["kiln remove First na", ["remove", "First", "nano"]],
+  ["kiln --json show Fi", ["--json", "show", "First"]],
   ["kiln build First --ty", ["build", "First", "--type"]],
   ["kiln verify ima", ["verify", "image.iso"]],
 ];
@@ -61,6 +66,15 @@ it("completes in fish, and says what each word is", async () => {
   expect(await fish("kiln show Rea")).toEqual(["Reading room\t1001, tiny-1.0"]);
   expect(await fish("kiln add First hel")).toEqual(["hello"]);
   expect(await fish("kiln verify ima")).toEqual(["image.iso"]);
+});
+
+it("completes from the service that --url names", async () => {
+  await using other = await standIn({
+    "/api/v2/user/appliances": { appliances: [{ id: 7, name: "Elsewhere", basesystem: "tiny-1.0", builds: [] }] },
+  });
+  const env = { KILN_ACCOUNT: "tux", KILN_TOKEN: "key" };
+  const ended = await machine.kiln(["__complete", "--", "--url", other.url, "show", ""], { env });
+  expect(ended.stdout).toBe("Elsewhere\t7, tiny-1.0\n");
 });
 
 it("completes nothing, and says nothing, without a service", async () => {

@@ -51,11 +51,11 @@ export const software = [
       );
     },
   }),
-  command("remove <appliance> <package...>", {
+  command("remove <appliance> <selected...>", {
     tool: "writes",
     summary: "Deselect packages, and say what the image loses",
     options: { pattern, dryRun },
-    act: async (kiln, { appliance, package: names, pattern: isPattern, dryRun: isDry }) => {
+    act: async (kiln, { appliance, selected: names, pattern: isPattern, dryRun: isDry }) => {
       const kind = isPattern ? "remove_pattern" : "remove_package";
       return await change(kiln, { appliance, names, kind, dryRun: isDry, force: true }, (id, name) =>
         kiln.client.call(isPattern ? "removePattern" : "removePackage", { appliance_id: id, name }),

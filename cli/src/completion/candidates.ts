@@ -50,6 +50,16 @@ export const sources: Partial<Record<Placeholder, Source>> = {
   repository: async ({ client }) =>
     (await client.call("listRepositories", {})).repositories.map(({ id, name }) => ({ text: String(id), about: name })),
   scope: words("read", "build", "publish"),
+  selected: async ({ client, given }) => {
+    if (given.appliance === undefined) return [];
+    const { software } = await client.call("getSoftware", { appliance_id: await idOf(client, given.appliance) });
+    return unique(
+      [...software.package, ...software.pattern].map(({ value: text, version }) => ({
+        text,
+        ...(version && { about: version }),
+      })),
+    );
+  },
   setting: async (place) => await settings(place),
   setting_value: async (place) => (await settings(place)).map(({ text }) => ({ text: `${text}=` })),
   shell: words("bash", "zsh", "fish"),

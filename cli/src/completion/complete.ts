@@ -11,10 +11,18 @@ const maxMs = 3_000;
 /** The candidates for the last word. */
 export async function complete(words: readonly string[]): Promise<Candidates> {
   const typed = words.at(-1) ?? "";
-  const before = words.slice(0, -1);
+  const before = withoutGlobal(words.slice(0, -1));
   const command = commands.find(({ words: name }) => name.every((word, index) => before[index] === word));
-  const found = command ? await inCommand(command, before.slice(command.words.length), typed) : firstWords(before);
+  const url = words[words.indexOf(flagOf("url")) + 1];
+  const place = { typed, url: words.includes(flagOf("url")) ? url : undefined };
+  const found = command ? await inCommand(command, before.slice(command.words.length), place) : firstWords(before);
   return found === "files" ? found : found.filter(({ text }) => text.startsWith(typed));
+}
+
+/** The words from the command on: `kiln --url ADDRESS show`. */
+function withoutGlobal(words: readonly string[]): readonly string[] {
+  const option = Object.entries(globalOptions).find(([key]) => flagOf(key) === words[0])?.[1];
+  return option ? withoutGlobal(words.slice(option.placeholder === undefined ? 1 : 2)) : words;
 }
 
 /** Names of commands, or the second words of a group. */
@@ -29,7 +37,13 @@ function firstWords(before: readonly string[]): Candidate[] {
   return [...new Map(named.map((one) => [one.text, one])).values()];
 }
 
-async function inCommand(command: Command, before: readonly string[], typed: string): Promise<Candidates> {
+/** The word that is typed, and the value of --url. */
+interface Typed {
+  typed: string;
+  url: string | undefined;
+}
+
+async function inCommand(command: Command, before: readonly string[], { typed, url }: Typed): Promise<Candidates> {
   const options: Record<string, Option> = { ...command.options, ...globalOptions };
   const { open, values } = readBefore(before, options);
   if (!open && typed.startsWith("-"))
@@ -37,7 +51,7 @@ async function inCommand(command: Command, before: readonly string[], typed: str
   const parameter = command.parameters[values.length] ?? command.parameters.findLast(({ isRepeated }) => isRepeated);
   const placeholder = open ?? parameter?.name;
   const given = Object.fromEntries(command.parameters.map(({ name }, index) => [name, values[index]]));
-  return placeholder === undefined ? [] : await fromService(placeholder, { typed, given });
+  return placeholder === undefined ? [] : await fromService(placeholder, { typed, url, given });
 }
 
 /** The arguments among words, and the placeholder of an option whose value comes next. */
@@ -55,21 +69,21 @@ function readBefore(words: readonly string[], options: Readonly<Record<string, O
 /** Empty if the service does not answer or you are not signed in: an error would disturb the prompt. */
 async function fromService(
   placeholder: Placeholder,
-  place: { typed: string; given: Readonly<Record<string, string | undefined>> },
+  { url, ...place }: Typed & { given: Readonly<Record<string, string | undefined>> },
 ): Promise<Candidates> {
   const source = sources[placeholder];
   if (!source) return [];
   const late = new Promise<Candidates>((resolve) => setTimeout(resolve, maxMs, []).unref());
   try {
     const given = Object.fromEntries(Object.entries(place.given).filter(([, value]) => value !== undefined));
-    return await Promise.race([source({ ...place, given, client: lazyClient() }), late]);
+    return await Promise.race([source({ ...place, given, client: lazyClient(url) }), late]);
   } catch {
     return [];
   }
 }
 
 /** Signs in only if a call is made, because some words need no service. */
-const lazyClient = (): Client => ({
+const lazyClient = (url: string | undefined): Client => ({
   url: "",
-  call: async (name, request, extra) => await openClient(readLogin(undefined)).call(name, request, extra),
+  call: async (name, request, extra) => await openClient(readLogin(url)).call(name, request, extra),
 });
