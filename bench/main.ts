@@ -11,6 +11,7 @@ import { measurePages } from "./pages.ts";
 import { Place } from "./place.ts";
 import { measureRelay } from "./relay.ts";
 import { measureSoftware } from "./software/software.ts";
+import { stall } from "./stall/stall.ts";
 import { measureTestdrive } from "./testdrive.ts";
 import { measureUploadMemory } from "./upload-memory.ts";
 
@@ -28,6 +29,7 @@ const measurements: Measurement[] = [
   { name: "killed-agent", run: measureKilledAgent },
   { name: "upload-memory", run: measureUploadMemory },
   { name: "large-upload", run: measureLargeUpload },
+  ...stall,
 ];
 
 process.exitCode = await main(process.argv.slice(2));
@@ -37,19 +39,24 @@ async function main(names: readonly string[]): Promise<number> {
     console.log(`npm run bench -- [NAME…]\n\n${measurements.map((each) => `  ${each.name}`).join("\n")}`);
     return 0;
   }
-  const unknown = names.filter((name) => !measurements.some((each) => each.name === name));
+  const unknown = names.filter((name) => !measurements.some((each) => isMeant(each, name)));
   if (unknown.length > 0) {
     console.error(
       `Unknown measurement: ${unknown.join(", ")}. Choose from: ${measurements.map((each) => each.name).join(", ")}`,
     );
     return 2;
   }
-  const wanted = measurements.filter(({ name }) => names.length === 0 || names.includes(name));
+  const wanted = measurements.filter((each) => names.length === 0 || names.some((name) => isMeant(each, name)));
   console.log(machine());
   const { figures, failures } = await measure(wanted);
   console.log(`\n${table(figures)}\n\n${load()}`);
   for (const failure of failures) console.error(`not measured: ${failure}`);
   return failures.length === 0 ? 0 : 1;
+}
+
+/** By its whole name, or with all of its group: "stall" is "stall/users" and every other one. */
+function isMeant({ name }: Measurement, given: string): boolean {
+  return name === given || name.startsWith(`${given}/`);
 }
 
 async function measure(wanted: readonly Measurement[]) {

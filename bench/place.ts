@@ -58,6 +58,11 @@ export class Place implements AsyncDisposable {
     return path;
   }
 
+  /** Stops something else with the place. */
+  atEnd(stop: Stop): void {
+    this.#stops.push(stop);
+  }
+
   /** A finished disk image of a service. */
   async imageOf(service: Service): Promise<BuiltImage> {
     const client = restClient(service.ready());

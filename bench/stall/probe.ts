@@ -1,0 +1,73 @@
+/** Asks for something cheap every 50 ms, whether or not the last answer has come. A process of its own: a busy bench does not delay it. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { Agent, get } from "node:http";
+import { z } from "zod";
+import { loopOf, waitedMs } from "./processor.ts";
+
+const everyMs = 50;
+const givenUpMs = 30_000;
+
+const Target = z.object({
+  url: z.string(),
+  authorization: z.string(),
+  /** The process that answers. */
+  pid: z.number(),
+  /** Where the requests come from: the service limits addresses, too. */
+  localAddress: z.string(),
+});
+export type Target = z.infer<typeof Target>;
+
+const Answered = z.object({
+  /** By the clock. */
+  ms: z.number(),
+  /** Part of it in which the service or the probe were ready, and other programs had the processor. */
+  othersMs: z.number(),
+  /** A status, or why there was no answer. */
+  status: z.union([z.number(), z.string()]),
+});
+export type Answered = z.infer<typeof Answered>;
+
+/** Starts a probe. Returns the function that ends it: it waits for the answers that are due. */
+export function startProbe(target: Target): () => Promise<Answered[]> {
+  const child = fork(import.meta.filename);
+  child.send(target);
+  return async () => {
+    child.send("stop");
+    const [answers] = await once(child, "message");
+    child.disconnect();
+    return z.array(Answered).parse(answers);
+  };
+}
+
+if (process.argv[1] === import.meta.filename) process.once("message", (target) => probe(Target.parse(target)));
+
+function probe(target: Target): void {
+  const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+  const asked: Promise<Answered>[] = [];
+  const timer = setInterval(() => asked.push(ask(target, agent)), everyMs);
+  process.once("message", async () => {
+    clearInterval(timer);
+    process.send?.(await Promise.all(asked));
+    agent.destroy();
+  });
+}
+
+const othersMs = ({ pid }: Target): number => waitedMs(loopOf(pid)) + waitedMs("thread-self");
+
+function ask(target: Target, agent: Agent): Promise<Answered> {
+  const { url, authorization, localAddress } = target;
+  const [startedAt, before] = [performance.now(), othersMs(target)];
+  return new Promise((resolve) => {
+    const answered = (status: number | string) => {
+      const ms = performance.now() - startedAt;
+      resolve({ ms, othersMs: Math.min(ms, othersMs(target) - before), status });
+    };
+    const signal = AbortSignal.timeout(givenUpMs);
+    get(url, { agent, headers: { authorization }, localAddress, signal }, (answer) => {
+      answer.on("error", (error) => answered(error.message));
+      answer.on("end", () => answered(answer.statusCode ?? 0));
+      answer.resume();
+    }).on("error", (error) => answered(error.message));
+  });
+}
