@@ -5,13 +5,14 @@ import { requestIdHeader } from "#contract/index";
 import { countRefusal } from "#domain/operation/refusals";
 import { logEvent } from "#log/log";
 import { forRequest, requestIdOf } from "#log/request-id";
+import { answering } from "#loop/pace";
 import type { WebEnv } from "#web/factory";
 
-/** Gives each request an id, which every line of the log about it has, and counts its error. */
+/** Gives each request an id, which every line of the log about it has, and counts its error. Long work of others rests meanwhile. */
 export const watched = createMiddleware<WebEnv>(async (c, next) => {
   const begunAt = Date.now();
   await forRequest(requestIdOf(c.req.header(requestIdHeader)), async () => {
-    await next();
+    await answering(next);
     const { status } = c.res;
     const code = c.var.refused;
     if (status >= 500 || Math.random() < Number(c.env.LOG_REQUESTS)) {

@@ -195,12 +195,25 @@ describe("hashes", () => {
       atOnce -= 1;
       made += 1;
     };
-    const all = await Promise.allSettled(Array.from({ length: 20 }, () => hashOneAtATime(hash)));
+    const all = await Promise.allSettled(Array.from({ length: 20 }, () => hashOneAtATime(newAddress(), hash)));
 
     expect(most).toBe(1);
-    expect(made).toBe(8);
+    // Eight wait. A ninth computes, if the last test's hash is long enough ago.
+    expect([8, 9]).toContain(made);
     for (const one of all.filter(({ status }) => status === "rejected")) {
       expect(one).toMatchObject({ reason: { reason: "too_fast", code: "unknown_error" } });
     }
+  });
+
+  it("wait for at most two others of the same address", async () => {
+    const stranger = newAddress();
+    const made: string[] = [];
+    const hash = (who: string) => async () => void made.push(who);
+    const strangers = Array.from({ length: 20 }, () => hashOneAtATime(stranger, hash("stranger")));
+    const own = hashOneAtATime(newAddress(), hash("own"));
+    await Promise.allSettled([...strangers, own]);
+
+    expect(made.slice(0, 2)).toEqual(["stranger", "own"]);
+    expect(made.length).toBeLessThanOrEqual(4);
   });
 });

@@ -124,7 +124,7 @@ export const checkPasswordOrKey = (
 
 /** Changes the password; requires the old one. */
 export async function changePassword({ env, db }: Place<SignInEnv>, given: Credentials, wanted: string): Promise<void> {
-  await setPassword(db, await getByPassword({ env, db }, given), wanted);
+  await setPassword(db, await getByPassword({ env, db }, given), wanted, given.address);
 }
 
 /** For acts that require the password: an API key alone must not do them. */
@@ -137,8 +137,8 @@ export async function getByPassword({ env, db }: Place<SignInEnv>, given: Creden
   throw new Refusal("access_denied", { message: "The password is wrong." });
 }
 
-export async function setPassword(db: Database, account: Account, password: string): Promise<void> {
-  await savePasswordHash(db, account.id, await hashOneAtATime(() => hashPassword(password)));
+export async function setPassword(db: Database, account: Account, password: string, address?: string): Promise<void> {
+  await savePasswordHash(db, account.id, await hashOneAtATime(address, () => hashPassword(password)));
 }
 
 /** Whether the account may use the operator's pages. */
@@ -151,7 +151,7 @@ async function findByPassword(
   { refuse, matches }: { refuse: () => void; matches: typeof passwordMatches },
 ): Promise<Account | undefined> {
   const account = await findAccount(db, given.username);
-  const fits = await hashOneAtATime(async () => {
+  const fits = await hashOneAtATime(given.address, async () => {
     refuse();
     return await matches(given.key, account?.passwordHash ?? hashOfNone);
   });

@@ -15,6 +15,7 @@ import { placeOf } from "#domain/contents/overlay-file-metadata";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { ImageFacts } from "#kiwi/facts";
+import { rest } from "#loop/pace";
 import { configurationOf } from "#model/configuration";
 import type { Appliance } from "#storage/appliances";
 import { contentKey } from "#storage/blobs";
@@ -51,17 +52,19 @@ export async function imageFacts(
     title: appliance.name,
     diskSizeMb: settings.diskSizeMb,
     settings,
-    users: users.map(({ password, ...user }) => ({
+    users: await eachAfterARest(users, ({ password, ...user }) => ({
       ...user,
       passwordHash: shadowHash(password, salt(user.name, password)),
     })),
-    databases: databases.map(({ type, users }) => ({
-      type,
-      users: users.map(({ password, ...user }) => ({
-        ...user,
-        verifier: databaseVerifiers[type](password, salt(`${type} ${user.username}`, password)),
+    databases: await Promise.all(
+      databases.map(async ({ type, users }) => ({
+        type,
+        users: await eachAfterARest(users, ({ password, ...user }) => ({
+          ...user,
+          verifier: databaseVerifiers[type](password, salt(`${type} ${user.username}`, password)),
+        })),
       })),
-    })),
+    ),
     overlay,
   };
   const frozenKeys = keys.map(async ({ name, fingerprint, key }) => ({
@@ -70,6 +73,16 @@ export async function imageFacts(
     armour: await plainArmour(key),
   }));
   return { facts, keys: await Promise.all(frozenKeys) };
+}
+
+/** A hash takes milliseconds, and an appliance has up to a hundred passwords. */
+async function eachAfterARest<T, U>(all: readonly T[], make: (one: T) => U): Promise<U[]> {
+  const made: U[] = [];
+  for (const one of all) {
+    await rest();
+    made.push(make(one));
+  }
+  return made;
 }
 
 /** Pictures come first, so that an own file at the same path replaces them. */

@@ -1,0 +1,142 @@
+import { tooFast } from "#domain/refusal";
+
+export interface TurnLimits {
+  /** How many works run at once, and how many of one key. */
+  atOnce: number;
+  atOncePerKey?: number;
+  /** How many wait, and how many of one key. */
+  waiting: number;
+  waitingPerKey: number;
+  /** Who has waited this long is refused. */
+  maxWaitMs: number;
+  /** The runtime drops the request of a client that left, without running `finally`: its turn ends after this. */
+  maxTurnMs: number;
+  /** Other requests get this much time between the end of a work and the next one. */
+  pauseMs?: number;
+  /** What a refused client is told. */
+  message: string;
+}
+
+interface Entry {
+  readonly key: string;
+  /** The lowest is next: each key's first work comes before any key's second one. */
+  readonly rank: number;
+  /** Decides between equal ranks. */
+  readonly nth: number;
+  /** Milliseconds, of `performance.now()`. */
+  lookedAt: number;
+  begunAt: number | undefined;
+  /** It gave way to another. */
+  isRefused: boolean;
+}
+
+const lookEveryMs = 20;
+/** A waiting request looks often. One that did not for so long has been dropped. */
+const goneAfterMs = 1000;
+
+/** More keys than this are forgotten. That only costs them their place. */
+const maxKeys = 1000;
+
+/** Lets costly works of this isolate run a few at a time, and the keys (accounts, addresses) in turn. */
+export class FairTurns {
+  readonly #limits: TurnLimits;
+  #entries = new Set<Entry>();
+  /** The rank of what began last, and the last ranks of keys that were given no lower one. */
+  #served = 0;
+  #ranks = new Map<string, number>();
+  #joined = 0;
+  #pauseUntil = 0;
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits;
+  }
+
+  /** Runs the work in the key's turn. Refused with "too_fast" if too many wait, or if the turn does not come in time. */
+  async take<T>(key: string | number, work: () => Promise<T>): Promise<T> {
+    const entry = this.#join(String(key));
+    try {
+      await this.#turn(entry);
+      return await work();
+    } finally {
+      this.#entries.delete(entry);
+      if (entry.begunAt !== undefined) this.#pauseUntil = performance.now() + (this.#limits.pauseMs ?? 0);
+    }
+  }
+
+  #join(key: string): Entry {
+    this.#dropGone();
+    const waiting = [...this.#entries].filter((one) => one.begunAt === undefined);
+    const entry: Entry = {
+      key,
+      rank: this.#rankOf(key),
+      nth: this.#joined++,
+      lookedAt: performance.now(),
+      begunAt: undefined,
+      isRefused: false,
+    };
+    this.#entries.add(entry);
+    const ofKey = waiting.filter((one) => one.key === key);
+    const hasRoom = ofKey.length < this.#limits.waitingPerKey && this.#makesRoom(entry, waiting);
+    if (!hasRoom && !this.#isNext(entry)) {
+      this.#entries.delete(entry);
+      throw this.#refused();
+    }
+    this.#ranks.set(key, entry.rank);
+    return entry;
+  }
+
+  /** If too many wait, the last of a key with several gives way to a key that has none. */
+  #makesRoom(entry: Entry, waiting: Entry[]): boolean {
+    if (waiting.length < this.#limits.waiting) return true;
+    const last = waiting.reduce((one, other) => (isBefore(one, other) ? other : one), entry);
+    if (last.rank === entry.rank) return false;
+    last.isRefused = true;
+    this.#entries.delete(last);
+    return true;
+  }
+
+  #rankOf(key: string): number {
+    if (this.#entries.size === 0 || this.#ranks.size >= maxKeys) this.#ranks.clear();
+    const last = this.#ranks.get(key);
+    return last === undefined ? this.#served : Math.max(this.#served, last + 1);
+  }
+
+  async #turn(entry: Entry): Promise<void> {
+    const until = performance.now() + this.#limits.maxWaitMs;
+    while (!this.#isNext(entry)) {
+      if (entry.isRefused || performance.now() >= until) throw this.#refused();
+      await scheduler.wait(lookEveryMs);
+      entry.lookedAt = performance.now();
+      // After a long stop of the loop, another may have taken this one for dropped.
+      this.#entries.add(entry);
+      this.#dropGone();
+    }
+    entry.begunAt = performance.now();
+    this.#served = entry.rank;
+  }
+
+  #isNext(entry: Entry): boolean {
+    if (performance.now() < this.#pauseUntil) return false;
+    const all = [...this.#entries];
+    const running = all.filter(({ begunAt }) => begunAt !== undefined);
+    if (running.length >= this.#limits.atOnce) return false;
+    const mayBegin = (one: Entry) =>
+      one.begunAt === undefined &&
+      running.filter(({ key }) => key === one.key).length < (this.#limits.atOncePerKey ?? 1);
+    return mayBegin(entry) && !all.some((other) => mayBegin(other) && isBefore(other, entry));
+  }
+
+  #dropGone(): void {
+    const now = performance.now();
+    for (const entry of this.#entries) {
+      const isGone =
+        entry.begunAt === undefined ? entry.lookedAt < now - goneAfterMs : entry.begunAt < now - this.#limits.maxTurnMs;
+      if (isGone) this.#entries.delete(entry);
+    }
+  }
+
+  #refused = () => tooFast(Math.ceil(this.#limits.maxWaitMs / 1000), this.#limits.message);
+}
+
+const isBefore = (one: Entry, other: Entry): boolean =>
+  one.rank === other.rank ? one.nth < other.nth : one.rank < other.rank;

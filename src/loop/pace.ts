@@ -1,0 +1,66 @@
+/**
+ * On one machine a single event loop runs the Worker, its objects, D1 and R2, so long work must give it back. A request passes
+ * through the loop ten to twenty times: work in short slices is not enough, it must also wait until whole requests are answered.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** The longest time that work keeps the loop, if it calls `rest` often enough. */
+const sliceMs = 5;
+/** The longest rest, in turns of the loop: then the next slice runs even if requests are waiting, so that the work ends. */
+const longestRest = 25;
+/** Requests that take longer wait for something else, such as a mirror, and work does not rest for them. */
+const quickRequestMs = 500;
+/** On Cloudflare the clock stands still while code computes, so calls are counted too. */
+const callsPerMoment = 64;
+
+interface Request {
+  begunAt: number;
+}
+const inFlight = new Set<Request>();
+const scope = new AsyncLocalStorage<Request>();
+
+/** When code last got the loop back from a rest. */
+let resumedAt = 0;
+let moment = { at: 0, calls: 0 };
+
+/** Answers a request. Until then, long work of others rests longer. */
+export async function answering<T>(answer: () => Promise<T>): Promise<T> {
+  const request = { begunAt: performance.now() };
+  inFlight.add(request);
+  try {
+    return await scope.run(request, answer);
+  } finally {
+    inFlight.delete(request);
+  }
+}
+
+/**
+ * Gives the loop to others if this isolate has worked for some milliseconds since the last rest. Long work calls this after each
+ * piece that takes between a tenth of a millisecond and five.
+ */
+export async function rest(): Promise<void> {
+  if (!isDue()) return;
+  // A request that does long work is not one that others should wait for.
+  const own = scope.getStore();
+  if (own) inFlight.delete(own);
+  let turns = 0;
+  do await scheduler.wait(1);
+  while (++turns < longestRest && othersWait());
+  resumedAt = performance.now();
+}
+
+function isDue(): boolean {
+  const now = performance.now();
+  moment = { at: now, calls: moment.at === now ? moment.calls + 1 : 1 };
+  if (moment.calls >= callsPerMoment) moment.calls = 0;
+  return now - resumedAt >= sliceMs || moment.calls === 0;
+}
+
+function othersWait(): boolean {
+  const now = performance.now();
+  for (const request of inFlight) {
+    // The runtime drops the request of a client that left, without running `finally`.
+    if (request.begunAt < now - quickRequestMs) inFlight.delete(request);
+  }
+  return inFlight.size > 0;
+}
