@@ -40,12 +40,12 @@ export const locale = {
   timezone: group(fields({ location: text("timezone", "Europe/London") })),
 };
 
-/** Addresses are stored with every type, and used and shown with `manual` alone. */
+/** Addresses are stored with every type, and used and shown with `manual` alone. The original API also shows the name only then. */
 const isManual = ({ type }: { type: string }) => type === "manual";
 
 export const network = fields({
   type: oneOf("type", networkTypes, "manual").initially("dhcp"),
-  hostname: text("hostname", "desk1").unlessEmpty().when(isManual).initially(""),
+  hostname: text("hostname", "desk1").unlessEmpty().inXmlWhen(isManual).initially(""),
   ip: text("ip", "192.0.2.20").unlessEmpty().when(isManual).initially(""),
   netmask: text("netmask", "255.255.255.0").unlessEmpty().when(isManual).initially(""),
   route: text("route", "192.0.2.1").unlessEmpty().when(isManual).initially(""),

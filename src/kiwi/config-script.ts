@@ -79,13 +79,13 @@ take_back_hosts() {
   if [ -e /etc/hosts.rpmnew ]; then mv /etc/hosts.rpmnew /etc/hosts; else echo "127.0.0.1 localhost" > /etc/hosts; fi
 }
 
-# set_hostname NAME ADDRESS
+# set_hostname NAME [ADDRESS]: a machine whose address is not known yet finds its own name at 127.0.1.1
 set_hostname() {
   echo "$1" > /etc/hostname
   [ ! -e /etc/HOSTNAME ] || [ -L /etc/HOSTNAME ] || echo "$1" > /etc/HOSTNAME
   local names=$1
   case $1 in *.*) names="$1 $(echo "$1" | cut -d. -f1)" ;; esac
-  echo "$2 $names" >> /etc/hosts
+  echo "${"$"}{2:-127.0.1.1} $names" >> /etc/hosts
 }
 
 leave_network_to_network_manager() {

@@ -6,13 +6,18 @@ import { shellCommand } from "#kiwi/shell";
 
 type Network = ImageFacts["network"];
 
-/** How the image gets its addresses. The details are used only with `manual` (wire.md §2.4). */
+/** How the image gets its name and its addresses. The addresses are used only with `manual` (wire.md §2.4). */
 export function networkPart({ network }: Pick<ImageFacts, "network">): Part {
+  const { files = {}, commands = [] } = addressPart(network);
+  return { files, commands: [...hostname(network), ...commands] };
+}
+
+function addressPart(network: Network): Part {
   switch (network.type) {
     case "dhcp":
       return withScript([`${staged}/network dhcp`]);
     case "manual":
-      return withScript([...hostname(network), shellCommand(`${staged}/network`, "manual", ...addresses(network))]);
+      return withScript([shellCommand(`${staged}/network`, "manual", ...addresses(network))]);
     case "ask_on_first_boot":
       return {
         files: {
@@ -36,8 +41,8 @@ const addresses = ({ ip, netmask, route, nameservers }: Network): string[] => [
   ...nameservers,
 ];
 
-const hostname = ({ hostname, ip }: Network): string[] =>
-  hostname === "" ? [] : [shellCommand("set_hostname", hostname, ip)];
+const hostname = ({ type, hostname, ip }: Network): string[] =>
+  hostname === "" ? [] : [shellCommand("set_hostname", hostname, ...(type === "manual" ? [ip] : []))];
 
 /** Accepts `255.255.255.0`, `/24` and `24`. */
 export function prefixLength(netmask: string): number {

@@ -46,6 +46,11 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
     return this.#with({ isOptional: true, when: condition as (owner: unknown) => boolean });
   }
 
+  /** XML shows it only if the owner meets the condition, as the original API does; JSON always. Readers accept it always. */
+  inXmlWhen<W>(condition: (owner: W) => boolean): Field<O & W, C> {
+    return this.#with({ isOptional: true, inXmlWhen: condition as (owner: unknown) => boolean });
+  }
+
   only(version: Version): Field<O, C> {
     return this.#with({ only: version });
   }

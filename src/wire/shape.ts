@@ -97,6 +97,8 @@ export interface Part {
   readonly only?: Version | undefined;
   /** XML does not show it. */
   readonly isJsonOnly: boolean;
+  /** XML shows it only if the owner meets the condition. Undefined: always. */
+  readonly inXmlWhen?: ((owner: unknown) => boolean) | undefined;
   readonly reading: "optional" | "required" | "ignored";
   /** A reader accepts it, but no schema mentions it. */
   readonly isUnnamed?: boolean;

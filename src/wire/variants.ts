@@ -5,7 +5,13 @@ export const withEmpty = <T, C>(shape: Fields & Shape<T, C>): Fields & Shape<T, 
 
 const shown = (part: Part): Part => {
   if (!part.skipsEmpty) return part;
-  return { ...part, skipsEmpty: false, isOptional: part.when !== undefined, shape: ofAnyText(part.shape) };
+  return {
+    ...part,
+    skipsEmpty: false,
+    inXmlWhen: undefined,
+    isOptional: part.when !== undefined,
+    shape: ofAnyText(part.shape),
+  };
 };
 
 /** An empty text is not a valid URL. */

@@ -32,7 +32,8 @@ function partOf(part: Part, owner: unknown, viewer: Viewer): XmlFields[string] {
   if (value === undefined || value === null || (part.skipsEmpty && isEmpty(value))) return undefined;
   if (part.isRepeated) return (value as readonly unknown[]).map((one) => valueOf(part.shape, one, viewer));
   const shown = valueOf(part.shape, value, viewer);
-  return part.isJsonOnly && isScalar(shown) ? new JsonOnly(shown) : shown;
+  const isJsonOnly = part.isJsonOnly || part.inXmlWhen?.(owner) === false;
+  return isJsonOnly && isScalar(shown) ? new JsonOnly(shown) : shown;
 }
 
 function listOf({ item, of, mark, attributes, itemsOf }: List, value: unknown, viewer: Viewer): XmlList {

@@ -190,6 +190,15 @@ describe("PUT configuration", () => {
     expect((await rowOf(id)).lastEditedAt.getTime()).toBeGreaterThanOrEqual(lastEditedAt.getTime());
   });
 
+  it("keeps the host name with every type of network; only JSON shows it where the original API does not", async () => {
+    const id = await createAppliance(tux);
+    const answer = await putPortion(tux, id, "<network><type>dhcp</type><hostname>webshop</hostname></network>");
+
+    expect(Object.keys((await readXml(answer)).configuration.network)).toEqual(["type"]);
+    const json = await tux.get(`/appliances/${id}/configuration`, { headers: { accept: "application/json" } });
+    expect(await json.json()).toMatchObject({ configuration: { network: { type: "dhcp", hostname: "webshop" } } });
+  });
+
   it("clears values that are sent empty", async () => {
     const id = await createAppliance(tux);
     await tux.put(`/appliances/${id}/configuration`, fullDocument(id));

@@ -75,6 +75,22 @@ describe("PUT …/definition", () => {
     expect(await (await tux.get(`/appliances/${applianceId}`)).text()).toBe(before);
   });
 
+  it("keeps a host name with DHCP, and refuses what the image would not use", async () => {
+    const network = { type: "dhcp", hostname: "webshop" };
+    const after = await done(await send(tux, `PUT ${path}`, { configuration: { network } }));
+    expect(after.configuration).toMatchObject({ network });
+
+    const unused = [
+      { network: { type: "dhcp", ip: "192.0.2.7" } },
+      { network: { type: "none", nameservers: "192.0.2.2" } },
+      { lvm: { enabled: false, volumes: [{ path: "/srv", size: 100 }] } },
+    ];
+    for (const configuration of unused) {
+      expect(await refused(await send(tux, `PUT ${path}`, { configuration }))).toMatch(/^400 invalid_value.*used only/);
+    }
+    expect(await shownBy(tux, path)).toEqual(after);
+  });
+
   it("takes contents that were stored before, and those that the appliance has", async () => {
     await fill(tux, applianceId);
     const [{ sha256: known } = { sha256: "" }] = (await shownBy(tux, path)).files;

@@ -135,6 +135,14 @@ describe("the network configuration", () => {
     expect(commands).toContain("'/image/kiln/network' 'manual' '192.0.2.10/23' '192.0.2.1' '192.0.2.2' '2001:db8::2'");
   });
 
+  it.each(["dhcp", "ask_on_first_boot", "network_manager", "none"] as const)(
+    "contains the hostname without an address with %s",
+    (type) => {
+      const commands = commandsOf({ network: { ...manual, nameservers: [], type } });
+      expect(commands).toContain("'set_hostname' 'box.example.org'");
+    },
+  );
+
   it("omits stored manual details if it is not manual", () => {
     const files = filesOf({ network: { ...manual, nameservers: [], type: "dhcp" } });
     expect(files["config.sh"]).toContain("/image/kiln/network dhcp");

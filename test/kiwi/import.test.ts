@@ -42,8 +42,11 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         language: one.locale.language,
         timezone: { location: one.locale.timezone },
       },
-      network:
-        type === "manual" ? { type, hostname, ip, netmask, route, nameservers: nameservers.join(", ") } : { type },
+      network: {
+        type,
+        ...(hostname !== "" && { hostname }),
+        ...(type === "manual" && { ip, netmask, route, nameservers: nameservers.join(", ") }),
+      },
       firewall: { enabled: firewall.enabled, open_port: firewall.enabled ? firewall.openPorts : [] },
       ...(one.users.length > 0 && {
         users: one.users.map(({ passwordHash: _hash, ...user }) => user),
@@ -156,7 +159,8 @@ function expectedOfManifest(one: ImageFacts): Imported["definition"] {
     repositories: [{ name: "Main" }, { name: "Tools", url: "https://mirror.example.org/tools?a=1&b=2" }],
     configuration: {
       ...(locale && { locale }),
-      ...(network && { network }),
+      // The original manifest has the host name only with `manual`.
+      ...(network && { network: network.type === "manual" ? { hostname: "", ...network } : { type: network.type } }),
       ...(users && { users }),
       ...(lvm && { lvm }),
       settings: {

@@ -116,6 +116,11 @@ describe("config.sh", () => {
     );
   });
 
+  it("sets the hostname of a machine whose address is not known yet", () => {
+    const { output } = configured(["set_hostname webshop", "cat /etc/hostname /etc/hosts"], ": > /etc/hosts");
+    expect(output).toBe("webshop\n127.0.1.1 webshop\n");
+  });
+
   it("logs a user in where LightDM shows the login", () => {
     const { output } = configured(
       ["set_automatic_login clerk > /dev/null", "cat /etc/lightdm/lightdm.conf.d/50-kiln.conf"],

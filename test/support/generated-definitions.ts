@@ -95,7 +95,7 @@ const configuration: fc.Arbitrary<Definition["configuration"]> = fc
     locale: { keyboard_layout: "english-uk", language: "en_GB.UTF-8", timezone: { location: "Europe/London" } },
     network: one.isManual
       ? { type: "manual", hostname: "", ip: "10.0.0.2", netmask: "24", route: "", nameservers: "10.0.0.1, 10.0.0.3" }
-      : { type: "dhcp" },
+      : { type: "dhcp", hostname: one.isOn ? "desk" : "" },
     firewall: { enabled: one.isOn, open_port: one.ports },
     users: [
       { uid: 0, name: "root", group: "root", shell: "/bin/sh", homedir: "/root" },

@@ -740,7 +740,14 @@ interface Definition {
       website: string;
       tags: readonly string[];
       locale: Locale;
-      network: Network;
+      network: {
+        type: "dhcp" | "manual" | "ask_on_first_boot" | "network_manager" | "none";
+        hostname: string;
+        ip?: string;
+        netmask?: string;
+        route?: string;
+        nameservers?: string;
+      };
       firewall: Firewall;
       users: readonly ConfigurationUser[];
       eulas: readonly string[];

@@ -17,7 +17,7 @@ export const kiosk: AnswerOf<"getDefinition">["definition"] = {
     website: "",
     tags: ["no", "1.0"],
     locale: { keyboard_layout: "us", language: "en_US.UTF-8", timezone: { location: "Europe/Vienna" } },
-    network: { type: "dhcp" },
+    network: { type: "dhcp", hostname: "" },
     firewall: { enabled: true, open_port: ["ssh", "8080"] },
     users: [{ uid: 0, name: "root", group: "root", shell: "/bin/sh", homedir: "/root" }],
     eulas: [],

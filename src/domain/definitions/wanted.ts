@@ -61,8 +61,24 @@ async function configuredOf(env: SealingKey, before: Contents, wanted: WantedDef
   refuseNewWithoutPassword(before.configuration, wanted);
   const after = withChange(configured, { ...wanted.configuration, name, version, imageType });
   validate(after);
+  refuseUnused(after.configuration, wanted);
   const configuration = Configuration.parse(await sealed(env, after.configuration, before.configuration));
   return { identity: { name: after.name, version: after.version, imageType: after.imageType }, configuration };
+}
+
+/** What the configuration would store and neither use nor show: "applied" would not be true of it. */
+function refuseUnused({ network, lvm }: Configuration, { configuration: change }: WantedDefinition): void {
+  const { ip, netmask, route, nameservers } = change?.network ?? {};
+  for (const [name, value] of Object.entries({ ip, netmask, route, nameservers })) {
+    const isUsed = network.type === "manual" || value === undefined || value.length === 0;
+    check(
+      isUsed,
+      `configuration/network/${name}`,
+      `is used only with the type manual, and the type is ${network.type}`,
+    );
+  }
+  const isUsed = lvm.enabled || (change?.lvm?.volumes ?? []).length === 0;
+  check(isUsed, "configuration/lvm/volumes", "are used only if lvm is enabled");
 }
 
 /** Definitions show no passwords, so one from another appliance must not create users without any. */

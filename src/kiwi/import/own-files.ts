@@ -71,6 +71,11 @@ function localeOf(textAt: TextAt, commands: Commands): NonNullable<Configuration
 }
 
 function networkOf(commands: Commands, files: NextTo["files"]): NonNullable<Configuration["network"]> {
+  const [hostname] = argumentsOf(commands, "set_hostname");
+  return { ...(hostname?.[0] !== undefined && { hostname: hostname[0] }), ...addressesOf(commands, files) };
+}
+
+function addressesOf(commands: Commands, files: NextTo["files"]): NonNullable<Configuration["network"]> {
   if (files.has("root/usr/lib/kiln/ask-network")) return { type: "ask_on_first_boot" };
   if (argumentsOf(commands, "leave_network_to_network_manager").length > 0) return { type: "network_manager" };
   const [configured] = argumentsOf(commands, "/image/kiln/network");
@@ -78,15 +83,7 @@ function networkOf(commands: Commands, files: NextTo["files"]): NonNullable<Conf
   const [kind, address = "", route = "", ...nameservers] = configured;
   if (kind !== "manual") return { type: "dhcp" };
   const [ip = "", length = ""] = address.split("/");
-  const [hostname] = argumentsOf(commands, "set_hostname");
-  return {
-    type: "manual",
-    hostname: hostname?.[0] ?? "",
-    ip,
-    netmask: length,
-    route,
-    nameservers: nameservers.join(", "),
-  };
+  return { type: "manual", ip, netmask: length, route, nameservers: nameservers.join(", ") };
 }
 
 const firewallOf = (commands: Commands): NonNullable<Configuration["firewall"]> => ({

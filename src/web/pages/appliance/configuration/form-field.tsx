@@ -9,12 +9,28 @@ export interface FormField {
   hint?: string | undefined;
   /** Of a choice: values with their words. */
   options?: readonly (readonly [value: string, words: string])[];
+  /** The choice or the switch of the same form without which it has no effect: it is hidden then (fields.css). */
+  usedWith?: "manual" | "lvm";
   /** Of lines. */
   rows?: number;
 }
 
-/** `value` is undefined if nothing was chosen yet. */
-export const FieldOf = ({ field, value }: { field: FormField; value: string | undefined }) => {
+interface FieldOfProps {
+  field: FormField;
+  /** Undefined if nothing was chosen yet. */
+  value: string | undefined;
+}
+
+export const FieldOf = ({ field, value }: FieldOfProps) =>
+  field.usedWith ? (
+    <div data-used-with={field.usedWith}>
+      <Kind field={field} value={value} />
+    </div>
+  ) : (
+    <Kind field={field} value={value} />
+  );
+
+const Kind = ({ field, value }: FieldOfProps) => {
   const { name, label, kind, hint, options = [], rows = 4 } = field;
   const common = { name, label, value, ...(hint !== undefined && { hint }) };
   switch (kind) {

@@ -25,6 +25,12 @@ const networkWords: Readonly<Record<(typeof networkTypes)[number], string>> = {
   none: "Keep the settings of the base system",
 };
 
+/** A value that only a fixed address uses. It is stored with every type. */
+const ofManual = (of: (network: Configuration["network"]) => string): Pick<Setting, "stored" | "usedWith"> => ({
+  stored: ({ network }) => of(network),
+  usedWith: "manual",
+});
+
 /** The pages of the configuration. The document and the domain decide which values are valid. */
 export const sections: readonly Section[] = [
   {
@@ -58,21 +64,28 @@ export const sections: readonly Section[] = [
     title: "Network and firewall",
     settings: [
       {
+        name: "network/hostname",
+        label: "Host name",
+        kind: "line",
+        hint: "Empty: the name that the base system or DHCP gives.",
+        stored: ({ network }) => network.hostname,
+      },
+      {
         name: "network/type",
         label: "Address",
         kind: "choice",
         options: networkTypes.map((type) => [type, networkWords[type]]),
       },
+      { name: "network/ip", label: "IP address", kind: "line", ...ofManual(({ ip }) => ip) },
+      { name: "network/netmask", label: "Netmask", kind: "line", ...ofManual(({ netmask }) => netmask) },
+      { name: "network/route", label: "Gateway", kind: "line", ...ofManual(({ route }) => route) },
       {
-        name: "network/hostname",
-        label: "Host name",
+        name: "network/nameservers",
+        label: "Name servers",
         kind: "line",
-        hint: "This and the next four: of a fixed address.",
+        hint: "Separated by commas.",
+        ...ofManual(({ nameservers }) => nameservers.join(", ")),
       },
-      { name: "network/ip", label: "IP address", kind: "line" },
-      { name: "network/netmask", label: "Netmask", kind: "line" },
-      { name: "network/route", label: "Gateway", kind: "line" },
-      { name: "network/nameservers", label: "Name servers", kind: "line", hint: "Separated by commas." },
       { name: "firewall/enabled", label: "Firewall", kind: "switch" },
       {
         name: "firewall/open_port",
@@ -100,7 +113,8 @@ export const sections: readonly Section[] = [
         name: "lvm/volume_group",
         label: "Name of the volume group",
         kind: "line",
-        hint: "With volumes: 1 to 63 letters, digits, and _ + . -",
+        hint: "1 to 63 letters, digits, and _ + . -",
+        usedWith: "lvm",
         stored: ({ lvm }) => lvm.volumeGroup,
       },
     ],
