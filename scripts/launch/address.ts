@@ -4,7 +4,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** Whether only this machine can reach a service that listens on this address. */
+/** Whether only this machine can reach a service that listens on this address. A proxy on it passes on others' requests. */
 export function isLoopback(address: string): boolean {
   return loopback.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }

@@ -1,5 +1,6 @@
 import type { AptProxy } from "./apt-proxy.ts";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isLoopbackUrl } from "../../src/domain/testdrives/guest-origin.ts";
 import type { AdminClient, Agent } from "../admin/client.ts";
 import { isLoopback } from "./address.ts";
 import { writeAgentConfiguration } from "./agent-configuration.ts";
@@ -67,14 +68,27 @@ export function startBuilder(start: BuilderStart, stops: Stops): Builder {
   };
 }
 
-function reasonAgainst({ options, canBuild, isolation }: BuilderStart): string | undefined {
-  const { withAgent, host, trustAccounts } = options;
+/** Why this machine starts no agent; undefined: it starts one. */
+export function reasonAgainst({
+  options,
+  canBuild,
+  isolation,
+}: Pick<BuilderStart, "options" | "canBuild" | "isolation">): string | undefined {
+  const { withAgent, trustAccounts } = options;
   if (!withAgent) return "--no-agent";
   if (!canBuild) return "host packages are missing (above)";
-  if (isLoopback(host) || trustAccounts || isolation !== "none") return undefined;
-  warn(`No builder agent: the service listens on ${host}, and builds run bare on this machine, as root.`);
+  const opening = openingOption(options);
+  if (opening === undefined || trustAccounts || isolation !== "none") return undefined;
+  warn(`No builder agent: with ${opening} other machines reach the service, and builds run bare here, as root.`);
   warn(`Every account could become root here. If you trust all accounts, use --trust-accounts.`);
-  return `--host ${host} without --trust-accounts`;
+  return `${opening} without --trust-accounts`;
+}
+
+/** The option by which other machines reach the service, directly or through a proxy; undefined: there is none. */
+function openingOption({ host, baseUrl, trustedProxies }: LaunchOptions): string | undefined {
+  if (!isLoopback(host)) return `--host ${host}`;
+  if (baseUrl !== "" && !isLoopbackUrl(baseUrl)) return `--base-url ${baseUrl}`;
+  return trustedProxies[0] && `--trusted-proxy ${trustedProxies[0]}`;
 }
 
 /** Waits a short time for the agent to connect and report what it can do. */

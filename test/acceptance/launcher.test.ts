@@ -232,7 +232,7 @@ describe("npm start", () => {
     const run = start("--host", "0.0.0.0");
     expect((await run.ready()).agent_pid).toBeNull();
     await until("the summary is printed", 300, () => run.output().includes("Ctrl-C stops everything"));
-    expect(run.output()).toMatch(/No builder agent: the service listens on 0\.0\.0\.0.*--trust-accounts/s);
+    expect(run.output()).toMatch(/No builder agent: with --host 0\.0\.0\.0 .*--trust-accounts/s);
     run.door.kill("SIGTERM");
     await run.exit;
   });

@@ -3,7 +3,9 @@ interface GuestEnv {
   TESTDRIVE_ORIGIN: string;
 }
 
-const isLoopback = /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/;
+/** Whether a URL has a host that only the browser's own machine can reach. */
+export const isLoopbackUrl = (url: string): boolean =>
+  /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/.test(new URL(url).hostname);
 
 /**
  * The origin of guests' web pages. It has another host name than the service, because cookies ignore ports. A service on a loopback
@@ -12,7 +14,7 @@ const isLoopback = /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/;
 export function guestOrigin({ TESTDRIVE_ORIGIN: given }: GuestEnv, baseUrl: string): string | undefined {
   const base = new URL(baseUrl);
   if (given === "") {
-    if (!isLoopback.test(base.hostname)) return undefined;
+    if (!isLoopbackUrl(baseUrl)) return undefined;
     base.hostname = "guests.localhost";
     return base.origin;
   }
