@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, HttpOptions_Style, type V4MiniflareOptions } from "miniflare";
 import { isIPv6 } from "node:net";
+import { specialNetworks } from "../../src/contract/outside.ts";
 import { openBoundedLog } from "./bounded-log.ts";
 import { assetsFolder, type Bundle, bundleFolder } from "./bundle.ts";
 import { type Control, controlWorker, makeControlFolder, openControl } from "./control.ts";
@@ -125,8 +126,9 @@ function workerOptions({ bundle, modulesFolder, host, port, bindings, ...options
     // workerd checks the address that it connects to, after lookups and redirects (src/domain/outside.ts).
     serviceBindings: {
       DISK: room.answer,
-      OUTSIDE: { network: { allow: ["public"], deny: [] } },
-      OUTSIDE_LISTED: { network: { allow: ["public", ...outsideCidrs], deny: [] } },
+      OUTSIDE: { network: { allow: ["public"], deny: [...specialNetworks] } },
+      // An address of the operator is more specific than the network that it is in.
+      OUTSIDE_LISTED: { network: { allow: ["public", ...outsideCidrs], deny: [...specialNetworks] } },
       // With the whole URL in the request line, as a proxy needs it.
       ...(catalogueProxy && {
         CATALOGUE_PROXY: { external: { address: catalogueProxy, http: { style: HttpOptions_Style.PROXY } } },

