@@ -79,6 +79,18 @@ describe("a session", () => {
     expect(await sessionsOf(tux)).toEqual([]);
   });
 
+  it("ends if nobody uses it for 8 days", async () => {
+    const [used, unused] = [await sessionOf(tux), await sessionOf(tux)];
+    await env.DB.prepare("UPDATE sessions SET expires_at = expires_at - ? WHERE id = ?")
+      .bind(6 * dayMs, used.id)
+      .run();
+    await env.DB.prepare("UPDATE sessions SET expires_at = expires_at - ? WHERE id = ?")
+      .bind(8 * dayMs, unused.id)
+      .run();
+    expect(await isSignedIn(browserWith(used.secret))).toBe(true);
+    expect(await isSignedIn(browserWith(unused.secret))).toBe(false);
+  });
+
   it("notes its last use once a minute", async () => {
     const { secret, id } = await sessionOf(tux);
     const usedAt = async () => (await sessionsOf(tux))[0]?.lastUsedAt.getTime() ?? 0;
