@@ -135,6 +135,16 @@ describe("an upload in several requests", () => {
     expect((await tus.send(id, 2, "")).headers.get("upload-offset")).toBe("2");
   });
 
+  it("takes an empty request after its last byte: the answer to that one may have been lost", async () => {
+    const id = await begun(tus, aFile(), 5);
+    await tus.send(id, 0, "hello");
+    const finished = await tus.show(id);
+    const again = await tus.send(id, 5, "");
+    expect([again.status, again.headers.get("upload-offset")]).toEqual([204, "5"]);
+    expect(await tus.show(id)).toEqual(finished);
+    expect(await filesOf()).toMatchObject({ id: finished.file_id, size: "5" });
+  });
+
   it("ends when its client wants that", async () => {
     const id = await begun(tus, aFile(), 5);
     await tus.send(id, 0, "he");

@@ -1,5 +1,7 @@
+import { env } from "cloudflare:workers";
+import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { RequestBody } from "#http/request-body";
+import { requestBody, RequestBody } from "#http/request-body";
 
 const kib = 1024;
 
@@ -85,5 +87,41 @@ describe("a body", () => {
     expect(written).toBeLessThanOrEqual(704 * kib);
     await writer.abort();
     await sent;
+  });
+});
+
+/** Bytes that were requested of a body of 512 KiB. */
+async function readOf(path: string, expectation: Record<string, string>): Promise<number> {
+  let bytes = 0;
+  const body = new ReadableStream({
+    type: "bytes",
+    pull: (controller: ReadableByteStreamController) => {
+      if (bytes === 512 * kib) return controller.close();
+      bytes += 64 * kib;
+      return controller.enqueue(new Uint8Array(64 * kib));
+    },
+  });
+  const app = new Hono<{ Bindings: Env }>()
+    .use(requestBody)
+    .post("/at-once", (c) => c.text("no", 400))
+    .post("/midway", async (c) => {
+      await c.req.raw.body?.getReader().read();
+      return c.text("no", 400);
+    });
+  const answer = await app.request(path, { method: "POST", headers: expectation, body }, env);
+  expect(answer.status).toBe(400);
+  return bytes;
+}
+
+describe("a body whose request is refused", () => {
+  it("is read to its end, because its client may send all of it before it reads the answer", async () => {
+    expect(await readOf("/at-once", {})).toBe(512 * kib);
+    expect(await readOf("/midway", {})).toBe(512 * kib);
+  });
+
+  it("is not requested from a client that waits for 100 Continue, unless it has sent a part", async () => {
+    const expectation = { expect: "100-continue" };
+    expect(await readOf("/at-once", expectation)).toBeLessThanOrEqual(64 * kib);
+    expect(await readOf("/midway", expectation)).toBe(512 * kib);
   });
 });

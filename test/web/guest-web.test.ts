@@ -1,10 +1,27 @@
+import { createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { maxGuestRequestBytes } from "#contract/index";
+import { app } from "../../src/app.ts";
 import { signedIn, visit } from "../support/client.ts";
 import { answerVisit, bodyOfVisit, webDrive } from "../support/guest-web.ts";
 import { objectOf, runningDrive, startDrive } from "../support/testdrives.ts";
 
 const text = { "content-type": "text/plain" };
+
+describe("the origin of guests", () => {
+  it("follows the name under which a request reaches a local service, and serves no pages", async () => {
+    const local = { ...env, BASE_URL: "", TESTDRIVE_ORIGIN: "" };
+    const statusAt = async (origin: string) =>
+      (await app.fetch(new Request(`${origin}/sign_in`), local, createExecutionContext())).status;
+    for (const port of [8787, 9000, 8787]) {
+      expect(await statusAt(`http://127.0.0.1:${port}`)).toBe(200);
+      expect(await statusAt(`http://guests.localhost:${port}`)).toBe(404);
+    }
+    // Directly after each other, without the service between them.
+    expect(await statusAt("http://guests.localhost:9000")).toBe(404);
+  });
+});
 
 describe("the web server of a testdrive's guest", () => {
   it("is reached through the agent, and answers in a sandbox", async () => {
