@@ -107,6 +107,16 @@ describe("importing a description that the service has made", () => {
     );
   });
 
+  it("keeps the order of more than nine autostarts, in whatever order the files come", () => {
+    const autostarts = Array.from({ length: 11 }, (_, nth) => {
+      return { command: `/bin/start-${nth}`, description: "", enabled: true, user: "root" };
+    });
+    const files = Object.entries(descriptionFiles({ ...plain, autostarts }));
+    const { definition } = imported(Object.fromEntries(files.toReversed()));
+    const commands = definition.configuration.autostarts?.map(({ command }) => command);
+    expect(commands).toEqual(autostarts.map(({ command }) => command));
+  });
+
   it("omits only passwords, which are hashed", () => {
     const { omitted } = imported(descriptionFiles(plain));
     expect(omitted.map(({ what }) => what)).toEqual(["users/user root/password"]);

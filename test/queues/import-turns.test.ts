@@ -98,6 +98,14 @@ describe("imports", () => {
     expect(await state(slow)).toBe("importing");
   });
 
+  it("still succeed at the fourth try", async () => {
+    const [id = 0] = await repositoriesOf(1);
+    await requestImports({ env: envWithQueues(), db }, [id]);
+    await env.DB.prepare("UPDATE import_turns SET tries = 3 WHERE repository_id = ?").bind(id).run();
+    await quick(id);
+    expect(await state(id)).toBe("ready");
+  });
+
   it("fail after they have started several times and never ended", async () => {
     const [id = 0, next = 0] = await repositoriesOf(2);
     await requestImports({ env: envWithQueues(), db }, [id, next]);

@@ -97,6 +97,7 @@ describe("a control.tar", () => {
     ["without a control file", async () => withControlTar(fileEntry("md5sums", "")), /no file called control/],
     ["with two control files", async () => withControlTar(...twice), /two files/],
     ["with a path that leaves it", async () => withControlTar(fileEntry("../control", control)), /points outside/],
+    ["with a path that leaves it later", async () => withControlTar(fileEntry("a/../../x", "")), /points outside/],
     ["with an absolute path", async () => withControlTar(fileEntry("/control", control)), /points outside/],
     ["whose control file is a link", async () => withControlTar({ header: link }), /is a symlink/],
     [

@@ -94,6 +94,13 @@ describe("alternatives", () => {
     expect(await chosen(packages, ["a", "ban x"])).toEqual(["a=1", "y=1"]);
   });
 
+  it("forget a package that was tried in vain", async () => {
+    // x fails for a. If it still counted as installed, b would get no w: libsolv alone takes the y of c.
+    const packages = ["a 1; Depends: x | q", "b 1; Depends: x | w | y", "c 1; Depends: y", "x 1; Depends: gone"];
+    const all = [...packages, "q 1", "w 1", "y 1"];
+    expect(await chosen(all, ["a", "b", "c"])).toEqual(["a=1", "b=1", "c=1", "q=1", "w=1", "y=1"]);
+  });
+
   it("still give a solution where apt's way ends", async () => {
     const packages = ["a 1; Depends: x | y, z", "x 1", "y 1", "z 1; Depends: w", "w 1; Conflicts: x"];
     expect(await chosen(packages, ["a"])).toEqual(["a=1", "w=1", "y=1", "z=1"]);
