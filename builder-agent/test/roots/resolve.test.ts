@@ -67,6 +67,12 @@ describe("the packages of a builder root", () => {
     expect(namesIn(indexOf([old]), "kiwi")).toContain("python3 3.8"); // as python4
   });
 
+  it("take no second provider of what a chosen package provides", () => {
+    const courier = "Package: courier\nVersion: 1\nProvides: mta\n\n";
+    expect(namesIn(indexOf([courier + list]), "exim", "kiwi")).toEqual(namesIn(indexOf([list]), "exim", "kiwi"));
+    expect(namesIn(indexOf([courier + list]), "kiwi")).toContain("courier 1");
+  });
+
   it("are refused if one needs what no suite has", () => {
     const old = list.replace("Version: 2.36-9", "Version: 2.29");
     expect(() => namesIn(indexOf([old]), "kiwi")).toThrow(
