@@ -20,6 +20,8 @@ let store: Store;
 interface Store {
   url: string;
   ranges: (string | undefined)[];
+  /** false: it always sends the whole file, with status 200. */
+  hasRanges: boolean;
   cuts: number;
   afterCut: () => void;
   start: () => Promise<void>;
@@ -31,9 +33,9 @@ async function newStore(answers: Record<string, string | Uint8Array>): Promise<S
     const content = Buffer.from(answers[request.url?.slice(1) ?? ""] ?? "");
     if (content.length === 0) return response.writeHead(404).end();
     if (request.url !== `/${name}`) return response.end(content);
-    const { range } = request.headers;
+    const range = made.hasRanges ? request.headers.range : undefined;
     const from = Number(/^bytes=(\d+)-$/.exec(range ?? "")?.[1] ?? 0);
-    made.ranges.push(range);
+    made.ranges.push(request.headers.range);
     const headers = { "content-length": content.length - from };
     const part = { ...headers, "content-range": `bytes ${from}-${content.length - 1}/${content.length}` };
     response.writeHead(range ? 206 : 200, range ? part : headers);
@@ -49,6 +51,7 @@ async function newStore(answers: Record<string, string | Uint8Array>): Promise<S
   const made: Store = {
     url: "",
     ranges: [],
+    hasRanges: true,
     cuts: 0,
     afterCut: () => undefined,
     start: async () => {
@@ -106,6 +109,14 @@ it("goes on where an earlier run ended", async () => {
   expect(store.ranges).toEqual(["bytes=5000000-"]);
   expect(readFileSync(stored(name)).equals(image)).toBe(true);
   expect(readdirSync(machine.folder).filter((file) => file.endsWith(".part"))).toEqual([]);
+});
+
+it("begins again if the server ignores Range", async () => {
+  store.hasRanges = false;
+  writeFileSync(stored(`${name}.12.part`), image.subarray(0, 5_000_000));
+  expect(await machine.kiln(["download", "12"])).toMatchObject({ code: 0 });
+  expect(store.ranges).toEqual(["bytes=5000000-"]);
+  expect(readFileSync(stored(name)).equals(image)).toBe(true);
 });
 
 it("downloads nothing twice", async () => {

@@ -53,6 +53,15 @@ describe("kiln verify", () => {
     expect(await verify()).toMatchObject({ code: 6, stderr: expect.stringContaining("the provenance was changed") });
   });
 
+  it("refuses what the pinned key signed as a document of another type", async () => {
+    writeFileSync(at(`${name}.intoto.jsonl`), signedProvenance(files, key, "application/json"));
+    expect(await verify()).toMatchObject({
+      code: 6,
+      stdout: "",
+      stderr: expect.stringContaining("signature is wrong"),
+    });
+  });
+
   it("refuses a signature by any other key, although the sender sends that key along", async () => {
     const other = newKey();
     const envelope = JSON.parse(signedProvenance(files, other));

@@ -58,8 +58,11 @@ export const signedInto = (...keys: SigningKey[]): StandIn["answers"] => ({
 });
 
 /** The provenance of files, as docs/api/attestations.md describes it. */
-export function signedProvenance(files: Record<string, string | Uint8Array>, { kid, privateKey }: SigningKey): string {
-  const payloadType = "application/vnd.in-toto+json";
+export function signedProvenance(
+  files: Record<string, string | Uint8Array>,
+  { kid, privateKey }: SigningKey,
+  payloadType = "application/vnd.in-toto+json",
+): string {
   const subject = Object.entries(files).map(([name, content]) => ({
     name,
     digest: { sha256: createHash("sha256").update(content).digest("hex") },
