@@ -81,9 +81,42 @@ it("lists what it omits, with the reasons", async () => {
     "preferences/type/firmware",
     "users/user root/password",
     "users/user ticket-desk/password",
+    "description/author R",
+    "description/contact r@example.org",
     "images.sh",
     "root/usr/bin/ticket-desk",
   ]);
+});
+
+it("follows includes in the folder, and takes a profile", async () => {
+  const at = (...parts: string[]) => join(machine.folder, "split", ...parts);
+  mkdirSync(at("parts"), { recursive: true });
+  writeFileSync(
+    at("config.xml"),
+    '<image name="Split"><profiles><profile name="desk"/></profiles><include from="this://./parts/a.xml"/></image>',
+  );
+  writeFileSync(
+    at("parts/a.xml"),
+    '<image><preferences profiles="desk"><type image="iso"/></preferences><packages type="image"><package name="vim"/></packages></image>',
+  );
+  const desk = await machine.kiln([
+    "import",
+    "split/config.xml",
+    "out/desk.yaml",
+    "--base",
+    "tiny-1.0",
+    "--profile",
+    "desk",
+  ]);
+  expect(desk).toMatchObject({ code: 0, stdout: "out/desk.yaml has 1 package and 0 files.\n" });
+  expect(read("out/desk.yaml", {})).toMatchObject({ type: "iso", packages: [{ name: "vim" }] });
+
+  symlinkSync("/etc/hostname", at("parts/b.xml"));
+  writeFileSync(at("config.xml"), '<image name="Split"><include from="parts/b.xml"/></image>');
+  expect(await machine.kiln(["import", "split/config.xml", "out/none.yaml"])).toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining("None of the files that it includes can be read: parts/b.xml."),
+  });
 });
 
 it("reads the manifest of a build, as `kiln manifest` prints it, whatever lies next to it", async () => {

@@ -1,12 +1,12 @@
 import { dirname } from "node:path";
 import { folderFor, refuseOverwriting, targetOf, writeTo } from "../appliance-file/folder.ts";
 import { digestOf, writeApplianceFile } from "../appliance-file/write.ts";
-import { arch } from "./appliances.ts";
-import { command, flag, value } from "../command.ts";
+import { arch, defaultArch } from "./appliances.ts";
+import { command, flag, value, values } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { readText } from "../files.ts";
 import { applianceOf } from "../kiwi-import/appliance.ts";
-import { readFolder } from "../kiwi-import/folder.ts";
+import { readBelow, readFolder } from "../kiwi-import/folder.ts";
 import { importXml, WireFault, type Imported } from "../kiwi.ts";
 import { applyFrom } from "./definitions.ts";
 import type { Painter } from "../output/painter.ts";
@@ -16,12 +16,13 @@ export const imports = [
   command("import <file> [target]", {
     summary: "Write a KIWI description, or the manifest of a build, as a file that you can keep in git",
     details:
-      "Reads config.xml or NAME.kiwi, with config.sh and the folder root/ next to it, and lists what an appliance has no word " +
-      "for. The file is NAME.yaml, in this folder if you name none: look at it, then `kiln apply` it. Passwords become names of " +
+      "Reads config.xml or NAME.kiwi, with the files that it includes, config.sh and the folder root/ next to it, and lists " +
+      "what an appliance has no word for. The file is NAME.yaml, in this folder if you name none: look at it, then `kiln apply` it. Passwords become names of " +
       "variables, because a description has only hashes. --apply applies the file at once.",
     options: {
       base: value("base", "what the appliance is based on; the default is what a manifest says"),
       arch,
+      profile: values("name", "take what belongs to this profile of the description; may be repeated"),
       name: value("name", "its name; the default is that of the description"),
       unpinned: flag("without the versions of packages"),
       force: flag("replace an existing file"),
@@ -32,9 +33,12 @@ export const imports = [
       "kiln import manifest.xml --apply",
       "kiln import manifest.xml kiosk.yaml",
     ],
-    act: async (kiln, { file, target, base, arch: machine, name, unpinned, force, apply }) => {
+    act: async (kiln, { file, target, base, arch: machine, profile, name, unpinned, force, apply }) => {
       const { url } = kiln.login;
-      const imported = readDocument(file, url);
+      const imported = readDocument(file, {
+        serviceUrl: url,
+        choice: { profiles: profile, arch: machine ?? defaultArch },
+      });
       const appliance = applianceOf(imported, { base, arch: machine, name, unpinned });
       if (apply) refuseIncomplete(file, appliance);
       const written = targetOf(target, appliance.name ?? "appliance");
@@ -79,12 +83,12 @@ const omissions = (paint: Painter, omitted: Imported["omitted"]): string =>
   );
 
 /** Reads a description with the files next to it, or a manifest, which is complete. */
-function readDocument(file: string, serviceUrl: string): Imported {
+function readDocument(file: string, given: Pick<Parameters<typeof importXml>[1], "serviceUrl" | "choice">): Imported {
   const next = "Name a config.xml of KIWI, or the manifest of a build.";
   const text = readText(file, next);
   const folder = /<manifest[\s>]/.test(text) ? { files: new Map(), skipped: [] } : readFolder(dirname(file));
   try {
-    const imported = importXml(text, { nextTo: folder, serviceUrl });
+    const imported = importXml(text, { ...given, nextTo: folder, readIncluded: readBelow(dirname(file)) });
     return { ...imported, omitted: [...imported.omitted, ...folder.skipped] };
   } catch (error) {
     if (!(error instanceof WireFault)) throw error;

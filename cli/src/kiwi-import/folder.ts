@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { Complaint } from "../complaint.ts";
 import { namesIn } from "../files.ts";
@@ -23,6 +23,18 @@ export function readFolder(folder: string): Folder {
       found.skipped.push({ what: name, why: "unpack it into the folder root/ next to the description" });
   return found;
 }
+
+/** Reads files of the folder that a description includes. Follows no link out of it. */
+export const readBelow =
+  (folder: string) =>
+  (path: string): string | undefined => {
+    try {
+      const file = realpathSync(join(folder, path));
+      return file.startsWith(join(realpathSync(folder), "/")) ? readFileSync(file, "utf8") : undefined;
+    } catch {
+      return undefined; // there is no such file
+    }
+  };
 
 type Found = Folder & { files: Map<string, { content: Uint8Array; mode: number }> };
 

@@ -1,4 +1,5 @@
 import type { Imported, ImportedDefinition, NextTo, Omission } from "#kiwi/import/imported";
+import { profilesOf } from "#kiwi/import/chosen";
 import { foreignFiles } from "#kiwi/import/foreign-files";
 import { areOwn, readOwnFiles } from "#kiwi/import/own-files";
 import { softwareOf } from "#kiwi/import/packages";
@@ -73,6 +74,7 @@ export function describedBy(image: XmlNode, author: Author): Pick<Imported, "def
       ...repositories.omitted,
       ...users.omitted,
       ...software.omitted,
+      ...(ours ? [] : lostAbout(image)),
       ...otherElements(image),
     ],
   };
@@ -81,14 +83,25 @@ export function describedBy(image: XmlNode, author: Author): Pick<Imported, "def
 export const childrenOf = (node: XmlNode, name: string): XmlNode[] =>
   node.children.filter((child) => child.name === name);
 
-const known = new Set(["description", "preferences", "users", "repository", "packages"]);
+const known = new Set(["description", "preferences", "users", "repository", "packages", "profiles"]);
 
 const otherElements = ({ children }: XmlNode): Omission[] => {
   const names = new Set(children.map(({ name }) => name).filter((name) => !known.has(name)));
   return [...names].map((what) => ({ what, why: "appliances have nothing like it" }));
 };
 
-/** The author of a description is not part of an appliance. */
+/** Its author and contact, and the profiles that were not chosen. */
+function lostAbout(image: XmlNode): Omission[] {
+  const others = childrenOf(image, "description")
+    .flatMap(({ children }) => children)
+    .filter(({ name }) => name !== "specification");
+  const isLeft = image.children.some(({ attributes }) => attributes.has("profiles"));
+  return [
+    ...others.map(({ name, text }) => ({ what: `description/${name} ${text}`, why: "the account is the author" })),
+    ...(isLeft ? [{ what: "profiles", why: `choose with --profile: ${profilesOf(image).join(", ")}` }] : []),
+  ];
+}
+
 function aboutOf(image: XmlNode): Pick<Configuration, "description"> {
   const [specification] = childrenOf(image, "description").flatMap((one) => childrenOf(one, "specification"));
   return specification && specification.text !== "" ? { description: specification.text } : {};
@@ -96,7 +109,15 @@ function aboutOf(image: XmlNode): Pick<Configuration, "description"> {
 
 function usersOf(image: XmlNode): { found: NonNullable<Configuration["users"]>; omitted: Omission[] } {
   const omitted: Omission[] = [];
-  const all = childrenOf(image, "users").flatMap((section) => childrenOf(section, "user"));
+  const sections = childrenOf(image, "users");
+  for (const { attributes, children } of sections.filter((one) => one.attributes.has("profiles")))
+    omitted.push({
+      what: `users (${children.map((one) => one.attributes.get("name") ?? "?").join(", ")})`,
+      why: `they belong only to the profile ${attributes.get("profiles")}`,
+    });
+  const all = sections
+    .filter(({ attributes }) => !attributes.has("profiles"))
+    .flatMap((section) => childrenOf(section, "user"));
   const taken = new Set(all.map(({ attributes }) => Number(attributes.get("id") ?? NaN)));
   let next = 1000;
   const free = () => {

@@ -1,5 +1,7 @@
+import { chosenFrom, type Choice } from "#kiwi/import/chosen";
 import { importDescription } from "#kiwi/import/description";
 import type { Imported, NextTo } from "#kiwi/import/imported";
+import { withIncludes, type ReadIncluded } from "#kiwi/import/included";
 import { importManifest } from "#kiwi/import/manifest";
 import { WireFault } from "#wire/fault";
 import { readXml } from "#wire/read-xml";
@@ -9,14 +11,25 @@ export type { Imported, ImportedFile, NextTo } from "#kiwi/import/imported";
 /** The files next to a document, and the service that may have made it. */
 interface Surroundings {
   nextTo: NextTo;
+  /** Default: there are no files to include. */
+  readIncluded?: ReadIncluded;
+  /** Default: no profile, x86_64. */
+  choice?: Choice;
   /** The start of all URLs of the service. */
   serviceUrl: string;
 }
 
 /** Reads a KIWI description or the manifest of a build. Refuses anything else with a `WireFault`. */
-export function importXml(document: string, { nextTo, serviceUrl }: Surroundings): Imported {
+export function importXml(
+  document: string,
+  { nextTo, serviceUrl, readIncluded = () => undefined, choice = { profiles: [], arch: "x86_64" } }: Surroundings,
+): Imported {
   const root = readXml(document);
-  if (root.name === "image") return importDescription(root, nextTo);
+  if (root.name === "image") {
+    const { image, omitted } = withIncludes(root, readIncluded);
+    const imported = importDescription(chosenFrom(image, choice), nextTo);
+    return { ...imported, omitted: [...omitted, ...imported.omitted] };
+  }
   if (root.name === "manifest") return importManifest(root, serviceUrl);
   throw new WireFault(
     "invalid_xml",

@@ -17,13 +17,12 @@ export function softwareOf(sections: readonly XmlNode[]): Chosen & { omitted: Om
 
 const labelOf = ({ attributes }: XmlNode): string => `packages type="${attributes.get("type") ?? ""}"`;
 
-const namesIn = ({ children }: XmlNode): string => {
-  const names = children.map(({ attributes }) => attributes.get("name") ?? "?");
-  return names.length > 5 ? `${names.slice(0, 5).join(", ")} and ${names.length - 5} more` : names.join(", ");
-};
+const namesIn = ({ children }: XmlNode): string =>
+  children.map(({ attributes }) => attributes.get("name") ?? "?").join(", ");
 
 function whyNot({ attributes }: XmlNode): string | undefined {
   const type = attributes.get("type") ?? "";
+  if (attributes.has("arch")) return `it is for ${attributes.get("arch")} only`;
   if (attributes.has("profiles")) return `it belongs only to the profile ${attributes.get("profiles")}`;
   if (type === "delete" || type === "uninstall")
     return "an appliance bans packages, but removes none: remove them in the build script";
@@ -32,7 +31,9 @@ function whyNot({ attributes }: XmlNode): string | undefined {
 
 function readChoice({ name, attributes }: XmlNode, to: Chosen, omitted: Omission[]): void {
   const given = attributes.get("name") ?? "";
-  if (name === "package") to.packages.push(packageOf(given));
+  const arch = attributes.get("arch");
+  if (arch !== undefined) omitted.push({ what: `${name} ${given}`, why: `it is for ${arch} only` });
+  else if (name === "package") to.packages.push(packageOf(given));
   else if (name === "namedCollection") to.patterns.push({ name: given });
   else if (name === "ignore") to.bans.push({ name: given });
   else if (name === "archive")

@@ -19,8 +19,11 @@ export function preferencesOf(sections: readonly XmlNode[], author: Author): Pre
   const all: Preferences = { definition: {}, locale: {}, omitted: [] };
   for (const section of sections) {
     const profiles = section.attributes.get("profiles");
-    if (profiles === undefined) for (const one of section.children) readPreference(one, all);
-    else all.omitted.push({ what: "preferences", why: `they belong only to the profile ${profiles}` });
+    const arch = section.attributes.get("arch");
+    if (profiles !== undefined)
+      all.omitted.push({ what: "preferences", why: `they belong only to the profile ${profiles}` });
+    else if (arch !== undefined) all.omitted.push({ what: "preferences", why: `they are for ${arch} only` });
+    else for (const one of section.children) readPreference(one, all);
   }
   return author === "kiln" ? { ...all, omitted: [] } : all;
 }
@@ -29,8 +32,9 @@ function readPreference(node: XmlNode, to: Preferences): void {
   const { name, text } = node;
   const omit = (why: string, what = name) => to.omitted.push({ what: `preferences/${what}`, why });
   if (name === "version") {
-    if (/^(0|[1-9]\d{0,3})(\.(0|[1-9]\d{0,3})){2}$/.test(text)) to.definition.version = text;
-    else omit(`${text} is not a version of three numbers`);
+    const version = threeNumbers(text);
+    if (version !== undefined) to.definition.version = version;
+    else omit(`${text} is not a version of up to three numbers`);
   } else if (name === "locale") {
     const [language = ""] = text.split(",");
     if (/^[a-z]{2,3}_[A-Z]{2}$/.test(language)) to.locale.language = `${language}.UTF-8`;
@@ -45,6 +49,12 @@ function readPreference(node: XmlNode, to: Preferences): void {
     if (!["zypper", "apt", "apt-get"].includes(text)) omit(`the base system does not use ${text}`);
   } else omit("appliances have nothing like it");
 }
+
+/** `12.0` is 12.0.0. Undefined: it is not a version. */
+const threeNumbers = (text: string): string | undefined =>
+  /^(0|[1-9]\d{0,3})(\.(0|[1-9]\d{0,3})){0,2}$/.test(text)
+    ? [...text.split("."), "0", "0"].slice(0, 3).join(".")
+    : undefined;
 
 export const layoutOf = (keytable: string): string | undefined =>
   Object.entries(keytables).find(([layout, keymap]) => keymap === keytable || layout === keytable)?.[0];
@@ -70,7 +80,7 @@ function readType(node: XmlNode, to: Preferences, omit: Omit): void {
   }
 }
 
-const readAttributes = new Set(["image", "format", "installiso", "primary", "bootpartition"]);
+const readAttributes = new Set(["image", "format", "installiso", "primary"]);
 
 function imageTypeOf(image: string, attributes: XmlNode["attributes"]): ImageType | undefined {
   const format = attributes.get("format") ?? "";

@@ -13,14 +13,20 @@ export function repositoriesOf(nodes: readonly XmlNode[]): {
     const path = node.children.find(({ name }) => name === "source")?.attributes.get("path") ?? "";
     const why = whyNot(node, path);
     const name = node.attributes.get("alias");
-    if (why === undefined) found.push({ ...(name !== undefined && { name }), url: addressOf(node, path) });
-    else omitted.push({ what: `repository ${path}`, why });
+    if (why === undefined) {
+      found.push({ ...(name !== undefined && { name }), url: addressOf(node, path) });
+      const lost = [...node.attributes.keys()].filter((one) => !readAttributes.has(one));
+      for (const one of lost) omitted.push({ what: `repository ${path}/${one}`, why: "the service decides it" });
+    } else omitted.push({ what: `repository ${path}`, why });
   }
   return { found, omitted };
 }
 
+const readAttributes = new Set(["alias", "type", "distribution", "components"]);
+
 function whyNot({ attributes }: XmlNode, path: string): string | undefined {
   if (attributes.has("profiles")) return `it belongs only to the profile ${attributes.get("profiles")}`;
+  if (attributes.has("arch")) return `it is for ${attributes.get("arch")} only`;
   if (attributes.has("password")) return "the service imports no repository with a password";
   return /^(https?|ftp):\/\//.test(path) ? undefined : "the service imports repositories only by http, https and ftp";
 }
