@@ -17,10 +17,15 @@ interface Request {
   begunAt: number;
 }
 const inFlight = new Set<Request>();
+/** Works that rest, in the order in which they go on. */
+const resting = new Set<{ since: number }>();
+/** A work whose request was dropped rests for ever. */
+const longRestMs = 1000;
 const scope = new AsyncLocalStorage<Request>();
 
-/** When code last got the loop back from a rest. */
+/** When work last got the loop back, and how often it did. */
 let resumedAt = 0;
+let slices = 0;
 let moment = { at: 0, calls: 0 };
 
 /** Answers a request. Until then, long work of others rests longer. */
@@ -43,10 +48,25 @@ export async function rest(): Promise<void> {
   // A request that does long work is not one that others should wait for.
   const own = scope.getStore();
   if (own) inFlight.delete(own);
+  const work = { since: performance.now() };
+  resting.add(work);
+  let before;
   let turns = 0;
-  do await scheduler.wait(1);
-  while (++turns < longestRest && othersWait());
+  do {
+    before = slices;
+    await scheduler.wait(1);
+  } while (++turns < longestRest && (othersWait() || slices !== before || nextWork() !== work));
+  resting.delete(work);
+  slices += 1;
   resumedAt = performance.now();
+}
+
+function nextWork(): { since: number } | undefined {
+  for (const work of resting) {
+    if (work.since > performance.now() - longRestMs) return work;
+    resting.delete(work);
+  }
+  return undefined;
 }
 
 function isDue(): boolean {

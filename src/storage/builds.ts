@@ -115,6 +115,22 @@ export type NewBuild = Pick<
   | "wakeAt"
 >;
 
+/** How many builds may be unfinished at once. */
+interface Slots {
+  all: number;
+  perAccount: number;
+}
+
+const hasSlot = (accountId: number, slots: Slots) =>
+  sql`(SELECT count(*) FROM builds WHERE ${isTaken}) < ${slots.all}
+    AND (SELECT count(*) FROM builds WHERE ${isTaken} AND account_id = ${accountId}) < ${slots.perAccount}`;
+
+/** Whether a build could be added now. Another request may take the slot before it is. */
+export async function hasFreeSlot(db: Database, accountId: number, slots: Slots): Promise<boolean> {
+  const [row] = await db.all<{ free: number }>(sql`SELECT ${hasSlot(accountId, slots)} AS free`);
+  return row?.free === 1;
+}
+
 /**
  * Takes the id, the slot and the (appliance, version, type) in one statement, so that no two requests pass a check
  * together. Undefined: something prevents it; the caller finds out what.
@@ -122,7 +138,7 @@ export type NewBuild = Pick<
 export async function addBuild(
   db: Database,
   build: NewBuild,
-  { force, slots }: { force: boolean; slots: { all: number; perAccount: number } },
+  { force, slots }: { force: boolean; slots: Slots },
 ): Promise<Build | undefined> {
   const { accountId, applianceId, version, imageType } = build;
   const ofVersion = sql`SELECT 1 FROM builds WHERE appliance_id = ${applianceId} AND version = ${version} AND retired_at IS NULL`;
@@ -131,8 +147,7 @@ export async function addBuild(
     builds,
     { ...build, status: "queued" },
     sql`FROM appliances WHERE id = ${applianceId} AND account_id = ${accountId}
-      AND (SELECT count(*) FROM builds WHERE ${isTaken}) < ${slots.all}
-      AND (SELECT count(*) FROM builds WHERE ${isTaken} AND account_id = ${accountId}) < ${slots.perAccount}
+      AND ${hasSlot(accountId, slots)}
       AND NOT EXISTS (SELECT 1 FROM publications WHERE appliance_id = ${applianceId} AND version = ${version})
       AND (${force ? 1 : 0} OR NOT EXISTS (${ofVersion} AND image_type = ${imageType} AND status = 'finished' AND expired_at IS NULL))
       AND (EXISTS (${ofVersion} AND status = 'finished')

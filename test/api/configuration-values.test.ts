@@ -75,6 +75,7 @@ const badValues: [string, string][] = [
   [user("<homedir>/home/../root</homedir>"), "users/user/homedir"],
   ["<users><user><name>root</name><password/></user></users>", "users/user/password"],
   ["<users><user><name>root</name><password>a\nb</password></user></users>", "users/user/password"],
+  [`<users><user><name>root</name><password>${"é".repeat(65)}</password></user></users>`, "users/user/password"],
   [`<users><user><name>root</name></user>${times(100, (i) => `<user><name>u${i}</name></user>`)}</users>`, "users"],
   ["<settings><automatic_login>amal</automatic_login></settings>", "settings/automatic_login"],
   [autostart("<command/>"), "autostarts/autostart/command"],

@@ -198,6 +198,26 @@ describe("POST running_builds", () => {
     await expectError(answer, 400, "no_build_slots");
   });
 
+  it("freezes nothing for a build that gets no slot", async () => {
+    for (let slot = 0; slot < 4; slot += 1) await startBuild(tux, await createAppliance(tux));
+    const fifth = await createAppliance(tux);
+    const put = vi.spyOn(env.BLOBS, "put");
+
+    await expectError(await requestBuild(tux, fifth), 400, "no_build_slots");
+
+    expect(put).not.toHaveBeenCalled();
+  });
+
+  it("replaces a build with force=true when all slots are taken", async () => {
+    const appliances = [];
+    for (let slot = 0; slot < 4; slot += 1) {
+      appliances.push(await createAppliance(tux));
+      await startBuild(tux, appliances[slot] ?? 0);
+    }
+
+    expect(await idOf(await requestBuild(tux, appliances[0] ?? 0, { force: "true" }))).toBeGreaterThan(0);
+  });
+
   it("starts even if its object cannot be told", async () => {
     const applianceId = await createAppliance(tux);
     const complaint = vi.spyOn(console, "error").mockImplementation(() => {});

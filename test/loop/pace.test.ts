@@ -101,4 +101,26 @@ describe("long work", () => {
     );
     expect(turns).toBeLessThan(40);
   });
+
+  it("gives the loop to others between the slices of several works", async () => {
+    let [inARow, most] = [0, 0];
+    const slices = Array.from({ length: 3 }, async () => {
+      for (let slice = 0; slice < 30; slice++) {
+        await longWork(1, { ms: 6 });
+        most = Math.max(most, ++inARow);
+      }
+    });
+    await turnsDuring(Promise.all(slices), () => (inARow = 0));
+    expect(most).toBe(1);
+  });
+
+  it("shares the loop fairly between works", async () => {
+    const done = [0, 0, 0];
+    const works = done.map(async (_, nth) => {
+      for (; (done[nth] ?? 0) < 30; done[nth] = (done[nth] ?? 0) + 1) await longWork(1, { ms: 6 });
+    });
+    await Promise.race(works);
+    expect(Math.min(...done)).toBeGreaterThan(25);
+    await Promise.all(works);
+  });
 });

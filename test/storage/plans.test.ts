@@ -56,6 +56,7 @@ const known: Readonly<Record<string, string>> = {
   "build-queue.countHeld testdrives": someLive,
   "repositories.listFailing repositories": "by the order of an index of those with a problem, and ends at the limit",
   "builds.addBuild builds": someLive,
+  "builds.hasFreeSlot builds": someLive,
   "builds.listHeldBy builds": someLive,
   "metrics.listBusyAgents builds": someLive,
   "metrics.listBusyAgents testdrives": someLive,

@@ -10,6 +10,7 @@ import { opened } from "#domain/configuration/secrets";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { SealingKey } from "#domain/secrets";
+import { rest } from "#loop/pace";
 import { configurationOf } from "#model/configuration";
 import { revealedKinds } from "#model/revealed";
 import type { Appliance } from "#storage/appliances";
@@ -58,6 +59,7 @@ export async function sharingWarnings(
   const isKnown = hashChecker(known);
   for (const build of images.slice(0, maxInputs)) {
     const input = await findInput(env.BLOBS, build.inputSha256);
+    await rest();
     if (input) for (const each of revealedBy(input, isKnown)) found.add(each, build.version);
   }
   return { applianceId: appliance.id, warnings: found.all(), isComplete: images.length <= maxInputs };

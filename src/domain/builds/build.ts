@@ -26,6 +26,7 @@ import { buildPrefix } from "#storage/blobs";
 import { deleteBlobsBelow, putInput } from "#storage/build-blobs";
 import {
   addBuild,
+  hasFreeSlot,
   deleteBuildRow,
   findAnyBuild,
   findBuild,
@@ -85,11 +86,14 @@ async function enqueue({ env, db }: Place, account: { id: number }, request: Bui
   if ((await leftBytes({ env, db }, account.id)) === 0) throw noRoomForBuild();
   const { baseUrl } = request;
   await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
+  // The rest costs much. A build that replaces another gets the slot of that one.
+  const replaced = request.force ? unfinishedOf(built, { version, imageType }) : [];
+  if (replaced.length === 0 && !(await hasFreeSlot(db, account.id, slotsOf(env)))) throw new Refusal("no_build_slots");
   const { software, resolution } = okOrRefused(await examine({ env, db }, appliance, { imageType, abilities }));
   const input = await freezeInput({ env, db }, appliance, { version, imageType, software, resolution });
   const inputSha256 = await putInput(env.BLOBS, input);
 
-  if (request.force) await cancelSame(env, built, { version, imageType });
+  await Promise.all(replaced.map((one) => buildObject(env, one).cancel()));
   const row = { accountId: account.id, applianceId: appliance.id, version, imageType, inputSha256 };
   const createdAt = new Date();
   const build = await addBuild(
@@ -250,15 +254,8 @@ async function lockOn(
   return (await isPublished(db, applianceId, version)) ? new Refusal("image_is_locked") : undefined;
 }
 
-/** A forced build replaces one that is still running. */
-async function cancelSame(
-  env: Env,
-  built: Build[],
-  { version, imageType }: Pick<Build, "version" | "imageType">,
-): Promise<void> {
-  const same = built.filter((build) => build.version === version && build.imageType === imageType);
-  await Promise.all(same.filter(isUnfinished).map((build) => buildObject(env, build).cancel()));
-}
+const unfinishedOf = (built: Build[], { version, imageType }: Pick<Build, "version" | "imageType">): Build[] =>
+  built.filter((build) => build.version === version && build.imageType === imageType && isUnfinished(build));
 
 const slotsOf = (env: Env) => ({ all: Number(env.MAX_BUILDS), perAccount: Number(env.MAX_BUILDS_PER_ACCOUNT) });
 

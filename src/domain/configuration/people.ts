@@ -3,7 +3,7 @@ import { isLine, isPassword, isPath, isSqlName, isUserName } from "#domain/confi
 import type { Configuration } from "#model/configuration";
 
 const highestUid = 60_000;
-const password = "must be one line of 1 to 128 characters";
+const password = "must be one line of 1 to 128 bytes";
 
 /** The users of an image, and the commands that start as them. */
 export function validateUsers({ users, autostarts, settings }: Configuration): void {

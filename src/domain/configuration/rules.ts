@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { isIPv4, isIPv6 } from "node:net";
 
 /* The valid values of single settings: those that an image can carry. */
@@ -63,8 +64,9 @@ export const isUserName = (text: string): boolean => /^[a-z_][a-z0-9_-]{0,31}$/.
 export const isPath = (text: string): boolean =>
   text.length <= 255 && /^(\/[A-Za-z0-9._+@-]+)+$/.test(text) && !/\/\.{1,2}(\/|$)/.test(text);
 
-/** A password that can be typed: on one line, not empty. It may begin or end with a space. */
-export const isPassword = (text: string): boolean => text !== "" && isOneLine(text, 128);
+/** A password that can be typed: on one line, not empty. It may begin or end with a space. Each byte makes its hash slower. */
+export const isPassword = (text: string): boolean =>
+  text !== "" && isOneLine(text, 128) && Buffer.byteLength(text) <= 128;
 
 /** Names of databases and of their users that need no quotes. */
 export const isSqlName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,31}$/.test(text);

@@ -7,15 +7,14 @@ import {
   type Firmware,
   type ImageType,
 } from "#contract/index";
-import { databaseVerifiers, saltingOf, shadowHash } from "#domain/accounts/password-hashes";
 import { opened } from "#domain/configuration/secrets";
 import type { SealingKey } from "#domain/secrets";
 import { plainArmour } from "#domain/contents/gpg-key";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { withoutPasswords } from "#domain/images/password-facts";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { ImageFacts } from "#kiwi/facts";
-import { rest } from "#loop/pace";
 import { configurationOf } from "#model/configuration";
 import type { Appliance } from "#storage/appliances";
 import { contentKey } from "#storage/blobs";
@@ -45,26 +44,13 @@ export async function imageFacts(
     listGpgKeys(db, appliance.id),
   ]);
   const { users, databases, settings, tags: _, ...rest } = configuration;
-  const salt = saltingOf(env, appliance.id);
   const facts = {
     ...rest,
     ...asked,
     title: appliance.name,
     diskSizeMb: settings.diskSizeMb,
     settings,
-    users: await eachAfterARest(users, ({ password, ...user }) => ({
-      ...user,
-      passwordHash: shadowHash(password, salt(user.name, password)),
-    })),
-    databases: await Promise.all(
-      databases.map(async ({ type, users }) => ({
-        type,
-        users: await eachAfterARest(users, ({ password, ...user }) => ({
-          ...user,
-          verifier: databaseVerifiers[type](password, salt(`${type} ${user.username}`, password)),
-        })),
-      })),
-    ),
+    ...(await withoutPasswords(env, appliance.id, { users, databases })),
     overlay,
   };
   const frozenKeys = keys.map(async ({ name, fingerprint, key }) => ({
@@ -73,16 +59,6 @@ export async function imageFacts(
     armour: await plainArmour(key),
   }));
   return { facts, keys: await Promise.all(frozenKeys) };
-}
-
-/** A hash takes milliseconds, and an appliance has up to a hundred passwords. */
-async function eachAfterARest<T, U>(all: readonly T[], make: (one: T) => U): Promise<U[]> {
-  const made: U[] = [];
-  for (const one of all) {
-    await rest();
-    made.push(make(one));
-  }
-  return made;
 }
 
 /** Pictures come first, so that an own file at the same path replaces them. */

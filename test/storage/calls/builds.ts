@@ -66,6 +66,7 @@ export const ofBuilds = {
     takeSilentBuilds: [[{ now: at, wakeAt: at, limit: 10 }]],
     saveSignOfLife: [["build", at]],
     listUnfinishedOf: [[own]],
+    hasFreeSlot: [[own, slots]],
     addBuild: [
       [
         { ...build, uid: "another", downloadToken: "another" },
