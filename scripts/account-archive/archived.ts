@@ -22,7 +22,8 @@ export const Definition = z.looseObject({
   name: z.string(),
   configuration: z.looseObject({}),
   repositories: z.array(Listed),
-  files: z.array(z.looseObject({ path: z.string(), sha256: z.string() })),
+  /** Each is also the name of a file in the archive. */
+  files: z.array(z.looseObject({ path: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/) })),
 });
 export type Definition = z.infer<typeof Definition>;
 
@@ -35,7 +36,7 @@ const Repository = z.looseObject({
   accepts_expired: z.boolean().optional(),
 });
 
-const Package = z.looseObject({ id: z.number(), filename: z.string() });
+const Package = z.looseObject({ id: z.int(), filename: z.string() });
 
 /** Lists of the API. An export stores them, and an import compares them with the archive. */
 export const Ids = z.object({ appliances: z.array(z.object({ id: z.number() })) });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, openAsBlob, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, openAsBlob, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
@@ -25,6 +25,8 @@ export type Imported = {
   /** The password of a new account, shown once. */
   password: string | undefined;
   appliances: number;
+  /** The disk quota of the exported account, which the operator of this service may give to a new one; null: the default. */
+  quotaGb: number | null;
   /** Appliances that existed already. */
   skipped: number;
   /** What the service refused, and why. */
@@ -40,16 +42,24 @@ export async function importAccount(admin: AdminClient, username: string, file: 
   try {
     mkdirSync(folder, { mode: 0o700 });
     await unpack(file, folder, [accountFile, contentsFolder, packagesFolder]);
+    refuseLinks(folder, file);
     const account = readAccount(join(folder, accountFile), file);
     const password = await haveAccount(admin, username, account);
     const given: Import = { client: await clientOf(admin, username), account, folder, problems: [] };
     await importPackages(given);
     await importRepositories(given);
     const { appliances, skipped } = await importAppliances(given);
-    return { password, appliances, skipped, problems: given.problems };
+    return { password, quotaGb: account.quotaGb, appliances, skipped, problems: given.problems };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** An archive may come from another operator, and must not name files of this machine. */
+function refuseLinks(folder: string, file: string): void {
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
+  const other = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
+  if (other) throw new Complaint(`${file} is not an account's archive: ${other.name} is neither a file nor a folder.`);
 }
 
 function readAccount(path: string, file: string): Account {
@@ -61,9 +71,8 @@ function readAccount(path: string, file: string): Account {
 /** Creates the account if it does not exist. → its password */
 async function haveAccount(admin: AdminClient, username: string, account: Account): Promise<string | undefined> {
   if ((await admin.accounts()).some((each) => each.username === username)) return undefined;
-  const { email, displayName, quotaGb } = account;
+  const { email, displayName } = account;
   const { password } = await admin.addAccount({ username, email, ...(displayName && { displayName }) });
-  if (quotaGb !== null) await admin.setQuota(username, quotaGb);
   return password ?? undefined;
 }
 

@@ -16,8 +16,11 @@ export async function printExport(admin: AdminClient, username: string, { value 
 
 /** Fails at the end if the service has refused a part. */
 export async function printImport(admin: AdminClient, username: string, { value }: Given): Promise<void> {
-  const { password, appliances, skipped, problems } = await importAccount(admin, username, fileOf("import", value));
+  const imported = await importAccount(admin, username, fileOf("import", value));
+  const { password, quotaGb, appliances, skipped, problems } = imported;
   if (password !== undefined) print(`Added the account ${username} with the password ${password}   (shown this once)`);
+  if (password !== undefined && quotaGb !== null)
+    print(`The account had its own disk quota. To give it the same here: account quota ${username} ${quotaGb}`);
   print(`Made ${appliances} appliances; ${skipped} were there already.`);
   for (const problem of problems) warn(problem);
   if (problems.length > 0) throw new Complaint(`Not imported: ${problems.length}. Fix it, and repeat the command.`);

@@ -204,10 +204,13 @@ describe("account export and import", () => {
       headers: { authorization: basic },
     });
 
+    await admin.setQuota("tux", 5);
+
     await administer(["account", "export", "tux", file, ...there], env);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await administer(["account", "import", "ada", file, ...there], env);
     expect(printed).toMatch(/Added the account ada with the password/);
+    expect(printed).toContain("account quota ada 5\n");
     const ada = `Basic ${Buffer.from(`ada:${await admin.apiKey("ada")}`).toString("base64")}`;
     const [was, is] = [await wholeAccount(), await wholeAccount(ada)];
     expect(withoutIds(is)).toEqual(withoutIds(was));
@@ -215,7 +218,7 @@ describe("account export and import", () => {
     await administer(["account", "import", "ada", file, ...there], env);
     expect(printed).toMatch(new RegExp(`Made 0 appliances; ${Object.keys(was).length} were there already\\.\n$`));
     await administer(["account", "export", "ada", again, ...there], env);
-    expect(archived(again)).toEqual({ ...archived(file), username: "ada" });
+    expect(archived(again)).toEqual({ ...archived(file), username: "ada", quotaGb: null });
     expect(JSON.stringify(archived(again))).toContain("secret two");
   });
 });
