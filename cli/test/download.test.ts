@@ -15,6 +15,8 @@ const bills = { [`${name}.spdx.json`]: "{}", [`${name}.cdx.json`]: "{}" };
 let machine: Machine;
 let service: StandIn;
 let store: Store;
+/** By path, without the slash. */
+let answers: Record<string, string | Uint8Array>;
 
 /** Where images are: it ends a connection after `cutAfter` bytes as often as asked, then does what the last one must. */
 interface Store {
@@ -71,13 +73,18 @@ async function newStore(answers: Record<string, string | Uint8Array>): Promise<S
 
 beforeEach(async () => {
   machine = newMachine();
-  store = await newStore({
-    [name]: image,
-    ...bills,
-    [`${name}.intoto.jsonl`]: signedProvenance({ [name]: image, ...bills }, key),
-  });
+  answers = { [name]: image, ...bills, [`${name}.intoto.jsonl`]: signedProvenance({ [name]: image, ...bills }, key) };
+  store = await newStore(answers);
   const sha1 = createHash("sha1").update(image).digest("hex");
-  const build = { id: 12, state: "finished", expired: false, checksum: { sha1 }, download_url: `${store.url}/${name}` };
+  const kind = { version: "0.0.1", image_type: "oem" };
+  const build = {
+    id: 12,
+    ...kind,
+    state: "finished",
+    expired: false,
+    checksum: { sha1 },
+    download_url: `${store.url}/${name}`,
+  };
   service = await standIn({ ...signedInto(key), "/api/v2/user/builds/12": { build } });
   await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
 });
@@ -144,9 +151,9 @@ it("brings every image of a version", async () => {
   service.answers["/api/v2/user/builds/13"] = service.answers["/api/v2/user/builds/12"] ?? {};
   service.answers["/api/v2/user/builds/11"] = service.answers["/api/v2/user/builds/12"] ?? {};
   const asked = () => service.requests.flatMap((one) => /builds\/(\d+)$/.exec(one)?.[1] ?? []);
-  const all = await machine.kiln(["download", "1000", "--all", "--json"]);
+  const all = await machine.kiln(["download", "1000", "--all", "--json", "--unverified"]);
   expect([JSON.parse(all.stdout).images.length, asked()]).toEqual([2, ["13", "12"]]);
-  await machine.kiln(["download", "1000", "--version", "0.0.1"]);
+  await machine.kiln(["download", "1000", "--version", "0.0.1", "--unverified"]);
   expect(asked()).toEqual(["13", "12", "11"]);
   expect(await machine.kiln(["download", "1000", "--version", "9.9.9"])).toMatchObject({
     code: 9,
@@ -169,6 +176,27 @@ it("refuses an image that another key signed, before it comes", async () => {
   expect(ended).toMatchObject({ code: 6, stdout: "" });
   expect(ended.stderr).toContain("signed with a key that you do not trust");
   expect([existsSync(stored(name)), store.ranges]).toEqual([false, []]);
+});
+
+it.each([
+  ["another build", { id: 11 }, "build 11 (0.0.1, oem), not about build 12 (0.0.1, oem)"],
+  ["another version", { version: "0.0.2" }, "build 12 (0.0.2, oem)"],
+  ["another type", { imageType: "iso" }, "build 12 (0.0.1, iso)"],
+])("refuses the signed image of %s, before it comes", async (_, other, told) => {
+  answers[`${name}.intoto.jsonl`] = signedProvenance({ [name]: image, ...bills }, key, other);
+
+  const ended = await machine.kiln(["download", "12"]);
+
+  expect(ended).toMatchObject({ code: 6, stdout: "", stderr: expect.stringContaining(told) });
+  expect([existsSync(stored(name)), store.ranges]).toEqual([false, []]);
+});
+
+it("refuses a build that was not asked for", async () => {
+  service.answers["/api/v2/user/builds/13"] = service.answers["/api/v2/user/builds/12"] ?? {};
+
+  const ended = await machine.kiln(["download", "13"]);
+
+  expect(ended).toMatchObject({ code: 6, stderr: expect.stringContaining("not about build 13") });
 });
 
 it("replaces no other file of that name, unless it must", async () => {

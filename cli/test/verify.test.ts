@@ -54,7 +54,7 @@ describe("kiln verify", () => {
   });
 
   it("refuses what the pinned key signed as a document of another type", async () => {
-    writeFileSync(at(`${name}.intoto.jsonl`), signedProvenance(files, key, "application/json"));
+    writeFileSync(at(`${name}.intoto.jsonl`), signedProvenance(files, key, { payloadType: "application/json" }));
     expect(await verify()).toMatchObject({
       code: 6,
       stdout: "",

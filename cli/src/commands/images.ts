@@ -35,7 +35,7 @@ export const images = [
         const { build } = await kiln.client.call("getBuild", { build_id: id });
         const show = transferBar("image");
         images.push(
-          await downloadImage({ build, folder, keys, force }, (arrived, whole, state) =>
+          await downloadImage({ id, build, folder, keys, force }, (arrived, whole, state) =>
             show(state === "waiting" ? "Waiting for the service" : "Downloading", arrived, whole),
           ),
         );

@@ -12,6 +12,8 @@ import { downloadTo, type Tell } from "./resumed.ts";
 type Build = AnswerOf<"getBuild">["build"];
 
 export interface Wanted {
+  /** What was asked for. The service may answer with another build. */
+  id: number;
   build: Build;
   folder: string;
   /** Undefined: only the checksum is verified. */
@@ -26,7 +28,7 @@ export interface Downloaded {
 }
 
 /** Downloads an image with its bills of materials and its provenance. The image gets its name when it is verified. */
-export async function downloadImage({ build, folder, keys, force }: Wanted, tell: Tell): Promise<Downloaded> {
+export async function downloadImage({ id, build, folder, keys, force }: Wanted, tell: Tell): Promise<Downloaded> {
   const url = linkOf(build);
   mkdirSync(folder, { recursive: true });
   const file = join(folder, nameIn(url));
@@ -36,7 +38,7 @@ export async function downloadImage({ build, folder, keys, force }: Wanted, tell
   // Verifies the signature before the large download.
   if (keys) {
     for (const suffix of [...bills, provenance]) writeFileSync(file + suffix, await textAt(url + suffix));
-    await verifyBills(file, keys);
+    refuseOther(await verifyBills(file, keys), { id, build });
   }
   if (isThere) return { file, verified: keys && (await verifyImage(file, keys)) };
   // A version that was built again has the same name, but is another image.
@@ -52,6 +54,16 @@ export async function downloadImage({ build, folder, keys, force }: Wanted, tell
     rmSync(part);
     throw error;
   }
+}
+
+/** A valid signature may be that of another build: an older one, or another account's. */
+function refuseOther(signed: Verified, { id, build }: Pick<Wanted, "id" | "build">): void {
+  const { version, image_type: type } = build;
+  if (signed.build_id === String(id) && signed.version === version && signed.image_type === type) return;
+  throw unverified(
+    `The provenance is about build ${signed.build_id} (${signed.version}, ${signed.image_type}), not about build ${id} (${version}, ${type}).`,
+    "Do not use the image. Tell the operator of the service.",
+  );
 }
 
 /** The address of the image of a build. */

@@ -61,7 +61,7 @@ export const signedInto = (...keys: SigningKey[]): StandIn["answers"] => ({
 export function signedProvenance(
   files: Record<string, string | Uint8Array>,
   { kid, privateKey }: SigningKey,
-  payloadType = "application/vnd.in-toto+json",
+  { id = 12, version = "0.0.1", imageType = "oem", payloadType = "application/vnd.in-toto+json" } = {},
 ): string {
   const subject = Object.entries(files).map(([name, content]) => ({
     name,
@@ -70,10 +70,10 @@ export function signedProvenance(
   const predicate = {
     runDetails: {
       builder: { id: "https://kiln.test" },
-      metadata: { invocationId: "12", finishedOn: "2026-11-22T10:00:00Z" },
+      metadata: { invocationId: String(id), finishedOn: "2026-11-22T10:00:00Z" },
     },
     buildDefinition: {
-      externalParameters: { appliance: { name: "First" }, version: "0.0.1", imageType: "oem", arch: "x86_64" },
+      externalParameters: { appliance: { name: "First" }, version, imageType, arch: "x86_64" },
     },
   };
   const body = Buffer.from(JSON.stringify({ _type: "https://in-toto.io/Statement/v1", subject, predicate }));
