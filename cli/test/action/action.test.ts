@@ -194,6 +194,13 @@ describe("a pull request", () => {
   });
 });
 
+it("does nothing on pull_request_target, where a stranger's file would get the secrets", async () => {
+  const end = await run("pull_request_target");
+
+  expect(end).toMatchObject({ failed: "Refuse strangers' pull requests", log: expect.stringContaining("::error::") });
+  expect([calls(), github.requests]).toEqual([[""], []]);
+});
+
 describe("a push", () => {
   it("applies, builds and downloads with the installed kiln, and comments nothing", async () => {
     const end = await runJob({

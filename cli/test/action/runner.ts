@@ -24,7 +24,7 @@ interface Action {
 export const action = parse(readFileSync(join(repository, "action.yml"), "utf8")) as Action;
 
 export interface Job {
-  event: "pull_request" | "push";
+  event: "pull_request" | "pull_request_target" | "push";
   inputs: Record<string, string>;
   /** The address of GitHub's API. */
   api: string;
