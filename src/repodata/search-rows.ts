@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { nvra } from "#contract/index";
 import type { Checksum } from "./checksum.ts";
 import { parseChecksum } from "./checksum.ts";
@@ -71,15 +72,15 @@ const described = ({ name, epoch, version, release, arch, pattern, ...listed }: 
 
 /**
  * Rows as JSON arrays of at most `maxBytes`, for `INSERT … SELECT … FROM json_each(?1)`. D1 allows 100 bound parameters per
- * statement and values below 1 MB, so one parameter with many rows needs forty times fewer calls.
+ * statement and values below 1 MB, so one parameter with many rows needs far fewer calls.
  */
-export function* jsonBatches(rows: Iterable<unknown>, maxBytes = 900_000): Generator<string> {
+export function* jsonBatches(rows: Iterable<unknown>, maxBytes: () => number): Generator<string> {
   let batch: string[] = [];
   let bytes = 2;
   for (const row of rows) {
     const json = JSON.stringify(row);
-    const length = new TextEncoder().encode(json).byteLength + 1;
-    if (batch.length > 0 && bytes + length > maxBytes) {
+    const length = Buffer.byteLength(json) + 1;
+    if (batch.length > 0 && bytes + length > maxBytes()) {
       yield `[${batch.join(",")}]`;
       batch = [];
       bytes = 2;

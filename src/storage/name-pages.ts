@@ -1,16 +1,30 @@
 import { sql, type SQL } from "drizzle-orm";
+import { rest } from "#loop/pace";
 import { fromJson, type Database } from "./db.ts";
 
 const namesInPage = 32;
+/** Names that one statement reads and writes. */
+const namesAtOnce = 2048;
 
 /** Writes the pages of an import whose packages are all stored. */
 export async function saveNamePages(db: Database, importId: string): Promise<void> {
-  await db.run(sql`
-    INSERT INTO name_pages (import_id, first, last, names)
-    SELECT ${importId}, min(name), max(name), group_concat(lower(name), char(10)) FROM (
-      SELECT name, (row_number() OVER (ORDER BY name) - 1) / ${namesInPage} AS page
-      FROM (SELECT DISTINCT name FROM packages WHERE import_id = ${importId}))
-    GROUP BY page`);
+  for (let after: string | null = ""; after !== null; after = await lastPaged(db, { importId, after })) {
+    await db.run(sql`
+      INSERT INTO name_pages (import_id, first, last, names)
+      SELECT ${importId}, min(name), max(name), group_concat(lower(name), char(10)) FROM (
+        SELECT name, (row_number() OVER (ORDER BY name) - 1) / ${sql.raw(String(namesInPage))} AS page
+        FROM (SELECT DISTINCT name FROM packages WHERE import_id = ${importId} AND name > ${after}
+              ORDER BY name LIMIT ${namesAtOnce}))
+      GROUP BY page`);
+    await rest();
+  }
+}
+
+/** The last name of the pages after a name; null if there are none. */
+async function lastPaged(db: Database, { importId, after }: { importId: string; after: string }) {
+  const [found] = await db.all<{ last: string | null }>(sql`
+    SELECT max(last) AS last FROM name_pages WHERE import_id = ${importId} AND first > ${after}`);
+  return found?.last ?? null;
 }
 
 export async function deleteNamePages(db: Database, importId: string): Promise<void> {

@@ -1,7 +1,10 @@
+import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm";
+import { rest } from "#loop/pace";
 import { jsonBatches, type SearchRow } from "#repodata/search-rows";
 import { fromJson, type Database } from "./db.ts";
 import { deleteNamePages, listByShortName } from "./name-pages.ts";
+import { StatementSize } from "./statement-size.ts";
 
 /** A package as search shows it. */
 export interface FoundPackage {
@@ -18,15 +21,17 @@ export interface FoundPackage {
   pattern: string | null;
 }
 
-/** Rows that one statement removes: each also costs a few writes in the index of trigrams. */
-const deletedAtOnce = 5000;
+/** Bytes of JSON that one statement adds, and rows that one removes. Each row also costs a few writes in the index of trigrams. */
+const added = new StatementSize({ first: 64_000, least: 16_000, most: 900_000 });
+const removed = new StatementSize({ first: 200, least: 50, most: 5000 });
 
 /** Adds packages of an import, and returns their bytes. Searches find them only when a repository shows that import. */
 export async function savePackages(db: Database, importId: string, rows: Iterable<SearchRow>): Promise<number> {
   let bytes = 0;
-  for (const batch of jsonBatches(rows)) {
-    bytes += new TextEncoder().encode(batch).byteLength;
-    await db.run(sql`
+  for (const batch of jsonBatches(rows, () => added.size)) {
+    const batchBytes = Buffer.byteLength(batch);
+    bytes += batchBytes;
+    const { meta } = await db.run(sql`
       INSERT INTO packages (import_id, name, epoch, version, release, arch, summary, description,
         size_bytes, installed_bytes, checksum_type, checksum, location, pattern)
       SELECT ${importId}, value ->> 'name', value ->> 'epoch', value ->> 'version', value ->> 'release',
@@ -34,18 +39,22 @@ export async function savePackages(db: Database, importId: string, rows: Iterabl
         coalesce(value ->> '$.checksum.type', ''), coalesce(value ->> '$.checksum.hex', ''),
         coalesce(value ->> 'location', ''), value ->> 'pattern'
       FROM json_each(${batch})`);
+    added.learn(batchBytes, meta.duration);
+    await rest();
   }
   return bytes;
 }
 
 /** Removes the packages of an import. */
 export async function deletePackages(db: Database, importId: string): Promise<void> {
-  let deleted: number;
-  do {
+  for (;;) {
     const { meta } = await db.run(sql`
-      DELETE FROM packages WHERE id IN (SELECT id FROM packages WHERE import_id = ${importId} LIMIT ${deletedAtOnce})`);
-    deleted = meta.changes;
-  } while (deleted > 0);
+      DELETE FROM packages WHERE id IN (SELECT id FROM packages WHERE import_id = ${importId} LIMIT ${removed.size})`);
+    // The triggers' changes count too, so this says only whether there were any.
+    if (meta.changes === 0) break;
+    removed.learn(removed.size, meta.duration);
+    await rest();
+  }
   await deleteNamePages(db, importId);
 }
 

@@ -47,14 +47,14 @@ describe("searchRow", () => {
 describe("jsonBatches", () => {
   it("packs as many rows as fit, in order, without losing any", () => {
     const rows = Array.from({ length: 50 }, (_, index) => [`name-${index}`, "ä".repeat(index)]);
-    const batches = [...jsonBatches(rows, 300)];
+    const batches = [...jsonBatches(rows, () => 300)];
     expect(batches.length).toBeGreaterThan(5);
     for (const batch of batches) expect(bytesOf(batch).byteLength).toBeLessThanOrEqual(300);
     expect(batches.flatMap((batch) => JSON.parse(batch) as unknown[])).toEqual(rows);
   });
 
   it("gives a too large row its own batch, and none without rows", () => {
-    expect([...jsonBatches(["x".repeat(100), "y"], 20)]).toHaveLength(2);
-    expect([...jsonBatches([])]).toEqual([]);
+    expect([...jsonBatches(["x".repeat(100), "y"], () => 20)]).toHaveLength(2);
+    expect([...jsonBatches([], () => 20)]).toEqual([]);
   });
 });

@@ -82,3 +82,13 @@ it("removes the pages with the packages", async () => {
   await deletePackages(db, "second");
   expect(await pages()).toEqual([]);
 });
+
+it("has the same pages for many names, which take several statements", async () => {
+  const many = Array.from({ length: 5000 }, (_, nth) => `name-${nth % 2 === 0 ? nth : `Ä${nth}`}`);
+  await addImport("many", many, "noarch");
+  const sorted = many.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+  const pages = await db.query.namePages.findMany({ where: eq(namePages.importId, "many"), orderBy: namePages.first });
+  expect(pages.flatMap((page) => page.names.split("\n"))).toEqual(sorted.map(lower));
+  expect(pages).toHaveLength(Math.ceil(sorted.length / 32));
+  expect(pages.map(({ last }) => last)).toEqual([...sorted.filter((_, nth) => nth % 32 === 31), sorted.at(-1)]);
+});

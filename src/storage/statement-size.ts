@@ -1,0 +1,33 @@
+/**
+ * How long one of many similar statements should take. A database runs one at a time, and on one machine nothing else runs
+ * meanwhile. Shorter ones would cost more in all, and D1 allows a thousand for each message of a queue.
+ */
+const targetMs = 12;
+/** A single slow statement, such as one that merges pages of a full-text index, must not make the next ones tiny. */
+const leastFactor = 0.5;
+const mostFactor = 2;
+
+/** How much the next statement should do, learned from how long the last ones took. */
+export class StatementSize {
+  readonly #least: number;
+  readonly #most: number;
+  #size: number;
+
+  constructor({ first, least, most }: { first: number; least: number; most: number }) {
+    this.#size = first;
+    this.#least = least;
+    this.#most = most;
+  }
+
+  /** Rows, or bytes of rows. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** @param ms of the database's time */
+  learn(done: number, ms: number): void {
+    const fitting = (done * targetMs) / Math.max(ms, 1);
+    const next = Math.min(Math.max(fitting, this.#size * leastFactor), this.#size * mostFactor);
+    this.#size = Math.round(Math.min(Math.max(next, this.#least), this.#most));
+  }
+}
