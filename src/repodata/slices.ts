@@ -1,3 +1,4 @@
+import { rest } from "#loop/pace";
 import { ByteWindow } from "./byte-window.ts";
 import { ElementEnds, ParagraphEnds } from "./record-ends.ts";
 import { RepodataFault } from "./fault.ts";
@@ -27,7 +28,7 @@ export type SlicedDocument = keyof typeof layouts;
 
 /**
  * Cuts primary.xml, updateinfo.xml, yast2's packages or patterns, or Debian's Packages into documents of limited size, each with
- * the original head. Only one slice and one chunk are in memory. Checks the head, the end, and that there is no DOCTYPE and no endless record. The
+ * the original head. Rests after each slice and each chunk. Only one slice and one chunk are in memory. Checks the head, the end, and that there is no DOCTYPE and no endless record. The
  * parser of the slices gets every byte, and checks the records.
  */
 export async function* slices(
@@ -40,7 +41,11 @@ export async function* slices(
   const slicer = new Slicer(layout.readHead(start), layout, { ...defaultLimits, ...limits });
   for await (const chunk of stream) {
     slicer.push(chunk);
-    for (let slice = slicer.next(); slice; slice = slicer.next()) yield slice;
+    for (let slice = slicer.next(); slice; slice = slicer.next()) {
+      yield slice;
+      await rest();
+    }
+    await rest();
   }
   const last = slicer.finish();
   if (last) yield last;

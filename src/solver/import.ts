@@ -1,10 +1,11 @@
 /** Turns a stream of metadata into repositories of limited size, one after the other in the same instance. */
+import { rest } from "#loop/pace";
 import { type SlicedDocument, type SliceLimits, slices } from "#repodata/slices";
 import type { Repository } from "./repository.ts";
 import type { Solver } from "./solver.ts";
 
 export interface ImportOptions extends Partial<SliceLimits> {
-  /** 8,000 packages take about 27 MiB of WASM memory. */
+  /** 2,000 packages take about 10 MiB of WASM memory, and writing them takes 10 ms in which nothing else runs. */
   packagesPerPart?: number;
   /** Bytes of metadata after which a part ends, however few packages it has: one advisory can name many files. */
   bytesPerPart?: number;
@@ -12,8 +13,8 @@ export interface ImportOptions extends Partial<SliceLimits> {
   onSlice?: (slice: Uint8Array) => void;
 }
 
-/** Small slices, so that a part is not much larger than requested. */
-const sliceLimits = { bytes: 2 ** 20 };
+/** Small slices: the library takes two milliseconds for one, and nothing else runs meanwhile. */
+const sliceLimits = { bytes: 2 ** 16 };
 
 /**
  * Reads `source`, which must be decompressed already, and yields a finished repository whenever it has enough packages. Write
@@ -23,7 +24,7 @@ export async function* importedParts(
   solver: Solver,
   source: ReadableStream<Uint8Array>,
   document: SlicedDocument,
-  { packagesPerPart = 8000, bytesPerPart = 48 * 2 ** 20, onSlice, ...limits }: ImportOptions = {},
+  { packagesPerPart = 2000, bytesPerPart = 16 * 2 ** 20, onSlice, ...limits }: ImportOptions = {},
 ): AsyncGenerator<Repository> {
   solver.reset();
   let part = solver.addRepository("part");
@@ -34,6 +35,7 @@ export async function* importedParts(
     partBytes += bytes.byteLength;
     if (part.packageCount < packagesPerPart && partBytes < bytesPerPart) continue;
     part.finish();
+    await rest();
     yield part;
     solver.reset();
     part = solver.addRepository("part");

@@ -94,8 +94,8 @@ export class Repository {
     return bytes;
   }
 
-  /** All packages, in pages, so that the texts of a large repository are never in memory at the same time. */
-  *pages(packagesPerPage = 1000): Generator<PackageDescription[]> {
+  /** All packages, in pages, so that the texts of a large repository are never in memory at the same time. A page takes a millisecond. */
+  *pages(packagesPerPage = 100): Generator<PackageDescription[]> {
     for (let first = 0; ; first += packagesPerPage) {
       const rows = this.#native.takeJson(
         this.#native.call((exports) => exports.kiln_list(this.#pool, this.#id, first, packagesPerPage)),

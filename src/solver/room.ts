@@ -1,5 +1,5 @@
 /**
- * The solvers of a whole isolate, used by one caller at a time.
+ * Solvers of an isolate, used by one caller at a time.
  *
  * Several Durable Objects and requests may share an isolate and its 128 MB, which is too little for a solver each. Two of
  * usual size find room, so that appliances of two distributions in turn do not load theirs each time. WASM memory never
@@ -19,7 +19,8 @@ export interface PackageSet {
 }
 
 export interface RoomOptions {
-  memoryBudgetBytes?: number;
+  /** What idle solvers may hold; it may change. */
+  memoryBudgetBytes?: () => number;
   staleAfterMs?: number;
 }
 
@@ -50,7 +51,7 @@ const watchersGraceMs = 1000;
 
 export class SolverRoom {
   readonly #module: WebAssembly.Module;
-  readonly #memoryBudgetBytes: number;
+  readonly #memoryBudgetBytes: () => number;
   readonly #staleAfterMs: number;
   /** The one that was used last is at the end. */
   #residents: Resident[] = [];
@@ -58,7 +59,10 @@ export class SolverRoom {
   #current: Resident | undefined;
   #lock: Lock | undefined;
 
-  constructor(module: WebAssembly.Module, { memoryBudgetBytes = 90 << 20, staleAfterMs = 20_000 }: RoomOptions = {}) {
+  constructor(
+    module: WebAssembly.Module,
+    { memoryBudgetBytes = () => 90 << 20, staleAfterMs = 20_000 }: RoomOptions = {},
+  ) {
     this.#module = module;
     this.#memoryBudgetBytes = memoryBudgetBytes;
     this.#staleAfterMs = staleAfterMs;
@@ -106,6 +110,19 @@ export class SolverRoom {
     }, maxMs);
   }
 
+  /** Of memory. */
+  get heldBytes(): number {
+    return this.#residents.reduce((sum, { solver }) => sum + solver.heldBytes, 0);
+  }
+
+  /** Drops idle solvers until the others are within the budget. */
+  trim(): void {
+    for (const one of this.#residents) {
+      if (this.heldBytes <= this.#memoryBudgetBytes()) return;
+      if (one !== this.#current) this.#drop(one, "the solvers had grown beyond their budget");
+    }
+  }
+
   async #withLock<T>(work: (lock: Lock) => Promise<T>, maxMs = Infinity): Promise<T> {
     while (this.#lock) await this.#watch(this.#lock);
     const lock = newLock(maxMs);
@@ -142,7 +159,7 @@ export class SolverRoom {
   /** A new one if there is room for it, otherwise the least recently used. */
   async #open(lock: Lock): Promise<Resident> {
     const [oldest, second] = this.#residents;
-    const half = this.#memoryBudgetBytes / maxResidents;
+    const half = this.#memoryBudgetBytes() / maxResidents;
     if (oldest && (second || oldest.key === undefined || oldest.solver.heldBytes > half)) return oldest;
     const opened = { solver: await openSolver(this.#module), key: undefined };
     if (this.#lock !== lock) throw new Error("the solver started too slowly: another caller holds it now");
@@ -158,12 +175,9 @@ export class SolverRoom {
   #release(lock: Lock): void {
     if (this.#lock !== lock) return;
     if (this.#current?.solver.isGone) this.#dropCurrent("crashed");
-    for (const one of this.#residents) {
-      const heldBytes = this.#residents.reduce((sum, { solver }) => sum + solver.heldBytes, 0);
-      if (heldBytes > this.#memoryBudgetBytes) this.#drop(one, "the solvers had grown beyond their budget");
-    }
     this.#current = undefined;
     this.#lock = undefined;
+    this.trim();
     lock.release();
   }
 

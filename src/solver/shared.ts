@@ -1,5 +1,18 @@
-/** The one solver of this isolate. */
+/** The solvers of this isolate. */
 import { solverModule } from "./module.ts";
 import { SolverRoom } from "./room.ts";
 
-export const solverRoom = new SolverRoom(solverModule);
+const maxBytes = 90 << 20;
+/** An import needs memory for JavaScript too. The packages of one large distribution and of an import are less than this. */
+const maxBytesDuringImport = 60 << 20;
+
+/** For imports, which take many seconds: selections of packages need not wait for them. Its instance does not outlive an import. */
+export const importRoom = new SolverRoom(solverModule, { memoryBudgetBytes: () => 0 });
+
+/** For everything else. Imports call its `trim` while they grow. */
+export const solverRoom = new SolverRoom(solverModule, {
+  memoryBudgetBytes: () => {
+    const importing = importRoom.heldBytes;
+    return (importing > 0 ? maxBytesDuringImport : maxBytes) - importing;
+  },
+});

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { importRepository, type Patience } from "#domain/repositories/import";
-import { solverRoom } from "#solver/shared";
+import { importRoom } from "#solver/shared";
 import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { loadTemplates } from "../support/catalogue.ts";
@@ -35,7 +35,7 @@ const downloads = async () => (await env.BLOBS.list({ prefix: "downloads/" })).o
 describe("an import from a slow mirror", () => {
   it("does not block the solver while it downloads", async () => {
     await loadTemplates();
-    const entered = vi.spyOn(solverRoom, "withEmptySolver");
+    const entered = vi.spyOn(importRoom, "withEmptySolver");
     const tux = await signedIn();
     const appliance = await cloned(tux);
     const end = importing();
@@ -51,6 +51,36 @@ describe("an import from a slow mirror", () => {
     expect(await downloads()).toEqual([]);
   });
 
+  it("does not block the solver while it reads", async () => {
+    await loadTemplates();
+    const tux = await signedIn();
+    const appliance = await cloned(tux);
+    // Waits for the imports of the template.
+    await change(await tux.post(`/appliances/${appliance}/cmd/add_package`, { name: "hello" }));
+    const writing = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    // The import has its solver until its parts are in R2.
+    const put: R2Bucket["put"] = async (key: string, ...rest: unknown[]) => {
+      if (key.endsWith(".solv")) {
+        writing.resolve();
+        await written.promise;
+      }
+      return Reflect.apply(env.BLOBS.put, env.BLOBS, [key, ...rest]);
+    };
+    const slow = new Proxy(env.BLOBS, { get: (blobs, key) => (key === "put" ? put : bound(blobs, key)) });
+    mirror = heldMirror(url, rpmMd(["a-one-2"]), primary);
+    mirror.release();
+    const end = importRepository({ env: { ...env, BLOBS: slow }, db }, repositoryId, mirror);
+    await writing.promise;
+
+    const answer = await tux.post(`/appliances/${appliance}/cmd/remove_package`, { name: "hello" });
+    expect((await change(answer)).state).toBe("changed");
+
+    written.resolve();
+    expect(await end).toBe("ended");
+    expect(await row()).toMatchObject({ importState: "ready", packageCount: 1 });
+  });
+
   it("is too slow for a quick import after ten seconds, and continues", async () => {
     expect(await importHeldFor("quick", 10_000)).toBe("too_slow");
     expect(await row()).toMatchObject({ importState: "importing", problem: null });
@@ -64,6 +94,11 @@ describe("an import from a slow mirror", () => {
     expect(await downloads()).toEqual([]);
   });
 });
+
+const bound = (blobs: R2Bucket, key: string | symbol): unknown => {
+  const value: unknown = Reflect.get(blobs, key);
+  return typeof value === "function" ? value.bind(blobs) : value;
+};
 
 /** The result of an import whose mirror holds a file back for this long. */
 async function importHeldFor(patience: Patience, timeMs: number) {

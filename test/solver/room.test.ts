@@ -23,7 +23,7 @@ describe("SolverRoom", () => {
     expect(loads).toEqual(["one", "two", "three", "two"]);
   });
   it("has room for one set of more than half of its budget", async () => {
-    const { loads, names } = roomWith({ memoryBudgetBytes: 2 << 20 });
+    const { loads, names } = roomWith({ memoryBudgetBytes: () => 2 << 20 });
     for (const key of ["one", "two", "one"]) expect(await names(key)).toEqual([key]);
     expect(loads).toEqual(["one", "two", "one"]);
   });
@@ -102,7 +102,7 @@ describe("SolverRoom", () => {
     expect(memoryBytes).toBeLessThanOrEqual(100 << 20);
   });
   it("drops an instance that exceeds its memory budget, and no other", async () => {
-    const room = new SolverRoom(solverModule, { memoryBudgetBytes: 10 << 20 });
+    const room = new SolverRoom(solverModule, { memoryBudgetBytes: () => 10 << 20 });
     const grown = await room.withEmptySolver((solver) => (growTo(solver, 12 << 20), solver));
     const small = await room.withEmptySolver((solver) => solver);
     expect(grown.isGone).toBe(true);

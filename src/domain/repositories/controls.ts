@@ -1,8 +1,11 @@
 import { evr, type FrozenPackage } from "#contract/index";
+import { rest } from "#loop/pace";
 import { controlsIn, debKey, wantedControls } from "#repodata/deb-control";
-import { readAtMost } from "#repodata/streams";
+import { readAtMost, streamOf } from "#repodata/streams";
 import { controlKey, controlPrefixOfPart } from "#storage/blobs";
 
+/** Texts of one file, opened: builds read the files one after the other. */
+const maxFileBytes = 6 * 2 ** 20;
 /** Texts of one import, opened. */
 const maxBytes = 128 * 2 ** 20;
 
@@ -13,6 +16,7 @@ const maxBytes = 128 * 2 ** 20;
 export class ControlWriter {
   readonly #put: (n: number, bytes: ArrayBuffer) => Promise<unknown>;
   #waiting: string[] = [];
+  #length = 0;
   #written = 0;
 
   constructor(blobs: R2Bucket, { repositoryId, importId }: { repositoryId: number; importId: string }) {
@@ -20,15 +24,31 @@ export class ControlWriter {
   }
 
   add(slice: Uint8Array): void {
-    this.#waiting.push(controlsIn(slice));
+    const controls = controlsIn(slice);
+    this.#waiting.push(controls);
+    this.#length += controls.length;
+  }
+
+  get isFull(): boolean {
+    return this.#length >= maxFileBytes;
   }
 
   async flush(): Promise<void> {
     if (this.#waiting.length === 0) return;
-    const opened = new Blob(this.#waiting).stream();
+    const opened = streamOf(encoded(this.#waiting), async () => {});
     this.#waiting = [];
+    this.#length = 0;
     const compressed = await new Response(opened.pipeThrough(new CompressionStream("gzip"))).arrayBuffer();
     await this.#put(this.#written++, compressed);
+  }
+}
+
+/** Rests between texts: compressing all of them takes a tenth of a second. */
+async function* encoded(texts: readonly string[]): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for (const text of texts) {
+    yield encoder.encode(text);
+    await rest();
   }
 }
 

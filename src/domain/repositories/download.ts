@@ -1,5 +1,6 @@
 import { askOutside, DownloadFailed, outsideFetch, type Fetch } from "#domain/outside";
 import { rulesOfCatalogue } from "#domain/outside-address";
+import { rest } from "#loop/pace";
 import { locationUrl } from "#repodata/location";
 import type { Download } from "#repodata/opened-repository";
 import { streamOf } from "#repodata/streams";
@@ -116,6 +117,7 @@ async function* paced(
       if (done) return;
       bytesInPace += value.byteLength;
       yield value;
+      await rest();
     }
   } catch (cause) {
     throw cause instanceof DownloadFailed ? cause : (failure ?? new DownloadFailed(`${url} breaks off.`, { cause }));

@@ -1,11 +1,12 @@
 import type { Place } from "#domain/place";
 import { NameIndex, NameIndexWriter } from "#domain/repositories/name-index";
+import { rest } from "#loop/pace";
 import { nameIndexKey, nameIndexKeyOfPart } from "#storage/blobs";
 import { listForNameIndex } from "#storage/packages";
 import type { Repository } from "#storage/repositories";
 
 /** Packages that are read in one query. */
-const readAtOnce = 4000;
+const readAtOnce = 1000;
 
 /** Writes the index of an import whose packages are all in the database. */
 export async function saveNameIndex(
@@ -17,6 +18,7 @@ export async function saveNameIndex(
   for (;;) {
     const packages = await listForNameIndex(db, { importId, after, limit: readAtOnce });
     writer.add(packages);
+    await rest();
     const last = packages.at(-1);
     if (!last || packages.length < readAtOnce) break;
     after = last;

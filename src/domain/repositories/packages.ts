@@ -6,6 +6,7 @@ import { ControlWriter } from "#domain/repositories/controls";
 import { countedLists } from "#domain/repositories/counted-lists";
 import { PartWriter } from "#domain/repositories/parts";
 import { packageTypeOfRepository } from "#model/catalogue";
+import { rest } from "#loop/pace";
 import type { ImportProgress } from "#model/import-progress";
 import type { OtherDecompressor } from "#repodata/decompress";
 import { type InflationLimits, metadataInflation } from "#repodata/limits";
@@ -15,10 +16,10 @@ import { type ListedPackage, type SearchRow, patternRow, searchRow } from "#repo
 import { slices } from "#repodata/slices";
 import { streamOf } from "#repodata/streams";
 import { decompressed } from "#solver/decoder";
-import { importedParts } from "#solver/import";
+import { importedParts, type ImportOptions } from "#solver/import";
 import type { Repository as SolverRepository } from "#solver/repository";
 import { LockTimeout } from "#solver/room";
-import { solverRoom } from "#solver/shared";
+import { importRoom, solverRoom } from "#solver/shared";
 import type { Solver } from "#solver/solver";
 import type { Database } from "#storage/db";
 import { savePackages } from "#storage/packages";
@@ -45,8 +46,8 @@ export interface ImportedPackages {
   baseSystem: string | undefined;
 }
 
-/** How long an import may use the solver: meanwhile other requests of the isolate wait for it. */
-const maxMs = 60_000;
+/** How long an import may read: other imports of the isolate wait for it. It rests most of that time if the service is busy. */
+const maxMs = 300_000;
 
 /** The repository has more than this service can read in time. */
 export class ImportTookTooLong extends Error {}
@@ -78,7 +79,7 @@ export async function importPackages({ env, db }: Place, source: PackageSource):
     return { ...facts, packageCount: found.packages, bytes: found.bytes, parts: parts.keys };
   };
   try {
-    return await solverRoom.withEmptySolver(work, { maxMs, packageType: packageTypeOfRepository(source.opened) });
+    return await importRoom.withEmptySolver(work, { maxMs, packageType: packageTypeOfRepository(source.opened) });
   } catch (error) {
     if (!(error instanceof LockTimeout)) throw error;
     throw new ImportTookTooLong(`Its lists took longer than ${maxMs / 1000} s to read.`, { cause: error });
@@ -95,43 +96,69 @@ async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" 
   let baseSystem: string | undefined;
   const lists = countedLists(opened.packages, source.download);
   const counted = { ...work, source: { ...source, download: lists.download } };
-  const isNew = unlessRepeated();
+  const isNew = opened.packages.length === 1 ? () => true : unlessRepeated();
   for (const list of opened.packages) {
-    const options = opened.type === "deb" ? { onSlice: (slice: Uint8Array) => controls.add(slice) } : {};
+    const options = optionsOf(opened, controls);
     for await (const part of importedParts(solver, await opening(counted, list), layouts[opened.type], options)) {
+      solverRoom.trim();
       await addTexts(part, work);
-      await controls.flush();
+      if (controls.isFull) await controls.flush();
       parts.add(part);
-      for (const page of part.pages()) {
-        for (const { arch } of page) arches.add(arch);
-        const listed = opened.packages.length === 1 ? page : page.filter(isNew);
-        work.found.packages += listed.length;
-        await addRows(
-          work,
-          listed.map((one) => rowOf(one, opened)),
-        );
-      }
+      await rest();
+      await addRows(work, rowsOf(part, { arches, isNew, opened }));
       await source.onProgress({ packages: work.found.packages, percent: lists.percent() });
       baseSystem ??= findBaseSystem(solver, source);
       if (parts.isFull) await parts.flush();
     }
   }
+  await controls.flush();
   await parts.flush();
   return { arches: buildableArches(arches), baseSystem };
 }
 
-/** Throws if there is more than may be stored; the import then removes what is written. */
-async function addRows({ db, source, found }: Work, rows: SearchRow[]): Promise<void> {
-  refuseMore(found, source.limits);
-  found.bytes += await savePackages(db, source.importId, rows);
+/** The older layout has its texts in a file that is read again for each part, so its parts are larger. */
+const optionsOf = ({ type, descriptions }: OpenedRepository, controls: ControlWriter): ImportOptions => ({
+  ...(type === "deb" && { onSlice: (slice) => controls.add(slice) }),
+  ...(descriptions && { packagesPerPart: 8000 }),
+});
+
+function* rowsOf(
+  part: SolverRepository,
+  { arches, isNew, opened }: { arches: Set<string>; isNew: (one: ListedPackage) => boolean; opened: OpenedRepository },
+): Generator<SearchRow> {
+  for (const page of part.pages()) {
+    for (const listed of page) {
+      arches.add(listed.arch);
+      if (isNew(listed)) yield rowOf(listed, opened);
+    }
+  }
+}
+
+/** Throws if there are more than may be stored; the import then removes what is written. */
+async function addRows({ db, source, found }: Work, rows: Iterable<SearchRow>): Promise<void> {
+  found.bytes += await savePackages(db, source.importId, countedRows(rows, { found, limits: source.limits }));
   refuseMore(found, source.limits);
 }
+
+function* countedRows(
+  rows: Iterable<SearchRow>,
+  { found, limits }: { found: ImportLimits; limits: ImportLimits },
+): Generator<SearchRow> {
+  for (const row of rows) {
+    found.packages++;
+    refuseMore(found, limits);
+    yield row;
+  }
+}
+
+/** Each slice costs the library a look at all packages of the part. */
+const textBytes = 2 ** 18;
 
 /** The older layout has summaries and descriptions in a separate file, which is read again for each part. */
 async function addTexts(part: SolverRepository, work: Work): Promise<void> {
   const { descriptions } = work.source.opened;
   if (!descriptions) return;
-  for await (const { bytes } of slices(await opening(work, descriptions), "susetags")) {
+  for await (const { bytes } of slices(await opening(work, descriptions), "susetags", { bytes: textBytes })) {
     part.readSusetagsTexts(bytes, "en");
   }
   part.finish();
@@ -153,11 +180,14 @@ async function addPatterns(work: Work): Promise<void> {
   }
   part.finish();
   parts.add(part);
-  for (const page of part.pages()) {
-    const patterns = page.flatMap(({ pattern, ...listed }) => (pattern === undefined ? [] : { ...listed, pattern }));
-    await addRows(work, patterns.map(patternRow));
-  }
+  await addRows(work, patternRows(part));
   await parts.flush();
+}
+
+function* patternRows(part: SolverRepository): Generator<SearchRow> {
+  for (const page of part.pages()) {
+    for (const { pattern, ...listed } of page) if (pattern !== undefined) yield patternRow({ ...listed, pattern });
+  }
 }
 
 /** All files of patterns together; those of the largest distributions have 10 MB, most of it translations. */

@@ -1,10 +1,11 @@
+import { rest } from "#loop/pace";
 import { maxSolvBytes, tooMuch } from "#domain/repositories/import-limits";
 import type { Repository as SolverRepository } from "#solver/repository";
 import type { Solver } from "#solver/solver";
 import { solvKey } from "#storage/blobs";
 
-/** The solver takes four times as much for it, and JavaScript holds it three times while it is joined. */
-const maxPartBytes = 5 * 2 ** 20;
+/** Writing it takes 50 ms in which nothing else runs. The solver takes four times as much memory for it, JavaScript three times. */
+const maxPartBytes = 2 * 2 ** 20;
 
 /**
  * Writes the .solv files of an import to R2. Metadata is read in small parts, because its texts take memory. What solving needs
@@ -39,17 +40,22 @@ export class PartWriter {
   async flush(): Promise<void> {
     const [only, ...more] = this.#waiting;
     if (!only) return;
-    const part = more.length === 0 ? only : this.#joined();
+    const part = more.length === 0 ? only : await this.#joined();
     this.#bytes += part.byteLength;
     if (this.#bytes > maxSolvBytes) throw tooMuch(`${maxSolvBytes / 2 ** 20} MB of relations between packages`);
+    await rest();
     this.keys.push(await this.#put(this.keys.length, part));
+    await rest();
     this.#waiting = [];
   }
 
-  #joined(): Uint8Array {
+  async #joined(): Promise<Uint8Array> {
     this.#solver.reset();
     const whole = this.#solver.addRepository("whole");
-    for (const part of this.#waiting) whole.loadPart(part);
+    for (const part of this.#waiting) {
+      whole.loadPart(part);
+      await rest();
+    }
     return whole.write("solving");
   }
 }
