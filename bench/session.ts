@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { openViewer, relayWire, tcpWire, type Viewer } from "../test/acceptance/support/rfb.ts";
+import { openViewer, relayWire, tcpWire, wireTo, type Viewer } from "../test/acceptance/support/rfb.ts";
 import type { BuiltImage } from "./place.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -48,6 +48,9 @@ export const sitAtRelay = ({ url }: Session) => sit(() => relayWire(`${url.repla
 
 export const sitAtTcp = ({ server: { vnc } }: Pick<Session, "server">) =>
   sit(() => tcpWire(vnc.host, Number(vnc.port)), vnc.password);
+
+/** At a QEMU's unix socket, which asks for no password. */
+export const sitAtSocket = (path: string) => sit(() => wireTo({ path }));
 
 /** Connects repeatedly until a VNC server answers. */
 function sit(dial: () => Promise<Wire>, password?: string): Promise<Seat> {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { globSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDrives } from "../builder-agent/src/testdrive/disk.ts";
+import { vncSocket } from "../builder-agent/src/testdrive/qemu.ts";
 import { makeSessionDir } from "../builder-agent/src/testdrive/session-dir.ts";
 import { verdict, type Figure } from "./figure.ts";
 import { measureBoot } from "./testdrive-boot.ts";
@@ -12,7 +13,7 @@ import {
   postTestdrive,
   qemuCommand,
   sitAtRelay,
-  sitAtTcp,
+  sitAtSocket,
   stopSession,
   untilPicture,
   type Session,
@@ -82,7 +83,8 @@ async function driveBare({ image, folder, session, command }: Bare): Promise<num
   const qemu = spawn(command.program, command.args, { cwd: dir.path, stdio: ["ignore", "ignore", "inherit"] });
   const gone = once(qemu, "exit");
   try {
-    const { viewer } = await sitAtTcp(session);
+    // Its TCP port is not the session's: behind walls, QEMU has a loopback of its own.
+    const { viewer } = await sitAtSocket(dir.socket(vncSocket));
     await untilPicture(viewer);
     viewer.close();
     return (performance.now() - startedAt) / 1000;

@@ -1,5 +1,5 @@
 import { createCipheriv, createHash } from "node:crypto";
-import { connect } from "node:net";
+import { connect, type NetConnectOpts } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 
@@ -117,8 +117,11 @@ function countColours(raw: Buffer, colours: Set<number>): void {
 }
 
 /** RFB over TCP, like any VNC client. */
-export function tcpWire(host: string, port: number): Promise<Wire> {
-  const socket = connect(port, host);
+export const tcpWire = (host: string, port: number): Promise<Wire> => wireTo({ host, port });
+
+/** RFB over TCP, or over QEMU's unix socket. */
+export function wireTo(server: NetConnectOpts): Promise<Wire> {
+  const socket = connect(server);
   const reader = byteReader();
   socket.on("data", reader.push);
   const closed = new Promise<void>((resolve) => {
