@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { openLines } from "./lines.ts";
 
@@ -111,6 +111,20 @@ export async function processesWhere(isWanted: (pid: number) => Promise<boolean>
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
   const found = await Promise.all(pids.map(async (pid) => ((await isWanted(pid)) ? [pid] : [])));
   return found.flat();
+}
+
+const msPerTick = 10; // USER_HZ of Linux is 100
+
+/** The processor time that a process has used, in milliseconds. Undefined: it has ended. */
+export async function processorMs(pid: number): Promise<number | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => undefined);
+  // proc(5): utime and stime are fields 14 and 15; the state, after the name in parentheses, is field 3.
+  const [user, system] =
+    stat
+      ?.slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(11, 13) ?? [];
+  return user === undefined ? undefined : (Number(user) + Number(system)) * msPerTick;
 }
 
 /** Does nothing if the process has ended. @param pid a negative number kills a process group */

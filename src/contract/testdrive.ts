@@ -55,6 +55,7 @@ export const sessionLeaseMs = 30_000;
 
 /** Agent → Worker on the control socket. */
 export const TestdriveReport = z.discriminatedUnion("type", [
+  /** What the agent does for the session. After "ready": what happened to the machine. */
   z.object({ type: z.literal("preparing"), message: z.string().max(200) }),
   z.object({ type: z.literal("ready") }),
   /** The current number of clients at the TCP address (QMP's VNC_INITIALIZED and VNC_DISCONNECTED). */

@@ -64,6 +64,12 @@ describe("advance", () => {
       { status: "preparing", message: "Fetching", agentHeardAt: 7 },
     ],
     [
+      "shows what has happened to the running machine",
+      running,
+      { type: "prepares", message: "It was started again.", at: 7 },
+      { ...heard(running, 7), message: "It was started again." },
+    ],
+    [
       "starts both clocks at ready",
       preparing,
       { type: "ready", sessionMs: 100, at: 7 },

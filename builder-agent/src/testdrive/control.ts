@@ -43,6 +43,11 @@ export class Control {
     this.#send(report);
   }
 
+  /** Tells the session's owner something. It is lost if there is no socket. */
+  say(message: string): void {
+    this.#send({ type: "preparing", message });
+  }
+
   /** Reports the end, if there is a socket, and closes it. */
   async finish(reason: string): Promise<void> {
     this.#end();

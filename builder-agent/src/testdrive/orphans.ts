@@ -12,17 +12,20 @@ import { sessionsDir } from "./session-dir.ts";
  */
 export async function killOrphans(stateDir: string): Promise<void> {
   const dir = sessionsDir(stateDir);
-  const orphans = await processesWhere((pid) => isQemuBelow(pid, dir));
+  const orphans = await qemusBelow(dir);
   for (const pid of orphans) killProcess(pid);
   await Promise.all(orphans.map(untilGone));
   await rm(dir, { recursive: true, force: true });
   await rm(modifiedDir(stateDir), { recursive: true, force: true });
 }
 
+/** The QEMU processes that work in this directory or below. */
+export const qemusBelow = (dir: string): Promise<number[]> => processesWhere((pid) => isQemuBelow(pid, dir));
+
 async function isQemuBelow(pid: number, dir: string): Promise<boolean> {
   // If the directory was deleted, the link ends with " (deleted)".
   const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => "");
-  if (!cwd.startsWith(`${dir}/`)) return false;
+  if (!`${cwd}/`.startsWith(`${dir}/`)) return false;
   const [program = ""] = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0");
   return basename(program) === qemuProgram;
 }

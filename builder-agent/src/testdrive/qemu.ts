@@ -3,10 +3,12 @@ import { rm, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { endOf, hasSucceeded, killGroup, type Exit } from "../process.ts";
+import { endOf, hasSucceeded, killGroup, processorMs, type Exit } from "../process.ts";
 import { diskFailureOf } from "./qmp-events.ts";
 import { forwardedPort, clientsPort, clientsSocket, webSocket } from "./guest-network.ts";
+import { watchKernelStart, type KernelStart } from "./kernel-start.ts";
 import { machineArguments, type Machine } from "./machine.ts";
+import { qemusBelow } from "./orphans.ts";
 import { openQmp, type Qmp, type QmpEvent } from "./qmp.ts";
 import { rightsOfSession } from "./rights.ts";
 import { keepSerialLog } from "./serial-log.ts";
@@ -40,9 +42,13 @@ export interface QemuStart {
   signal: AbortSignal;
   /** The state to start from. The machine is then paused until "cont". */
   saved?: SavedState;
+  /** Called when the machine was restarted because its kernel was stuck (kernel-start.ts). */
+  onRestart?: () => void;
   /** Uses only idle processor time. */
   isIdle?: boolean;
   startTimeoutMs?: number;
+  /** Shorter in tests. */
+  kernelLimits?: KernelStart["limits"];
 }
 
 export interface SavedState {
@@ -78,10 +84,7 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   const given = new AbortController();
   let qmp: Qmp | undefined;
   let web: Door | null = null;
-  const kill = async () => {
-    await end(child, exited, qmp);
-    await logged;
-  };
+  const kill = () => end(child, exited, qmp).then(() => logged);
   try {
     const inTime = AbortSignal.any([signal, given.signal, AbortSignal.timeout(startTimeoutMs)]);
     const gone = exited.then((exit) => {
@@ -96,6 +99,7 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   } finally {
     await rm(dir.file(passwordFile), { force: true });
   }
+  if (machine.accel === "tcg" && !saved) watchStart(qmp, dir, start);
   return {
     pid: child.pid ?? 0,
     web,
@@ -104,6 +108,16 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
     execute: qmp.execute,
     [Symbol.asyncDispose]: kill,
   };
+}
+
+function watchStart({ execute }: Qmp, dir: SessionDir, start: QemuStart): void {
+  const { signal, onRestart = () => {}, kernelLimits = {} } = start;
+  const usedMs = async () => {
+    const [pid] = await qemusBelow(dir.path);
+    return pid === undefined ? undefined : await processorMs(pid);
+  };
+  // Rejects when the machine ends.
+  watchKernelStart({ execute, usedMs, onRestart, signal, limits: kernelLimits }).catch(() => {});
 }
 
 async function webDoor({ enclosed }: Machine, dir: SessionDir, qmp: Qmp): Promise<Door> {

@@ -144,7 +144,11 @@ async function host(session: Session): Promise<string> {
   };
   const early = enclosed ? [] : ((await reserved?.handOver()) ?? []);
   await using files = await SessionFiles.open({ claim, overlay: dir.file(overlayName), image, ...parts });
-  const start = { onEvent: countTcpViewers(control), signal };
+  const onRestart = () => {
+    parts.log("testdrive restarted", { reason: "its kernel was stuck" });
+    control.say("The machine did not start, because this host is busy. It was started again.");
+  };
+  const start = { onEvent: countTcpViewers(control), signal, onRestart };
   await using qemu = await parts.snapshots.start({ claim, image, machine, dir, start });
   if (qemu.clients) reserved?.passOn(qemu.clients);
   for (const client of early) if (reserved) void joinEarly(client, reserved);

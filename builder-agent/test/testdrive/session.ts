@@ -83,11 +83,14 @@ export async function startSession(options: SessionOptions = {}) {
   });
   const { api } = service;
   const endedDisks = new EndedDisks({ stateDir, keptMinutes, keptGb: 1 });
-  const ended = runTestdrive(claim, reserved, { api, config, cache, endedDisks, snapshots, signal, log: silent });
+  const logged: string[] = [];
+  const log = (event: string) => void logged.push(event);
+  const ended = runTestdrive(claim, reserved, { api, config, cache, endedDisks, snapshots, signal, log });
   const path = join(stateDir, "testdrives", String(testdriveId));
   return {
     service,
     stopping,
+    logged,
     ended,
     reserved,
     stateDir,

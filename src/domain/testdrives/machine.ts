@@ -26,7 +26,15 @@ interface Viewers {
 export type TestdriveState =
   | { status: "waiting"; claimBy: number }
   | { status: "preparing"; agentHeardAt: number; readyBy: number; message: string; viewers: Viewers }
-  | { status: "running"; agentHeardAt: number; endsAt: number; viewers: Viewers; emptySince: number | null }
+  | {
+      status: "running";
+      agentHeardAt: number;
+      endsAt: number;
+      viewers: Viewers;
+      emptySince: number | null;
+      /** What has happened to the machine since it started. */
+      message?: string;
+    }
   | { status: "ended"; cause: EndCause; reason: string; endedAt: number };
 type LiveState = Extract<TestdriveState, { status: "preparing" | "running" }>;
 
@@ -107,7 +115,7 @@ function advanceLive(state: LiveState, event: TestdriveEvent): TestdriveState {
     case "heard":
       return { ...state, agentHeardAt: event.at };
     case "prepares":
-      return { ...state, agentHeardAt: event.at, ...(state.status === "preparing" && { message: event.message }) };
+      return { ...state, agentHeardAt: event.at, message: event.message };
     case "ready":
       return becomeReady(state, event);
     case "viewers":

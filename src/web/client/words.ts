@@ -11,13 +11,16 @@ export interface Words {
 
 export function wordsFor(status: TestdriveStatus | undefined, console: ConsoleState): Words {
   if (status?.state === "ended") return { text: `Ended: ${status.message}`, tone: "ended" };
-  if (console === "connected") return { text: "Connected", tone: "good" };
+  if (console === "connected") return { text: connected(status), tone: "good" };
   if (status?.state === "preparing")
     return { text: `Preparing: ${status.message || "a builder accepted it"} …`, tone: "busy" };
   if (status?.state === "waiting") return { text: "Waiting for a builder …", tone: "busy" };
   if (console === "lost") return { text: "Connection lost. Trying again …", tone: "bad" };
   return { text: "Connecting …", tone: "busy" };
 }
+
+const connected = (status: TestdriveStatus | undefined): string =>
+  status?.state === "running" && status.message !== "" ? `Connected. ${status.message}` : "Connected";
 
 /** `59:07`, or `1:02:03` above an hour. */
 export function clock(seconds: number): string {

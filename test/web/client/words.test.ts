@@ -16,6 +16,7 @@ describe("wordsFor", () => {
     [status("preparing", "Fetching the image"), "connecting", "Preparing: Fetching the image …"],
     [status("running"), "connecting", "Connecting …"],
     [status("running"), "connected", "Connected"],
+    [status("running", "It was started again."), "connected", "Connected. It was started again."],
     [status("running"), "lost", "Connection lost. Trying again …"],
     [status("ended", "You stopped it."), "lost", "Ended: You stopped it."],
   ])("for %o with a screen %s shows: %s", (session, screen, text) => {

@@ -1,7 +1,7 @@
 /** The state of a session that its page shows. The page's script reads it as JSON. */
 export interface TestdriveStatus {
   state: "waiting" | "preparing" | "running" | "ended";
-  /** Why it ended, or what is being prepared. */
+  /** Why it ended, what is being prepared, or what has happened to the running machine. */
   message: string;
   /** Until the session's time limit; null before it runs. */
   secondsLeft: number | null;

@@ -93,7 +93,7 @@ function statusOf(look: TestdriveLook | undefined, at: number): TestdriveStatus 
       return { state: "preparing", message: state.message, secondsLeft: null, viewers: total(state.viewers) };
     case "running": {
       const secondsLeft = Math.max(0, Math.ceil((state.endsAt - at) / 1000));
-      return { state: "running", message: "", secondsLeft, viewers: total(state.viewers) };
+      return { state: "running", message: state.message ?? "", secondsLeft, viewers: total(state.viewers) };
     }
     case "ended":
       return { state: "ended", message: state.reason, secondsLeft: 0, viewers: 0 };
