@@ -4,9 +4,12 @@ import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import type { ImageType } from "../../../builder-agent/src/contract.ts";
 import { makeDrives } from "../../../builder-agent/src/testdrive/disk.ts";
+import { serialLogName, startQemu } from "../../../builder-agent/src/testdrive/qemu.ts";
 import { makeSessionDir } from "../../../builder-agent/src/testdrive/session-dir.ts";
-import { driveOf, serialOf } from "./boot.ts";
+import { getWalls } from "../../../builder-agent/src/testdrive/walls.ts";
+import { driveOf, longestBootSeconds, serialOf } from "./boot.ts";
 import { serveFiles } from "./local-build.ts";
+import { until } from "./service.ts";
 
 // Downloads of each type: what they contain, and how to start them. The same for every way of building.
 
@@ -106,7 +109,24 @@ export async function serialOfNetworkTree({ folder }: Downloaded): Promise<strin
 /** What a testdrive's machine prints: the medium writes the appliance to a blank disk, which then boots on its own. */
 export async function serialOfInstallation({ file }: Downloaded): Promise<string> {
   await using session = await makeSessionDir(dirname(file), 1);
-  const held = { path: file, format: "iso", release: () => {}, [Symbol.dispose]: () => {} } as const;
-  const drives = await makeDrives({ image: held, imageType: "oemiso" }, session, new AbortController().signal);
-  return await serialOf(drives, login, { cwd: session.path });
+  const { signal } = new AbortController();
+  const image = { path: file, format: "iso", release: () => {}, [Symbol.dispose]: () => {} } as const;
+  const drives = await makeDrives({ image, imageType: "oemiso" }, session, signal);
+  const { enclosed } = await getWalls();
+  const usual = {
+    testdriveId: 1,
+    accel: "tcg",
+    memoryMb: 512,
+    hasNetwork: false,
+    diskBytes: 2 ** 34,
+    vnc: null,
+  } as const;
+  const machine = { ...usual, drives, image: file, enclosed };
+  // The medium's kernel says nothing, so only startQemu notices when it is stuck.
+  await using qemu = await startQemu(machine, session, { onEvent: () => {}, signal });
+  let isOver = false;
+  void qemu.ended.then(() => (isOver = true));
+  const printed = () => readFileSync(session.file(serialLogName), "latin1").replaceAll("\r", "");
+  await until("the installed system asks for a login", longestBootSeconds, () => isOver || login.test(printed()));
+  return printed();
 }
