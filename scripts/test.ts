@@ -2,22 +2,28 @@
 import { existsSync } from "node:fs";
 import { assetsFolder, bundleWorker } from "./launch/bundle.ts";
 import { Complaint } from "./launch/complaint.ts";
+import { projectRoot } from "./launch/project.ts";
 import { projectOf, reachedSince } from "./test/changed.ts";
+import { digestsNow } from "./test/guest-record.ts";
 import { storedInMemory } from "./test/memory.ts";
 import { prepareForTests, type TestEnvironments } from "./test/prepare.ts";
 import { add, nothing, summary, type Tally } from "./test/tally.ts";
-import { runVitest, type Show } from "./test/vitest.ts";
+import { runGuests } from "./test/run-guests.ts";
+import { runVitest, type Run, type Show } from "./test/vitest.ts";
 
 /** Longer than the time limits of a test and a hook together. */
 const quietSeconds = { worker: 700, node: 1600, acceptance: 1900, guests: 4700 };
 type Project = keyof typeof quietSeconds;
 
 const [mode, ...rest] = process.argv.slice(2);
-const runs = { "--fast": fastTests, "--changed": changedTests };
+const runs = {
+  "--fast": fastTests,
+  "--changed": changedTests,
+  "--all": (args: string[]) => allTests(args, { isAll: true }),
+};
 
 try {
-  const tally =
-    mode === "--fast" || mode === "--changed" ? await runs[mode](rest) : await allTests(process.argv.slice(2));
+  const tally = await (isMode(mode) ? runs[mode](rest) : allTests(process.argv.slice(2), { isAll: false }));
   if (tally.failures.length > 0) process.exitCode = 1;
   console.log(summary(tally));
 } catch (error) {
@@ -26,18 +32,30 @@ try {
   process.exitCode = 1;
 }
 
-async function allTests(args: string[]): Promise<Tally> {
-  const run = await prepared({ isFast: false }, args);
+function isMode(word: string | undefined): word is keyof typeof runs {
+  return word !== undefined && word in runs;
+}
+
+async function allTests(args: string[], { isAll }: { isAll: boolean }): Promise<Tally> {
+  const environments = await prepareForTests({ isFast: false });
+  const run = runner(environments, args);
   // Builds in emulated machines take minutes of processor time, and their tests have no deadline. They run in parallel with the others.
-  const guests = run("guests", "when it ends");
-  const worker = run("worker", "when it ends");
+  const guests = environments.withSample.then((given) =>
+    runGuests({
+      root: projectRoot,
+      digestsNow: () => digestsNow(projectRoot, given["KILN_SAMPLE_DISTRIBUTION"]),
+      isAll,
+      run: (more, onEvent) => run("guests", { show: "when it ends", more, onEvent }),
+    }),
+  );
+  const worker = run("worker", { show: "when it ends" });
   // The service's tests wait for builds most of the time, so they leave the Worker's tests a processor.
   const others = add(await run("node"), await run("acceptance"));
   return expectTests([await worker, await guests].reduce(add, others));
 }
 
 async function fastTests(args: string[]): Promise<Tally> {
-  return expectTests(await workerAndNode(await prepared({ isFast: true }, args)));
+  return expectTests(await workerAndNode(runner(await prepareForTests({ isFast: true }), args)));
 }
 
 /** `npm run test:changed -- [COMMIT]`: see docs/operations.md. */
@@ -54,18 +72,20 @@ async function changedTests([commit]: string[]): Promise<Tally> {
   return add(worker, node);
 }
 
-async function prepared(kind: { isFast: boolean }, args: string[]) {
-  return runner(await prepareForTests(kind), args);
+type RunProject = (project: Project, options?: Options) => Promise<Tally>;
+interface Options extends Pick<Run, "onEvent"> {
+  show?: Show;
+  /** Added to the environment. */
+  more?: Record<string, string>;
 }
-
-type RunProject = (project: Project, show?: Show) => Promise<Tally>;
 
 /** The Worker's tests need no packages, so they do not wait for them. */
 function runner({ env, withSample }: TestEnvironments, args: string[]): RunProject {
-  return async (project, show = "immediately") => {
-    const given = project === "worker" ? storedInMemory(env) : await withSample;
+  return async (project, { show = "immediately", more, ...rest } = {}) => {
+    const given = project === "worker" ? storedInMemory(env) : { ...(await withSample), ...more };
     const isInBackground = project === "guests";
-    return await runVitest(project, { args, env: given, show, isInBackground, quietSeconds: quietSeconds[project] });
+    const quiet = quietSeconds[project];
+    return await runVitest(project, { args, env: given, show, isInBackground, quietSeconds: quiet, ...rest });
   };
 }
 

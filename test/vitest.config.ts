@@ -2,13 +2,10 @@ import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import type { Vite } from "vitest/node";
+import { guestTests, notRun } from "../scripts/test/guests.ts";
 import LongestFirst from "./longest-first.ts";
 
 const root = new URL("..", import.meta.url).pathname;
-
-// Builds in disposable guests, and those of Debian, take minutes and have no deadlines, so scripts/test.ts runs them in parallel
-// with all other tests.
-const guests = ["test/acceptance/guest-*.test.ts", "test/acceptance/debian-image.test.ts"];
 
 // The launcher generates these for a real service; for tests they need not be secret.
 const secrets = {
@@ -114,7 +111,7 @@ export default defineConfig({
         test: {
           name: "acceptance",
           include: ["test/acceptance/**/*.test.ts"],
-          exclude: guests,
+          exclude: guestTests,
           globalSetup: ["test/acceptance/support/shared-services.ts"],
           // Real builds: while one file waits, another can use the processor.
           maxWorkers: 2,
@@ -126,7 +123,8 @@ export default defineConfig({
         root,
         test: {
           name: "guests",
-          include: guests,
+          include: guestTests,
+          exclude: (process.env[notRun] ?? "").split(",").filter(Boolean),
           // Whole builds in emulated machines: each uses a processor for minutes.
           maxWorkers: 2,
           testTimeout: 4_000_000,

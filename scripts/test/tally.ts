@@ -1,18 +1,21 @@
 import type { TestEvent } from "./event.ts";
 
-/** The result of a run: the number of passed tests, and a line for each failure. */
-export type Tally = { passed: number; failures: readonly string[] };
+/** The result of a run: the number of passed tests, a line for each failure, and the number of tests that need not run. */
+export type Tally = { passed: number; failures: readonly string[]; skipped?: number };
 
 export const nothing: Tally = { passed: 0, failures: [] };
 
-export const add = (a: Tally, b: Tally): Tally => ({
-  passed: a.passed + b.passed,
-  failures: [...a.failures, ...b.failures],
-});
+export function add(a: Tally, b: Tally): Tally {
+  const skipped = (a.skipped ?? 0) + (b.skipped ?? 0);
+  const failures = [...a.failures, ...b.failures];
+  return { passed: a.passed + b.passed, failures, ...(skipped > 0 && { skipped }) };
+}
 
 /** The end of a run: the failures again, because their output may be far above, then one line in a fixed form. */
-export const summary = ({ passed, failures }: Tally): string =>
-  [...failures.map((failure) => `failed: ${failure}`), `${passed} passed, ${failures.length} failed`].join("\n");
+export function summary({ passed, failures, skipped }: Tally): string {
+  const last = `${passed} passed, ${failures.length} failed${skipped === undefined ? "" : `, ${skipped} skipped`}`;
+  return [...failures.map((failure) => `failed: ${failure}`), last].join("\n");
+}
 
 /** The progress of a run, from its events. */
 export class Progress {

@@ -17,6 +17,7 @@ export interface Run {
   isInBackground: boolean;
   /** A run in which no test begins or ends for this long is killed. Longer than any test or hook may take. */
   quietSeconds: number;
+  onEvent?: (event: TestEvent) => void;
 }
 
 /** The same, before the first file begins. */
@@ -25,7 +26,7 @@ const startSeconds = 180;
 /** Runs one vitest project, shows its output and counts the results. */
 export async function runVitest(
   project: string,
-  { args, env, show, isInBackground, quietSeconds, config }: Run,
+  { args, env, show, isInBackground, quietSeconds, config, onEvent }: Run,
 ): Promise<Tally> {
   const output = show === "immediately" ? "inherit" : "pipe";
   const child = spawn(node, [...command(project, config), ...args], {
@@ -41,7 +42,7 @@ export async function runVitest(
   const words: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => words.push(chunk));
   try {
-    return await tallyOf(child, quietSeconds);
+    return await tallyOf(child, quietSeconds, onEvent);
   } finally {
     process.stdout.write(Buffer.concat(words));
   }
@@ -57,7 +58,7 @@ function yieldProcessors(pid: number): void {
   if (existsSync(session)) writeFileSync(session, String(backgroundPriority));
 }
 
-function tallyOf(child: ChildProcess, quietSeconds: number): Promise<Tally> {
+function tallyOf(child: ChildProcess, quietSeconds: number, onEvent: Run["onEvent"] = () => {}): Promise<Tally> {
   const progress = new Progress();
   let hung: Tally | undefined;
   return new Promise((resolve, reject) => {
@@ -69,6 +70,7 @@ function tallyOf(child: ChildProcess, quietSeconds: number): Promise<Tally> {
     let quiet = wait(startSeconds);
     child.on("message", (event: TestEvent) => {
       progress.note(event);
+      onEvent(event);
       clearTimeout(quiet);
       quiet = wait(quietSeconds);
     });

@@ -26,7 +26,7 @@ import {
 import { expectShape, login, serialOfNetworkTree, type Downloaded } from "./support/image-types.ts";
 import { sampleDistribution, serveDistribution } from "./support/local-build.ts";
 import { resolvedTiny } from "./support/resolved-tiny.ts";
-import { until } from "./support/service.ts";
+import { until } from "./support/until.ts";
 import { diskSizeMb, expectVolumes, lvm, volumesRoot } from "./support/volumes.ts";
 
 // A whole agent, KIWI in a guest without hardware virtualisation, and a build script that has taken over the guest. The image

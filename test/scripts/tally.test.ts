@@ -69,4 +69,9 @@ describe("summary", () => {
       "failed: a.test.ts: divides: Error: by zero\n7 passed, 1 failed",
     );
   });
+
+  it("ends with the number of tests that need not run, if there are any", () => {
+    const all = add(add({ passed: 3, failures: [], skipped: 13 }, nothing), { passed: 1, failures: [], skipped: 6 });
+    expect(summary(all)).toBe("4 passed, 0 failed, 19 skipped");
+  });
 });

@@ -9,7 +9,7 @@ import { makeSessionDir } from "../../../builder-agent/src/testdrive/session-dir
 import { getWalls } from "../../../builder-agent/src/testdrive/walls.ts";
 import { driveOf, longestBootSeconds, serialOf } from "./boot.ts";
 import { serveFiles } from "./local-build.ts";
-import { until } from "./service.ts";
+import { until } from "./until.ts";
 
 // Downloads of each type: what they contain, and how to start them. The same for every way of building.
 

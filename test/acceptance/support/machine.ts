@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { accelArguments } from "../../../builder-agent/src/testdrive/machine.ts";
 import { qemuProgram } from "../../../builder-agent/src/testdrive/walls.ts";
-import { until } from "./service.ts";
+import { until } from "./until.ts";
 
 /** An emulated machine with a screen and a serial line. */
 export interface Machine extends AsyncDisposable {

@@ -4,7 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "./until.ts";
+
+export { until } from "./until.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
 
@@ -74,17 +76,6 @@ export const runningService = (stateDir: string): { stateDir: string; ready: Rea
 });
 
 const readyFile = (stateDir: string): string => join(stateDir, "ready.json");
-
-/** Polls every 200 ms; on failure, says what it waited for. */
-export async function until<T>(what: string, seconds: number, probe: () => T | Promise<T>): Promise<NonNullable<T>> {
-  const endsAt = Date.now() + seconds * 1000;
-  for (;;) {
-    const found = await probe();
-    if (found) return found;
-    if (Date.now() > endsAt) throw new Error(`after ${seconds} s, this is not true: ${what}`);
-    await sleep(200);
-  }
-}
 
 function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();

@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { installedPackages } from "../../builder-agent/src/guest/host-packages.ts";
+import { rootSources } from "../../builder-agent/src/guest/builder-root.ts";
+import { packagesFor, purposes } from "../launch/host-packages.ts";
+import { closureOf, type KnownFiles } from "./closure.ts";
+
+/** What decides a guest test, besides the files of the checkout. */
+export type HostFacts = readonly string[];
+
+/** Every npm package decides which code runs. */
+const always = ["package-lock.json"];
+/** What else decides if one of these files is reached. */
+const further = [
+  // A whole service, with what it is bundled from and what it loads by names of its own.
+  { from: "scripts/start.mjs", needs: ["src", "migrations", "templates", "sample-distribution", "wrangler.toml"] },
+  // The solver in WebAssembly is not in git.
+  { from: "src/solver/native/kiln.h", needs: ["scripts/solver"] },
+];
+
+/**
+ * A SHA-256 over everything that decides what a guest test builds and boots: the test and all files that it reaches, and the facts
+ * about the host. It is the same in another clone, on another host with the same packages.
+ */
+export function guestDigest(
+  test: string,
+  { root, known, facts }: { root: string; known: KnownFiles; facts: HostFacts },
+): string {
+  const starts = [test, ...always];
+  const reached = closureOf(root, starts, known);
+  const needs = further.flatMap(({ from, needs }) => (reached.includes(from) ? needs : []));
+  const files = closureOf(root, [...starts, ...needs], known);
+  const hash = createHash("sha256").update(JSON.stringify(facts));
+  for (const file of files) {
+    // Notes for readers decide nothing.
+    if (file.endsWith(".md") || !existsSync(join(root, file))) continue;
+    const content = readFileSync(join(root, file));
+    hash.update(`\0${file}\0${content.length}\0`).update(content);
+  }
+  return hash.digest("hex");
+}
+
+/** The files that git knows, and those that it would add. */
+export const knownFiles = (root: string): KnownFiles =>
+  execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root, encoding: "utf8" })
+    .split("\0")
+    .filter(Boolean);
+
+/** Debian's meta package of the guests' kernel. A new kernel gives it a new version. */
+const guestKernel = "linux-image-cloud-amd64";
+
+/** Boots disks by UEFI. Of the packages that only tests need, e.g. a browser, guest tests use no other. */
+const firmware = "ovmf";
+
+/**
+ * The versions of all packages that builds and emulators use, of the kernel that guests boot, and of the packages of Tiny Linux. The
+ * host's own kernel is left out: guests do not run it.
+ */
+export function hostFacts(sampleDistribution: string): HostFacts {
+  const installed = installedPackages();
+  const tools = packagesFor(purposes.filter((one) => one !== "tests")).map(({ debian }) => debian);
+  const names = new Set([...tools, firmware, ...rootSources().packages.map(({ name }) => name)]);
+  const versions = [...names].toSorted().map((name) => `${name} ${installed.get(name)?.version ?? "is missing"}`);
+  const kernel = execFileSync("apt-cache", ["show", "--no-all-versions", guestKernel], { encoding: "utf8" });
+  return [
+    ...versions,
+    `guests' kernel ${/^Version: (.*)$/m.exec(kernel)?.[1] ?? "unknown"}`,
+    `Tiny Linux ${readFileSync(join(sampleDistribution, "inputs-hash"), "utf8").trim()}`,
+  ];
+}
