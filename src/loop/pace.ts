@@ -3,6 +3,7 @@
  * through the loop ten to twenty times: work in short slices is not enough, it must also wait until whole requests are answered.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { scheduler } from "node:timers/promises";
 
 /** The longest time that work keeps the loop, if it calls `rest` often enough. */
 const sliceMs = 5;
