@@ -14,12 +14,16 @@ export async function whileRenewed<T>(
   work: () => Promise<T>,
   leaseMs = requestMs,
 ): Promise<T> {
+  let renewed: Promise<unknown> = Promise.resolve();
   const renewal = setInterval(() => {
-    renew(leaseEnd(Date.now(), leaseMs)).catch((error: unknown) => logFailure("could not renew a lease", error));
+    renewed = renew(leaseEnd(Date.now(), leaseMs)).catch((error: unknown) =>
+      logFailure("could not renew a lease", error),
+    );
   }, leaseMs / 3);
   try {
     return await work();
   } finally {
     clearInterval(renewal);
+    await renewed; // otherwise it could arrive after the lease was given back
   }
 }

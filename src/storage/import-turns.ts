@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, lt, lte, or, sql, type SQL } from "drizzle-orm";
 import { fromJson, type Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { importTurns } from "./schema.ts";
@@ -62,34 +62,62 @@ export async function beginTry(
   return begun ?? ((await db.query.importTurns.findFirst({ where: same })) && "busy");
 }
 
-export const renewTry = (db: Database, repositoryId: number, leaseEndsAt: Date) =>
-  db
+/**
+ * A consumer's lease on a turn. It is known by its end, because another consumer's ends later: several ends, if it is not known which
+ * renewal has arrived.
+ */
+export interface ImportLease {
+  repositoryId: number;
+  ends: readonly Date[];
+}
+
+const isHeld = ({ repositoryId, ends }: ImportLease) =>
+  and(eq(importTurns.repositoryId, repositoryId), inArray(importTurns.leaseEndsAt, [...ends]));
+
+/** False: the consumer has lost its lease. */
+export async function renewTry(db: Database, lease: ImportLease, leaseEndsAt: Date): Promise<boolean> {
+  const renewed = await db
     .update(importTurns)
     .set({ leaseEndsAt })
-    .where(and(eq(importTurns.repositoryId, repositoryId), isNotNull(importTurns.leaseEndsAt)));
+    .where(isHeld(lease))
+    .returning({ id: importTurns.repositoryId });
+  return renewed.length > 0;
+}
 
 /** The try failed. Its message comes again, so the turn stays. */
-export const endTry = (db: Database, repositoryId: number) =>
-  db.update(importTurns).set({ leaseEndsAt: null }).where(eq(importTurns.repositoryId, repositoryId));
+export const endTry = (db: Database, lease: ImportLease) =>
+  db.update(importTurns).set({ leaseEndsAt: null }).where(isHeld(lease));
 
-/** Ends the turn of an import that began at that moment. If it was requested again since, it goes to the end of the queue. */
-export async function endTurn(db: Database, repositoryId: number, begunAt: Date): Promise<void> {
-  const same = eq(importTurns.repositoryId, repositoryId);
+/**
+ * Ends the turn of an import that began at that moment, unless the consumer has lost its lease. If it was requested again since, it
+ * goes to the end of the queue.
+ */
+export async function endTurn(db: Database, lease: ImportLease, begunAt: Date): Promise<void> {
+  await endTurnWhere(db, isHeld(lease), begunAt);
+}
+
+/** The same for a turn that no consumer holds any more. */
+export async function endLostTurn(db: Database, repositoryId: number, now: Date): Promise<void> {
+  const isFree = or(isNull(importTurns.leaseEndsAt), lte(importTurns.leaseEndsAt, now));
+  await endTurnWhere(db, and(eq(importTurns.repositoryId, repositoryId), isFree), now);
+}
+
+async function endTurnWhere(db: Database, isTurn: SQL | undefined, begunAt: Date): Promise<void> {
   await db.batch([
-    db.delete(importTurns).where(and(same, lte(importTurns.askedAt, begunAt))),
+    db.delete(importTurns).where(and(isTurn, lte(importTurns.askedAt, begunAt))),
     db
       .update(importTurns)
       .set({ patience: "quick", ...waiting, tries: 0 })
-      .where(same),
+      .where(isTurn),
   ]);
 }
 
 /** Moves an import to the other queue of its account. */
-export const moveToPatient = (db: Database, repositoryId: number) =>
+export const moveToPatient = (db: Database, lease: ImportLease) =>
   db
     .update(importTurns)
     .set({ patience: "patient", ...waiting, tries: 0 })
-    .where(eq(importTurns.repositoryId, repositoryId));
+    .where(isHeld(lease));
 
 /** Makes an import wait again: its message was not sent. */
 export const giveTurnBack = (db: Database, repositoryId: number) =>

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { importInTurn, requestImports, resumeImports } from "#domain/repositories/turns";
 import { sweep } from "#queues/sweep";
 import { openDatabase } from "#storage/db";
+import { beginTry, endLostTurn, endTry, endTurn, moveToPatient, renewTry } from "#storage/import-turns";
 import { addRepository, findRepository } from "#storage/repositories";
 import { signedIn } from "../support/client.ts";
 import { heldMirror } from "../support/held-mirror.ts";
@@ -140,6 +141,25 @@ describe("imports", () => {
     vi.clearAllTimers();
     await resumeImports({ env: envWithQueues(), db }, killedAt + 61_000);
     expect(sent.quick).toEqual([id, id]);
+  });
+
+  it("whose consumer has lost its lease neither renew nor end another's", async () => {
+    const [id = 0] = await repositoriesOf(1);
+    await requestImports({ env: envWithQueues(), db }, [id]);
+    const now = new Date();
+    const [later, latest] = [new Date(now.getTime() + 60_000), new Date(now.getTime() + 120_000)];
+    await beginTry(db, id, { now, leaseEndsAt: later });
+    await beginTry(db, id, { now: later, leaseEndsAt: latest });
+    const lost = { repositoryId: id, ends: [later] };
+
+    expect(await renewTry(db, lost, new Date(latest.getTime() + 1))).toBe(false);
+    for (const end of [endTry, moveToPatient]) await end(db, lost);
+    await endTurn(db, lost, latest);
+    await endLostTurn(db, id, later);
+
+    expect(await leaseOf(id)).toBe(latest.getTime());
+    await endTurn(db, { repositoryId: id, ends: [latest] }, latest);
+    expect(await leaseOf(id)).toBe(null);
   });
 
   it("are not done twice at once if their message comes twice", async () => {

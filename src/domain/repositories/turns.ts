@@ -5,6 +5,7 @@ import { leaseEnd, whileRenewed } from "#domain/request-lease";
 import {
   askForImports,
   beginTry,
+  endLostTurn,
   endTry,
   endTurn,
   giveAllTurnsBack,
@@ -14,9 +15,11 @@ import {
   moveToPatient,
   renewTry,
   takeTurn,
+  type ImportLease,
   type ImportQueue,
 } from "#storage/import-turns";
 import { addToCounters } from "#storage/counters";
+import type { Database } from "#storage/db";
 import { findRepository, markImporting } from "#storage/repositories";
 
 /**
@@ -57,26 +60,34 @@ export async function importInTurn(
   { repositoryId, patience }: { repositoryId: number; patience: Patience },
 ): Promise<void> {
   const now = new Date();
-  const turn = await beginTry(db, repositoryId, { now, leaseEndsAt: leaseEnd(now.getTime(), leaseMs) });
+  const leaseEndsAt = leaseEnd(now.getTime(), leaseMs);
+  const turn = await beginTry(db, repositoryId, { now, leaseEndsAt });
   if (turn === "busy") return;
-  if (turn && turn.tries > maxTries) return giveUpTurn({ env, db }, repositoryId);
-  const end = await whileRenewed(
-    async (endsAt) => renewTry(db, repositoryId, endsAt),
-    () => importRepository({ env, db }, repositoryId, { patience }),
-    leaseMs,
-  ).catch(async (error: unknown) => {
-    await endTry(db, repositoryId);
+  const work = () => importRepository({ env, db }, repositoryId, { patience });
+  if (!turn) {
+    // A message without a turn is an old one: nothing waits for its end.
+    await work();
+    return;
+  }
+  const lease = { repositoryId, ends: [leaseEndsAt] };
+  if (turn.tries > maxTries) return giveUpTurn({ env, db }, repositoryId, lease);
+  const end = await whileRenewed((endsAt) => renew(db, lease, endsAt), work, leaseMs).catch(async (error: unknown) => {
+    await endTry(db, lease);
     throw error;
   });
-  // A message without a turn is an old one: nothing waits for its end.
-  if (!turn) return;
-  if (end === "too_slow") await moveToPatient(db, repositoryId);
-  else await endTurn(db, repositoryId, now);
+  if (end === "too_slow") await moveToPatient(db, lease);
+  else await endTurn(db, lease, now);
   await sendNext({ env, db }, queuesOf(turn));
 }
 
-/** Ends an import that no try could finish, and writes that to its row. */
-export async function giveUpTurn({ env, db }: Place, repositoryId: number): Promise<void> {
+/** Notes the new end before it is written, because the answer may be lost. */
+async function renew(db: Database, lease: { repositoryId: number; ends: Date[] }, endsAt: Date): Promise<void> {
+  lease.ends.push(endsAt);
+  if (await renewTry(db, lease, endsAt)) lease.ends = [endsAt];
+}
+
+/** Ends an import that no try could finish, and writes that to its row. @param lease of the consumer; absent: it has none */
+export async function giveUpTurn({ env, db }: Place, repositoryId: number, lease?: ImportLease): Promise<void> {
   await giveUpImport(
     db,
     repositoryId,
@@ -84,7 +95,8 @@ export async function giveUpTurn({ env, db }: Place, repositoryId: number): Prom
   );
   await addToCounters(db, [{ name: "imports_given_up", label: "", value: 1 }], new Date());
   const repository = await findRepository(db, repositoryId);
-  await endTurn(db, repositoryId, new Date());
+  if (lease) await endTurn(db, lease, new Date());
+  else await endLostTurn(db, repositoryId, new Date());
   if (repository) await sendNext({ env, db }, queuesOf({ accountId: repository.accountId ?? 0 }));
 }
 

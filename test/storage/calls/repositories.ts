@@ -10,6 +10,7 @@ import type { Calls } from "./calls.ts";
 import { at, ids, packageRow, repository, rpm } from "./rows.ts";
 
 const [own, it] = [ids.account, ids.repository];
+const lease = { repositoryId: it, ends: [at] };
 const contents = { url: repository.url, revision: "revision" };
 const facts = { parts: [], packageCount: 1, bytes: 1, arches: ["x86_64" as const], baseSystem: null, workMs: 1 };
 const line = { accountId: own, patience: "quick" as const };
@@ -29,10 +30,11 @@ export const ofRepositories = {
     askForImports: [[[it], at]],
     takeTurn: [[line, at]],
     beginTry: [[it, { now: at, leaseEndsAt: at }]],
-    renewTry: [[it, at]],
-    endTry: [[it]],
-    endTurn: [[it, at]],
-    moveToPatient: [[it]],
+    renewTry: [[lease, at]],
+    endTry: [[lease]],
+    endTurn: [[lease, at]],
+    endLostTurn: [[it, at]],
+    moveToPatient: [[lease]],
     giveTurnBack: [[it]],
     giveLostTurnsBack: [[{ now: at, sentBefore: at }]],
     giveAllTurnsBack: [[]],
