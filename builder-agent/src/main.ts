@@ -5,6 +5,7 @@ import { runAgent } from "./agent.ts";
 import { orRefuse, UsageRefused } from "./command-line.ts";
 import { configKeys, ConfigRefused, readConfig, type Config, type ConfigKey } from "./config.ts";
 import { isServed } from "./contract.ts";
+import { incarnationIn } from "./incarnation.ts";
 import { getCapabilities } from "./doctor/capabilities.ts";
 import { openImageCache } from "./image-cache.ts";
 import { lockStateDir } from "./lock.ts";
@@ -86,7 +87,7 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   if (config.isolation === "none") log("builds run bare on this host, as root: isolation is none");
   const { enclosed, openness } = await getWalls();
   if (!enclosed) log("testdrives run without walls: npm run doctor says what to do", { reason: openness });
-  const api = connectWorker(config);
+  const api = connectWorker(config, await incarnationIn(config.stateDir));
   // Forever: an agent may start before its Worker.
   const tries = { attempts: Infinity, baseDelayMs: 1_000, maxDelayMs: 15_000, signal };
   const hello = () =>
@@ -94,7 +95,8 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
       if (isWorthRetry(error)) log("the Worker does not answer", { reason: sentenceOf(error) });
       throw error;
     });
-  const { name, endedLeases, protocol } = await withRetry(hello, tries);
+  const { name, endedLeases, elsewhere = 0, protocol } = await withRetry(hello, tries);
+  if (elsewhere > 0) log("another host uses the token of this agent: give each its own", { leases: elsewhere });
   if (!isServed(protocol)) {
     throw new Error(
       "the service is more than one version older than this agent: upgrade it first, with npm run deploy",

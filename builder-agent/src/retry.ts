@@ -16,6 +16,8 @@ export interface Tries {
   baseDelayMs: number;
   maxDelayMs: number;
   signal: AbortSignal;
+  /** Before each attempt but the first. */
+  onRetry?: () => void;
 }
 
 /** 5 attempts with pauses of at most 0.5, 1, 2, 4 s: 7.5 s, well inside the 30 s lease. */
@@ -26,9 +28,9 @@ export const shortTries = (signal: AbortSignal): Tries => ({
   signal,
 });
 
-/** 10 attempts, at most 76 s of pauses: for failures that would cost a whole build. */
+/** 30 attempts, pauses of some three minutes: for failures that would cost a whole build. Its lease needs only heartbeats. */
 export const longTries = (signal: AbortSignal): Tries => ({
-  attempts: 10,
+  attempts: 30,
   baseDelayMs: 500,
   maxDelayMs: 15_000,
   signal,
@@ -43,6 +45,7 @@ export async function withRetry<T>(work: () => Promise<T>, tries: Tries): Promis
       if (attempt >= tries.attempts || !isWorthRetry(error)) throw error;
       // If the signal is aborted, the start of the loop throws its reason.
       await sleep(pauseMs(attempt, tries), undefined, { signal: tries.signal }).catch(() => {});
+      tries.onRetry?.();
     }
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { WebSocket } from "ws";
 import type { z } from "zod";
 import type { Config } from "./config.ts";
@@ -16,11 +17,13 @@ import {
   UploadState,
   type ArtifactName,
   type BuildClaim,
+  type BuildClaimRequest,
   type BuildFailed,
   type BuildFinished,
   type Capabilities,
   type CompleteUpload,
   type Heartbeat,
+  type Incarnation,
   type OpenUpload,
   type StoredPackage,
   type TestdriveClaim,
@@ -44,7 +47,7 @@ interface PiecePlace {
 
 /**
  * The Worker's agent API, one method per endpoint, with parsed answers. Calls are repeated (retry.ts) until `signal` is aborted. A
- * claim is not: if its answer is lost, the work is taken already.
+ * repeated claim of a build gets the same answer. That of a testdrive is not repeated: its user waits.
  */
 export interface WorkerApi extends SessionApi {
   hello(capabilities: Capabilities, signal: AbortSignal): Promise<HelloAnswer>;
@@ -84,7 +87,8 @@ export interface ArtifactApi {
   complete(file: CompleteUpload): Promise<void>;
 }
 
-export function connectWorker(config: Pick<Config, "url" | "token">): WorkerApi {
+/** @param incarnation this process; absent: it claims no work */
+export function connectWorker(config: Pick<Config, "url" | "token">, incarnation?: Incarnation): WorkerApi {
   const send: Send = (path, request) => call(config, path, request);
   const dial: Dial = (path, lease, protocol = "") =>
     new WebSocket(`${config.url.replace(/^http/, "ws")}${path}`, protocol === "" ? [] : [protocol], {
@@ -94,13 +98,14 @@ export function connectWorker(config: Pick<Config, "url" | "token">): WorkerApi 
     });
   return {
     hello: (capabilities, signal) =>
-      send("/agent/hello", { json: { capabilities, protocol: protocolVersion }, tries: shortTries(signal) }).then(
-        read(HelloAnswer),
-      ),
+      send("/agent/hello", {
+        json: { capabilities, protocol: protocolVersion, incarnation },
+        tries: shortTries(signal),
+      }).then(read(HelloAnswer)),
     openSocket: () => dial("/agent/socket"),
     credentials: (build) => headers(config.token, build),
-    ...buildCalls(send),
-    ...testdriveCalls(send, dial),
+    ...buildCalls(send, incarnation),
+    ...testdriveCalls(send, dial, incarnation),
     ...sessionCalls(config.url, (lease) => headers(config.token, lease)),
   };
 }
@@ -108,14 +113,21 @@ export function connectWorker(config: Pick<Config, "url" | "token">): WorkerApi 
 type Send = (path: string, request: Request) => Promise<Response>;
 type Dial = (path: string, lease?: Lease, protocol?: string) => WebSocket;
 
-function buildCalls(send: Send) {
+/** Repeats one claim until its answer has arrived: the Worker gives it the same build. */
+async function claimOnce(send: Send, what: BuildClaimRequest, signal: AbortSignal): Promise<BuildClaim | null> {
+  const claim: BuildClaimRequest = { ...what, nonce: randomUUID() };
+  const ask = async () => {
+    const answer = await send("/agent/builds/claim", { json: claim, tries: once(signal) });
+    return (await read(BuildClaimAnswer)(answer)).build;
+  };
+  return await withRetry(ask, { ...shortTries(signal), onRetry: () => void (claim.isRepeated = true) });
+}
+
+function buildCalls(send: Send, incarnation: Incarnation | undefined) {
   const about = (build: Lease, verb: string, request: Omit<Request, "lease">) =>
     send(`/agent/builds/${build.id}/${verb}`, { ...request, lease: build });
   return {
-    claimBuild: (capabilities, signal) =>
-      send("/agent/builds/claim", { json: { capabilities }, tries: once(signal) })
-        .then(read(BuildClaimAnswer))
-        .then((answer) => answer.build),
+    claimBuild: (capabilities, signal) => claimOnce(send, { capabilities, incarnation }, signal),
     heartbeat: (build, beat, signal) =>
       about(build, "heartbeat", { json: beat, tries: once(signal) }).then(read(HeartbeatAnswer)),
     sendLog: (build, offset, bytes, signal) =>
@@ -156,10 +168,10 @@ function buildCalls(send: Send) {
 
 const pathOf = (testdrive: Lease) => `/agent/testdrives/${testdrive.id}`;
 
-function testdriveCalls(send: Send, dial: Dial) {
+function testdriveCalls(send: Send, dial: Dial, incarnation: Incarnation | undefined) {
   return {
     claimTestdrive: (request, signal) =>
-      send("/agent/testdrives/claim", { json: request, tries: once(signal) })
+      send("/agent/testdrives/claim", { json: { ...request, incarnation }, tries: once(signal) })
         .then(read(TestdriveClaimAnswer))
         .then((answer) => answer.testdrive),
     readImage: (testdrive, from, signal) =>

@@ -85,6 +85,8 @@ class Fake {
   readonly sockets = new Set<WebSocket>();
   /** What the agent said that it can do, with each claim. */
   readonly claimedWith: Capabilities[] = [];
+  /** Also those whose answer is lost. */
+  readonly claims: BuildClaimRequest[] = [];
   readonly calls: string[] = [];
   readonly hellos: Hello[] = [];
   /** Returns prepared roots with other bytes than were shared. */
@@ -144,6 +146,9 @@ class Fake {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     this.calls.push(`${request.method} ${url.pathname}`);
+    if (url.pathname === "/agent/builds/claim") {
+      this.claims.push(BuildClaimRequest.parse(JSON.parse(Buffer.concat(chunks).toString())));
+    }
     const trouble = this.#troubles.find((each) => each.times > 0 && each.path.test(url.pathname));
     if (trouble !== undefined) {
       trouble.times--;

@@ -41,6 +41,23 @@ describe("the agent's process", () => {
     expect(agent.said()).not.toContain(agentToken);
   });
 
+  it("says which process it is: a later one of this host, of the same state directory", async () => {
+    await using worker = await startFakeWorker();
+    await using state = await temporaryDir();
+    await using elsewhere = await temporaryDir();
+    for (const dir of [state.path, state.path, elsewhere.path]) {
+      using agent = startProcess(worker.url, dir);
+      const before = worker.hellos.length;
+      await eventually("hello", () => worker.hellos.length > before);
+      agent.child.kill("SIGKILL");
+      await agent.ended;
+    }
+    const [first, second, other] = worker.hellos.map(({ incarnation }) => incarnation);
+    expect(second?.host).toBe(first?.host);
+    expect(second?.start).toBeGreaterThan(first?.start ?? Infinity);
+    expect(other?.host).not.toBe(first?.host);
+  });
+
   it("releases its build on SIGTERM, cleans up and ends within 5 s", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();

@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { factory } from "#admin-api/factory";
 import { audited } from "#domain/accounts/audit";
-import { createAgent, setDuty } from "#domain/agent";
-import { Refusal } from "#domain/refusal";
+import { createAgent, dismissAgent, setDuty } from "#domain/agent";
 import { listAgentsAtWork } from "#domain/service-overview";
-import { removeAgent } from "#storage/agents";
 
 const nameRule =
   "An agent's name has 1 to 63 lower-case letters, digits, dots, dashes and underscores, and starts with a letter or a digit.";
@@ -47,8 +45,6 @@ export const agents = factory
   .delete("/:name", async (c) => {
     const name = c.req.param("name");
     const db = audited(c.var.db, { event: "agent.removed", actor: "operator", detail: { agent: name } });
-    if (!(await removeAgent(db, name))) {
-      throw new Refusal("invalid_value", { message: `There is no agent ${name}.` });
-    }
+    await dismissAgent({ env: c.env, db: c.var.db }, db, name);
     return c.json({ removed: name });
   });

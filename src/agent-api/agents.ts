@@ -1,3 +1,4 @@
+import { registered } from "#agent-api/authenticate";
 import { readMessage } from "#agent-api/body";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
@@ -6,26 +7,31 @@ import { audited } from "#domain/accounts/audit";
 import { endLeases } from "#domain/builds/claim";
 import { switchboard } from "#domain/jobs";
 import { endTestdrivesOf } from "#domain/testdrives/testdrive";
+import { logEvent } from "#log/log";
 import { saveCapabilities } from "#storage/agents";
 
 export const agents = factory
   .createApp()
   .post("/hello", async (c) => {
-    const { capabilities, protocol } = await readMessage(c, Hello);
-    const { agent, db } = c.var;
+    const { capabilities, protocol, incarnation } = await readMessage(c, Hello);
+    const { db } = c.var;
+    const agent = await registered(c);
     if (!isServed(protocol)) throw new AgentRefusal("too_old");
 
     const started = audited(db, { event: "agent.started", actor: "service", detail: { agent: agent.name } });
     await saveCapabilities(started, agent.id, capabilities);
-    const endedLeases = await endLeases({ env: c.env, db }, agent);
-    await endTestdrivesOf({ env: c.env, db }, agent);
+    const { ended: endedLeases, elsewhere } = await endLeases({ env: c.env, db }, agent, incarnation);
+    await endTestdrivesOf({ env: c.env, db }, agent, incarnation);
+    if (elsewhere > 0) logEvent("two hosts use the token of one agent", { agent: agent.name, leases: elsewhere });
 
-    return c.json<HelloAnswer>({ agentId: agent.id, name: agent.name, endedLeases, protocol: protocolVersion });
+    const shared = elsewhere > 0 ? { elsewhere } : {};
+    const facts = { agentId: agent.id, name: agent.name, protocol: protocolVersion };
+    return c.json<HelloAnswer>({ ...facts, endedLeases, ...shared });
   })
   .get("/socket", async (c) => {
     if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
       throw new AgentRefusal("invalid", "This URL supports only WebSocket.");
     }
-    const url = `https://switchboard/?agent=${c.var.agent.id}`;
+    const url = `https://switchboard/?agent=${(await registered(c)).id}`;
     return await switchboard(c.env).fetch(url, { headers: { upgrade: "websocket" } });
   });

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { attemptHeader } from "#contract/index";
-import { rowOfToken } from "#domain/attempt-token";
+import { rowOfToken, unbound } from "#domain/attempt-token";
 import { buildObject } from "#domain/builds/build";
 import { findBuildByUid, type Build } from "#storage/builds";
 import type { AgentEnv } from "#agent-api/factory";
@@ -19,8 +19,9 @@ export function attemptOf(c: Context<AgentEnv>) {
 
 /** The token of an attempt at the build or testdrive with this id, and the row that it belongs to. */
 export function tokenOf(c: Context<AgentEnv>, id: number) {
-  const token = c.req.header(attemptHeader);
-  if (!token) throw new AgentRefusal("invalid", `The header ${attemptHeader} is missing.`);
+  const sent = c.req.header(attemptHeader);
+  if (!sent) throw new AgentRefusal("invalid", `The header ${attemptHeader} is missing.`);
+  const token = unbound(sent);
   const row = rowOfToken(token, { agentId: c.var.agent.id, id });
   if (!row) throw new AgentRefusal("late");
   return { token, row };

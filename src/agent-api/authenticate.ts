@@ -1,21 +1,36 @@
 import type { Place } from "#domain/place";
-import { partBytes } from "#contract/index";
+import type { Context } from "hono";
+import { attemptHeader, partBytes } from "#contract/index";
 import { findAgent } from "#domain/agent";
+import { agentOfBound } from "#domain/attempt-token";
 import { noteInPassing } from "#domain/full-disk";
 import { readRest } from "#http/request-body";
 import { noteSeen, type Agent } from "#storage/agents";
 import { AgentRefusal } from "#agent-api/refusal";
-import { factory } from "#agent-api/factory";
+import { factory, type AgentEnv } from "#agent-api/factory";
 
-/** Checks an agent's bearer token: one that the operator created, or AGENT_TOKEN. */
+/**
+ * Checks an agent's bearer token: one that the operator created, or AGENT_TOKEN. A call about claimed work needs no database if its
+ * two tokens belong together: the work's object refuses an agent that is gone.
+ */
 export const authenticate = factory.createMiddleware(async (c, next) => {
-  const agent = await agentOf({ env: c.env, db: c.var.db }, c.req.header("authorization"));
-  if (!agent) throw new AgentRefusal("unauthorized");
-  c.set("agent", agent);
+  const [bearer, attempt] = [bearerToken(c.req.header("authorization")), c.req.header(attemptHeader)];
+  const isAboutWork = bearer !== undefined && attempt !== undefined;
+  const holder = isAboutWork ? agentOfBound(attempt, bearer, c.env.API_KEY_PEPPER) : undefined;
+  c.set("agent", holder ?? (await registered(c)));
   await next();
   // An agent sends a whole part before it reads that its attempt is over.
   await readRest(c, partBytes);
 });
+
+/** The agent of a call about itself, or about what outlives its leases: one that its operator has not removed. */
+export async function registered(c: Context<AgentEnv>): Promise<Agent> {
+  const place = { env: c.env, db: c.var.db };
+  const agent = c.var.registered ?? (await agentOf(place, c.req.header("authorization")));
+  if (!agent) throw new AgentRefusal("unauthorized");
+  c.set("registered", agent);
+  return agent;
+}
 
 export async function agentOf({ env, db }: Place, authorization: string | undefined): Promise<Agent | undefined> {
   const token = bearerToken(authorization);

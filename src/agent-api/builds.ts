@@ -2,6 +2,7 @@ import { z } from "zod";
 import { BuildClaimRequest, BuildFailed, BuildFinished, Heartbeat, maxLogChunkBytes } from "#contract/index";
 import { claimBuild } from "#domain/builds/claim";
 import { attemptOf } from "#agent-api/attempt";
+import { registered } from "#agent-api/authenticate";
 import { readBytes, readMessage } from "#agent-api/body";
 import { factory } from "#agent-api/factory";
 import { accepted } from "#agent-api/refusal";
@@ -13,8 +14,8 @@ const Offset = z.coerce.number().int().nonnegative();
 export const builds = factory
   .createApp()
   .post("/claim", async (c) => {
-    const { capabilities } = await readMessage(c, BuildClaimRequest);
-    const build = await claimBuild({ env: c.env, db: c.var.db }, c.var.agent, capabilities);
+    const request = await readMessage(c, BuildClaimRequest);
+    const build = await claimBuild({ env: c.env, db: c.var.db }, await registered(c), request);
     return c.json({ build });
   })
   .post("/:id/heartbeat", async (c) => {

@@ -6,6 +6,7 @@ import { answerImage } from "#http/image";
 import { untimed } from "#http/request-body";
 import { findAnyBuild } from "#storage/builds";
 import { tokenOf } from "#agent-api/attempt";
+import { registered } from "#agent-api/authenticate";
 import { readMessage } from "#agent-api/body";
 import { factory, type AgentEnv } from "#agent-api/factory";
 import { accepted, AgentRefusal } from "#agent-api/refusal";
@@ -15,9 +16,9 @@ const TestdriveId = z.coerce.number().int().positive();
 export const testdrives = factory
   .createApp()
   .post("/claim", async (c) => {
-    const { vnc } = await readMessage(c, TestdriveClaimRequest);
+    const request = await readMessage(c, TestdriveClaimRequest);
 
-    const claimed = await claimTestdrive({ env: c.env, db: c.var.db }, c.var.agent, vnc);
+    const claimed = await claimTestdrive({ env: c.env, db: c.var.db }, await registered(c), request);
 
     return c.json<z.infer<typeof TestdriveClaimAnswer>>({ testdrive: claimed ?? null });
   })
@@ -29,6 +30,11 @@ export const testdrives = factory
     const answer = build && (await answerImage(c.env.BLOBS, c.req.raw, build));
     if (!answer) throw new AgentRefusal("no_image");
     return answer;
+  })
+  // A session's disk outlives its lease, so the lease does not prove that the agent is still registered.
+  .use("/:id/modified/*", async (c, next) => {
+    await registered(c);
+    await next();
   })
   .get("/:id/modified", (c) => openSocket(c, "modified"))
   .post("/:id/modified/:request", (c) => bringAnswer(c, c.req.param("request")))
@@ -53,9 +59,10 @@ async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response>
 
 /** Passes on an answer about modified files, as a stream. */
 async function bringAnswer(c: Context<AgentEnv>, request: string): Promise<Response> {
-  const { row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
+  const { row, token } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
   const url = `https://testdrive/modified/answers/${encodeURIComponent(request)}?agent=${c.var.agent.id}`;
   const headers = new Headers(c.req.raw.headers);
+  headers.set(attemptHeader, token);
   const answer = await testdriveObject(c.env, row).fetch(url, { method: "POST", headers, body: untimed(c).body });
   return new Response(null, { status: (await unlessLate(answer)).status });
 }
@@ -68,9 +75,11 @@ const Visit = z.object({
 /** Passes the request on to the session's object, which checks the attempt's token and joins the streams. */
 async function passOn(c: Context<AgentEnv>): Promise<Response> {
   const { id, visit } = Visit.parse(c.req.param());
-  const { row } = tokenOf(c, id);
+  const { row, token } = tokenOf(c, id);
   const url = `https://testdrive/visits/${visit}?agent=${c.var.agent.id}`;
-  const answer = await testdriveObject(c.env, row).fetch(new Request(url, untimed(c)));
+  const request = new Request(url, untimed(c));
+  request.headers.set(attemptHeader, token);
+  const answer = await testdriveObject(c.env, row).fetch(request);
   return await unlessLate(answer);
 }
 

@@ -42,14 +42,35 @@ export const Capabilities = z.object({
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 
-/** POST /agent/hello: sent by an agent when it starts. Ends the leases that its token still holds. */
-export const Hello = z.object({ capabilities: Capabilities, protocol: z.int().positive().optional() });
+/**
+ * One process of an agent. Only one agent works in a state directory at a time, so a later process of the same host proves that the
+ * earlier one has ended. Processes of other hosts that have the same token say nothing about each other.
+ */
+export const Incarnation = z.object({
+  /** A hash of the running kernel and of the agent's state directory. */
+  host: z.string().regex(/^[0-9a-f]{32}$/),
+  /** When the process started, in microseconds since the host's own. */
+  start: z.int().nonnegative(),
+});
+export type Incarnation = z.infer<typeof Incarnation>;
+
+/**
+ * POST /agent/hello: sent by an agent when it starts. Ends the leases that earlier processes of this host have taken, and those that
+ * were taken without an incarnation. Absent: an older agent.
+ */
+export const Hello = z.object({
+  capabilities: Capabilities,
+  protocol: z.int().positive().optional(),
+  incarnation: Incarnation.optional(),
+});
 export type Hello = z.infer<typeof Hello>;
 
 export const HelloAnswer = z.object({
   agentId: z.int().positive(),
   name: z.string(),
   endedLeases: z.int().nonnegative(),
+  /** Work that another host holds with the same token. Absent: there is none. */
+  elsewhere: z.int().positive().optional(),
   protocol: z.int().positive().optional(),
 });
 export type HelloAnswer = z.infer<typeof HelloAnswer>;

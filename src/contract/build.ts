@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Capabilities } from "./agent.ts";
+import { Capabilities, Incarnation } from "./agent.ts";
 import { Arch, BuilderRootName, Firmware, ImageType, PackageType, Sha256 } from "./image-type.ts";
 import { RequestId } from "./request-id.ts";
 import { FrozenKey, RepositoryTrust } from "./trust.ts";
@@ -183,7 +183,16 @@ export const FrozenInput = z.object({
 export type FrozenInput = z.infer<typeof FrozenInput>;
 
 /** POST /agent/builds/claim: returns the oldest build that the agent can do, or null. */
-export const BuildClaimRequest = z.object({ capabilities: Capabilities });
+export const BuildClaimRequest = z.object({
+  capabilities: Capabilities,
+  /** Absent: an older agent. */
+  incarnation: Incarnation.optional(),
+  /** Random, one for each claim. A repeated claim gets the same answer. */
+  nonce: z.uuid().optional(),
+  /** The answer to the same claim was lost. */
+  isRepeated: z.literal(true).optional(),
+});
+export type BuildClaimRequest = z.infer<typeof BuildClaimRequest>;
 export const BuildClaim = z.object({
   buildId: z.int().positive(),
   attempt: z.int().positive(),

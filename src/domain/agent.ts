@@ -1,6 +1,10 @@
+import { takeBuildsFrom } from "#domain/builds/claim";
+import { switchboard } from "#domain/jobs";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, newToken, sameSecret } from "#domain/secrets";
-import { addAgent, findAgentByToken, saveDrained, type Agent } from "#storage/agents";
+import { takeTestdrivesFrom } from "#domain/testdrives/testdrive";
+import { addAgent, findAgentByName, findAgentByToken, removeAgent, saveDrained, type Agent } from "#storage/agents";
 import type { Database } from "#storage/db";
 
 /** The agent that holds AGENT_TOKEN; it needs no registration, so that a fresh service has one. */
@@ -36,5 +40,29 @@ export type AgentDuty = "working" | "drained";
 
 export async function setDuty(db: Database, name: string, duty: AgentDuty): Promise<void> {
   if (await saveDrained(db, name, duty === "drained" ? new Date() : null)) return;
-  throw new Refusal("invalid_value", { message: `There is no agent ${name}.` });
+  throw unknownAgent(name);
 }
+
+/**
+ * Removes an agent: its token is refused, its sockets are closed, and what it works on ends or goes to others. Calls about claimed
+ * work do not look for the agent, so its leases must end. Drained first, so that it claims nothing meanwhile, and if this is
+ * interrupted it can be repeated.
+ *
+ * @param acting the same database, for the act that the audit log records
+ */
+export async function dismissAgent({ env, db }: Place, acting: Database, name: string): Promise<void> {
+  const agent = await findAgentByName(db, name);
+  if (!agent) throw unknownAgent(name);
+  await saveDrained(db, name, new Date());
+  await takeWorkFrom({ env, db }, agent);
+  if (!(await removeAgent(acting, name))) throw unknownAgent(name);
+  // A claim may have been on its way.
+  await takeWorkFrom({ env, db }, agent);
+  await switchboard(env).hangUp(agent.id);
+}
+
+async function takeWorkFrom(place: Place, agent: Agent): Promise<void> {
+  await Promise.all([takeBuildsFrom(place, agent), takeTestdrivesFrom(place, agent)]);
+}
+
+const unknownAgent = (name: string) => new Refusal("invalid_value", { message: `There is no agent ${name}.` });

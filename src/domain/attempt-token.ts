@@ -1,4 +1,5 @@
-import { newToken } from "#domain/secrets";
+import { keyedHash, newToken, sameSecret } from "#domain/secrets";
+import type { Agent } from "#storage/agents";
 
 interface Row {
   id: number;
@@ -19,5 +20,32 @@ export function rowOfToken(token: string, { agentId, id }: { agentId: number; id
   const [ofAgent, ofId, uid = ""] = parts;
   return Number(ofAgent) === agentId && Number(ofId) === id && isUid.test(uid) ? { id, uid } : undefined;
 }
+
+/**
+ * The token as its agent gets it: with a proof that it was given to the holder of this agent's own token. So a call about claimed
+ * work needs no query; the object, which removing the agent tells, knows whether the attempt still runs.
+ */
+export const boundTo = ({ tokenHmac }: Pick<Agent, "tokenHmac">, pepper: string, token: string): string =>
+  `${token}.${proofOf(token, tokenHmac, pepper)}`;
+
+/** The agent that both tokens of a call belong to. Undefined: they do not belong together, or an older version gave out the attempt's. */
+export function agentOfBound(sent: string, agentToken: string, pepper: string): { id: number } | undefined {
+  const { token, proof } = apart(sent);
+  if (proof === undefined || !sameSecret(proof, proofOf(token, keyedHash(pepper, agentToken), pepper)))
+    return undefined;
+  return { id: Number(token.split(".")[0]) };
+}
+
+/** What the object compares: the token without the proof. */
+export const unbound = (sent: string): string => apart(sent).token;
+
+function apart(sent: string): { token: string; proof?: string } {
+  const parts = sent.split(".");
+  const [proof] = parts.slice(4);
+  return proof === undefined || parts.length > 5 ? { token: sent } : { token: parts.slice(0, 4).join("."), proof };
+}
+
+const proofOf = (token: string, tokenHmac: string, pepper: string): string =>
+  keyedHash(pepper, `${token} ${tokenHmac}`);
 
 const isUid = /^[\w-]{1,36}$/;

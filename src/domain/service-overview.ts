@@ -1,7 +1,7 @@
 import type { AgentReport } from "#contract/index";
 import type { Place } from "#domain/place";
 import { listAliveAgents, whyNotYet } from "#domain/builds/agents-seen";
-import { whyWaiting } from "#domain/builds/machine";
+import { whyWaiting } from "#domain/builds/why-waiting";
 import { switchboard } from "#domain/jobs";
 import { listAgents, type Agent } from "#storage/agents";
 import { countHeld, listEnded, listUnended, type NamedBuild } from "#storage/build-queue";

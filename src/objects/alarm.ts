@@ -1,4 +1,9 @@
-import { retryMs } from "./build-chores.ts";
+/** Failed chores are tried again after this, and then after twice as long each time. */
+export const retryMs = 5_000;
+const mostRetryMs = 60_000;
+
+/** How long chores that have failed `times` in a row wait. */
+export const retryAfterMs = (times: number): number => Math.min(mostRetryMs, retryMs * 2 ** (times - 1));
 
 /**
  * Sets an object's alarm, or deletes it. An earlier alarm stays, because each move writes a row: it finds nothing to do, and sets the

@@ -1,20 +1,22 @@
-import { isOver, type BuildState } from "#domain/builds/machine";
+import { isOver, isResting, nextWakeUp, type BuildState } from "#domain/builds/machine";
 import { attestFinished, momentOf, tellDatabase, type Outcome } from "#domain/builds/record";
 import { announceBuild } from "#domain/events/events";
 import { sendJob } from "#domain/jobs";
+import { showLifeEveryMs, wakeAfterLife } from "#domain/sign-of-life";
 import { writePoint } from "#domain/operation/points";
 import { logFailure } from "#log/log";
-import { logKey } from "#storage/blobs";
+import { logKey, toldInstalledKey } from "#storage/blobs";
+import { keepInstalled } from "#storage/build-blobs";
+import { saveSignOfLife } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { retryAfterMs, setAlarmBy } from "./alarm.ts";
 import { Announcements } from "./announcements.ts";
 import type { BuildLog } from "./build-log.ts";
 import type { BuildUploads } from "./build-uploads.ts";
 
-/** Failed chores are tried again after this. */
-export const retryMs = 5_000;
-
 interface Surroundings {
   env: Env;
+  storage: DurableObjectStorage;
   kv: SyncKvStorage;
   /** The row's. */
   uid: string;
@@ -29,6 +31,8 @@ interface Surroundings {
 export class BuildChores {
   readonly #around: Surroundings;
   readonly #announcements: Announcements;
+  /** In a row. */
+  #failures = 0;
 
   constructor(around: Surroundings) {
     this.#around = around;
@@ -65,14 +69,45 @@ export class BuildChores {
     this.#around.kv.delete("told");
   }
 
-  async tell(state: BuildState): Promise<void> {
+  get isLifeDue(): boolean {
+    return Date.now() - (this.#around.kv.get<number>("shownAt") ?? 0) >= showLifeEveryMs;
+  }
+
+  /** Writes a sign of life to the row, and to that of the agent that has the build. → which of them exist; undefined: D1 cannot be reached */
+  async showLife(agentId: number | null): Promise<{ build: boolean; agent: boolean } | undefined> {
+    const { env, kv, uid } = this.#around;
+    const at = Date.now();
+    kv.put("shownAt", at);
+    const life = { wakeAt: wakeAfterLife(at), agentId, seenAt: new Date(at) };
+    return await saveSignOfLife(openDatabase(env.DB), uid, life).catch(() => undefined);
+  }
+
+  /** Does the chores of a state, and sets the alarm for what remains. The slow ones only if the caller has time. */
+  async run(state: BuildState, { slowOnes }: { slowOnes: boolean }): Promise<void> {
+    const { kv, uid, storage } = this.#around;
+    try {
+      await this.#tell(state);
+      if (slowOnes && isOver(state)) await this.#tidyUp(state);
+      this.#failures = 0;
+      await setAlarmBy(storage, this.#isTidy(state) ? nextWakeUp(state) : Date.now());
+    } catch (error) {
+      logFailure("could not do a build's chores", error, { buildId: idOfBuild(kv, uid), requestId: this.requestId });
+      this.#failures += 1;
+      const retryAt = Date.now() + retryAfterMs(this.#failures);
+      await setAlarmBy(storage, Math.min(retryAt, nextWakeUp(state) ?? Infinity));
+    }
+  }
+
+  async #tell(state: BuildState): Promise<void> {
     const { env, kv, uid } = this.#around;
     if (kv.get("told") !== wordFor(state)) {
+      if (state.status === "finished") await keepInstalled(env.BLOBS, uid, state.attempt);
       await tellDatabase(openDatabase(env.DB), uid, state, kv.get<Outcome>("outcome"));
       this.rowSays(state);
       if (isOver(state)) pointOfEnd(env, state);
+      if (state.status === "finished") await env.BLOBS.delete(toldInstalledKey(uid, state.attempt));
     }
-    if (state.status === "queued" && kv.get("wokenFor") !== state.wakeAgainAt) {
+    if (state.status === "queued" && !isResting(state) && kv.get("wokenFor") !== state.wakeAgainAt) {
       const { requestId } = this;
       await sendJob(env, { kind: "build", buildId: idOfBuild(kv, uid), ...(requestId !== undefined && { requestId }) });
       kv.put("wokenFor", state.wakeAgainAt);
@@ -81,7 +116,7 @@ export class BuildChores {
   }
 
   /** Cleans up after a build that is over: makes its log one blob, and deletes the artifacts of other attempts. */
-  async tidyUp(state: BuildState): Promise<void> {
+  async #tidyUp(state: BuildState): Promise<void> {
     const { env, uid, log, uploads } = this.#around;
     await uploads.discardAllBut(state.status === "finished" ? state.attempt : null);
     await attestFinished(env, uid, state).catch((error: unknown) => {
@@ -90,7 +125,7 @@ export class BuildChores {
     await log.moveTo(logKey(uid));
   }
 
-  isTidy(state: BuildState): boolean {
+  #isTidy(state: BuildState): boolean {
     return !isOver(state) || this.#around.log.archive !== undefined;
   }
 }

@@ -2,12 +2,13 @@ import { DurableObject } from "cloudflare:workers";
 import type { ArtifactName, BuildFailed, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
 import { agentsSeen } from "#domain/builds/agents-seen";
+import type { Claimant, Claimed } from "#domain/builds/claimant";
 import type { LogQuestion, LogSlice } from "#domain/builds/log";
 import {
   advance,
   isHeldBy,
+  isHeldByAgent,
   isOver,
-  longQueueMs,
   nextWakeUp,
   queued,
   timeLimitMs,
@@ -17,25 +18,18 @@ import {
   type RunningState,
 } from "#domain/builds/machine";
 import { progressOf, type Progress } from "#domain/builds/progress";
-import { switchboard } from "#domain/jobs";
-import { showLifeEveryMs, wakeAfterLife } from "#domain/sign-of-life";
-import { logFailure } from "#log/log";
+import { longQueueMs } from "#domain/builds/why-waiting";
+import { callOff } from "#domain/jobs";
 import { forRequest } from "#log/request-id";
-import { installedKey } from "#storage/blobs";
-import { findBuildByUid, isUnfinished, saveSignOfLife, type Build as Row } from "#storage/builds";
+import { toldInstalledKey } from "#storage/blobs";
+import { findBuildByUid, isUnfinished, type Build as Row } from "#storage/builds";
 import { openDatabase } from "#storage/db";
-import { setAlarmBy } from "./alarm.ts";
-import { BuildChores, idOfBuild, retryMs } from "./build-chores.ts";
+import { retryMs } from "./alarm.ts";
+import { BuildChores, idOfBuild } from "./build-chores.ts";
 import { BuildLog, type Growth } from "./build-log.ts";
 import { BuildUploads, type RecordedPart, type UploadRefused } from "./build-uploads.ts";
 import { done, type Done } from "./done.ts";
-
-export interface Claimed {
-  attempt: number;
-  token: string;
-  timeLimitMs: number;
-  requestId: string | undefined;
-}
+import { News } from "./news.ts";
 
 /**
  * One build, named by its row's uid: the machine's shell. It loads, advances and saves the state. Chores notify D1, the queue and
@@ -47,15 +41,22 @@ export class Build extends DurableObject<Env> {
   readonly #uploads: BuildUploads;
   readonly #chores: BuildChores;
   #settled: Promise<void> = Promise.resolve();
-  #news = Promise.withResolvers<void>();
-  #revision = 0;
+  readonly #news = new News();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#kv = ctx.storage.kv;
     this.#log = new BuildLog(ctx.storage, env.BLOBS);
     this.#uploads = new BuildUploads(ctx.storage.sql, env.BLOBS);
-    this.#chores = new BuildChores({ env, kv: this.#kv, uid: this.#uid, log: this.#log, uploads: this.#uploads });
+    const { storage } = ctx;
+    this.#chores = new BuildChores({
+      env,
+      storage,
+      kv: this.#kv,
+      uid: this.#uid,
+      log: this.#log,
+      uploads: this.#uploads,
+    });
   }
 
   /** Begins with the row, or continues what a crash interrupted. Writes the row again if a restore has set it back. */
@@ -71,7 +72,7 @@ export class Build extends DurableObject<Env> {
     const state = await this.#apply({ type: "cancelled", at: Date.now() });
     if ("refused" in state) return state;
     if (state.status === "cancelled" && state.agentId !== null) {
-      await switchboard(this.env).cancel(state.agentId, this.#id).catch(this.#complain("the agent's socket"));
+      await callOff(this.env, state.agentId, this.#id);
     }
     return { cancelled: true };
   }
@@ -89,11 +90,10 @@ export class Build extends DurableObject<Env> {
     if (!state) return undefined;
     this.#log.noteReader();
     const start = typeof from === "number" ? from : Math.max(0, this.#log.length - from.last);
-    const isNews = seen === undefined || this.#revision !== seen;
-    if (!isNews && waitMs > 0) await Promise.race([this.#news.promise, scheduler.wait(waitMs)]);
+    await this.#news.wait(seen, waitMs);
     const bytes = await this.#log.read(start, maxBytes);
     const progress = progressOf(this.#state ?? state, Date.now());
-    return { from: start, bytes, length: this.#log.length, progress, revision: this.#revision };
+    return { from: start, bytes, length: this.#log.length, progress, revision: this.#news.revision };
   }
 
   /** Its row is gone. Waits for work in progress, which would otherwise write after that. */
@@ -102,25 +102,41 @@ export class Build extends DurableObject<Env> {
     await this.ctx.storage.deleteAll();
   }
 
-  /** Gives the build to an agent: a token for this attempt, and a lease that heartbeats renew. */
-  async claim(agentId: number, expectedSeconds?: number): Promise<Claimed | Refused> {
+  /** Gives the build to an agent: a token for this attempt, and a lease that heartbeats renew. The same claim gets the same token. */
+  async claim(
+    agentId: number,
+    expectedSeconds?: number,
+    by: Omit<Claimant, "agentId"> = {},
+  ): Promise<Claimed | Refused> {
     await this.#load(); // knows the id
     const token = newAttemptToken(agentId, { id: this.#id, uid: this.#uid });
-    const state = await this.#apply({ type: "claimed", at: Date.now(), agentId, token, expectedSeconds });
-    return "refused" in state
-      ? state
-      : { attempt: state.attempt, token, timeLimitMs, requestId: this.#chores.requestId };
+    const state = await this.#apply({ type: "claimed", at: Date.now(), agentId, token, expectedSeconds, ...by });
+    if ("refused" in state) return state;
+    if (state.status !== "running") return { refused: "not_queued" };
+    return { attempt: state.attempt, token: state.token, timeLimitMs, requestId: this.#chores.requestId };
   }
 
-  /** The agent has restarted and remembers nothing. Returns whether it held this build. */
-  async endLease(agentId: number): Promise<boolean> {
-    const before = await this.#load();
-    await this.#apply({ type: "agent_restarted", at: Date.now(), agentId });
-    return before?.status === "running" && before.agentId === agentId;
+  /** The service could not make the claim's answer. */
+  async notHandedOut(token: string): Promise<Done | Refused> {
+    return done(await this.#apply({ type: "not_handed_out", at: Date.now(), token }));
+  }
+
+  /** The agent has restarted: its earlier processes have lost this build. Elsewhere: another process of it holds the build. */
+  async endLease(agentId: number, incarnation?: Claimant["incarnation"]): Promise<"ended" | "elsewhere" | "not_held"> {
+    if (!isHeldByAgent(await this.#load(), agentId)) return "not_held";
+    await this.#apply({ type: "agent_restarted", at: Date.now(), agentId, incarnation });
+    const now = this.#state;
+    if (!isHeldByAgent(now, agentId)) return "ended";
+    return now.incarnation?.host === incarnation?.host ? "not_held" : "elsewhere";
+  }
+
+  async agentRemoved(agentId: number): Promise<void> {
+    await this.#apply({ type: "agent_removed", at: Date.now(), agentId });
   }
 
   async heartbeat(token: string, beat: Heartbeat): Promise<{ cancel: boolean } | Refused> {
-    if (Date.now() - (this.#kv.get<number>("shownAt") ?? 0) >= showLifeEveryMs) await this.#showLife();
+    // Not waited for: a heartbeat must not depend on D1.
+    if (this.#chores.isLifeDue) this.ctx.waitUntil(this.#showLife());
     const state = await this.#apply({ type: "heartbeat", at: Date.now(), token, beat });
     return "refused" in state ? state : { cancel: state.status === "cancelled" };
   }
@@ -139,43 +155,40 @@ export class Build extends DurableObject<Env> {
       const artifacts = this.#uploads.findArtifacts(running.attempt);
       if (!artifacts) return { refused: "incomplete" };
       const { installed, ...facts } = result;
-      await this.env.BLOBS.put(installedKey(this.#uid), JSON.stringify(installed));
-      this.#chores.keepOutcome({ ...facts, artifacts });
+      await this.env.BLOBS.put(toldInstalledKey(this.#uid, running.attempt), JSON.stringify(installed));
+      // Meanwhile its lease may have ended.
+      if (await this.#running(token)) this.#chores.keepOutcome({ ...facts, artifacts });
     }
     return done(await this.#apply({ type: "finished", at: Date.now(), token }));
   }
 
   async appendLog(token: string, offset: number, bytes: Uint8Array): Promise<Growth | Refused> {
-    const running = await this.#running(token);
-    if (!running) return { refused: "late" };
-    const nextOffset = this.#log.append(running.attempt, offset, bytes);
-    this.#tellWatchers();
-    return this.#log.isRead ? { nextOffset, watched: true } : { nextOffset };
+    return await this.#during(token, (attempt) => {
+      const nextOffset = this.#log.append(attempt, offset, bytes);
+      this.#news.tell();
+      return this.#log.isRead ? { nextOffset, watched: true } : { nextOffset };
+    });
   }
 
   async openUpload(token: string, name: ArtifactName, size?: number): Promise<UploadState | Refused | UploadRefused> {
-    const running = await this.#running(token);
-    if (!running) return { refused: "late" };
-    return await this.#uploads.open(this.#uid, { attempt: running.attempt, name }, size);
+    return await this.#during(token, (attempt) => this.#uploads.open(this.#uid, { attempt, name }, size));
   }
 
   /** Refused: another attempt has the work, or it is over. */
   async checkAttempt(token: string): Promise<Done | Refused> {
-    return (await this.#running(token)) ? { done: true } : { refused: "late" };
+    return await this.#during(token, () => ({ done: true }));
   }
 
   /** Where a part goes. */
   async expectPart(token: string, name: ArtifactName, part: Omit<RecordedPart, "etag">) {
-    const running = await this.#running(token);
-    if (!running) return { refused: "late" } as const;
-    return this.#uploads.expect({ attempt: running.attempt, name }, part);
+    return await this.#during(token, (attempt) => this.#uploads.expect({ attempt, name }, part));
   }
 
   async recordPart(token: string, name: ArtifactName, part: RecordedPart): Promise<Done | Refused> {
-    const running = await this.#running(token);
-    if (!running) return { refused: "late" };
-    this.#uploads.record({ attempt: running.attempt, name }, part);
-    return { done: true };
+    return await this.#during(token, (attempt) => {
+      this.#uploads.record({ attempt, name }, part);
+      return { done: true };
+    });
   }
 
   async completeUpload(
@@ -183,9 +196,7 @@ export class Build extends DurableObject<Env> {
     name: ArtifactName,
     stated: CompleteUpload,
   ): Promise<Done | Refused | UploadRefused> {
-    const running = await this.#running(token);
-    if (!running) return { refused: "late" };
-    return done(await this.#uploads.complete({ attempt: running.attempt, name }, stated));
+    return done(await this.#during(token, (attempt) => this.#uploads.complete({ attempt, name }, stated)));
   }
 
   override async alarm(): Promise<void> {
@@ -196,7 +207,8 @@ export class Build extends DurableObject<Env> {
     const agents = isLong
       ? await agentsSeen({ env: this.env, db: openDatabase(this.env.DB) }, this.#uid).catch(() => "unknown" as const)
       : "unknown";
-    await this.#apply({ type: "woke_up", at: Date.now(), agents });
+    const isCutOff = state.status === "running" && Date.now() >= state.leaseEndsAt && !(await this.#showLife());
+    await this.#apply({ type: "woke_up", at: Date.now(), agents, isCutOff });
     await this.#settle({ slowOnes: true });
   }
 
@@ -231,17 +243,25 @@ export class Build extends DurableObject<Env> {
     return this.#save(state);
   }
 
-  /** Writes a sign of life to the row. If a restored database lacks the row, no one needs the image, and its id is used again. */
-  async #showLife(): Promise<void> {
-    const at = Date.now();
-    this.#kv.put("shownAt", at);
-    const isThere = await saveSignOfLife(openDatabase(this.env.DB), this.#uid, wakeAfterLife(at)).catch(() => true);
-    if (!isThere) await this.#apply({ type: "cancelled", at: Date.now() });
+  /** False: D1 cannot be reached. If a restored database lacks the row, no one needs the image, and its id is used again. */
+  async #showLife(): Promise<boolean> {
+    const state = this.#state;
+    const agentId = state?.status === "running" ? state.agentId : null;
+    const found = await this.#chores.showLife(agentId);
+    if (found?.build === false) await this.#apply({ type: "cancelled", at: Date.now() });
+    if (found?.agent === false && agentId !== null) await this.agentRemoved(agentId);
+    return found !== undefined;
   }
 
   async #running(token: string): Promise<RunningState | undefined> {
     const state = await this.#load();
     return isHeldBy(state, token) ? state : undefined;
+  }
+
+  /** Does what only the running attempt may do. */
+  async #during<Answer>(token: string, act: (attempt: number) => Promise<Answer> | Answer): Promise<Answer | Refused> {
+    const running = await this.#running(token);
+    return running ? await act(running.attempt) : { refused: "late" };
   }
 
   async #apply(event: BuildEvent): Promise<BuildState | Refused> {
@@ -250,7 +270,8 @@ export class Build extends DurableObject<Env> {
     const next = advance(state, event);
     if ("refused" in next || next === state) return next;
     this.#save(next);
-    await this.#settle();
+    // Chores need D1, and a lease must not.
+    if (event.type !== "heartbeat") await this.#settle();
     return next;
   }
 
@@ -258,7 +279,7 @@ export class Build extends DurableObject<Env> {
     const before = this.#state;
     this.#kv.put("state", state);
     this.#chores.note(state);
-    this.#tellWatchers();
+    this.#news.tell();
     // A heartbeat needs no chores, and the present alarm comes before the end of the new lease.
     if (before?.status === "running" && state.status === "running" && before.attempt === state.attempt) return state;
     // In the same write as the state: a crash right after it leaves the chores to the alarm.
@@ -266,34 +287,11 @@ export class Build extends DurableObject<Env> {
     return state;
   }
 
-  /** Runs the chores one after the other, and sets the alarm for what remains. */
+  /** Runs the chores one after the other. */
   #settle(which: { slowOnes: boolean } = { slowOnes: false }): Promise<void> {
-    const run = () => forRequest(this.#chores.requestId, () => this.#doChores(which));
+    const run = () =>
+      forRequest(this.#chores.requestId, async () => this.#state && (await this.#chores.run(this.#state, which)));
     this.#settled = this.#settled.then(run, run);
     return this.#settled;
-  }
-
-  async #doChores({ slowOnes }: { slowOnes: boolean }): Promise<void> {
-    const state = this.#state;
-    if (!state) return;
-    try {
-      await this.#chores.tell(state);
-      if (slowOnes && isOver(state)) await this.#chores.tidyUp(state);
-      await setAlarmBy(this.ctx.storage, this.#chores.isTidy(state) ? nextWakeUp(state) : Date.now());
-    } catch (error) {
-      this.#complain("chores")(error);
-      await setAlarmBy(this.ctx.storage, Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));
-    }
-  }
-
-  #tellWatchers(): void {
-    this.#revision += 1;
-    this.#news.resolve();
-    this.#news = Promise.withResolvers();
-  }
-
-  #complain(what: string): (error: unknown) => void {
-    const facts = { buildId: this.#id, what, requestId: this.#chores.requestId };
-    return (error) => logFailure("a build's object failed", error, facts);
   }
 }

@@ -29,6 +29,11 @@ export class Switchboard extends DurableObject<Env> {
     this.#tell(this.ctx.getWebSockets(String(agentId)), { type: "cancel", buildId });
   }
 
+  /** Closes the sockets of an agent that its operator has removed. */
+  hangUp(agentId: number): void {
+    for (const socket of this.ctx.getWebSockets(String(agentId))) socket.close(1008, "This agent has been removed.");
+  }
+
   /** Ids of the agents that hold a socket. */
   connected(): number[] {
     return [...new Set(this.ctx.getWebSockets().flatMap((socket) => this.ctx.getTags(socket).map(Number)))];

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
-import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contract/index";
+import { attemptHeader, type Incarnation, type TestdriveClaim, type TestdriveReport } from "#contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
+import { hasReplaced } from "#domain/incarnation";
 import { sendJob } from "#domain/jobs";
 import { newPassword, sameSecret } from "#domain/secrets";
 import {
@@ -46,12 +47,17 @@ export class Testdrive extends DurableObject<Env> {
   }
 
   /** The first agent to ask gets it. */
-  async claim(agentId: number, vnc: VncAddress): Promise<{ claimed: TestdriveClaim } | { refused: "taken" }> {
+  async claim(
+    agentId: number,
+    vnc: VncAddress,
+    incarnation?: Incarnation,
+  ): Promise<{ claimed: TestdriveClaim } | { refused: "taken" }> {
     const session = this.#session;
     if (session?.state.status !== "waiting") return { refused: "taken" };
     const state = advance(session.state, { type: "claimed", at: Date.now() });
     const token = newAttemptToken(agentId, { id: session.facts.testdriveId, uid: this.#uid });
-    await this.#save({ ...session, state, ...(state.status === "preparing" && { attempt: { agentId, token, vnc } }) });
+    const attempt = { agentId, token, vnc, incarnation };
+    await this.#save({ ...session, state, ...(state.status === "preparing" && { attempt }) });
     if (state.status !== "preparing") return { refused: "taken" };
     return { claimed: { ...session.facts, token, password: session.password } };
   }
@@ -74,10 +80,16 @@ export class Testdrive extends DurableObject<Env> {
     return this.look();
   }
 
-  /** An agent has restarted: its sessions have ended. */
-  async endOfAgent(agentId: number): Promise<void> {
-    if (this.#session?.attempt?.agentId === agentId)
-      await this.#advance({ type: "agent_stopped", reason: agentRestarted });
+  /** An agent has restarted: the sessions of its earlier processes have ended. */
+  async endOfAgent(agentId: number, incarnation?: Incarnation): Promise<void> {
+    const attempt = this.#session?.attempt;
+    if (attempt?.agentId !== agentId || !hasReplaced(incarnation, attempt.incarnation)) return;
+    await this.#advance({ type: "agent_stopped", reason: agentRestarted });
+  }
+
+  async agentRemoved(agentId: number): Promise<void> {
+    if (this.#session?.attempt?.agentId !== agentId) return;
+    await this.#advance({ type: "agent_stopped", reason: agentRemoved });
   }
 
   /** Applies the passage of time and writes the row, also one that a restore set back; false: this object knows no session. */
@@ -248,7 +260,7 @@ interface Session {
   facts: TestdriveFacts;
   password: string;
   state: TestdriveState;
-  attempt?: { agentId: number; token: string; vnc: VncAddress };
+  attempt?: { agentId: number; token: string; vnc: VncAddress; incarnation?: Incarnation | undefined };
 }
 
 type Moment = WithoutAt<TestdriveEvent> & { at?: number };
@@ -256,6 +268,7 @@ type WithoutAt<T> = T extends unknown ? Omit<T, "at"> : never;
 
 const tellAgainMs = 5_000;
 const agentRestarted = "The builder agent that ran it has restarted.";
+const agentRemoved = "The builder agent that ran it has been removed.";
 
 const known = ({ state, attempt }: Session) => ({ state, agentId: attempt?.agentId ?? null });
 

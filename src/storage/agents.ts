@@ -22,6 +22,9 @@ export const findAgentByToken = (db: Database, tokenHmac: string): Promise<Agent
 export const findAgentById = (db: Database, id: number): Promise<Agent | undefined> =>
   db.query.agents.findFirst({ where: eq(agents.id, id) });
 
+export const findAgentByName = (db: Database, name: string): Promise<Agent | undefined> =>
+  db.query.agents.findFirst({ where: eq(agents.name, name) });
+
 export const listAgents = (db: Database): Promise<Agent[]> => db.query.agents.findMany({ orderBy: agents.id });
 
 /** The different capabilities that agents have reported. The index leads from one to the next. */

@@ -11,6 +11,8 @@ export const artifactKey = (uid: string, attempt: number, name: ArtifactName) =>
 export const logKey = (uid: string) => `builds/${uid}/log.txt`;
 /** What rpm reported in the image, as JSON. */
 export const installedKey = (uid: string) => `builds/${uid}/installed.json`;
+/** The same as an attempt says it, until the build is finished: a late attempt cannot change the winner's. */
+export const toldInstalledKey = (uid: string, attempt: number) => `builds/${uid}/installed-${attempt}.json`;
 /** The documents about the image and their signature, in one blob so that they always match. */
 export const attestationsKey = (uid: string) => `builds/${uid}/attestations.json`;
 /** A file of a repository that this service stores itself, e.g. path "tiny/main/repodata/repomd.xml". */

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { z } from "zod";
 import { FrozenInput, InstalledPackage } from "#contract/index";
-import { inputKey, installedKey } from "./blobs.ts";
+import { inputKey, installedKey, toldInstalledKey } from "./blobs.ts";
 
 /** Stores a frozen input under its own SHA-256, and returns that. */
 export async function putInput(blobs: R2Bucket, input: FrozenInput): Promise<string> {
@@ -11,22 +11,39 @@ export async function putInput(blobs: R2Bucket, input: FrozenInput): Promise<str
   return sha256;
 }
 
+/** The frozen input can never be read again: it is gone, or does not match its schema. Other errors are R2's. */
+export class InputLost extends Error {}
+
 /** Undefined: it is gone. */
 export async function findInput(blobs: R2Bucket, sha256: string): Promise<FrozenInput | undefined> {
   const blob = await blobs.get(inputKey(sha256));
-  return blob ? FrozenInput.parse(await blob.json()) : undefined;
+  return blob ? parsed(sha256, await blob.text()) : undefined;
 }
 
 export async function getInput(blobs: R2Bucket, sha256: string): Promise<FrozenInput> {
   const input = await findInput(blobs, sha256);
-  if (!input) throw new Error(`the frozen input ${sha256} is gone`);
+  if (!input) throw new InputLost(`the frozen input ${sha256} is gone`);
   return input;
+}
+
+function parsed(sha256: string, text: string): FrozenInput {
+  try {
+    return FrozenInput.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new InputLost(`the frozen input ${sha256} cannot be read`, { cause });
+  }
 }
 
 /** What rpm reported in the image of a build. Undefined: it is gone, or it never existed. */
 export async function findInstalled(blobs: R2Bucket, uid: string): Promise<InstalledPackage[] | undefined> {
   const blob = await blobs.get(installedKey(uid));
   return blob ? z.array(InstalledPackage).parse(await blob.json()) : undefined;
+}
+
+/** Makes what the winning attempt said that of the build. Repeating it is safe. */
+export async function keepInstalled(blobs: R2Bucket, uid: string, attempt: number): Promise<void> {
+  const told = await blobs.get(toldInstalledKey(uid, attempt));
+  if (told) await blobs.put(installedKey(uid), told.body);
 }
 
 /** Removes every blob below a prefix. */

@@ -3,7 +3,7 @@ import type { Arch } from "#contract/index";
 import { counted } from "./counters.ts";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
-import { appliances, builds, type buildStatuses } from "./schema.ts";
+import { agents, appliances, builds, type buildStatuses } from "./schema.ts";
 import { isSilentIn, type Silence } from "./silent.ts";
 
 export type Build = typeof builds.$inferSelect;
@@ -88,10 +88,21 @@ export const takeSilentBuilds = (db: Database, silence: Silence): Promise<Build[
     .where(isSilentIn("builds", isTaken, silence))
     .returning();
 
-/** Its object lives. False: the row is gone. */
-export async function saveSignOfLife(db: Database, uid: string, wakeAt: Date): Promise<boolean> {
-  const told = await db.update(builds).set({ wakeAt }).where(eq(builds.uid, uid)).returning({ id: builds.id });
-  return told.length > 0;
+/** Its object lives, and so does the agent that has it. False: that row is gone. */
+export async function saveSignOfLife(
+  db: Database,
+  uid: string,
+  { wakeAt, agentId, seenAt }: { wakeAt: Date; agentId: number | null; seenAt: Date },
+): Promise<{ build: boolean; agent: boolean }> {
+  const [told, seen] = await db.batch([
+    db.update(builds).set({ wakeAt }).where(eq(builds.uid, uid)).returning({ id: builds.id }),
+    db
+      .update(agents)
+      .set({ lastSeenAt: seenAt })
+      .where(eq(agents.id, agentId ?? 0))
+      .returning({ id: agents.id }),
+  ]);
+  return { build: told.length > 0, agent: seen.length > 0 };
 }
 
 /** All unfinished builds of an account, the oldest first. */

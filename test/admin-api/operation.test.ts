@@ -61,7 +61,7 @@ describe("GET metrics", () => {
     await waitedMs(90_000);
     const waiting = await metricsNow();
     const agent = await fakeAgent();
-    await agent.claimsBuild(buildId);
+    await (await agent.claimsBuild(buildId)).beats(); // without a heartbeat it would be no loss
     const claimed = await metricsNow();
     await agent.hello(); // has restarted
     await (await agent.claimsBuild(buildId)).call("fail", { kind: "error", reason: "no space left" });

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { protocolVersion } from "#contract/index";
 import { inputKey } from "#storage/blobs";
+import { findAgentById } from "#storage/agents";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { signedIn, type Client } from "../support/client.ts";
@@ -120,6 +121,15 @@ describe("POST builds/claim", () => {
     expect(input.packages.map(({ name }) => name)).toEqual(expect.arrayContaining(["kernel-default", "syslinux"]));
     expect(input.packages.map(({ name }) => name)).not.toContain("hello-docs");
     expect(input.description["config.xml"]).toContain('<package name="hello=1.1-1"');
+  });
+});
+
+describe("an agent that has found KIWI since its hello", () => {
+  it("is known by its next claim to build what it could not", async () => {
+    const agent = await fakeAgent();
+    await agent.hello({ imageTypes: [], lacking: { oem: "KIWI version" }, builder: "none" });
+    await agent.claims();
+    expect((await findAgentById(db, agent.id))?.capabilities).toMatchObject(capabilities);
   });
 });
 

@@ -1,8 +1,9 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { operate, signedIn, visit } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent, type Attempt, type FakeAgent } from "../support/fake-agent.ts";
+import { patienceMs } from "../support/patience.ts";
 
 /** The time of an agent's last call, as the operator sees it. */
 
@@ -30,8 +31,6 @@ async function agoMs(): Promise<number> {
 
 const calls: [string, () => Promise<Response>][] = [
   ["claim", () => agent.call("POST", "/testdrives/claim", { json: { vnc: null } })],
-  ["heartbeat", () => attempt.beats()],
-  ["upload", () => attempt.call("artifacts/image", { size: 3, fileName: "image.bin" })],
   [
     "pull",
     () =>
@@ -43,12 +42,22 @@ const calls: [string, () => Promise<Response>][] = [
 ];
 
 describe("an agent's last_seen_at", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
   beforeEach(() => noteSeen(3 * minuteMs));
 
   it.each(calls)("follows its last %s", async (_, call) => {
     expect(await agoMs()).toBeGreaterThan(2 * minuteMs);
     expect((await call()).status).toBe(200);
     expect(await agoMs()).toBeLessThan(minuteMs);
+  });
+
+  it("follows the heartbeats of its builds, which do not wait for the database", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minuteMs });
+    await noteSeen(3 * minuteMs);
+    expect((await attempt.beats()).status).toBe(200);
+    await vi.waitFor(async () => expect(await agoMs()).toBeLessThan(minuteMs), patienceMs);
   });
 
   it("follows its last ping, although a ping writes no row", async () => {

@@ -34,7 +34,7 @@ describe("POST /agent/testdrives/claim", () => {
 
     expect(claim).toEqual({
       testdriveId: id,
-      token: expect.stringMatching(new RegExp(`^\\d+\\.${id}\\.[\\w-]{36}\\.[\\w-]{32}$`)),
+      token: expect.stringMatching(new RegExp(`^\\d+\\.${id}\\.[\\w-]{36}\\.[\\w-]{32}\\.[0-9a-f]{64}$`)),
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       password: vnc.password,
       buildId: expect.any(Number),

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { buildLeaseMs, type Heartbeat } from "#contract/index";
 import {
   advance,
-  longQueueMs,
   nextWakeUp,
   queued,
   timeLimitMs,
@@ -11,6 +10,7 @@ import {
   type BuildState,
   type RunningState,
 } from "#domain/builds/machine";
+import { longQueueMs } from "#domain/builds/why-waiting";
 
 const at = 1_000_000;
 const beat: Heartbeat = { phase: "Installing software", percent: 40, message: "Installing software (1/2) busybox" };

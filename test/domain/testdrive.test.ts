@@ -61,7 +61,7 @@ describe("endTestdrivesOf", () => {
     await env.DB.prepare("UPDATE testdrives SET agent_id = -1 WHERE id <> ?").bind(own.id).run();
     const watched = counting({ TESTDRIVES: env.TESTDRIVES });
 
-    await endTestdrivesOf({ env: watched.env, db }, { id: agentId });
+    await endTestdrivesOf({ env: watched.env, db }, { id: agentId }, undefined);
 
     expect(watched.calls).toEqual(["TESTDRIVES.endOfAgent"]);
     expect((await statusOf(own)).state).toBe("ended");

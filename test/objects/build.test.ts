@@ -2,7 +2,8 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { artifactNames, buildLeaseMs } from "#contract/index";
-import { longQueueMs, timeLimitMs, wakeUpEveryMs } from "#domain/builds/machine";
+import { timeLimitMs, wakeUpEveryMs } from "#domain/builds/machine";
+import { longQueueMs } from "#domain/builds/why-waiting";
 import { mailbox } from "#domain/jobs";
 import { maxLogBytes } from "#objects/build-log";
 import { artifactKey, attestationsKey, installedKey, logKey } from "#storage/blobs";

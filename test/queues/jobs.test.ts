@@ -35,3 +35,12 @@ it("carries a wake-up from its sender to the mailbox", async () => {
     patienceMs,
   );
 });
+
+it("sends a wake-up once, even if the poke after it fails", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  const send = vi.fn(async () => {});
+  const poke = () => send().then(() => Promise.reject(new Error("overloaded")));
+  const broken = { ...env, MODE: "cloudflare", JOBS: { send }, SWITCHBOARD: { getByName: () => ({ poke }) } };
+  await sendJob(broken as unknown as Env, { kind: "build", buildId: 1 });
+  expect(send).toHaveBeenCalledTimes(2); // the message, and the poke
+});

@@ -8,9 +8,11 @@ import {
   UploadState,
   type ArtifactName,
   type BuildClaim,
+  type BuildClaimRequest,
   type BuildFinished,
   type Capabilities,
   type Heartbeat,
+  type Hello,
 } from "#contract/index";
 import { digestOfParts } from "#storage/artifacts";
 import { Buffer } from "node:buffer";
@@ -56,11 +58,11 @@ export interface FakeAgent {
     path: string,
     init?: { json?: unknown; body?: BodyInit; headers?: HeadersInit },
   ) => Promise<Response>;
-  hello: (can?: Partial<Capabilities>) => Promise<HelloAnswer>;
+  hello: (can?: Partial<Capabilities>, as?: Pick<Hello, "incarnation">) => Promise<HelloAnswer>;
   /** Claims the oldest waiting build, of any account. */
-  claims: () => Promise<Attempt | undefined>;
+  claims: (as?: Partial<BuildClaimRequest>) => Promise<Attempt | undefined>;
   /** Claims exactly this build; claims older ones, which earlier tests left waiting, on the way. */
-  claimsBuild: (buildId: number | string) => Promise<Attempt>;
+  claimsBuild: (buildId: number | string, as?: Partial<BuildClaimRequest>) => Promise<Attempt>;
   /** Claims this build and does everything until it is finished. */
   buildsSuccessfully: (
     buildId: number | string,
@@ -160,13 +162,13 @@ function agentWith(id: number, token: string): FakeAgent {
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
       ...(body === undefined ? {} : { body }),
     });
-  const claims = async () => {
-    const answer = await succeeded(call("POST", "/builds/claim", { json: { capabilities } }));
+  const claims: FakeAgent["claims"] = async (as = {}) => {
+    const answer = await succeeded(call("POST", "/builds/claim", { json: { capabilities, ...as } }));
     const { build } = BuildClaimAnswer.parse(await answer.json());
     return build === null ? undefined : new Attempt({ call }, build);
   };
-  const claimsBuild = async (buildId: number | string) => {
-    for (let attempt = await claims(); attempt; attempt = await claims()) {
+  const claimsBuild: FakeAgent["claimsBuild"] = async (buildId, as) => {
+    for (let attempt = await claims(as); attempt; attempt = await claims(as)) {
       if (attempt.claim.buildId === Number(buildId)) return attempt;
     }
     throw new Error(`build ${buildId} is not waiting for an agent`);
@@ -175,8 +177,9 @@ function agentWith(id: number, token: string): FakeAgent {
     id,
     token,
     call,
-    hello: async (can = {}) => {
-      const answer = await succeeded(call("POST", "/hello", { json: { capabilities: { ...capabilities, ...can } } }));
+    hello: async (can = {}, as = {}) => {
+      const json = { capabilities: { ...capabilities, ...can }, ...as };
+      const answer = await succeeded(call("POST", "/hello", { json }));
       return HelloAnswer.parse(await answer.json());
     },
     claims,

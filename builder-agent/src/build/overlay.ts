@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { stagedContents, type FrozenFile, type FrozenInput } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import { succeeded, type Reach } from "../packages/mirror.ts";
-import { isWorthRetry, RemoteRefusal, shortTries, withRetry } from "../retry.ts";
+import { isWorthRetry, RemoteRefusal, longTries, withRetry } from "../retry.ts";
 import { BuildFailure } from "./failure.ts";
 import { quietLimit, receive } from "../receive.ts";
 
@@ -39,7 +39,7 @@ async function fetchOne(file: FrozenFile, dir: string, { reach, signal }: Conten
       };
       const sha256 = await receive(body, join(dir, file.blobId), { onBytes, mode: 0o600 });
       if (sha256 !== file.sha256) throw new WrongContent("it is not what was frozen");
-    }, shortTries(signal));
+    }, longTries(signal));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof RemoteRefusal && error.status === 410) throw error; // the attempt is over

@@ -1,6 +1,6 @@
 import type { Place } from "#domain/place";
 import { canDo, hasRoot, type Wanted } from "#domain/builds/builder-abilities";
-import type { AgentsSeen } from "#domain/builds/machine";
+import type { AgentsSeen } from "#domain/builds/why-waiting";
 import { switchboard } from "#domain/jobs";
 import { listAgents, type Agent } from "#storage/agents";
 import { findAnyAppliance } from "#storage/appliances";

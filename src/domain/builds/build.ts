@@ -9,7 +9,7 @@ import { withLink, withLinks, type LinkReader } from "#domain/builds/download-li
 import { blobsIn } from "#domain/builds/frozen-content";
 import { keepPackages } from "#domain/builds/stored-packages";
 import { freezeInput } from "#domain/builds/frozen-input";
-import { waiting } from "#domain/builds/machine";
+import { waiting } from "#domain/builds/why-waiting";
 import { secondsBetween, type Progress } from "#domain/builds/progress";
 import { withPlaceInQueue } from "#domain/builds/queue";
 import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/builds/request";

@@ -1,12 +1,13 @@
 import type { Place } from "#domain/place";
-import type { BuildClaim, Capabilities } from "#contract/index";
+import type { BuildClaim, BuildClaimRequest, Capabilities, Incarnation } from "#contract/index";
+import { boundTo } from "#domain/attempt-token";
 import { buildObject } from "#domain/builds/build";
 import { canDo } from "#domain/builds/builder-abilities";
 import { blobsIn } from "#domain/builds/frozen-content";
 import { expectedSecondsOf, mostSimilar } from "#domain/builds/duration";
 import { saveCapabilities, type Agent } from "#storage/agents";
 import { isRootShared } from "#domain/builds/prepared-root";
-import { getInput } from "#storage/build-blobs";
+import { getInput, InputLost } from "#storage/build-blobs";
 import { listHeldBy, listQueued, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listEarlierSteps } from "#storage/estimates";
@@ -17,26 +18,30 @@ import { freezeBlobs } from "#storage/frozen-blobs";
 /** Builds that are read in one query. */
 const candidatesAtOnce = 10;
 
+type Request = Pick<BuildClaimRequest, "capabilities" | "incarnation" | "nonce" | "isRepeated">;
+
 /** Claims the oldest build that the agent can do. Null: there is none, the agent has no room, or it is drained. */
-export async function claimBuild(
-  { env, db }: Place,
-  agent: Agent,
-  capabilities: Capabilities,
-): Promise<BuildClaim | null> {
+export async function claimBuild({ env, db }: Place, agent: Agent, request: Request): Promise<BuildClaim | null> {
+  const { capabilities, isRepeated } = request;
   const isFull = capabilities.hasRoom === false;
   if (hasChanged(agent.capabilities, capabilities)) await saveCapabilities(db, agent.id, capabilities);
   if (isFull || agent.drainedAt !== null) return null;
+  for (const build of isRepeated ? await listHeldBy(db, agent.id) : []) {
+    const claim = await claimOne({ env, db }, { agent, request, build });
+    if (claim) return claim === "not_now" ? null : claim;
+  }
   for await (const build of candidates(db, capabilities)) {
-    const claim = await claimOne({ env, db }, agent, build);
-    if (claim) return claim;
+    const claim = await claimOne({ env, db }, { agent, request, build });
+    if (claim) return claim === "not_now" ? null : claim;
   }
   return null;
 }
 
-/** While an agent runs, its disk may fill, and its operator may add and remove builder roots. */
-const hasChanged = (known: Capabilities | null, now: Capabilities): boolean =>
-  (known?.hasRoom === false) !== (now.hasRoom === false) ||
-  JSON.stringify(known?.roots ?? []) !== JSON.stringify(now.roots ?? []);
+/** While an agent runs, its disk may fill, its operator may add and remove builder roots, and it may find programs that it had missed. */
+const hasChanged = (known: Capabilities | null, now: Capabilities): boolean => wordsOf(known) !== wordsOf(now);
+
+/** An agent that says nothing of its room has some. */
+const wordsOf = (can: Capabilities | null): string => JSON.stringify(can && { ...can, hasRoom: can.hasRoom !== false });
 
 /** All queued builds that the agent can do. A row from a restored backup refuses until the sweep corrects it, and must not hide others. */
 async function* candidates(db: Database, can: Capabilities): AsyncGenerator<Build> {
@@ -50,29 +55,51 @@ async function* candidates(db: Database, can: Capabilities): AsyncGenerator<Buil
   }
 }
 
-async function claimOne({ env, db }: Place, agent: Agent, build: Build): Promise<BuildClaim | undefined> {
+interface Candidate {
+  agent: Agent;
+  request: Request;
+  build: Build;
+}
+
+/** Undefined: no agent gets this build now, but perhaps another one. "not_now": storage fails, so that each build would be claimed in vain. */
+async function claimOne(
+  place: Place,
+  { agent, request, build }: Candidate,
+): Promise<BuildClaim | "not_now" | undefined> {
+  const { env, db } = place;
+  const { incarnation, nonce } = request;
   const object = buildObject(env, build);
   const earlierPhases = await earlierPhasesOf(db, build);
-  const claimed = await object.claim(agent.id, expectedSecondsOf(earlierPhases));
+  const claimed = await object.claim(agent.id, expectedSecondsOf(earlierPhases), { incarnation, nonce });
   // Another agent was faster, or the build was cancelled.
   if ("refused" in claimed) return undefined;
-  const { attempt, token, timeLimitMs, requestId } = claimed;
+  const { attempt, timeLimitMs, requestId } = claimed;
+  const token = boundTo(agent, env.API_KEY_PEPPER, claimed.token);
   try {
-    const [input, sharesRoot] = await Promise.all([
-      getInput(env.BLOBS, build.inputSha256),
-      isRootShared({ env, db }, build),
-    ]);
-    // An interrupted start may have stored only the row.
-    await freezeBlobs(db, build.id, blobsIn(input));
-    await keepPackages({ env, db }, build.id, input);
-    const more = { ...(sharesRoot && { sharesRoot }), ...(requestId !== undefined && { requestId }) };
-    return { buildId: build.id, attempt, token, timeLimitMs, input, earlierPhases, ...more };
+    const frozen = await handOut(place, build);
+    const more = requestId === undefined ? {} : { requestId };
+    return { buildId: build.id, attempt, token, timeLimitMs, earlierPhases, ...frozen, ...more };
   } catch (error) {
-    // Costs this build an attempt, so that it cannot block all others forever.
     logFailure("could not hand out a build", error, { buildId: build.id });
-    await object.fail(token, { kind: "error", reason: "The service could not read what to build." });
+    if (!(error instanceof InputLost)) {
+      await object.notHandedOut(claimed.token);
+      return "not_now";
+    }
+    // Costs this build an attempt, so that it cannot block all others forever.
+    await object.fail(claimed.token, { kind: "error", reason: "The service could not read what to build." });
     return undefined;
   }
+}
+
+async function handOut({ env, db }: Place, build: Build): Promise<Pick<BuildClaim, "input" | "sharesRoot">> {
+  const [input, sharesRoot] = await Promise.all([
+    getInput(env.BLOBS, build.inputSha256),
+    isRootShared({ env, db }, build),
+  ]);
+  // An interrupted start may have stored only the row.
+  await freezeBlobs(db, build.id, blobsIn(input));
+  await keepPackages({ env, db }, build.id, input);
+  return { input, ...(sharesRoot && { sharesRoot }) };
 }
 
 /** A build starts even if its earlier builds cannot be read. */
@@ -85,9 +112,20 @@ async function earlierPhasesOf(db: Database, build: Build): Promise<Record<strin
   }
 }
 
-/** Ends the leases of an agent that has restarted; returns how many there were. */
-export async function endLeases({ env, db }: Place, agent: Agent): Promise<number> {
+/** Gives the builds of an agent that its operator has removed to others. */
+export async function takeBuildsFrom({ env, db }: Place, agent: Agent): Promise<void> {
   const held = await listHeldBy(db, agent.id);
-  const ended = await Promise.all(held.map((build) => buildObject(env, build).endLease(agent.id)));
-  return ended.filter(Boolean).length;
+  await Promise.all(held.map((build) => buildObject(env, build).agentRemoved(agent.id)));
+}
+
+/** Ends the leases of earlier processes of an agent that has restarted. → how many, and how many another host holds with its token */
+export async function endLeases(
+  { env, db }: Place,
+  agent: Agent,
+  incarnation: Incarnation | undefined,
+): Promise<{ ended: number; elsewhere: number }> {
+  const held = await listHeldBy(db, agent.id);
+  const ends = await Promise.all(held.map((build) => buildObject(env, build).endLease(agent.id, incarnation)));
+  const count = (end: "ended" | "elsewhere") => ends.filter((each) => each === end).length;
+  return { ended: count("ended"), elsewhere: count("elsewhere") };
 }

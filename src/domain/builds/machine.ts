@@ -1,4 +1,7 @@
-import { buildLeaseMs, type Heartbeat } from "#contract/index";
+import { buildLeaseMs, type Heartbeat, type Incarnation } from "#contract/index";
+import type { Claimant } from "#domain/builds/claimant";
+import { tooLong, waiting, waitingMessage, type AgentsSeen } from "#domain/builds/why-waiting";
+import { hasReplaced } from "#domain/incarnation";
 import { sameSecret } from "#domain/secrets";
 
 /**
@@ -9,7 +12,8 @@ import { sameSecret } from "#domain/secrets";
  *    │  │                │ │ │   lease over, host's fault, for the third time
  *    └──┼────────────────┘ │ └──────────────────────────────> error      the service's or the host's
  *       │  released,       │     cancelled
- *       │  attempt lost    └────────────────────────────────> cancelled
+ *       │  not handed out, └────────────────────────────────> cancelled
+ *       │  attempt lost
  *       └───────────────────────────────────────────────────────^
  *
  * Each claim is an attempt with its own token; messages of earlier attempts are late. Reporting the end of an attempt twice
@@ -34,6 +38,9 @@ interface QueuedState {
   message: string;
   /** Why the attempt before was lost; absent: there was none, or its agent gave the build back. */
   lostBy?: Loss;
+  /** No agent gets it before: it was just claimed in vain. */
+  restsUntil?: number;
+  claimedInVain?: number;
 }
 
 export type RunningState = Heartbeat & {
@@ -48,6 +55,14 @@ export type RunningState = Heartbeat & {
   timeLimitAt: number;
   /** How long similar builds took; absent: there are none. */
   expectedSeconds?: number;
+  /** Of the claim, so that its repetition gets the same answer; absent: an older agent. */
+  nonce?: string;
+  /** Which process of the agent claimed it; absent: an older agent. */
+  incarnation?: Incarnation;
+  /** No heartbeat has come: the agent may never have got the claim's answer. */
+  isUnheard?: true;
+  /** Attempts in a row, up to this one, that no agent has begun. */
+  claimedInVain?: number;
 };
 
 interface Over {
@@ -71,20 +86,21 @@ interface Broken extends Over {
 
 /** `at` is the clock: the machine has none of its own. */
 export type BuildEvent = { at: number } & (
-  | { type: "claimed"; agentId: number; token: string; expectedSeconds?: number | undefined }
+  | (Claimant & { type: "claimed"; token: string; expectedSeconds?: number | undefined })
   | { type: "heartbeat"; token: string; beat: Heartbeat }
   | { type: "released"; token: string }
+  /** A fault of the service: the claim's answer could not be made. */
+  | { type: "not_handed_out"; token: string }
   | { type: "failed"; token: string; kind: "failed" | "error"; reason: string }
   | { type: "finished"; token: string }
   | { type: "cancelled" }
-  /** The agent connected again: it lost what it held before. */
-  | { type: "agent_restarted"; agentId: number }
-  /** The alarm. The agents matter only while queued. */
-  | { type: "woke_up"; agents: AgentsSeen }
+  /** The agent connected again: its earlier processes have ended. */
+  | { type: "agent_restarted"; agentId: number; incarnation?: Incarnation | undefined }
+  /** Its operator has removed the agent. */
+  | { type: "agent_removed"; agentId: number }
+  /** The alarm. The agents matter only while queued, `isCutOff` only while running: the service does not reach its own database. */
+  | { type: "woke_up"; agents: AgentsSeen; isCutOff?: boolean }
 );
-
-/** Which agents that could do the build the shell has seen. */
-export type AgentsSeen = "unknown" | "none" | "rootless" | "busy" | "full" | "drained";
 
 /** `late`: another attempt has the build, or it is over. */
 export interface Refused {
@@ -92,13 +108,15 @@ export interface Refused {
 }
 
 export const wakeUpEveryMs = 30_000;
-/** After this long in the queue the message says why. */
-export const longQueueMs = 2 * 60_000;
 export const timeLimitMs = 4 * 60 * 60_000;
 /** The first attempt and two retries. */
 const maxLosses = 3;
-
-export const waiting = "Waiting for a builder";
+/** An alarm that comes so late shows that the service itself stood still: then an agent could not be heard. */
+const lateMs = 10_000;
+/** A build that was claimed in vain rests for 2, 4, 8 … s, so that a fault does not hand it out in a loop. */
+const restMs = { first: 2_000, most: 60_000 };
+/** Lost answers are no losses. But a build that agents never begin, perhaps because it kills them, must end. */
+const maxInVain = 10;
 
 export const queued = (at: number): BuildState => ({
   status: "queued",
@@ -117,13 +135,11 @@ export function advance(state: BuildState, event: BuildEvent): BuildState | Refu
       return claimed(state, event);
     case "heartbeat":
       if (state.status === "cancelled" && holds(state, event.token)) return state;
-      return ifRunning(state, event.token, (running) => ({
-        ...running,
-        ...event.beat,
-        leaseEndsAt: event.at + buildLeaseMs,
-      }));
+      return ifRunning(state, event.token, (running) => heard(running, event));
     case "released":
       return ifRunning(state, event.token, (running) => requeued(running, event.at, waiting));
+    case "not_handed_out":
+      return ifRunning(state, event.token, (running) => resting(running, event.at));
     case "failed":
       if ((state.status === "failed" || state.status === "error") && holds(state, event.token)) return state;
       return ifRunning(state, event.token, (running) => afterFailure(running, event));
@@ -139,8 +155,10 @@ export function advance(state: BuildState, event: BuildEvent): BuildState | Refu
     case "cancelled":
       return cancelled(state, event.at);
     case "agent_restarted":
-      if (state.status !== "running" || state.agentId !== event.agentId) return state;
+      if (!isHeldByAgent(state, event.agentId) || !hasReplaced(event.incarnation, state.incarnation)) return state;
       return lost(state, event.at, { by: "restart", reason: "The builder was restarted in the middle of the build." });
+    case "agent_removed":
+      return isHeldByAgent(state, event.agentId) ? requeued(state, event.at, waiting) : state;
     case "woke_up":
       return wokenUp(state, event);
     default:
@@ -162,6 +180,12 @@ export const isOver = (state: BuildState): state is Exclude<BuildState, { status
 export const isHeldBy = (state: BuildState | undefined, token: string): state is RunningState =>
   state?.status === "running" && holds(state, token);
 
+/** Whether no agent gets it yet; the alarm ends that. */
+export const isResting = (state: BuildState): boolean => state.status === "queued" && state.restsUntil !== undefined;
+
+export const isHeldByAgent = (state: BuildState | undefined, agentId: number): state is RunningState =>
+  state?.status === "running" && state.agentId === agentId;
+
 type Event<T extends BuildEvent["type"]> = Extract<BuildEvent, { type: T }>;
 
 const holds = (state: { token: string | null }, token: string) =>
@@ -175,9 +199,16 @@ function ifRunning(
   return isHeldBy(state, token) ? next(state) : { refused: "late" };
 }
 
-function claimed(state: BuildState, { at, agentId, token, expectedSeconds }: Event<"claimed">): BuildState | Refused {
-  if (state.status !== "queued") return { refused: "not_queued" };
-  const { attempt, losses, startedAt } = state;
+function heard(running: RunningState, { at, beat }: Event<"heartbeat">): RunningState {
+  const { isUnheard: _, claimedInVain: __, ...begun } = running;
+  return { ...begun, ...beat, leaseEndsAt: at + buildLeaseMs };
+}
+
+function claimed(state: BuildState, event: Event<"claimed">): BuildState | Refused {
+  const { at, agentId, token, expectedSeconds, incarnation, nonce } = event;
+  if (isHeldByAgent(state, agentId) && nonce !== undefined && state.nonce === nonce) return state;
+  if (state.status !== "queued" || at < (state.restsUntil ?? 0)) return { refused: "not_queued" };
+  const { attempt, losses, startedAt, claimedInVain = 0 } = state;
   return {
     status: "running",
     attempt,
@@ -187,7 +218,11 @@ function claimed(state: BuildState, { at, agentId, token, expectedSeconds }: Eve
     startedAt: startedAt ?? at,
     leaseEndsAt: at + buildLeaseMs,
     timeLimitAt: at + timeLimitMs,
+    isUnheard: true,
+    claimedInVain: claimedInVain + 1,
     ...(expectedSeconds !== undefined && { expectedSeconds }),
+    ...(incarnation && { incarnation }),
+    ...(nonce !== undefined && { nonce }),
     phase: "Fetching appliance configuration",
     percent: 0,
     message: "Fetching appliance configuration",
@@ -211,37 +246,29 @@ function cancelled(state: BuildState, at: number): BuildState | Refused {
   return { status: "cancelled", attempt, startedAt, endedAt: at, ...holder };
 }
 
-function wokenUp(state: BuildState, { at, agents }: Event<"woke_up">): BuildState {
+function wokenUp(state: BuildState, { at, agents, isCutOff = false }: Event<"woke_up">): BuildState {
   if (state.status === "queued") {
     if (at < state.wakeAgainAt) return state;
-    return { ...state, wakeAgainAt: at + wakeUpEveryMs, message: waitingMessage(state, at, agents) };
+    const { restsUntil: _, ...rested } = state;
+    return { ...rested, wakeAgainAt: at + wakeUpEveryMs, message: waitingMessage(state, at, agents) };
   }
   if (state.status !== "running") return state;
-  if (at >= state.timeLimitAt) return ended(state, at, { status: "failed", cause: "time_limit", reason: tooLong });
+  if (at >= state.timeLimitAt)
+    return ended(state, at, { status: "failed", cause: "time_limit", reason: tooLong(timeLimitMs) });
   if (at < state.leaseEndsAt) return state;
+  // A lease that ends while the service is down, or stands still, says nothing about the agent.
+  if (isCutOff || at - state.leaseEndsAt > lateMs) return { ...state, leaseEndsAt: at + buildLeaseMs };
   return lost(state, at, { by: "silence", reason: "The builder was lost in the middle of the build." });
 }
 
-const tooLong = `The build did not end within ${timeLimitMs / 3_600_000} hours.`;
-
-function waitingMessage(state: { queuedAt: number; message: string }, at: number, agents: AgentsSeen): string {
-  if (agents === "unknown" || at - state.queuedAt < longQueueMs) return state.message;
-  return whyWaiting[agents];
-}
-
-export const whyWaiting: Record<Exclude<AgentsSeen, "unknown">, string> = {
-  none: "Waiting: no builder that can do this is connected",
-  rootless: "Waiting: no connected builder has the builder root in which this system is built",
-  busy: "Waiting: all builders are busy",
-  full: "Waiting: no builder has room on its disk",
-  drained: "Waiting: every builder that can do this is out of service",
-};
-
 /** Not the user's fault: the build is retried, until this has happened too often. */
 function lost(running: RunningState, at: number, { by, reason }: { by: Loss; reason: string }): BuildState {
+  const { isUnheard = false, claimedInVain = 0 } = running;
+  const again = requeued(running, at, "The builder was lost; waiting for another one");
+  if (isUnheard && by !== "fault" && claimedInVain < maxInVain) return { ...again, claimedInVain };
   const losses = running.losses + 1;
   if (losses >= maxLosses) return ended(running, at, { status: "error", cause: by, reason });
-  return { ...requeued({ ...running, losses }, at, "The builder was lost; waiting for another one"), lostBy: by };
+  return { ...again, losses, lostBy: by };
 }
 
 const requeued = ({ attempt, losses, startedAt }: RunningState, at: number, message: string): QueuedState => ({
@@ -253,6 +280,13 @@ const requeued = ({ attempt, losses, startedAt }: RunningState, at: number, mess
   startedAt,
   message,
 });
+
+/** No loss, but not at once again. */
+function resting(running: RunningState, at: number): QueuedState {
+  const { claimedInVain = 1 } = running;
+  const restsUntil = at + Math.min(restMs.most, restMs.first * 2 ** (claimedInVain - 1));
+  return { ...requeued(running, at, waiting), wakeAgainAt: restsUntil, restsUntil, claimedInVain };
+}
 
 const ended = (
   { attempt, startedAt, token, percent }: RunningState,

@@ -1,4 +1,4 @@
-import { waiting, whyWaiting } from "#domain/builds/machine";
+import { waiting, whyWaiting } from "#domain/builds/why-waiting";
 import type { Progress } from "#domain/builds/progress";
 import { countQueuedBefore } from "#storage/build-queue";
 import type { Database } from "#storage/db";

@@ -1,4 +1,5 @@
-import type { TestdriveClaim } from "#contract/index";
+import type { Incarnation, TestdriveClaim, TestdriveClaimRequest } from "#contract/index";
+import { boundTo } from "#domain/attempt-token";
 import { makeOnce } from "#domain/accounts/idempotency";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
@@ -114,23 +115,34 @@ async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: num
 
 /** Gives the oldest waiting testdrive to an agent; between two agents, its object decides. */
 export async function claimTestdrive(
-  { env, db }: Place<Pick<Env, "TESTDRIVES">>,
-  agent: Pick<Agent, "id" | "drainedAt">,
-  vnc: VncAddress,
+  { env, db }: Place<Pick<Env, "TESTDRIVES" | "API_KEY_PEPPER">>,
+  agent: Pick<Agent, "id" | "drainedAt" | "tokenHmac">,
+  { vnc, incarnation }: TestdriveClaimRequest,
 ): Promise<TestdriveClaim | undefined> {
   if (agent.drainedAt !== null) return undefined;
   const waiting = await listNewTestdrives(db, new Date(Date.now() - claimWithinMs));
   for (const testdrive of waiting) {
-    const answer = await testdriveObject(env, testdrive).claim(agent.id, vnc);
-    if ("claimed" in answer) return answer.claimed;
+    const answer = await testdriveObject(env, testdrive).claim(agent.id, vnc, incarnation);
+    if ("refused" in answer) continue;
+    return { ...answer.claimed, token: boundTo(agent, env.API_KEY_PEPPER, answer.claimed.token) };
   }
   return undefined;
 }
 
-/** Ends the sessions of an agent that has restarted. */
-export async function endTestdrivesOf({ env, db }: Place<Pick<Env, "TESTDRIVES">>, agent: Pick<Agent, "id">) {
+/** Ends the sessions that earlier processes of a restarted agent ran. */
+export async function endTestdrivesOf(
+  { env, db }: Place<Pick<Env, "TESTDRIVES">>,
+  agent: Pick<Agent, "id">,
+  incarnation: Incarnation | undefined,
+) {
   const live = await listTestdrivesOfAgent(db, agent.id);
-  await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).endOfAgent(agent.id)));
+  await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).endOfAgent(agent.id, incarnation)));
+}
+
+/** Ends the sessions of an agent that its operator has removed. */
+export async function takeTestdrivesFrom({ env, db }: Place<Pick<Env, "TESTDRIVES">>, agent: Pick<Agent, "id">) {
+  const live = await listTestdrivesOfAgent(db, agent.id);
+  await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).agentRemoved(agent.id)));
 }
 
 type TestdriveStore = Place<SealingKey>;

@@ -94,6 +94,7 @@ export const ofAccounts = {
   agents: {
     addAgent: [[{ name: "agent", tokenHmac: "hmac" }]],
     findAgentByToken: [["hmac"]],
+    findAgentByName: [["name"]],
     findAgentById: [[1]],
     listAgents: [[]],
     listAbilities: [[]],

@@ -64,7 +64,7 @@ export const ofBuilds = {
     listQueued: [[{ after: 0, limit: 10 }]],
     listHeldBy: [[1]],
     takeSilentBuilds: [[{ now: at, wakeAt: at, limit: 10 }]],
-    saveSignOfLife: [["build", at]],
+    saveSignOfLife: [["build", { wakeAt: at, agentId: 1, seenAt: at }]],
     listUnfinishedOf: [[own]],
     hasFreeSlot: [[own, slots]],
     addBuild: [

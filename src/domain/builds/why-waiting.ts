@@ -1,0 +1,24 @@
+/** What a build says to its user while it waits, or if it takes too long. */
+
+/** Which agents that could do the build the shell has seen. */
+export type AgentsSeen = "unknown" | "none" | "rootless" | "busy" | "full" | "drained";
+
+export const waiting = "Waiting for a builder";
+
+/** After this long in the queue the message says why. */
+export const longQueueMs = 2 * 60_000;
+
+export function waitingMessage(state: { queuedAt: number; message: string }, at: number, agents: AgentsSeen): string {
+  if (agents === "unknown" || at - state.queuedAt < longQueueMs) return state.message;
+  return whyWaiting[agents];
+}
+
+export const whyWaiting: Record<Exclude<AgentsSeen, "unknown">, string> = {
+  none: "Waiting: no builder that can do this is connected",
+  rootless: "Waiting: no connected builder has the builder root in which this system is built",
+  busy: "Waiting: all builders are busy",
+  full: "Waiting: no builder has room on its disk",
+  drained: "Waiting: every builder that can do this is out of service",
+};
+
+export const tooLong = (limitMs: number): string => `The build did not end within ${limitMs / 3_600_000} hours.`;

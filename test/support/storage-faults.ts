@@ -1,0 +1,105 @@
+import { env } from "cloudflare:workers";
+import { vi } from "vitest";
+
+/** Does a call of the storage, or fails instead of it or after it. Its name is like "D1 query", "R2 put" or "object claim". */
+type Fate = (name: string, call: () => Promise<unknown>) => Promise<unknown>;
+
+/** Every call of D1, R2 and Durable Objects goes through `fate`, from the Worker and from objects, until `end`. */
+function storageWith(fate: Fate): { end: () => void } {
+  const undo = [...databaseMethods(), ...bucketMethods()].map(([name, holder, key]) =>
+    replace(holder, key, (original, self, given) => fate(name, async () => Reflect.apply(original, self, given))),
+  );
+  undo.push(
+    replace(Object.getPrototypeOf(env.BUILDS), "getByName", (original, self, given) =>
+      watched(Reflect.apply(original, self, given), fate),
+    ),
+  );
+  const quiet = vi.spyOn(console, "error").mockImplementation(() => {});
+  return {
+    end() {
+      for (const one of undo) one();
+      quiet.mockRestore();
+    },
+  };
+}
+
+/** Does some work while part of the storage answers nothing but errors. */
+export async function whileAway(isAway: (name: string) => boolean, work: () => Promise<void>): Promise<void> {
+  const faults = storageWith(async (name, call) => {
+    if (isAway(name)) throw new Error(`${name}: internal error, please try again (10001)`);
+    return await call();
+  });
+  try {
+    await work();
+  } finally {
+    faults.end();
+  }
+}
+
+/** Does some work while the first `R2 put` reports that it is reached, and waits. */
+export async function whilePutWaits(
+  reached: PromiseWithResolvers<void>,
+  goOn: PromiseWithResolvers<void>,
+  work: () => Promise<void>,
+): Promise<void> {
+  let isFirst = true;
+  const faults = storageWith(async (name, call) => {
+    if (name === "R2 put" && isFirst) {
+      isFirst = false;
+      reached.resolve();
+      await goOn.promise;
+    }
+    return await call();
+  });
+  try {
+    await work();
+  } finally {
+    faults.end();
+  }
+}
+
+export const isD1 = (name: string): boolean => name.startsWith("D1 ");
+export const isR2 = (name: string): boolean => name.startsWith("R2 ");
+
+type Method = [name: string, holder: object, key: string];
+
+function databaseMethods(): Method[] {
+  const session = Reflect.get(env.DB.prepare("SELECT 1"), "dbSession");
+  const methods = { _sendOrThrow: "D1 batch", _queryOrThrow: "D1 query" };
+  return Object.entries(methods).map(([key, name]) => [name, ownerOf(session, key), key]);
+}
+
+function bucketMethods(): Method[] {
+  const upload = env.BLOBS.resumeMultipartUpload("none", "none");
+  const ofBucket = ["get", "head", "put", "delete", "list", "createMultipartUpload"];
+  const ofUpload = ["uploadPart", "complete", "abort"];
+  return [
+    ...ofBucket.map((key): Method => [`R2 ${key}`, ownerOf(env.BLOBS, key), key]),
+    ...ofUpload.map((key): Method => [`R2 ${key}`, ownerOf(upload, key), key]),
+  ];
+}
+
+function ownerOf(object: object, key: string): object {
+  for (let at: object | null = object; at; at = Object.getPrototypeOf(at)) if (Object.hasOwn(at, key)) return at;
+  throw new Error(`${key} is nowhere: has workerd changed?`);
+}
+
+type Around = (original: Function, self: unknown, given: unknown[]) => unknown;
+
+function replace(holder: object, key: string, around: Around): () => void {
+  const original = Reflect.get(holder, key);
+  if (typeof original !== "function") throw new Error(`${key} is not a method`);
+  Reflect.set(holder, key, function (this: unknown, ...given: unknown[]) {
+    return around(original, this, given);
+  });
+  return () => void Reflect.set(holder, key, original);
+}
+
+const watched = (stub: object, fate: Fate): object =>
+  new Proxy(stub, {
+    get: (object, key) =>
+      typeof key === "symbol" || key === "then"
+        ? Reflect.get(object, key)
+        : (...given: unknown[]) =>
+            fate(`object ${key}`, async () => Reflect.apply(Reflect.get(object, key), object, given)),
+  });
