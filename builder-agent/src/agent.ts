@@ -28,6 +28,8 @@ export interface AgentParts {
   packageCache?: PackageCache | undefined;
   prepared?: PreparedCaches | undefined;
   log: Log;
+  /** How long after its start the host is examined again if something is missing, and then after twice as long each time. */
+  examineAfterMs?: number;
   /** Once aborted, the agent takes no new work, and ends when its running work has ended. */
   draining?: AbortSignal;
 }
@@ -82,6 +84,7 @@ class Work {
   /** As last examined. */
   #capabilities: Capabilities;
   #roots: string | undefined;
+  readonly #again: { everyMs: number; at: number };
   readonly #signal: AbortSignal;
   readonly #onEnd: () => void;
   readonly #builds = new Map<number, RunningBuild>();
@@ -93,6 +96,8 @@ class Work {
   constructor(parts: AgentParts, signal: AbortSignal, onEnd: () => void) {
     this.#parts = parts;
     this.#capabilities = parts.capabilities;
+    const everyMs = parts.examineAfterMs ?? examineAfterMs.first;
+    this.#again = { everyMs, at: Date.now() + everyMs };
     this.#signal = signal;
     this.#onEnd = onEnd;
     const { prepared, cache, packageCache } = parts;
@@ -106,7 +111,7 @@ class Work {
 
   /** One pull and its claims; after a poke also a claim without any message. → whether there was work. */
   async look({ poked }: { poked: boolean }): Promise<boolean> {
-    const hasOtherRoots = await this.#findOtherRoots();
+    const hasOtherAbilities = (await this.#findOtherRoots()) || (await this.#findWhatWasMissing());
     const free = this.#free("build") + this.#free("testdrive");
     if (free === 0) return false;
     const { queue } = this.#parts;
@@ -121,7 +126,7 @@ class Work {
     }
     await queue.acknowledge(done, later, this.#signal);
     // A poke is faster than the queue, and after the end of a build, or without room, the messages of waiting ones may be gone.
-    const isDue = poked || hasOtherRoots || (await this.#room.isBack(this.#builds.size));
+    const isDue = poked || hasOtherAbilities || (await this.#room.isBack(this.#builds.size));
     const unasked: Kind[] = isDue
       ? (["build", "testdrive"] as const).filter((kind) => !messages.some((each) => each.job?.kind === kind))
       : [];
@@ -165,6 +170,20 @@ class Work {
     if (before === undefined || before === roots) return false;
     this.#capabilities = await examine();
     log("builder roots have changed", { roots: this.#capabilities.roots?.map(({ name }) => name).join(",") });
+    return true;
+  }
+
+  /** What was missing may be there now, or its probe may have been killed. The Worker learns it by the next claim. */
+  async #findWhatWasMissing(): Promise<boolean> {
+    const { examine, log } = this.#parts;
+    if (!isLacking(this.#capabilities) || Date.now() < this.#again.at) return false;
+    const before = JSON.stringify(this.#capabilities);
+    this.#capabilities = await examine();
+    this.#again.everyMs = Math.min(examineAfterMs.most, 2 * this.#again.everyMs);
+    this.#again.at = Date.now() + this.#again.everyMs;
+    if (before === JSON.stringify(this.#capabilities)) return false;
+    const { imageTypes, testdrives } = this.#capabilities;
+    log("this host can do other things than before", { imageTypes: imageTypes.join(","), testdrives });
     return true;
   }
 
@@ -228,6 +247,11 @@ class Work {
     return "claimed";
   }
 }
+
+const examineAfterMs = { first: 60_000, most: 60 * 60_000 };
+
+const isLacking = ({ lacking = {}, noDeb, noLvm, noEfi, testdrives }: Capabilities): boolean =>
+  Object.keys(lacking).length > 0 || [noDeb, noLvm, noEfi].some((lack) => lack !== undefined) || !testdrives;
 
 /** Ends a wait early. A ring without a waiter is remembered. */
 function openBell() {

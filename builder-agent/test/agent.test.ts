@@ -26,10 +26,11 @@ interface Wish {
   prepare?: (worker: FakeWorker) => void;
   /** What the doctor finds later. */
   examine?: () => Promise<Capabilities>;
+  examineAfterMs?: number;
 }
 
 /** A fake Worker, and an agent that works for it until the end of the test. */
-async function startAgent({ config: more = {}, found = {}, prepare = () => {}, examine }: Wish = {}) {
+async function startAgent({ config: more = {}, found = {}, prepare = () => {}, ...wish }: Wish = {}) {
   const worker = await startFakeWorker();
   const dir = await temporaryDir();
   prepare(worker);
@@ -41,7 +42,8 @@ async function startAgent({ config: more = {}, found = {}, prepare = () => {}, e
   const means = {
     config,
     capabilities: can,
-    examine: examine ?? (async () => can),
+    examine: async () => can,
+    ...wish,
     cache,
     log: silent,
     draining: draining.signal,
@@ -164,6 +166,30 @@ describe("the agent", () => {
     worker.poke({ type: "cancel", buildId: first.claim.buildId });
     await eventually("the second build ends", () => isEnded(second));
     expect(second.status).toBe("finished");
+  });
+
+  it("finds KIWI later if its first probe failed", async () => {
+    const found = { imageTypes: [], lacking: { oem: "KIWI version" }, builder: "none" };
+    const examine = vi.fn(async () => ({ ...capabilities, lacking: {} }));
+    await using agent = await startAgent({ found, examine, examineAfterMs: 10 });
+    const build = agent.worker.queueBuild(frozenInput());
+    await eventually("the build ends", () => isEnded(build));
+    expect(build.status).toBe("finished");
+  });
+
+  it("repeats a claim whose answer is lost, as the same claim", async () => {
+    await using agent = await startAgent({
+      prepare: (worker) => {
+        worker.queueBuild(frozenInput());
+        worker.trouble(/builds\/claim$/, "drop");
+      },
+    });
+    const { worker } = agent;
+    await eventually("the build ends", () => [...worker.builds.values()].every(isEnded));
+    const [lost, again] = worker.claims;
+    expect(again).toEqual({ ...lost, isRepeated: true });
+    expect(lost?.nonce).toBeDefined();
+    expect(new Set(worker.claims.slice(1).map(({ nonce }) => nonce)).size).toBe(worker.claims.length - 1);
   });
 
   it("runs two builds at the same time with two slots", async () => {

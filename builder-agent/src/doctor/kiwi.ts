@@ -1,15 +1,23 @@
 import { makeKiwiPlace, kiwiEnvironment } from "../build/kiwi.ts";
-import { enclosed, endOf, outputOf, run, whyItFails } from "../process.ts";
+import { enclosed, endOf, run, whyItFails } from "../process.ts";
+import { findProgram, versionOf } from "../programs.ts";
 import { answerLimitMs, fine, missing, type Check } from "./check.ts";
 import { scratchDir } from "./doctor-dir.ts";
 
 /** The oldest version that Kiln was tested with. */
 const oldestKiwi = [9, 24] as const;
 
-/** Undefined: KIWI does not answer. */
+/** A busy host may kill a program, or let it wait: that does not mean that it is missing. */
+const tries = 3;
+
+/** Undefined: KIWI is not installed, or does not answer. */
 export async function findKiwiVersion(): Promise<string | undefined> {
-  const said = await outputOf("kiwi-ng", ["--version"], AbortSignal.timeout(answerLimitMs)).catch(() => "");
-  return /(\d+\.\d+\.\d+)/.exec(said)?.[1];
+  for (let nth = 1; nth <= tries && (await findProgram("kiwi-ng")) !== undefined; nth += 1) {
+    const said = await versionOf("kiwi-ng").catch(() => "");
+    const version = /(\d+\.\d+\.\d+)/.exec(said)?.[1];
+    if (version !== undefined) return version;
+  }
+  return undefined;
 }
 
 export function checkKiwiVersion(version: string | undefined): Check {

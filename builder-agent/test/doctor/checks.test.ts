@@ -4,12 +4,13 @@ import { describe, expect, it } from "vitest";
 import { imageTypes } from "../../src/contract.ts";
 import { degraded, fine, isPossible, missing } from "../../src/doctor/check.ts";
 import { checkAmount, checkDisk, checkIsolation, checkRoot, checkVnc } from "../../src/doctor/host.ts";
-import { checkKiwiVersion } from "../../src/doctor/kiwi.ts";
+import { checkKiwiVersion, findKiwiVersion } from "../../src/doctor/kiwi.ts";
 import { checkStalePartitions } from "../../src/doctor/loop-device.ts";
 import { checkTool, getDistribution, type Distribution } from "../../src/doctor/packages.ts";
 import packages from "../../src/doctor/packages.json" with { type: "json" };
 import { formatReport } from "../../src/doctor/table.ts";
 import { temporaryDir } from "../support/agent-place.ts";
+import { standIn } from "../support/stand-in.ts";
 
 describe("isPossible", () => {
   it.each([
@@ -28,6 +29,19 @@ describe("isPossible", () => {
     ["sample-distribution", missing("createrepo_c", "", ["sample-distribution"], ""), false],
   ] as const)("is, for %s and %j: %s", (ability, check, possible) => {
     expect(isPossible(ability, [fine("other", ""), check])).toBe(possible);
+  });
+});
+
+describe("findKiwiVersion", () => {
+  it.each([
+    ["is killed at first", 2, "9.24.56"],
+    ["is killed each time", 100, undefined],
+  ])("asks again if the program %s", async (_, kills, version) => {
+    await using dir = await temporaryDir();
+    const asked = join(dir.path, "asked");
+    const script = `echo >> ${asked}; [ $(wc -l < ${asked}) -gt ${kills} ] || kill -9 $$; echo "KIWI v9.24.56"`;
+    await standIn(dir.path, "kiwi-ng", script);
+    expect(await findKiwiVersion()).toBe(version);
   });
 });
 
