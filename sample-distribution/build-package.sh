@@ -3,6 +3,8 @@
 # ARCH: of the result, x86_64 or i586; a package for all architectures is made in the first's name.
 # The last three are for repackaged-debian.spec. Called by build.sh, several at a time.
 set -euo pipefail
+# Packages contain the modes of the files that specs make.
+umask 022
 
 repository=$1 arch=$2 spec=$3 debian_name=${4-} rpm_name=${5-} provides=${6-}
 name=${rpm_name:-$(basename "$spec" .spec)}

@@ -49,6 +49,8 @@ const logFormat = process.env["KILN_AGENT_LOG"] === "json" ? "json" : "text";
 const log = openLog((line) => process.stderr.write(`${line}\n`), logFormat);
 
 async function main(): Promise<number> {
+  // Other users read what this user writes: gpgv, QEMU, apt, and the users of an image. What is secret has a mode of its own.
+  process.umask(0o022);
   const stopping = stopOnSignal(log);
   try {
     const [command, ...rest] = process.argv.slice(2);

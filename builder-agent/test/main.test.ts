@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -11,11 +11,14 @@ import { frozenInput } from "./support/frozen-input.ts";
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 /** The agent as a separate process; killed at the end of the test if it still runs. */
-function startProcess(url: string, stateDir: string, more: Record<string, unknown> = {}) {
+function startProcess(url: string, stateDir: string, more: Record<string, unknown> = {}, umask = "022") {
   const file = join(stateDir, "agent.json");
   const config = { url, token: agentToken, stateDir, isolation: "none", kiwi: fakeKiwi, testdriveSlots: 0, ...more };
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
-  const child = spawn(process.execPath, [main, "--config", file], { stdio: ["ignore", "ignore", "pipe"] });
+  const command = [process.execPath, main, "--config", file];
+  const child = spawn("sh", ["-c", `umask ${umask}; exec "$@"`, "sh", ...command], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let output = "";
   child.stderr.on("data", (bytes) => (output += bytes));
   return { child, said: () => output, ended: endOf(child), [Symbol.dispose]: () => void child.kill("SIGKILL") };
@@ -39,6 +42,16 @@ describe("the agent's process", () => {
       imageTypes: expect.arrayContaining(["oem", "iso"]),
     });
     expect(agent.said()).not.toContain(agentToken);
+  });
+
+  it("writes what other users can read, also under a strict umask", async () => {
+    await using worker = await startFakeWorker();
+    await using state = await temporaryDir();
+    using agent = startProcess(worker.url, state.path, {}, "077");
+
+    await eventually("hello", () => worker.hellos.length > 0);
+
+    expect(readFileSync(`/proc/${agent.child.pid}/status`, "utf8")).toMatch(/^Umask:\t0022$/m);
   });
 
   it("says which process it is: a later one of this host, of the same state directory", async () => {

@@ -22,6 +22,7 @@ const options = {
 
 /** Exit code 0: this host builds every image type and hosts testdrives. */
 async function main(): Promise<number> {
+  process.umask(0o022); // as in the agent
   try {
     const { values } = orRefuse(() => parseArgs({ options }), usage);
     if (values.help) {

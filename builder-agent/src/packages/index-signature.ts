@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RepositoryTrust } from "../contract.ts";
-import { run } from "../process.ts";
+import { endOf, run } from "../process.ts";
 import { asNobody } from "../testdrive/rights.ts";
 
 export interface SignedIndex {
@@ -50,6 +50,10 @@ interface GpgvRun {
   signal: AbortSignal;
 }
 
+const statusPrefix = "[GNUPG:] ";
+const unreadKeyring = / ERROR add_keyblock_resource /;
+
+/** Throws if gpgv cannot read a file, or is killed: that says nothing about the signature. */
 async function askGpgv(files: Record<string, Uint8Array>, { dir, signed, signal }: GpgvRun) {
   await mkdir(dir, { mode: 0o755 });
   try {
@@ -57,7 +61,7 @@ async function askGpgv(files: Record<string, Uint8Array>, { dir, signed, signal 
     const lines: string[] = [];
     const chunks: Buffer[] = [];
     const words = ["--homedir", ".", "--keyring", "./keys.gpg", "--status-fd", "2", ...signed];
-    await run(...asNobody("gpgv", words), {
+    const exit = await run(...asNobody("gpgv", words), {
       cwd: dir,
       env: gpgEnvironment,
       signal,
@@ -66,6 +70,9 @@ async function askGpgv(files: Record<string, Uint8Array>, { dir, signed, signal 
         for await (const chunk of output) chunks.push(chunk);
       },
     });
+    const said = lines.filter((line) => line.startsWith(statusPrefix));
+    const isAnswer = "code" in exit && said.length > 0 && !said.some((line) => unreadKeyring.test(line));
+    if (!isAnswer) throw new Error(`gpgv could not check a signature: ${lines.at(-1) ?? endOf(exit)}`);
     return { lines, text: Buffer.concat(chunks).toString() };
   } finally {
     await rm(dir, { recursive: true, force: true });
@@ -77,7 +84,7 @@ export const gpgEnvironment = { PATH: "/usr/bin:/bin", HOME: "/nonexistent", LC_
 
 /** gpgv begins the report of each signature with NEWSIG. The last word of VALIDSIG is the primary key's fingerprint. */
 function signerIn(lines: readonly string[], isKnown: (fingerprint: string) => boolean): string | undefined {
-  const status = lines.flatMap((line) => (line.startsWith("[GNUPG:] ") ? [line.split(" ").slice(1)] : []));
+  const status = lines.flatMap((line) => (line.startsWith(statusPrefix) ? [line.split(" ").slice(1)] : []));
   let accepted = false;
   for (const [word, ...rest] of status) {
     if (word === "NEWSIG") accepted = false;

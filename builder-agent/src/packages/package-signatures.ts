@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BuildFailure } from "../build/failure.ts";
 import { nvra, type FrozenInput, type FrozenKey, type FrozenPackage } from "../contract.ts";
-import { run } from "../process.ts";
+import { endOf, run } from "../process.ts";
 import { asNobody } from "../testdrive/rights.ts";
 import { gpgEnvironment } from "./index-signature.ts";
 import { packageFile } from "./package-file.ts";
@@ -79,11 +79,15 @@ const settings = {
   _pkgverify_flags: "0",
 };
 
+/** Throws if rpmkeys cannot read a package, or is killed: that says nothing about the signatures. */
 async function rpmkeys(words: string[], { dir, signal }: SignedPackages): Promise<string[]> {
   const lines: string[] = [];
   const defined = Object.entries(settings).flatMap(([name, value]) => ["--define", `${name} ${value}`]);
   const [command, args] = asNobody("rpmkeys", [...defined, "--checksig", ...words]);
-  await run(command, args, { cwd: dir, env: gpgEnvironment, signal, onLine: (line) => void lines.push(line) });
+  const onLine = (line: string) => void lines.push(line);
+  const exit = await run(command, args, { cwd: dir, env: gpgEnvironment, signal, onLine });
+  const unread = "code" in exit ? lines.find((line) => /^error: open of .* failed: /.test(line)) : endOf(exit);
+  if (unread !== undefined) throw new Error(`rpmkeys could not check the packages: ${unread}`);
   return lines;
 }
 

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { FrozenKey } from "../../src/contract.ts";
 import { isSignedIndex } from "../../src/packages/index-signature.ts";
 import { revokedKeys } from "../../src/packages/package-signatures.ts";
@@ -42,6 +42,12 @@ describe("an index", () => {
     expect(await isSigned([owner], "rubbish")).toBe(false);
     expect(await isSigned([owner], "")).toBe(false);
     expect(await isSigned([], signing.sign(index, owner))).toBe(false);
+  });
+
+  it("is not called unsigned if gpgv cannot read it", async () => {
+    const umask = process.umask(0o077);
+    onTestFinished(() => void process.umask(umask));
+    await expect(isSigned([owner], signing.sign(index, owner))).rejects.toThrow("gpgv could not check a signature");
   });
 
   it("does not match the signature of other bytes", async () => {
