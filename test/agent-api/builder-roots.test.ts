@@ -5,7 +5,7 @@ import { BuildClaimAnswer, type RootAbilities } from "#contract/index";
 import { longQueueMs, whyWaiting } from "#domain/builds/why-waiting";
 import { objectOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
-import { createAppliance, startBuild } from "../support/factories.ts";
+import { createSafeAppliance, startBuild } from "../support/factories.ts";
 import { capabilities, fakeAgent, type FakeAgent } from "../support/fake-agent.ts";
 import { readXml } from "../support/xml.ts";
 
@@ -22,7 +22,7 @@ let agent: FakeAgent;
 let applianceId: number;
 beforeEach(async () => {
   tux = await signedIn();
-  applianceId = await createAppliance(tux); // brings the base system
+  applianceId = await createSafeAppliance(tux); // brings the base system
   await env.DB.prepare("UPDATE agents SET capabilities = NULL").run();
   await env.DB.prepare("UPDATE base_systems SET facts = json_set(facts, '$.builderRoot', 'debian-13')").run();
   agent = await fakeAgent();

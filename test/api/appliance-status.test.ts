@@ -5,7 +5,7 @@ import { openDatabase } from "#storage/db";
 import { appliances, repositories } from "#storage/schema";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, type Client } from "../support/client.ts";
-import { createAppliance } from "../support/factories.ts";
+import { createSafeAppliance } from "../support/factories.ts";
 import { stockTinyLinux, tinyRepository } from "../support/repositories.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
@@ -32,7 +32,7 @@ const add = (id: number, params: Record<string, string | number>) =>
 
 describe("GET appliances/<id>/status", () => {
   it("shows libsolv's problem and proposals, and refuses a build with it", async () => {
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     await add(id, { name: "broken-dep" });
 
     const { state, issues } = await statusOf(id);
@@ -53,7 +53,7 @@ describe("GET appliances/<id>/status", () => {
   });
 
   it("proposes a package without its pin if no version fits", async () => {
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     await add(id, { name: "hello", version: "9.9" });
 
     const { issues } = await statusOf(id);
@@ -64,7 +64,7 @@ describe("GET appliances/<id>/status", () => {
   });
 
   it("shows both of two problems", async () => {
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     await add(id, { name: "broken-dep" });
     await add(id, { name: "no-such-package" });
 
@@ -77,7 +77,7 @@ describe("GET appliances/<id>/status", () => {
   });
 
   it("accepts a kernel that another package requires", async () => {
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     await tux.post(`/appliances/${id}/cmd/remove_pattern`, { name: "base" });
     await add(id, { name: "grub2" });
     await add(id, { name: "patterns-tiny-base" });
@@ -86,7 +86,7 @@ describe("GET appliances/<id>/status", () => {
   });
 
   it("reports only a boot loader if only that is missing", async () => {
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     await tux.post(`/appliances/${id}/cmd/remove_pattern`, { name: "base" });
     await add(id, { name: "kernel-default" });
 
@@ -96,7 +96,7 @@ describe("GET appliances/<id>/status", () => {
   });
 
   it("reports software that exceeds the disk, but not on media", async () => {
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     const row = await db.query.appliances.findFirst({ where: eq(appliances.id, id) });
     if (!row) throw new Error("no appliance");
     const { configuration } = row;
@@ -114,7 +114,7 @@ describe("GET appliances/<id>/status", () => {
   });
 
   it("checks the requested image type when a build starts", async () => {
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     await tux.post(`/appliances/${id}/cmd/ban_package`, { name: "syslinux" });
 
     expect((await statusOf(id)).state).toBe("ok");
@@ -135,7 +135,7 @@ describe("a repository in the status", () => {
   beforeEach(stockTinyLinux);
 
   it("that is not imported yet blocks the appliance", async () => {
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     await change({ revision: null, importState: "importing" });
 
     expect(await statusOf(id)).toEqual({
@@ -147,7 +147,7 @@ describe("a repository in the status", () => {
   });
 
   it("that could not be imported shows the reason", async () => {
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     await change({ revision: null, importState: "failed", problem: "repomd.xml is missing." });
 
     expect((await statusOf(id)).issues).toEqual([
@@ -156,7 +156,7 @@ describe("a repository in the status", () => {
   });
 
   it("that could not be refreshed is a warning, and its packages remain", async () => {
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     await change({ problem: "The mirror does not answer." });
 
     expect(await statusOf(id)).toEqual({

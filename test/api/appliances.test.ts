@@ -4,6 +4,7 @@ import { openDatabase } from "#storage/db";
 import { repositories } from "#storage/schema";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
+import { setRootPassword } from "../support/factories.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 beforeAll(loadTemplates);
@@ -193,6 +194,7 @@ describe("GET appliances/<id>/status", () => {
   it("is ok for a new clone, with an issues element without attributes", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
+    await setRootPassword(tux, Number(id));
 
     const answer = await tux.get(`/appliances/${id}/status/`);
 
@@ -202,6 +204,7 @@ describe("GET appliances/<id>/status", () => {
   it("reports that there are no packages for its architecture", async () => {
     const tux = await signedIn();
     const id = await cloned(tux, { arch: "i686" });
+    await setRootPassword(tux, Number(id));
     await openDatabase(env.DB)
       .update(repositories)
       .set({ arches: ["x86_64"] });
@@ -217,6 +220,7 @@ describe("GET appliances/<id>/status", () => {
   it("reports a missing kernel and boot loader, and the fix", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
+    await setRootPassword(tux, Number(id));
     await tux.post(`/appliances/${id}/cmd/remove_pattern`, { name: "base" });
 
     const { status } = await readXml(await tux.get(`/appliances/${id}/status`));

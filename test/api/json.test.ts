@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { signedIn, visit, type Client } from "../support/client.ts";
-import { createAppliance, createBuild } from "../support/factories.ts";
+import { createAppliance, createSafeAppliance, createBuild } from "../support/factories.ts";
 import { loadTemplates } from "../support/catalogue.ts";
 
 beforeAll(loadTemplates);
@@ -47,7 +47,7 @@ describe("Accept: application/json", () => {
     const tux = await signedIn();
     expect(await ask(tux, "/appliances")).toEqual({ appliances: [] });
 
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
 
     expect(await ask(tux, "/appliances")).toMatchObject({ appliances: [{ id, builds: [] }] });
     expect(await ask(tux, `/builds?appliance_id=${id}`)).toEqual({ builds: [] });

@@ -5,7 +5,7 @@ import { openDatabase } from "#storage/db";
 import { similarNames } from "#storage/packages";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
-import { createAppliance } from "../support/factories.ts";
+import { createSafeAppliance } from "../support/factories.ts";
 import { publish, rpmMd } from "../support/mirror.ts";
 import { tinyLinux, tinyRepository } from "../support/repositories.ts";
 import { expectError, readXml } from "../support/xml.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   tux = await signedIn();
-  id = await createAppliance(tux);
+  id = await createSafeAppliance(tux);
 });
 
 const issuesOf = async () => {

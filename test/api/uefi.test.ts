@@ -5,7 +5,7 @@ import { agentsSeen } from "#domain/builds/agents-seen";
 import { openDatabase } from "#storage/db";
 import { rowOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
-import { createAppliance, startBuild } from "../support/factories.ts";
+import { createAppliance, createSafeAppliance, startBuild } from "../support/factories.ts";
 import { capabilities, fakeAgent } from "../support/fake-agent.ts";
 import { stock, tinyLinux, tinyRepository } from "../support/repositories.ts";
 import { expectError, readXml } from "../support/xml.ts";
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 async function applianceWith(name?: string): Promise<number> {
-  const id = await createAppliance(tux);
+  const id = await createSafeAppliance(tux);
   if (name === undefined) return id;
   const { success } = await readXml(await tux.post(`/appliances/${id}/cmd/add_package`, { name }));
   expect(success.details.status.state).toBe("changed");

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { BuildClaimAnswer } from "#contract/index";
 import { signedIn, type Client } from "../support/client.ts";
 import { documentOf, putPortion } from "../support/configurations.ts";
-import { createAppliance, startBuild } from "../support/factories.ts";
+import { createSafeAppliance, startBuild } from "../support/factories.ts";
 import { capabilities, fakeAgent } from "../support/fake-agent.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
@@ -17,7 +17,7 @@ const lvm = "<lvm><enabled>true</enabled><volume_group>kioskVG</volume_group></l
 const volumes = `<settings><disk_size>4</disk_size></settings>${lvm}`;
 
 async function applianceWithVolumes(): Promise<number> {
-  const id = await createAppliance(tux);
+  const id = await createSafeAppliance(tux);
   expect((await putPortion(tux, id, volumes)).status).toBe(200);
   return id;
 }
@@ -52,7 +52,7 @@ describe("a disk with volumes", () => {
   });
 
   it("has a warning if its root volume may be too small", async () => {
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     await putPortion(tux, id, lvm); // of 512 MB in all
 
     const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
@@ -64,7 +64,7 @@ describe("a disk with volumes", () => {
   });
 
   it("does not build if its volumes exceed the disk", async () => {
-    const id = await createAppliance(tux); // 512 MB, shown as 1 GB
+    const id = await createSafeAppliance(tux); // 512 MB, shown as 1 GB
     const sizes = "<volumes><volume><path>/srv</path><size>1400M</size></volume></volumes>";
     const settings = "<settings><memory-size>512</memory-size><pae-enabled>false</pae-enabled></settings>";
     const answer = await putPortion(tux, id, `${settings}${lvm.replace("</lvm>", `${sizes}</lvm>`)}`);
@@ -93,7 +93,7 @@ describe("a disk with volumes", () => {
   it("goes to a builder that supports it, not to another", async () => {
     while ((await claimWith({})) !== undefined);
     const buildId = await startBuild(tux, await applianceWithVolumes());
-    const plain = await startBuild(tux, await createAppliance(tux));
+    const plain = await startBuild(tux, await createSafeAppliance(tux));
 
     expect(await claimWith({ noLvm: "lvm2" })).toBe(plain);
     expect(await claimWith({ noLvm: "lvm2" })).toBeUndefined();

@@ -5,7 +5,7 @@ import { openDatabase } from "#storage/db";
 import { repositories } from "#storage/schema";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, type Client } from "../support/client.ts";
-import { createAppliance, createBuild } from "../support/factories.ts";
+import { createAppliance, createSafeAppliance, createBuild } from "../support/factories.ts";
 import { tinyRepository } from "../support/repositories.ts";
 import { expectLike } from "./fixtures.ts";
 
@@ -49,7 +49,7 @@ it("returns an icon on v1, and no other extra field", async () => {
 });
 
 it("matches the example of appliance_status", async () => {
-  const id = await createAppliance(tux);
+  const id = await createSafeAppliance(tux);
   await expectLike("appliance_status_ok", await tux.get(`/appliances/${id}/status`));
 
   await tux.put(`/appliances/${id}/software`, "<software><package>filesystem</package></software>");

@@ -19,6 +19,22 @@ export async function createAppliance(tux: Client, overrides: Record<string, str
   return Number(appliance.id);
 }
 
+/** An appliance about which nothing is to be warned: its root has not the password of the template. */
+export async function createSafeAppliance(
+  tux: Client,
+  overrides: Record<string, string | number> = {},
+): Promise<number> {
+  const id = await createAppliance(tux, overrides);
+  await setRootPassword(tux, id);
+  return id;
+}
+
+export const setRootPassword = (tux: Client, id: number) =>
+  tux.put(
+    `/appliances/${id}/configuration`,
+    "<configuration><users><user><name>root</name><password>known to no one</password></user></users></configuration>",
+  );
+
 /** A build that waits for an agent; returns its id. */
 export async function startBuild(
   tux: Client,

@@ -2,5 +2,7 @@
 export interface Issue {
   type: "error" | "warning";
   text: string;
+  /** The page of the appliance on which it can be solved. */
+  page?: string;
   solution?: { type: "install" | "remove"; package: string };
 }

@@ -3,6 +3,7 @@ import { noteEstimate } from "#domain/appliances/estimate";
 import type { Issue } from "#domain/appliances/issue";
 import { overviewOf, type Glance } from "#domain/appliances/overview";
 import { examine } from "#domain/appliances/status";
+import { openRootIssue } from "#domain/configuration/known-passwords";
 import type { Place } from "#domain/place";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { listAbilities } from "#storage/agents";
@@ -24,9 +25,10 @@ export async function lookAt(
   { env, db }: Place,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
 ): Promise<Look> {
-  const [readOnly, agreement, { glances, stale }] = await Promise.all([
+  const [readOnly, agreement, openRoot, { glances, stale }] = await Promise.all([
     readOnlyMode(db),
     missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
+    openRootIssue({ env, db }, appliance),
     overviewOf({ env, db }, { accountId, only: appliance.id, search: "", page: 1, perPage: 1 }),
   ]);
   const [glance] = glances;
@@ -34,9 +36,12 @@ export async function lookAt(
   const seen = { appliance, running, lastBuild, images, packages };
   // Only this issue: nothing else could be fixed now.
   if (readOnly.on) return { ...seen, issues: [{ type: "error", text: readOnlyMessage }] };
-  const ofAccount: Issue[] = agreement === undefined ? [] : [{ type: "error", text: agreement }];
+  const known: Issue[] = [
+    ...(agreement === undefined ? [] : [{ type: "error" as const, text: agreement }]),
+    ...(openRoot ? [openRoot] : []),
+  ];
   const isFine = glance?.errors === 0 && glance.warnings === 0 && glance.state !== "unknown" && stale.length === 0;
-  if (isFine) return { ...seen, issues: ofAccount };
+  if (isFine) return { ...seen, issues: known };
   const { imageType } = appliance;
   const examined = await examine({ env, db }, appliance, { imageType, abilities: await listAbilities(db) });
   const { resolution } = examined;
@@ -44,6 +49,6 @@ export async function lookAt(
     ...seen,
     appliance: resolution ? await noteEstimate(db, appliance, resolution) : appliance,
     packages: resolution?.state === "solved" ? resolution.packages.length : packages,
-    issues: [...ofAccount, ...examined.issues],
+    issues: [...known, ...examined.issues],
   };
 }

@@ -1,5 +1,6 @@
 import { isSecretPath, type FrozenInput } from "#contract/index";
 import { isShadowHashOf } from "#domain/accounts/password-hashes";
+import type { KnownPasswords } from "#domain/configuration/known-passwords";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
 import type { Configuration } from "#model/configuration";
 import type { revealedKinds } from "#model/revealed";
@@ -11,9 +12,6 @@ export interface Revealed {
   /** Of the user, the path, or which script. */
   name: string;
 }
-
-/** Passwords of users that are no secrets, by the user's name. */
-export type KnownPasswords = ReadonlyMap<string, string>;
 
 export const isPassword = ({ kind }: Revealed): boolean => kind === "user_password" || kind === "database_password";
 

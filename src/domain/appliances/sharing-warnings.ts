@@ -1,11 +1,5 @@
-import {
-  hashChecker,
-  isPassword,
-  revealedBy,
-  revealedNow,
-  type KnownPasswords,
-  type Revealed,
-} from "#domain/appliances/revealed";
+import { hashChecker, isPassword, revealedBy, revealedNow, type Revealed } from "#domain/appliances/revealed";
+import { knownPasswords } from "#domain/configuration/known-passwords";
 import { opened } from "#domain/configuration/secrets";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
@@ -16,7 +10,6 @@ import { revealedKinds } from "#model/revealed";
 import type { Appliance } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
 import { listBuildsOfAppliance, type Build } from "#storage/builds";
-import { findTemplateConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";
 import { listOverlayFiles } from "#storage/overlay-files";
 
@@ -63,15 +56,6 @@ export async function sharingWarnings(
     if (input) for (const each of revealedBy(input, isKnown)) found.add(each, build.version);
   }
   return { applianceId: appliance.id, warnings: found.all(), isComplete: images.length <= maxInputs };
-}
-
-async function knownPasswords(
-  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
-  { id }: Appliance,
-): Promise<KnownPasswords> {
-  const template = await findTemplateConfiguration(db, id);
-  const users = template ? (await opened(env, template)).users : [];
-  return new Map(users.map(({ name, password }) => [name, password]));
 }
 
 /** One build of each input whose image can be downloaded, the newest first. */

@@ -5,9 +5,11 @@ import type { Issue } from "#domain/appliances/issue";
 import { noteStatus } from "#domain/appliances/last-status";
 import { whyNoEfi, whyNotBuilt, whyNoVolumes } from "#domain/builds/builder-abilities";
 import { configurationIssues } from "#domain/configuration/issues";
+import { openRootIssue } from "#domain/configuration/known-passwords";
 import { needsVolumes } from "#domain/configuration/volumes";
 import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
 import type { Place } from "#domain/place";
+import type { SealingKey } from "#domain/secrets";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { closestNames, didYouMean, type UnknownName } from "#domain/software/closest-names";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
@@ -26,17 +28,20 @@ export interface ApplianceStatus {
 
 /** The status as its reader sees it: also with what prevents this account, or every account at the moment, from building. */
 export async function shownStatus(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
 ): Promise<ApplianceStatus> {
-  const [readOnly, abilities, agreement] = await Promise.all([
+  const [readOnly, abilities, agreement, openRoot] = await Promise.all([
     readOnlyMode(db),
     listAbilities(db),
     missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
+    appliance.accountId === null ? undefined : openRootIssue({ env, db }, appliance),
   ]);
   // Only this issue (wire.md §2.3): nothing else could be fixed now.
   if (readOnly.on) return { state: "error", issues: [error(readOnlyMessage)] };
-  const { state, issues } = await examine({ env, db }, appliance, { imageType: appliance.imageType, abilities });
+  const examined = await examine({ env, db }, appliance, { imageType: appliance.imageType, abilities });
+  const { state } = examined;
+  const issues = [...examined.issues, ...(openRoot ? [openRoot] : [])];
   return agreement === undefined ? { state, issues } : { state: "error", issues: [error(agreement), ...issues] };
 }
 

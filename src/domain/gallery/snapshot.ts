@@ -1,14 +1,14 @@
 import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#contract/index";
-import { opened, withoutPasswords } from "#domain/configuration/secrets";
+import { loginsOf } from "#domain/configuration/known-passwords";
+import { withoutPasswords } from "#domain/configuration/secrets";
 import type { Place } from "#domain/place";
 import type { SealingKey } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
-import { configurationOf, type Configuration } from "#model/configuration";
+import { configurationOf } from "#model/configuration";
 import type { PublishedDefinition, PublishedItem, PublishedRepository, PublishedSoftware } from "#model/published";
 import { listApplianceRepositories, listSelection, type Appliance } from "#storage/appliances";
 import { findInput, findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
-import { findTemplateConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { listOverlayFiles } from "#storage/overlay-files";
@@ -19,17 +19,16 @@ export async function definitionOf(
   { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
 ): Promise<PublishedDefinition> {
-  const [template, repositories, selection, keys, files] = await Promise.all([
-    findTemplateConfiguration(db, appliance.id),
+  const [accounts, repositories, selection, keys, files] = await Promise.all([
+    loginsOf({ env, db }, appliance),
     listApplianceRepositories(db, appliance.id),
     listSelection(db, appliance.id),
     listGpgKeys(db, appliance.id),
     listOverlayFiles(db, appliance.id),
   ]);
-  const stored = configurationOf(appliance);
   return {
-    configuration: await withoutPasswords(stored),
-    accounts: await publicAccounts(env, stored, template),
+    configuration: await withoutPasswords(configurationOf(appliance)),
+    accounts,
     repositoryIds: repositories.map(({ id }) => id),
     selection: selection.map(({ kind, name, version, repositoryId }) => ({ kind, name, version, repositoryId })),
     gpgKeys: keys.map(({ name, target, fingerprint, key }) => ({ name, target, fingerprint, key })),
@@ -37,15 +36,6 @@ export async function definitionOf(
     estimatedRawMb: appliance.estimatedRawMb,
     estimatedCompressedMb: appliance.estimatedCompressedMb,
   };
-}
-
-async function publicAccounts(env: SealingKey, stored: Configuration, template: Configuration | undefined) {
-  const [clear, known] = await Promise.all([opened(env, stored), template && opened(env, template)]);
-  const passwords = new Map(known?.users.map(({ name, password }) => [name, password]));
-  return clear.users.map(({ name, password }) => ({
-    user: name,
-    password: passwords.get(name) === password ? password : "",
-  }));
 }
 
 /** What a finished build has installed, and which of that was selected. */

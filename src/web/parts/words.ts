@@ -43,3 +43,7 @@ export const exactTime = (at: Date): string => `${at.toISOString().slice(0, 16).
 /** "1 min 52 s". */
 export const duration = (seconds: number): string =>
   seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+
+/** "root, password linux": an empty password is not known to everyone. */
+export const loginWords = ({ user, password }: { user: string; password: string }): string =>
+  password === "" ? user : `${user}, password ${password}`;

@@ -139,7 +139,9 @@ describe("the share page", () => {
     await uploadFile(tux, applianceId, "x", { query: { filename: "id_rsa", path: "/root/.ssh" } });
     const page = await sharePage(applianceId);
     expect(textOf(page, "textarea")).toMatch(/^The first version, with 1 package\./);
-    expect(textOf(page, ".notice")).toContain("What others learn");
+    expect([...page.querySelectorAll(".notice")].map(({ textContent }) => textContent).join()).toContain(
+      "What others learn",
+    );
     const at = `/appliance/${applianceId}/share/versions`;
     const form = { ...(await token()), do: "publish", version: "0.0.1", release_notes: "First", once: "x1" };
 

@@ -2,7 +2,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { browser } from "../../support/browser.ts";
 import { signedIn, type Client } from "../../support/client.ts";
-import { createAppliance, createBuild, startBuild } from "../../support/factories.ts";
+import {
+  createAppliance,
+  createSafeAppliance,
+  setRootPassword,
+  createBuild,
+  startBuild,
+} from "../../support/factories.ts";
 import { configure } from "../../support/gallery.ts";
 import { pageOf, textOf } from "../../support/html.ts";
 import { readXml } from "../../support/xml.ts";
@@ -20,7 +26,7 @@ const overview = async (id: number) => await pageOf(firefox.get(`/appliance/${id
 
 describe("an appliance's head", () => {
   it("says what it is and how it is, and builds it", async () => {
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     const page = await overview(id);
     expect(page.title).toBe("Overview · Kiosk · Kiln");
     expect(textOf(page, "h1")).toBe("Kiosk 0.0.1");
@@ -68,8 +74,24 @@ describe("an appliance's head", () => {
     expect(textOf(await pageOf(none), "#problems [role=alert]")).toContain("Choose at least one format.");
   });
 
-  it("shows what is wrong, with a button that fixes it, and one that takes that back", async () => {
+  it("warns while root has the password of the template, on every page, and leads to where it is set", async () => {
     const id = await createAppliance(tux);
+    const { status } = await (
+      await tux.get(`/appliances/${id}/status`, { headers: { accept: "application/json" } })
+    ).json<{ status: { state: string; issues: { type: string; text: string }[] } }>();
+    expect(status.state).toBe("ok");
+    expect(status.issues).toEqual([{ type: "warning", text: expect.stringMatching(/^root has the password of the/) }]);
+    for (const tab of ["", "/build", "/share", "/configuration/users"]) {
+      const page = await pageOf(firefox.get(`/appliance/${id}${tab}`));
+      expect(textOf(page, "#problems .notice")).toContain(status.issues[0]?.text);
+      expect(page.querySelector("#problems a")?.getAttribute("href")).toBe(`/appliance/${id}/configuration/users`);
+    }
+    await setRootPassword(tux, id);
+    expect((await overview(id)).querySelector("#problems .notice")).toBeNull();
+  });
+
+  it("shows what is wrong, with a button that fixes it, and one that takes that back", async () => {
+    const id = await createSafeAppliance(tux);
     await tux.post(`/appliances/${id}/cmd/add_package`, { name: "no-such-package" });
     const page = await overview(id);
     expect(textOf(page, "#status")).toBe("Cannot be built");

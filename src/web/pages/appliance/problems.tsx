@@ -1,6 +1,6 @@
 import type { Issue } from "#domain/appliances/issue";
 import type { Look } from "#domain/appliances/look";
-import { ActionButton } from "../../parts/button.tsx";
+import { ActionButton, ButtonLink } from "../../parts/button.tsx";
 import { FaultsOf } from "../../parts/form.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { applianceAt } from "./with-appliance.ts";
@@ -21,7 +21,14 @@ export const Problems = ({ look: { appliance, issues } }: { look: Look }) => (
 const errorsFirst = (left: Issue, right: Issue): number =>
   Number(right.type === "error") - Number(left.type === "error");
 
-function solutionOf(applianceId: number, { solution }: Issue) {
+function solutionOf(applianceId: number, { solution, page }: Issue) {
+  if (page !== undefined) {
+    return (
+      <ButtonLink look="small" href={applianceAt(applianceId, page)}>
+        Set it there
+      </ButtonLink>
+    );
+  }
   if (!solution) return undefined;
   const { type, package: name } = solution;
   return (

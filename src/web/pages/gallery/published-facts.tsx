@@ -3,7 +3,7 @@ import { star } from "../../sprite.ts";
 import { Button } from "../../parts/button.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
-import { counted } from "../../parts/words.ts";
+import { counted, loginWords } from "../../parts/words.ts";
 import { signInTo } from "../../session.ts";
 import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
@@ -28,10 +28,6 @@ export const About = ({ publication }: { publication: Publication }) => {
     </section>
   );
 };
-
-/** A password is shown only if it is the template's, which is no secret. */
-const loginWords = ({ user, password }: { user: string; password: string }): string =>
-  password === "" ? user : `${user}, password ${password}`;
 
 /** A website of the publisher: a link only if it is a web address. */
 const Website = ({ address }: { address: string }) =>

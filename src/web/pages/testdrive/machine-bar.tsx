@@ -1,6 +1,7 @@
 import type { TestdriveLook } from "#domain/testdrives/testdrive";
 import { Icon } from "../../parts/icon.tsx";
 import type { IconName } from "../../parts/icon-names.ts";
+import { loginWords } from "../../parts/words.ts";
 import type { TestdriveStatus } from "./status.ts";
 import type { Subject } from "./subject.ts";
 
@@ -29,6 +30,7 @@ export const MachineBar = ({ at, subject, status, look, webUrl }: MachineBarProp
             <Icon name="globe" /> Open its web page
           </a>
         )}
+        <Logins of={subject.logins} />
         <button class="button" type="button" id="vnc-button" popovertarget="vnc" hidden={isOver}>
           <Icon name="monitor" /> VNC client
         </button>
@@ -85,6 +87,26 @@ const TextPanel = () => (
     </form>
   </div>
 );
+
+/** The names that the login of the machine accepts. */
+const Logins = ({ of: logins }: { of: Subject["logins"] }) =>
+  logins.length === 0 ? null : (
+    <>
+      <button class="button" type="button" popovertarget="logins">
+        <Icon name="users" /> Log in as
+      </button>
+      <div class="menu up" id="logins" popover="auto">
+        <div class="body stack-s">
+          <ul class="stack-s">
+            {logins.map((login) => (
+              <li class="mono breaks">{loginWords(login)}</li>
+            ))}
+          </ul>
+          <p class="sub">A password is shown only if everyone knows it: that of the template.</p>
+        </div>
+      </div>
+    </>
+  );
 
 const VncPanel = ({ look }: { look: TestdriveLook | undefined }) => (
   <div class="menu up" id="vnc" popover="auto">

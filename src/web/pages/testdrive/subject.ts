@@ -1,5 +1,6 @@
 import type { Context } from "hono";
-import { findAnyAppliance } from "#storage/appliances";
+import { loginsOf, type Login } from "#domain/configuration/known-passwords";
+import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import { findAnyBuild, type Build } from "#storage/builds";
 import { findPublication } from "#storage/publications";
 import type { Testdrive } from "#storage/testdrives";
@@ -17,6 +18,8 @@ export interface Subject {
   home: string | undefined;
   /** The form that starts another one. */
   again: { action: string; fields: Record<string, number> } | undefined;
+  /** Whom the machine lets in, if this is the person who has started it. */
+  logins: readonly Login[];
   /** Whether this is the person who has started it. */
   isOwn: boolean;
   /** Whether the appliance is the person's, too, so that it can keep files. */
@@ -29,21 +32,31 @@ export async function subjectOf(c: Context<WebEnv>, testdrive: Testdrive): Promi
   const appliance = build && (await findAnyAppliance(db, build.applianceId));
   const isOwn = person?.account.id === testdrive.accountId;
   const mayKeep = isOwn && appliance?.accountId === testdrive.accountId;
-  const seen = { name: appliance?.name, build, isOwn, mayKeep };
+  const seen = { name: appliance?.name, build, isOwn, mayKeep, logins: [] };
   if (!build || !appliance) return { ...seen, home: undefined, again: undefined };
   if (mayKeep) {
     return {
       ...seen,
+      logins: await ownLogins(c, appliance, build),
       home: applianceAt(appliance.id, ""),
       again: { action: "/testdrives", fields: { build_id: build.id } },
     };
   }
-  const home = (await findPublication(db, appliance.id, build.version)) && galleryAt(appliance.id, build.version);
+  const publication = await findPublication(db, appliance.id, build.version);
+  const home = publication && galleryAt(appliance.id, build.version);
   return {
     ...seen,
+    logins: isOwn ? (publication?.definition.accounts ?? []) : [],
     home,
     again: isOwn && home !== undefined ? { action: `${home}/testdrive`, fields: {} } : undefined,
   };
+}
+
+/** After a change of the appliance, the passwords of the image may be others: then only the names. */
+async function ownLogins(c: Context<WebEnv>, appliance: Appliance, build: Build): Promise<Login[]> {
+  const logins = await loginsOf({ env: c.env, db: c.var.db }, appliance);
+  if (appliance.lastEditedAt <= build.createdAt) return logins;
+  return logins.map(({ user }) => ({ user, password: "" }));
 }
 
 /** "Reading room 0.0.2" */

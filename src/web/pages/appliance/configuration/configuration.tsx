@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { changeConfiguration, shownConfiguration } from "#domain/configuration/of-appliance";
+import { loginsOf } from "#domain/configuration/known-passwords";
 import { Refusal } from "#domain/refusal";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { factory, type WebEnv } from "../../../factory.ts";
@@ -10,6 +11,7 @@ import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance
 import { changeOf, faultIn } from "./document.ts";
 import { keyActions, Keys } from "./keys.tsx";
 import { changeEntry, ListForms } from "./list.tsx";
+import type { ListOf } from "./lists.ts";
 import { pictureActions, Pictures } from "./pictures.tsx";
 import { sections, type Section } from "./sections.ts";
 import { SectionForm, SectionPage } from "./view.tsx";
@@ -68,10 +70,24 @@ async function showSection(c: Context<WebEnv>): Promise<Response> {
   const content = (
     <SectionPage at={applianceAt(appliance.id, "configuration")} section={section}>
       {settings.length > 0 && <SectionForm section={section} shown={shown} />}
-      {list && <ListForms list={list} shown={shown} action={`${at}/entries`} isAlone={settings.length === 0} />}
+      {list && (
+        <ListForms
+          list={list}
+          shown={shown}
+          action={`${at}/entries`}
+          isAlone={settings.length === 0}
+          known={await knownIn(c, list)}
+        />
+      )}
       {path === "pictures" && <Pictures appliance={appliance} at={at} />}
       {path === "keys" && <Keys keys={await listGpgKeys(db, appliance.id)} at={at} />}
     </SectionPage>
   );
   return await appliancePage(c, content, { tab: "configuration", title });
+}
+
+/** The passwords of the users that everyone knows. */
+async function knownIn(c: Context<WebEnv>, { hasLogins }: ListOf): Promise<ReadonlyMap<string, string>> {
+  const logins = hasLogins ? await loginsOf({ env: c.env, db: c.var.db }, c.var.appliance) : [];
+  return new Map(logins.map(({ user, password }) => [user, password]));
 }

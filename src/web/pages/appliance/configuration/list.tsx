@@ -98,10 +98,12 @@ interface ListFormsProps {
   action: string;
   /** The page has nothing else. */
   isAlone: boolean;
+  /** Of users: passwords that everyone knows, by the user's name. */
+  known: ReadonlyMap<string, string>;
 }
 
 /** A form for each entry, and one for a new one. */
-export const ListForms = ({ list, shown, action, isAlone }: ListFormsProps) => {
+export const ListForms = ({ list, shown, action, isAlone, known }: ListFormsProps) => {
   const entries = list.entriesOf(shown.configuration);
   return (
     <>
@@ -112,7 +114,11 @@ export const ListForms = ({ list, shown, action, isAlone }: ListFormsProps) => {
         <Form action={action} id={idOf(entry)} class="panel stack">
           <Hidden fields={{ entry: markOf(entry) }} />
           <h3 class="breaks">{list.nameOf(entry)}</h3>
-          <Fields fields={list.fields.filter(({ isKey }) => !isKey)} entry={entry} />
+          <Fields
+            fields={list.fields.filter(({ isKey }) => !isKey)}
+            entry={entry}
+            known={known.get(list.nameOf(entry))}
+          />
           <div class="row spread">
             <Button icon="check" about={list.nameOf(entry)}>
               Save
@@ -136,20 +142,27 @@ export const ListForms = ({ list, shown, action, isAlone }: ListFormsProps) => {
   );
 };
 
-/** `entry` is undefined for a new one. */
-const Fields = ({ fields, entry }: { fields: readonly EntryField[]; entry?: Entry }) => (
+interface FieldsProps {
+  fields: readonly EntryField[];
+  /** Undefined for a new one. */
+  entry?: Entry;
+  /** Its password, if everyone knows it. */
+  known?: string | undefined;
+}
+
+const Fields = ({ fields, ...entry }: FieldsProps) => (
   <>
     {fields.some(isShort) && (
       <div class="fields">
         {fields.filter(isShort).map((field) => (
-          <One field={field} entry={entry} />
+          <One field={field} {...entry} />
         ))}
       </div>
     )}
     {fields
       .filter((field) => !isShort(field))
       .map((field) => (
-        <One field={field} entry={entry} />
+        <One field={field} {...entry} />
       ))}
   </>
 );
@@ -157,9 +170,13 @@ const Fields = ({ fields, entry }: { fields: readonly EntryField[]; entry?: Entr
 const isShort = ({ kind }: EntryField): boolean => kind !== "lines" && kind !== "switch";
 
 /** An entry does not show its password: an empty field leaves it as it is. */
-const One = ({ field, entry }: { field: EntryField; entry: Entry | undefined }) => {
+const One = ({ field, entry, known }: Omit<FieldsProps, "fields"> & { field: EntryField }) => {
   if (!entry) return <FieldOf field={field} value={field.initially} />;
   const isPassword = field.kind === "password";
-  const shown = isPassword ? { label: "New password", hint: "Empty: it stays as it is." } : { hint: undefined };
+  const stays =
+    known === undefined || known === ""
+      ? "Empty: it stays as it is."
+      : `Now: ${known}, the template's, which everyone knows. Empty: it stays.`;
+  const shown = isPassword ? { label: "New password", hint: stays } : { hint: undefined };
   return <FieldOf field={{ ...field, ...shown }} value={entry[field.name] ?? ""} />;
 };

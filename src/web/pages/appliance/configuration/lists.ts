@@ -25,6 +25,8 @@ export interface ListOf {
   entriesOf: (configuration: Configuration) => readonly Entry[];
   nameOf: (entry: Entry) => string;
   isFixed?: (entry: Entry) => boolean;
+  /** The entries are users of the image. */
+  hasLogins?: true;
   /** What an entry omits stays as it is, such as a password. */
   changeTo: (entries: readonly Entry[], before: Configuration) => ConfigurationChange;
 }
@@ -56,6 +58,7 @@ export const users: ListOf = {
     })),
   nameOf: ({ name = "" }) => name,
   isFixed: ({ name }) => name === "root",
+  hasLogins: true,
   changeTo: (entries) => ({
     users: entries.map(({ name = "", uid, ...others }) => ({
       ...others,

@@ -1,0 +1,41 @@
+import type { Issue } from "#domain/appliances/issue";
+import { opened } from "#domain/configuration/secrets";
+import type { Place } from "#domain/place";
+import type { SealingKey } from "#domain/secrets";
+import { configurationOf } from "#model/configuration";
+import type { Appliance } from "#storage/appliances";
+import { findTemplateConfiguration } from "#storage/configurations";
+
+/** Passwords of users that are no secrets, by the user's name: those of the template that an appliance descends from. */
+export type KnownPasswords = ReadonlyMap<string, string>;
+
+export async function knownPasswords(
+  { env, db }: Place<SealingKey>,
+  { id }: Pick<Appliance, "id">,
+): Promise<KnownPasswords> {
+  const template = await findTemplateConfiguration(db, id);
+  const users = template ? (await opened(env, template)).users : [];
+  return new Map(users.map(({ name, password }) => [name, password]));
+}
+
+/** Whom the image lets in: the password only if everyone knows it, otherwise empty. */
+export interface Login {
+  user: string;
+  password: string;
+}
+
+export async function loginsOf(place: Place<SealingKey>, appliance: Appliance): Promise<Login[]> {
+  const [{ users }, known] = await Promise.all([
+    opened(place.env, configurationOf(appliance)),
+    knownPasswords(place, appliance),
+  ]);
+  return users.map(({ name, password }) => ({ user: name, password: known.get(name) === password ? password : "" }));
+}
+
+/** Anyone who reaches a machine with such a password can be root on it. It is a warning: the template may be meant for that. */
+export async function openRootIssue(place: Place<SealingKey>, appliance: Appliance): Promise<Issue | undefined> {
+  const root = (await loginsOf(place, appliance)).find(({ user }) => user === "root");
+  if (!root?.password) return undefined;
+  const text = `root has the password of the template, "${root.password}", which everyone knows. Set another one in the configuration, under Users.`;
+  return { type: "warning", text, page: "configuration/users" };
+}
