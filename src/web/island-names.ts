@@ -10,4 +10,5 @@ export const islandNames = [
   "copy",
   "filter",
   "upload",
+  "pending",
 ] as const;

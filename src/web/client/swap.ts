@@ -15,6 +15,7 @@ document.addEventListener("submit", (event) => {
   const isPost = form.method === "post";
   const url = new URL(form.action);
   if (!isPost) url.search = fields.toString();
+  if (submitter?.getAttribute("aria-busy") === "true") return;
   submitter?.setAttribute("aria-busy", "true");
   void swapFrom(url, { ids: form.dataset["swap"] ?? "", body: isPost ? fields : undefined })
     .catch(() => submitPlainly(form, submitter))
@@ -31,5 +32,9 @@ document.addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[data-swap]") : null;
   if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  void swapFrom(new URL(link.href), { ids: link.dataset["swap"] ?? "" }).catch(() => location.assign(link.href));
+  if (link.getAttribute("aria-busy") === "true") return;
+  link.setAttribute("aria-busy", "true");
+  void swapFrom(new URL(link.href), { ids: link.dataset["swap"] ?? "" })
+    .catch(() => location.assign(link.href))
+    .finally(() => link.removeAttribute("aria-busy"));
 });

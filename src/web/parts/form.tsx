@@ -59,6 +59,7 @@ export const Form = ({
         class={look}
         data-swap={swap}
         data-upload={upload}
+        data-pending={swap === undefined && upload === undefined ? "" : undefined}
         enctype={hasFile && "multipart/form-data"}
       >
         {formToken !== undefined && <input type="hidden" name="form_token" value={formToken} />}
