@@ -55,7 +55,7 @@ describe("the build page", () => {
     await tux.delete(`/running_builds/${buildId}`);
 
     expect(await told).toMatch(
-      /event: look\ndata: running status tab-build build-button failed finished\n\nevent: end\ndata:\n\n$/,
+      /event: look\ndata: running status tab-build build-button ended failed finished result\n\nevent: end\ndata:\n\n$/,
     );
   });
 
@@ -79,6 +79,41 @@ describe("the build page", () => {
     const form = { form_token: await firefox.formToken() };
     await firefox.post(`/appliance/${applianceId}/builds/${buildId}/delete`, form);
     expect(textOf(await builds(applianceId), "#finished")).toContain("No builds yet");
+  });
+
+  it("tells how far a build is and that it has ended, in its title and in a banner with the image", async () => {
+    const { applianceId, buildId } = await createBuild(tux);
+    const page = await builds(applianceId);
+    expect(page.title).toBe("Finished · Build · Kiosk · Kiln");
+    expect(textOf(page, "#ended .notice")).toMatch(/^0\.0\.1 oem is finished: .* to download/);
+    expect(page.querySelector(`#ended form[action="/testdrives"] [name=build_id]`)?.getAttribute("value")).toBe(
+      String(buildId),
+    );
+    expect(page.querySelector("#ended a[download]")?.getAttribute("href")).toMatch(/^\/download\//);
+
+    await startBuild(tux, applianceId, { version: "0.0.2" });
+    const running = await builds(applianceId);
+    expect([running.title, textOf(running, "#ended")]).toEqual(["0 % · Build · Kiosk · Kiln", ""]);
+  });
+
+  it("keeps the values of a form that is refused, on its page", async () => {
+    const { applianceId } = await createBuild(tux);
+    const form = { form_token: await firefox.formToken(), form: "new-build", version: "0.0.1", image_type: "oem" };
+    const answer = await firefox.post(`/appliance/${applianceId}/builds`, form);
+    const page = await pageOf(answer);
+    expect([answer.status, textOf(page, "nav.tabs [aria-current]")]).toEqual([422, "Build"]);
+    expect(page.querySelectorAll("[role=alert]")).toHaveLength(1);
+    expect(page.querySelector("#new-build [role=alert]")).not.toBeNull();
+    expect(page.querySelector("#new-build [name=version]")?.getAttribute("value")).toBe("0.0.1");
+
+    const iso = await pageOf(
+      firefox.post(`/appliance/${applianceId}/builds`, { ...form, version: "x", image_type: "iso", force: "true" }),
+    );
+    expect(iso.querySelector("#new-build [name=version]")?.getAttribute("value")).toBe("x");
+    expect([...iso.querySelectorAll("#new-build [checked]")].map((box) => box.getAttribute("value"))).toEqual([
+      "iso",
+      "true",
+    ]);
   });
 
   it("says why the last build failed, as text", async () => {

@@ -3,12 +3,13 @@ import type { Look } from "#domain/appliances/look";
 import { ActionButton, ButtonLink } from "../../parts/button.tsx";
 import { FaultsOf } from "../../parts/form.tsx";
 import { Notice } from "../../parts/notice.tsx";
+import { newBuildForm } from "./build/new-build.tsx";
 import { applianceAt } from "./with-appliance.ts";
 
 /** The problems of an appliance, with a button for each solution. */
 export const Problems = ({ look: { appliance, issues } }: { look: Look }) => (
   <div class="wrap problems" id="problems">
-    <FaultsOf action={applianceAt(appliance.id, "builds")} />
+    <FaultsOf action={applianceAt(appliance.id, "builds")} shown={[newBuildForm]} />
     {issues.toSorted(errorsFirst).map((issue) => (
       <Notice tone={issue.type === "error" ? "bad" : "warn"} solutions={solutionOf(appliance.id, issue)}>
         <span class="hidden">{issue.type === "error" ? "Error: " : "Warning: "}</span>

@@ -3,7 +3,9 @@ import { z } from "zod";
 import { pathId } from "#api/params";
 import { readLog } from "#api/build-log";
 import { cancelBuild, deleteBuild, listBuilds, startBuild } from "#domain/builds/build";
+import type { Look } from "#domain/appliances/look";
 import { Refusal } from "#domain/refusal";
+import type { Build } from "#storage/builds";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
 import { stillSignedIn, withSession } from "../../../session.ts";
@@ -16,7 +18,8 @@ import { LastFailure } from "./failure.tsx";
 import { Finished } from "./finished.tsx";
 import type { Builds } from "./image.tsx";
 import { liveOf } from "./live.ts";
-import { NewBuild } from "./new-build.tsx";
+import { Ended, endOf } from "./ended.tsx";
+import { NewBuild, newBuildForm } from "./new-build.tsx";
 import { BuildLog, Running } from "./running.tsx";
 
 const oneBuild = `${applianceRoute}/builds/:build{\\d+}`;
@@ -36,7 +39,8 @@ export const buildPage = factory
     submit(c, {
       fields: NewBuilds,
       rate: "builds",
-      again: showOverview,
+      // The form of this page comes back with its values; those of the head lead to the first page.
+      again: (again) => (again.var.given?.form === newBuildForm ? showBuilds(again) : showOverview(again)),
       act: async ({ version, force }, { all, requestId }) => {
         const { db, account, appliance, baseUrl } = c.var;
         const wanted = all("image_type").slice(0, formats.length);
@@ -88,8 +92,10 @@ async function showBuilds(c: Context<WebEnv>): Promise<Response> {
   const over = await listBuilds(db, { account, access: { by: "key" } }, appliance.id);
   const seen: Builds = { applianceId: appliance.id, over, baseUrl };
   const isRunning = look.running.length > 0;
+  const end = isRunning ? undefined : endOf(over);
   const content = (
     <Content look="stack">
+      <div id="ended">{end && <Ended build={end} />}</div>
       <div class="stack" id="running" data-live={isRunning ? applianceAt(appliance.id, "live") : undefined}>
         <Running applianceId={appliance.id} running={look.running} />
       </div>
@@ -104,7 +110,15 @@ async function showBuilds(c: Context<WebEnv>): Promise<Response> {
     </Content>
   );
   const refreshSeconds = isRunning ? 10 : undefined;
-  return await appliancePage(c, content, { tab: "build", title: "Build", seen: look, refreshSeconds });
+  const title = `${titleOf(look.running, end)}Build`;
+  return await appliancePage(c, content, { tab: "build", title, seen: look, refreshSeconds });
+}
+
+/** What the name of a browser's tab can say: how far a build is, or that it has ended. */
+function titleOf(running: Look["running"], end: Build | undefined): string {
+  const [percent] = running.map((build) => build.percent).toSorted((one, other) => one - other);
+  if (percent !== undefined) return `${percent} % · `;
+  return end ? `${end.status === "finished" ? "Finished" : "Failed"} · ` : "";
 }
 
 /** Starts another format of the same form. If it cannot be built now, the first still is. */

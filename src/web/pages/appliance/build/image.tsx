@@ -66,28 +66,39 @@ const Summary = ({ build }: { build: Build }) => {
   );
 };
 
-const Actions = ({ build, seen }: ImageProps) => {
-  const about = `of ${nameOf(build)}`;
-  return (
-    <div class="line-actions">
-      {build.imageType !== "net" && (
-        <ActionButton action="/testdrives" fields={{ build_id: build.id }} once look="small" icon="play" about={about}>
-          Testdrive
-        </ActionButton>
-      )}
-      <ButtonLink href={addressOf(build)} look="small" icon="download" about={nameOf(build)} isDownload>
-        Download
-      </ButtonLink>
-      <ButtonLink href={`/builds/${build.id}/log`} look="small plain" icon="scroll-text" about={about}>
-        Log
-      </ButtonLink>
-      <ButtonLink href={applianceAt(seen.applianceId, "share")} look="small plain" icon="globe" about={nameOf(build)}>
-        Publish
-      </ButtonLink>
-      <DeleteBuild build={build} seen={seen} />
-    </div>
+export const Testdrive = ({ build }: { build: Build }) =>
+  build.imageType === "net" ? null : (
+    <ActionButton
+      action="/testdrives"
+      fields={{ build_id: build.id }}
+      once
+      look="small"
+      icon="play"
+      about={`of ${nameOf(build)}`}
+    >
+      Testdrive
+    </ActionButton>
   );
-};
+
+export const Download = ({ build }: { build: Build }) => (
+  <ButtonLink href={addressOf(build)} look="small" icon="download" about={nameOf(build)} isDownload>
+    Download
+  </ButtonLink>
+);
+
+const Actions = ({ build, seen }: ImageProps) => (
+  <div class="line-actions">
+    <Testdrive build={build} />
+    <Download build={build} />
+    <ButtonLink href={`/builds/${build.id}/log`} look="small plain" icon="scroll-text" about={`of ${nameOf(build)}`}>
+      Log
+    </ButtonLink>
+    <ButtonLink href={applianceAt(seen.applianceId, "share")} look="small plain" icon="globe" about={nameOf(build)}>
+      Publish
+    </ButtonLink>
+    <DeleteBuild build={build} seen={seen} />
+  </div>
+);
 
 const Inside = ({ build }: { build: Build }) => (
   <div class="inside">

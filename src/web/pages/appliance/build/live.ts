@@ -6,7 +6,8 @@ import type { WebEnv } from "../../../factory.ts";
 import { stillSignedIn } from "../../../session.ts";
 
 const whileRunning = "running status tab-build build-button";
-const afterwards = `${whileRunning} failed finished`;
+/** `result`: "the build has started" is no longer the news. */
+const afterwards = `${whileRunning} ended failed finished result`;
 
 /** Tells a page which of its parts have changed, while builds of its appliance run. */
 export async function liveOf(c: Context<WebEnv>): Promise<Response> {

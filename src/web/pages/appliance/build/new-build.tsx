@@ -1,8 +1,8 @@
 import type { ImageType } from "#contract/index";
 import type { Appliance } from "#storage/appliances";
 import { Button } from "../../../parts/button.tsx";
-import { Field } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
+import { Choice, Field } from "../../../parts/field.tsx";
+import { Form, useForm } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import type { IconName } from "../../../parts/icon-names.ts";
 import { formatWords, formats } from "../formats.ts";
@@ -18,10 +18,12 @@ const icons: Readonly<Record<ImageType, IconName>> = {
   oemiso: "save",
 };
 
-/** A form that starts builds in several formats. */
+/** The id of the form that starts builds in several formats. */
+export const newBuildForm = "new-build";
+
 export const NewBuild = ({ appliance }: { appliance: Appliance }) => (
   <section class="panel" aria-labelledby="new">
-    <Form action={applianceAt(appliance.id, "builds")} id="new-build" class="stack" once>
+    <Form action={applianceAt(appliance.id, "builds")} id={newBuildForm} class="stack" once>
       <div class="row spread">
         <h2 id="new">New build</h2>
         <div class="row">
@@ -31,27 +33,32 @@ export const NewBuild = ({ appliance }: { appliance: Appliance }) => (
           </Button>
         </div>
       </div>
-      <fieldset>
-        <legend class="hidden">Formats</legend>
-        <div class="tiles">
-          {formats.map((format) => (
-            <label class="tile">
-              <input type="checkbox" name="image_type" value={format} checked={format === appliance.imageType} />
-              <span>
-                <code>{format}</code>
-              </span>
-              <Icon name={icons[format]} />
-              <span class="hint">{formatWords[format]}</span>
-            </label>
-          ))}
-        </div>
-      </fieldset>
-      <label class="choice">
-        <input type="checkbox" name="force" value="true" />{" "}
-        <span>
-          Replace an image of this version <span class="hint">Otherwise it is refused.</span>
-        </span>
-      </label>
+      <Formats chosen={appliance.imageType} />
+      <Choice name="force" value="true" hint="Otherwise it is refused.">
+        Replace an image of this version
+      </Choice>
     </Form>
   </section>
 );
+
+const Formats = ({ chosen }: { chosen: ImageType }) => {
+  const { given } = useForm();
+  const checked = given?.values["image_type"] ?? [chosen];
+  return (
+    <fieldset>
+      <legend class="hidden">Formats</legend>
+      <div class="tiles">
+        {formats.map((format) => (
+          <label class="tile">
+            <input type="checkbox" name="image_type" value={format} checked={checked.includes(format)} />
+            <span>
+              <code>{format}</code>
+            </span>
+            <Icon name={icons[format]} />
+            <span class="hint">{formatWords[format]}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+};
