@@ -2,6 +2,7 @@ import { z } from "zod";
 import { PreparedKey, partDigestHeader } from "#contract/index";
 import { findFrozenContent } from "#domain/builds/frozen-content";
 import { findPrepared } from "#domain/builds/prepared-root";
+import { openerFor } from "#domain/operation/downloads";
 import { frozenPackageKey } from "#domain/repositories/user-repository";
 import { answerBlob } from "#http/blob";
 import { heldBuild } from "#agent-api/attempt";
@@ -36,7 +37,7 @@ export const downloads = factory
       size: file.size,
       etag: file.httpEtag,
       contentType: "application/octet-stream",
-      read: (range) => c.env.BLOBS.get(key, { range }),
+      read: openerFor(c.env)(key),
     });
   })
   .get("/:id/prepared/:key", async (c) => {

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { attemptHeader, TestdriveClaimRequest, type TestdriveClaimAnswer } from "#contract/index";
+import { openerFor } from "#domain/operation/downloads";
 import { claimTestdrive, testdriveObject } from "#domain/testdrives/testdrive";
 import { answerImage } from "#http/image";
 import { untimed } from "#http/request-body";
@@ -27,7 +28,7 @@ export const testdrives = factory
     const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
     const { buildId } = accepted(await testdriveObject(c.env, row).heldBuild(c.var.agent.id, token));
     const build = await findAnyBuild(c.var.db, buildId);
-    const answer = build && (await answerImage(c.env.BLOBS, c.req.raw, build));
+    const answer = build && (await answerImage(openerFor(c.env), c.req.raw, build));
     if (!answer) throw new AgentRefusal("no_image");
     return answer;
   })

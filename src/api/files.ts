@@ -19,6 +19,8 @@ import { metadataNames, parseChanges, parseMetadata } from "#domain/contents/ove
 import { Refusal } from "#domain/refusal";
 import { fileNameOf, parseWebAddress } from "#domain/contents/web-upload";
 import { orDiscard } from "#domain/staged";
+import { openerFor } from "#domain/operation/downloads";
+import { readerOf } from "#http/client-address";
 import { answerOverlayFile } from "#http/overlay-file";
 import { findOverlayFileOfRequest, type OverlayFile } from "#storage/overlay-files";
 import { call, file, type CallGroup } from "#api/call";
@@ -124,7 +126,7 @@ export const files: CallGroup = {
       ids,
       answer: file("What was uploaded.", "application/octet-stream"),
       act: async ({ env, db, account }, { file_id }, c) => {
-        return await answerOverlayFile(env.BLOBS, c.req.raw, await getFile(db, account.id, file_id));
+        return await answerOverlayFile(openerFor(env, readerOf(c)), c.req.raw, await getFile(db, account.id, file_id));
       },
     }),
     call("PUT /files/{file_id}/data", {

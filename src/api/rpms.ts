@@ -16,7 +16,9 @@ import {
   replaceUpload,
 } from "#domain/rpms/upload";
 import { orDiscard } from "#domain/staged";
+import { openerFor } from "#domain/operation/downloads";
 import { answerBlob } from "#http/blob";
+import { readerOf } from "#http/client-address";
 import { receiveUpload } from "#http/upload";
 import type { StoredPackage } from "#model/stored-package";
 import { uploadKey } from "#storage/blobs";
@@ -132,7 +134,7 @@ export const rpms: CallGroup = {
           etag: `"${sha256}"`,
           contentType: contentTypes[isArchive ? "archive" : typeOfUpload(packages)],
           fileName,
-          read: (range) => env.BLOBS.get(uploadKey(blobId), { range }),
+          read: openerFor(env, readerOf(c))(uploadKey(blobId)),
         }),
     }),
   ],

@@ -1,6 +1,9 @@
 import { hitsIfNoneMatch } from "./etag.ts";
 import { rangeOf, type ByteRange } from "./range.ts";
 
+/** Null: the file no longer exists. */
+export type ReadRange = (range: ByteRange) => Promise<{ body: ReadableStream } | null>;
+
 /** A file in R2, such as an image or a file of our own repositories. */
 export interface Blob {
   size: number;
@@ -9,7 +12,7 @@ export interface Blob {
   contentType: string;
   /** The name under which a browser saves it. */
   fileName?: string;
-  read: (range: ByteRange) => Promise<Pick<R2ObjectBody, "body"> | null>;
+  read: ReadRange;
 }
 
 /** Answers GET and HEAD with everything that download managers use: one range, validators, and always the length. */

@@ -18,6 +18,18 @@ export function clientAddress(request: Request, { MODE, TRUSTED_PROXIES: named }
   return address;
 }
 
+interface Asking {
+  req: { raw: Request };
+  env: AddressRules;
+  var: { account?: { id: number } };
+}
+
+/** Who takes a download: the address, and the account if the request has one. */
+export const readerOf = ({ req, env, var: { account } }: Asking) => ({
+  address: clientAddress(req.raw, env),
+  accountId: account?.id,
+});
+
 let latest: { named: string; proxies: ReadonlySet<string | undefined> } | undefined;
 
 /** Read once, since the setting does not change while the service runs. */

@@ -1,8 +1,12 @@
 import type { Build } from "#storage/builds";
-import { answerBlob } from "./blob.ts";
+import { answerBlob, type ReadRange } from "./blob.ts";
 
 /** Answers with the image of a finished build; undefined if it has none. */
-export async function answerImage(blobs: R2Bucket, request: Request, build: Build): Promise<Response | undefined> {
+export async function answerImage(
+  open: (key: string) => ReadRange,
+  request: Request,
+  build: Build,
+): Promise<Response | undefined> {
   const { imageKey, fileName, fileSize, sha256 } = build;
   if (imageKey === null || fileName === null || fileSize === null || sha256 === null) return undefined;
   return await answerBlob(request, {
@@ -10,7 +14,7 @@ export async function answerImage(blobs: R2Bucket, request: Request, build: Buil
     etag: `"${sha256}"`,
     contentType: contentTypeOf(fileName),
     fileName,
-    read: (range) => blobs.get(imageKey, { range }),
+    read: open(imageKey),
   });
 }
 

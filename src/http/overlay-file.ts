@@ -1,10 +1,10 @@
 import { contentKey } from "#storage/blobs";
 import type { OverlayFile } from "#storage/overlay-files";
-import { answerBlob } from "./blob.ts";
+import { answerBlob, type ReadRange } from "./blob.ts";
 
 /** Answers with the content of an overlay file. */
 export const answerOverlayFile = (
-  blobs: R2Bucket,
+  open: (key: string) => ReadRange,
   request: Request,
   { blobId, size, sha256, fileName }: OverlayFile,
 ): Promise<Response> =>
@@ -13,5 +13,5 @@ export const answerOverlayFile = (
     etag: `"${sha256}"`,
     contentType: "application/octet-stream",
     fileName,
-    read: (range) => blobs.get(contentKey(blobId), { range }),
+    read: open(contentKey(blobId)),
   });

@@ -13,9 +13,6 @@ export async function putRepositoryFile(
 export const headRepositoryFile = (blobs: R2Bucket, path: string): Promise<R2Object | null> =>
   blobs.head(repositoryFileKey(path));
 
-export const findRepositoryFile = (blobs: R2Bucket, path: string, range: R2Range): Promise<R2ObjectBody | null> =>
-  blobs.get(repositoryFileKey(path), { range });
-
 export const deleteRepositoryFile = (blobs: R2Bucket, path: string): Promise<void> =>
   blobs.delete(repositoryFileKey(path));
 

@@ -8,6 +8,8 @@ import {
   type AttestationFormat,
 } from "#domain/builds/attestation";
 import { findByLink } from "#domain/builds/download-link";
+import { openerFor } from "#domain/operation/downloads";
+import { readerOf } from "#http/client-address";
 import { answerImage } from "#http/image";
 import { answerText } from "#http/text";
 import { errorPage, notFoundPage, wantsPage } from "./error-page.tsx";
@@ -28,7 +30,7 @@ export const download = new Hono<WebEnv>().get("/:token/:fileName", async (c) =>
     const made = await getAttestations({ env: c.env, db: c.var.db }, build);
     return await answerText(c.req.raw, attestationFile(made, { format: wanted, imageName }));
   }
-  const image = await answerImage(c.env.BLOBS, c.req.raw, build);
+  const image = await answerImage(openerFor(c.env, readerOf(c)), c.req.raw, build);
   image?.headers.set("link", linksOf(imageName));
   // A cache on the way must not serve it after the link has ended.
   if (!isLasting) image?.headers.set("cache-control", "private, no-cache");

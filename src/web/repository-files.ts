@@ -1,6 +1,9 @@
 import { Hono } from "hono";
+import { openerFor } from "#domain/operation/downloads";
 import { answerBlob } from "#http/blob";
-import { findRepositoryFile, headRepositoryFile } from "#storage/repository-files";
+import { readerOf } from "#http/client-address";
+import { repositoryFileKey } from "#storage/blobs";
+import { headRepositoryFile } from "#storage/repository-files";
 
 /** The package repositories that this service stores, as plain files. Agents install from here. */
 export const repositoryFiles = new Hono<{ Bindings: Env }>().get("/:path{.+}", async (c) => {
@@ -11,6 +14,6 @@ export const repositoryFiles = new Hono<{ Bindings: Env }>().get("/:path{.+}", a
     size: file.size,
     etag: file.httpEtag,
     contentType: "application/octet-stream",
-    read: (range) => findRepositoryFile(c.env.BLOBS, path, range),
+    read: openerFor(c.env, readerOf(c))(repositoryFileKey(path)),
   });
 });

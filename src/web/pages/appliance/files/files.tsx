@@ -12,6 +12,8 @@ import {
 import { parseChanges, parseMetadata, placeOf } from "#domain/contents/overlay-file-metadata";
 import { fileNameOf, parseWebAddress } from "#domain/contents/web-upload";
 import { Refusal } from "#domain/refusal";
+import { openerFor } from "#domain/operation/downloads";
+import { readerOf } from "#http/client-address";
 import { answerOverlayFile } from "#http/overlay-file";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { factory, type WebEnv } from "../../../factory.ts";
@@ -83,7 +85,7 @@ export const filesPage = factory
   )
   .get("/files/:file{\\d+}", withSession, async (c) => {
     const file = await getFile(c.var.db, c.var.account.id, pathId(c, "file", "invalid_overlay_file_id"));
-    return await answerOverlayFile(c.env.BLOBS, c.req.raw, file);
+    return await answerOverlayFile(openerFor(c.env, readerOf(c)), c.req.raw, file);
   });
 
 const withoutGaps = (fields: Readonly<Record<string, string | undefined>>): Record<string, string> =>

@@ -1,0 +1,88 @@
+import { FairTurns } from "#domain/fair-turns";
+import { tooFast } from "#domain/refusal";
+import { stalledMs, streamBlob } from "#storage/blob-stream";
+
+/** Who takes a download. */
+export interface Reader {
+  /** Undefined: unknown to the runtime. */
+  address: string | undefined;
+  accountId?: number | undefined;
+}
+
+interface Range {
+  offset: number;
+  length: number;
+}
+
+/** Reads a range of a blob; null: it does not exist. */
+export type ReadRange = (range: Range) => Promise<{ body: ReadableStream } | null>;
+
+/** Downloads at the same time of one address, and of one account. */
+const maxPerReader = 32;
+/** The system buffers that much of an answer. */
+const smallBytes = 2 ** 17;
+
+/** One read of the simulated R2 takes up to 20 ms of the event loop, so only a few run at once, and addresses take turns. */
+const reads = new FairTurns({
+  atOnce: 2,
+  atOncePerKey: 2,
+  waiting: Infinity,
+  waitingPerKey: Infinity,
+  maxWaitMs: 60_000,
+  maxTurnMs: 5_000,
+  message: "Too many downloads at the moment. Wait a minute, then try again.",
+});
+
+interface Download {
+  keys: readonly string[];
+  movedAt: number;
+}
+const running = new Set<Download>();
+
+/**
+ * Opens blobs for a reader. On one machine it may open some at the same time, and each takes little memory; agents, without a
+ * reader, may open any number. On Cloudflare R2's streams and the edge take care of slow readers, and each read costs money.
+ */
+export const openerFor =
+  ({ BLOBS: blobs, MODE: mode }: Pick<Env, "BLOBS" | "MODE">, reader?: Reader) =>
+  (key: string): ReadRange =>
+  async (range) => {
+    if (mode !== "embedded" || range.length <= smallBytes) return await blobs.get(key, { range });
+    const download = begin(reader);
+    let opened: Awaited<ReturnType<ReadRange>> = null;
+    const limits = {
+      read: <T>(work: () => Promise<T>) => reads.take(download.keys[0] ?? "", work),
+      moved: () => (download.movedAt = performance.now()),
+      ended: () => running.delete(download),
+    };
+    try {
+      opened = await streamBlob(blobs, { key, ...range }, limits);
+    } finally {
+      if (!opened) running.delete(download);
+    }
+    return opened;
+  };
+
+function begin(reader: Reader | undefined): Download {
+  const now = performance.now();
+  // The runtime drops the request of a client that left, and then nothing says that its download has ended.
+  for (const one of running) if (one.movedAt < now - stalledMs) running.delete(one);
+  const keys = reader ? keysOf(reader) : [];
+  for (const key of keys) if (countOf(key) >= maxPerReader) throw tooMany();
+  const download = { keys, movedAt: now };
+  running.add(download);
+  return download;
+}
+
+const keysOf = ({ address, accountId }: Reader): string[] => [
+  ...(address === undefined ? [] : [address]),
+  ...(accountId === undefined ? [] : [`account ${accountId}`]),
+];
+
+const countOf = (key: string): number => [...running].filter(({ keys }) => keys.includes(key)).length;
+
+const tooMany = () =>
+  tooFast(
+    stalledMs / 1000,
+    `Too many downloads at the same time: ${maxPerReader} are allowed. Wait until some of yours have ended.`,
+  );

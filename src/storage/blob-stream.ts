@@ -1,0 +1,92 @@
+import { rest } from "#loop/pace";
+import { inTime } from "#repodata/streams";
+
+/** Whoever limits downloads lets each read in its turn, and sees how far the download has come. */
+export interface Limits {
+  read: <T>(work: () => Promise<T>) => Promise<T>;
+  moved: () => void;
+  ended: () => void;
+}
+
+interface Part {
+  key: string;
+  offset: number;
+  length: number;
+}
+
+/** The simulated R2 of one machine holds all that it is asked for in memory, however slowly it is taken. */
+const pieceBytes = 2 ** 20;
+/** A download moves if it takes this much. */
+const stepBytes = 2 ** 16;
+/** A download that takes less is cut off. */
+export const stalledMs = 30_000;
+
+/**
+ * Reads a part of a blob in pieces, each when its reader has taken the one before. Null: the blob does not exist. A reader that
+ * stops is cut off: its memory is freed, and its connection closes after the bytes that the system has buffered for it.
+ */
+export async function streamBlob(
+  blobs: Pick<R2Bucket, "get">,
+  part: Part,
+  limits: Limits,
+): Promise<{ body: ReadableStream } | null> {
+  const first = await limits.read(() => readPiece(blobs, part, undefined));
+  if (!first) return null;
+  const { readable, writable } = new FixedLengthStream(part.length);
+  void sendAll(blobs, part, { first, writer: writable.getWriter(), limits });
+  return { body: readable };
+}
+
+interface Piece {
+  bytes: Uint8Array;
+  etag: string;
+}
+
+/** With an etag: only of the same version, because a file of a repository may be replaced meanwhile. */
+async function readPiece(
+  blobs: Pick<R2Bucket, "get">,
+  { key, offset, length }: Part,
+  etag: string | undefined,
+): Promise<Piece | undefined> {
+  const range = { offset, length: Math.min(length, pieceBytes) };
+  const found = await blobs.get(key, { range, ...(etag !== undefined && { onlyIf: { etagMatches: etag } }) });
+  if (!found || !("body" in found)) return undefined;
+  return { bytes: new Uint8Array(await found.arrayBuffer()), etag: found.etag };
+}
+
+type Sending = { first: Piece; writer: WritableStreamDefaultWriter<Uint8Array>; limits: Limits };
+
+async function sendAll(blobs: Pick<R2Bucket, "get">, part: Part, sending: Sending): Promise<void> {
+  const { writer, limits } = sending;
+  try {
+    await sendPieces(blobs, part, sending);
+    await writer.close();
+  } catch (error) {
+    await writer.abort(error).catch(() => {}); // the client has left
+  } finally {
+    limits.ended();
+  }
+}
+
+async function sendPieces(
+  blobs: Pick<R2Bucket, "get">,
+  { key, offset, length }: Part,
+  { first, writer, limits }: Sending,
+): Promise<void> {
+  let piece = first;
+  for (let sent = 0; ;) {
+    for (let at = 0; at < piece.bytes.byteLength; at += stepBytes) {
+      const step = writer.write(piece.bytes.subarray(at, at + stepBytes));
+      await inTime(step, stalledMs, () => new Error("the reader has stopped"));
+      limits.moved();
+    }
+    sent += piece.bytes.byteLength;
+    if (sent >= length) return;
+    await rest();
+    const { etag } = piece;
+    const left = { key, offset: offset + sent, length: length - sent };
+    const next = await limits.read(() => readPiece(blobs, left, etag));
+    if (!next) throw new Error(`the blob ${key} was replaced while it was read`);
+    piece = next;
+  }
+}
