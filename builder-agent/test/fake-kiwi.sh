@@ -5,7 +5,7 @@ set -eu
 here=$(dirname "$(readlink -f "$0")")
 name=Kiosk.x86_64-0.0.1
 
-verb= root= target= description= type= log=
+verb= root= target= description= type= log= cache=
 while [ $# -gt 0 ]; do
   case $1 in
     prepare | create) verb=$1 ;;
@@ -14,13 +14,25 @@ while [ $# -gt 0 ]; do
     --description) description=$2 && shift ;;
     --type=*) type=${1#--type=} ;;
     --logfile=*) log=${1#--logfile=} ;;
+    --shared-cache-dir=*) cache=${1#--shared-cache-dir=} ;;
   esac
   shift
 done
 
+# Like KIWI: the cache has a folder in the root too, and the folders above it get the mode of new ones.
+share_cache() {
+  echo cached >"$cache/by-fake-kiwi"
+  mkdir -p "$root$cache"
+  up=$cache
+  while up=$(dirname "$up") && [ "$up" != / ]; do chmod 755 "$root$up"; done
+}
+
 prepare() {
   scenario=$(cat "$description/scenario" 2>/dev/null || echo well)
   mkdir "$root"
+  mkdir -m 1777 "$root/tmp"
+  mkdir -m 700 "$root/root"
+  share_cache
   echo "$scenario" >"$root/scenario"
   cp "$description/config.xml" "$root/config.xml"
   mkdir -p "$root/etc" "$root/image"

@@ -3,7 +3,7 @@ import { endOf, enclosed, hasSucceeded, run } from "../process.ts";
 import { inRoot } from "../roots/enter.ts";
 import { BuildFailure, failureOf, noNotes, note } from "./failure.ts";
 import { followFile } from "./follow-file.ts";
-import { asMachine, createArguments, kiwiEnvironment, prepareArguments, shims } from "./kiwi.ts";
+import { asMachine, createArguments, kiwiEnvironment, type KiwiPlace, prepareArguments, shims } from "./kiwi.ts";
 import type { KiwiJob, KiwiRunner } from "./kiwi-runner.ts";
 import { loadedAhead, loadedInRoot } from "./loaded-ahead.ts";
 import { treeAt } from "./root-walk.ts";
@@ -40,7 +40,7 @@ export const bareKiwi = (tools: BareTools): KiwiRunner => ({
     try {
       await runKiwi(job, {
         tools,
-        args: createArguments(place, input.imageType),
+        args: createArguments(seenByKiwi(place), input.imageType),
         log: place.logs.create,
         first,
       });
@@ -62,7 +62,7 @@ async function prepare(job: KiwiJob, tools: BareTools): Promise<void> {
   await runKiwi(job, {
     tools,
     // Without an existing root KIWI creates one.
-    args: [...prepareArguments(place, input.imageType, keys), ...(base ? ["--allow-existing-root"] : [])],
+    args: [...prepareArguments(seenByKiwi(place), input.imageType, keys), ...(base ? ["--allow-existing-root"] : [])],
     log: place.logs.prepare,
     first: async () => void (await Promise.all([fetched(), base?.unpack(place.root)])),
     environment: copyEnvironment(job),
@@ -98,6 +98,20 @@ async function indexPackages({ input, place, signal, workDir }: KiwiJob, { build
   throw new Error(`createrepo_c ended with ${endOf(exit)}: ${lastWords || "no reason given"}`);
 }
 
+/**
+ * KIWI makes a folder for its cache in the root too, and gives every folder above it the mode of a new one. So its path must not
+ * depend on where the agent keeps its state: below /tmp, the image's own /tmp would lose its mode 1777.
+ */
+const sharedCache = "/var/cache/kiwi";
+
+const seenByKiwi = (place: KiwiPlace): KiwiPlace => ({ ...place, cache: sharedCache });
+
+/** Shows a command this folder as KIWI's cache, in the mount namespace that it runs in. */
+const withCache = (folder: string, [command, args]: [string, string[]]): [command: string, args: string[]] => [
+  "sh",
+  ["-c", `mkdir -p ${sharedCache} && mount --bind "$0" ${sharedCache} && exec "$@"`, folder, command, ...args],
+];
+
 /** Some programs close every file descriptor that they might have. With a limit of a million that takes minutes. */
 const withFewFiles = (command: string, args: string[]): [command: string, args: string[]] => [
   "prlimit",
@@ -128,7 +142,8 @@ async function runKiwi(job: KiwiJob, { tools, args, log: logFile, first, environ
   let lastWords = "";
   const [start = program, ...startArguments] = loaded ?? [program];
   const machine = asMachine(input.appliance.arch, start, [...startArguments, ...args]);
-  const exit = await run(...enclosed(...inRoot(builderRoot, workDir, withFewFiles(...machine))), {
+  const command = withCache(place.cache, withFewFiles(...machine));
+  const exit = await run(...enclosed(...inRoot(builderRoot, workDir, command)), {
     env: environment,
     cwd: workDir,
     signal,

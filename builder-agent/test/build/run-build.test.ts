@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -64,6 +64,20 @@ describe("a build", () => {
     expect(uploadedFile(files).toString()).toContain("root:x:0:0:root");
     expect(gunzipSync(uploadedFile(index)).toString()).toContain('"path":"/etc/people"');
     expect(build.log).toMatch(/Kiln: the file store has \d+ entries, \d+ bytes/);
+  });
+
+  it("leaves the image's folders their modes, wherever the agent's own folder is", async () => {
+    await using worker = await startFakeWorker();
+    await using state = await temporaryDir();
+    expect(state.path).toMatch(/^\/tmp\//);
+
+    const { build, running } = await startClaimed(worker, state.path, frozenInput());
+    await running.done;
+
+    const lines = gunzipSync(uploadedFile(build.artifacts["files-index"])).toString().split("\n");
+    expect(lines.find((line) => line.includes('"path":"/tmp"'))).toContain(`"mode":${0o1777},`);
+    // KIWI's cache is one of the build, not of this host.
+    expect(existsSync("/var/cache/kiwi/by-fake-kiwi")).toBe(false);
   });
 
   it("uploads a medium unchanged", async () => {
