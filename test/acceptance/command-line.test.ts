@@ -79,6 +79,12 @@ it("keeps the appliance in a file: plans a change, applies it, and then nothing 
   expect(await machine.kiln(["apply", "First.yaml"])).toMatchObject({ code: 0 });
 });
 
+it("builds what the file says again, although a build raises the version", async () => {
+  const built = await machine.kiln(["build", "First", "--type", "oem", "--follow"]);
+  expect(built, built.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("0.0.2") });
+  expect(await machine.kiln(["plan", "First.yaml"])).toMatchObject({ code: 0 });
+});
+
 it("brings a package of one's own into the appliance, and takes it away again", async () => {
   const rpm = buildRpm(join(machine.folder, "rpm"), "own-note");
   const added = await machine.kiln(["package", "add", "tiny-1.0", rpm, "--appliance", "First"]);
@@ -157,6 +163,13 @@ it("sets the configuration, all of it or nothing", async () => {
   expect(await machine.kiln(["config", "get", "First", "network.hostname"])).toMatchObject({ stdout: "kiosk\n" });
   const refused = await machine.kiln(["config", "set", "First", "network.hostname=desk", "settings.memory_size=1"]);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("settings/memory_size") });
+  const dhcp = ["network.type=dhcp", "network.ip=10.0.0.3", "settings.memory_size=512"];
+  const unused = await machine.kiln(["config", "set", "First", ...dhcp]);
+  expect(unused).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("network/ip is used only with the type manual"),
+  });
+  expect(await machine.kiln(["config", "get", "First", "settings.memory_size"])).toMatchObject({ stdout: "256\n" });
   expect(await machine.kiln(["config", "get", "First", "network.hostname"])).toMatchObject({ stdout: "kiosk\n" });
 });
 

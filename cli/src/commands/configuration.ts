@@ -31,7 +31,8 @@ export const configuration = [
     summary: "Change settings of an appliance, all of them or none",
     details:
       "A setting is named by its path with dots, as `kiln config get` shows it. tags and firewall.open_port take words " +
-      "separated by commas; other lists are JSON, as every value that begins with { or [. @FILE is the content of a file.",
+      "separated by commas; other lists are JSON, as every value that begins with { or [. @FILE is the content of a file. " +
+      "What would have no effect beside the other settings, such as an address with DHCP, is refused.",
     examples: [
       "kiln config set First network.type=dhcp settings.memory_size=1024",
       "kiln config set First firewall.open_port=ssh,http",
@@ -39,17 +40,15 @@ export const configuration = [
     ],
     act: async ({ client, show }, { appliance, setting_value: given }) => {
       const change = merged(given.map(settingOf));
-      const answer = await client.call("changeConfiguration", {
-        appliance_id: await applianceId(client, appliance),
-        // The service checks it.
-        body: { configuration: change } as RequestOf<"changeConfiguration">["body"],
-      });
-      const shown = masked(answer);
+      // Not `changeConfiguration`, which drops what has no effect beside the other settings, as it did in 2010. The service checks it.
+      const body = { definition: { configuration: change } } as RequestOf<"applyDefinition">["body"];
+      const id = await applianceId(client, appliance);
+      const { definition } = await client.call("applyDefinition", { appliance_id: id, body });
       const now = given.map((one) => {
         const name = settingOf(one).path.join(".");
-        return `${name}: ${inOneLine(partOf(valueOf(shown.configuration), name))}`;
+        return `${name}: ${inOneLine(partOf(valueOf(definition.configuration), name))}`;
       });
-      show(shown, () => now.join("\n"));
+      show({ configuration: definition.configuration }, () => now.join("\n"));
     },
   }),
 ];
