@@ -7,6 +7,7 @@ import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { metricsNow } from "../support/metrics.ts";
 import { messagesOfSweep, sweepIn } from "../support/sweep.ts";
+import { patienceMs } from "../support/patience.ts";
 
 const db = openDatabase(env.DB);
 const minuteMs = 60_000;
@@ -113,7 +114,7 @@ describe("GET metrics", () => {
         expect(now.get('kiln_refusals_total{code="invalid_appliance_id",status="404"}')).toBe(2);
         expect(now.get('kiln_refusals_total{code="unauthorized",status="401"}')).toBe(1);
       },
-      { timeout: 10_000, interval: 200 },
+      { timeout: patienceMs, interval: 200 },
     );
   });
 

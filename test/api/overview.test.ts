@@ -8,6 +8,7 @@ import { counting } from "../support/counting.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { tokenOf } from "../support/tokens.ts";
+import { patienceMs } from "../support/patience.ts";
 
 interface Shown {
   id: number;
@@ -41,7 +42,9 @@ describe("GET overview", () => {
 
     expect(await only(tux)).toMatchObject({ state: "unknown", running_builds: [], images: [] });
 
-    await vi.waitFor(async () => expect(await only(tux)).toMatchObject({ state: "ok", errors: 0 }), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await only(tux)).toMatchObject({ state: "ok", errors: 0 }), {
+      timeout: patienceMs,
+    });
   });
 
   it("says what is wrong, and what the status said after a change", async () => {

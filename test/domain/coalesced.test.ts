@@ -1,5 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { Coalesced } from "#domain/coalesced";
+import { patienceMs } from "../support/patience.ts";
 
 /** Work that ends when told; `begun` are its runs. */
 function heldWork() {
@@ -9,7 +10,7 @@ function heldWork() {
     begun.push(run);
     await run.promise;
   };
-  const isBegun = (count: number) => vi.waitFor(() => expect(begun).toHaveLength(count));
+  const isBegun = (count: number) => vi.waitFor(() => expect(begun).toHaveLength(count), patienceMs);
   return { begun, work, isBegun };
 }
 

@@ -5,6 +5,7 @@ import { inputKey } from "#storage/blobs";
 import { signedIn } from "../support/client.ts";
 import { counting } from "../support/counting.ts";
 import { messagesOfSweep, sweepIn, takeChores } from "../support/sweep.ts";
+import { patienceMs } from "../support/patience.ts";
 
 const hourMs = 60 * 60_000;
 /** Of the 10,000 that Cloudflare allows. */
@@ -126,7 +127,7 @@ it("does the other chores while one fails and another hangs", async () => {
   await vi.waitFor(async () => {
     expect(woken).toHaveLength(500);
     expect(await env.BLOBS.head(inputKey("f".repeat(64)))).toBeNull();
-  });
+  }, patienceMs);
 
   hanging.reject(new Error("the connection was closed"));
   await all;
@@ -155,7 +156,7 @@ it("goes through the queue", async () => {
   await addTestdrives();
   await sweep({ scheduledTime: Date.now() }, env);
   const ended = env.DB.prepare("SELECT count(*) AS ended FROM testdrives WHERE state = 'ended'");
-  await vi.waitFor(async () => expect(await ended.first("ended")).toBe(500), { timeout: 20_000, interval: 100 });
+  await vi.waitFor(async () => expect(await ended.first("ended")).toBe(500), { timeout: patienceMs, interval: 100 });
 });
 
 it("ignores messages that ask for nothing that it knows", async () => {

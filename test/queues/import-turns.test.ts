@@ -8,6 +8,7 @@ import { addRepository, findRepository } from "#storage/repositories";
 import { signedIn } from "../support/client.ts";
 import { heldMirror } from "../support/held-mirror.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
+import { patienceMs } from "../support/patience.ts";
 
 const db = openDatabase(env.DB);
 
@@ -132,9 +133,9 @@ describe("imports", () => {
     vi.mocked(fetch).mockImplementation(() => new Promise(() => {}));
     vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
     void quick(id);
-    await vi.waitFor(() => expect(fetch).toHaveBeenCalled());
+    await vi.waitFor(() => expect(fetch).toHaveBeenCalled(), patienceMs);
     await vi.advanceTimersByTimeAsync(50_000);
-    await vi.waitFor(async () => expect(await leaseOf(id)).toBeGreaterThan(Date.now() + 40_000));
+    await vi.waitFor(async () => expect(await leaseOf(id)).toBeGreaterThan(Date.now() + 40_000), patienceMs);
     await resumeImports({ env: envWithQueues(), db }, Date.now() + 30_000);
     expect(sent.quick).toEqual([id]);
     const killedAt = Date.now();
@@ -168,7 +169,7 @@ describe("imports", () => {
     const answer = Promise.withResolvers<Response>();
     vi.mocked(fetch).mockImplementation(() => answer.promise);
     const first = quick(id);
-    await vi.waitFor(() => expect(fetch).toHaveBeenCalled());
+    await vi.waitFor(() => expect(fetch).toHaveBeenCalled(), patienceMs);
     await quick(id);
     expect(fetch).toHaveBeenCalledTimes(1);
     vi.mocked(fetch).mockResolvedValue(new Response("", { status: 404 }));
@@ -193,7 +194,7 @@ describe("imports", () => {
     await requestImports({ env: envWithQueues(), db }, [sentOnly]);
     vi.mocked(fetch).mockImplementation(() => new Promise(() => {}));
     void quick(begun);
-    await vi.waitFor(() => expect(fetch).toHaveBeenCalled());
+    await vi.waitFor(() => expect(fetch).toHaveBeenCalled(), patienceMs);
     sent.quick = [];
     await sweep({ scheduledTime: Date.now(), cron: "start" }, envWithQueues());
     expect(sent.quick.toSorted()).toEqual([begun, sentOnly].toSorted());

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { keepAgentRunning } from "../../scripts/launch/agent-process.ts";
 import { emptyFolder } from "./folder.ts";
+import { patienceMs } from "../support/patience.ts";
 
 it("restarts an agent that ends or is killed, with growing delays", async () => {
   let output = "";
@@ -20,7 +21,7 @@ it("restarts an agent that ends or is killed, with growing delays", async () => 
   });
 
   process.kill(agent.pid() ?? 0, "SIGKILL");
-  await vi.waitFor(() => expect(new Set(pids).size).toBe(3), { timeout: 30_000 });
+  await vi.waitFor(() => expect(new Set(pids).size).toBe(3), { timeout: patienceMs });
 
   const lines = output.split("\n");
   expect(lines[0]).toMatch(/^! The builder agent ended \(SIGKILL\)\. Restarting it in 1 s\./);

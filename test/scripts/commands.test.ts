@@ -16,7 +16,7 @@ const path = (process.env["PATH"] ?? "").split(":").filter((folder) => !folder.i
 function run(name: string, ...words: string[]) {
   const line = `${scripts[name]} "$@"`;
   const env = { ...process.env, PATH: path.join(":") };
-  return spawnSync("sh", ["-c", line, "sh", ...words], { cwd: root, env, encoding: "utf8", timeout: 60_000 });
+  return spawnSync("sh", ["-c", line, "sh", ...words], { cwd: root, env, encoding: "utf8", timeout: 200_000 });
 }
 
 describe.each(["start", "admin", "doctor", "agent"])("npm run %s", (name) => {

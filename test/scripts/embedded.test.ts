@@ -13,6 +13,7 @@ import { httpProxy } from "../../builder-agent/test/support/http-proxy.ts";
 import { startEmbedded } from "../../scripts/launch/embedded.ts";
 import { descendants, signalAll } from "../../scripts/launch/process-tree.ts";
 import { tinyBundle } from "./tiny-service.ts";
+import { patienceMs } from "../support/patience.ts";
 
 const Answer = z.object({
   crons: z.array(z.string()),
@@ -60,8 +61,9 @@ afterAll(async () => {
 });
 
 const ask = async (path = "/") => Answer.parse(await (await fetch(`http://127.0.0.1:${port}${path}`)).json());
-const answered = () => vi.waitFor(() => ask(), { timeout: 20_000, interval: 50 });
-const ticked = () => vi.waitFor(async () => expect((await ask()).crons.length).toBeGreaterThan(2), { timeout: 20_000 });
+const answered = () => vi.waitFor(() => ask(), { timeout: patienceMs, interval: 50 });
+const ticked = () =>
+  vi.waitFor(async () => expect((await ask()).crons.length).toBeGreaterThan(2), { timeout: patienceMs });
 const runtimes = () => descendants(process.pid).filter((pid) => /^[^\0]*workerd\0serve\0/.test(commandLine(pid)));
 
 function commandLine(pid: number): string {

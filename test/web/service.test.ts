@@ -10,6 +10,7 @@ import { pageOf, textOf } from "../support/html.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bootableBuild, db, dial } from "../support/testdrives.ts";
+import { patienceMs } from "../support/patience.ts";
 
 let ops: Client;
 let firefox: ReturnType<typeof browser>;
@@ -117,7 +118,10 @@ describe("/service", () => {
     expect((await row()).slice(2, 6)).toEqual(["0", "0", "–", "–"]);
     const slots = { builds: 2, testdrives: 8 };
     webSocket?.send(JSON.stringify({ type: "report", load: 70, freeGb: 212, slots }));
-    await vi.waitFor(async () => expect((await row()).slice(2, 6)).toEqual(["0 of 2", "0 of 8", "70 %", "212 GB"]));
+    await vi.waitFor(
+      async () => expect((await row()).slice(2, 6)).toEqual(["0 of 2", "0 of 8", "70 %", "212 GB"]),
+      patienceMs,
+    );
     expect(await agentOf(name)).toMatchObject({ load: 70, freeGb: 212, slots });
     webSocket?.close();
     await operate("DELETE", `/agents/${name}`);

@@ -15,6 +15,7 @@ import {
 } from "../support/browser.ts";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { expectError, readXml } from "../support/xml.ts";
+import { patienceMs } from "../support/patience.ts";
 
 let tux: Client;
 let firefox: ReturnType<typeof browser>;
@@ -66,7 +67,7 @@ describe("POST /sign_in", () => {
     await vi.waitFor(async () => {
       const { audit_log: log } = await readXml(await tux.get("/account/audit_log"));
       expect(log.entry).toMatchObject({ event: "sign_in.failed" });
-    });
+    }, patienceMs);
   });
 
   it("is refused to a locked account", async () => {

@@ -17,7 +17,7 @@ async function read(workDir: string, members: Buffer[]) {
   await mkdir(target);
   const prepared = join(workDir, "kept");
   const reading = { disk, dir: join(workDir, "result"), target, prepared, user: userOfBuild(1), maxBytes: 1024 * 1024 };
-  return await readGuestResult({ ...reading, signal: AbortSignal.timeout(30_000) });
+  return await readGuestResult({ ...reading, signal: AbortSignal.timeout(200_000) });
 }
 
 const found = async (tree: Awaited<ReturnType<typeof read>>) => {

@@ -77,7 +77,7 @@ describe("a damaged disk", () => {
           after: await rootFileSystem(diskOf(disk, patches)),
         });
         const found = await refusedOr(async () =>
-          compare(await sides(), { paths: [], except: [] }, AbortSignal.timeout(5_000)),
+          compare(await sides(), { paths: [], except: [] }, AbortSignal.timeout(200_000)),
         );
         for (const { path } of found?.changes ?? []) expect(path).toMatch(/^\//);
       }),

@@ -21,7 +21,7 @@ async function list(overlay: string) {
   await using reading = await readingOf(disk.raw, overlay);
   const wanted = { kind: "list", withDifferences: true } as const;
   const order = { request: crypto.randomUUID(), filter: { paths: [], except: [] }, wanted };
-  return await answerFrom(reading, order, AbortSignal.timeout(20_000));
+  return await answerFrom(reading, order, AbortSignal.timeout(200_000));
 }
 
 /** A copy of the disk with changed bytes in its file system, all of it in the overlay. */

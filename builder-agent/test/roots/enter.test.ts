@@ -29,7 +29,7 @@ describe("a builder root", () => {
     mkdirSync(workDir);
     const words = ["sh", "-c", script, "sh", shims, "/var/lib/dpkg"];
     const command = inRoot(root, workDir, ["/bin/busybox", words]);
-    const said = await outputOf(...enclosed(...command), AbortSignal.timeout(30_000));
+    const said = await outputOf(...enclosed(...command), AbortSignal.timeout(200_000));
     expect(said.trim().split("\n")).toEqual([
       workDir,
       "builder",

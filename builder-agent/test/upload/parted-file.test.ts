@@ -17,7 +17,7 @@ async function openArtifact(dir: string) {
   build.status = "running";
   const api = connectWorker(testConfig(worker.url, dir));
   const lease = { id: build.claim.buildId, token: build.claim.token };
-  const artifact = api.artifact(lease, "image", AbortSignal.timeout(30_000));
+  const artifact = api.artifact(lease, "image", AbortSignal.timeout(200_000));
   return { artifact, uploaded: build.artifacts.image, [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose]() };
 }
 
@@ -32,7 +32,7 @@ describe("a file that is uploaded while it is written", () => {
 
     await file.write(bytes.subarray(0, partBytes - 1));
     await file.write(bytes.subarray(partBytes - 1, partBytes + 5));
-    await vi.waitUntil(() => sentBytes === partBytes, { timeout: 20_000 });
+    await vi.waitUntil(() => sentBytes === partBytes, { timeout: 200_000 });
     expect(worker.uploaded.upload?.complete).toBeNull();
     await file.write(bytes.subarray(partBytes + 5));
     const { path, digests } = await file.end();

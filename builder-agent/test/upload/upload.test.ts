@@ -53,7 +53,7 @@ describe("upload", () => {
     let sentBytes = 0;
 
     const lease = { id: build.claim.buildId, token: build.claim.token };
-    await upload(api.artifact(lease, "image", AbortSignal.timeout(30_000)), file, (more) => void (sentBytes += more));
+    await upload(api.artifact(lease, "image", AbortSignal.timeout(200_000)), file, (more) => void (sentBytes += more));
 
     expect(build.artifacts.image.puts.toSorted()).toEqual([1, 3]);
     expect(uploadedFile(build.artifacts.image).equals(bytes)).toBe(true);
@@ -71,7 +71,7 @@ describe("upload", () => {
     const api = connectWorker(testConfig(worker.url, dir.path));
 
     const lease = { id: build.claim.buildId, token: build.claim.token };
-    await upload(api.artifact(lease, "image", AbortSignal.timeout(30_000)), file, () => {});
+    await upload(api.artifact(lease, "image", AbortSignal.timeout(200_000)), file, () => {});
 
     expect(uploadedFile(build.artifacts.image).equals(bytes)).toBe(true);
   });
@@ -83,7 +83,7 @@ describe("upload", () => {
     const build = worker.queueBuild(frozenInput());
     build.status = "running";
     const api = connectWorker(testConfig(worker.url, dir.path));
-    const artifact = api.artifact({ id: 1, token: build.claim.token }, "image", AbortSignal.timeout(30_000));
+    const artifact = api.artifact({ id: 1, token: build.claim.token }, "image", AbortSignal.timeout(200_000));
 
     await upload(artifact, file, () => {});
     await upload(artifact, file, () => {});

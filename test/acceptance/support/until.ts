@@ -1,12 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Polls every 200 ms; on failure, says what it waited for. */
+/** How much longer something may take on a busy host, and the most that is of use: a test has 1,200 seconds. */
+const busy = { factor: 5, mostSeconds: 1_000 };
+
+/**
+ * Polls every 200 ms; on failure, says what it waited for. A limit only ends a test that hangs.
+ *
+ * @param seconds that are enough on an idle host
+ */
 export async function until<T>(what: string, seconds: number, probe: () => T | Promise<T>): Promise<NonNullable<T>> {
-  const endsAt = Date.now() + seconds * 1000;
+  const limit = Math.max(seconds, Math.min(busy.factor * seconds, busy.mostSeconds));
+  const endsAt = Date.now() + limit * 1000;
   for (;;) {
     const found = await probe();
     if (found) return found;
-    if (Date.now() > endsAt) throw new Error(`after ${seconds} s, this is not true: ${what}`);
+    if (Date.now() > endsAt) throw new Error(`after ${limit} s, this is not true: ${what}`);
     await sleep(200);
   }
 }
