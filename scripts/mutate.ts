@@ -1,0 +1,54 @@
+/** npm run mutate: puts faults into a copy of the code, one at a time, and lists those that the nearest tests do not find. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { copyProject, projectFiles, removeCopy } from "./mutate/copy.ts";
+import { mutantsOf } from "./mutate/mutants.ts";
+import { Runner } from "./mutate/runner.ts";
+import { mutantsBySeed } from "./mutate/sample.ts";
+import { Trial, type End } from "./mutate/trial.ts";
+import { readImports } from "./test/imports.ts";
+import { reachedBy } from "./test/reached.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { count: { type: "string", default: "40" }, seed: { type: "string", default: "1" } },
+});
+const [most, seed] = [Number(values.count), Number(values.seed)];
+
+const folder = copyProject();
+using runner = new Runner(folder);
+process.on("exit", () => {
+  runner[Symbol.dispose]();
+  removeCopy();
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(130));
+
+const all = projectFiles();
+const code = /^(?:src|builder-agent\/src|cli\/src)\/.*(?<!\.d)\.tsx?$/;
+const isWanted = (file: string) => positionals.length === 0 || positionals.some((start) => file.startsWith(start));
+const contents = new Map(
+  all
+    .filter((file) => code.test(file) && isWanted(file))
+    .map((file) => [file, readFileSync(join(folder, file), "utf8")] as const),
+);
+const lineCounts = new Map([...contents].map(([file, content]) => [file, content.split("\n").length]));
+const imports = readImports(
+  folder,
+  all.filter((file) => /\.tsx?$/.test(file)),
+);
+
+const trial = new Trial(folder, runner);
+const counts: Record<End, number> = { caught: 0, hung: 0, survived: 0, untested: 0, unclear: 0 };
+let tried = 0;
+for await (const mutant of mutantsBySeed(seed, lineCounts, (file) => mutantsOf(file, contents.get(file) ?? ""))) {
+  if (tried === most) break;
+  tried += 1;
+  const { end, by } = await trial.of(mutant, reachedBy([mutant.file], imports).tests);
+  counts[end] += 1;
+  console.log(`${end.padEnd(9)}${mutant.file}:${mutant.line}${by ? `  (${by})` : ""}`);
+  if (end !== "caught") console.log(`  - ${mutant.before.trim()}\n  + ${mutant.after.trim()}`);
+}
+const words = Object.entries(counts).map(([end, count]) => `${count} ${end}`);
+console.log(`${tried} faults, seed ${seed}: ${words.join(", ")}`);
+process.exit();

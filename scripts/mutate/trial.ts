@@ -1,0 +1,64 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Mutant } from "./mutants.ts";
+import type { Runner } from "./runner.ts";
+import type { Outcome } from "./vitest.ts";
+
+/** unclear: its tests also fail, or take too long, without the fault. */
+export type End = "caught" | "hung" | "survived" | "untested" | "unclear";
+
+/** Much longer than the nearest tests of a file take on a busy machine. */
+const usualSeconds = 180;
+
+/** Runs tests with faults in a copy of the project. */
+export class Trial {
+  readonly #folder: string;
+  readonly #runner: Runner;
+  /** Test files that have passed without a fault. */
+  readonly #sound = new Set<string>();
+
+  constructor(folder: string, runner: Runner) {
+    this.#folder = folder;
+    this.#runner = runner;
+  }
+
+  /** `by`: the test that failed. */
+  async of(mutant: Mutant, tests: readonly string[], limitSeconds = usualSeconds): Promise<{ end: End; by?: string }> {
+    if (tests.length === 0) return { end: "untested" };
+    const outcome = await this.#with(mutant, { tests, limitSeconds });
+    const failed = outcome?.files.find((one) => one.failed !== undefined);
+    const by = failed?.failed ?? outcome?.errors[0];
+    if (outcome && by === undefined) return { end: "survived" };
+    const isSound = await this.#areSound(mutant.file, failed ? [failed.test] : tests);
+    if (!isSound) return { end: "unclear", by: by ?? "too slow" };
+    return by === undefined ? { end: "hung" } : { end: "caught", by };
+  }
+
+  async #with(
+    { file, line, after }: Mutant,
+    { tests, limitSeconds }: { tests: readonly string[]; limitSeconds: number },
+  ): Promise<Outcome | undefined> {
+    const path = join(this.#folder, file);
+    const content = readFileSync(path, "utf8");
+    writeFileSync(
+      path,
+      content
+        .split("\n")
+        .with(line - 1, after)
+        .join("\n"),
+    );
+    try {
+      return await this.#runner.run({ tests, changed: [file] }, limitSeconds);
+    } finally {
+      writeFileSync(path, content);
+    }
+  }
+
+  async #areSound(restored: string, tests: readonly string[]): Promise<boolean> {
+    if (tests.every((test) => this.#sound.has(test))) return true;
+    const outcome = await this.#runner.run({ tests, changed: [restored] }, usualSeconds);
+    const isSound = outcome?.errors.length === 0 && outcome.files.every(({ failed }) => failed === undefined);
+    if (isSound) for (const test of tests) this.#sound.add(test);
+    return isSound;
+  }
+}

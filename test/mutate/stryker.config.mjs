@@ -1,0 +1,17 @@
+import { excludedMutations } from "../../scripts/mutate/mutants.ts";
+
+// npm run mutate:all: every mutant of the code whose tests run in Node, in their own process (decision 55).
+export default {
+  testRunner: "vitest",
+  vitest: { configFile: "test/mutate/vitest.config.ts" },
+  mutate: ["src/{attest,kiwi,repodata,wire}/**/*.ts", "builder-agent/src/**/*.ts"],
+  mutator: { excludedMutations },
+  coverageAnalysis: "perTest",
+  concurrency: 1,
+  reporters: ["clear-text"],
+  clearTextReporter: { allowColor: false, reportTests: false },
+  tsconfigFile: "none", // TypeScript 7 has no API with which Stryker could rewrite it; vitest needs none
+  tempDirName: ".kiln/stryker",
+  ignorePatterns: ["/.kiln", "/dist", "/bench", "/docs"],
+  allowEmpty: true,
+};

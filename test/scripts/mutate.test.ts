@@ -1,0 +1,80 @@
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { projectRoot } from "../../scripts/launch/project.ts";
+import { mutantsOf } from "../../scripts/mutate/mutants.ts";
+import { Runner } from "../../scripts/mutate/runner.ts";
+import { mutantsBySeed } from "../../scripts/mutate/sample.ts";
+import { Trial } from "../../scripts/mutate/trial.ts";
+import { emptyFolder } from "./folder.ts";
+
+const after = async (line: string) => (await mutantsOf("a.ts", line)).map((mutant) => mutant.after);
+
+it.each([
+  ["if (a > b) c();", "if (a >= b) c();"],
+  ["const a = b ?? c;", "const a = b && c;"],
+  ["  await store(a);", ""],
+  ["  const a = await b(c);", "  const a = b(c);"],
+  ["const limit = 1_000;", "const limit = 1001;"],
+])("turns %j into %j", async (before, fault) => {
+  expect(await after(before)).toContain(fault);
+});
+
+it.each(['const a = "words";', "// if (a > 1) b();", "const a = {\n  b: `${c}`,\n};"])(
+  "leaves %j alone",
+  async (text) => {
+    expect(await after(text)).toEqual([]);
+  },
+);
+
+async function drawn(seed: number): Promise<string[]> {
+  const lineCounts = new Map([
+    ["a", 30],
+    ["b", 3],
+  ]);
+  const found: string[] = [];
+  const oneEach = async (file: string) =>
+    Array.from({ length: lineCounts.get(file) ?? 0 }, (_, nth) => ({ file, line: nth + 1 }));
+  for await (const { file, line } of mutantsBySeed(seed, lineCounts, oneEach)) found.push(`${file}:${line}`);
+  return found;
+}
+
+it("draws the same lines with the same seed, and each line once", async () => {
+  const lines = await drawn(1);
+  expect(await drawn(1)).toEqual(lines);
+  expect(await drawn(2)).not.toEqual(lines);
+  expect(new Set(lines).size).toBe(33);
+  expect((await drawn(2)).toSorted()).toEqual(lines.toSorted());
+});
+
+it("says of each fault what its tests made of it, and restores the file", async () => {
+  const folder = emptyFolder();
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  };
+  const content = "export const sum = (a, b) => {\n  return a + b;\n};\n";
+  write("sum.js", content);
+  const imports = 'import { expect, it } from "vitest";\nimport { sum } from "./sum.js";\n';
+  write("sum.test.js", `${imports}it("adds", () => expect(sum(2, 2)).toBe(4));\n`);
+  write("failing.test.js", `${imports}it("fails always", () => expect(sum(2, 2)).toBe(5));\n`);
+  write("test/vitest.config.ts", 'export default { test: { name: "node", include: ["*.test.js"] } };\n');
+  write("package.json", '{ "type": "module" }');
+  symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"));
+  mkdirSync(join(folder, "scripts/mutate"), { recursive: true });
+  copyFileSync(join(projectRoot, "scripts/mutate/vitest.ts"), join(folder, "scripts/mutate/vitest.ts"));
+
+  using runner = new Runner(folder);
+  const trial = new Trial(folder, runner);
+  const ends = (fault: string, ...tests: string[]) =>
+    trial.of({ file: "sum.js", line: 2, before: "  return a + b;", after: fault }, tests);
+
+  expect(await ends("  return a - b;", "sum.test.js")).toEqual({ end: "caught", by: "adds" });
+  expect(await ends("  return a * b;", "sum.test.js")).toEqual({ end: "survived" });
+  expect(await ends("  return a - b;", "failing.test.js")).toEqual({ end: "unclear", by: "fails always" });
+  expect(await ends("  return a - b;")).toEqual({ end: "untested" });
+  const endless = { file: "sum.js", line: 2, before: "  return a + b;", after: "  for (;;);" };
+  expect(await trial.of(endless, ["sum.test.js"], 1)).toEqual({ end: "hung" });
+  expect(await ends("  return b + a;", "sum.test.js")).toEqual({ end: "survived" });
+  expect(readFileSync(join(folder, "sum.js"), "utf8")).toBe(content);
+});
