@@ -44,7 +44,8 @@ async function allTests(args: string[], { isAll }: { isAll: boolean }): Promise<
     runGuests({
       root: projectRoot,
       digestsNow: () => digestsNow(projectRoot, given["KILN_SAMPLE_DISTRIBUTION"]),
-      isAll,
+      // Who names tests wants them to run.
+      isAll: isAll || args.length > 0,
       run: (more, onEvent) => run("guests", { show: "when it ends", more, onEvent }),
     }),
   );
