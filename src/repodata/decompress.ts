@@ -1,5 +1,6 @@
 import type { Transform } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
+import { rest } from "#loop/pace";
 import { RepodataFault } from "./fault.ts";
 import { peek, streamOf } from "./streams.ts";
 
@@ -88,7 +89,10 @@ async function* throughDecoder(
     return undefined;
   });
   try {
-    for await (const chunk of decoder) yield new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    for await (const chunk of decoder) {
+      await rest();
+      yield new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    }
   } catch (error) {
     throw "source" in failed ? failed.source : damaged(kind, error);
   } finally {

@@ -1,4 +1,5 @@
 /** Decompression of xz and bzip2, which the Worker runtime lacks, with limits on the output. */
+import { rest } from "#loop/pace";
 import type { Address, Native, NativeExports } from "./native.ts";
 
 export type Compression = "xz" | "bzip2";
@@ -116,16 +117,26 @@ export class Decoder {
   }
 }
 
-/** Decompresses a stream, and closes the decoder in any case. */
+/** Decompresses a stream, with rests, and closes the decoder in any case. */
 export async function* decompressed(
   decoder: Decoder,
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   try {
-    for await (const chunk of source) yield* decoder.push(chunk);
-    yield* decoder.finish();
+    for await (const chunk of source) {
+      await rest();
+      yield* rested(decoder.push(chunk));
+    }
+    yield* rested(decoder.finish());
   } finally {
     decoder.close();
+  }
+}
+
+async function* rested(pieces: Iterable<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (const piece of pieces) {
+    await rest();
+    yield piece;
   }
 }
 

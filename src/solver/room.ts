@@ -93,7 +93,7 @@ export class SolverRoom {
   }
 
   /**
-   * Runs `work` with an empty solver, for an import or a decompression. Its architecture is x86_64, so it accepts rpms for
+   * Runs `work` with an empty solver, for an import. Its architecture is x86_64, so it accepts rpms for
    * i686 too. It needs the room of all others. After `maxMs` the caller loses the solver and gets `LockTimeout`.
    */
   async withEmptySolver<T>(
@@ -115,10 +115,10 @@ export class SolverRoom {
     return this.#residents.reduce((sum, { solver }) => sum + solver.heldBytes, 0);
   }
 
-  /** Drops idle solvers until the others are within the budget. */
-  trim(): void {
+  /** Drops idle solvers until the others are within the budget, and leave so many bytes of it. */
+  trim(leftBytes = 0): void {
     for (const one of this.#residents) {
-      if (this.heldBytes <= this.#memoryBudgetBytes()) return;
+      if (this.heldBytes <= this.#memoryBudgetBytes() - leftBytes) return;
       if (one !== this.#current) this.#drop(one, "the solvers had grown beyond their budget");
     }
   }

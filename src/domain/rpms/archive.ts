@@ -1,7 +1,7 @@
 import { quotaExceeded } from "#domain/accounts/quota";
 import { isSolvers, withDecompressor } from "#domain/rpms/decompression";
 import { type PackageFacts, packageNames, writeHeaders } from "#domain/rpms/headers";
-import { type DebReader, isSourcePackage, readUploadedDeb, storePackage } from "#domain/rpms/package";
+import { type DebReader, debReaderOf, isSourcePackage, storePackage } from "#domain/rpms/package";
 import type { StoredPackage } from "#model/stored-package";
 import { type ArchivedPackage, archiveLimits, packagesOfArchive } from "#repodata/archive";
 import { readDebPackage } from "#repodata/deb-package";
@@ -18,16 +18,16 @@ export interface UnpackedArchive {
 export async function unpackArchive(
   env: Env,
   blobId: string,
-  { compression, roomBytes }: { compression: Compression; roomBytes: number },
+  { accountId, compression, roomBytes }: { accountId: number; compression: Compression; roomBytes: number },
 ): Promise<UnpackedArchive> {
   const archive = await env.BLOBS.get(uploadKey(blobId));
   if (!archive) throw new Error(`upload ${blobId} is gone`);
-  return withDecompressor(compression, archiveLimits, async (other) => {
+  return withDecompressor({ accountId, compression, what: "archive", limits: archiveLimits }, async (other) => {
     const unpacked: UnpackedArchive = { packages: [], storedBytes: 0 };
-    // Only one caller at a time has the solver, and this one may have it already.
+    // One turn is enough.
     const readDeb: DebReader = isSolvers(compression)
       ? (controlTar) => readDebPackage(controlTar, other)
-      : readUploadedDeb;
+      : debReaderOf(accountId);
     const packages = packagesOfArchive(archive.body, other);
     await writeHeaders(env.BLOBS, blobId, stored(env, { blobId, packages, readDeb, unpacked, roomBytes }));
     return unpacked;

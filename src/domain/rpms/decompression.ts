@@ -1,24 +1,61 @@
+import { FairTurns, type TurnLimits } from "#domain/fair-turns";
 import type { Compression, OtherDecompressor } from "#repodata/decompress";
-import { streamOf } from "#repodata/streams";
+import { RepodataFault } from "#repodata/fault";
+import { inTime, streamOf } from "#repodata/streams";
 import { decompressed, type ExpansionLimits } from "#solver/decoder";
+import { solverModule } from "#solver/module";
 import { solverRoom } from "#solver/shared";
-import type { Solver } from "#solver/solver";
+import { openSolver, type Solver } from "#solver/solver";
 
 /** `xz -9` needs 65 MiB for its dictionary. */
 const dictionaryBytes = 66 * 2 ** 20;
+const maxOpenedBytes = 512 * 2 ** 20;
+const longestMs = 120_000;
 
-/** Runs work that reads data of this compression. For xz and bzip2 it takes the isolate's solver, which has their decoders. */
+const common: TurnLimits = {
+  atOnce: 1, // each may need the memory of a dictionary
+  waiting: 16,
+  waitingPerKey: 3,
+  maxWaitMs: 30_000,
+  maxTurnMs: longestMs,
+  message: "Too many packages that xz or bzip2 compressed are being read at the moment. Wait a little, then try again.",
+};
+/** A single package takes milliseconds, so it does not wait for archives. */
+const turns = { archive: new FairTurns(common), package: new FairTurns(common) };
+
+export interface Opening {
+  /** Accounts take turns. */
+  accountId: number;
+  compression: Compression;
+  what: keyof typeof turns;
+  limits: ExpansionLimits;
+}
+
+/**
+ * Runs work that reads data of this compression. xz and bzip2, which the runtime does not have, take turns and get an instance of
+ * the solver's code of their own: nobody's change of a selection waits for them.
+ */
 export async function withDecompressor<T>(
-  compression: Compression,
-  limits: ExpansionLimits,
+  { accountId, compression, what, limits }: Opening,
   work: (other: OtherDecompressor) => Promise<T>,
 ): Promise<T> {
   if (!isSolvers(compression)) return work(noOther);
-  return solverRoom.withEmptySolver((solver) => work(decompressorOf(solver, limits)));
+  return turns[what].take(accountId, async () => {
+    solverRoom.trim(dictionaryBytes);
+    const decoders = await openSolver(solverModule);
+    try {
+      return await inTime(work(decompressorOf(decoders, limits)), longestMs, tookTooLong);
+    } finally {
+      decoders.close();
+    }
+  });
 }
 
-/** Whether the solver decompresses it. The runtime decompresses the others. */
+/** Whether the solver's code decompresses it. The runtime decompresses the others. */
 export const isSolvers = (compression: Compression): boolean => compression === "xz" || compression === "bzip2";
+
+const tookTooLong = () =>
+  new RepodataFault("too_large", "decompressing it takes too long; send a tarball that is not compressed, or by zstd");
 
 const noOther: OtherDecompressor = (kind) => {
   throw new Error(`the data turned into ${kind}`);
@@ -27,6 +64,6 @@ const noOther: OtherDecompressor = (kind) => {
 const decompressorOf =
   (solver: Solver, { maxBytes, maxRatio }: ExpansionLimits): OtherDecompressor =>
   (kind, compressed) => {
-    const decoder = solver.decoder(kind, { maxBytes, maxRatio, memoryBytes: dictionaryBytes });
-    return streamOf(decompressed(decoder, compressed), () => compressed.cancel());
+    const limits = { maxBytes: Math.min(maxBytes, maxOpenedBytes), maxRatio, memoryBytes: dictionaryBytes };
+    return streamOf(decompressed(solver.decoder(kind, limits), compressed), () => compressed.cancel());
   };

@@ -12,16 +12,21 @@ export type DebReader = (controlTar: Uint8Array) => Promise<DebPackage>;
 
 const controlTarLimits = { maxBytes: 64 * 2 ** 20, maxRatio: 200 };
 
-/** Takes the solver if the control.tar is compressed by xz, as most are. */
-export const readUploadedDeb: DebReader = (controlTar) =>
-  withDecompressor(compressionOf(controlTar), controlTarLimits, (other) => readDebPackage(controlTar, other));
+/** Waits for the account's turn if the control.tar is compressed by xz, as most are. */
+export const debReaderOf =
+  (accountId: number): DebReader =>
+  (controlTar) =>
+    withDecompressor(
+      { accountId, compression: compressionOf(controlTar), what: "package", limits: controlTarLimits },
+      (other) => readDebPackage(controlTar, other),
+    );
 
 /** Stores a package while it is read. */
 export async function storePackage(
   type: PackageType,
   body: ReadableStream<Uint8Array>,
   store: (bytes: ReadableStream<Uint8Array>) => Promise<StoredBlob>,
-  readDeb: DebReader = readUploadedDeb,
+  readDeb: DebReader,
 ): Promise<StoredBlob & { facts: PackageFacts }> {
   const { stream, read } = tapped(type, body, readDeb);
   const stored = await store(stream);

@@ -5,7 +5,7 @@ import { Refusal } from "#domain/refusal";
 import type { PackageType } from "#contract/index";
 import { unpackArchive } from "#domain/rpms/archive";
 import { packageNames, writeHeaders } from "#domain/rpms/headers";
-import { isSourcePackage, storePackage } from "#domain/rpms/package";
+import { debReaderOf, isSourcePackage, storePackage } from "#domain/rpms/package";
 import type { StoredPackage } from "#model/stored-package";
 import { isDeb } from "#repodata/deb-archive";
 import { compressionOf, type Compression } from "#repodata/decompress";
@@ -42,6 +42,7 @@ const tarBlockBytes = 512;
 /** Where a file goes while its packages are read. */
 interface Staging {
   env: Env;
+  accountId: number;
   blobId: string;
   /** Bytes that the account may still store, including the file itself. */
   roomBytes: number;
@@ -64,7 +65,7 @@ export async function stageUpload(
   const take = (stream: ReadableStream<Uint8Array>) => putBlob(env.BLOBS, uploadKey(blobId), stream);
   const body = file.body.pipeThrough(capAt(env, { roomBytes, tooLarge }));
   try {
-    return await stage({ env, blobId, roomBytes, take }, { ...file, body });
+    return await stage({ env, accountId: account.id, blobId, roomBytes, take }, { ...file, body });
   } catch (error) {
     await removeUploadBlobs(env.BLOBS, blobId);
     throw asRefusal(error);
@@ -74,12 +75,12 @@ export async function stageUpload(
 /** Reads a package or a tarball of packages that is in R2 already; if it is refused, it stays there. */
 export async function stageStoredUpload(
   env: Env,
-  { blobId, fileName, roomBytes }: { blobId: string; fileName: string | undefined; roomBytes: number },
+  { fileName, ...stored }: { accountId: number; blobId: string; fileName: string | undefined; roomBytes: number },
 ): Promise<StagedUpload> {
-  const stored = await env.BLOBS.get(uploadKey(blobId));
-  if (!stored) throw new Error(`upload ${blobId} is gone`);
+  const blob = await env.BLOBS.get(uploadKey(stored.blobId));
+  if (!blob) throw new Error(`upload ${stored.blobId} is gone`);
   try {
-    return await stage({ env, blobId, roomBytes, take: measureBlob }, { body: stored.body, fileName });
+    return await stage({ env, ...stored, take: measureBlob }, { body: blob.body, fileName });
   } catch (error) {
     throw asRefusal(error);
   }
@@ -98,11 +99,11 @@ async function stage(staging: Staging, { body, fileName }: IncomingFile): Promis
 }
 
 async function stagePackage(
-  { env, blobId, take }: Staging,
+  { env, accountId, blobId, take }: Staging,
   type: PackageType,
   file: IncomingFile,
 ): Promise<StagedUpload> {
-  const { facts, ...stored } = await storePackage(type, file.body, take);
+  const { facts, ...stored } = await storePackage(type, file.body, take, debReaderOf(accountId));
   if (isSourcePackage(facts)) {
     throw new Refusal("invalid_file", { message: "This is a source package. Upload the RPM that was built from it." });
   }
@@ -120,11 +121,12 @@ async function stagePackage(
 }
 
 async function stageArchive(
-  { env, blobId, roomBytes, take }: Staging,
+  { env, accountId, blobId, roomBytes, take }: Staging,
   file: IncomingFile & { compression: Compression },
 ): Promise<StagedUpload> {
   const stored = await take(file.body);
   const { packages, storedBytes } = await unpackArchive(env, blobId, {
+    accountId,
     compression: file.compression,
     roomBytes: roomBytes - stored.size,
   });

@@ -68,7 +68,12 @@ async function makePackage({ env, db, account }: Writing, upload: ResumableUploa
     find: (requestId) => findUpload({ env, db }, { account, requestId }),
     make: async () => {
       const roomBytes = length + (await leftBytes({ env, db }, account.id));
-      const staged = await stageStoredUpload(env, { blobId, fileName: sentName ?? undefined, roomBytes });
+      const staged = await stageStoredUpload(env, {
+        accountId: account.id,
+        blobId,
+        fileName: sentName ?? undefined,
+        roomBytes,
+      });
       return await addUpload({ env, db }, { account, baseSystem, requestId: blobId, reservedBytes: length }, staged);
     },
   });
