@@ -10,6 +10,8 @@ export class PictureFault extends Error {
 export interface PngOutline {
   width: number;
   height: number;
+  /** Of each colour: 16 take twice as long as 8. */
+  bits: number;
   /** The file with only the chunks that its pixels need. Comments and colour profiles can decompress to any size. */
   essence: Uint8Array;
 }
@@ -38,6 +40,7 @@ export function outlinePng(bytes: Uint8Array): PngOutline {
   return {
     width: first.whole.readUInt32BE(lengthBytes + 4),
     height: first.whole.readUInt32BE(lengthBytes + 8),
+    bits: first.whole.readUInt8(lengthBytes + 12),
     essence: Buffer.concat([signature, ...needed]),
   };
 }

@@ -1,3 +1,4 @@
+import { rest } from "#loop/pace";
 import { openResizer, type Picture } from "./codec.ts";
 
 /** The resizer needs sixteen bytes for each pixel, so it gets strips instead of the whole picture. */
@@ -8,17 +9,19 @@ const pixelBytes = 4;
  * A square picture from the middle of a larger or smaller one. First each strip is resized to the width of the thumbnail, then
  * all of them together to its height.
  */
-export function thumbnail(picture: Picture, side: number): Picture {
+export async function thumbnail(picture: Picture, side: number): Promise<Picture> {
   const resize = openResizer();
   const square = Math.min(picture.width, picture.height);
   const left = Math.floor((picture.width - square) / 2);
   const top = Math.floor((picture.height - square) / 2);
   const narrow = { width: side, height: square, pixels: new Uint8Array(side * square * pixelBytes) };
   for (let row = 0; row < square; row += stripRows) {
+    await rest();
     const height = Math.min(stripRows, square - row);
     const strip = cut(picture, { left, top: top + row, width: square, height });
     narrow.pixels.set(resize(strip, { width: side, height }).pixels, row * side * pixelBytes);
   }
+  await rest();
   return resize(narrow, { width: side, height: side });
 }
 

@@ -220,7 +220,9 @@ describe("a large background", () => {
   it("gets a thumbnail, and a larger one is refused", async () => {
     const tux = await signedIn();
     const path = pathOf(await createAppliance(tux), "background");
-    expect((await send(tux, path, form(pngOf(2560, 1600, { colourType: "rgb", bits: 16 })))).status).toBe(200);
+    expect((await send(tux, path, form(pngOf(2560, 1600, { colourType: "rgb" })))).status).toBe(200);
+    expect((await send(tux, path, form(pngOf(1280, 1600, { bits: 16 })))).status).toBe(200);
+    await expectError(await send(tux, path, form(pngOf(1281, 1600, { bits: 16 }))), 400, "invalid_value");
     await expectError(await send(tux, path, form(pngOf(2560, 1601))), 400, "invalid_value");
   });
 });

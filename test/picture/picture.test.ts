@@ -3,6 +3,7 @@ import { decodePng, encodePng, type Picture } from "#picture/codec";
 import { drawBackground, drawLogo } from "#picture/drawing";
 import { outlinePng } from "#picture/png";
 import { thumbnail } from "#picture/thumbnail";
+import { longestStop } from "../support/longest-stop.ts";
 import { pngChunk, pngOf, rowOf, type PngOptions } from "./png-maker.ts";
 
 const pixelAt = ({ width, pixels }: Picture, x: number, y: number): number[] => [
@@ -98,8 +99,8 @@ describe("thumbnail", () => {
     ["high", 150, 400],
     ["smaller than its thumbnail", 30, 20],
     ["a single pixel", 1, 1],
-  ])("is square for a picture that is %s", (_, width, height) => {
-    const small = thumbnail(decodePng(pngOf(width, height, { row: rowOf(width, red) })), 100);
+  ])("is square for a picture that is %s", async (_, width, height) => {
+    const small = await thumbnail(decodePng(pngOf(width, height, { row: rowOf(width, red) })), 100);
     expect({ width: small.width, height: small.height }).toEqual({ width: 100, height: 100 });
     for (const [x, y] of [
       [0, 0],
@@ -111,27 +112,33 @@ describe("thumbnail", () => {
       expectNear(pixelAt(small, x, y), red);
   });
 
-  it("shows the middle, without distorting it", () => {
+  it("shows the middle, without distorting it", async () => {
     // The outer thirds are blue; the square in the middle is red.
     const row = [...rowOf(200, blue), ...rowOf(200, red), ...rowOf(200, blue)];
-    const small = thumbnail(decodePng(pngOf(600, 200, { row })), 100);
+    const small = await thumbnail(decodePng(pngOf(600, 200, { row })), 100);
     expectNear(pixelAt(small, 1, 50), red);
     expectNear(pixelAt(small, 98, 50), red);
   });
 
-  it("has no seams between its strips", () => {
+  it("has no seams between its strips", async () => {
     const side = 500; // seven strips and a rest
     const pixels = new Uint8Array(side * side * 4);
     for (let at = 0; at < side * side; at++) pixels.set([0, Math.round(Math.floor(at / side) / 2), 0, 255], at * 4);
-    const small = thumbnail({ width: side, height: side, pixels }, 100);
+    const small = await thumbnail({ width: side, height: side, pixels }, 100);
     const greens = Array.from({ length: 100 }, (_, y) => pixelAt(small, 50, y)[1] ?? 0);
     for (const [y, green] of greens.entries()) expect(Math.abs(green - (y * 5 + 2) / 2)).toBeLessThan(2);
   });
 
-  it("does not mix in the colour of transparent pixels", () => {
+  it("does not mix in the colour of transparent pixels", async () => {
     const row = rowOf(100, [...red, 0, 255, 0, 0]);
-    const [r = 0, g = 0] = pixelAt(thumbnail(decodePng(pngOf(200, 200, { row })), 100), 50, 50);
+    const [r = 0, g = 0] = pixelAt(await thumbnail(decodePng(pngOf(200, 200, { row })), 100), 50, 50);
     expectNear([r, g], [255, 0]);
+  });
+
+  it("is made without stopping the loop", async () => {
+    const picture = { width: 2560, height: 1600, pixels: new Uint8Array(2560 * 1600 * 4) };
+    const { longest, whole } = await longestStop(() => thumbnail(picture, 100));
+    expect(longest).toBeLessThan(whole / 2);
   });
 });
 

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
+import { FairTurns } from "#domain/fair-turns";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { decodePng, encodePng, type Picture } from "#picture/codec";
 import { drawBackground, drawLogo } from "#picture/drawing";
+import { rest } from "#loop/pace";
 import { outlinePng, PictureFault } from "#picture/png";
 import { thumbnail } from "#picture/thumbnail";
 import { findAppliance, type Appliance } from "#storage/appliances";
@@ -20,6 +22,7 @@ interface PictureLimits {
   maxBytes: number;
   /** Of each side. */
   maxSide: number;
+  /** Of at most 8 bits a colour; half as many of 16. Decoding them takes 50 ms, in which nothing else is done. */
   maxPixels: number;
   /** The same in words. */
   words: string;
@@ -38,6 +41,16 @@ export const pictureLimits: Record<PictureKind, PictureLimits> = {
     words: "5 MiB and 2560 x 1600 pixels (or as many in another shape, none of its sides above 4096)",
   },
 };
+
+/** Each takes up to 65 MiB for a moment. */
+const decoding = new FairTurns({
+  atOnce: 1,
+  waiting: 16,
+  waitingPerKey: 4,
+  maxWaitMs: 10_000,
+  maxTurnMs: 10_000,
+  message: "Too many pictures are being read at the moment. Wait a little, then try again.",
+});
 
 const logoSide = 128;
 /** GET …/background answers a thumbnail of this size, always (wire.md §2.4). */
@@ -63,8 +76,10 @@ export async function replacePicture(
   appliance: { id: number; accountId: number },
   { kind, png }: { kind: PictureKind; png: Uint8Array },
 ): Promise<void> {
-  const picture = checkPicture(kind, png);
-  const files = { original: png, thumbnail: kind === "background" ? thumbnailOf(picture) : undefined };
+  const files = await decoding.take(appliance.accountId, async () => {
+    const picture = await checkPicture(kind, png);
+    return { original: png, thumbnail: kind === "background" ? await thumbnailOf(picture) : undefined };
+  });
   const blobId = crypto.randomUUID();
   const bytes = files.original.byteLength + (files.thumbnail?.byteLength ?? 0);
   const writer = { ...appliance, quotaBytes: await quotaBytes({ env, db }, appliance.accountId) };
@@ -88,12 +103,14 @@ export const pictureTooLarge = (kind: PictureKind) =>
   });
 
 /** Decodes a picture. Checks its size first, so that a few bytes that claim a billion pixels cost nothing. */
-function checkPicture(kind: PictureKind, png: Uint8Array): Picture {
+async function checkPicture(kind: PictureKind, png: Uint8Array): Promise<Picture> {
   const { maxBytes, maxSide, maxPixels } = pictureLimits[kind];
   if (png.byteLength > maxBytes) throw pictureTooLarge(kind);
   try {
-    const { width, height, essence } = outlinePng(png);
-    if (Math.max(width, height) > maxSide || width * height > maxPixels) throw pictureTooLarge(kind);
+    const { width, height, bits, essence } = outlinePng(png);
+    const pixels = width * height * (bits > 8 ? 2 : 1);
+    if (Math.max(width, height) > maxSide || pixels > maxPixels) throw pictureTooLarge(kind);
+    await rest();
     return decodePng(essence);
   } catch (error) {
     if (!(error instanceof PictureFault)) throw error;
@@ -101,7 +118,7 @@ function checkPicture(kind: PictureKind, png: Uint8Array): Picture {
   }
 }
 
-const thumbnailOf = (picture: Picture): Uint8Array => encodePng(thumbnail(picture, thumbnailSide));
+const thumbnailOf = async (picture: Picture): Promise<Uint8Array> => encodePng(await thumbnail(picture, thumbnailSide));
 
 const drawDefault: Record<PictureKind, () => Picture> = {
   logo: () => drawLogo(logoSide),
