@@ -1,5 +1,6 @@
 import { Refusal } from "#domain/refusal";
 import { readWhole, utf8Of } from "#http/whole-body";
+import { rest } from "#loop/pace";
 import { readDocument } from "#wire/read";
 import { readJson } from "#wire/read-json";
 import { maxXmlBytes, readXml } from "#wire/read-xml";
@@ -13,6 +14,7 @@ export async function readDocumentBody<C>(document: Document<never, C>, { body }
   if (text === undefined) throw new Refusal("invalid_xml", { message: "The body is not UTF-8." });
   // XML cannot begin with a brace, whatever the content type says.
   const node = /^\s*\{/.test(text) ? readJson(document, text) : readXml(text);
+  await rest();
   return readDocument(document, node);
 }
 

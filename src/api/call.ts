@@ -8,6 +8,7 @@ import { both, type Body, type Group, type Operation, type Version } from "#api/
 import type { Database } from "#storage/db";
 import type { Document, Typed } from "#wire/shape";
 import { viewOf } from "#wire/view";
+import { rest } from "#loop/pace";
 import { readDocumentBody, readRawText } from "#api/body-text";
 import type { ApiEnv } from "#api/factory";
 import { parseParams, pathId, readQuery, readRepeated } from "#api/params";
@@ -134,7 +135,9 @@ async function answered<R extends string, A, I extends Ids, P extends z.ZodObjec
   if (result instanceof Response) return result;
   if (isSecret) c.header("Cache-Control", "no-store");
   const document = answer as Document<A>;
+  await rest();
   const view = viewOf(document, result, caller);
+  await rest();
   if (asText) return xmlOrText(c, document.root, view, () => asText(result, caller));
   return hasEtag ? validated(c, document.root, view) : xml(c, document.root, view, isCreated ? 201 : 200);
 }

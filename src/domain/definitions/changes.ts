@@ -1,5 +1,6 @@
 import { definition } from "#documents/definition";
 import type { Definition } from "#domain/definitions/definition";
+import { rest } from "#loop/pace";
 import type { Configuration } from "#model/configuration";
 import { writeJson } from "#wire/json";
 import { viewOf } from "#wire/view";
@@ -13,8 +14,10 @@ export interface DefinitionChange {
 }
 
 /** What differs between two definitions. Passwords are in neither. */
-export function changesBetween(before: Definition, after: Definition): DefinitionChange[] {
-  const [was, is] = [valuesOf(before), valuesOf(after)];
+export async function changesBetween(before: Definition, after: Definition): Promise<DefinitionChange[]> {
+  const was = await valuesOf(before);
+  const is = await valuesOf(after);
+  await rest();
   const keys = [...new Set([...was.keys(), ...is.keys()])];
   const changes = keys.flatMap((key) => {
     const [from, to] = [was.get(key), is.get(key)];
@@ -29,6 +32,7 @@ export function changesBetween(before: Definition, after: Definition): Definitio
       },
     ];
   });
+  await rest();
   return [...changes, ...orderChanges([...was.keys()], [...is.keys()])];
 }
 
@@ -72,8 +76,11 @@ const separator = "\n";
 const viewer = { baseUrl: "", version: { name: "v2" } } as const;
 
 /** Each value by its path. A list item's key is its name, and its value the rest of the item. */
-function valuesOf(shown: Definition): Map<string, string> {
-  const { definition: document } = JSON.parse(writeJson("definition", viewOf(definition, shown, viewer)));
+async function valuesOf(shown: Definition): Promise<Map<string, string>> {
+  const view = viewOf(definition, shown, viewer);
+  await rest();
+  const { definition: document } = JSON.parse(writeJson("definition", view));
+  await rest();
   return new Map(pairsOf("", document).filter(([key]) => key !== "id"));
 }
 

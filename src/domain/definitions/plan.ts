@@ -60,7 +60,7 @@ export async function planOf(
   const after = await wantedContents(place, { account, appliance, baseUrl, missingContent }, { before, wanted });
   const shown = (contents: Contents) => definitionOf(appliance, contents, baseUrl);
   const changes = [
-    ...changesBetween(shown(before), shown(after)),
+    ...(await changesBetween(shown(before), shown(after))),
     ...passwordChanges(before.configuration, after.configuration),
   ];
   return { before, after, changes };

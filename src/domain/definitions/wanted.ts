@@ -13,6 +13,7 @@ import { Refusal } from "#domain/refusal";
 import { refuseOtherType } from "#domain/repositories/of-appliance";
 import type { SealingKey } from "#domain/secrets";
 import { checkName, checkVersion, keyOf } from "#domain/software/selection-rules";
+import { rest } from "#loop/pace";
 import { Configuration } from "#model/configuration";
 import type { Account } from "#storage/accounts";
 import type { Appliance, Repository } from "#storage/appliances";
@@ -135,7 +136,9 @@ async function filesOf(
   { before, files }: { before: Contents; files: NonNullable<WantedDefinition["files"]> },
 ): Promise<Contents["files"]> {
   const known = new Map<string, FileContent>(before.files.map((file) => [file.sha256, file]));
-  const rows = files.map(async ({ path, owner, group, permissions, enabled, size: told = 0, sha256, upload }) => {
+  const rows: Contents["files"] = [];
+  for (const { path, owner, group, permissions, enabled, size: told = 0, sha256, upload } of files) {
+    await rest();
     const at = path.lastIndexOf("/");
     const place = { filename: path.slice(at + 1), path: path.slice(0, at + 1) || "/" };
     const metadata = parseMetadata({ ...place, ...given({ owner, group, permissions, enabled }) }, undefined);
@@ -144,9 +147,9 @@ async function filesOf(
     const isRight = content?.sha256 === sha256 || (content === undefined && missingContent === "assume");
     check(isRight, `files/file (${path})`, "the service does not have this content: send it with POST contents first");
     const { blobId, size, md5 } = content ?? { blobId: "", size: told, md5: "" };
-    return { ...metadata, blobId, size, md5, sha256 };
-  });
-  return await Promise.all(rows);
+    rows.push({ ...metadata, blobId, size, md5, sha256 });
+  }
+  return rows;
 }
 
 const given = ({
