@@ -25,15 +25,12 @@ function storageWith(fate: Fate): { end: () => void } {
 
 /** Does some work while part of the storage answers nothing but errors. */
 export async function whileAway(isAway: (name: string) => boolean, work: () => Promise<void>): Promise<void> {
-  const faults = storageWith(async (name, call) => {
-    if (isAway(name)) throw new Error(`${name}: internal error, please try again (10001)`);
-    return await call();
-  });
-  try {
-    await work();
-  } finally {
-    faults.end();
-  }
+  await withFate(async (name, call) => (isAway(name) ? away(name) : await call()), work);
+}
+
+/** What D1, R2 and objects throw in trouble. */
+export function away(name: string): never {
+  throw new Error(`${name}: internal error, please try again (10001)`);
 }
 
 /** Does some work while the first `R2 put` reports that it is reached, and waits. */
@@ -43,14 +40,20 @@ export async function whilePutWaits(
   work: () => Promise<void>,
 ): Promise<void> {
   let isFirst = true;
-  const faults = storageWith(async (name, call) => {
+  const fate: Fate = async (name, call) => {
     if (name === "R2 put" && isFirst) {
       isFirst = false;
       reached.resolve();
       await goOn.promise;
     }
     return await call();
-  });
+  };
+  await withFate(fate, work);
+}
+
+/** Does some work with this fate of each call. */
+export async function withFate(fate: Fate, work: () => Promise<void>): Promise<void> {
+  const faults = storageWith(fate);
   try {
     await work();
   } finally {
