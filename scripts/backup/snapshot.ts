@@ -1,8 +1,9 @@
-import { copyFileSync, constants, linkSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 import { Complaint } from "../launch/complaint.ts";
+import { Copies, Links } from "./copies.ts";
 import { atOneMoment, type Moment } from "./one-moment.ts";
 
 // The folder `worker` of a state directory has miniflare's files: a SQLite database for D1, one for the bucket, one for each
@@ -35,37 +36,59 @@ export const blobsOf = (bucket: DatabaseSync): NamedBlob[] =>
       .all(),
   );
 
-/** Copies the data of one moment from a folder `worker` into another folder on the same file system. */
+/**
+ * Copies the data of one moment from a folder `worker` into another folder on the same file system. A running service stands still
+ * only while the databases are opened and while what has changed since the last round is copied ([decision
+ * 57](../../docs/decisions/0057-backups-in-rounds.md)).
+ */
 export async function takeSnapshot(
   worker: string,
   { into, isRunning }: { into: string; isRunning: boolean },
 ): Promise<Moment<number>> {
   const [d1, bucket] = [d1Of(worker), bucketOf(worker)];
   const sources = [d1, bucket].map((name) => ({ name, path: join(worker, name) }));
-  const look = () => lookAt(worker, into, sources);
-  const { seen, stoodStillMs } = isRunning
-    ? await atOneMoment(join(worker, d1), look)
-    : { seen: look(), stoodStillMs: 0 };
-  for (const { name, database } of seen.open) {
+  const copies = new Copies(worker, into);
+  const links = new Links(join(worker, blobsFolder), join(into, blobsFolder));
+  const round = (endsAt?: number) => {
+    links.refresh();
+    return copies.refresh(smallFiles(worker), endsAt);
+  };
+  const look = (endsAt: number) => {
+    const open = openAll(sources);
+    try {
+      round(endsAt);
+      return open;
+    } catch (error) {
+      for (const { database } of open) database.close();
+      throw error;
+    }
+  };
+  const { seen: open, stoodStillMs } = isRunning
+    ? await atOneMoment(join(worker, d1), { prepare: () => untilFewChange(round), look })
+    : { seen: look(Infinity), stoodStillMs: 0 };
+  const blobs = open.filter(({ name }) => name === bucket).flatMap(({ database }) => blobsOf(database));
+  links.keepOnly(new Set(blobs.map(({ id }) => id)));
+  for (const { name, database } of open) {
+    mkdirSync(dirname(join(into, name)), { recursive: true });
     await backup(database, join(into, name));
     database.close();
   }
-  return { seen: seen.blobs, stoodStillMs };
+  return { seen: blobs.length, stoodStillMs };
 }
 
-type Source = { name: string; path: string };
+const mostRounds = 5;
+const fewCopies = 50;
 
-/** Opens the large databases, so that their present content can be read later. Copies small files, and links blobs. */
-function lookAt(worker: string, into: string, sources: readonly Source[]) {
+function untilFewChange(round: () => number): void {
+  for (let rounds = 0; rounds < mostRounds && round() > fewCopies; rounds++);
+}
+
+/** Opens the large databases, so that their present content can be read later. */
+function openAll(sources: readonly { name: string; path: string }[]): { name: string; database: DatabaseSync }[] {
   const open: { name: string; database: DatabaseSync }[] = [];
-  rmSync(into, { recursive: true, force: true }); // an earlier look that failed
   try {
     for (const { name, path } of sources) open.push({ name, database: openAsNow(path) });
-    const bucket = open.find(({ name }) => name.startsWith(bucketFolder))?.database;
-    const blobs = bucket === undefined ? [] : blobsOf(bucket);
-    linkBlobs(worker, into, blobs);
-    for (const name of smallFiles(worker)) copy(worker, into, name);
-    return { open, blobs: blobs.length };
+    return open;
   } catch (error) {
     for (const { database } of open) database.close();
     throw error;
@@ -80,12 +103,6 @@ function openAsNow(path: string): DatabaseSync {
   return database;
 }
 
-/** A link stays when the service deletes the file. */
-function linkBlobs(worker: string, into: string, blobs: readonly NamedBlob[]): void {
-  mkdirSync(join(into, blobsFolder), { recursive: true });
-  for (const { id } of blobs) linkSync(join(worker, blobsFolder, id), join(into, blobsFolder, id));
-}
-
 /** The database of each object with its WAL file, and the databases of alarms. */
 function smallFiles(worker: string): string[] {
   const classes = namesIn(join(worker, "do")).map((name) => join("do", name));
@@ -94,11 +111,6 @@ function smallFiles(worker: string): string[] {
       .filter((name) => /\.sqlite(-wal)?$/.test(name) && (folder.startsWith("do") || name.startsWith(alarms)))
       .map((name) => join(folder, name)),
   );
-}
-
-function copy(worker: string, into: string, name: string): void {
-  mkdirSync(dirname(join(into, name)), { recursive: true });
-  copyFileSync(join(worker, name), join(into, name), constants.COPYFILE_FICLONE);
 }
 
 function namesIn(folder: string): string[] {
