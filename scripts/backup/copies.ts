@@ -24,7 +24,7 @@ export class Copies {
   refresh(names: readonly string[], endsAt = Infinity): number {
     let copied = 0;
     for (const name of names) {
-      if (performance.now() > endsAt) throw new TooMuchToCopy();
+      if (performance.now() > endsAt) throw new Error("too many of its files change at the same time");
       if (this.#copyIfChanged(name)) copied++;
     }
     if (this.#seen.size > names.length) this.#keepOnly(new Set(names));
@@ -60,13 +60,6 @@ export class Copies {
   #remove(name: string): void {
     this.#seen.delete(name);
     rmSync(join(this.#into, name), { force: true });
-  }
-}
-
-/** The service would stand still for too long. */
-export class TooMuchToCopy extends Error {
-  constructor() {
-    super("too many of its files change at the same time");
   }
 }
 
