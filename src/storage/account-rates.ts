@@ -2,18 +2,21 @@ import { sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { accountRates } from "./schema.ts";
 
-/** Counts one use, unless this window has the maximum already; returns whether it was counted. */
+/** Counts one use or several, unless this window has the maximum already; returns whether they were counted. */
 export async function countUse(
   db: Database,
-  { most, ...use }: { accountId: number; what: string; window: number; most: number },
+  { most, uses = 1, ...use }: { accountId: number; what: string; window: number; most: number; uses?: number },
 ): Promise<boolean> {
   const isNewWindow = sql`${accountRates.window} <> excluded.window_number`;
   const counted = await db
     .insert(accountRates)
-    .values({ ...use, uses: 1 })
+    .values({ ...use, uses })
     .onConflictDoUpdate({
       target: [accountRates.accountId, accountRates.what],
-      set: { uses: sql`CASE WHEN ${isNewWindow} THEN 1 ELSE ${accountRates.uses} + 1 END`, window: use.window },
+      set: {
+        uses: sql`CASE WHEN ${isNewWindow} THEN ${uses} ELSE ${accountRates.uses} + ${uses} END`,
+        window: use.window,
+      },
       setWhere: sql`${isNewWindow} OR ${accountRates.uses} < ${most}`,
     })
     .returning({ uses: accountRates.uses });

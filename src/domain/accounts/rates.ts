@@ -29,6 +29,10 @@ export const rates = {
 export type Rated = keyof typeof rates;
 
 const windowMs = 10 * 60_000;
+const dayMs = 24 * 60 * 60_000;
+
+/** Packages that the imports of an account may read in a day; `ACCOUNT_RATES="packages_a_day=…"` overrides it. */
+const packagesADay = 2_000_000;
 
 /** Counts such an act of an account. Refused if there were too many within these ten minutes. */
 export async function spend(
@@ -47,8 +51,26 @@ export async function spend(
   throw tooFast(seconds, `Too many requests (${name}): an account may send ${most} in ten minutes. Wait ${seconds} s.`);
 }
 
-/** `ACCOUNT_RATES="builds=20 clones=0"` overrides the defaults; 0: no limit. */
-export function ratesOf({ ACCOUNT_RATES: changed }: Pick<Env, "ACCOUNT_RATES">): Record<Rated, number> {
-  const given = [...changed.matchAll(/(\w+)=(\d+)/g)].map(([, name, most]) => [name, Number(most)]);
-  return { ...rates, ...Object.fromEntries(given) };
+/**
+ * Counts packages that an import has read, those of failed imports too: they cost the same. Returns the limit if the account has
+ * reached it; undefined: the import may continue.
+ */
+export async function spendPackages(
+  { env, db }: Place<Pick<Env, "ACCOUNT_RATES">>,
+  accountId: number,
+  packages: number,
+): Promise<number | undefined> {
+  const most = given(env).get("packages_a_day") ?? packagesADay;
+  if (most === 0 || packages === 0) return undefined;
+  const use = { accountId, what: "packages_a_day", window: Math.floor(Date.now() / dayMs), most, uses: packages };
+  const counted = await noteInPassing("packages of an import", () => countUse(db, use));
+  return counted === false ? most : undefined;
 }
+
+/** `ACCOUNT_RATES="builds=20 clones=0"` overrides the defaults; 0: no limit. */
+export function ratesOf(env: Pick<Env, "ACCOUNT_RATES">): Record<Rated, number> {
+  return { ...rates, ...Object.fromEntries(given(env)) };
+}
+
+const given = ({ ACCOUNT_RATES: changed }: Pick<Env, "ACCOUNT_RATES">): Map<string, number> =>
+  new Map([...changed.matchAll(/(\w+)=(\d+)/g)].map(([, name = "", most]) => [name, Number(most)]));

@@ -1,8 +1,10 @@
 import type { Place } from "#domain/place";
 import type { KnownBaseSystem } from "#domain/repositories/base-system";
+import { spendPackages } from "#domain/accounts/rates";
 import { type ImportLimits, limitsFor, refuseMore } from "#domain/repositories/import-limits";
 import { saveNameIndex } from "#domain/repositories/name-indexes";
 import { importPackages, type PackageSource } from "#domain/repositories/packages";
+import { RepodataFault } from "#repodata/fault";
 import type { Download, OpenedRepository } from "#repodata/opened-repository";
 import { nameIndexKeyOfPart, solvPrefixOf } from "#storage/blobs";
 import {
@@ -55,6 +57,7 @@ async function make(
   { repository, contents, ...source }: Fetched & { contents: Contents; limits: ImportLimits },
 ): Promise<MadeImport | undefined> {
   const importId = crypto.randomUUID();
+  const onProgress = counting({ env, db }, repository, source.onProgress);
   await beginContents(db, importId, contents);
   let made: MadeImport | undefined;
   try {
@@ -63,6 +66,7 @@ async function make(
       { env, db },
       {
         ...source,
+        onProgress,
         repositoryId: repository.id,
         importId,
       },
@@ -75,6 +79,28 @@ async function make(
     if (!made) await remove({ env, db }, { repository, importId });
   }
   return made;
+}
+
+const overBudget = (most: number) =>
+  new RepodataFault(
+    "too_large",
+    `your account may import ${most} packages in a day, and has; it can be imported tomorrow`,
+  );
+
+/** Counts the packages of each part towards what the account may import in a day. */
+function counting(
+  { env, db }: Place,
+  { accountId }: Repository,
+  onProgress: PackageSource["onProgress"],
+): PackageSource["onProgress"] {
+  if (accountId === null) return onProgress;
+  let counted = 0;
+  return async (progress) => {
+    const most = await spendPackages({ env, db }, accountId, progress.packages - counted);
+    if (most !== undefined) throw overBudget(most);
+    counted = progress.packages;
+    await onProgress(progress);
+  };
 }
 
 async function remove(
