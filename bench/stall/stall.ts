@@ -6,9 +6,11 @@ import { workerdOf } from "../memory.ts";
 import { jeosTemplate, type Place } from "../place.ts";
 import { median } from "../statistics.ts";
 import { archives } from "./archives.ts";
+import { backup } from "./backup.ts";
 import { clients } from "./clients.ts";
 import { downloads } from "./downloads.ts";
 import { drafts } from "./drafts.ts";
+import { debian } from "./import.ts";
 import { pictures } from "./pictures.ts";
 import { plan } from "./plan.ts";
 import { type Answered, startProbe } from "./probe.ts";
@@ -23,7 +25,7 @@ const quietMs = 3_000;
 const afterMs = 1_000;
 const warmUps = 20;
 
-const scenarios: Scenario[] = [users, archives, pictures, searches, drafts, plan, clients, downloads];
+const scenarios: Scenario[] = [users, archives, pictures, searches, drafts, plan, clients, downloads, debian, backup];
 
 export const stall: Measurement[] = scenarios.map((scenario) => ({
   name: `stall/${scenario.name}`,
