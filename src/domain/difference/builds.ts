@@ -14,6 +14,7 @@ import {
   type LicenseDifference,
   type PackageChange,
 } from "#domain/difference/packages";
+import { rest } from "#loop/pace";
 import { Refusal } from "#domain/refusal";
 import { settingDifference, type SettingChange } from "#domain/difference/settings";
 import type { Place } from "#domain/place";
@@ -60,6 +61,7 @@ export async function comparedBuild(env: Pick<Env, "BLOBS">, build: Build): Prom
   const installed = build.status === "finished" ? await findInstalled(env.BLOBS, build.uid) : undefined;
   const input = installed && (await findInput(env.BLOBS, build.inputSha256));
   if (!installed || !input) throw new Refusal("build_not_found", { message: `Build ${build.id} has no image.` });
+  await rest();
   return { build, input, packages: packagesOf(installed, input) };
 }
 

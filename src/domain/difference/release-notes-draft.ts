@@ -1,6 +1,7 @@
 import { buildDifference, comparedBuild, type BuildDifference, type ComparedBuild } from "#domain/difference/builds";
 import { getOwnForGallery } from "#domain/gallery/access";
 import type { Place } from "#domain/place";
+import { rest } from "#loop/pace";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
 import { findAnyBuild, listBuildsOfAppliance, type Build } from "#storage/builds";
@@ -28,7 +29,9 @@ export async function draftReleaseNotes(
   if (!build) throw new Refusal("invalid_version", { message: `The appliance has no image of version ${version}.` });
   const image = await comparedBuild(env, build);
   const before = await publishedBefore(db, build);
-  const since = before && buildDifference(await comparedBuild(env, before), image);
+  const compared = before && (await comparedBuild(env, before));
+  await rest();
+  const since = compared && buildDifference(compared, image);
   return { applianceId, version, image, ...(since && { since }) };
 }
 

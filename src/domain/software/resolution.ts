@@ -12,6 +12,7 @@ import { jobsOf, packageSetOf, unimported, type ApplianceSoftware } from "#domai
 import { logFailure } from "#log/log";
 import type { Job } from "#solver/job";
 import type { Problem, ResolvedPackage } from "#solver/resolution";
+import { rest } from "#loop/pace";
 import { solverRoom } from "#solver/shared";
 import type { Solver } from "#solver/solver";
 import type { Repository } from "#storage/appliances";
@@ -120,7 +121,10 @@ async function load(blobs: R2Bucket, solver: Solver, repositories: Repository[])
   );
   for (const [nth, { id, priority }] of repositories.entries()) {
     const repository = solver.addRepository(aliasOf(id), { priority });
-    for (const part of read[nth] ?? []) repository.loadPart(part);
+    for (const part of read[nth] ?? []) {
+      await rest();
+      repository.loadPart(part);
+    }
   }
 }
 
