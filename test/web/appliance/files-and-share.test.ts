@@ -138,6 +138,9 @@ describe("the share page", () => {
     const { applianceId } = await createBuild(tux);
     await uploadFile(tux, applianceId, "x", { query: { filename: "id_rsa", path: "/root/.ssh" } });
     const page = await sharePage(applianceId);
+    expect(textOf(page, "[aria-labelledby=goes-along]")).toMatch(
+      /^What a clone gets ?Usersroot.*Files\/root\/\.ssh\/id_rsa/,
+    );
     expect(textOf(page, "textarea")).toMatch(/^The first version, with 1 package\./);
     expect([...page.querySelectorAll(".notice")].map(({ textContent }) => textContent).join()).toContain(
       "What others learn",

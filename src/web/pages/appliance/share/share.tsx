@@ -16,6 +16,7 @@ import { Content } from "../../../parts/column.tsx";
 import { submit } from "../../../submit.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
+import { takenBy } from "./taken.ts";
 import { ShareView, type Shared } from "./view.tsx";
 
 const route = `${applianceRoute}/share`;
@@ -91,6 +92,7 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
     chosen,
     draft: chosen === undefined ? "" : await draftOf(c, chosen),
     warnings: await sharingWarnings(place, appliance, chosen),
+    taken: await takenBy(db, appliance),
   };
   const content = (
     <Content look="stack">

@@ -4,7 +4,8 @@ import { Confirm } from "../../../parts/dialog.tsx";
 import { Field, TextArea } from "../../../parts/field.tsx";
 import { Form, Hidden } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
-import { Empty, Panel } from "../../../parts/panel.tsx";
+import { Empty, Facts, Panel } from "../../../parts/panel.tsx";
+import type { Taken } from "./taken.ts";
 import { applianceAt } from "../with-appliance.ts";
 
 /** What the page shows below the head. */
@@ -17,6 +18,7 @@ export interface Shared {
   chosen: string | undefined;
   draft: string;
   warnings: SharingWarnings;
+  taken: Taken;
 }
 
 /** `texts`: what others learn. */
@@ -26,6 +28,7 @@ export const ShareView = ({ seen, texts }: { seen: Shared; texts: readonly strin
     <div class="split">
       <Publish seen={seen} />
       <div class="stack">
+        <GoesAlong taken={seen.taken} />
         <Published seen={seen} />
         <Readers seen={seen} />
       </div>
@@ -47,6 +50,17 @@ const Warnings = ({ texts }: { texts: readonly string[] }) => (
       </ul>
     </div>
   </section>
+);
+
+/** Also what is no secret: a person who clones the appliance builds images with it. */
+const GoesAlong = ({ taken }: { taken: Taken }) => (
+  <Panel id="goes-along" title="What a clone gets" look="stack">
+    <Facts of={taken} />
+    <p class="sub">
+      Whoever clones the appliance has these users, files and keys in their images. Passwords that you have set do not
+      go along.
+    </p>
+  </Panel>
 );
 
 const Publish = ({ seen: { applianceId, publishable, chosen, draft } }: { seen: Shared }) => (

@@ -1,0 +1,30 @@
+import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { configurationOf } from "#model/configuration";
+import type { Appliance } from "#storage/appliances";
+import type { Database } from "#storage/db";
+import { listGpgKeys } from "#storage/gpg-keys";
+import { listOverlayFiles } from "#storage/overlay-files";
+
+/** What each clone gets in addition to the software: a name, and the things of that kind. Empty kinds are omitted. */
+export type Taken = readonly (readonly [kind: string, names: string])[];
+
+const maxNames = 10;
+
+export async function takenBy(db: Database, appliance: Appliance): Promise<Taken> {
+  const [files, keys] = await Promise.all([listOverlayFiles(db, appliance.id), listGpgKeys(db, appliance.id)]);
+  const { users, scripts } = configurationOf(appliance);
+  const kinds = {
+    Users: users.map(({ name }) => name),
+    Files: files.filter(({ enabled }) => enabled).map(placeOf),
+    Scripts: (["build", "boot", "autoyast"] as const).filter((name) => scripts[name].enabled),
+    "GPG keys": keys.map(({ name }) => name),
+  };
+  return Object.entries(kinds)
+    .filter(([, names]) => names.length > 0)
+    .map(([kind, names]) => [kind, shortened(names)] as const);
+}
+
+const shortened = (names: readonly string[]): string =>
+  names.length <= maxNames
+    ? names.join(", ")
+    : `${names.slice(0, maxNames).join(", ")} and ${names.length - maxNames} more`;
