@@ -100,7 +100,7 @@ const without = (status: number): Outcome => (status >= 500 ? "failed" : "refuse
 function replay({ status, contentType, body }: Answer): Response {
   if (body === null) {
     const message =
-      "This request already succeeded. Its answer was not stored: it was too large, or it contained a secret.";
+      "This request already succeeded. Its answer was not stored: it was too large, it contained a secret, or your account had too many answers.";
     throw new Refusal("unknown_error", { reason: "repeated", message });
   }
   const headers = { "Content-Type": contentType, "Content-Length": String(Buffer.byteLength(body)), Vary: "Accept" };

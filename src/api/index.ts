@@ -5,6 +5,7 @@ import { factory } from "#api/factory";
 import { listAppliances } from "#api/appliances";
 import { versionless } from "#api/gallery/index";
 import { idempotent } from "#api/idempotency";
+import { scopeOf } from "#api/operation";
 import { mounted } from "#api/mount";
 import { readingMethods } from "#api/same-origin";
 import { tus } from "#api/tus";
@@ -41,5 +42,7 @@ function resources(version: ApiVersion) {
 
 /** Before a call: what its token may do is decided first, also before an answer is repeated. */
 function guardsOf(call: Call) {
-  return [refuseBeyondToken(call), refuseChangesInReadOnlyMode, idempotent];
+  const guards = [refuseBeyondToken(call), refuseChangesInReadOnlyMode];
+  // A call that only reads may happen twice.
+  return scopeOf(call) === "read" ? guards : [...guards, idempotent];
 }

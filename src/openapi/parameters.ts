@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { flag, id } from "#api/params";
-import type { Operation } from "#api/operation";
+import { scopeOf, type Operation } from "#api/operation";
 import { parameterMeanings } from "#openapi/parameter-meanings";
 import type { Schema } from "#wire/schema";
 
@@ -40,12 +40,13 @@ function queryParameters({ params, about = {} }: Operation): Parameter[] {
   }));
 }
 
-function headerParameters({ method, hasEtag, headers = {} }: Operation): Parameter[] {
+function headerParameters(operation: Operation): Parameter[] {
+  const { method, hasEtag, headers = {} } = operation;
   const own = Object.entries(headers).map(([name, { meaning, isRequired = false }]) => ({
     ...header(name, meaning),
     isRequired,
   }));
-  if (method === "POST") return [...own, idempotencyKey];
+  if (method === "POST") return scopeOf(operation) === "read" ? own : [...own, idempotencyKey];
   if (!hasEtag) return own;
   return method === "GET"
     ? [header("If-None-Match", "An ETag that you have. 304 if nothing has changed since.")]

@@ -1,5 +1,6 @@
-import { and, eq, isNull, lt, sql } from "drizzle-orm";
+import { and, eq, isNull, lt, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { insertWhere } from "./inserts.ts";
 import { idempotentAnswers } from "./schema.ts";
 
 /** A row: a request that holds its key, and its answer when it is done. */
@@ -7,21 +8,28 @@ export type IdempotentAnswer = typeof idempotentAnswers.$inferSelect;
 /** A request that holds its key. */
 export type KeyHolder = Pick<IdempotentAnswer, "accountId" | "key" | "createdAt" | "requestId">;
 
+/** What the keys and answers of one account may take. */
+export interface KeyLimits {
+  keys: number;
+  answerBytes: number;
+}
+
 /**
  * The request's id, if it holds its key now: the key was free, older than `storedSince`, or held by a dead attempt of the same
- * request, whose id it continues with. Undefined: another request holds it.
+ * request, whose id it continues with. Undefined: another request holds it, or the account has too many keys.
  */
 export async function takeKey(
   db: Database,
   request: Pick<IdempotentAnswer, "accountId" | "key" | "createdAt" | "requestSha256" | "leaseEndsAt">,
-  storedSince: Date,
+  { storedSince, limits }: { storedSince: Date; limits: KeyLimits },
 ): Promise<string | undefined> {
   const { accountId, key, status, leaseEndsAt, createdAt, requestSha256, requestId } = idempotentAnswers;
   const isOld = lt(createdAt, storedSince);
   const isDead = and(isNull(status), lt(leaseEndsAt, request.createdAt), eq(requestSha256, request.requestSha256));
-  const [taken] = await db
-    .insert(idempotentAnswers)
-    .values(request)
+  const known = sql`EXISTS (SELECT 1 FROM idempotent_answers
+    WHERE account_id = ${request.accountId} AND key = ${request.key})`;
+  const isRoom = sql`(${keysOf(request.accountId)} < ${limits.keys} OR ${known})`;
+  const [taken] = await insertWhere(db, idempotentAnswers, request, isRoom)
     .onConflictDoUpdate({
       target: [accountId, key],
       set: {
@@ -37,6 +45,14 @@ export async function takeKey(
   return taken?.requestId;
 }
 
+export async function hasKeys(db: Database, accountId: number, amount: number): Promise<boolean> {
+  const { enough } = await db.get<{ enough: number }>(sql`SELECT ${keysOf(accountId)} >= ${amount} AS enough`);
+  return enough === 1;
+}
+
+const keysOf = (accountId: number): SQL =>
+  sql`(SELECT count(*) FROM idempotent_answers WHERE account_id = ${accountId})`;
+
 export const findKeyHolder = (db: Database, accountId: number, key: string): Promise<IdempotentAnswer | undefined> =>
   db.query.idempotentAnswers.findFirst({
     where: and(eq(idempotentAnswers.accountId, accountId), eq(idempotentAnswers.key, key)),
@@ -46,12 +62,20 @@ export async function renewKey(db: Database, holder: KeyHolder, leaseEndsAt: Dat
   await db.update(idempotentAnswers).set({ leaseEndsAt }).where(isHeldBy(holder));
 }
 
+/** Without its body if the account has too many bytes of answers already. */
 export async function keepAnswer(
   db: Database,
   holder: KeyHolder,
   answer: Pick<IdempotentAnswer, "status" | "contentType" | "body">,
+  { answerBytes }: Pick<KeyLimits, "answerBytes">,
 ): Promise<void> {
-  await db.update(idempotentAnswers).set(answer).where(isHeldBy(holder));
+  const stored = sql`(SELECT coalesce(sum(octet_length(body)), 0) FROM idempotent_answers AS one
+    WHERE one.account_id = ${holder.accountId})`;
+  const body = sql`CASE WHEN ${stored} + octet_length(${answer.body}) <= ${answerBytes} THEN ${answer.body} END`;
+  await db
+    .update(idempotentAnswers)
+    .set({ ...answer, body })
+    .where(isHeldBy(holder));
 }
 
 /** The next request with the key may go on immediately. */

@@ -53,6 +53,16 @@ const form = (boundary: string, name: string) => ({
   headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
 });
 
+/** Stores answers of this size for keys `old-1` …, as if they had been sent within the last day. */
+const stored = (tux: Client, amount: number, bytes: number) =>
+  env.DB.prepare(
+    `WITH RECURSIVE one(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM one WHERE n < ?2)
+     INSERT INTO idempotent_answers (account_id, key, request_sha256, request_id, status, body, created_at, lease_ends_at)
+     SELECT ?1, 'old-' || n, '', hex(randomblob(16)), 200, hex(zeroblob(?3 / 2)), ?4, ?4 FROM one`,
+  )
+    .bind(tux.accountId, amount, bytes, Date.now())
+    .run();
+
 describe("a POST with an Idempotency-Key", () => {
   it("is executed once, and answered the same a second time", async () => {
     const tux = await signedIn();
@@ -211,6 +221,51 @@ describe("a POST with an Idempotency-Key", () => {
 
     expect(second.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(await second.json()).toEqual(first);
+  });
+});
+
+describe("the stored keys of an account", () => {
+  it("are at most 20,000 in a day; requests without a key still work", async () => {
+    const tux = await signedIn();
+    await (await send(tux, "k1")).body?.cancel();
+    await stored(tux, 19_999, 0);
+
+    const refused = await send(tux, "k2");
+    const repeated = await send(tux, "k1");
+
+    expect([refused.headers.get("retry-after"), repeated.headers.get("idempotency-replayed")]).toEqual([
+      "3600",
+      "true",
+    ]);
+    await expectError(refused, 429, "unknown_error");
+    expect((await send(tux, "")).status).toBe(200);
+    expect(await countAppliances(tux)).toBe(2);
+  });
+
+  it("have at most 16 MiB of answers; a request past that is still done once", async () => {
+    const tux = await signedIn();
+    await stored(tux, 16, 2 ** 20);
+
+    expect((await send(tux, "k1")).status).toBe(200);
+
+    expect(await expectError(await send(tux, "k1"), 409, "unknown_error")).toContain("too many answers");
+    expect(await countAppliances(tux)).toBe(1);
+  });
+
+  it("have none of calls that only read", async () => {
+    const tux = await signedIn();
+    const { appliance } = await readXml(await send(tux, "k1"));
+    const headers = { "content-type": "application/json", accept: "application/json" };
+    const plan = () =>
+      send(tux, "k2", `/appliances/${appliance.id}/definition/plan`, { headers, body: '{"definition": {}}' });
+
+    const plans = [await plan(), await plan()];
+
+    expect(plans.map(({ status, headers }) => [status, headers.get("idempotency-replayed")])).toEqual([
+      [200, null],
+      [200, null],
+    ]);
+    expect((await rowOf(tux))?.key).toBe("k1");
   });
 });
 

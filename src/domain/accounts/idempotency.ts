@@ -1,10 +1,11 @@
 import type { Place } from "#domain/place";
-import { Refusal } from "#domain/refusal";
+import { Refusal, tooFast } from "#domain/refusal";
 import { leaseEnd, whileRenewed } from "#domain/request-lease";
 import { seal, unseal, type SealingKey } from "#domain/secrets";
 import {
   deleteAnswersBefore,
   findKeyHolder,
+  hasKeys,
   endLease,
   freeKey,
   keepAnswer,
@@ -40,6 +41,9 @@ export type Outcome = Answer | "refused" | "failed";
 
 const retentionMs = 24 * 60 * 60 * 1000;
 
+/** Of one account, in the time that keys are stored. An answer that would exceed the bytes is not stored; its key is. */
+const keyLimits = { keys: 20_000, answerBytes: 16 * 2 ** 20 };
+
 /** Claims the right to do the request, which only one request can hold; or returns the stored answer of the same request. */
 export async function claimKey(
   store: AnswerStore,
@@ -47,7 +51,8 @@ export async function claimKey(
 ): Promise<{ holder: KeyHolder } | { answer: Answer }> {
   const now = Date.now();
   const taking = { ...request, createdAt: new Date(now), leaseEndsAt: leaseEnd(now) };
-  const requestId = await takeKey(store.db, taking, new Date(now - retentionMs));
+  const storedSince = new Date(now - retentionMs);
+  const requestId = await takeKey(store.db, taking, { storedSince, limits: keyLimits });
   if (requestId !== undefined) return { holder: { ...taking, requestId } };
   return { answer: await answerBefore(store, request) };
 }
@@ -64,10 +69,15 @@ export async function holdKey(
       const outcome = await work();
       if (outcome === "refused") await freeKey(db, holder);
       else if (outcome === "failed") await endLease(db, holder);
-      else await keepAnswer(db, holder, { ...outcome, body: outcome.body && (await seal(env, outcome.body)) });
+      else await keepAnswer(db, holder, await sealed(env, outcome), keyLimits);
     },
   );
 }
+
+const sealed = async (env: SealingKey, answer: Answer): Promise<Answer> => ({
+  ...answer,
+  body: answer.body && (await seal(env, answer.body)),
+});
 
 /**
  * What the request makes, once. The row that is made has the request's id, under a unique index: a repeat of a request that
@@ -101,6 +111,7 @@ async function answerBefore(
   if (found && found.requestSha256 !== requestSha256) {
     throw refused("key_taken", "This Idempotency-Key belongs to another request. Take a new one for each request.");
   }
+  if (!found && (await hasKeys(db, accountId, keyLimits.keys))) throw tooManyKeys();
   // Not found: it was freed in this moment.
   if (!found || found.status === null) {
     throw refused("repeated", "The first request with this Idempotency-Key is still at work. Ask again in a moment.");
@@ -111,6 +122,12 @@ async function answerBefore(
     body: found.body && (await unseal(env, found.body)),
   };
 }
+
+const tooManyKeys = () =>
+  tooFast(
+    60 * 60,
+    `You sent ${keyLimits.keys} requests with an Idempotency-Key within 24 hours. Wait, or send this one without a key.`,
+  );
 
 const refused = (reason: "key_taken" | "repeated", message: string) =>
   new Refusal("unknown_error", { reason, message });

@@ -140,10 +140,16 @@ export const ofAccounts = {
     noteOutboxTry: [[1, at]],
   } satisfies Calls<typeof events>,
   "idempotent-answers": {
-    takeKey: [[{ ...holder, requestSha256: "sha256", leaseEndsAt: at }, at]],
+    takeKey: [
+      [
+        { ...holder, requestSha256: "sha256", leaseEndsAt: at },
+        { storedSince: at, limits: { keys: 1, answerBytes: 1 } },
+      ],
+    ],
+    hasKeys: [[own, 1]],
     findKeyHolder: [[own, "key"]],
     renewKey: [[holder, at]],
-    keepAnswer: [[holder, { status: 200, contentType: "text/plain", body: "" }]],
+    keepAnswer: [[holder, { status: 200, contentType: "text/plain", body: "" }, { answerBytes: 1 }]],
     endLease: [[holder]],
     freeKey: [[holder]],
     deleteAnswersBefore: [[at]],
