@@ -61,6 +61,7 @@ afterAll(async () => {
 });
 
 const ask = async (path = "/") => Answer.parse(await (await fetch(`http://127.0.0.1:${port}${path}`)).json());
+const log = () => readFileSync(join(folder, "worker.log"), "utf8");
 const answered = () => vi.waitFor(() => ask(), { timeout: patienceMs, interval: 50 });
 const ticked = () =>
   vi.waitFor(async () => expect((await ask()).crons.length).toBeGreaterThan(2), { timeout: patienceMs });
@@ -123,6 +124,23 @@ describe("the embedded service", () => {
     const answer = await fetch(`http://127.0.0.1:${port}/?url=${url}`);
     expect(await answer.json()).toMatchObject({ pathname: "/dists/stable/InRelease" });
     expect(proxy.asked).toEqual([url]);
+  });
+
+  it.each([
+    ["two Hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
+    ["a space in Host", "GET / HTTP/1.1\r\nHost: a b\r\n\r\n"],
+    ["a port that does not exist", "GET / HTTP/1.1\r\nHost: a:999999\r\n\r\n"],
+    ["no path", "OPTIONS * HTTP/1.1\r\nHost: a:80\r\n\r\n"],
+    ["CONNECT", "CONNECT a:22 HTTP/1.1\r\nHost: a:22\r\n\r\n"],
+  ])("does not report a malformed request as its own failure: %s", async (_, request) => {
+    const before = { bytes: log().length, output };
+
+    expect(await answerTo(request)).toMatch(/^HTTP\/1\.1 [45]\d\d /);
+    await vi.waitFor(() => expect(log().slice(before.bytes)).toContain("log malformed request: "), patienceMs);
+
+    expect(log().slice(before.bytes)).not.toMatch(/Z error /);
+    expect(output).toBe(before.output);
+    await ask();
   });
 
   it("does not speak workerd's own protocol to clients", async () => {
