@@ -44,6 +44,8 @@ describe("purlOf", () => {
       { packageType: "deb", distro: "debian-12" },
       "pkg:deb/debian/adduser@1:3.134%2Bdeb12u1?arch=all&distro=debian-12",
     ],
+    [{ ...busybox, name: "a*b" }, {}, "pkg:rpm/a%2Ab@1.35.0-1?arch=x86_64"],
+    [{ ...busybox, arch: "" }, {}, "pkg:rpm/busybox@1.35.0-1"],
     [{ ...busybox, name: "\ud800" }, {}, "pkg:rpm/%EF%BF%BD@1.35.0-1?arch=x86_64"],
   ])("%j %j", (one, about, expected) => {
     expect(purlOf(one, about)).toBe(expected);

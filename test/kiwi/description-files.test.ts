@@ -3,7 +3,7 @@ import { descriptionFiles } from "#kiwi/description-files";
 import type { ImageFacts } from "#kiwi/facts";
 import { keytables } from "#kiwi/keytables";
 import { prefixLength } from "#kiwi/network";
-import { shellCommand, shellQuote } from "#kiwi/shell";
+import { shellCommand, shellQuote, withInterpreter } from "#kiwi/shell";
 import { plain } from "./support/facts.ts";
 
 const filesOf = (change: Partial<ImageFacts> = {}) => descriptionFiles({ ...plain, ...change });
@@ -33,6 +33,17 @@ describe("shellQuote", () => {
 
   it("keeps the words of a command separate", () => {
     expect(shellCommand("place", "a b", "c")).toBe("'place' 'a b' 'c'");
+  });
+});
+
+describe("withInterpreter", () => {
+  it.each([
+    ["ls", "#!/bin/bash\nls\n"],
+    ["ls\n", "#!/bin/bash\nls\n"],
+    ["\nls", "#!/bin/bash\n\nls\n"],
+    ["#!/bin/sh\nls", "#!/bin/sh\nls\n"],
+  ])("makes a program of %j", (script, program) => {
+    expect(withInterpreter(script)).toBe(program);
   });
 });
 

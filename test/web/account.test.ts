@@ -1,6 +1,7 @@
 /** The pages about the account: keys, tokens, webhooks, history, storage. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { auditEvents } from "#model/audit-events";
 import { browser, browserWith, isSignedIn, sessionOf, statusOf } from "../support/browser.ts";
 import { signedIn, withKey, type Client } from "../support/client.ts";
 import { publishedAppliance } from "../support/gallery.ts";
@@ -199,6 +200,24 @@ describe("a webhook", () => {
 });
 
 describe("the history", () => {
+  it("says of every event what was done, and with what", async () => {
+    const about = { appliance_id: 1000, version: "1.2.3", username: "rhea", token_name: "nightly" };
+    const detail = JSON.stringify({ ...about, quota: "50GB", call: "PUT /quota", agent: "host-1" });
+    for (const event of auditEvents) {
+      await env.DB.prepare(
+        "INSERT INTO audit_log (account_id, event, actor, detail, at, minute) VALUES (?, ?, 'key', ?, ?, 0)",
+      )
+        .bind(tux.accountId, event, detail, Date.now())
+        .run();
+    }
+    const page = await pageOf(firefox.get("/account/audit_log"));
+    const said = [...page.querySelectorAll("tbody th")].map((row) => (row.textContent ?? "").trim());
+    expect(new Set(said).size).toBe(auditEvents.length);
+    expect(said.filter((words) => words === "" || words.includes("undefined"))).toEqual([]);
+    const named = ["1.2.3 of appliance 1000", "rhea", "nightly", "50GB", "PUT /quota", "host-1"];
+    expect(named.map((word) => said.filter((words) => words.includes(word)).length)).toEqual([2, 2, 2, 1, 1, 6]);
+  });
+
   it("tells what was done, page by page", async () => {
     const now = Date.now();
     for (let n = 0; n < 52; n += 1) {
