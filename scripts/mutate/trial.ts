@@ -7,8 +7,8 @@ import type { Outcome } from "./vitest.ts";
 /** unclear: its tests also fail, or take too long, without the fault. */
 export type End = "caught" | "hung" | "survived" | "untested" | "unclear";
 
-/** Much longer than the nearest tests of a file take on a busy machine. */
-const usualSeconds = 180;
+/** Much longer than all tests of the command line take on a busy machine. */
+const usualSeconds = 300;
 
 /** Runs tests with faults in a copy of the project. */
 export class Trial {
