@@ -105,7 +105,7 @@ async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" 
       if (controls.isFull) await controls.flush();
       parts.add(part);
       await rest();
-      await addRows(work, rowsOf(part, { arches, isNew, opened }));
+      await addRows(work, countedRows(rowsOf(part, { arches, isNew, opened }), work));
       await source.onProgress({ packages: work.found.packages, percent: lists.percent() });
       baseSystem ??= findBaseSystem(solver, source);
       if (parts.isFull) await parts.flush();
@@ -136,14 +136,12 @@ function* rowsOf(
 
 /** Throws if there are more than may be stored; the import then removes what is written. */
 async function addRows({ db, source, found }: Work, rows: Iterable<SearchRow>): Promise<void> {
-  found.bytes += await savePackages(db, source.importId, countedRows(rows, { found, limits: source.limits }));
+  found.bytes += await savePackages(db, source.importId, rows);
   refuseMore(found, source.limits);
 }
 
-function* countedRows(
-  rows: Iterable<SearchRow>,
-  { found, limits }: { found: ImportLimits; limits: ImportLimits },
-): Generator<SearchRow> {
+/** Patterns do not count as packages. */
+function* countedRows(rows: Iterable<SearchRow>, { found, source: { limits } }: Work): Generator<SearchRow> {
   for (const row of rows) {
     found.packages++;
     refuseMore(found, limits);
