@@ -151,14 +151,15 @@ const kinds = {
   },
 };
 
-it("a build makes storage calls in each step", async () => {
-  const calls = await callsOf(await startedRun());
-  for (const step of ["hello", "claim", "heartbeat", "log", "open", "part", "complete", "late hello", "finish"]) {
-    expect(calls.filter((call) => call.startsWith(`${step}: `)).length, step).toBeGreaterThan(0);
-  }
-});
+const steps = ["hello", "claim", "heartbeat", "log", "open", "part", "complete", "late hello", "finish"];
+
+/** The queue's consumer and alarms call on their own, so a single call may not come again; but some of each step do. */
+function expectAllSteps(failed: readonly string[]): void {
+  expect([...new Set(failed.map((call) => call.split(": ")[0]))].toSorted()).toEqual(steps.toSorted());
+}
 
 it.each(Object.entries(kinds))("survives that any call fails once, %s", async (_, kind) => {
+  const failed: string[] = [];
   for (const wanted of await callsOf(await startedRun())) {
     const run = await startedRun();
     let hasFailed = false;
@@ -170,12 +171,14 @@ it.each(Object.entries(kinds))("survives that any call fails once, %s", async (_
       },
       () => run.toTheEnd(),
     ).catch((error: unknown) => Promise.reject(new Error(wanted, { cause: error })));
-    expect(hasFailed, wanted).toBe(true);
+    if (hasFailed) failed.push(wanted);
     await expectNoLoss(run);
   }
+  expectAllSteps(failed);
 });
 
 it("survives that D1, R2 or objects fail for a while, from any call on", async () => {
+  const failed: string[] = [];
   for (const wanted of await callsOf(await startedRun())) {
     const run = await startedRun();
     const [service = ""] = wanted.split(": ")[1]?.split(" ") ?? [];
@@ -187,7 +190,8 @@ it("survives that D1, R2 or objects fail for a while, from any call on", async (
       },
       () => run.toTheEnd(),
     ).catch((error: unknown) => Promise.reject(new Error(wanted, { cause: error })));
-    expect(until, wanted).toBeGreaterThan(0);
+    if (until > 0) failed.push(wanted);
     await expectNoLoss(run);
   }
+  expectAllSteps(failed);
 });
