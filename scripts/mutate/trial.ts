@@ -16,6 +16,8 @@ export class Trial {
   readonly #runner: Runner;
   /** Test files that have passed without a fault. */
   readonly #sound = new Set<string>();
+  /** Files written since the last run, those of an earlier fault included: vitest still has their old text. */
+  readonly #changed = new Set<string>();
 
   constructor(folder: string, runner: Runner) {
     this.#folder = folder;
@@ -29,7 +31,7 @@ export class Trial {
     const failed = outcome?.files.find((one) => one.failed !== undefined);
     const by = failed?.failed ?? outcome?.errors[0];
     if (outcome && by === undefined) return { end: "survived" };
-    const isSound = await this.#areSound(mutant.file, failed ? [failed.test] : tests);
+    const isSound = await this.#areSound(failed ? [failed.test] : tests);
     if (!isSound) return { end: "unclear", by: by ?? "too slow" };
     return by === undefined ? { end: "hung" } : { end: "caught", by };
   }
@@ -38,25 +40,30 @@ export class Trial {
     { file, line, after }: Mutant,
     { tests, limitSeconds }: { tests: readonly string[]; limitSeconds: number },
   ): Promise<Outcome | undefined> {
-    const path = join(this.#folder, file);
-    const content = readFileSync(path, "utf8");
-    writeFileSync(
-      path,
-      content
-        .split("\n")
-        .with(line - 1, after)
-        .join("\n"),
-    );
+    const content = readFileSync(join(this.#folder, file), "utf8");
+    const lines = content.split("\n").with(line - 1, after);
+    this.#write(file, lines.join("\n"));
     try {
-      return await this.#runner.run({ tests, changed: [file] }, limitSeconds);
+      return await this.#run(tests, limitSeconds);
     } finally {
-      writeFileSync(path, content);
+      this.#write(file, content);
     }
   }
 
-  async #areSound(restored: string, tests: readonly string[]): Promise<boolean> {
+  #write(file: string, content: string): void {
+    writeFileSync(join(this.#folder, file), content);
+    this.#changed.add(file);
+  }
+
+  #run(tests: readonly string[], limitSeconds: number): Promise<Outcome | undefined> {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    return this.#runner.run({ tests, changed }, limitSeconds);
+  }
+
+  async #areSound(tests: readonly string[]): Promise<boolean> {
     if (tests.every((test) => this.#sound.has(test))) return true;
-    const outcome = await this.#runner.run({ tests, changed: [restored] }, usualSeconds);
+    const outcome = await this.#run(tests, usualSeconds);
     const isSound = outcome?.errors.length === 0 && outcome.files.every(({ failed }) => failed === undefined);
     if (isSound) for (const test of tests) this.#sound.add(test);
     return isSound;

@@ -57,6 +57,8 @@ it("says of each fault what its tests made of it, and restores the file", async 
   write("sum.js", content);
   const imports = 'import { expect, it } from "vitest";\nimport { sum } from "./sum.js";\n';
   write("sum.test.js", `${imports}it("adds", () => expect(sum(2, 2)).toBe(4));\n`);
+  write("sum-of-3.test.js", `${imports}it("adds 3", () => expect(sum(2, 3)).toBe(5));\n`);
+  write("other.js", "export const other = 1;\n");
   write("failing.test.js", `${imports}it("fails always", () => expect(sum(2, 2)).toBe(5));\n`);
   write("test/vitest.config.ts", 'export default { test: { name: "node", include: ["*.test.js"] } };\n');
   write("package.json", '{ "type": "module" }');
@@ -71,6 +73,9 @@ it("says of each fault what its tests made of it, and restores the file", async 
 
   expect(await ends("  return a - b;", "sum.test.js")).toEqual({ end: "caught", by: "adds" });
   expect(await ends("  return a * b;", "sum.test.js")).toEqual({ end: "survived" });
+  // The fault before is gone, although it was in another file.
+  const unused = { file: "other.js", line: 1, before: "export const other = 1;", after: "export const other = 2;" };
+  expect(await trial.of(unused, ["sum-of-3.test.js"])).toEqual({ end: "survived" });
   expect(await ends("  return a - b;", "failing.test.js")).toEqual({ end: "unclear", by: "fails always" });
   expect(await ends("  return a - b;")).toEqual({ end: "untested" });
   const endless = { file: "sum.js", line: 2, before: "  return a + b;", after: "  for (;;);" };
