@@ -110,6 +110,7 @@ export const appliances: CallGroup = {
     }),
     call("GET /appliances/{appliance_id}/status", {
       name: "getApplianceStatus",
+      rate: "reads",
       ...ofReadable,
       summary: "Whether an appliance can be built",
       details:

@@ -1,4 +1,4 @@
-import { spend } from "#domain/accounts/rates";
+import { spending } from "#domain/accounts/rates";
 import type { MiddlewareHandler } from "hono";
 import type { Call, CallGroup } from "#api/call";
 import { factory, type ApiEnv } from "#api/factory";
@@ -19,8 +19,8 @@ export function mounted(
     const { method, path, versions, rate, handle } = call;
     app.on(method, [path.replace(/\{(\w+)\}/g, ":$1")], ...guardsOf(call), async (c) => {
       if (!versions.includes(name)) return nothingHere(c);
-      if (rate) await spend({ env: c.env, db: c.var.db }, c.var.account.id, rate);
-      return await handle(c);
+      if (!rate) return await handle(c);
+      return await spending({ env: c.env, db: c.var.db }, { accountId: c.var.account.id, what: rate }, () => handle(c));
     });
   }
   return app;

@@ -26,6 +26,7 @@ export const repositories: CallGroup = {
     call("GET /repositories", {
       name: "listRepositories",
       access: "own",
+      rate: "reads",
       isForAll: true,
       summary: "All repositories that you can see",
       params: ListRequest,

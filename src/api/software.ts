@@ -46,6 +46,7 @@ export const software: CallGroup = {
     }),
     call("GET /appliances/{appliance_id}/software/installed", {
       name: "listInstalledSoftware",
+      rate: "reads",
       ...ofReadable,
       summary: "What the next build will install, or what a build has installed",
       params: OfBuild,
@@ -56,6 +57,7 @@ export const software: CallGroup = {
     }),
     call("GET /appliances/{appliance_id}/software/search", {
       name: "searchSoftware",
+      rate: "reads",
       ...ofReadable,
       finds: ({ db, account }, id) => getSearched(db, account.id, id),
       summary: "Find packages and patterns by part of their name",

@@ -7,7 +7,9 @@ import { rates, ratesOf } from "#domain/accounts/rates";
 import { groups } from "#api/groups";
 import limits from "../../docs/operations/limits.md?raw";
 import { loadTemplates } from "../support/catalogue.ts";
+import { browser } from "../support/browser.ts";
 import { signedIn, type Client } from "../support/client.ts";
+import { createAppliance } from "../support/factories.ts";
 import { readXml } from "../support/xml.ts";
 
 beforeAll(loadTemplates);
@@ -88,6 +90,20 @@ describe("an account", () => {
     expect(await status(tux, call, "web_files=1")).toBe(400);
     expect(await status(tux, call, "web_files=1")).toBe(429);
   });
+});
+
+it("counts a page like the calls that say the same", async () => {
+  const tux = await signedIn();
+  const firefox = browser();
+  await firefox.signIn(tux);
+  const url = `https://kiln.test/appliance/${await createAppliance(tux)}/share`;
+  const once = async () => {
+    const request = new Request(url, { headers: { cookie: firefox.jar.cookie } });
+    const answer = await app.fetch(request, { ...env, ACCOUNT_RATES: "differences=1" }, createExecutionContext());
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  expect([await once(), await once()]).toEqual([200, 429]);
 });
 
 describe("ACCOUNT_RATES", () => {

@@ -39,6 +39,7 @@ export const galleryVersions: readonly Call[] = [
   }),
   call("GET /gallery/appliances/{appliance_id}/version/{version}/release_notes_draft", {
     name: "draftReleaseNotes",
+    rate: "reads",
     ...ofAppliance,
     access: "own",
     summary: "A draft of release notes: what has changed since the version published before",

@@ -1,5 +1,6 @@
 import type { Place } from "#domain/place";
 import { noteInPassing } from "#domain/full-disk";
+import { FairTurns } from "#domain/fair-turns";
 import { tooFast } from "#domain/refusal";
 import { countUse } from "#storage/account-rates";
 
@@ -22,6 +23,8 @@ export const rates = {
   image_files: 3000,
   modified_files: 300,
   differences: 300,
+  /** Searches, statuses, lists of what will be installed, and drafts of release notes. */
+  reads: 6000,
   /** Webhooks made, and deliveries sent again. */
   webhooks: 300,
 } as const;
@@ -65,6 +68,29 @@ export async function spendPackages(
   const use = { accountId, what: "packages_a_day", window: Math.floor(Date.now() / dayMs), most, uses: packages };
   const counted = await noteInPassing("packages of an import", () => countUse(db, use));
   return counted === false ? most : undefined;
+}
+
+/** Reads that keep D1 or the isolate busy for a tenth of a second and more. */
+const costly: ReadonlySet<Rated> = new Set<Rated>(["reads", "differences"]);
+
+const turns = new FairTurns({
+  atOnce: 2,
+  atOncePerKey: 2,
+  waiting: 40,
+  waitingPerKey: 20,
+  maxWaitMs: 2_000,
+  maxTurnMs: 2_000,
+  message: "Too many costly requests at the same time. Wait 2 s, then try again.",
+});
+
+/** Counts an act as `spend` does, and then does it. Costly reads run a few at a time, accounts in turn; who waits too long is refused. */
+export async function spending<T>(
+  place: Place<Pick<Env, "ACCOUNT_RATES">>,
+  { accountId, what }: { accountId: number; what: Rated },
+  act: () => Promise<T>,
+): Promise<T> {
+  await spend(place, accountId, what);
+  return costly.has(what) ? await turns.take(accountId, act) : await act();
 }
 
 /** `ACCOUNT_RATES="builds=20 clones=0"` overrides the defaults; 0: no limit. */

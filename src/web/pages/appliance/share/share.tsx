@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { releaseNotesText } from "#documents/difference-text";
 import { warningText } from "#documents/sharing";
+import { spending, type Rated } from "#domain/accounts/rates";
 import { sharingWarnings } from "#domain/appliances/sharing-warnings";
 import { share, unshare } from "#domain/appliances/sharing";
 import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
@@ -72,7 +73,7 @@ export const sharePage = factory
   );
 
 async function showShare(c: Context<WebEnv>): Promise<Response> {
-  const { db, appliance } = c.var;
+  const { db, account, appliance } = c.var;
   const [readers, published, built] = await Promise.all([
     listReaders(db, appliance.id),
     listPublishedVersions(db, appliance.id),
@@ -84,14 +85,16 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
     .toSorted((one, other) => other.localeCompare(one, "en", { numeric: true }));
   const chosen = publishable.find((version) => version === c.req.query("version")) ?? publishable[0];
   const place = { env: c.env, db };
+  // As for the calls of the API that say the same.
+  const rated = <T,>(what: Rated, read: () => Promise<T>) => spending(place, { accountId: account.id, what }, read);
   const seen: Shared = {
     applianceId: appliance.id,
     readers,
     published,
     publishable,
     chosen,
-    draft: chosen === undefined ? "" : await draftOf(c, chosen),
-    warnings: await sharingWarnings(place, appliance, chosen),
+    draft: chosen === undefined ? "" : await rated("reads", () => draftOf(c, chosen)),
+    warnings: await rated("differences", () => sharingWarnings(place, appliance, chosen)),
     taken: await takenBy(db, appliance),
   };
   const content = (
