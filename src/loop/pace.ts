@@ -69,8 +69,9 @@ function nextWork(): { since: number } | undefined {
   return undefined;
 }
 
-/** Not `scheduler.wait`: tests and scripts in Node read packages too. */
-const turnOfTheLoop = () => new Promise<void>((resolve) => setTimeout(resolve, 1));
+// Not `scheduler.wait`: tests and scripts in Node read packages too. Bound now, so that rests end under a test's false clock.
+const setTimer = globalThis.setTimeout.bind(globalThis);
+const turnOfTheLoop = () => new Promise<void>((resolve) => setTimer(resolve, 1));
 
 function isDue(): boolean {
   const now = performance.now();
