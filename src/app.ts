@@ -14,7 +14,7 @@ import { causeOf, requestBody } from "#http/request-body";
 import { safeAnswer } from "#http/safe-answer";
 import { logEvent, logFailure } from "#log/log";
 import { openDatabase } from "#storage/db";
-import { watched } from "./requests.ts";
+import { refuseCrowds, watched } from "./requests.ts";
 import { attestationKeys } from "#web/attestation-keys";
 import { download } from "#web/download";
 import { separateGuestOrigin } from "#web/guest-origin";
@@ -33,7 +33,7 @@ app.use(async (c, next) => {
   c.set("baseUrl", c.env.BASE_URL === "" ? new URL(c.req.url).origin : c.env.BASE_URL.replace(/\/+$/, ""));
   await next();
 });
-app.use(separateGuestOrigin);
+app.use(refuseCrowds, separateGuestOrigin);
 // Before the next rule: a guest's page has an opaque origin, and the guest must check its own forms.
 app.route("/testdrives", guestWeb);
 app.use(refuseForeignOrigins);

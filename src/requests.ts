@@ -2,7 +2,10 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { matchedRoutes } from "hono/route";
 import { requestIdHeader } from "#contract/index";
+import { networkOf } from "#domain/accounts/sign-in-brake";
+import { Crowd } from "#domain/operation/crowd";
 import { countRefusal } from "#domain/operation/refusals";
+import { clientAddress } from "#http/client-address";
 import { logEvent } from "#log/log";
 import { forRequest, requestIdOf } from "#log/request-id";
 import { answering } from "#loop/pace";
@@ -21,6 +24,16 @@ export const watched = createMiddleware<WebEnv>(async (c, next) => {
     if (status < 400) return;
     countRefusal({ env: c.env, waitUntil: (work) => waitUntil(c, work) }, { code: code ?? "other", status });
   });
+});
+
+const crowd = new Crowd();
+/** Agents and the operator: what they ask must not wait, and they are few. */
+const unlimited = /^\/(?:agent|client|admin)\//;
+
+/** On one machine, too many requests at the same time are refused by address. Cloudflare starts more isolates instead. */
+export const refuseCrowds = createMiddleware<WebEnv>(async (c, next) => {
+  if (c.env.MODE !== "embedded" || unlimited.test(c.req.path)) return await next();
+  return await crowd.join(networkOf(clientAddress(c.req.raw, c.env)), next);
 });
 
 /** The path with its ids, but with the names of all other parameters: some addresses are secret. */
