@@ -10,6 +10,7 @@ import { flag } from "#api/params";
 import { ofOwn } from "#api/of-appliance";
 import { toItsEnd } from "#api/to-its-end";
 import { refuseLongBody } from "#api/upload";
+import { announcedBytes } from "#http/upload";
 import { uploadTooLarge } from "#domain/contents/overlay-file-content";
 
 const wanted = { versions: v2, rate: "software", takes: wantedDefinition } as const;
@@ -113,7 +114,7 @@ export const definitions: CallGroup = {
       act: async ({ env, db, account }, _request, c) => {
         refuseLongBody(c, uploadTooLarge);
         const body = c.req.raw.body ?? new Blob([]).stream();
-        return await storeContent({ env, db }, account.id, body);
+        return await storeContent({ env, db }, account.id, { body, expectedBytes: announcedBytes(c.req.raw) });
       },
     }),
   ],

@@ -4,16 +4,14 @@ import { startOfBody } from "#http/body-start";
 import { formBytes, formFields, mayBeForm } from "#http/form";
 import { isJson, JsonFault, jsonFields } from "#http/json-fields";
 import { boundaryOf } from "#http/multipart";
-import { receiveUpload, type Received } from "#http/upload";
+import { receiveUpload, type Received, type UploadSink } from "#http/upload";
 import type { ApiEnv } from "#api/factory";
 import { damagedForm, refuseLongBody } from "#api/upload";
 
 /** How a call takes a file. */
-export interface FileCall<T> {
+export interface FileCall<T> extends UploadSink<T> {
   /** Names of parameters: a body that begins with one of them is a form without a file. */
   parameters: readonly string[];
-  store: (file: { body: ReadableStream<Uint8Array>; fileName: string | undefined }) => Promise<T>;
-  discard: (stored: T) => Promise<void>;
   tooLarge: (largestMb: number) => Refusal;
 }
 

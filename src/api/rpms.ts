@@ -82,7 +82,7 @@ export const rpms: CallGroup = {
               await checkBaseSystem(db, baseSystem);
               return await addUpload({ env, db }, { account, baseSystem, requestId }, staged);
             };
-            return await orDiscard(() => discardUpload(env, staged), add);
+            return await orDiscard(() => discardUpload({ env, db }, staged), add);
           },
         });
       },
@@ -108,7 +108,7 @@ export const rpms: CallGroup = {
       act: async ({ env, db, account }, { found: { id, baseSystem, storedBytes } }, c) => {
         const { staged } = await receive(c, storedBytes);
         return await orDiscard(
-          () => discardUpload(env, staged),
+          () => discardUpload({ env, db }, staged),
           () => replaceUpload({ env, db }, { account, id, baseSystem }, staged),
         );
       },
@@ -146,7 +146,7 @@ async function receive(c: Context<ApiEnv>, replacedBytes = 0) {
   const { db, account } = c.var;
   const { fields, stored } = await receiveUpload<StagedUpload>(c.req.raw, {
     store: (file) => stageUpload({ env: c.env, db }, { account, replacedBytes }, file),
-    discard: (staged) => discardUpload(c.env, staged),
+    discard: (staged) => discardUpload({ env: c.env, db }, staged),
   }).catch(damagedForm("invalid_file"));
   if (!stored) throw new Refusal("missing_parameter", { message: "The parameter file is missing." });
   return { sent: withoutEmpty(fields), staged: stored };

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { Refusal, type RefusalCode } from "#domain/refusal";
 import { formBytes } from "#http/form";
 import { MultipartFault } from "#http/multipart";
+import { announcedBytes } from "#http/upload";
 import type { ApiEnv } from "#api/factory";
 
 /** Parameters of a form. An empty value counts as absent. */
@@ -11,8 +12,7 @@ export const withoutEmpty = (fields: ReadonlyMap<string, string>): Record<string
 /** Refuses a body whose Content-Length is too long for any file; without one, the body is counted while it arrives. */
 export function refuseLongBody(c: Context<ApiEnv>, tooLarge: (largestMb: number) => Refusal): void {
   const largestMb = Number(c.env.MAX_UPLOAD_MB);
-  const announcedBytes = Number(c.req.header("content-length") ?? 0);
-  if (announcedBytes > largestMb * 2 ** 20 + formBytes) throw tooLarge(largestMb);
+  if (announcedBytes(c.req.raw) > largestMb * 2 ** 20 + formBytes) throw tooLarge(largestMb);
 }
 
 /** For `catch`: a form that cannot be read is refused like a file that cannot be used. */

@@ -2,9 +2,21 @@ import { RepodataFault } from "#repodata/fault";
 import { peek, readAtMost } from "#repodata/streams";
 import { boundaryOf, MultipartFault, partsOf } from "./multipart.ts";
 
+/** The Content-Length; 0: the client has not said it. */
+export const announcedBytes = ({ headers }: Request): number => Number(headers.get("content-length")) || 0;
+
+/** A file while it arrives. */
+export interface IncomingFile {
+  body: ReadableStream<Uint8Array>;
+  /** The client's name for it. */
+  fileName: string | undefined;
+  /** About its length; absent or 0: unknown. */
+  expectedBytes?: number;
+}
+
 /** Stores a file while it arrives. */
 export interface UploadSink<T> {
-  store: (file: { body: ReadableStream<Uint8Array>; fileName: string | undefined }) => Promise<T>;
+  store: (file: IncomingFile) => Promise<T>;
   /** Called if the form turns out to be damaged after the file. */
   discard: (stored: T) => Promise<void>;
 }
@@ -23,12 +35,14 @@ const maxFieldBytes = 4096;
 export async function receiveUpload<T>(request: Request, sink: UploadSink<T>): Promise<Received<T>> {
   const boundary = boundaryOf(request.headers.get("content-type"));
   if (request.body === null) return { fields: new Map(), stored: undefined };
+  const expectedBytes = announcedBytes(request);
+  const one: UploadSink<T> = { ...sink, store: (file) => sink.store({ ...file, expectedBytes }) };
   if (boundary !== undefined) {
-    const { fields, files } = await receiveForm(request.body, { boundary, maxFiles: 1 }, sink);
+    const { fields, files } = await receiveForm(request.body, { boundary, maxFiles: 1 }, one);
     return { fields, stored: files[0] };
   }
   const { start, stream } = await peek(request.body, 1);
-  const stored = start.byteLength === 0 ? undefined : await sink.store({ body: stream, fileName: undefined });
+  const stored = start.byteLength === 0 ? undefined : await one.store({ body: stream, fileName: undefined });
   return { fields: new Map(), stored };
 }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { removeAccounts } from "#domain/accounts/removal";
 import { forgetAuditLog } from "#domain/accounts/audit";
 import { forgetIdempotentAnswers } from "#domain/accounts/idempotency";
+import { forgetReservations } from "#domain/accounts/room";
 import { forgetSessions } from "#domain/accounts/sessions";
 import { expirePreparedRoots } from "#domain/builds/prepared-root";
 import { expireOldImages } from "#domain/builds/retention";
@@ -43,6 +44,7 @@ const repairs: Record<string, Chore> = {
   resumeImports,
   fixUserRepositories,
   forgetIdempotentAnswers,
+  forgetReservations,
   measureStorage,
 };
 

@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, gt, isNull, sql, type SQL } from "drizzle-orm";
 import { entryOfAct } from "./audit-log.ts";
-import { prepared, type Database } from "./db.ts";
+import { fromJson, prepared, type Database } from "./db.ts";
 import { accounts } from "./schema.ts";
 import { sessionsOf } from "./sessions.ts";
 
@@ -84,7 +84,10 @@ export async function usedBytes(db: Database, accountId: number): Promise<number
   return row.bytes;
 }
 
-/** The same by kind: images with their file stores, uploaded packages, unfinished uploads with all that they will store, overlay files and pictures. */
+/**
+ * The same by kind: images with their file stores, uploaded packages, unfinished uploads with all that they will store or have
+ * reserved, overlay files and pictures.
+ */
 export interface StoredBytes {
   images: number;
   packages: number;
@@ -111,8 +114,12 @@ export const pageOfAccounts = (
     .orderBy(asc(accounts.id))
     .limit(limit);
 
-/** What will be replaced: an overlay file by its id, or every picture of one kind of an appliance. */
+/**
+ * What will be replaced: an overlay file by its id, every picture of one kind of an appliance, or uploads by their blobs, whose rows
+ * will be written.
+ */
 interface Replaced {
+  withoutBlobs?: readonly string[];
   withoutFile?: number;
   withoutLogoOf?: number;
   withoutBackgroundOf?: number;
@@ -127,13 +134,18 @@ export function usedBytesOf(accountId: number | SQL, replaced: Replaced = {}): S
 /** A content that several appliances and published versions of the account share counts once. */
 const kindsOf = (
   accountId: number | SQL,
-  { withoutFile = 0, withoutLogoOf = 0, withoutBackgroundOf = 0 }: Replaced,
+  { withoutBlobs = [], withoutFile = 0, withoutLogoOf = 0, withoutBackgroundOf = 0 }: Replaced,
 ): Record<keyof StoredBytes, SQL> => ({
   images: sql`(SELECT coalesce(sum(stored_bytes), 0) FROM builds
     WHERE account_id = ${accountId} AND retired_at IS NULL AND expired_at IS NULL)`,
   packages: sql`(SELECT coalesce(sum(stored_bytes), 0) FROM rpms WHERE account_id = ${accountId})`,
-  uploads: sql`(SELECT coalesce(sum(length), 0) FROM resumable_uploads
-    WHERE account_id = ${accountId} AND finished_at IS NULL)`,
+  // While a resumable upload is unpacked, both tables have it.
+  uploads: sql`(SELECT coalesce(sum(bytes), 0) FROM (SELECT max(bytes) AS bytes FROM (
+    SELECT blob_id, length AS bytes FROM resumable_uploads
+    WHERE account_id = ${accountId} AND finished_at IS NULL
+    UNION ALL SELECT blob_id, bytes FROM reservations
+    WHERE account_id = ${accountId} AND expires_at > ${Date.now()})
+    WHERE blob_id NOT IN ${fromJson(withoutBlobs)} GROUP BY blob_id))`,
   files: sql`(SELECT coalesce(sum(size), 0) FROM (
     SELECT blob_id, size FROM overlay_files
     WHERE overlay_files.id <> ${withoutFile}

@@ -7,6 +7,7 @@ import { keyInJson, type GpgKey } from "./gpg-keys.ts";
 import { insertFrom } from "./inserts.ts";
 import { counts } from "./limits.ts";
 import { fileInJson, released, type OverlayFile } from "./overlay-files.ts";
+import { unreserved } from "./reservations.ts";
 import { applianceRepositories, appliances, gpgKeys, overlayFiles, selections } from "./schema.ts";
 import { selectionInJson } from "./selections.ts";
 
@@ -98,7 +99,7 @@ function hasRoom(accountId: number, { files = [] }: DefinitionRows, { quotaBytes
   const added = sql`(SELECT coalesce(sum(value), 0) FROM json_each(${JSON.stringify(sizes)})
     WHERE key NOT IN (SELECT blob_id FROM overlay_files JOIN appliances ON appliances.id = appliance_id
                       WHERE account_id = ${accountId}))`;
-  return sql`(${added} = 0 OR ${usedBytesOf(accountId)} + ${added} <= ${quotaBytes})`;
+  return sql`(${added} = 0 OR ${usedBytesOf(accountId, { withoutBlobs: Object.keys(sizes) })} + ${added} <= ${quotaBytes})`;
 }
 
 /** Replaces each given list, if `holds`. */
@@ -142,6 +143,11 @@ const replaceFiles = (db: Database, at: At, rows: NonNullable<DefinitionRows["fi
   released(db, old(at)),
   db.delete(overlayFiles).where(old(at)),
   insertFrom(db, overlayFiles, { applianceId: at.applianceId, ...fileInJson, createdAt: new Date() }, listed(at, rows)),
+  unreserved(
+    db,
+    rows.map(({ blobId }) => blobId),
+    at.holds,
+  ),
 ];
 
 const replaceKeys = (db: Database, at: At, rows: NonNullable<DefinitionRows["keys"]>) => [

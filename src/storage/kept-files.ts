@@ -4,6 +4,7 @@ import type { Database } from "./db.ts";
 import { edited } from "./edits.ts";
 import { insertFrom } from "./inserts.ts";
 import { fileInJson, released, type NewOverlayFile, type OverlayFile, type Writer } from "./overlay-files.ts";
+import { unreserved } from "./reservations.ts";
 import { overlayFiles } from "./schema.ts";
 
 export type KeptFile = Omit<NewOverlayFile, "applianceId" | "createdAt">;
@@ -21,6 +22,7 @@ export async function keepOverlayFiles(
   const rows = JSON.stringify(files);
   const addedBytes = files.reduce((sum, { size }) => sum + size, 0);
   const owned = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId} AND account_id = ${accountId})`;
+  const blobIds = files.map(({ blobId }) => blobId);
   const replaced = replacedBy(rows, applianceId);
   const [, , , , kept] = await db.batch([
     insertFrom(
@@ -28,12 +30,13 @@ export async function keepOverlayFiles(
       overlayFiles,
       { ...fileInJson, applianceId, createdAt: new Date() },
       sql`FROM json_each(${rows})
-          WHERE ${owned} AND ${usedBytesOf(accountId)} + ${addedBytes} <= ${quotaBytes} ORDER BY key`,
+          WHERE ${owned} AND ${usedBytesOf(accountId, { withoutBlobs: blobIds })} + ${addedBytes} <= ${quotaBytes} ORDER BY key`,
     ),
     released(db, replaced),
     db.delete(overlayFiles).where(replaced),
     edited(db, applianceId, isThere(rows, applianceId)),
     db.select().from(overlayFiles).where(isOneOf(rows, applianceId)).orderBy(asc(overlayFiles.id)),
+    unreserved(db, blobIds),
   ]);
   return kept.length === files.length ? kept : undefined;
 }

@@ -3,6 +3,7 @@ import { usedBytesOf } from "./accounts.ts";
 import type { Database } from "./db.ts";
 import { edited } from "./edits.ts";
 import { insertWhere } from "./inserts.ts";
+import { unreserved } from "./reservations.ts";
 import { releaseBlobs } from "./released-blobs.ts";
 import { appliances, overlayFiles } from "./schema.ts";
 
@@ -40,9 +41,10 @@ export async function addOverlayFile(
       db,
       overlayFiles,
       row,
-      sql`${owned} AND ${usedBytesOf(accountId)} + ${row.size} <= ${quotaBytes}`,
+      sql`${owned} AND ${usedBytesOf(accountId, { withoutBlobs: [row.blobId] })} + ${row.size} <= ${quotaBytes}`,
     ).returning(),
     editedBy(db, row.applianceId, accountId),
+    unreserved(db, [row.blobId]),
   ]);
   return added;
 }
@@ -72,12 +74,13 @@ export async function replaceContent(
   content: FileContent,
   { accountId, quotaBytes }: Writer,
 ): Promise<OverlayFile | undefined> {
-  const used = usedBytesOf(accountId, { withoutFile: id });
+  const used = usedBytesOf(accountId, { withoutFile: id, withoutBlobs: [content.blobId] });
   const allowed = sql`${eq(overlayFiles.id, id)} AND ${ownedBy(accountId)} AND ${used} + ${content.size} <= ${quotaBytes}`;
   const [, [replaced]] = await db.batch([
     released(db, allowed),
     db.update(overlayFiles).set(content).where(allowed).returning(),
     editedBy(db, applianceId, accountId),
+    unreserved(db, [content.blobId]),
   ]);
   return replaced;
 }

@@ -2,6 +2,7 @@ import { and, asc, eq, ne, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import { fromJson, type Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
+import { unreserved } from "./reservations.ts";
 import { releaseBlobs } from "./released-blobs.ts";
 import { rpms } from "./schema.ts";
 
@@ -33,6 +34,7 @@ export async function addRpm(db: Database, row: NewRpm, quotaBytes: number): Pro
     insertWhere(db, rpms, row, allowed)
       .onConflictDoUpdate({ target: [rpms.accountId, rpms.baseSystem, rpms.nevra], set: contentOf(row) })
       .returning(),
+    unreserved(db, [row.blobId]),
   ]);
   return rpm;
 }
@@ -53,6 +55,7 @@ export async function replaceRpm(db: Database, id: number, row: NewRpm, quotaByt
       .set(contentOf(row))
       .where(and(eq(rpms.id, id), eq(rpms.accountId, row.accountId), allowed))
       .returning(),
+    unreserved(db, [row.blobId]),
   ]);
   return rpm;
 }
@@ -84,7 +87,7 @@ const samePackage = ({ accountId, baseSystem, nevra }: NewRpm): SQL =>
   sql`(rpms.account_id = ${accountId} AND rpms.base_system = ${baseSystem} AND rpms.nevra = ${nevra ?? null})`;
 
 const fits = (row: NewRpm, { replaced, quotaBytes }: { replaced: SQL; quotaBytes: number }): SQL =>
-  sql`${usedBytesOf(row.accountId)} + ${row.storedBytes}
+  sql`${usedBytesOf(row.accountId, { withoutBlobs: [row.blobId] })} + ${row.storedBytes}
       - (SELECT coalesce(sum(rpms.stored_bytes), 0) FROM rpms WHERE ${replaced}) <= ${quotaBytes}`;
 
 function contentOf({ accountId: _account, baseSystem: _base, ...content }: NewRpm) {

@@ -11,6 +11,7 @@ export * from "./schema/import-turns.ts";
 export * from "./schema/metrics.ts";
 export * from "./schema/prepared-roots.ts";
 export * from "./schema/repositories.ts";
+export * from "./schema/reservations.ts";
 export * from "./schema/resolutions.ts";
 export * from "./schema/resumable-uploads.ts";
 export * from "./schema/service.ts";

@@ -5,14 +5,9 @@ import { damagedForm, withoutEmpty } from "#api/upload";
 import { spend } from "#domain/accounts/rates";
 import { Refusal } from "#domain/refusal";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
-import { receiveFiles } from "#http/upload";
+import { receiveFiles, type IncomingFile } from "#http/upload";
 import type { WebEnv } from "./factory.ts";
 import { answerForm, answerRefused, emptyForm, type Done, type Submission, type Sent } from "./submit.ts";
-
-interface IncomingFile {
-  body: ReadableStream<Uint8Array>;
-  fileName: string | undefined;
-}
 
 interface SentFiles<F> extends Sent {
   files: readonly F[];

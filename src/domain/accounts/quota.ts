@@ -5,7 +5,7 @@ import type { Database } from "#storage/db";
 
 const gigabyte = 1024 ** 3;
 
-type QuotaEnv = Pick<Env, "ACCOUNT_QUOTA_GB">;
+export type QuotaEnv = Pick<Env, "ACCOUNT_QUOTA_GB">;
 
 /** What an account may store, in GB: its own quota, or that of all accounts. */
 export const quotaGbOf = (env: QuotaEnv, { quotaGb }: Pick<Account, "quotaGb">): number =>

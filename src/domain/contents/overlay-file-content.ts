@@ -3,15 +3,18 @@ import { getOwnAppliance } from "#domain/appliances/appliance";
 import { DownloadFailed, type OutsideEnv } from "#domain/outside";
 import { getOwnFile } from "#domain/contents/overlay-file";
 import type { FileMetadata } from "#domain/contents/overlay-file-metadata";
-import { leftBytes, quotaBytes, quotaExceeded } from "#domain/accounts/quota";
+import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
+import { withRoom } from "#domain/accounts/room";
 import { Refusal } from "#domain/refusal";
 import { orDiscard } from "#domain/staged";
 import { capAt } from "#domain/contents/upload-limit";
+import type { IncomingFile } from "#domain/contents/incoming-file";
 import { openWebFile } from "#domain/contents/web-upload";
 import { putBlob } from "#storage/blob-writer";
 import { contentKey } from "#storage/blobs";
 import type { Database } from "#storage/db";
 import { addOverlayFile, replaceContent, type FileContent, type OverlayFile } from "#storage/overlay-files";
+import { endReservation } from "#storage/reservations";
 
 /** Whose files these are, and where. */
 export interface Place {
@@ -20,8 +23,6 @@ export interface Place {
   accountId: number;
   /** Of a request that may come again. */
   requestId?: string | undefined;
-  /** Bytes of it that the quota counts already. */
-  reservedBytes?: number;
 }
 
 /** The refusal of a file that is too large: of a direct upload, for which the specification has no code, or of a download. */
@@ -45,23 +46,26 @@ export interface StagedFile extends FileContent {
  */
 export async function stageContent(
   { env, db, accountId }: Place,
-  { body, fileName }: { body: ReadableStream<Uint8Array>; fileName: string | undefined },
+  { body, fileName, expectedBytes }: IncomingFile,
   { replaced, tooLarge = uploadTooLarge }: { replaced?: OverlayFile | undefined; tooLarge?: TooLarge } = {},
 ): Promise<StagedFile> {
-  const roomBytes = (replaced?.size ?? 0) + (await leftBytes({ env, db }, accountId));
-  const blobId = crypto.randomUUID();
-  const stored = await putBlob(env.BLOBS, contentKey(blobId), body.pipeThrough(capAt(env, { roomBytes, tooLarge })));
-  return { blobId, ...stored, sentName: fileName };
+  return await withRoom({ env, db }, { accountId, replacedBytes: replaced?.size, expectedBytes }, async (room) => {
+    const { blobId } = room;
+    const stored = await putBlob(env.BLOBS, contentKey(blobId), body.pipeThrough(capAt(env, { room, tooLarge })));
+    return { blobId, ...stored, sentName: fileName };
+  });
 }
 
 /** Deletes a content that no row will name. */
-export async function discardContent({ env }: Place, staged: FileContent | undefined): Promise<void> {
-  if (staged) await env.BLOBS.delete(contentKey(staged.blobId));
+export async function discardContent({ env, db }: Place, staged: FileContent | undefined): Promise<void> {
+  if (!staged) return;
+  await env.BLOBS.delete(contentKey(staged.blobId));
+  await endReservation(db, staged.blobId);
 }
 
 /** Adds a staged content to an appliance. */
 export async function addFile(
-  { env, db, accountId, requestId, reservedBytes = 0 }: Place,
+  { env, db, accountId, requestId }: Place,
   applianceId: number,
   metadata: FileMetadata,
   staged: StagedFile,
@@ -73,7 +77,7 @@ export async function addFile(
     createdAt: new Date(),
     ...(requestId && { requestId }),
   };
-  const writer = { accountId, quotaBytes: reservedBytes + (await quotaBytes({ env, db }, accountId)) };
+  const writer = { accountId, quotaBytes: await quotaBytes({ env, db }, accountId) };
   const added = await addOverlayFile(db, row, writer);
   if (added) return added;
   await getOwnAppliance(db, accountId, applianceId, "invalid"); // or it was deleted meanwhile
@@ -103,7 +107,11 @@ async function stageDownload(place: Place, url: URL): Promise<StagedFile> {
       await body.cancel();
       throw downloadTooLarge(largestMb);
     }
-    return await stageContent(place, { body, fileName: undefined }, { tooLarge: downloadTooLarge });
+    return await stageContent(
+      place,
+      { body, fileName: undefined, expectedBytes: announcedBytes },
+      { tooLarge: downloadTooLarge },
+    );
   } catch (error) {
     if (error instanceof DownloadFailed) throw new Refusal("download_error", { message: error.message });
     throw error;

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import type { IncomingFile } from "#domain/contents/incoming-file";
 import { capAt } from "#domain/contents/upload-limit";
 import { uploadTooLarge } from "#domain/contents/overlay-file-content";
-import { leftBytes } from "#domain/accounts/quota";
+import { withRoom } from "#domain/accounts/room";
 import type { Place } from "#domain/place";
 import { decrypt, encrypt, type SealingKey } from "#domain/secrets";
 import { putBlob } from "#storage/blob-writer";
@@ -20,19 +21,21 @@ const Sealed = z.object({
   content: z.object({ blobId: z.string(), size: z.number(), md5: z.string(), sha256: z.string() }),
 });
 
-/** Stores the bytes while they arrive. */
+/** Stores the bytes while they arrive. They count towards the quota until a definition names them or the sweep removes them. */
 export async function storeContent(
   { env, db }: Place<SealingKey & Pick<Env, "BLOBS" | "MAX_UPLOAD_MB" | "ACCOUNT_QUOTA_GB">>,
   accountId: number,
-  body: ReadableStream<Uint8Array>,
+  { body, expectedBytes }: Omit<IncomingFile, "fileName">,
 ): Promise<Pick<FileContent, "sha256" | "size"> & { upload: string }> {
-  const roomBytes = await leftBytes({ env, db }, accountId);
-  const blobId = crypto.randomUUID();
-  const cap = capAt(env, { roomBytes, tooLarge: uploadTooLarge });
-  const stored = await putBlob(env.BLOBS, contentKey(blobId), body.pipeThrough(cap));
-  const sealed = { accountId, expiresAt: Date.now() + validMs, content: { blobId, ...stored } };
+  const content = await withRoom({ env, db }, { accountId, expectedBytes }, async (room) => {
+    const cap = capAt(env, { room, tooLarge: uploadTooLarge });
+    const stored = await putBlob(env.BLOBS, contentKey(room.blobId), body.pipeThrough(cap));
+    await room.trim(stored.size);
+    return { blobId: room.blobId, ...stored };
+  });
+  const sealed = { accountId, expiresAt: Date.now() + validMs, content };
   const upload = await encrypt(env.API_KEY_ENCRYPTION_KEY, JSON.stringify(sealed));
-  return { sha256: stored.sha256, size: stored.size, upload };
+  return { sha256: content.sha256, size: content.size, upload };
 }
 
 /** Undefined: it is another account's, too old, or not sealed by this service. */

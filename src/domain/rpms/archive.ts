@@ -1,4 +1,4 @@
-import { quotaExceeded } from "#domain/accounts/quota";
+import type { Room } from "#domain/accounts/room";
 import { isSolvers, withDecompressor } from "#domain/rpms/decompression";
 import { type PackageFacts, packageNames, writeHeaders } from "#domain/rpms/headers";
 import { type DebReader, debReaderOf, isSourcePackage, storePackage } from "#domain/rpms/package";
@@ -17,9 +17,9 @@ export interface UnpackedArchive {
 /** Stores each package of an archive that is already in R2. Source packages are skipped: they cannot be installed. */
 export async function unpackArchive(
   env: Env,
-  blobId: string,
-  { accountId, compression, roomBytes }: { accountId: number; compression: Compression; roomBytes: number },
+  { accountId, compression, ...held }: { accountId: number; compression: Compression } & Held,
 ): Promise<UnpackedArchive> {
+  const { blobId } = held.room;
   const archive = await env.BLOBS.get(uploadKey(blobId));
   if (!archive) throw new Error(`upload ${blobId} is gone`);
   return withDecompressor({ accountId, compression, what: "archive", limits: archiveLimits }, async (other) => {
@@ -29,27 +29,31 @@ export async function unpackArchive(
       ? (controlTar) => readDebPackage(controlTar, other)
       : debReaderOf(accountId);
     const packages = packagesOfArchive(archive.body, other);
-    await writeHeaders(env.BLOBS, blobId, stored(env, { blobId, packages, readDeb, unpacked, roomBytes }));
+    await writeHeaders(env.BLOBS, blobId, stored(env, { ...held, packages, readDeb, unpacked }));
     return unpacked;
   });
 }
 
-interface Unpacking {
-  blobId: string;
+interface Held {
+  room: Room;
+  /** What the archive itself needs of the room. */
+  archiveBytes: number;
+}
+
+interface Unpacking extends Held {
   packages: AsyncIterable<ArchivedPackage>;
   readDeb: DebReader;
   /** Grows with every package. */
   unpacked: UnpackedArchive;
-  roomBytes: number;
 }
 
 async function* stored(
   env: Env,
-  { blobId, packages, readDeb, unpacked, roomBytes }: Unpacking,
+  { room, archiveBytes, packages, readDeb, unpacked }: Unpacking,
 ): AsyncGenerator<PackageFacts> {
   for await (const { fileName, sizeBytes, stream } of packages) {
-    if (unpacked.storedBytes + sizeBytes > roomBytes) throw quotaExceeded();
-    const key = archivedPackageKey(blobId, unpacked.packages.length);
+    await room.hold(archiveBytes + unpacked.storedBytes + sizeBytes);
+    const key = archivedPackageKey(room.blobId, unpacked.packages.length);
     const type = fileName.endsWith(".deb") ? "deb" : "rpm";
     const { facts, size } = await storePackage(type, stream, (bytes) => putBlob(env.BLOBS, key, bytes), readDeb);
     if (isSourcePackage(facts)) {

@@ -1,5 +1,6 @@
+import type { IncomingFile } from "#domain/contents/incoming-file";
 import type { Place } from "#domain/place";
-import { leftBytes } from "#domain/accounts/quota";
+import { withRoom, type Room } from "#domain/accounts/room";
 import { capAt } from "#domain/contents/upload-limit";
 import { Refusal } from "#domain/refusal";
 import type { PackageType } from "#contract/index";
@@ -15,6 +16,7 @@ import { DecompressionRefused } from "#solver/decoder";
 import type { Account } from "#storage/accounts";
 import { measureBlob, putBlob, type StoredBlob } from "#storage/blob-writer";
 import { uploadKey } from "#storage/blobs";
+import { endReservation } from "#storage/reservations";
 import { removeUploadBlobs } from "#storage/upload-blobs";
 
 /** An upload whose blobs are all stored and that no row names yet. */
@@ -30,22 +32,14 @@ export interface StagedUpload {
   packages: StoredPackage[];
 }
 
-/** A file that is being uploaded. */
-export interface IncomingFile {
-  body: ReadableStream<Uint8Array>;
-  /** The client's name for it. */
-  fileName: string | undefined;
-}
-
 const tarBlockBytes = 512;
 
 /** Where a file goes while its packages are read. */
 interface Staging {
   env: Env;
   accountId: number;
-  blobId: string;
-  /** Bytes that the account may still store, including the file itself. */
-  roomBytes: number;
+  /** For the file and what it contains. */
+  room: Room;
   /** Reads the file to its end, and stores it unless it is stored already. */
   take: (file: ReadableStream<Uint8Array>) => Promise<StoredBlob>;
 }
@@ -60,25 +54,26 @@ export async function stageUpload(
   { account, replacedBytes = 0 }: { account: Account; replacedBytes?: number },
   file: IncomingFile,
 ): Promise<StagedUpload> {
-  const roomBytes = replacedBytes + (await leftBytes({ env, db }, account.id));
-  const blobId = crypto.randomUUID();
-  const take = (stream: ReadableStream<Uint8Array>) => putBlob(env.BLOBS, uploadKey(blobId), stream);
-  const body = file.body.pipeThrough(capAt(env, { roomBytes, tooLarge }));
-  try {
-    return await stage({ env, accountId: account.id, blobId, roomBytes, take }, { ...file, body });
-  } catch (error) {
-    await removeUploadBlobs(env.BLOBS, blobId);
-    throw asRefusal(error);
-  }
+  const accountId = account.id;
+  return await withRoom({ env, db }, { accountId, replacedBytes, expectedBytes: file.expectedBytes }, async (room) => {
+    const take = (stream: ReadableStream<Uint8Array>) => putBlob(env.BLOBS, uploadKey(room.blobId), stream);
+    const body = file.body.pipeThrough(capAt(env, { room, tooLarge }));
+    try {
+      return await stage({ env, accountId, room, take }, { ...file, body });
+    } catch (error) {
+      await removeUploadBlobs(env.BLOBS, room.blobId);
+      throw asRefusal(error);
+    }
+  });
 }
 
 /** Reads a package or a tarball of packages that is in R2 already; if it is refused, it stays there. */
 export async function stageStoredUpload(
   env: Env,
-  { fileName, ...stored }: { accountId: number; blobId: string; fileName: string | undefined; roomBytes: number },
+  { fileName, ...stored }: { accountId: number; room: Room; fileName: string | undefined },
 ): Promise<StagedUpload> {
-  const blob = await env.BLOBS.get(uploadKey(stored.blobId));
-  if (!blob) throw new Error(`upload ${stored.blobId} is gone`);
+  const blob = await env.BLOBS.get(uploadKey(stored.room.blobId));
+  if (!blob) throw new Error(`upload ${stored.room.blobId} is gone`);
   try {
     return await stage({ env, ...stored, take: measureBlob }, { body: blob.body, fileName });
   } catch (error) {
@@ -87,8 +82,10 @@ export async function stageStoredUpload(
 }
 
 /** Deletes the blobs of an upload that no row will name. */
-export const discardUpload = (env: Env, { blobId }: StagedUpload): Promise<void> =>
-  removeUploadBlobs(env.BLOBS, blobId);
+export async function discardUpload({ env, db }: Place, { blobId }: StagedUpload): Promise<void> {
+  await removeUploadBlobs(env.BLOBS, blobId);
+  await endReservation(db, blobId);
+}
 
 async function stage(staging: Staging, { body, fileName }: IncomingFile): Promise<StagedUpload> {
   const { start, stream } = await peek(body, tarBlockBytes);
@@ -99,7 +96,7 @@ async function stage(staging: Staging, { body, fileName }: IncomingFile): Promis
 }
 
 async function stagePackage(
-  { env, accountId, blobId, take }: Staging,
+  { env, accountId, room: { blobId }, take }: Staging,
   type: PackageType,
   file: IncomingFile,
 ): Promise<StagedUpload> {
@@ -121,21 +118,22 @@ async function stagePackage(
 }
 
 async function stageArchive(
-  { env, accountId, blobId, roomBytes, take }: Staging,
+  { env, accountId, room, take }: Staging,
   file: IncomingFile & { compression: Compression },
 ): Promise<StagedUpload> {
   const stored = await take(file.body);
-  const { packages, storedBytes } = await unpackArchive(env, blobId, {
+  const { packages, storedBytes } = await unpackArchive(env, {
     accountId,
     compression: file.compression,
-    roomBytes: roomBytes - stored.size,
+    room,
+    archiveBytes: stored.size,
   });
   if (packages.length === 0) {
     throw new Refusal("invalid_file", { message: "There is no package to install in this archive." });
   }
   return {
     ...stored,
-    blobId,
+    blobId: room.blobId,
     fileName: file.fileName ?? `packages.tar${extensions[file.compression]}`,
     storedBytes: stored.size + storedBytes,
     isArchive: true,

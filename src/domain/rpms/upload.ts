@@ -47,8 +47,6 @@ interface Owner {
   baseSystem: string;
   /** Of a request that may come again. */
   requestId?: string | undefined;
-  /** Bytes of it that the quota counts already. */
-  reservedBytes?: number;
 }
 
 /**
@@ -58,7 +56,7 @@ interface Owner {
  */
 export async function addUpload({ env, db }: Place, owner: Owner, staged: StagedUpload): Promise<Rpm> {
   await refuseOtherType(db, owner.baseSystem, staged);
-  const quota = (owner.reservedBytes ?? 0) + (await quotaBytes({ env, db }, owner.account.id));
+  const quota = await quotaBytes({ env, db }, owner.account.id);
   const rpm = await addRpm(db, rowOf(owner, staged), quota);
   if (!rpm) throw quotaExceeded();
   await publishUploads({ env, db }, owner);

@@ -1,5 +1,5 @@
 import { makeOnce } from "#domain/accounts/idempotency";
-import { leftBytes } from "#domain/accounts/quota";
+import { withRoom } from "#domain/accounts/room";
 import { addFile } from "#domain/contents/overlay-file-content";
 import type { OutsideEnv } from "#domain/outside";
 import { Refusal } from "#domain/refusal";
@@ -48,9 +48,9 @@ async function forget({ env, db }: Writing, upload: ResumableUpload): Promise<vo
 
 /** The blob's id is the request id: a second attempt finds what the first has made. */
 async function makeFile({ env, db, account }: Writing, upload: ResumableUpload): Promise<number> {
-  const { applianceId, metadata, blobId, length, sentName } = upload;
+  const { applianceId, metadata, blobId, sentName } = upload;
   if (applianceId === null || metadata === null) throw new Error(`upload ${upload.id} is no file of an appliance`);
-  const place = { env, db, accountId: account.id, requestId: blobId, reservedBytes: length };
+  const place = { env, db, accountId: account.id, requestId: blobId };
   const file = await makeOnce(blobId, {
     find: (requestId) => findOverlayFileOfRequest(db, requestId),
     make: async () => {
@@ -62,20 +62,16 @@ async function makeFile({ env, db, account }: Writing, upload: ResumableUpload):
 }
 
 async function makePackage({ env, db, account }: Writing, upload: ResumableUpload): Promise<number> {
-  const { baseSystem, blobId, length, sentName } = upload;
+  const { baseSystem, blobId, sentName } = upload;
+  const accountId = account.id;
   if (baseSystem === null) throw new Error(`upload ${upload.id} is for no base system`);
   const rpm = await makeOnce(blobId, {
     find: (requestId) => findUpload({ env, db }, { account, requestId }),
-    make: async () => {
-      const roomBytes = length + (await leftBytes({ env, db }, account.id));
-      const staged = await stageStoredUpload(env, {
-        accountId: account.id,
-        blobId,
-        fileName: sentName ?? undefined,
-        roomBytes,
-      });
-      return await addUpload({ env, db }, { account, baseSystem, requestId: blobId, reservedBytes: length }, staged);
-    },
+    make: () =>
+      withRoom({ env, db }, { accountId, blobId }, async (room) => {
+        const staged = await stageStoredUpload(env, { accountId, room, fileName: sentName ?? undefined });
+        return await addUpload({ env, db }, { account, baseSystem, requestId: blobId }, staged);
+      }),
   });
   return rpm.id;
 }

@@ -8,6 +8,7 @@ import type * as encrypted from "#storage/encrypted";
 import type * as events from "#storage/events";
 import type * as idempotentAnswers from "#storage/idempotent-answers";
 import type * as limits from "#storage/limits";
+import type * as reservations from "#storage/reservations";
 import type * as resumableUploads from "#storage/resumable-uploads";
 import type * as schemaVersion from "#storage/schema-version";
 import type * as serviceSettings from "#storage/service-settings";
@@ -157,6 +158,17 @@ export const ofAccounts = {
   limits: {
     countAll: [[own]],
   } satisfies Calls<typeof limits>,
+  reservations: {
+    reserve: [
+      [
+        { blobId: "blob", accountId: own, bytes: 1, expiresAt: at },
+        { leastBytes: 1, quotaBytes: 100 },
+      ],
+    ],
+    unreserved: [[["blob"]]],
+    endReservation: [["blob"]],
+    deleteExpiredReservations: [[at, 10]],
+  } satisfies Calls<typeof reservations>,
   "resumable-uploads": {
     addResumableUpload: [[newUpload, { most: 10, quotaBytes: 100 }]],
     findResumableUpload: [[own, 1]],

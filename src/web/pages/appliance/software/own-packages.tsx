@@ -38,7 +38,7 @@ export const ownPackageActions = (again: (c: Context<WebEnv>) => Promise<Respons
         again,
         store: (file) => stageUpload({ env, db }, { account }, file),
         sha256Of: ({ sha256 }) => sha256,
-        discard: (staged) => discardUpload(env, staged),
+        discard: (staged) => discardUpload({ env, db }, staged),
         act: async (_fields, { files, use }) => {
           if (files.length === 0) throw new Refusal("missing_parameter", { message: "Choose a package." });
           for (const staged of files) await use(staged, () => addUpload({ env, db }, { account, baseSystem }, staged));

@@ -1,0 +1,88 @@
+import { quotaBytes, quotaExceeded, type QuotaEnv } from "#domain/accounts/quota";
+import type { Place } from "#domain/place";
+import { deleteExpiredReservations, endReservation, reserve } from "#storage/reservations";
+
+/** Reserved ahead of what has come, at most. */
+const aheadBytes = 8 * 2 ** 20;
+/** After an upload, the sweep removes a blob without a row about then. */
+const validMs = 2 * 60 * 60_000;
+const renewedMs = validMs / 2;
+const forgottenAtOnce = 1000;
+
+/** An upload that is going to be stored. */
+export interface Arrival {
+  accountId: number;
+  /** Default: a new one. */
+  blobId?: string;
+  /** What it will replace. */
+  replacedBytes?: number | undefined;
+  /** About what it will need; absent or 0: unknown. */
+  expectedBytes?: number | undefined;
+}
+
+/** Room in the disk quota for a blob that no row names yet. The statement that writes its row, or the sweep, ends it. */
+export class Room {
+  readonly blobId: string;
+  readonly #place: Place<QuotaEnv>;
+  readonly #accountId: number;
+  readonly #mostBytes: number;
+  readonly #expectedBytes: number;
+  #heldBytes = 0;
+  #renewAt = 0;
+
+  constructor(
+    place: Place<QuotaEnv>,
+    { accountId, blobId = crypto.randomUUID(), expectedBytes = 0 }: Arrival,
+    mostBytes: number,
+  ) {
+    this.blobId = blobId;
+    this.#place = place;
+    this.#accountId = accountId;
+    this.#mostBytes = mostBytes;
+    this.#expectedBytes = expectedBytes;
+  }
+
+  /** Makes sure that it has this much in all. */
+  async hold(bytes: number): Promise<void> {
+    if (bytes <= this.#heldBytes && Date.now() < this.#renewAt) return;
+    const ahead = Math.min(2 * this.#heldBytes, this.#heldBytes + aheadBytes);
+    await this.#reserve(bytes, Math.max(bytes, ahead, this.#expectedBytes));
+  }
+
+  /** Gives back what is more than this. */
+  async trim(bytes: number): Promise<void> {
+    await this.#reserve(bytes, bytes);
+  }
+
+  async #reserve(leastBytes: number, bytes: number): Promise<void> {
+    const now = Date.now();
+    const row = { blobId: this.blobId, accountId: this.#accountId, bytes, expiresAt: new Date(now + validMs) };
+    const held = await reserve(this.#place.db, row, { leastBytes, quotaBytes: this.#mostBytes });
+    if (held === undefined) throw quotaExceeded();
+    this.#heldBytes = held;
+    this.#renewAt = now + renewedMs;
+  }
+}
+
+/**
+ * Stores an upload that reserves room while it arrives, so that all uploads of the account together fit. If it fails, the room is
+ * free again.
+ */
+export async function withRoom<T>(
+  place: Place<QuotaEnv>,
+  arrival: Arrival,
+  store: (room: Room) => Promise<T>,
+): Promise<T> {
+  const mostBytes = (arrival.replacedBytes ?? 0) + (await quotaBytes(place, arrival.accountId));
+  const room = new Room(place, arrival, mostBytes);
+  try {
+    return await store(room);
+  } catch (error) {
+    await endReservation(place.db, room.blobId);
+    throw error;
+  }
+}
+
+/** A chore of the sweep: deletes reservations that have expired, and so do not count any more. */
+export const forgetReservations = ({ db }: Pick<Place, "db">, now: number): Promise<void> =>
+  deleteExpiredReservations(db, new Date(now), forgottenAtOnce);

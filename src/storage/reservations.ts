@@ -1,0 +1,47 @@
+import { eq, inArray, sql, type SQL } from "drizzle-orm";
+import { usedBytesOf } from "./accounts.ts";
+import { fromJson, type Database } from "./db.ts";
+import { insertFrom } from "./inserts.ts";
+import { reservations } from "./schema.ts";
+
+export type Reservation = typeof reservations.$inferSelect;
+
+/**
+ * Reserves room for a blob, instead of what it had reserved: its `bytes`, or what is left of the quota if that is at least
+ * `leastBytes`. Returns how much it has now; undefined: less than `leastBytes` is left, and nothing has changed.
+ */
+export async function reserve(
+  db: Database,
+  { bytes, ...row }: Reservation,
+  { leastBytes, quotaBytes }: { leastBytes: number; quotaBytes: number },
+): Promise<number | undefined> {
+  const left = sql`${Math.floor(quotaBytes)} - ${usedBytesOf(row.accountId, { withoutBlobs: [row.blobId] })}`;
+  const [reserved] = await insertFrom(
+    db,
+    reservations,
+    { ...row, bytes: sql`min(${bytes}, left_bytes)` },
+    sql`FROM (SELECT ${left} AS left_bytes) WHERE left_bytes >= ${leastBytes}`,
+  )
+    .onConflictDoUpdate({
+      target: reservations.blobId,
+      set: { bytes: sql`excluded.bytes`, expiresAt: sql`excluded.expires_at` },
+    })
+    .returning({ bytes: reservations.bytes });
+  return reserved?.bytes;
+}
+
+/** Ends reservations: in the batch that writes rows with these blobs, if `when` holds. */
+export const unreserved = (db: Database, blobIds: readonly string[], when: SQL = sql`true`) =>
+  db.delete(reservations).where(sql`${inArray(reservations.blobId, fromJson(blobIds))} AND ${when}`);
+
+/** Ends the reservation of a blob that no row will name. */
+export async function endReservation(db: Database, blobId: string): Promise<void> {
+  await db.delete(reservations).where(eq(reservations.blobId, blobId));
+}
+
+export async function deleteExpiredReservations(db: Database, now: Date, limit: number): Promise<void> {
+  await db.delete(reservations).where(
+    sql`blob_id IN (SELECT blob_id FROM reservations WHERE expires_at <= ${now.getTime()}
+                    ORDER BY expires_at LIMIT ${limit})`,
+  );
+}
