@@ -25,9 +25,12 @@ export const newKeys = async (): Promise<Definition["gpg_keys"]> =>
     })),
   );
 
-/** The file of a definition. */
-export const fileOf = (definition: Definition, contents: ReadonlyMap<string, Uint8Array>): Written =>
-  writeApplianceFile(definition, {
+/** The file that an export of this definition writes. */
+export const fileOf = (
+  { version: _version, ...lasting }: Definition,
+  contents: ReadonlyMap<string, Uint8Array>,
+): Written =>
+  writeApplianceFile(lasting, {
     schema: "https://kiln.test/schema/appliance.json",
     folder: "one.files",
     contentOf: (sha256) => contents.get(sha256) ?? expect.fail(`no content ${sha256}`),
