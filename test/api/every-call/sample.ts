@@ -1,3 +1,4 @@
+import { expect, vi } from "vitest";
 import tinyKey from "../../fixtures/repodata/signed/tiny.key?raw";
 import { signedIn, type Client } from "../../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../../support/factories.ts";
@@ -10,6 +11,7 @@ import { tinyRepository } from "../../support/repositories.ts";
 import { bootableBuild, endedTestdrive } from "../../support/testdrives.ts";
 import { sessionOf } from "../../support/browser.ts";
 import { tokenOf } from "../../support/tokens.ts";
+import { patienceMs } from "../../support/patience.ts";
 import { readXml } from "../../support/xml.ts";
 import { sent } from "./send.ts";
 import { announced } from "./uploads.ts";
@@ -56,7 +58,14 @@ export async function makeSample(): Promise<Sample> {
     session: String((await sessionOf(tux)).id),
     upload: await madeId(tux, "POST", `/uploads?appliance_id=${appliance}&filename=big`, announced),
   };
+  await examined(tux);
   return { tux, ids };
+}
+
+/** Waits until all appliances have been examined, which their overview starts: until then, its answer changes by itself. */
+async function examined(tux: Client): Promise<void> {
+  const look = async () => expect(await (await tux.get("/overview")).text()).not.toContain("<state>unknown");
+  await vi.waitFor(look, patienceMs);
 }
 
 /** Returns the id of what a call has created. */
