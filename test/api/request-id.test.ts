@@ -61,7 +61,7 @@ it("is in the lines of the build's object, long after the request", async () => 
   await env.DB.prepare("ALTER TABLE builds RENAME TO builds_away").run();
   await (await objectOfBuildAway(buildId)).cancel();
   await env.DB.prepare("ALTER TABLE builds_away RENAME TO builds").run();
-  expect(lines.join("\n")).toContain(`a build's object failed requestId=${id} buildId=${buildId} what=chores`);
+  expect(lines.join("\n")).toContain(`could not do a build's chores requestId=${id} buildId=${buildId}`);
 });
 
 /** Its row cannot be read. */

@@ -1,6 +1,7 @@
 import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
+import { unbound } from "#domain/attempt-token";
 import { Build } from "#objects/build";
 import { app } from "../../src/app.ts";
 import { objectOfBuild } from "../support/builds.ts";
@@ -37,7 +38,7 @@ async function refused(METRICS: Dataset): Promise<Response> {
 async function endBuild(METRICS: Dataset, end: (build: Build, token: string) => Promise<unknown>): Promise<void> {
   const { buildId, attempt } = await runningBuild(await signedIn());
   await runInDurableObject(await objectOfBuild(buildId), (_, state) =>
-    end(new Build(state, { ...env, METRICS }), attempt.claim.token),
+    end(new Build(state, { ...env, METRICS }), unbound(attempt.claim.token)),
   );
 }
 
