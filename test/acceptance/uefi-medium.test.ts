@@ -26,7 +26,7 @@ it("boots a live medium with the EFI boot loader, by either firmware", { timeout
     for (const which of ["BIOS", "UEFI"] as const) {
       const { printed, byUefi } = await startedBy(which, drive);
       expect(printed).toMatch(login);
-      expect(byUefi).toBe(which === "UEFI");
+      expect(byUefi, printed).toBe(which === "UEFI");
     }
   });
 });
