@@ -21,6 +21,7 @@ import {
   type BuildFailed,
   type BuildFinished,
   type Capabilities,
+  type ClaimOnce,
   type CompleteUpload,
   type Heartbeat,
   type Incarnation,
@@ -47,7 +48,7 @@ interface PiecePlace {
 
 /**
  * The Worker's agent API, one method per endpoint, with parsed answers. Calls are repeated (retry.ts) until `signal` is aborted. A
- * repeated claim of a build gets the same answer. That of a testdrive is not repeated: its user waits.
+ * repeated claim gets the same answer.
  */
 export interface WorkerApi extends SessionApi {
   hello(capabilities: Capabilities, signal: AbortSignal): Promise<HelloAnswer>;
@@ -72,7 +73,7 @@ export interface WorkerApi extends SessionApi {
   credentials(build: Lease): Record<string, string>;
   /** The image that a testdrive boots, from that byte on. Read the answer's body or cancel it. */
   readImage(testdrive: Lease, from: number, signal: AbortSignal): Promise<Response>;
-  claimTestdrive(request: z.infer<typeof TestdriveClaimRequest>, signal: AbortSignal): Promise<TestdriveClaim | null>;
+  claimTestdrive(vnc: TestdriveClaimRequest["vnc"], signal: AbortSignal): Promise<TestdriveClaim | null>;
   /** Sockets are returned before they are connected: listen to "open" and "error". */
   openSocket(): WebSocket;
   openControl(testdrive: Lease): WebSocket;
@@ -111,15 +112,18 @@ export function connectWorker(config: Pick<Config, "url" | "token">, incarnation
 }
 
 type Send = (path: string, request: Request) => Promise<Response>;
+interface Claim<T> {
+  path: string;
+  request: BuildClaimRequest | TestdriveClaimRequest;
+  answer: z.ZodType<T>;
+}
+
 type Dial = (path: string, lease?: Lease, protocol?: string) => WebSocket;
 
-/** Repeats one claim until its answer has arrived: the Worker gives it the same build. */
-async function claimOnce(send: Send, what: BuildClaimRequest, signal: AbortSignal): Promise<BuildClaim | null> {
-  const claim: BuildClaimRequest = { ...what, nonce: randomUUID() };
-  const ask = async () => {
-    const answer = await send("/agent/builds/claim", { json: claim, tries: once(signal) });
-    return (await read(BuildClaimAnswer)(answer)).build;
-  };
+/** Repeats one claim until its answer has arrived: the Worker gives it the same work. */
+async function claimOnce<T>(send: Send, { path, request, answer }: Claim<T>, signal: AbortSignal): Promise<T> {
+  const claim: ClaimOnce = { ...request, nonce: randomUUID() };
+  const ask = () => send(path, { json: claim, tries: once(signal) }).then(read(answer));
   return await withRetry(ask, { ...shortTries(signal), onRetry: () => void (claim.isRepeated = true) });
 }
 
@@ -127,7 +131,11 @@ function buildCalls(send: Send, incarnation: Incarnation | undefined) {
   const about = (build: Lease, verb: string, request: Omit<Request, "lease">) =>
     send(`/agent/builds/${build.id}/${verb}`, { ...request, lease: build });
   return {
-    claimBuild: (capabilities, signal) => claimOnce(send, { capabilities, incarnation }, signal),
+    claimBuild: (capabilities, signal) => {
+      const request: BuildClaimRequest = { capabilities, incarnation };
+      const claim = { path: "/agent/builds/claim", request, answer: BuildClaimAnswer };
+      return claimOnce(send, claim, signal).then((answer) => answer.build);
+    },
     heartbeat: (build, beat, signal) =>
       about(build, "heartbeat", { json: beat, tries: once(signal) }).then(read(HeartbeatAnswer)),
     sendLog: (build, offset, bytes, signal) =>
@@ -170,10 +178,11 @@ const pathOf = (testdrive: Lease) => `/agent/testdrives/${testdrive.id}`;
 
 function testdriveCalls(send: Send, dial: Dial, incarnation: Incarnation | undefined) {
   return {
-    claimTestdrive: (request, signal) =>
-      send("/agent/testdrives/claim", { json: { ...request, incarnation }, tries: once(signal) })
-        .then(read(TestdriveClaimAnswer))
-        .then((answer) => answer.testdrive),
+    claimTestdrive: (vnc, signal) => {
+      const request: TestdriveClaimRequest = { vnc, incarnation };
+      const claim = { path: "/agent/testdrives/claim", request, answer: TestdriveClaimAnswer };
+      return claimOnce(send, claim, signal).then((answer) => answer.testdrive);
+    },
     readImage: (testdrive, from, signal) =>
       send(`${pathOf(testdrive)}/image`, {
         method: "GET",

@@ -192,6 +192,19 @@ describe("the agent", () => {
     expect(new Set(worker.claims.slice(1).map(({ nonce }) => nonce)).size).toBe(worker.claims.length - 1);
   });
 
+  it("repeats a claim of a testdrive in the same way", async () => {
+    await using agent = await startAgent({
+      config: { testdriveSlots: 1 },
+      found: { testdrives: true },
+      prepare: (worker) => worker.trouble(/testdrives\/claim$/, "drop"),
+    });
+    const { testdriveClaims } = agent.worker;
+    await eventually("the repeated claim", () => testdriveClaims.length > 1);
+    const [lost, again] = testdriveClaims;
+    expect(again).toEqual({ ...lost, isRepeated: true });
+    expect(lost?.nonce).toBeDefined();
+  });
+
   it("runs two builds at the same time with two slots", async () => {
     await using agent = await startAgent({ config: { slots: 2 } });
     const { worker } = agent;

@@ -13,6 +13,7 @@ import {
   maxLogChunkBytes,
   OpenUpload,
   partDigestHeader,
+  TestdriveClaimRequest,
   type BuildClaim,
   type Capabilities,
   type FrozenInput,
@@ -87,6 +88,7 @@ class Fake {
   readonly claimedWith: Capabilities[] = [];
   /** Also those whose answer is lost. */
   readonly claims: BuildClaimRequest[] = [];
+  readonly testdriveClaims: TestdriveClaimRequest[] = [];
   readonly calls: string[] = [];
   readonly hellos: Hello[] = [];
   /** Returns prepared roots with other bytes than were shared. */
@@ -148,6 +150,9 @@ class Fake {
     this.calls.push(`${request.method} ${url.pathname}`);
     if (url.pathname === "/agent/builds/claim") {
       this.claims.push(BuildClaimRequest.parse(JSON.parse(Buffer.concat(chunks).toString())));
+    }
+    if (url.pathname === "/agent/testdrives/claim") {
+      this.testdriveClaims.push(TestdriveClaimRequest.parse(JSON.parse(Buffer.concat(chunks).toString())));
     }
     const trouble = this.#troubles.find((each) => each.times > 0 && each.path.test(url.pathname));
     if (trouble !== undefined) {

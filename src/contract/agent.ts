@@ -54,6 +54,15 @@ export const Incarnation = z.object({
 });
 export type Incarnation = z.infer<typeof Incarnation>;
 
+/** In a claim: how a lost answer can be asked for again. */
+export const ClaimOnce = z.object({
+  /** Random, one for each claim. A repeated claim gets the same answer. Absent: an older agent. */
+  nonce: z.uuid().optional(),
+  /** The answer to the same claim was lost. */
+  isRepeated: z.literal(true).optional(),
+});
+export type ClaimOnce = z.infer<typeof ClaimOnce>;
+
 /**
  * POST /agent/hello: sent by an agent when it starts. Ends the leases that earlier processes of this host have taken, and those that
  * were taken without an incarnation. Absent: an older agent.

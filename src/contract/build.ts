@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Capabilities, Incarnation } from "./agent.ts";
+import { Capabilities, ClaimOnce, Incarnation } from "./agent.ts";
 import { Arch, BuilderRootName, Firmware, ImageType, PackageType, Sha256 } from "./image-type.ts";
 import { RequestId } from "./request-id.ts";
 import { FrozenKey, RepositoryTrust } from "./trust.ts";
@@ -187,10 +187,7 @@ export const BuildClaimRequest = z.object({
   capabilities: Capabilities,
   /** Absent: an older agent. */
   incarnation: Incarnation.optional(),
-  /** Random, one for each claim. A repeated claim gets the same answer. */
-  nonce: z.uuid().optional(),
-  /** The answer to the same claim was lost. */
-  isRepeated: z.literal(true).optional(),
+  ...ClaimOnce.shape,
 });
 export type BuildClaimRequest = z.infer<typeof BuildClaimRequest>;
 export const BuildClaim = z.object({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Incarnation } from "./agent.ts";
+import { ClaimOnce, Incarnation } from "./agent.ts";
 import { GuestRequest } from "./guest-web.ts";
 import { ImageType, Sha256 } from "./image-type.ts";
 import { RequestId } from "./request-id.ts";
@@ -12,6 +12,7 @@ export const TestdriveClaimRequest = z.object({
   vnc: z.object({ host: z.string().min(1).max(255), port: z.int().min(1).max(65_535) }).nullable(),
   /** Absent: an older agent. */
   incarnation: Incarnation.optional(),
+  ...ClaimOnce.shape,
 });
 export type TestdriveClaimRequest = z.infer<typeof TestdriveClaimRequest>;
 

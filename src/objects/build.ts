@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { ArtifactName, BuildFailed, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
 import { agentsSeen } from "#domain/builds/agents-seen";
-import type { Claimant, Claimed } from "#domain/builds/claimant";
+import type { Claimed } from "#domain/builds/claimed";
 import type { LogQuestion, LogSlice } from "#domain/builds/log";
 import {
   advance,
@@ -19,6 +19,7 @@ import {
 } from "#domain/builds/machine";
 import { progressOf, type Progress } from "#domain/builds/progress";
 import { longQueueMs } from "#domain/builds/why-waiting";
+import type { Claimant } from "#domain/claimant";
 import { callOff } from "#domain/jobs";
 import { forRequest } from "#log/request-id";
 import { toldInstalledKey } from "#storage/blobs";

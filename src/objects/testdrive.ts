@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { attemptHeader, type Incarnation, type TestdriveClaim, type TestdriveReport } from "#contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
+import { isSameClaim, type Claimant } from "#domain/claimant";
 import { hasReplaced } from "#domain/incarnation";
 import { sendJob } from "#domain/jobs";
 import { newPassword, sameSecret } from "#domain/secrets";
@@ -46,20 +47,18 @@ export class Testdrive extends DurableObject<Env> {
     return look && look.state.status !== "ended" ? { claimed: look } : { refused: "unclaimed" };
   }
 
-  /** The first agent to ask gets it. */
-  async claim(
-    agentId: number,
-    vnc: VncAddress,
-    incarnation?: Incarnation,
-  ): Promise<{ claimed: TestdriveClaim } | { refused: "taken" }> {
+  /** The first agent to ask gets it. The same claim gets the same answer. */
+  async claim(by: Claimant, vnc: VncAddress): Promise<{ claimed: TestdriveClaim } | { refused: "taken" }> {
     const session = this.#session;
-    if (session?.state.status !== "waiting") return { refused: "taken" };
-    const state = advance(session.state, { type: "claimed", at: Date.now() });
-    const token = newAttemptToken(agentId, { id: session.facts.testdriveId, uid: this.#uid });
-    const attempt = { agentId, token, vnc, incarnation };
-    await this.#save({ ...session, state, ...(state.status === "preparing" && { attempt }) });
-    if (state.status !== "preparing") return { refused: "taken" };
-    return { claimed: { ...session.facts, token, password: session.password } };
+    const again = session?.attempt && isSameClaim(session.attempt, by) ? session.attempt : undefined;
+    if (!session || (!again && session.state.status !== "waiting")) return { refused: "taken" };
+    const state = advance(session.state, { type: again ? "heard" : "claimed", at: Date.now() });
+    const { testdriveId } = session.facts;
+    const attempt = again ?? { ...by, vnc, token: newAttemptToken(by.agentId, { id: testdriveId, uid: this.#uid }) };
+    const isLive = state.status !== "ended";
+    await this.#save({ ...session, state, ...(isLive && { attempt }) });
+    if (!isLive) return { refused: "taken" };
+    return { claimed: { ...session.facts, token: attempt.token, password: session.password } };
   }
 
   look(): TestdriveLook | undefined {
@@ -260,7 +259,7 @@ interface Session {
   facts: TestdriveFacts;
   password: string;
   state: TestdriveState;
-  attempt?: { agentId: number; token: string; vnc: VncAddress; incarnation?: Incarnation | undefined };
+  attempt?: Claimant & { token: string; vnc: VncAddress };
 }
 
 type Moment = WithoutAt<TestdriveEvent> & { at?: number };

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { attemptHeader, TestdriveClaimAnswer } from "#contract/index";
+import { attemptHeader, TestdriveClaimAnswer, type ClaimOnce } from "#contract/index";
 import { operate, signedIn, visit } from "../support/client.ts";
 import {
   claimTestdrive,
@@ -27,6 +27,9 @@ const untilClaimable = (build: Build) =>
     const row = (await listNewTestdrives(db, new Date(0))).find(({ buildId }) => buildId === build.id);
     return row && (await objectOf(row).look()) ? true : undefined;
   });
+
+const claims = async (token?: string, once?: ClaimOnce) =>
+  TestdriveClaimAnswer.parse(await (await claimTestdrive(null, token, once)).json()).testdrive;
 
 describe("POST /agent/testdrives/claim", () => {
   it("returns what the agent needs, with the user's password", async () => {
@@ -96,6 +99,42 @@ describe("POST /agent/testdrives/claim", () => {
     expect((await claimTestdrive({ host: "", port: 0 })).status).toBe(400);
     const noBody = await visit("/agent/testdrives/claim", { method: "POST", headers: { authorization: bearer } });
     expect(noBody.status).toBe(400);
+  });
+});
+
+describe("a repeated claim", () => {
+  const nonce = crypto.randomUUID();
+
+  /** Claims a testdrive by an agent of its own, whose answer is lost. */
+  async function lostClaim() {
+    const [tux, token] = [await signedIn(), await newAgent()];
+    const build = await bootableBuild(tux);
+    const posted = tux.post("/testdrives", { build_id: build.id });
+    const lost = await until(async () => (await claims(token, { nonce })) ?? undefined);
+    expect(lost.buildId).toBe(build.id);
+    await posted;
+    return { lost, token, tux };
+  }
+
+  it("gets the same answer, whose token opens the session", async () => {
+    const { lost, token } = await lostClaim();
+    const again = await claims(token, { nonce, isRepeated: true });
+    expect(again).toEqual(lost);
+    const headers = { authorization: `Bearer ${token}`, [attemptHeader]: lost.token };
+    expect((await dial(`/agent/testdrives/${lost.testdriveId}/control`, headers)).status).toBe(101);
+  });
+
+  it("gets nothing with another nonce, without one, or from another agent", async () => {
+    const { token } = await lostClaim();
+    expect(await claims(token, { nonce: crypto.randomUUID(), isRepeated: true })).toBeNull();
+    expect(await claims(token, { isRepeated: true })).toBeNull();
+    expect(await claims(await newAgent(), { nonce, isRepeated: true })).toBeNull();
+  });
+
+  it("gets nothing after the session's end", async () => {
+    const { lost, token, tux } = await lostClaim();
+    await tux.delete(`/testdrives/${lost.testdriveId}`);
+    expect(await claims(token, { nonce, isRepeated: true })).toBeNull();
   });
 });
 

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { vi } from "vitest";
-import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contract/index";
+import { attemptHeader, type ClaimOnce, type TestdriveClaim, type TestdriveReport } from "#contract/index";
 import { testdriveObject } from "#domain/testdrives/testdrive";
 import { Configuration } from "#model/configuration";
 import type { Build } from "#storage/builds";
@@ -116,11 +116,16 @@ async function claimOf(build: Build, vnc: object | null): Promise<TestdriveClaim
   return testdrive ?? undefined;
 }
 
-export const claimTestdrive = (vnc: object | null = null, token: string = env.AGENT_TOKEN): Promise<Response> =>
+/** @param once how the claim can be repeated; absent: an older agent */
+export const claimTestdrive = (
+  vnc: object | null = null,
+  token: string = env.AGENT_TOKEN,
+  once: ClaimOnce = {},
+): Promise<Response> =>
   visit("/agent/testdrives/claim", {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ vnc }),
+    body: JSON.stringify({ vnc, ...once }),
   });
 
 export const statusOf = async ({ page }: Drive) =>

@@ -3,6 +3,7 @@ import type { BuildClaim, BuildClaimRequest, Capabilities, Incarnation } from "#
 import { boundTo } from "#domain/attempt-token";
 import { buildObject } from "#domain/builds/build";
 import { canDo } from "#domain/builds/builder-abilities";
+import { offers } from "#domain/claimant";
 import { blobsIn } from "#domain/builds/frozen-content";
 import { expectedSecondsOf, mostSimilar } from "#domain/builds/duration";
 import { saveCapabilities, type Agent } from "#storage/agents";
@@ -22,15 +23,15 @@ type Request = Pick<BuildClaimRequest, "capabilities" | "incarnation" | "nonce" 
 
 /** Claims the oldest build that the agent can do. Null: there is none, the agent has no room, or it is drained. */
 export async function claimBuild({ env, db }: Place, agent: Agent, request: Request): Promise<BuildClaim | null> {
-  const { capabilities, isRepeated } = request;
+  const { capabilities } = request;
   const isFull = capabilities.hasRoom === false;
   if (hasChanged(agent.capabilities, capabilities)) await saveCapabilities(db, agent.id, capabilities);
   if (isFull || agent.drainedAt !== null) return null;
-  for (const build of isRepeated ? await listHeldBy(db, agent.id) : []) {
-    const claim = await claimOne({ env, db }, { agent, request, build });
-    if (claim) return claim === "not_now" ? null : claim;
-  }
-  for await (const build of candidates(db, capabilities)) {
+  const offered = offers(request, {
+    held: () => listHeldBy(db, agent.id),
+    waiting: () => candidates(db, capabilities),
+  });
+  for await (const build of offered) {
     const claim = await claimOne({ env, db }, { agent, request, build });
     if (claim) return claim === "not_now" ? null : claim;
   }

@@ -1,6 +1,6 @@
 import { buildLeaseMs, type Heartbeat, type Incarnation } from "#contract/index";
-import type { Claimant } from "#domain/builds/claimant";
 import { tooLong, waiting, waitingMessage, type AgentsSeen } from "#domain/builds/why-waiting";
+import { isSameClaim, type Claimant } from "#domain/claimant";
 import { hasReplaced } from "#domain/incarnation";
 import { sameSecret } from "#domain/secrets";
 
@@ -206,7 +206,7 @@ function heard(running: RunningState, { at, beat }: Event<"heartbeat">): Running
 
 function claimed(state: BuildState, event: Event<"claimed">): BuildState | Refused {
   const { at, agentId, token, expectedSeconds, incarnation, nonce } = event;
-  if (isHeldByAgent(state, agentId) && nonce !== undefined && state.nonce === nonce) return state;
+  if (state.status === "running" && isSameClaim(state, event)) return state;
   if (state.status !== "queued" || at < (state.restsUntil ?? 0)) return { refused: "not_queued" };
   const { attempt, losses, startedAt, claimedInVain = 0 } = state;
   return {

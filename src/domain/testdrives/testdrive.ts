@@ -1,5 +1,6 @@
 import type { Incarnation, TestdriveClaim, TestdriveClaimRequest } from "#contract/index";
 import { boundTo } from "#domain/attempt-token";
+import { offers } from "#domain/claimant";
 import { makeOnce } from "#domain/accounts/idempotency";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
@@ -117,12 +118,18 @@ async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: num
 export async function claimTestdrive(
   { env, db }: Place<Pick<Env, "TESTDRIVES" | "API_KEY_PEPPER">>,
   agent: Pick<Agent, "id" | "drainedAt" | "tokenHmac">,
-  { vnc, incarnation }: TestdriveClaimRequest,
+  { vnc, incarnation, nonce, isRepeated }: TestdriveClaimRequest,
 ): Promise<TestdriveClaim | undefined> {
   if (agent.drainedAt !== null) return undefined;
-  const waiting = await listNewTestdrives(db, new Date(Date.now() - claimWithinMs));
-  for (const testdrive of waiting) {
-    const answer = await testdriveObject(env, testdrive).claim(agent.id, vnc, incarnation);
+  const offered = offers(
+    { isRepeated },
+    {
+      held: () => listTestdrivesOfAgent(db, agent.id),
+      waiting: () => listNewTestdrives(db, new Date(Date.now() - claimWithinMs)),
+    },
+  );
+  for await (const testdrive of offered) {
+    const answer = await testdriveObject(env, testdrive).claim({ agentId: agent.id, incarnation, nonce }, vnc);
     if ("refused" in answer) continue;
     return { ...answer.claimed, token: boundTo(agent, env.API_KEY_PEPPER, answer.claimed.token) };
   }
