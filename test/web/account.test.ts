@@ -103,7 +103,11 @@ describe("/account/storage", () => {
       ["Kiosk 0.0.3", "700 MB"],
     ]);
     expect(first).toHaveLength(50);
-    const link = (await pageOf(firefox.get("/account/storage"))).querySelector("nav[aria-label=Pages] a");
+    const page = await pageOf(firefox.get("/account/storage"));
+    const headings = [...page.querySelectorAll("[aria-labelledby=images] thead th")];
+    expect(headings.map(({ textContent }) => textContent)).toEqual(["Image", "Size", "Actions"]);
+    expect(first[0]).toHaveLength(headings.length);
+    const link = page.querySelector("nav[aria-label=Pages] a");
     expect(await rowsOf(link?.getAttribute("href") ?? "")).toHaveLength(2);
     expect(await rowsOf("/account/storage?after=x")).toHaveLength(50);
   });

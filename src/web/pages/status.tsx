@@ -37,7 +37,7 @@ async function look(c: Context<WebEnv>): Promise<Seen | undefined> {
 }
 
 const Status = ({ seen }: { seen: Seen | undefined }) => (
-  <Content look="narrow">
+  <Content look="narrow stack">
     <h1>{title}</h1>
     {seen ? <Works {...seen} /> : <Notice tone="bad">The database does not answer. API and pages do not work.</Notice>}
   </Content>

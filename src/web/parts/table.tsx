@@ -12,14 +12,16 @@ interface TableProps {
   labelledBy?: string;
   label?: string;
   columns: readonly (string | Column)[];
+  /** On a narrow screen each row is a card; `data-label` of a cell is its heading there. */
+  isCards?: true;
   /** Rows: `<tr>` with a `<th scope="row">`. */
   children: Child;
 }
 
 /** A table, which scrolls sideways if it does not fit. */
-export const Table = ({ labelledBy, label, columns, children }: TableProps) => (
+export const Table = ({ labelledBy, label, columns, isCards, children }: TableProps) => (
   <div class="scroll" tabindex={0} role="group" aria-labelledby={labelledBy} aria-label={label}>
-    <table class="table">
+    <table class={isCards ? "table cards-below" : "table"}>
       <thead>
         <tr>
           {columns

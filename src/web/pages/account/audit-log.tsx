@@ -37,7 +37,7 @@ const AuditLog = ({ entries, hasMore, isFirst }: AuditLogProps) => (
       </Empty>
     ) : (
       <Panel id="entries" title="Entries" isFlush>
-        <Table labelledBy="entries" columns={["What", "By", "From", "When"]}>
+        <Table labelledBy="entries" columns={["What", "By", "From", "When"]} isCards>
           {entries.map((entry) => (
             <Row entry={entry} />
           ))}
@@ -61,8 +61,12 @@ const Row = ({ entry: { event, actor, detail, address, at, count } }: { entry: A
       {sentences[event](detail)}
       {count > 1 && <span class="quiet">, {count} times</span>}
     </th>
-    <td class="quiet">{byWhom(actor)}</td>
-    <td class="quiet mono">{address}</td>
+    <td class="quiet" data-label="by">
+      {byWhom(actor)}
+    </td>
+    <td class="quiet mono" data-label="from">
+      {address}
+    </td>
     <td class="quiet">
       <Moment at={at} />
     </td>

@@ -91,7 +91,7 @@ const StorageView = ({ disk, images, hasMore, isFirst }: StorageViewProps) => {
   );
 };
 
-const columns = ["Image", "Finished", { words: "Size", isNumber: true }, { words: "Actions", isHidden: true }] as const;
+const columns = ["Image", { words: "Size", isNumber: true }, { words: "Actions", isHidden: true }] as const;
 
 const Row = ({ image: { id, applianceId, name, version, imageType, completedAt, bytes, isPublished } }: RowProps) => (
   <tr>

@@ -1,5 +1,6 @@
 import { raw } from "hono/html";
 import { kiln } from "../../drawing/kiln.ts";
+import { ButtonLink } from "../../parts/button.tsx";
 import { Search } from "../../parts/search.tsx";
 
 /** What Kiln is, and the search. */
@@ -10,13 +11,13 @@ export const Hero = () => (
       <p class="lead">
         Clone a working Linux system, choose its packages, build a bootable image, and try it in your browser.
       </p>
-      <Search
-        action="/gallery"
-        label="Search the gallery"
-        placeholder="kiosk, rescue, postgresql …"
-        button="Search"
-        look="large"
-      />
+      <Search action="/gallery" label="Search the gallery" placeholder="kiosk, rescue …" button="Search" look="large" />
+      <p class="row start">
+        <ButtonLink look="large" icon="plus" href="/appliances/new">
+          Make an appliance
+        </ButtonLink>
+        <a href="/help">How it works</a>
+      </p>
     </div>
     {raw(kiln)}
   </section>
@@ -30,7 +31,7 @@ export const FromAShell = ({ baseUrl }: { baseUrl: string }) => (
       Everything here is also a call of one REST API, in XML or JSON. Sign in with your account name and{" "}
       <a href="/user/show_api_key">your API key</a>.
     </p>
-    <pre class="panel" tabindex={0}>
+    <pre class="panel wraps" tabindex={0}>
       <code>{`curl -u NAME:KEY ${baseUrl}/api/v2/user/appliances`}</code>
     </pre>
     <p>

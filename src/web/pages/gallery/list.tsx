@@ -77,7 +77,7 @@ const SearchAgain = ({ asked }: { asked: Asked }) => (
       action="/gallery"
       value={asked.search}
       label="Search the gallery"
-      placeholder="kiosk, rescue, postgresql …"
+      placeholder="kiosk, rescue …"
       button="Search"
       look="large"
     />
@@ -137,7 +137,8 @@ const Nothing = ({ asked: { search } }: { asked: Asked }) => (
     <Empty title={search === "" ? "Nothing is published here yet" : `Nothing found for “${search}”`} isH3>
       {search === "" ? (
         <p>
-          Build an appliance and publish it, and everyone can try and clone it. <a href="/appliances/new">Start one</a>
+          Here is what people publish: finished systems, which everyone can try in the browser, download and clone. To
+          be the first, build an appliance and publish it. <a href="/appliances/new">Make an appliance</a>
         </p>
       ) : (
         <p>
