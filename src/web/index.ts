@@ -34,6 +34,7 @@ import { galleryDifference } from "./pages/gallery/difference.tsx";
 import { galleryPages } from "./pages/gallery/list.tsx";
 import { serviceAccounts } from "./pages/service/accounts.tsx";
 import { serviceOverview } from "./pages/service/service.tsx";
+import { helpPage } from "./pages/help.tsx";
 import { statusPage } from "./pages/status.tsx";
 import { startTestdrivePage } from "./pages/testdrive/start.ts";
 import { testdrivePage } from "./pages/testdrive/testdrive.tsx";
@@ -57,6 +58,7 @@ export const web = factory
   .route("/", agreementPage)
   .route("/", signInPage)
   .route("/", statusPage)
+  .route("/", helpPage)
   .route("/", sessionsPage)
   .route("/", accountPages)
   .route("/", tokenForms)

@@ -11,4 +11,5 @@ export const islandNames = [
   "filter",
   "upload",
   "pending",
+  "shortcuts",
 ] as const;

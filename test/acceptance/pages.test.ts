@@ -169,6 +169,36 @@ describe("the pages", () => {
     });
   });
 
+  it("have shortcuts, which wait while someone types, and can be turned off", async () => {
+    await inBrowser(tux.ready.url, async (page) => {
+      await signIn(page);
+      const title = () => page.getByRole("heading", { level: 1 }).innerText();
+      const shown = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+      await page.keyboard.press("g");
+      await page.keyboard.press("a");
+      await expect.poll(title).toContain("My appliances");
+      // The script shows it.
+      await page.getByRole("button", { name: "Shortcuts" }).waitFor();
+      await page.keyboard.press("/");
+      await page.keyboard.type("g g?");
+      expect(await page.getByLabel("Search my appliances").inputValue()).toBe("g g?");
+      expect(await shown.isVisible()).toBe(false);
+      await page.goto(`${tux.ready.url}/help`);
+      await page.getByRole("button", { name: "Shortcuts" }).waitFor();
+      await page.keyboard.press("?");
+      await shown.getByText("My appliances").waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+      await shown.getByRole("switch").uncheck();
+      await page.keyboard.press("Escape");
+      await page.reload();
+      await page.getByRole("button", { name: "Shortcuts" }).waitFor();
+      await page.keyboard.press("?");
+      expect(await shown.isVisible()).toBe(false);
+      await page.getByRole("button", { name: "Shortcuts" }).click();
+      expect(await shown.getByRole("switch").isChecked()).toBe(false);
+    });
+  });
+
   it("find a call of the API while someone types, and copy its line for the shell", async () => {
     await inBrowser(tux.ready.url, async (page) => {
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

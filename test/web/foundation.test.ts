@@ -18,7 +18,7 @@ describe("the frame", () => {
   it("offers to sign in, and to come back", async () => {
     const page = await pageOf(firefox.get("/api/docs?a=b"));
     expect(page.querySelector(".top-end a")?.getAttribute("href")).toBe("/sign_in?to=%2Fapi%2Fdocs%3Fa%3Db");
-    expect(textOf(page, "nav[aria-label=Main]")).toBe("GalleryAPI");
+    expect(textOf(page, "nav[aria-label=Main]")).toBe("GalleryAPIHelp");
     expect(page.querySelector(".skip")?.getAttribute("href")).toBe("#main");
     expect(page.querySelectorAll("h1")).toHaveLength(1);
   });

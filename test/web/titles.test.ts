@@ -59,6 +59,7 @@ beforeAll(async () => {
     "/agreements/:baseSystem": `/agreements/${tinyBase}`,
     "/sign_in": "/sign_in",
     "/status": "/status",
+    "/help": "/help",
     "/account": "/account",
     "/account/sessions": "/account/sessions",
     "/account/webhooks": "/account/webhooks",

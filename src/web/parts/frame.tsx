@@ -8,8 +8,9 @@ import { Form } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 import { Menu, MenuLink } from "./menu.tsx";
 import { Notice, ResultNotice } from "./notice.tsx";
+import { Shortcuts } from "./shortcuts.tsx";
 
-export type Section = "gallery" | "appliances" | "service" | "api" | "account";
+export type Section = "gallery" | "appliances" | "service" | "api" | "account" | "help";
 
 interface FrameProps {
   person: Person | undefined;
@@ -58,8 +59,10 @@ export const Frame = ({ person, theme, result, section, announcement, to, childr
     <footer class="foot">
       <div class="wrap">
         <span>Kiln</span>
+        <a href="/help">Help</a>
         <a href="/api/docs">API</a>
         <a href="/status">Status</a>
+        <Shortcuts />
         <ThemeChoice theme={theme} />
       </div>
     </footer>
@@ -79,6 +82,7 @@ const sections: readonly SectionLink[] = [
   { name: "appliances", path: "/appliances", words: "My appliances", isFor: (person) => person !== undefined },
   { name: "service", path: "/service", words: "Service", isFor: (person) => person?.account.isOperator === true },
   { name: "api", path: "/api/docs", words: "API" },
+  { name: "help", path: "/help", words: "Help" },
 ];
 
 const SignInLink = ({ to }: { to: string }) => (

@@ -1,5 +1,5 @@
 /** What anyone sees. */
-export const openPages = ["/", "/gallery?search=radio", "/api/docs"];
+export const openPages = ["/", "/gallery?search=radio", "/api/docs", "/help"];
 
 /** What someone who is signed in sees, who is also an operator. */
 export const accountPages = [

@@ -8,6 +8,7 @@ import { listPublishedVersions } from "#storage/publications";
 import { listReaders } from "#storage/shares";
 import { factory, type WebEnv } from "../../factory.ts";
 import { Content } from "../../parts/column.tsx";
+import { CommandLine } from "../../parts/command-line.tsx";
 import { appliancePage, lookAtAppliance } from "./appliance-page.tsx";
 import { About } from "./overview-about.tsx";
 import { LastBuilds, RunningBuilds } from "./overview-builds.tsx";
@@ -68,6 +69,7 @@ const OverviewView = ({ seen }: { seen: Overview }) => (
         <RunningBuilds applianceId={seen.look.appliance.id} running={seen.look.running} />
         <LastBuilds seen={seen} />
         <Contents seen={seen} />
+        <CommandLine lines={commands.map((command) => `kiln ${command} ${seen.look.appliance.id}`)} />
       </div>
       <aside class="stack" aria-label="About this appliance">
         <About seen={seen} />
@@ -75,3 +77,5 @@ const OverviewView = ({ seen }: { seen: Overview }) => (
     </div>
   </Content>
 );
+
+const commands = ["status", "show", "export"];

@@ -8,6 +8,7 @@ import { Refusal } from "#domain/refusal";
 import type { Build } from "#storage/builds";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
+import { CommandLine } from "../../../parts/command-line.tsx";
 import { stillSignedIn, withSession } from "../../../session.ts";
 import { submit } from "../../../submit.ts";
 import { appliancePage, lookAtAppliance } from "../appliance-page.tsx";
@@ -107,6 +108,9 @@ async function showBuilds(c: Context<WebEnv>): Promise<Response> {
       <div id="finished">
         <Finished seen={seen} />
       </div>
+      <CommandLine
+        lines={[`kiln build ${appliance.id} --type ${appliance.imageType} --follow`, `kiln download ${appliance.id}`]}
+      />
     </Content>
   );
   const refreshSeconds = isRunning ? 10 : undefined;

@@ -1,0 +1,26 @@
+import { CopyButton } from "./button.tsx";
+
+interface CommandLineProps {
+  /** The service, for the sign-in. Default: the lines assume that it was done. */
+  baseUrl?: string;
+  lines: readonly string[];
+}
+
+/** How `kiln`, the command line, does what the page does. */
+export const CommandLine = ({ baseUrl, lines }: CommandLineProps) => {
+  const all = baseUrl === undefined ? lines : [`kiln login ${baseUrl}`, ...lines];
+  return (
+    <details class="command-line">
+      <summary class="small-text quiet">The same with the command line</summary>
+      <div class="stack-s">
+        <pre class="code" tabindex={0} id="command-line">
+          <code>{all.join("\n")}</code>
+        </pre>
+        <p class="row small-text">
+          <CopyButton of="command-line" words="Copy" />
+          <a href="/help#command-line-help">How to install it</a>
+        </p>
+      </div>
+    </details>
+  );
+};
