@@ -31,7 +31,7 @@ export function showSummary(summary: Summary): void {
     ["account", account.username],
     ["API key", apiKey],
     ...(password === undefined ? [] : [["password", password]]),
-    ["open", `${url}/user/show_api_key`],
+    ["open", `${url}/appliances`],
     ["try", `curl -u ${account.username}:${isTerminal ? apiKey : "KEY"} ${url}/api/v2/user/template_sets`],
     ["builder", builder(summary.agent)],
     ["state, logs", stateDirectory],

@@ -16,6 +16,19 @@ export type AgreementText = z.infer<typeof AgreementText>;
 /** The facts of a distribution that checking an appliance and writing its KIWI description need. */
 export const BaseSystemFacts = z.object({
   title: z.string().min(1),
+  /** How long the distribution itself corrects faults. Absent: unknown. */
+  support: z
+    .object({
+      /** Null: it is a rolling release. */
+      until: z.iso.date().nullable(),
+      /** By another team, and only for some of the packages. */
+      longTermUntil: z.iso.date().optional(),
+      /** The page that says so. */
+      source: z.url({ protocol: /^https$/ }),
+    })
+    .optional(),
+  /** Only to try Kiln with: pages offer it last. */
+  isToy: z.boolean().optional(),
   /** Absent: rpm. Catalogues and rows from before deb have none. */
   packageType: PackageType.optional(),
   /** The builder root that its images are built in. Absent: where each agent builds by default. */

@@ -136,3 +136,7 @@ export const latestIdsOf = (
 ): Promise<{ applianceId: number | null; buildId: number | null }> =>
   db.get(sql`SELECT applianceId, (SELECT max(id) FROM builds WHERE appliance_id = applianceId) AS buildId
     FROM (SELECT max(id) AS applianceId FROM appliances WHERE account_id = ${accountId})`);
+
+export const hasAppliances = async (db: Database, accountId: number): Promise<boolean> =>
+  (await db.select({ id: appliances.id }).from(appliances).where(eq(appliances.accountId, accountId)).limit(1)).length >
+  0;

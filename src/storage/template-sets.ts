@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
-import { templates, templateSets } from "./schema.ts";
+import { appliances, templates, templateSets } from "./schema.ts";
 
 export type TemplateSet = typeof templateSets.$inferSelect & { templates: (typeof templates.$inferSelect)[] };
 
@@ -24,3 +24,23 @@ export async function findTemplateSet(db: Database, name: string): Promise<Templ
   ]);
   return set && { ...set, templates: members };
 }
+
+/** Visible templates in the order of their sets, each with what its images take. */
+export const listTemplatesWithSizes = (db: Database) =>
+  db
+    .select({
+      applianceId: templates.applianceId,
+      name: templates.name,
+      description: templates.description,
+      baseSystem: templates.baseSystem,
+      catalogue: templates.catalogue,
+      downloadMb: appliances.estimatedCompressedMb,
+      diskMb: sql<number>`json_extract(${appliances.configuration}, '$.settings.diskSizeMb')`,
+    })
+    .from(templates)
+    .innerJoin(appliances, eq(appliances.id, templates.applianceId))
+    .innerJoin(templateSets, eq(templateSets.name, templates.templateSet))
+    .where(eq(templates.hidden, false))
+    .orderBy(sql`${templateSets.name} <> 'default'`, templateSets.position, templateSets.name, templates.position);
+
+export type TemplateWithSizes = Awaited<ReturnType<typeof listTemplatesWithSizes>>[number];

@@ -36,8 +36,8 @@ const mono = ({ files }: Image): void => expect(files).toContain("/usr/bin/mono-
 const promises: Record<string, ((image: Image) => void)[]> = {
   "The smallest system that boots to a login prompt": [login],
   "A text mode system with a small web server": [login, webServer],
-  "Text mode base of a mono application, with a stand-in for the runtime": [login, mono],
-  "Mono base with a small web server in front": [login, mono, webServer],
+  "Text mode, with a stand-in for the Mono runtime": [login, mono],
+  "A stand-in for the Mono runtime, and a small web server": [login, mono, webServer],
 };
 
 let folder: string;

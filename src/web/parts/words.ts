@@ -40,6 +40,11 @@ export const secondsLeft = (seconds: number): string =>
 /** `2026-11-22 14:02 UTC`. */
 export const exactTime = (at: Date): string => `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
+const days = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+
+/** "9 August 2028", of `2028-08-09`. */
+export const day = (date: string): string => days.format(new Date(date));
+
 /** "1 min 52 s". */
 export const duration = (seconds: number): string =>
   seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;

@@ -46,6 +46,7 @@ export const ofAppliances = {
     ],
     listLastBuilds: [[[it]]],
     latestIdsOf: [[own]],
+    hasAppliances: [[own]],
     saveLastStatus: [
       [{ applianceId: it, errors: 0, warnings: 0, text: "", packages: 1, editedAt: at, examinedAt: at }],
     ],
@@ -164,6 +165,7 @@ export const ofAppliances = {
   } satisfies Calls<typeof shares>,
   "template-sets": {
     listTemplateSets: [[]],
+    listTemplatesWithSizes: [[]],
     findTemplateSet: [["default"]],
   } satisfies Calls<typeof templateSets>,
 };

@@ -2,6 +2,7 @@ import { readParams } from "#api/params";
 import { checkPasswordOrKey } from "#domain/accounts/account";
 import { noteFailedSignIn } from "#domain/accounts/audit";
 import { clientAddress } from "#http/client-address";
+import { hasAppliances } from "#storage/appliance-overview";
 import { factory } from "../../factory.ts";
 import { Content } from "../../parts/column.tsx";
 import { Field } from "../../parts/field.tsx";
@@ -34,8 +35,15 @@ export const signInPage = factory
     }
 
     await signInBrowser(c, account);
-    return c.redirect(place, 303);
+    // Someone who has nothing yet, and came from nowhere in particular, begins.
+    const begins = isFront(place) && !(await hasAppliances(db, account.id));
+    return c.redirect(begins ? new URL("/appliances/new", baseUrl).href : place, 303);
   });
+
+const isFront = (place: string): boolean => {
+  const { pathname, search } = new URL(place);
+  return pathname === "/" && search === "";
+};
 
 const SignIn = ({ to, username = "", isWrong }: { to: string; username?: string; isWrong?: boolean }) => (
   <Content>

@@ -1,42 +1,46 @@
 import type { Context } from "hono";
-import { offered, type OfferedSet } from "#domain/appliances/template-set";
+import { listOffer, preselected, type OfferedBase } from "#domain/appliances/offer";
 import { unimportedWords } from "#model/import-progress";
+import { hasAppliances } from "#storage/appliance-overview";
 import type { Repository } from "#storage/repositories";
-import { listTemplateSets } from "#storage/template-sets";
+import type { TemplateWithSizes } from "#storage/template-sets";
 import { factory, type WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
 import { Button } from "../../parts/button.tsx";
+import { CommandLine } from "../../parts/command-line.tsx";
 import { Content } from "../../parts/column.tsx";
 import { Field, Select } from "../../parts/field.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Notice } from "../../parts/notice.tsx";
-import { Picture, vesselOf } from "../../parts/picture.tsx";
 import { Empty } from "../../parts/panel.tsx";
+import { number } from "../../parts/words.ts";
 import { withSession } from "../../session.ts";
+import { SupportOf } from "./support.tsx";
 
 /** Choose a template, name it, create. */
 export const newAppliancePage = factory.createApp().get("/appliances/new", withSession, (c) => showNew(c));
 
-interface Offered {
-  sets: readonly OfferedSet[];
+interface Offer {
+  bases: readonly OfferedBase[];
   chosen: number | undefined;
+  isFirst: boolean;
+  baseUrl: string;
 }
 
 export async function showNew(c: Context<WebEnv>): Promise<Response> {
-  const listed = (await listTemplateSets(c.var.db)).filter(({ templates }) => templates.length > 0);
-  const sets = await offered(c.var.db, listed);
+  const { db, account, baseUrl } = c.var;
+  const [bases, hasOwn] = await Promise.all([listOffer(db), hasAppliances(db, account.id)]);
   const sent = Number(c.var.given?.values["clone_from"]?.[0]);
-  const chosen = sent || sets[0]?.templates[0]?.applianceId;
-  const isPending = sets.some(({ templates }) => templates.some(({ importing }) => importing.length > 0));
-  const refreshSeconds = isPending ? 15 : undefined;
-  return await page(c, <New offered={{ sets, chosen }} />, {
+  const chosen = sent || preselected(bases)?.applianceId;
+  const refreshSeconds = bases.some(({ missing }) => missing.length > 0) ? 15 : undefined;
+  return await page(c, <New offer={{ bases, chosen, isFirst: !hasOwn, baseUrl }} />, {
     title: "New appliance",
     section: "appliances",
     refreshSeconds,
   });
 }
 
-/** Why the templates of a catalogue cannot be built yet. */
+/** Why the templates of a base system cannot be built yet. */
 function pendingIn(missing: readonly Repository[]): string | undefined {
   const failed = missing.find(({ problem }) => problem !== null);
   if (failed) return `${failed.name} could not be imported: ${failed.problem}`;
@@ -44,30 +48,34 @@ function pendingIn(missing: readonly Repository[]): string | undefined {
   return importing && `Still being imported: ${importing}`;
 }
 
-const New = ({ offered }: { offered: Offered }) => (
+const New = ({ offer }: { offer: Offer }) => (
   <Content>
     <div class="stack-l">
       <div class="first">
-        <h1>Create an appliance</h1>
+        <h1>{offer.isFirst ? "What do you want to make?" : "Create an appliance"}</h1>
         <p class="lead quiet">Start from a system that works, then change it. Nothing is built until you say so.</p>
       </div>
-      {offered.sets.length === 0 ? (
+      {offer.bases.length === 0 ? (
         <Empty title="There are no templates yet">
           <p>The people who run this service have not loaded any.</p>
         </Empty>
       ) : (
-        <NewForm offered={offered} />
+        <NewForm offer={offer} />
       )}
+      <CommandLine
+        baseUrl={offer.baseUrl}
+        lines={["kiln templates", `kiln clone ${offer.chosen ?? "TEMPLATE"} NAME --arch x86_64`]}
+      />
     </div>
   </Content>
 );
 
-const NewForm = ({ offered }: { offered: Offered }) => (
+const NewForm = ({ offer }: { offer: Offer }) => (
   <Form action="/appliances" id="new" class="stack-l" once>
     <fieldset class="stack">
       <legend class="as-h2">1. Choose a template</legend>
-      {offered.sets.map((set) => (
-        <TemplatesOf set={set} offered={offered} />
+      {offer.bases.map((base) => (
+        <TemplatesOf base={base} chosen={offer.chosen} />
       ))}
     </fieldset>
     <fieldset class="stack">
@@ -93,32 +101,35 @@ const NewForm = ({ offered }: { offered: Offered }) => (
   </Form>
 );
 
-const TemplatesOf = ({ set, offered }: { set: OfferedSet; offered: Offered }) => {
-  const notes = new Set(set.templates.flatMap(({ importing }) => pendingIn(importing) ?? []));
+const TemplatesOf = ({ base, chosen }: { base: OfferedBase; chosen: number | undefined }) => {
+  const pending = pendingIn(base.missing);
+  const today = new Date().toISOString().slice(0, 10);
   return (
-    <>
-      <h2 class="as-h3 quiet">{set.description || set.name}</h2>
-      {[...notes].map((words) => (
-        <Notice tone="warn">{words}. You can begin now; it can be built when that is done.</Notice>
-      ))}
+    <div class="stack-s">
+      <h2 class="as-h3">{base.facts.title}</h2>
+      <SupportOf facts={base.facts} today={today} />
+      {pending !== undefined && (
+        <Notice tone="warn">{pending}. You can begin now; it can be built when that is done.</Notice>
+      )}
       <div class="tiles wide-tiles">
-        {set.templates.map((template) => (
-          <Tile template={template} isChosen={template.applianceId === offered.chosen} />
+        {base.templates.map((template) => (
+          <Tile template={template} isChosen={template.applianceId === chosen} />
         ))}
       </div>
-    </>
+    </div>
   );
 };
 
-const Tile = ({ template, isChosen }: { template: OfferedSet["templates"][number]; isChosen: boolean }) => (
+const Tile = ({ template, isChosen }: { template: TemplateWithSizes; isChosen: boolean }) => (
   <label class="tile template">
     <input type="radio" name="clone_from" value={String(template.applianceId)} checked={isChosen} required />
-    <span class="row nowrap-row">
-      <Picture src={vesselOf(template.applianceId)} look="small" />
-      <span>
-        <b>{template.name}</b>
-        <br />
-        <span class="sub">{template.description}</span>
+    <span>
+      <b>{template.name}</b>
+      <br />
+      <span class="sub">{template.description}</span>
+      <br />
+      <span class="sub num">
+        Download about {number(template.downloadMb)} MB, disk {number(template.diskMb)} MB
       </span>
     </span>
   </label>

@@ -1,0 +1,80 @@
+/** What someone can begin with: which base system comes first, and what the page says of each. */
+import { env } from "cloudflare:workers";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Catalogue } from "#model/catalogue";
+import { saveCatalogue } from "#storage/catalogues";
+import { openDatabase } from "#storage/db";
+import { browser } from "../../support/browser.ts";
+import { signedIn, type Client } from "../../support/client.ts";
+import { createAppliance } from "../../support/factories.ts";
+import { pageOf, textOf } from "../../support/html.ts";
+import { supportWords } from "../../../src/web/pages/appliances/support.tsx";
+import debian12 from "../../../templates/debian-12.json";
+import debian13 from "../../../templates/debian-13.json";
+import tumbleweed from "../../../templates/tumbleweed.json";
+
+let tux: Client;
+let firefox: ReturnType<typeof browser>;
+beforeAll(async () => {
+  await signedIn();
+  for (const file of [tumbleweed, debian12, debian13])
+    await saveCatalogue(openDatabase(env.DB), Catalogue.parse(file), []);
+});
+beforeEach(async () => {
+  tux = await signedIn();
+  firefox = browser();
+});
+
+describe("the page of templates", () => {
+  it("is what someone without appliances sees first", async () => {
+    const first = await firefox.signIn(tux);
+    expect(first.headers.get("location")).toBe("https://kiln.test/appliances/new");
+    expect(textOf(await pageOf(firefox.get("/appliances/new")), "h1")).toBe("What do you want to make?");
+    await createAppliance(tux);
+    expect(textOf(await pageOf(firefox.get("/appliances/new")), "h1")).toBe("Create an appliance");
+    expect((await browser().signIn(tux)).headers.get("location")).toBe("https://kiln.test/");
+  });
+
+  it("begins with the system that is supported longest, and ends with the toy", async () => {
+    await firefox.signIn(tux);
+    const page = await pageOf(firefox.get("/appliances/new"));
+    const titles = [...page.querySelectorAll("#new h2")].map(({ textContent }) => textContent);
+    expect(titles).toEqual(["Debian 13", "Debian 12", "openSUSE Tumbleweed", "Tiny Linux 1.0"]);
+    const chosen = [...page.querySelectorAll("[name=clone_from][checked]")];
+    expect(chosen.map((each) => each.getAttribute("value"))).toEqual(["21"]);
+    const { words } = supportWords(debian13.baseSystem.support, new Date().toISOString().slice(0, 10));
+    expect(textOf(page, "#new")).toContain(`Debian 13${words} (source)`);
+    expect(textOf(page, "#new")).toContain("Download about 280 MB, disk 1,500 MB");
+    expect(textOf(page, "#new")).toContain("A toy to try Kiln with");
+  });
+
+  it("changes nothing for clients of the API, which take the first set", async () => {
+    const names = [...(await (await tux.get("/template_sets")).text()).matchAll(/<template_set>\s*<name>([^<]+)/g)];
+    expect(names.map(([, name]) => name)[0]).toBe("default");
+  });
+});
+
+describe("the end of support", () => {
+  const support = { until: "2028-08-09", longTermUntil: "2030-06-30", source: "https://example.org/" };
+  it.each([
+    ["2028-08-09", "Supported until 9 August 2028, long-term support until 30 June 2030", false],
+    ["2028-08-10", "Only long-term support, until 30 June 2030", false],
+    ["2030-07-01", "No longer supported since 30 June 2030", true],
+  ])("on %s: %s", (today, words, isOver) => {
+    expect(supportWords(support, today)).toEqual({ words, isOver });
+  });
+
+  it("of a release without long-term support is its only end", () => {
+    const { longTermUntil: _, ...short } = support;
+    expect(supportWords(short, "2028-08-09").words).toBe("Supported until 9 August 2028");
+    expect(supportWords(short, "2028-08-10")).toEqual({
+      words: "No longer supported since 9 August 2028",
+      isOver: true,
+    });
+  });
+
+  it("does not exist for a rolling release", () => {
+    const words = "A rolling release: supported as long as it is updated";
+    expect(supportWords({ ...support, until: null }, "2040-01-01")).toEqual({ words, isOver: false });
+  });
+});
