@@ -151,8 +151,14 @@ export const dial = (path: string, headers: Record<string, string> = {}): Promis
 
 export async function open(path: string, headers?: Record<string, string>): Promise<Wire> {
   const answer = await dial(path, headers);
+  if (!answer.webSocket) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return wireOf(answer);
+}
+
+/** This end of the WebSocket that an answer brought. */
+export function wireOf(answer: Response): Wire {
   const socket = answer.webSocket;
-  if (!socket) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  if (!socket) throw new Error("no WebSocket");
   const came: (string | ArrayBuffer)[] = [];
   const waiting: ((frame: string | ArrayBuffer) => void)[] = [];
   socket.addEventListener("message", ({ data }) => {
