@@ -54,6 +54,28 @@ it("opens a VNC viewer, whose command line does not show the password", async ()
   expect(await call).toMatch(/vncviewer 10\.0\.0\.5::5901 password=quiet$/);
 });
 
+it("says that no browser can be opened, and prints the address", async () => {
+  const ended = await machine.kiln(["testdrive", "12"], { env: { DISPLAY: "", WAYLAND_DISPLAY: "" } });
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining("https://kiln.test/testdrives/8/secret") });
+  expect(ended.stderr).toContain("No browser can be opened here.");
+});
+
+it("fails if the VNC viewer is missing, and prints the address", async () => {
+  const ended = await machine.kiln(["testdrive", "12", "--vnc"], { env: { PATH: join(machine.folder, "bin") } });
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("vncviewer is not installed.") });
+  expect(ended.stdout).toContain("10.0.0.5::5901");
+});
+
+it("shows why a changed file should not get into copies", async () => {
+  const file = { change: "added", type: "file", permissions: "600", owner: "root", group: "root", size: 411 };
+  const path = "/etc/ssh/ssh_host_ed25519_key";
+  service.answers["GET /api/v2/user/testdrives/8/modified_files"] = {
+    modified_files: { truncated: false, unnamed: 0, files: [{ ...file, path, caution: "secret" }] },
+  };
+  const { stdout } = await machine.kiln(["modified", "8"]);
+  expect(stdout).toMatch(/CAUTION\n.*ssh_host_ed25519_key +file +411 +secret/);
+});
+
 it("says what to do where no VNC client can connect", async () => {
   service.answers["POST /api/v2/user/testdrives"] = testdrive(0);
   const ended = await machine.kiln(["testdrive", "12", "--vnc"]);

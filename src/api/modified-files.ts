@@ -87,8 +87,8 @@ export const modifiedFiles: readonly Call[] = [
     ...ofTestdrive,
     summary: "Store added or changed files as overlay files: all of them, or none",
     details:
-      "Each replaces an overlay file at the same path. Only regular files can be overlay files; the answer names what was " +
-      "omitted. At most 200 files in one request.",
+      "Each replaces an overlay file at the same path. Only regular files can be overlay files. A file with a caution " +
+      "is stored only if a path names it. The answer names what was omitted. At most 200 files in one request.",
     params: KeepParams,
     about: {
       path: "A path and everything below it. May be repeated. `/` means everything.",

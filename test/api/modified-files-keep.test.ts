@@ -49,6 +49,31 @@ describe("POST modified_files/keep", () => {
     expect(drive.orders.slice(1).map(({ wanted }) => "reading" in wanted && wanted.reading)).toEqual(["one", "one"]);
   });
 
+  it("stores a file with a caution only if its own path is given", async () => {
+    const tux = await signedIn();
+    const key = "/etc/ssh/ssh_host_ed25519_key";
+    const changed = [modifiedFile({ change: "changed" }), modifiedFile({ path: key, change: "added", size: 6 })];
+    const drive = await modifiedDrive(tux, ({ wanted, filter }) =>
+      wanted.kind === "list"
+        ? listOf(changed.filter((file) => filter.paths.some((given) => file.path.startsWith(given))))
+        : { bytes: "hello\n", size: 6 },
+    );
+    const path = `/testdrives/${drive.id}/modified_files/keep`;
+    const { kept_files: kept } = await readXml(await tux.post(path, { path: "/etc" }));
+    expect(kept.files.file).toMatchObject({ filename: "motd" });
+    expect(kept.left_out.file).toMatchObject({ path: key, reason: expect.stringContaining("secret") });
+    await expectError(await tux.post(path, { path: "/etc/ssh" }), 400, "invalid_path");
+    const { kept_files: named } = await readXml(await tux.post(path, { path: key }));
+    expect(named.files.file).toMatchObject({ filename: "ssh_host_ed25519_key", path: "/etc/ssh" });
+  });
+
+  it("stores an archive without secrets", async () => {
+    const tux = await signedIn();
+    const drive = await modifiedDrive(tux, tell);
+    await tux.post(`/testdrives/${drive.id}/modified_files/keep`, { path: "/etc", archive: "true" });
+    expect(drive.orders.at(-1)?.filter).toMatchObject({ paths: ["/etc"], withoutSecrets: true });
+  });
+
   it("replaces files that were kept before, and releases them", async () => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, tell);
@@ -94,7 +119,7 @@ describe("POST modified_files/keep", () => {
     const huge = modifiedFile({ size: 10 ** 15 });
     const drive = await modifiedDrive(tux, (order) => (order.wanted.kind === "list" ? listOf([huge]) : tell(order)));
     const answer = await tux.post(`/testdrives/${drive.id}/modified_files/keep`, {
-      path: "/",
+      path: huge.path,
       appliance_id: applianceId,
     });
     await expectError(answer, 400, "unknown_error");

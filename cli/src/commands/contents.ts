@@ -17,7 +17,7 @@ export const contents = [
       const answer = await client.call("listFiles", { appliance_id: await applianceId(client, appliance) });
       const rows = answer.files.map((one) => [
         one.id,
-        `${one.path.replace(/\/$/, "")}/${one.filename}`,
+        pathOf(one),
         `${one.owner}:${one.group}`,
         one.permissions,
         bytes(one.size),
@@ -41,10 +41,7 @@ export const contents = [
       const { client } = kiln;
       const place = { path, filename: name, owner, group, ...(mode !== undefined && { permissions: mode }) };
       const answer = await addFile(client, file, { appliance_id: await applianceId(client, appliance), ...place });
-      kiln.show(
-        answer,
-        () => `${path.replace(/\/$/, "")}/${name} is file ${answer.file.id}, ${bytes(answer.file.size)}.`,
-      );
+      kiln.show(answer, () => `${pathOf(answer.file)} is file ${answer.file.id}, ${bytes(answer.file.size)}.`);
     },
   }),
   command("file get <overlay>", {
@@ -97,6 +94,9 @@ export const contents = [
     },
   }),
 ];
+
+export const pathOf = ({ path, filename }: { path: string; filename: string }) =>
+  `${path.replace(/\/$/, "")}/${filename}`;
 
 async function addFile(client: Client, path: string, request: RequestOf<"addFile">): Promise<AnswerOf<"addFile">> {
   if (fitsOneRequest(await sizeOf(path))) return await client.call("addFile", { ...request, body: await fileOf(path) });

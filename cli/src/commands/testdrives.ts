@@ -3,6 +3,7 @@ import { command, flag, value, values } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { facts, table, visible, visibleLines } from "../output/table.ts";
 import { applianceId, buildId, numberOf } from "../resolve.ts";
+import { pathOf } from "./contents.ts";
 
 const except = values("path", "leave out this path and everything below it; may be repeated");
 
@@ -21,8 +22,6 @@ export const testdrives = [
       const answer = await client.call("startTestdrive", { build_id: id, network: network ? "on" : undefined });
       const { url, server, web_url: web } = answer.testdrive;
       const screen = server.vnc.port === 0 ? undefined : `${server.vnc.host}::${server.vnc.port}`;
-      if (vnc) openViewer(screen, server.vnc.password);
-      else if (!noOpen) openBrowser(url);
       show(answer, () =>
         facts(paint, {
           Testdrive: answer.testdrive.id,
@@ -32,6 +31,8 @@ export const testdrives = [
           "Web server": web,
         }),
       );
+      if (vnc) await openViewer(screen, server.vnc.password);
+      else if (!noOpen) await openBrowser(url);
     },
   }),
   command("testdrives", {
@@ -52,7 +53,9 @@ export const testdrives = [
   }),
   command("modified <testdrive>", {
     summary: "List the files that a testdrive has changed in its image",
-    details: "Run `sync` in the machine first: what it has not written to its disk is not seen.",
+    details:
+      "Run `sync` in the machine first: what it has not written to its disk is not seen. CAUTION says why copies of the " +
+      "appliance should not get a file: it is a secret, identity or state of one machine, a log, or large.",
     options: {
       path: values("path", "only this path and everything below it; may be repeated"),
       except,
@@ -67,16 +70,20 @@ export const testdrives = [
         difference: diff,
       });
       const { files } = answer.modified_files;
-      const rows = files.map((one) => [one.change, one.path, one.type, one.size]);
+      const rows = files.map((one) => [one.change, one.path, one.type, one.size, one.caution]);
       const differences = files.map(({ difference, change, path: changed }) =>
         difference === undefined ? `${change} ${changed}` : visibleLines(difference.trimEnd()),
       );
-      show(answer, () => (diff ? differences.join("\n") : table(paint, ["CHANGE", "PATH", "TYPE", "SIZE"], rows)));
+      show(answer, () =>
+        diff ? differences.join("\n") : table(paint, ["CHANGE", "PATH", "TYPE", "SIZE", "CAUTION"], rows),
+      );
     },
   }),
   command("keep <testdrive> <path...>", {
     summary: "Add files that a testdrive has changed to the appliance",
-    details: "It adds all of them or none. Each replaces the file that was added for the same path.",
+    details:
+      "It adds all of them or none. Each replaces the file that was added for the same path. A folder brings no file " +
+      "that `kiln modified` shows with a caution: name such a file itself to keep it.",
     options: {
       except,
       appliance: value("appliance", "the appliance that gets them; the default is the one that was built"),
@@ -91,10 +98,10 @@ export const testdrives = [
         archive,
         appliance_id: appliance === undefined ? undefined : await applianceId(client, appliance),
       });
-      const { files, left_out: omittedFiles, appliance_id: id } = answer.kept_files;
+      const { files, left_out: omittedFiles, appliance_id: stored } = answer.kept_files;
       show(answer, () =>
         [
-          ...files.map((one) => `Stored ${one.path.replace(/\/$/, "")}/${one.filename} in appliance ${id}.`),
+          ...files.map((one) => `Stored ${pathOf(one)} in appliance ${stored}.`),
           ...omittedFiles.map((one) => visible(`Omitted ${one.path}: ${one.reason}`)),
         ].join("\n"),
       );
@@ -102,15 +109,23 @@ export const testdrives = [
   }),
 ];
 
-/** Does nothing without a screen: the address is printed anyway. */
-function openBrowser(url: string): void {
+const openItYourself = "Open the address of the screen yourself.";
+
+/** A server or a terminal over SSH has no browser: then the address is enough, and the command has not failed. */
+async function openBrowser(url: string): Promise<void> {
   const hasScreen = process.env["DISPLAY"] || process.env["WAYLAND_DISPLAY"];
-  if (process.platform === "darwin") start("open", [url]);
-  else if (process.platform === "win32") start("explorer", [url]);
-  else if (hasScreen) start("xdg-open", [url]);
+  const opened =
+    process.platform === "darwin"
+      ? await starts("open", [url])
+      : process.platform === "win32"
+        ? await starts("explorer", [url])
+        : hasScreen
+          ? await starts("xdg-open", [url])
+          : false;
+  if (!opened) process.stderr.write(`kiln: No browser can be opened here. ${openItYourself}\n`);
 }
 
-function openViewer(screen: string | undefined, password: string): void {
+async function openViewer(screen: string | undefined, password: string): Promise<void> {
   if (screen === undefined)
     throw new Complaint(
       "refused",
@@ -118,11 +133,16 @@ function openViewer(screen: string | undefined, password: string): void {
       "Leave out --vnc: the page in the browser works anyway.",
     );
   // TigerVNC reads the password from the environment. Other users could see it on the command line.
-  start("vncviewer", [screen], { VNC_PASSWORD: password });
+  if (!(await starts("vncviewer", [screen], { VNC_PASSWORD: password })))
+    throw new Complaint("refused", "vncviewer is not installed. The testdrive is running.", openItYourself);
 }
 
-function start(program: string, args: string[], env: Record<string, string> = {}): void {
+/** Starts a program that outlives this command. False: there is no such program. */
+function starts(program: string, args: string[], env: Record<string, string> = {}): Promise<boolean> {
   const child = spawn(program, args, { detached: true, stdio: "ignore", env: { ...process.env, ...env } });
-  child.on("error", () => process.stderr.write(`kiln: ${program} is not installed: open the address yourself.\n`));
   child.unref();
+  return new Promise((resolve) => {
+    child.once("spawn", () => resolve(true));
+    child.once("error", () => resolve(false));
+  });
 }

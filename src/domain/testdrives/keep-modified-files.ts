@@ -1,11 +1,13 @@
 import type { ModifiedFile, ModifiedFilter } from "#contract/index";
 import { getOwnAppliance } from "#domain/appliances/appliance";
+import type { Caution } from "#domain/testdrives/caution";
 import {
   listModified,
   mayRead,
   openModified,
   openModifiedArchive,
   unreadable,
+  type ListedFile,
   type ModifiedContent,
   type OwnTestdrive,
 } from "#domain/testdrives/modified-files";
@@ -82,10 +84,14 @@ interface Wanted {
 
 async function choose({ env, db, accountId }: Place, testdrive: OwnTestdrive, filter: ModifiedFilter) {
   const { files, truncated, reading } = await listModified(env, testdrive, { filter, withDifferences: false });
-  const keepable = files.filter(
-    ({ change, type, path }) => change !== "deleted" && type === "f" && mayRead(testdrive, path),
-  );
-  if (keepable.length === 0) throw new Refusal("invalid_path", { message: "No file of these paths has changed." });
+  const reasons = new Map(files.map((file) => [file, whyLeftOut(testdrive, filter, file)]));
+  const keepable = files.filter((file) => reasons.get(file) === undefined);
+  const leftOut = [...reasons].flatMap(([{ path }, reason]) => (reason === undefined ? [] : [{ path, reason }]));
+  if (keepable.length === 0) {
+    const [first] = leftOut;
+    const message = first ? `${first.path}: ${first.reason}` : "No file of these paths has changed.";
+    throw new Refusal("invalid_path", { message });
+  }
   if (truncated || keepable.length > maxFiles) {
     throw new Refusal("invalid_value", {
       message: `At most ${maxFiles} files are kept at once: name fewer paths, or keep them as an archive.`,
@@ -93,9 +99,6 @@ async function choose({ env, db, accountId }: Place, testdrive: OwnTestdrive, fi
   }
   const bytes = keepable.reduce((sum, { size }) => sum + size, 0);
   if (bytes > (await leftBytes({ env, db }, accountId))) throw quotaExceeded();
-  const leftOut = files
-    .filter((file) => !keepable.includes(file))
-    .map(({ path, ...file }) => ({ path, reason: mayRead(testdrive, path) ? reasonOf(file) : notReadable }));
   const kept = keepable.map((file): Wanted => ({
     metadata: metadataOf(file),
     open: () => openModified(env, testdrive, { path: file.path, reading }),
@@ -103,11 +106,23 @@ async function choose({ env, db, accountId }: Place, testdrive: OwnTestdrive, fi
   return { kept, leftOut };
 }
 
-const notReadable = "It has secrets of the appliance's owner.";
+/** Undefined: it can be kept. A folder brings no file with a caution; a file that is named itself is wanted. */
+function whyLeftOut(testdrive: OwnTestdrive, { paths }: ModifiedFilter, file: ListedFile): string | undefined {
+  if (!mayRead(testdrive, file.path)) return "It has secrets of the appliance's owner.";
+  if (file.change === "deleted") return "It was deleted, and overlay files only add.";
+  if (file.type === "d") return "Directories are made for the files in them.";
+  if (file.type !== "f") return "Only regular files are overlay files.";
+  return paths.includes(file.path) ? undefined : cautions[file.caution ?? "none"];
+}
 
-const reasonOf = ({ change, type }: Pick<ModifiedFile, "change" | "type">): string => {
-  if (change === "deleted") return "It was deleted, and overlay files only add.";
-  return type === "d" ? "Directories are made for the files in them." : "Only regular files are overlay files.";
+const unlessNamed = "To keep it, name this file itself.";
+const cautions: Record<Caution | "none", string | undefined> = {
+  none: undefined,
+  secret: `It is a secret, which all copies of the appliance would share. ${unlessNamed}`,
+  identity: `It tells machines apart, and all copies of the appliance would share it. ${unlessNamed}`,
+  state: `A machine keeps it for itself. ${unlessNamed}`,
+  log: `It is a log, a cache or a temporary file. ${unlessNamed}`,
+  large: `It is large. ${unlessNamed}`,
 };
 
 /** Names that the session has created are unknown to the next build: uses their numbers. */
@@ -126,12 +141,13 @@ function metadataOf({ path, mode, uid, gid, owner, group, isNewName }: ModifiedF
   );
 }
 
+/** Without secrets: all copies of the appliance would share them, and nobody has named them. */
 const archiveOf = ({ env }: Place, testdrive: OwnTestdrive, filter: ModifiedFilter): Wanted => ({
   metadata: parseMetadata(
     { filename: `modified-files-${testdrive.id}.tar.gz`, path: "/", permissions: "600", owner: "0", group: "0" },
     undefined,
   ),
-  open: () => openModifiedArchive(env, testdrive, filter),
+  open: () => openModifiedArchive(env, testdrive, { ...filter, withoutSecrets: true }),
 });
 
 interface Staged {
