@@ -44,6 +44,13 @@ describe("kiln config", () => {
     expect(JSON.parse(stdout)).toEqual({ configuration });
   });
 
+  it("prints nothing for a setting without a value, and refuses other names", async () => {
+    const empty = await machine.kiln(["config", "get", "1000", "network.hostname"]);
+    expect(empty).toMatchObject({ code: 0, stdout: "\n" });
+    const unknown = await machine.kiln(["config", "get", "1000", "network.hostnam"]);
+    expect(unknown).toMatchObject({ code: 9, stderr: expect.stringContaining("There is no setting network.hostnam.") });
+  });
+
   it("says what the settings are after a change, without passwords", async () => {
     const network = { type: "dhcp", hostname: "kiosk" };
     const users = [{ name: "root" }]; // as the service shows them in a definition

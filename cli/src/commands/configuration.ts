@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import { applianceSchema, type Schema } from "../appliance-file/check.ts";
 import type { RequestOf } from "../client/client.ts";
 import { command, flag } from "../command.ts";
 import { Complaint } from "../complaint.ts";
@@ -111,8 +112,20 @@ function partOf(whole: Value, setting: string): Value {
   let part: Value | undefined = whole;
   for (const name of setting.split(".")) part = isSection(part) ? part[name] : undefined;
   if (part !== undefined) return part;
-  throw new Complaint("refused", `${setting} is not set.`, "`kiln config get APPLIANCE` shows every setting that is.");
+  if (isSetting(setting)) return "";
+  throw new Complaint(
+    "notFound",
+    `There is no setting ${setting}.`,
+    "`kiln config get APPLIANCE` shows the settings with a value.",
+  );
 }
+
+/** Whether appliances can have a setting of that name. The service omits some of those that have no value. */
+const isSetting = (name: string): boolean =>
+  ["configuration", ...name.split(".")].reduce<Schema | undefined>(
+    (schema, step) => schema?.properties?.[step],
+    applianceSchema,
+  ) !== undefined;
 
 const isSection = (value: Value | undefined): value is Section => typeof value === "object" && !Array.isArray(value);
 
