@@ -88,7 +88,8 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   const capabilities = await examine();
   if (config.isolation === "none") log("builds run bare on this host, as root: isolation is none");
   const { enclosed, openness } = await getWalls();
-  if (!enclosed) log("testdrives run without walls: npm run doctor says what to do", { reason: openness });
+  const doctor = process.env["KILN_AGENT_DOCTOR"] ?? "npm run doctor"; // as the package of a release calls it
+  if (!enclosed) log(`testdrives run without a sandbox: run ${doctor} to see how to fix it`, { reason: openness });
   const api = connectWorker(config, await incarnationIn(config.stateDir));
   // Forever: an agent may start before its Worker.
   const tries = { attempts: Infinity, baseDelayMs: 1_000, maxDelayMs: 15_000, signal };

@@ -34,6 +34,8 @@ it("installs a complete agent: commands, unit, and an agent that works", async (
   // Nothing of this checkout, and no other Node.
   const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", HOME: dir.path, KILN_AGENT_CONFIG: config };
 
+  const untouched = spawnSync(program, ["doctor"], { env: { ...env, KILN_AGENT_CONFIG: "" }, encoding: "utf8" });
+  expect(untouched).toMatchObject({ stderr: "", stdout: expect.stringContaining("testdrive") });
   execFileSync(program, ["setup", `${worker.url}/`], { env, input: `${agentToken}\n` });
   expect(JSON.parse(readFileSync(config, "utf8"))).toMatchObject({ url: worker.url, token: agentToken });
   expect(statSync(config).mode & 0o777).toBe(0o600);
