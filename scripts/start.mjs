@@ -1,6 +1,12 @@
 // npm start. Plain JavaScript without packages, for Node 20 or newer. It installs the packages and Node 24, which runs the rest.
+import { readFileSync } from "node:fs";
 import { prepareNpmPackages } from "./door/npm-packages.mjs";
 import { runWithNode24 } from "./door/node24.mjs";
 
-await prepareNpmPackages();
-runWithNode24("scripts/launch.ts", process.argv.slice(2));
+const options = process.argv.slice(2);
+if (options.includes("--help")) {
+  console.log(readFileSync(new URL("launch/usage.txt", import.meta.url), "utf8"));
+} else {
+  await prepareNpmPackages();
+  runWithNode24("scripts/launch.ts", options);
+}

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -28,22 +29,7 @@ export type LaunchOptions = {
   vars: Record<string, string>;
 };
 
-export const usage = `npm start -- [options]
-
-  --port N                  port of the service (default: 8787)
-  --host ADDRESS            address it listens on (default: 127.0.0.1)
-  --base-url URL            URL written into answers (default: the origin of the request)
-  --state DIR               directory for all data (default: .kiln)
-  --no-agent                start no builder agent
-  --trust-accounts          start the agent even if other machines can reach the service and builds run as root
-  --builder-root NAME       builder root in which the agent builds (default: this machine's tools)
-  --allow-host HOST[:PORT]  private address that web uploads and repository imports may reach; may be repeated.
-                            This machine's own addresses need a port
-  --no-debian               offer no templates of Debian
-  --debian-mirror URL       mirror of Debian that also has URL-security (default: the mirrors of this machine's apt)
-  --trusted-proxy ADDRESS   proxy in front of the service whose X-Forwarded-For is trusted; may be repeated
-  --help
-`;
+export const usage = readFileSync(new URL("usage.txt", import.meta.url), "utf8");
 
 /** Reads the command line, or refuses it with a Complaint. "help": print the usage. */
 export function parseOptions(argv: readonly string[], env: NodeJS.ProcessEnv): LaunchOptions | "help" {
