@@ -18,6 +18,7 @@ export const Agent = z.object({
   id: z.number(),
   name: z.string(),
   lastSeenAt: moment.nullable(),
+  drainedAt: moment.nullable(),
   capabilities: z
     .looseObject({
       imageTypes: z.array(z.string()),

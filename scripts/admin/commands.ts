@@ -157,10 +157,11 @@ async function addAgent(admin: AdminClient, name: string): Promise<void> {
 async function listAgents(admin: AdminClient): Promise<void> {
   const agents = await admin.agents();
   printTable([
-    ["NAME", "LAST SEEN", "BUILDS", "TESTDRIVES", "BUILDER ROOTS"],
-    ...agents.map(({ name, lastSeenAt, capabilities }) => [
+    ["NAME", "LAST SEEN", "NEW WORK", "BUILDS", "TESTDRIVES", "BUILDER ROOTS"],
+    ...agents.map(({ name, lastSeenAt, drainedAt, capabilities }) => [
       name,
       lastSeenAt?.toISOString() ?? "never",
+      drainedAt ? `none: draining since ${drainedAt.toISOString()}` : "yes",
       capabilities?.hasRoom === false ? "none: disk full" : (capabilities?.imageTypes.join(", ") ?? ""),
       capabilities?.testdrives ? "yes" : "no",
       capabilities?.roots?.map((root) => root.name).join(", ") ?? "",
