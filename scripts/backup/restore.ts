@@ -20,7 +20,9 @@ export async function restore(file: string, state: string): Promise<Manifest> {
   const draft = `${state}.${process.pid}.draft`;
   try {
     mkdirSync(draft, { mode: 0o700 });
-    await unpack(file, draft);
+    await unpack(file, draft).catch(() => {
+      throw new Complaint(`${file} cannot be unpacked: it is cut off or damaged, or the disk of ${state} is full.`);
+    });
     check(join(draft, "worker"));
     rmSync(join(draft, "manifest.json"));
     if (existsSync(state)) rmdirSync(state);
