@@ -17,6 +17,7 @@ export const appliances = [
       const rows = answer.template_sets.flatMap(({ name: set, template }) =>
         template.map(({ appliance_id: id, name, basesystem, description }) => [id, name, basesystem, set, description]),
       );
+      rows.sort(([one], [other]) => Number(one) - Number(other));
       show(answer, () => table(paint, ["ID", "NAME", "BASE", "SET", "DESCRIPTION"], rows));
     },
   }),
