@@ -140,6 +140,23 @@ account_in() {
   fi
 }
 
+# home_of USER: by name or number
+home_of() {
+  local name password uid gid info home shell
+  while IFS=: read -r name password uid gid info home shell; do
+    case $1 in "$name" | "$uid") echo "${"$"}{home%/}"; return ;; esac
+  done < /etc/passwd
+}
+
+# make_folders FOLDER OWNER GROUP: those below the owner's home belong to the owner, as if the owner had made them
+make_folders() {
+  local home
+  [ ! -d "$1" ] || return 0
+  make_folders "$(dirname "$1")" "$2" "$3" && mkdir "$1" || return 1
+  home=$(home_of "$2")
+  case $1 in "$home"/*) [ -z "$home" ] || chown "$2:$3" "$1" ;; esac
+}
+
 # keeps_files PATH: fails for folders that the kernel or each boot creates, and for the builder's own folder
 keeps_files() { case $1/ in /dev/* | /proc/* | /sys/* | /run/* | /image/*) return 1 ;; esac; }
 
@@ -151,7 +168,7 @@ place() {
   owner=$(account_in /etc/passwd "$4") || fail "The file $2 belongs to the user $4, which does not exist in the image."
   group=$(account_in /etc/group "$5") || fail "The file $2 belongs to the group $5, which does not exist in the image."
   [ ! -d "$2" ] || [ -L "$2" ] || fail "The file $2 cannot be put in the image, because the image has a folder of that name."
-  mkdir -p "$folder" || fail "The file $2 cannot be put in the image, because a part of its path is not a folder."
+  make_folders "$folder" "$owner" "$group" || fail "The file $2 cannot be put in the image, because a part of its path is not a folder."
   keeps_files "$(cd "$folder" && pwd -P)" || fail "The file $2 cannot be put in the image, because $folder is recreated at each boot."
   rm -f "$2"
   cp "$1" "$2"

@@ -35,6 +35,32 @@ describe("config.sh", () => {
     ]);
   });
 
+  it("gives new folders below the owner's home to the owner", () => {
+    const { output, status } = configured(
+      [
+        "mkdir -p /etc/home/clerk",
+        `${place("/etc/home/clerk/.ssh/deep/key", "0600", "clerk", "users")}; stat -c '%n %u:%g' /etc/home/clerk /etc/home/clerk/.ssh /etc/home/clerk/.ssh/deep`,
+        `${place("/etc/home/clerk/roots/x", "0644", "root", "root")}; stat -c '%n %u:%g' /etc/home/clerk/roots`,
+        `${place("/etc/home/other/x", "0644", "clerk", "users")}; stat -c '%n %u:%g' /etc/home/other`,
+      ],
+      "echo 'clerk:x:1234:100::/etc/home/clerk:/bin/sh' >> /etc/passwd; echo users:x:100: >> /etc/group",
+    );
+    expect([output.split("\n"), status]).toEqual([
+      [
+        "/etc/home/clerk/.ssh/deep/key 600 1234:100 8",
+        "/etc/home/clerk 0:0",
+        "/etc/home/clerk/.ssh 1234:100",
+        "/etc/home/clerk/.ssh/deep 1234:100",
+        "/etc/home/clerk/roots/x 644 0:0 8",
+        "/etc/home/clerk/roots 0:0",
+        "/etc/home/other/x 644 1234:100 8",
+        "/etc/home/other 0:0",
+        "",
+      ],
+      0,
+    ]);
+  });
+
   it("replaces a link, not the file it points to", () => {
     const { output } = configured(
       [place("/etc/link", "0644", "root", "root"), "cat /etc/target"],
