@@ -57,6 +57,11 @@ export const firewall = fields({
   open_port: repeated("openPorts", leaves.text("ssh")),
 });
 
+const exampleKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJL5HrmwZPxa8T+qEC+VGXo4ac3Ht7ij3ecOoKAerKsD clerk@desk1";
+
+/** XML clients of the original API refuse elements of a user that they do not know. They send users back without them, so they stay. */
+const neverInXml = () => false;
+
 /** Passwords are sealed in storage (domain/configuration/secrets), hashed in frozen inputs. */
 const user = fields({
   uid: int("uid", 1000).readBy(unlessEmpty(leaves.int(0).read)),
@@ -65,6 +70,12 @@ const user = fields({
   group: text("group", "users"),
   shell: text("shell", "/bin/sh"),
   homedir: text("homedir", "/home/clerk"),
+  ssh_keys: inside("sshKeys", countedOf("ssh_key", leaves.text(exampleKey)))
+    .unlessEmpty()
+    .inXmlWhen(neverInXml)
+    .initially([]),
+  /** May do everything with sudo. */
+  administrator: bool("administrator", true).unlessEmpty().inXmlWhen(neverInXml).initially(false),
 });
 
 const databaseUser = fields({

@@ -1,3 +1,4 @@
+import { accessFunctions, accessPart } from "#kiwi/access";
 import { autostartPart } from "#kiwi/autostarts";
 import { bootPart } from "#kiwi/boot";
 import { configScript } from "#kiwi/config-script";
@@ -28,6 +29,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     networkPart(facts),
     firewallPart(facts),
     loginPart(facts),
+    accessPart(facts),
     eulaPart(facts),
     databasePart(facts),
     autostartPart(facts),
@@ -42,9 +44,11 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
   return { "config.xml": kiwiDescription(facts), "config.sh": script, ...files };
 }
 
-/** Functions that only some base systems need: the config.sh of all others stays the same. */
-const moreFunctions = ({ debian, product }: Pick<ImageFacts, "debian" | "product">): string =>
-  `${debian ? debianFunctions : ""}${product === undefined ? "" : productFunctions}`;
+/** Functions that only some images need: the config.sh of all others stays the same. */
+const moreFunctions = ({ debian, product, users }: Pick<ImageFacts, "debian" | "product" | "users">): string => {
+  const hasAccess = users.some(({ sshKeys = [], administrator }) => sshKeys.length > 0 || administrator);
+  return `${debian ? debianFunctions : ""}${product === undefined ? "" : productFunctions}${hasAccess ? accessFunctions : ""}`;
+};
 
 /** The build script runs last, so it sees the configured image. */
 function buildScriptPart({ scripts: { build } }: Pick<ImageFacts, "scripts">): Part {

@@ -17,7 +17,18 @@ export interface DescriptionFacts {
   /** Default: the disk has one plain partition. */
   lvm?: LvmFacts;
   locale: { language: string; keyboardLayout: string; timezone: string };
-  users: { name: string; passwordHash: string; homedir: string; shell: string; group: string; uid: number }[];
+  users: {
+    name: string;
+    passwordHash: string;
+    homedir: string;
+    shell: string;
+    group: string;
+    uid: number;
+    /** Default: none. */
+    sshKeys?: readonly string[];
+    /** Default: no. */
+    administrator?: boolean;
+  }[];
   /** All packages of the image. */
   packages: Pick<FrozenPackage, "name" | "epoch" | "version" | "release" | "arch">[];
   /** The packages that KIWI installs from outside, before the image has a package manager; null: all. */

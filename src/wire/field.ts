@@ -36,7 +36,7 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
     return this.#with({ isOptional: true });
   }
 
-  /** Omitted if it is an empty text or an empty list. */
+  /** Omitted if it is an empty text, an empty list or false. */
   unlessEmpty(): Field<O, C> {
     return this.#with({ isOptional: true, skipsEmpty: true });
   }

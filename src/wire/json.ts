@@ -17,7 +17,7 @@ function objectOf(fields: XmlFields): JsonObject {
 /** A list is an array of its items. Its other XML attributes are next to it. */
 function membersOf(name: string, field: XmlFields[string]): [string, Json][] {
   if (field === undefined) return [];
-  if (field instanceof JsonOnly) return [[name, field.value]];
+  if (field instanceof JsonOnly) return [[name, jsonOf(field.value)]];
   if (isRepeated(field)) return [[name, field.map(jsonOf)]];
   const siblings = field instanceof XmlList ? Object.entries(listAttributeMembers(field.attributes)) : [];
   return [...siblings, [name, jsonOf(field)]];
@@ -40,7 +40,7 @@ const attributeMembers = (attributes: XmlMarked["attributes"]): JsonObject =>
   Object.fromEntries(
     Object.entries(attributes)
       .filter(([name, value]) => !(name === "type" && value === "array"))
-      .map(([name, value]) => [name, value instanceof JsonOnly ? value.value : value]),
+      .map(([name, value]) => [name, value instanceof JsonOnly ? jsonOf(value.value) : value]),
   );
 
 /** Without `count`, which a reader of JSON does not need. */

@@ -33,7 +33,7 @@ function partOf(part: Part, owner: unknown, viewer: Viewer): XmlFields[string] {
   if (part.isRepeated) return (value as readonly unknown[]).map((one) => valueOf(part.shape, one, viewer));
   const shown = valueOf(part.shape, value, viewer);
   const isJsonOnly = part.isJsonOnly || part.inXmlWhen?.(owner) === false;
-  return isJsonOnly && isScalar(shown) ? new JsonOnly(shown) : shown;
+  return isJsonOnly && (isScalar(shown) || shown instanceof XmlList) ? new JsonOnly(shown) : shown;
 }
 
 function listOf({ item, of, mark, attributes, itemsOf }: List, value: unknown, viewer: Viewer): XmlList {
@@ -64,4 +64,5 @@ function attributesOf(parts: Marked["attributes"], owner: unknown, viewer: Viewe
 const isScalar = (value: XmlFields[string]): value is string | number | boolean =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 
-const isEmpty = (value: unknown): boolean => value === "" || (Array.isArray(value) && value.length === 0);
+const isEmpty = (value: unknown): boolean =>
+  value === "" || value === false || (Array.isArray(value) && value.length === 0);

@@ -34,7 +34,7 @@ export class XmlMarked {
 
 /** A Kiln extension in a document of the original API. Only JSON shows it. */
 export class JsonOnly {
-  readonly value: string | number | boolean;
+  readonly value: string | number | boolean | XmlList;
   constructor(value: JsonOnly["value"]) {
     this.value = value;
   }

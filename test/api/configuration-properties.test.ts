@@ -1,3 +1,4 @@
+import { sshKeys } from "../support/ssh-keys.ts";
 import { describe, expect, it } from "vitest";
 import { imageTypes } from "#contract/index";
 import { configuration, configurationChange, databaseTypes, networkTypes } from "#documents/configuration";
@@ -39,6 +40,8 @@ const user = (name: string, uid: number) =>
     group: fc.constantFrom("users", "root", "staff"),
     shell: fc.constantFrom("/bin/bash", "/bin/sh"),
     homedir: fc.constantFrom("/root", `/home/${name}`),
+    sshKeys: fc.subarray([sshKeys.ed25519, sshKeys.ecdsa]),
+    administrator: name === "root" ? fc.constant(false) : fc.boolean(),
   });
 
 const databases = fc.subarray([...databaseTypes]).chain((types) =>

@@ -3,6 +3,7 @@ import type { Capabilities } from "#contract/index";
 import { whyNoVolumes } from "#domain/builds/builder-abilities";
 import { configurationIssues } from "#domain/configuration/issues";
 import { Configuration } from "#model/configuration";
+import { sshKeys } from "../support/ssh-keys.ts";
 import { capabilities } from "../support/fake-agent.ts";
 
 const image = (...names: string[]) => ({
@@ -22,6 +23,15 @@ const settings = (change: object) => configured({ settings: { ...configured({}).
 const textsOf = (configuration: Configuration, planned: Parameters<typeof configurationIssues>[1]) =>
   configurationIssues(configuration, planned).map(({ type, text }) => `${type}: ${text}`);
 
+const clerk = (access: object) => ({
+  uid: 1000,
+  name: "clerk",
+  password: "p",
+  group: "users",
+  shell: "/bin/sh",
+  homedir: "/home/clerk",
+  ...access,
+});
 const lvm = configured({ lvm: { enabled: true, volumeGroup: "kioskVG", volumes: [] } });
 const firewall = configured({ firewall: { enabled: true, openPorts: ["ssh", "http"] } });
 const database = configured({ databases: [{ type: "pgsql", users: [] }] });
@@ -35,6 +45,8 @@ describe("configurationIssues", () => {
     ["PAE", settings({ paeEnabled: true }), "kernel-pae32"],
     ["Xen", settings({ xenHostModeEnabled: true }), "xen"],
     ["PostgreSQL", database, "postgresql15-server"],
+    ["administrators", configured({ users: [clerk({ administrator: true })] }), "sudo"],
+    ["SSH keys", configured({ users: [clerk({ sshKeys: [sshKeys.ed25519] })] }), "openssh-server"],
     ["MySQL", configured({ databases: [{ type: "mysql", users: [] }] }), "mariadb"],
   ])("warns of %s if its program is missing, and not otherwise (%#)", (_what, configuration, program) => {
     expect(textsOf(configuration, image("busybox"))).toEqual([expect.stringMatching(/^warning: /)]);

@@ -14,6 +14,8 @@ const users = (count: number, tail = "") =>
     group: "users",
     shell: "/bin/bash",
     homedir: "/home/user",
+    sshKeys: [],
+    administrator: false,
   }));
 
 it("hashes the passwords of many users without stopping the loop", async () => {

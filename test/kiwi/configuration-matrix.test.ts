@@ -1,3 +1,4 @@
+import { sshKeys } from "../support/ssh-keys.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { FrozenPackage } from "#contract/index";
@@ -30,7 +31,18 @@ const full: Configuration = {
     nameservers: ["192.0.2.2"],
   },
   firewall: { enabled: true, openPorts: ["ssh"] },
-  users: [{ uid: 0, name: "root", password: "linux", group: "root", shell: "/bin/bash", homedir: "/root" }],
+  users: [
+    {
+      uid: 0,
+      name: "root",
+      password: "linux",
+      group: "root",
+      shell: "/bin/bash",
+      homedir: "/root",
+      sshKeys: [sshKeys.ed25519],
+      administrator: true,
+    },
+  ],
   eulas: ["Do not feed the kiosk."],
   databases: [{ type: "pgsql", users: [{ username: "tickets", password: "s3same", databases: ["prod"] }] }],
   autostarts: [{ command: "/bin/true", description: "Counter", enabled: true, user: "root" }],

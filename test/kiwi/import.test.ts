@@ -49,7 +49,11 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
       },
       firewall: { enabled: firewall.enabled, open_port: firewall.enabled ? firewall.openPorts : [] },
       ...(one.users.length > 0 && {
-        users: one.users.map(({ passwordHash: _hash, ...user }) => user),
+        users: one.users.map(({ passwordHash: _hash, sshKeys = [], administrator, ...user }) => ({
+          ...user,
+          ...(sshKeys.length > 0 && { ssh_keys: sshKeys }),
+          ...(administrator && { administrator }),
+        })),
       }),
       eulas: one.eulas,
       databases: one.databases.map(({ type: server, users }) => {
@@ -171,7 +175,7 @@ function expectedOfManifest(one: ImageFacts): Imported["definition"] {
       ...(locale && { locale }),
       // The original manifest has the host name only with `manual`.
       ...(network && { network: network.type === "manual" ? { hostname: "", ...network } : { type: network.type } }),
-      ...(users && { users }),
+      ...(users && { users: users.map(({ ssh_keys: _keys, administrator: _may, ...user }) => user) }),
       ...(lvm && { lvm }),
       settings: {
         ...(settings?.disk_size !== undefined && { disk_size: settings.disk_size }),

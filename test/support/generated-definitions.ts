@@ -1,3 +1,4 @@
+import { sshKeys } from "./ssh-keys.ts";
 import { createHash } from "node:crypto";
 import type { Definition } from "../../cli/src/appliance-file/write.ts";
 import * as fc from "./properties.ts";
@@ -55,6 +56,8 @@ const user = fc.record({
   group: word,
   shell: fc.constantFrom("/bin/sh", "/bin/bash"),
   homedir: path,
+  ssh_keys: fc.subarray([sshKeys.ed25519, sshKeys.ecdsa]),
+  administrator: fc.boolean(),
 });
 
 const configuration: fc.Arbitrary<Definition["configuration"]> = fc
@@ -98,7 +101,15 @@ const configuration: fc.Arbitrary<Definition["configuration"]> = fc
       : { type: "dhcp", hostname: one.isOn ? "desk" : "" },
     firewall: { enabled: one.isOn, open_port: one.ports },
     users: [
-      { uid: 0, name: "root", group: "root", shell: "/bin/sh", homedir: "/root" },
+      {
+        uid: 0,
+        name: "root",
+        group: "root",
+        shell: "/bin/sh",
+        homedir: "/root",
+        ssh_keys: [sshKeys.rsa2048],
+        administrator: false,
+      },
       ...one.users.map((user, at) => ({ uid: 1000 + at, ...user })),
     ],
     eulas: one.eulas,

@@ -704,6 +704,8 @@ interface ConfigurationUser {
   group: string;
   shell: string;
   homedir: string;
+  ssh_keys: readonly string[];
+  administrator: boolean;
 }
 
 interface Content {
@@ -1490,6 +1492,8 @@ interface User {
   group: string;
   shell: string;
   homedir: string;
+  ssh_keys?: readonly string[];
+  administrator?: boolean;
 }
 
 interface Volume {

@@ -19,7 +19,9 @@ export const kiosk: AnswerOf<"getDefinition">["definition"] = {
     locale: { keyboard_layout: "us", language: "en_US.UTF-8", timezone: { location: "Europe/Vienna" } },
     network: { type: "dhcp", hostname: "" },
     firewall: { enabled: true, open_port: ["ssh", "8080"] },
-    users: [{ uid: 0, name: "root", group: "root", shell: "/bin/sh", homedir: "/root" }],
+    users: [
+      { uid: 0, name: "root", group: "root", shell: "/bin/sh", homedir: "/root", ssh_keys: [], administrator: false },
+    ],
     eulas: [],
     databases: [],
     autostarts: [],

@@ -1,3 +1,4 @@
+import { noPassword } from "#kiwi/access";
 import { isSecretPath, type FrozenInput } from "#contract/index";
 import { isShadowHashOf } from "#domain/accounts/password-hashes";
 import type { KnownPasswords } from "#domain/configuration/known-passwords";
@@ -22,7 +23,9 @@ export function revealedNow(
   known: KnownPasswords,
 ): Revealed[] {
   return [
-    ...users.filter(({ name, password }) => known.get(name) !== password).map(({ name }) => userPassword(name)),
+    ...users
+      .filter(({ name, password }) => password !== "" && known.get(name) !== password)
+      .map(({ name }) => userPassword(name)),
     ...databases.flatMap((one) => one.users.map(({ username }) => databasePassword(one.type, username))),
     ...files.filter(({ enabled }) => enabled).flatMap((file) => overlayFile(placeOf(file))),
     ...scriptNames.flatMap((name) => (scripts[name].enabled ? script(name, scripts[name].script) : [])),
@@ -41,7 +44,9 @@ export function revealedBy(input: FrozenInput, isKnown: (user: string, hash: str
     ),
   );
   return [
-    ...users.filter(([, name = "", hash = ""]) => !isKnown(name, hash)).map(([, name = ""]) => userPassword(name)),
+    ...users
+      .filter(([, name = "", hash = ""]) => hash !== noPassword && !isKnown(name, hash))
+      .map(([, name = ""]) => userPassword(name)),
     ...databases,
     ...files.flatMap(({ path }) => overlayFile(path)),
     ...script("build", configuration?.buildScript ?? ""),

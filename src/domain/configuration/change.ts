@@ -73,8 +73,9 @@ function usersOf(changes: UserChange[], old: readonly User[]): readonly User[] {
 }
 
 function usualUser(name: string, freeUid: () => number): User {
-  if (name === "root") return { uid: 0, name, password: "", group: "root", shell: "/bin/bash", homedir: "/root" };
-  return { uid: freeUid(), name, password: "", group: "users", shell: "/bin/bash", homedir: `/home/${name}` };
+  const usual = { name, password: "", shell: "/bin/bash", sshKeys: [], administrator: false };
+  if (name === "root") return { ...usual, uid: 0, group: "root", homedir: "/root" };
+  return { ...usual, uid: freeUid(), group: "users", homedir: `/home/${name}` };
 }
 
 /** People's uids begin at 1000. */

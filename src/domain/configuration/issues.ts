@@ -20,7 +20,10 @@ export function configurationIssues(configuration: Configuration, image: Planned
   const { firewall, settings, databases } = configuration;
   const has = (pattern: RegExp) => image.packages.some(({ name }) => pattern.test(name));
   const is32Bit = image.packages.some(({ arch }) => /^i[3-6]86$/.test(arch));
+  const people = configuration.users;
   return [
+    people.some(({ administrator }) => administrator) && !has(/^sudo$/) && withoutSudo,
+    people.some(({ sshKeys }) => sshKeys.length > 0) && !has(/^(openssh(-server)?|dropbear)$/) && withoutSshd,
     ...(needsVolumes(configuration, image.imageType) ? volumeIssues(configuration, image) : []),
     needsVolumes(configuration, image.imageType) && !has(/^lvm2$/) && withoutLvm2,
     // The ones that config.sh writes rules for (kiwi/firewall.ts).
@@ -52,6 +55,18 @@ const isOwn = ({ enabled, openPorts }: Configuration["firewall"]): boolean =>
   enabled && (openPorts.length !== 1 || openPorts[0] !== "ssh");
 
 const warning = (text: string): Issue => ({ type: "warning", text });
+
+const withoutSudo: Issue = {
+  ...warning("Some users are administrators, but sudo is not selected: they would need the password of root."),
+  solution: { type: "install", package: "sudo" },
+};
+
+const withoutSshd: Issue = {
+  ...warning(
+    "Some users have SSH keys, but no SSH server is selected (openssh-server): nobody could log in with them.",
+  ),
+  solution: { type: "install", package: "openssh-server" },
+};
 
 const withoutLvm2: Issue = {
   ...warning("The disk is divided into volumes (LVM), but lvm2 is not selected: the image may not find its root."),

@@ -1,8 +1,10 @@
 import { check } from "#domain/configuration/check";
 import { isLine, isPassword, isPath, isSqlName, isUserName } from "#domain/configuration/rules";
+import { whyNoSshKey } from "#domain/configuration/ssh-key";
 import type { Configuration } from "#model/configuration";
 
 const highestUid = 60_000;
+const maxKeys = 50;
 const password = "must be one line of 1 to 128 bytes";
 
 /** The users of an image, and the commands that start as them. */
@@ -25,7 +27,18 @@ function validateUser(user: Configuration["users"][number]): void {
   check(isUserName(name), "users/user/name", wanted);
   check(uid >= 0 && uid <= highestUid, "users/user/uid", `must be 0 to ${highestUid}`);
   check((uid === 0) === (name === "root"), "users/user/uid", "0 is root's, and root's alone");
-  check(isPassword(user.password), "users/user/password", `${password}; ${name} has none such`);
+  check(!user.administrator || name !== "root", "users/user/administrator", "root may do everything already");
+  check(user.sshKeys.length <= maxKeys, "users/user/ssh_keys", `must not be more than ${maxKeys}`);
+  for (const key of user.sshKeys) {
+    const why = whyNoSshKey(key);
+    check(why === undefined, "users/user/ssh_keys", why ?? "");
+  }
+  const hasPassword = user.password !== "" || user.sshKeys.length === 0;
+  check(
+    !hasPassword || isPassword(user.password),
+    "users/user/password",
+    `${password}; ${name} has none such, and no SSH key`,
+  );
   check(isUserName(group), "users/user/group", wanted);
   check(isPath(user.shell), "users/user/shell", "must be an absolute path");
   check(isPath(user.homedir), "users/user/homedir", "must be an absolute path");

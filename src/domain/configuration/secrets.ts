@@ -21,13 +21,16 @@ export async function sealed(env: SealingKey, clear: Configuration, before?: Con
   }
   return await withPasswords(
     clear,
-    async (password, owner) => kept.get(keyOf(owner, password)) ?? (await seal(env, password)),
+    async (password, owner) => kept.get(keyOf(owner, password)) ?? (await sealOne(env, password)),
   );
 }
 
 /** The configuration of a template as its catalogue has it, or of an older row: seals what is not sealed yet. */
 export const sealedIfClear = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
-  withPasswords(stored, async (password) => (isSealed(password) ? password : await seal(env, password)));
+  withPasswords(stored, async (password) => (isSealed(password) ? password : await sealOne(env, password)));
+
+/** A user who logs in by SSH key alone has none, and no one needs to unseal that. */
+const sealOne = async (env: SealingKey, clear: string): Promise<string> => (clear === "" ? "" : await seal(env, clear));
 
 /** With every password sealed with the first of the service's keys. */
 export const sealedAgain = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
@@ -39,7 +42,8 @@ export const withoutPasswords = (stored: Configuration): Promise<Configuration> 
 
 /**
  * What the clone of another account's appliance starts with: users have their passwords of the template that the appliance
- * descends from, or its root's. If the template is gone, and for databases, the passwords are new and unknown.
+ * descends from, or its root's. If the template is gone, and for databases, the passwords are new and unknown. SSH keys are
+ * not copied: whoever made the appliance could log in to the machines of others.
  */
 export async function forStranger(
   env: SealingKey,
@@ -51,7 +55,8 @@ export async function forStranger(
     const password = kind === "user" ? (ofTemplate.get(name) ?? ofTemplate.get("root")) : undefined;
     return password ?? (await seal(env, newPassword(16)));
   });
-  return await sealedIfClear(env, known);
+  const users = known.users.map((user) => ({ ...user, sshKeys: [] }));
+  return await sealedIfClear(env, { ...known, users });
 }
 
 interface Owner {

@@ -1,6 +1,7 @@
 import { databaseVerifiers, saltingOf, shadowHash } from "#domain/accounts/password-hashes";
 import type { SealingKey } from "#domain/secrets";
 import { rest } from "#loop/pace";
+import { noPassword } from "#kiwi/access";
 import type { Configuration } from "#model/configuration";
 
 /** The hashes that were made last, by what they are of. An appliance has the same ones in each of its builds. */
@@ -24,7 +25,7 @@ export async function withoutPasswords(
   return {
     users: await eachInTurn(users, async ({ password, ...user }) => ({
       ...user,
-      passwordHash: await hashed(user.name, password, shadowHash),
+      passwordHash: password === "" ? noPassword : await hashed(user.name, password, shadowHash),
     })),
     databases: await eachInTurn(databases, async ({ type, users: ofDatabase }) => ({
       type,

@@ -1,7 +1,7 @@
 import type { Imported, ImportedDefinition, NextTo, Omission } from "#kiwi/import/imported";
 import { profilesOf } from "#kiwi/import/chosen";
 import { foreignFiles } from "#kiwi/import/foreign-files";
-import { areOwn, readOwnFiles } from "#kiwi/import/own-files";
+import { areOwn, readOwnFiles, withAccess } from "#kiwi/import/own-files";
 import { softwareOf } from "#kiwi/import/packages";
 import { preferencesOf, type Author } from "#kiwi/import/preferences";
 import { repositoriesOf } from "#kiwi/import/repositories";
@@ -24,6 +24,7 @@ export function importDescription(image: XmlNode, nextTo: NextTo): Imported {
       configuration: {
         ...configuration,
         ...more,
+        ...(own && configuration.users && { users: withAccess(configuration.users, nextTo) }),
         ...(!isEmpty(locale) && { locale }),
         ...(!isEmpty(settings) && { settings }),
       },

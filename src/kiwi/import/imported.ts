@@ -15,6 +15,16 @@ export interface ImportedDefinition {
   gpg_keys?: { name: string; key: string }[];
 }
 
+interface ImportedUser {
+  uid: number;
+  name: string;
+  group: string;
+  shell: string;
+  homedir: string;
+  ssh_keys?: readonly string[];
+  administrator?: boolean;
+}
+
 interface ImportedConfiguration {
   description?: string;
   website?: string;
@@ -29,7 +39,7 @@ interface ImportedConfiguration {
   };
   firewall?: { enabled: boolean; open_port: readonly string[] };
   /** Without passwords, because a description has only hashes. */
-  users?: { uid: number; name: string; group: string; shell: string; homedir: string }[];
+  users?: ImportedUser[];
   eulas?: readonly string[];
   databases?: { type: "pgsql" | "mysql"; users: { username: string; database_list: string }[] }[];
   autostarts?: { command: string; description: string; enabled: boolean; user: string }[];

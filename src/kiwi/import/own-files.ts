@@ -1,4 +1,5 @@
 import { textOf, type Imported, type ImportedDefinition, type NextTo } from "#kiwi/import/imported";
+import { keysFolder } from "#kiwi/access";
 import { databasesIn } from "#kiwi/import/databases";
 import { layoutOf } from "#kiwi/import/preferences";
 import { shellCommands } from "#kiwi/import/shell-words";
@@ -15,7 +16,7 @@ export const areOwn = ({ files }: NextTo): boolean =>
 export function readOwnFiles({ files }: NextTo): Imported {
   const textAt = (path: string) => textOf(files.get(path)?.content);
   const script = textAt("config.sh") ?? "";
-  const commands = shellCommands(script.slice(script.indexOf("\ntake_back_hosts\n")));
+  const commands = ownCommands(script);
   const release = Object.fromEntries(
     shellCommands(textAt("root/etc/kiln-release") ?? "").map(([one = ""]) => pairOf(one)),
   );
@@ -47,7 +48,25 @@ export function readOwnFiles({ files }: NextTo): Imported {
   };
 }
 
+/** What config.sh gives the users of a description: keys, and the right to use sudo. */
+export function withAccess(users: Users, { files }: NextTo): Users {
+  const commands = ownCommands(textOf(files.get("config.sh")?.content) ?? "");
+  const administrators = new Set(argumentsOf(commands, "make_administrators").flat());
+  return users.map((user) => {
+    const keys = textOf(files.get(keysFolder + user.name)?.content);
+    return {
+      ...user,
+      ...(keys !== undefined && { ssh_keys: keys.trimEnd().split("\n") }),
+      ...(administrators.has(user.name) && { administrator: true }),
+    };
+  });
+}
+
+type Users = NonNullable<Configuration["users"]>;
 type TextAt = (path: string) => string | undefined;
+/** Below the functions. */
+const ownCommands = (script: string): Commands => shellCommands(script.slice(script.indexOf("\ntake_back_hosts\n")));
+
 type Commands = readonly (readonly string[])[];
 
 function pairOf(word: string): [string, string] {

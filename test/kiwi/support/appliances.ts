@@ -1,3 +1,4 @@
+import { sshKeys } from "../../support/ssh-keys.ts";
 import { imageTypes } from "#contract/index";
 import type { ImageFacts } from "#kiwi/facts";
 import { keyboardLayouts } from "#kiwi/keytables";
@@ -48,6 +49,8 @@ export const facts: fc.Arbitrary<ImageFacts> = fc.record({
       shell: fc.constantFrom("/bin/sh", "/bin/bash"),
       group: name,
       uid: fc.integer({ min: 0, max: 9999 }),
+      sshKeys: fc.subarray([sshKeys.ed25519, sshKeys.rsa2048]),
+      administrator: fc.boolean(),
     }),
     (one) => one.name,
   ),

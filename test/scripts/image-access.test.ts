@@ -1,0 +1,56 @@
+/** Keys and administrators of an image, whose config.sh runs here in a separate mount namespace. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { plain } from "../kiwi/support/facts.ts";
+import { sshKeys } from "../support/ssh-keys.ts";
+import { imagesIn } from "./image-root.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "kiln-image-access-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const image = imagesIn(dir);
+
+const clerk = {
+  name: "clerk",
+  passwordHash: "*",
+  homedir: "/var/clerk",
+  shell: "/bin/sh",
+  group: "users",
+  uid: 1234,
+  sshKeys: [sshKeys.ed25519, sshKeys.ecdsa],
+  administrator: true,
+};
+const users = [...plain.users, clerk];
+const sudo = "printf '#!/bin/sh\n' > /usr/bin/sudo; chmod 755 /usr/bin/sudo; ";
+
+describe("config.sh", () => {
+  it("gives SSH keys to their user alone", () => {
+    const ask = "cd /var/clerk; stat -c '%n %a %u:%g' .ssh .ssh/*; cat .ssh/authorized_keys";
+    expect(image({ users }, ask, "mkdir /var/clerk").split("\n")).toEqual([
+      ".ssh 700 1234:100",
+      ".ssh/authorized_keys 600 1234:100",
+      ...clerk.sshKeys,
+      "",
+    ]);
+  });
+
+  it("lets administrators use sudo, and adds them to the group that others look for", () => {
+    const ask = "cd /etc/sudoers.d; stat -c '%n %a %u:%g' *; cat *; grep clerk /etc/group";
+    const said = image({ users }, ask, `${sudo} echo sudo:x:27: >> /etc/group`);
+    expect(said.split("\n")).toEqual([
+      "kiln-administrators 440 0:0",
+      "Defaults:clerk !targetpw",
+      "clerk ALL=(ALL:ALL) NOPASSWD: ALL",
+      "sudo:x:27:clerk",
+      "",
+    ]);
+    const withPassword = [{ ...clerk, passwordHash: "$6$salt$hash" }];
+    expect(image({ users: withPassword }, "cat /etc/sudoers.d/*", sudo)).toContain("clerk ALL=(ALL:ALL) ALL\n");
+  });
+
+  it("says that an image has no sudo, and does not add rules that nothing reads", () => {
+    const ask = "ls -A /etc/sudoers.d 2> /dev/null || true";
+    expect(image({ users }, ask, "rm -f /usr/bin/sudo")).toBe("");
+  });
+});
