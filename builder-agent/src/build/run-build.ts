@@ -25,6 +25,7 @@ import { ownLine } from "./log-line.ts";
 import type { PackedImage } from "./pack.ts";
 import { advance, heartbeatOf, startProgress, stepsOf, type ProgressEvent } from "./progress.ts";
 import type { KiwiResult } from "./result.ts";
+import { tellingPaths } from "./told-paths.ts";
 import { isToldToWorker, Stopped, whyEnded } from "./why-ended.ts";
 
 export interface BuildParts {
@@ -65,6 +66,8 @@ class BuildWork {
   /** Aborted when the log is no longer needed. A build that took too long still sends its log. */
   readonly #logging = new AbortController();
   readonly #lease: Lease;
+  /** Of the work directory, once there is one. */
+  #told = (text: string): string => text;
   #stopReason: StopReason | undefined;
   #progress;
   /** The Worker knows how this attempt ended, or no longer needs to know. */
@@ -232,7 +235,8 @@ class BuildWork {
       await released.catch((lost: unknown) => log("could not release the build", { reason: sentenceOf(lost) }));
     }
     const isNews = !isLate && (stop === undefined || isToldToWorker(stop));
-    const failure = await whyEnded(why, { ...this.#claim, ...this.#parts.config });
+    const { kind, reason } = await whyEnded(why, { ...this.#claim, ...this.#parts.config });
+    const failure = { kind, reason: this.#told(reason) };
     if (isNews) lines?.write(ownLine(failure.reason, new Date()));
     await lines?.close();
     if (!isNews) return;
@@ -241,13 +245,15 @@ class BuildWork {
   }
 
   async #openLog(workDir: string): Promise<LogStream> {
-    const { api, log } = this.#parts;
-    return await openLogStream({
+    const { api, config, log } = this.#parts;
+    const stream = await openLogStream({
       file: join(workDir, "build.log"),
       send: (offset, bytes) => api.sendLog(this.#lease, offset, bytes, this.#logging.signal),
       onFailure: (error) =>
         this.#logging.signal.aborted || log("could not send the log", { reason: sentenceOf(error) }),
     });
+    this.#told = tellingPaths({ workDir, stateDir: config.stateDir });
+    return { write: (line) => stream.write(this.#told(line)), close: () => stream.close() };
   }
 
   #advance(event: ProgressEvent) {

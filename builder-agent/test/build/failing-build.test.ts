@@ -37,6 +37,7 @@ describe("a failing build", () => {
 
     expect(build.failure).toEqual({ kind, reason: expect.stringMatching(sentence) });
     expect(build.log.trimEnd().split("\n").at(-1)).toContain(`Kiln: ${build.failure?.reason}`);
+    expect(build.log).not.toContain(state.path);
     expect(readdirSync(join(state.path, "work"))).toEqual([]);
   });
 

@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { tellingPaths } from "../../src/build/told-paths.ts";
+
+const workDir = "/var/lib/kiln-agent/work/build-7-1";
+const told = tellingPaths({ workDir, stateDir: "/var/lib/kiln-agent" });
+
+describe("the lines of KIWI that an owner reads", () => {
+  it.each([
+    [`[mkdir -p ${workDir}/root/var/cache]`, "[mkdir -p /var/cache]"],
+    [`Path ${workDir}/root not a mountpoint`, "Path / not a mountpoint"],
+    [`[tar -cf ${workDir}/target/Kiosk.tar]`, "[tar -cf target/Kiosk.tar]"],
+    ["'/var/lib/kiln-agent/prepared/1.tar.zst'", "'prepared/1.tar.zst'"],
+    ["file:///var/lib/kiln-agent/work/build-7-1/packages", "file://packages"],
+    ["chroot /build/root /bin/true", "chroot / /bin/true"],
+  ])("name no folder of the builder: %s", (line, shown) => {
+    expect(told(line)).toBe(shown);
+  });
+
+  it.each(["/srv/build/root/x", "/build/rootfs", "/var/lib/kiln-agent2/x", "/root/.ssh"])(
+    "keep other paths: %s",
+    (line) => {
+      expect(told(line)).toBe(line);
+    },
+  );
+
+  it.each(["prepare", "create-oem", "create-iso", "prepare-broken-dep"])(
+    "of the recorded log %s have no such folder",
+    (name) => {
+      const log = readFileSync(new URL(`../fixtures/${name}.log`, import.meta.url), "utf8");
+      expect(log).toContain("/var/lib/kiln-agent");
+      expect(log.split("\n").map(told).join("\n")).not.toContain("/var/lib/kiln-agent");
+    },
+  );
+
+  it("are read in linear time, since scripts of an image can write them", () => {
+    const line = `${workDir}/root`.repeat(20_000);
+    const began = performance.now();
+    told(line);
+    expect(performance.now() - began).toBeLessThan(500);
+  });
+});
