@@ -202,6 +202,7 @@ export type Ending = {
   cause: string | undefined;
   message: string;
   percent: number;
+  steps: NonNullable<Build["steps"]>;
   completedAt: Date;
 };
 

@@ -8,8 +8,10 @@ import {
   wakeUpEveryMs,
   type BuildEvent,
   type BuildState,
+  type Refused,
   type RunningState,
 } from "#domain/builds/machine";
+import { progressOf } from "#domain/builds/progress";
 import { longQueueMs } from "#domain/builds/why-waiting";
 
 const at = 1_000_000;
@@ -42,6 +44,9 @@ const states = {
 } satisfies Record<string, BuildState>;
 
 const running: RunningState = { ...states.running, status: "running" };
+
+const unlessRefused = (state: BuildState | Refused, event: BuildEvent) =>
+  "refused" in state ? state : advance(state, event);
 
 const events = {
   claimed: { type: "claimed", at, agentId: 8, token: "new" },
@@ -121,7 +126,30 @@ describe("advance", () => {
   it("renews the lease and stores the progress with each heartbeat", () => {
     const next = advance(running, { type: "heartbeat", at: at + 9_000, token: "mine", beat: { ...beat, percent: 50 } });
 
-    expect(next).toEqual({ ...running, percent: 50, leaseEndsAt: at + 9_000 + buildLeaseMs });
+    const begun = { [beat.phase]: at + 9_000 };
+    expect(next).toEqual({ ...running, percent: 50, leaseEndsAt: at + 9_000 + buildLeaseMs, begun });
+  });
+
+  it("stores when each phase began, also of a build that fails", () => {
+    const beats = (["Preparing the build", "Installing software", "Installing software"] as const).map(
+      (phase, nth): BuildEvent => ({
+        type: "heartbeat",
+        at: at + (nth + 1) * 4000,
+        token: "new",
+        beat: { ...beat, phase },
+      }),
+    );
+    const failed: BuildEvent = { type: "failed", at: at + 15_000, token: "new", kind: "failed", reason: "no" };
+    const end = [events.claimed as BuildEvent, ...beats, failed].reduce<BuildState | Refused>(
+      unlessRefused,
+      states.queued,
+    );
+    if ("refused" in end) throw new Error("refused");
+    expect(progressOf(end, at + 99_000).steps).toEqual([
+      { phase: "Fetching appliance configuration", seconds: 4 },
+      { phase: "Preparing the build", seconds: 4 },
+      { phase: "Installing software", seconds: 7 },
+    ]);
   });
 
   it("ends with the reason when the third attempt is lost", () => {

@@ -1,4 +1,4 @@
-import { buildLeaseMs, type Heartbeat, type Incarnation } from "#contract/index";
+import { buildLeaseMs, phases, type Heartbeat, type Incarnation, type Phase } from "#contract/index";
 import { tooLong, waiting, waitingMessage, type AgentsSeen } from "#domain/builds/why-waiting";
 import { isSameClaim, type Claimant } from "#domain/claimant";
 import { hasReplaced } from "#domain/incarnation";
@@ -45,6 +45,8 @@ interface QueuedState {
 
 export type RunningState = Heartbeat & {
   status: "running";
+  /** When each phase of this attempt began; absent: it began before this was stored. */
+  begun?: Partial<Record<Phase, number>>;
   attempt: number;
   losses: number;
   agentId: number;
@@ -82,6 +84,8 @@ interface Broken extends Over {
   cause?: Cause;
   /** How far the last attempt got. Absent: it ended before this was stored. */
   percent?: number;
+  /** When each phase of the last attempt began. Absent: there was none, or it ended before this was stored. */
+  begun?: RunningState["begun"] | undefined;
 }
 
 /** `at` is the clock: the machine has none of its own. */
@@ -200,8 +204,8 @@ function ifRunning(
 }
 
 function heard(running: RunningState, { at, beat }: Event<"heartbeat">): RunningState {
-  const { isUnheard: _, claimedInVain: __, ...begun } = running;
-  return { ...begun, ...beat, leaseEndsAt: at + buildLeaseMs };
+  const { isUnheard: _, claimedInVain: __, begun, ...attempt } = running;
+  return { ...attempt, ...beat, begun: { [beat.phase]: at, ...begun }, leaseEndsAt: at + buildLeaseMs };
 }
 
 function claimed(state: BuildState, event: Event<"claimed">): BuildState | Refused {
@@ -223,9 +227,10 @@ function claimed(state: BuildState, event: Event<"claimed">): BuildState | Refus
     ...(expectedSeconds !== undefined && { expectedSeconds }),
     ...(incarnation && { incarnation }),
     ...(nonce !== undefined && { nonce }),
-    phase: "Fetching appliance configuration",
+    phase: phases[0],
+    begun: { [phases[0]]: at },
     percent: 0,
-    message: "Fetching appliance configuration",
+    message: phases[0],
   };
 }
 
@@ -241,7 +246,7 @@ function cancelled(state: BuildState, at: number): BuildState | Refused {
   const { attempt, startedAt } = state;
   const holder =
     state.status === "running"
-      ? { token: state.token, agentId: state.agentId, percent: state.percent }
+      ? { token: state.token, agentId: state.agentId, percent: state.percent, begun: state.begun }
       : { token: null, agentId: null };
   return { status: "cancelled", attempt, startedAt, endedAt: at, ...holder };
 }
@@ -289,7 +294,7 @@ function resting(running: RunningState, at: number): QueuedState {
 }
 
 const ended = (
-  { attempt, startedAt, token, percent }: RunningState,
+  { attempt, startedAt, token, percent, begun }: RunningState,
   endedAt: number,
   outcome: { status: "failed" | "error"; cause: Cause; reason: string },
-): BuildState => ({ ...outcome, attempt, startedAt, endedAt, token, percent });
+): BuildState => ({ ...outcome, attempt, startedAt, endedAt, token, percent, begun });

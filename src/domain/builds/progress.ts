@@ -1,3 +1,4 @@
+import { phases, type Phase } from "#contract/index";
 import { isOver, timeLimitMs, type BuildState } from "#domain/builds/machine";
 
 /** What a user sees of a build that is not over yet, and the same of one that is. */
@@ -12,6 +13,13 @@ export interface Progress {
   secondsLeft?: number;
   /** Of a build that waits: 1 is the next one. It is counted when it is asked for (domain/builds/queue.ts). */
   queuePosition?: number;
+  /** The phases of this attempt, in order; the last one may still run. Absent of a build that waits, or is finished. */
+  steps?: BuildStep[];
+}
+
+export interface BuildStep {
+  phase: Phase;
+  seconds: number;
 }
 
 export function progressOf(state: BuildState, now: number): Progress {
@@ -19,7 +27,17 @@ export function progressOf(state: BuildState, now: number): Progress {
   const secondsElapsed = secondsBetween(state.startedAt, until);
   const secondsLeft = secondsLeftOf(state, now);
   const left = secondsLeft !== undefined && { secondsLeft };
-  return { state: state.status, secondsElapsed, percent: percentOf(state), message: messageOf(state), ...left };
+  const steps = stepsOf(state, until);
+  const more = { ...left, ...(steps.length > 0 && { steps }) };
+  return { state: state.status, secondsElapsed, percent: percentOf(state), message: messageOf(state), ...more };
+}
+
+/** Each phase ends when the next one begins. */
+export function stepsOf(state: BuildState, until: number): BuildStep[] {
+  if (state.status === "queued" || state.status === "finished" || !state.begun) return [];
+  const { begun } = state;
+  const began = phases.flatMap((phase) => (begun[phase] === undefined ? [] : [{ phase, at: begun[phase] }]));
+  return began.map(({ phase, at }, nth) => ({ phase, seconds: secondsBetween(at, began[nth + 1]?.at ?? until) }));
 }
 
 /** Below it, what the attempt took so far says too little of what it will take. */

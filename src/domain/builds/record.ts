@@ -2,7 +2,7 @@ import type { BuildFinished, CompleteUpload, NeededArtifact } from "#contract/in
 import { attestBuild } from "#domain/builds/attestation";
 import type { BuildState } from "#domain/builds/machine";
 import { keepPreparedRoot } from "#domain/builds/prepared-root";
-import { messageOf } from "#domain/builds/progress";
+import { messageOf, stepsOf } from "#domain/builds/progress";
 import type { Moment } from "#domain/events/events";
 import { raiseRelease } from "#domain/version";
 import type { EventName } from "#model/event-names";
@@ -37,6 +37,7 @@ export async function tellDatabase(
         cause: state.cause,
         message: messageOf(state),
         percent: state.percent ?? 0,
+        steps: stepsOf(state, state.endedAt),
         completedAt: new Date(state.endedAt),
       });
   }

@@ -78,7 +78,7 @@ export const ofBuilds = {
       ["build", { at, lostBy: "silence" }],
       ["build", { at, lostBy: undefined }],
     ],
-    saveEnded: [["another", { status: "error", cause: "fault", message: "", percent: 0, completedAt: at }]],
+    saveEnded: [["another", { status: "error", cause: "fault", message: "", percent: 0, steps: [], completedAt: at }]],
     saveFinished: [[readBuild, { ...result, nextVersion: "0.0.2" }]],
     deleteBuildRow: [[own, 2]],
   } satisfies Calls<typeof builds>,
