@@ -9,17 +9,19 @@ interface LogReader {
   /** Whether the token or session that the request came with still does. */
   stillOpens: () => Promise<boolean>;
   buildId: number;
+  /** Where events begin, in bytes. Default: with the last lines. */
+  from?: number | undefined;
 }
 
 /** The log of a build while it is written: as text, or as server-sent events for a client that follows it. */
 export async function readLog(
   { env, db }: { env: Env; db: Database },
-  { account, stillOpens, buildId }: LogReader,
+  { account, stillOpens, buildId, from }: LogReader,
   request: HonoRequest,
 ): Promise<Response> {
   const build = await getRunningBuild(db, account.id, buildId);
   if (wantsEvents(request.header("accept"))) {
-    const news = followBuild(env, db, build, offsetOf(request.header("last-event-id")));
+    const news = followBuild(env, db, build, offsetOf(request.header("last-event-id")) ?? from);
     const isAllowed = async () => (await stillOpens()) && (await stillReads(db, account.id, build));
     const shown = whileAllowed(isAllowed, news);
     return new Response(bodyOf(shown, eventOf), { headers: eventStreamHeaders });

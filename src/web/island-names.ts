@@ -12,4 +12,6 @@ export const islandNames = [
   "upload",
   "pending",
   "shortcuts",
+  "fullscreen",
+  "notify",
 ] as const;

@@ -45,7 +45,8 @@ export async function readTexts(env: Env, build: Build): Promise<BuildTexts> {
 /** The agent marks its own lines among KIWI's. */
 const isOwn = (line: string) => /^\[ [A-Z]+ *\]: [\d:]+ \| Kiln: /.test(line);
 
-const stripControls = (text: string) => text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "");
+export const stripControls = (text: string) =>
+  text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "");
 
 const pageBytes = 1024 * 1024;
 

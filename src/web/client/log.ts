@@ -1,55 +1,61 @@
 /**
- * Island: `<div data-log="/builds/…/log">` shows a log while it is written. The style
- * sheet lets it follow while its end is in view: the box is a column that runs backwards.
+ * Island: `<div data-log="/builds/…/log" data-page="…">` shows a log while it is written. The style sheet lets it follow while its
+ * end is in view: the box is a column that runs backwards. `data-page` is the page with the whole log.
  */
+import { toneOf, wordsOf } from "#domain/builds/log-lines";
 
 const maxLines = 2000;
 const maxFindings = 20;
 
 const box = document.querySelector<HTMLElement>("[data-log]");
 const list = box?.querySelector("ol");
-if (box?.dataset["log"] && list) follow(list, box.dataset["log"]);
+if (box?.dataset["log"] && list) follow(list, { address: box.dataset["log"], page: box.dataset["page"] ?? "" });
 
-function follow(list: HTMLOListElement, address: string): void {
+function follow(list: HTMLOListElement, { address, page }: { address: string; page: string }): void {
   // EventSource reconnects on its own, and sends the id of the last line.
   const source = new EventSource(address);
+  let count = 0;
   source.addEventListener("log", (event) => {
-    const lines = String(event.data).split("\n").map(lineOf);
+    const lines = String(event.data)
+      .split("\n")
+      .map((text) => lineOf(text, { number: (count += 1), page }));
     list.append(...lines);
     while (list.childElementCount > maxLines) list.firstElementChild?.remove();
-    for (const line of lines) addFinding(line);
   });
   source.addEventListener("end", () => source.close());
 }
 
-let lineNumber = 0;
-
-function lineOf(text: string): HTMLLIElement {
+function lineOf(text: string, { number, page }: { number: number; page: string }): HTMLLIElement {
   const line = document.createElement("li");
-  lineNumber += 1;
-  line.id = `L${lineNumber}`;
-  line.dataset["line"] = String(lineNumber);
+  line.id = `L${number}`;
+  const words = document.createElement("span");
+  words.textContent = `${text}\n`;
+  const link = linkTo(number, page);
+  link.dataset["line"] = String(number);
+  link.ariaLabel = `Line ${number}`;
+  link.tabIndex = -1;
+  line.append(link, words);
   const tone = toneOf(text);
-  if (tone) line.dataset["tone"] = tone;
-  line.textContent = text;
+  if (tone) {
+    line.dataset["tone"] = tone;
+    addFinding(text, { tone, link: linkTo(number, page), number });
+  }
   return line;
 }
 
-/** By KIWI's levels, and the words of package managers. */
-function toneOf(text: string): "bad" | "warn" | undefined {
-  if (/\[ ERROR +\]|^error:/i.test(text)) return "bad";
-  return /\[ WARNING +\]|^warning:/i.test(text) ? "warn" : undefined;
+function linkTo(number: number, page: string): HTMLAnchorElement {
+  const link = document.createElement("a");
+  link.href = `${page}?line=${number}#L${number}`;
+  return link;
 }
 
 /** Lists warnings and errors above the log, with links to their lines. */
-function addFinding(line: HTMLLIElement): void {
+function addFinding(text: string, { tone, link, number }: { tone: string; link: HTMLElement; number: number }): void {
   const findings = document.querySelector("#findings");
-  const { tone } = line.dataset;
-  if (!findings || !tone || findings.childElementCount >= maxFindings) return;
-  const [entry, link] = [document.createElement("li"), document.createElement("a")];
+  if (!findings || findings.childElementCount >= maxFindings) return;
+  const entry = document.createElement("li");
   entry.dataset["tone"] = tone;
-  link.href = `#${line.id}`;
-  link.textContent = `Line ${line.dataset["line"] ?? ""}`;
-  entry.append(link, ` ${line.textContent ?? ""}`);
+  link.textContent = `Line ${number}`;
+  entry.append(link, ` ${wordsOf(text)}`);
   findings.append(entry);
 }

@@ -34,7 +34,7 @@ describe("the build page", () => {
 
     expect(textOf(page, "#running")).toMatch(/Number \d+ in the queue/);
     expect(page.querySelector("#running")?.getAttribute("data-live")).toBe(`/appliance/${id}/live`);
-    expect(page.querySelector(".log")?.getAttribute("data-log")).toBe(`/builds/${buildId}/log`);
+    expect(page.querySelector(".log")?.getAttribute("data-log")).toBe(`/builds/${buildId}/log?from=0`);
     expect(page.querySelector("noscript meta[http-equiv=refresh]")).not.toBeNull();
 
     const form = { form_token: await firefox.formToken() };
@@ -69,7 +69,9 @@ describe("the build page", () => {
     const links = [...image.querySelectorAll("a")].map((one) => one.getAttribute("href") ?? "");
     expect(textOf(image, "summary")).toContain("0.0.1");
     expect(textOf(image, ".facts")).toMatch(/SHA-256[0-9a-f]{64}SHA-1[0-9a-f]{40}MD5[0-9a-f]{32}/);
-    expect(links).toContain(`/builds/${buildId}/log`);
+    expect(textOf(image, ".inside > div:last-child")).toBe("Time of each stagePrepare 30 sPackages 1 min 30 s");
+    expect(textOf(page, "#finished .columns")).toBe("VersionFormatFinishedDownloadDiskBuilt in");
+    expect(links).toContain(`/appliance/${applianceId}/builds/${buildId}/log`);
     const downloads = links.filter((link) => link.startsWith("/download/"));
     expect(downloads).toHaveLength(4);
     expect((await firefox.get(downloads[0] ?? "")).status).toBe(200);
@@ -121,10 +123,14 @@ describe("the build page", () => {
     const buildId = await startBuild(tux, id);
     const agent = await fakeAgent();
     const evil = `<img src=x onerror="alert(1)">`;
-    await (await agent.claimsBuild(buildId)).call("fail", { kind: "failed", reason: `config.sh: ${evil}` });
+    const attempt = await agent.claimsBuild(buildId);
+    await attempt.beats({ phase: "Configuring the system", percent: 40 });
+    expect(textOf(await builds(id), ".build-stages [aria-current]")).toMatch(/^Configure \d+ s$/);
+    await attempt.call("fail", { kind: "failed", reason: `config.sh: ${evil}` });
 
     const page = await builds(id);
 
+    expect(textOf(page, "#failed h2")).toMatch(/^0\.0\.1 oem failed .*, at Configure, after \d+ s$/);
     expect(textOf(page, "#failed")).toContain(`config.sh: ${evil}`);
     expect(page.querySelector("#failed img, #finished img")).toBeNull();
     expect(textOf(page, "#failed")).toContain("Build again");

@@ -20,7 +20,9 @@ import { Finished } from "./finished.tsx";
 import type { Builds } from "./image.tsx";
 import { liveOf } from "./live.ts";
 import { Ended, endOf } from "./ended.tsx";
+import { showLog } from "./log.tsx";
 import { NewBuild, newBuildForm } from "./new-build.tsx";
+import { NotifyButton } from "./notify.tsx";
 import { BuildLog, Running } from "./running.tsx";
 
 const oneBuild = `${applianceRoute}/builds/:build{\\d+}`;
@@ -80,11 +82,13 @@ export const buildPage = factory
       },
     }),
   )
+  .get(`${oneBuild}/log`, (c) => showLog(c))
   // The log as text, or as server-sent events for the page that follows it.
   .get("/builds/:build{\\d+}/log", withSession, async (c) => {
     const { db, account } = c.var;
     const buildId = pathId(c, "build", "invalid_running_build_id");
-    return await readLog({ env: c.env, db }, { account, buildId, stillOpens: () => stillSignedIn(c) }, c.req);
+    const from = c.req.query("from") === "0" ? 0 : undefined;
+    return await readLog({ env: c.env, db }, { account, buildId, from, stillOpens: () => stillSignedIn(c) }, c.req);
   });
 
 async function showBuilds(c: Context<WebEnv>): Promise<Response> {
@@ -100,6 +104,7 @@ async function showBuilds(c: Context<WebEnv>): Promise<Response> {
       <div class="stack" id="running" data-live={isRunning ? applianceAt(appliance.id, "live") : undefined}>
         <Running applianceId={appliance.id} running={look.running} />
       </div>
+      {look.running[0] && <NotifyButton />}
       {look.running[0] && <BuildLog build={look.running[0]} />}
       <div id="failed">
         <LastFailure seen={seen} />

@@ -2,19 +2,26 @@ import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Moment } from "../../../parts/moment.tsx";
 import { applianceAt } from "../with-appliance.ts";
+import { secondsBetween } from "#domain/builds/progress";
+import { duration } from "../../../parts/words.ts";
 import type { Builds } from "./image.tsx";
+import { logAt } from "./log.tsx";
+import { lastStage } from "./stages.tsx";
 
 /** Why the last build failed, if it did. */
 export const LastFailure = ({ seen: { applianceId, over } }: { seen: Builds }) => {
   const [last] = over;
   if (!last || (last.status !== "failed" && last.status !== "error")) return null;
-  const { id, version, imageType, completedAt, createdAt, message } = last;
+  const { version, imageType, completedAt, createdAt, startedAt, message, steps } = last;
+  const stage = lastStage(steps);
+  const seconds = secondsBetween(startedAt?.getTime() ?? null, completedAt?.getTime() ?? 0);
   return (
     <section class="notice" data-tone="bad" aria-labelledby="failed-title">
       <Icon name="circle-x" />
       <div>
         <h2 class="as-h3" id="failed-title">
           {version} {imageType} failed <Moment at={completedAt ?? createdAt} />
+          {stage && `, at ${stage}, after ${duration(seconds)}`}
         </h2>
         <p class="breaks">{message}</p>
         <div class="solutions">
@@ -27,7 +34,7 @@ export const LastFailure = ({ seen: { applianceId, over } }: { seen: Builds }) =
           >
             Build again
           </ActionButton>
-          <ButtonLink href={`/builds/${id}/log`} look="small plain" icon="scroll-text">
+          <ButtonLink href={logAt(last)} look="small plain" icon="scroll-text">
             Log
           </ButtonLink>
         </div>

@@ -4,7 +4,8 @@ import { Moment } from "../../../parts/moment.tsx";
 import { Empty, Panel } from "../../../parts/panel.tsx";
 import { TypeBadge } from "../../../parts/state.tsx";
 import { applianceAt } from "../with-appliance.ts";
-import { DeleteBuild, Image, nameOf, type Builds } from "./image.tsx";
+import { Columns, DeleteBuild, Image, nameOf, type Builds } from "./image.tsx";
+import { logAt } from "./log.tsx";
 
 /** The ended builds, newest first, with their actions. */
 export const Finished = ({ seen }: { seen: Builds }) => {
@@ -23,11 +24,14 @@ export const Finished = ({ seen }: { seen: Builds }) => {
           <p>Choose a format above. The image is here when it is finished.</p>
         </Empty>
       ) : (
-        <ul class="rows builds">
-          {over.map((build) =>
-            hasImage(build) ? <Image build={build} seen={seen} /> : <Gone build={build} seen={seen} />,
-          )}
-        </ul>
+        <div class="builds">
+          {images.length > 0 && <Columns />}
+          <ul class="rows">
+            {over.map((build) =>
+              hasImage(build) ? <Image build={build} seen={seen} /> : <Gone build={build} seen={seen} />,
+            )}
+          </ul>
+        </div>
       )}
     </Panel>
   );
@@ -66,17 +70,23 @@ const Compare = ({ builds, applianceId }: { builds: readonly Build[]; applianceI
 /** Without an image: it failed, was cancelled, or the image is too old. */
 const Gone = ({ build, seen }: { build: Build; seen: Builds }) => (
   <li>
-    <div class="gone row small-text">
+    <div class="gone">
+      <span />
       <span class="num quiet">{build.version}</span>
-      <TypeBadge type={build.imageType} />
-      <span class="quiet grow breaks">
-        {build.expiredAt === null ? build.message : "The image was removed because of its age."}{" "}
-        <Moment at={build.completedAt ?? build.createdAt} />
+      <span>
+        <TypeBadge type={build.imageType} />
       </span>
-      <ButtonLink href={`/builds/${build.id}/log`} look="small plain" about={`of ${nameOf(build)}`}>
-        Log
-      </ButtonLink>
-      <DeleteBuild build={build} seen={seen} />
+      <span class="quiet breaks">
+        <Moment at={build.completedAt ?? build.createdAt} />
+        {": "}
+        {build.expiredAt === null ? build.message : "The image was removed because of its age."}
+      </span>
+      <span class="row ends">
+        <ButtonLink href={logAt(build)} look="small plain" about={`of ${nameOf(build)}`}>
+          Log
+        </ButtonLink>
+        <DeleteBuild build={build} seen={seen} />
+      </span>
     </div>
   </li>
 );

@@ -9,6 +9,8 @@ import { Facts } from "../../../parts/panel.tsx";
 import { TypeBadge } from "../../../parts/state.tsx";
 import { duration, size } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
+import { logAt } from "./log.tsx";
+import { StageTimes } from "./stages.tsx";
 
 /** What the page shows below the head. */
 export interface Builds {
@@ -22,6 +24,19 @@ interface ImageProps {
   build: Build;
   seen: Builds;
 }
+
+/** The headings of the columns. Narrow screens and screen readers have a word at each number instead. */
+export const Columns = () => (
+  <div class="columns" aria-hidden="true">
+    <span />
+    <span>Version</span>
+    <span>Format</span>
+    <span>Finished</span>
+    <span class="num">Download</span>
+    <span class="num">Disk</span>
+    <span class="num">Built in</span>
+  </div>
+);
 
 export const nameOf = ({ version, imageType }: Build): string => `${version} ${imageType}`;
 
@@ -54,14 +69,17 @@ const Summary = ({ build }: { build: Build }) => {
         <Moment at={completedAt ?? createdAt} />
       </span>
       <span class="num">
-        <span class="hidden">Download </span>
+        <span class="what">Download </span>
         {size(fileSize ?? 0)}
       </span>
       <span class="num quiet">
-        <span class="hidden">Disk </span>
+        <span class="what">Disk </span>
         {size(rawSize ?? 0)}
       </span>
-      <span class="num quiet">{duration(seconds)}</span>
+      <span class="num quiet">
+        <span class="what">Built in </span>
+        {duration(seconds)}
+      </span>
     </summary>
   );
 };
@@ -90,7 +108,7 @@ const Actions = ({ build, seen }: ImageProps) => (
   <div class="line-actions">
     <Testdrive build={build} />
     <Download build={build} />
-    <ButtonLink href={`/builds/${build.id}/log`} look="small plain" icon="scroll-text" about={`of ${nameOf(build)}`}>
+    <ButtonLink href={logAt(build)} look="small plain" icon="scroll-text" about={`of ${nameOf(build)}`}>
       Log
     </ButtonLink>
     <ButtonLink href={applianceAt(seen.applianceId, "share")} look="small plain" icon="globe" about={nameOf(build)}>
@@ -122,6 +140,10 @@ const Inside = ({ build }: { build: Build }) => (
           </li>
         ))}
       </ul>
+    </div>
+    <div class="whole-row">
+      <h3 class="as-label">Time of each stage</h3>
+      <StageTimes steps={build.steps} />
     </div>
   </div>
 );

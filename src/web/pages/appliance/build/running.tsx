@@ -1,9 +1,11 @@
 import type { WatchedBuild } from "#domain/builds/build";
-import { ActionButton } from "../../../parts/button.tsx";
+import { ActionButton, CopyButton } from "../../../parts/button.tsx";
 import { Panel } from "../../../parts/panel.tsx";
 import { Progress, State, TypeBadge } from "../../../parts/state.tsx";
-import { counted, secondsLeft } from "../../../parts/words.ts";
+import { counted, duration, secondsLeft } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
+import { FullScreen, logAt } from "./log.tsx";
+import { Stages } from "./stages.tsx";
 
 interface RunningProps {
   applianceId: number;
@@ -34,16 +36,20 @@ const One = ({ build, applianceId }: { build: WatchedBuild; applianceId: number 
         <span class="grow">{build.message}</span>
         <span class="num">
           {isWaiting ? placeOf(build) : <b>{build.percent} %</b>}{" "}
-          {build.secondsLeft !== undefined && <span class="quiet">{secondsLeft(build.secondsLeft)}</span>}
+          {!isWaiting && <span class="quiet">{timesOf(build)}</span>}
         </span>
         <ActionButton action={applianceAt(applianceId, `builds/${build.id}/cancel`)} look="small" about={name}>
           Cancel
         </ActionButton>
       </div>
       {!isWaiting && <Progress percent={build.percent} label={name} />}
+      {build.steps && !isWaiting && <Stages steps={build.steps} />}
     </article>
   );
 };
+
+const timesOf = ({ secondsLeft: left, secondsElapsed: elapsed }: WatchedBuild): string =>
+  [...(left === undefined ? [] : [secondsLeft(left)]), `${duration(elapsed)} so far`].join(", ");
 
 const placeOf = ({ queuePosition }: WatchedBuild): string =>
   queuePosition === undefined ? "" : `Number ${queuePosition} in the queue`;
@@ -52,28 +58,42 @@ const placeOf = ({ queuePosition }: WatchedBuild): string =>
 const spoken = ({ imageType, message, percent }: WatchedBuild): string =>
   `${imageType}: ${message}, ${counted(Math.floor(percent / 10) * 10, "percent", "percent")}`;
 
-/** The log of a build, which follows it. Without scripts, there is only the link. */
+/**
+ * The warnings of a build, and its log, which follow it. Without scripts, there is only the link: it leads to a page with the log.
+ * From the first line on, so that the numbers are those of that page.
+ */
 export const BuildLog = ({ build }: { build: WatchedBuild }) => {
   const name = `${build.version} ${build.imageType}`;
   return (
-    <section class="panel flush" aria-labelledby="log-title" id={`log-${build.id}`}>
+    <section class="panel flush log-panel" aria-labelledby="log-title" id="log-panel">
       <div class="head">
         <h2 id="log-title">Log of {name}</h2>
-        <a class="hint" href={`/builds/${build.id}/log`}>
-          The whole log as text
+        <a class="hint" href={logAt(build)}>
+          Search the log
         </a>
       </div>
       <ul class="findings small-text" id="findings" />
-      <div
-        class="log"
-        role="log"
-        aria-live="off"
-        aria-label={`Log of ${name}`}
-        tabindex={0}
-        data-log={`/builds/${build.id}/log`}
-      >
-        <ol></ol>
-      </div>
+      <details class="log-box">
+        <summary>Lines</summary>
+        <div class="row log-tools">
+          <label class="choice">
+            <input type="checkbox" class="wraps" checked /> <span>Wrap</span>
+          </label>
+          <CopyButton of="log-lines" words="Copy" look="" />
+          <FullScreen of="log-panel" />
+        </div>
+        <div
+          class="log"
+          role="log"
+          aria-live="off"
+          aria-label={`Log of ${name}`}
+          tabindex={0}
+          data-log={`/builds/${build.id}/log?from=0`}
+          data-page={logAt(build)}
+        >
+          <ol id="log-lines"></ol>
+        </div>
+      </details>
     </section>
   );
 };

@@ -1,0 +1,48 @@
+/**
+ * Island: `<p data-notify hidden>` with a button and an explanation. If the browser may show notifications, it shows one when the
+ * title of the page says that the build has ended.
+ */
+
+const place = document.querySelector<HTMLElement>("[data-notify]");
+const title = document.querySelector("title");
+if (place && title && "Notification" in window) begin(place, title);
+
+function begin(place: HTMLElement, title: Element): void {
+  let before = document.title;
+  showState(place);
+  place.querySelector("button")?.addEventListener("click", async () => {
+    await Notification.requestPermission();
+    showState(place);
+  });
+  new MutationObserver(() => {
+    const hasEnded = isOver(document.title) && !isOver(before);
+    before = document.title;
+    if (!hasEnded) return;
+    place.hidden = true;
+    // The rest of the page follows its title.
+    if (Notification.permission === "granted") setTimeout(tell, 1000);
+  }).observe(title, { childList: true, characterData: true, subtree: true });
+}
+
+/** The pages of a build begin their title so (`build.tsx`). */
+const isOver = (words: string): boolean => /^(Finished|Failed) · /.test(words);
+
+function showState(place: HTMLElement): void {
+  const { permission } = Notification;
+  place.hidden = false;
+  const button = place.querySelector("button");
+  if (button) button.hidden = permission !== "default";
+  const words = place.querySelector(".hint");
+  if (words && permission === "granted") words.textContent = "Your browser shows a message when the build ends.";
+  if (words && permission === "denied")
+    words.textContent = "Your browser blocks messages of this site, so it shows none when the build ends.";
+}
+
+function tell(): void {
+  const body = document.querySelector("#ended p, #failed h2")?.textContent?.replaceAll(/\s+/g, " ").trim() ?? "";
+  const message = new Notification(document.title.replace(/ · Kiln$/, ""), { body, tag: location.pathname });
+  message.addEventListener("click", () => {
+    window.focus();
+    message.close();
+  });
+}
