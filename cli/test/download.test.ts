@@ -84,6 +84,7 @@ beforeEach(async () => {
     expired: false,
     checksum: { sha1 },
     download_url: `${store.url}/${name}`,
+    use: { what: "A tar archive.", ways: [{ title: "Unpack it", note: "It is large.", lines: [`tar -xzf ${name}`] }] },
   };
   service = await standIn({ ...signedInto(key), "/api/v2/user/builds/12": { build } });
   await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
@@ -108,6 +109,13 @@ it("brings an image over a connection that is cut three times, with a restart of
   expect(store.ranges[0]).toBeUndefined();
   expect(store.ranges).toHaveLength(4);
   expect(new Set(store.ranges).size).toBe(4);
+});
+
+it("says what the file is, and how to start it", async () => {
+  const { stdout } = await machine.kiln(["download", "12"]);
+  expect(stdout).toContain(`A tar archive.\n\nUnpack it:\n  It is large.\n    tar -xzf ${name}`);
+  const json = JSON.parse((await machine.kiln(["download", "12", "--json"])).stdout);
+  expect(json.use.ways[0].lines).toEqual([`tar -xzf ${name}`]);
 });
 
 it("goes on where an earlier run ended", async () => {

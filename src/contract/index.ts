@@ -5,6 +5,7 @@ export * from "./close-code.ts";
 export * from "./file-store.ts";
 export * from "./guest-web.ts";
 export * from "./image-type.ts";
+export * from "./image-use.ts";
 export * from "./job.ts";
 export * from "./modified-files.ts";
 export * from "./outside.ts";

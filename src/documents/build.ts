@@ -1,4 +1,5 @@
 import { imageTypes } from "#contract/index";
+import { use } from "#documents/image-use";
 import type { BuildTexts } from "#domain/builds/log";
 import type { Build } from "#storage/builds";
 import {
@@ -84,6 +85,7 @@ export const build = document(
     ...through("build", facts),
     log: inside("texts", log).only("v2"),
     profile: group(fields({ steps: inside(stepsOf, arrayOf("step", step)) })).only("v2"),
+    ...through("build", { use: use.inJson() }),
   }),
 );
 

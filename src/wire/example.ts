@@ -39,8 +39,8 @@ const fieldsOf = (shape: Fields, version: Version): XmlFields =>
 
 function partOf({ shape, isRepeated, isJsonOnly }: Part, version: Version): XmlFields[string] {
   if (isRepeated) return [valueOf(shape, version)];
-  if (!isJsonOnly || shape.kind !== "leaf" || shape.example instanceof Date) return valueOf(shape, version);
-  return new JsonOnly(shape.example);
+  const example = valueOf(shape, version);
+  return isJsonOnly ? new JsonOnly(example) : example;
 }
 
 function markedOf({ attributes, value }: Marked, version: Version): XmlMarked {

@@ -17,7 +17,7 @@ function objectOf(fields: XmlFields): JsonObject {
 /** A list is an array of its items. Its other XML attributes are next to it. */
 function membersOf(name: string, field: XmlFields[string]): [string, Json][] {
   if (field === undefined) return [];
-  if (field instanceof JsonOnly) return [[name, jsonOf(field.value)]];
+  if (field instanceof JsonOnly) return membersOf(name, field.value);
   if (isRepeated(field)) return [[name, field.map(jsonOf)]];
   const siblings = field instanceof XmlList ? Object.entries(listAttributeMembers(field.attributes)) : [];
   return [...siblings, [name, jsonOf(field)]];

@@ -33,7 +33,7 @@ function partOf(part: Part, owner: unknown, viewer: Viewer): XmlFields[string] {
   if (part.isRepeated) return (value as readonly unknown[]).map((one) => valueOf(part.shape, one, viewer));
   const shown = valueOf(part.shape, value, viewer);
   const isJsonOnly = part.isJsonOnly || part.inXmlWhen?.(owner) === false;
-  return isJsonOnly && (isScalar(shown) || shown instanceof XmlList) ? new JsonOnly(shown) : shown;
+  return isJsonOnly ? new JsonOnly(shown) : shown;
 }
 
 function listOf({ item, of, mark, attributes, itemsOf }: List, value: unknown, viewer: Viewer): XmlList {

@@ -34,8 +34,8 @@ export class XmlMarked {
 
 /** A Kiln extension in a document of the original API. Only JSON shows it. */
 export class JsonOnly {
-  readonly value: string | number | boolean | XmlList;
-  constructor(value: JsonOnly["value"]) {
+  readonly value: XmlValue;
+  constructor(value: XmlValue) {
     this.value = value;
   }
 }

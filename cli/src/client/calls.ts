@@ -536,6 +536,7 @@ interface Build {
         percent: number;
       }[];
     };
+    use?: Use;
   };
 }
 
@@ -1483,6 +1484,15 @@ interface UploadsUpload {
   finished_at?: string;
   file_id?: number;
   rpm_id?: number;
+}
+
+interface Use {
+  what: string;
+  ways: readonly {
+    title: string;
+    note?: string;
+    lines: readonly string[];
+  }[];
 }
 
 interface User {

@@ -3,7 +3,7 @@ import { downloadImage, linkOf, type Downloaded } from "../download/image.ts";
 import { storedLogins, type PinnedKey } from "../login/login.ts";
 import { transferBar } from "../output/progress.ts";
 import { withoutHashes } from "../output/secrets.ts";
-import { facts, moment } from "../output/table.ts";
+import { facts, moment, visible } from "../output/table.ts";
 import type { Painter } from "../output/painter.ts";
 import { applianceId, buildId, imageIds } from "../resolve.ts";
 import { Complaint } from "../complaint.ts";
@@ -40,7 +40,7 @@ export const images = [
           ),
         );
       }
-      const told = images.map(({ file, verified }) => ({ file, verified: verified ?? false }));
+      const told = images.map(({ file, verified, use }) => ({ file, verified: verified ?? false, use }));
       kiln.show(all ? { images: told } : { ...told[0] }, () =>
         images.map((one) => downloadedText(kiln.paint, one)).join("\n\n"),
       );
@@ -115,7 +115,17 @@ function shown(paint: Painter, one: Verified): string {
   });
 }
 
-const downloadedText = (paint: Painter, { file, verified }: Downloaded): string =>
-  verified
-    ? `${shown(paint, verified)}\n\n${file} is verified.`
-    : `${file} is complete. Its signature was not verified.`;
+const downloadedText = (paint: Painter, { file, verified, use }: Downloaded): string =>
+  [
+    ...(verified
+      ? [shown(paint, verified), `${file} is verified.`]
+      : [`${file} is complete. Its signature was not verified.`]),
+    ...(use ? [visible(use.what), ...use.ways.map(wayText)] : []),
+  ].join("\n\n");
+
+const wayText = ({ title, note, lines }: NonNullable<Downloaded["use"]>["ways"][number]): string =>
+  [
+    `${visible(title)}:`,
+    ...(note === undefined ? [] : [`  ${visible(note)}`]),
+    ...lines.map((line) => `    ${visible(line)}`),
+  ].join("\n");

@@ -25,6 +25,8 @@ export interface Wanted {
 export interface Downloaded {
   file: string;
   verified: Verified | undefined;
+  /** How to start it; absent: the service is older than this. */
+  use: Build["use"];
 }
 
 /** Downloads an image with its bills of materials and its provenance. The image gets its name when it is verified. */
@@ -40,7 +42,7 @@ export async function downloadImage({ id, build, folder, keys, force }: Wanted, 
     for (const suffix of [...bills, provenance]) writeFileSync(file + suffix, await textAt(url + suffix));
     refuseOther(await verifyBills(file, keys), { id, build });
   }
-  if (isThere) return { file, verified: keys && (await verifyImage(file, keys)) };
+  if (isThere) return { file, verified: keys && (await verifyImage(file, keys)), use: build.use };
   // A version that was built again has the same name, but is another image.
   const part = `${file}.${build.id}.part`;
   await downloadTo(part, url, tell);
@@ -49,7 +51,7 @@ export async function downloadImage({ id, build, folder, keys, force }: Wanted, 
       throw unverified("The downloaded file is not the image: its SHA-1 differs.", "Download it again.");
     const verified = keys && (await verifyImage(file, keys, part));
     renameSync(part, file);
-    return { file, verified };
+    return { file, verified, use: build.use };
   } catch (error) {
     rmSync(part);
     throw error;

@@ -44,10 +44,16 @@ export const ButtonLink = ({ look = "", icon, about, href, isDownload, children 
   </a>
 );
 
+interface CopyProps extends Pick<ButtonProps, "look" | "about"> {
+  of: string;
+  words: string;
+}
+
 /** Copies the text of the element with this id. It needs a script, and is hidden without one. With a role on its words, it would have no name. */
-export const CopyButton = ({ of: id, words, look = "small" }: { of: string; words: string; look?: string }) => (
+export const CopyButton = ({ of: id, words, look = "small", about }: CopyProps) => (
   <button class={`button ${look}`} type="button" data-copy={id} hidden>
     <Icon name="copy" /> <span aria-live="polite">{words}</span>
+    <About of={about} />
   </button>
 );
 

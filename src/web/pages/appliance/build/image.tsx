@@ -4,6 +4,8 @@ import type { Build } from "#storage/builds";
 import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
 import { Confirm } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
+import { imageAddress } from "../../../parts/image-address.ts";
+import { ImageUse } from "../../../parts/image-use.tsx";
 import { Moment } from "../../../parts/moment.tsx";
 import { Facts } from "../../../parts/panel.tsx";
 import { TypeBadge } from "../../../parts/state.tsx";
@@ -40,16 +42,13 @@ export const Columns = () => (
 
 export const nameOf = ({ version, imageType }: Build): string => `${version} ${imageType}`;
 
-/** Needs no credentials, and cannot be guessed. */
-const addressOf = ({ downloadToken, fileName }: Build): string =>
-  `/download/${downloadToken}/${encodeURIComponent(fileName ?? "")}`;
-
 /** A finished image: its sizes, its actions, and its contents. */
 export const Image = ({ build, seen }: ImageProps) => (
   <li>
     <details open={build === seen.over[0]}>
       <Summary build={build} />
       <Actions build={build} seen={seen} />
+      <ImageUse build={build} />
       <Inside build={build} />
     </details>
   </li>
@@ -99,7 +98,7 @@ export const Testdrive = ({ build }: { build: Build }) =>
   );
 
 export const Download = ({ build }: { build: Build }) => (
-  <ButtonLink href={addressOf(build)} look="small" icon="download" about={nameOf(build)} isDownload>
+  <ButtonLink href={imageAddress(build)} look="small" icon="download" about={nameOf(build)} isDownload>
     Download
   </ButtonLink>
 );
@@ -136,7 +135,7 @@ const Inside = ({ build }: { build: Build }) => (
         {formats.map((format) => (
           <li class="row">
             <Icon name="file" />
-            <a href={addressOf(build) + attestationFormats[format].suffix}>{documentNames[format]}</a>
+            <a href={imageAddress(build) + attestationFormats[format].suffix}>{documentNames[format]}</a>
           </li>
         ))}
       </ul>

@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { imageTypes, imageUse } from "#contract/index";
+
+const nameOf = (type: string) => `Reading_room.x86_64-0.0.2.${type}`;
+const fileOf = { iso: nameOf("iso"), oemiso: `${nameOf("oemiso")}.iso` } as Readonly<Record<string, string>>;
+const used = (imageType: (typeof imageTypes)[number]) =>
+  imageUse({ imageType, fileName: fileOf[imageType] ?? `${nameOf(imageType)}.tar.gz` });
+
+it.each(imageTypes)("names the real files of an image of the type %s in each line", (type) => {
+  const lines = used(type).ways.flatMap((way) => way.lines);
+  expect(lines.join("\n")).toContain(nameOf(type));
+  expect(lines.join("\n")).not.toMatch(/\{(?!SnapshotId|S3Bucket)/);
+  if (lines[0]?.startsWith("tar")) expect(lines[0]).toBe(`tar -xzf ${nameOf(type)}.tar.gz`);
+});
+
+it("unpacks what is an archive, and only that", () => {
+  const packed = imageTypes.filter((type) => used(type).ways.some(({ lines }) => lines[0]?.startsWith("tar ")));
+  expect(packed).toEqual(["oem", "vmx", "xen", "ec2", "net"]);
+});
+
+const linesFor = (fileName: string) => JSON.stringify(imageUse({ imageType: "ec2", fileName }));
+
+it("names the architecture in Amazon's words", () => {
+  expect(linesFor("A.x86_64-0.0.1.ec2.tar.gz")).toContain("--architecture x86_64");
+  expect(linesFor("A.i686-0.0.1.ec2.tar.gz")).toContain("--architecture i386");
+});
+
+it("says that a disk is overwritten wherever it is", () => {
+  for (const { lines, note } of imageTypes.flatMap((type) => used(type).ways)) {
+    if (lines.some((line) => line.includes("of=/dev/"))) expect(note).toContain("is lost");
+  }
+});
