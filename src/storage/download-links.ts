@@ -3,6 +3,7 @@ import type { Account } from "./accounts.ts";
 import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { accounts, builds } from "./schema.ts";
+import { isPublishedImage } from "./visible-builds.ts";
 
 /** Whose link it is, and to which build. */
 export interface LinkNames {
@@ -24,7 +25,8 @@ export async function findLinked(
   const hasToken = sql`EXISTS (SELECT 1 FROM tokens WHERE tokens.id = ${tokenId} AND tokens.account_id = ${accountId}
     AND (tokens.expires_at IS NULL OR tokens.expires_at > ${now.getTime()}))`;
   const mayRead = sql`(${builds.accountId} = ${accountId} OR EXISTS (
-    SELECT 1 FROM shares WHERE shares.appliance_id = ${builds.applianceId} AND shares.account_id = ${accountId}))`;
+    SELECT 1 FROM shares WHERE shares.appliance_id = ${builds.applianceId} AND shares.account_id = ${accountId})
+    OR ${isPublishedImage})`;
   const [found] = await db
     .select({ build: builds, account: accounts })
     .from(builds)

@@ -4,6 +4,12 @@ import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { builds, publications } from "./schema.ts";
 
+/** Whether the image is one of a version in the gallery. Every account may read those. */
+export const isPublishedImage = sql`EXISTS (
+  SELECT 1 FROM publications, json_each(publications.formats) AS format
+  WHERE publications.appliance_id = ${builds.applianceId} AND publications.version = ${builds.version}
+    AND format.value ->> 'buildId' = ${builds.id})`;
+
 /** A build of this account, of an appliance that is shared with it, or of a version in the gallery. */
 export const findVisibleBuild = (db: Database, accountId: number, id: number): Promise<Build | undefined> =>
   db.query.builds.findFirst({
@@ -12,10 +18,7 @@ export const findVisibleBuild = (db: Database, accountId: number, id: number): P
       isNull(builds.retiredAt),
       sql`(${builds.accountId} = ${accountId}
         OR EXISTS (SELECT 1 FROM shares WHERE shares.appliance_id = ${builds.applianceId} AND shares.account_id = ${accountId})
-        OR EXISTS (
-          SELECT 1 FROM publications, json_each(publications.formats) AS format
-          WHERE publications.appliance_id = ${builds.applianceId} AND publications.version = ${builds.version}
-            AND format.value ->> 'buildId' = ${builds.id}))`,
+        OR ${isPublishedImage})`,
     ),
   });
 

@@ -7,7 +7,7 @@ import { builds, tokens } from "#storage/schema";
 import { operate, signedIn, visit, withKey, type Client } from "../support/client.ts";
 import { createBuild } from "../support/factories.ts";
 import { bytesOf, result, sha256 } from "../support/fake-agent.ts";
-import { publish } from "../support/gallery.ts";
+import { galleryPath, publish } from "../support/gallery.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
@@ -121,10 +121,12 @@ describe("the download link of a reader", () => {
     await expectWorking(own);
   });
 
-  it("ends when it is no longer shared, although the version is published", async () => {
+  it("works as long as the version is published, and ends with that", async () => {
     const link = await linkOf(rhea);
     await publish(tux, place.applianceId);
     await unshare();
+    await expectWorking(link);
+    await tux.delete(galleryPath(place.applianceId, "/version/0.0.1"));
     await expectEnded(link);
   });
 

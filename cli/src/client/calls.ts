@@ -238,6 +238,8 @@ export interface Calls {
   unpublishVersion: { request: { appliance_id: number; version: string }; answer: Success };
   /** The software of a published version, by repository. */
   listPublishedSoftware: { request: { appliance_id: number; version?: Text }; answer: PublishedSoftware };
+  /** The images of a published version, and how to start them. */
+  listPublishedImages: { request: { appliance_id: number; version?: Text }; answer: PublishedImages };
   /** The logo as PNG. */
   getPublishedLogo: { request: { appliance_id: number }; answer: Response };
   /** The background as PNG. */
@@ -372,6 +374,7 @@ export const routes = {
   changeReleaseNotes: { method: "PUT", path: "/gallery/appliances/{appliance_id}/version/{version}", body: "text/plain", answer: "document" },
   unpublishVersion: { method: "DELETE", path: "/gallery/appliances/{appliance_id}/version/{version}", answer: "document" },
   listPublishedSoftware: { method: "GET", path: "/gallery/appliances/{appliance_id}/software", answer: "document" },
+  listPublishedImages: { method: "GET", path: "/gallery/appliances/{appliance_id}/images", answer: "document" },
   getPublishedLogo: { method: "GET", path: "/gallery/appliances/{appliance_id}/logo", answer: "file" },
   getPublishedBackground: { method: "GET", path: "/gallery/appliances/{appliance_id}/background", answer: "file" },
   startPublishedTestdrive: { method: "POST", path: "/gallery/appliances/{appliance_id}/testdrive", answer: "document" },
@@ -1159,6 +1162,24 @@ interface Publication {
         overlay_files: boolean;
         custom_scripts: boolean;
       };
+    };
+  };
+}
+
+interface PublishedImages {
+  gallery: {
+    appliance: {
+      id: number;
+      version: string;
+      images: readonly {
+        build_id: number;
+        image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+        file_name: string;
+        bytes: number;
+        sha256: string;
+        download_url: string;
+        use: Use;
+      }[];
     };
   };
 }

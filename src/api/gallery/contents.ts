@@ -1,9 +1,11 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { galleryTestdrive } from "#documents/gallery";
+import { publishedImages as publishedImagesDocument } from "#documents/gallery-images";
 import { publishedSoftware } from "#documents/gallery-software";
 import { getPicture } from "#domain/contents/picture";
 import { getPublication } from "#domain/gallery/access";
+import { publishedImages } from "#domain/gallery/images";
 import { tryPublication } from "#domain/gallery/testdrive";
 import { answerBlob } from "#http/blob";
 import type { PictureKind } from "#storage/pictures";
@@ -33,6 +35,18 @@ export const galleryContents: readonly Call[] = [
     refuses: ["access_denied", "invalid_version", "version_not_published"],
     act: ({ db, account }, { appliance_id: applianceId, version }) =>
       getPublication(db, account.id, { applianceId, version, reason: "invalid" }),
+  }),
+  call("GET /gallery/appliances/{appliance_id}/images", {
+    name: "listPublishedImages",
+    ...ofVersion,
+    summary: "The images of a published version, and how to start them",
+    details:
+      "Each download_url is your own and needs no credentials. It ends when the version is no longer published. The bills of " +
+      "materials and the provenance are next to the image: add .spdx.json, .cdx.json or .intoto.jsonl.",
+    answer: publishedImagesDocument,
+    refuses: ["access_denied", "invalid_version", "version_not_published"],
+    act: ({ db, account, access }, { appliance_id: applianceId, version }) =>
+      publishedImages(db, { account, access }, { applianceId, version }),
   }),
   call("GET /gallery/appliances/{appliance_id}/logo", {
     name: "getPublishedLogo",

@@ -9,17 +9,25 @@ import type { Account } from "#storage/accounts";
 import { findAnyBuild } from "#storage/builds";
 import type { Publication } from "#storage/publications";
 
+interface TryRequest {
+  applianceId: number;
+  version?: string | undefined;
+  /** So that the person can open the web page of the machine, which has its own origin (decision 24). */
+  hasNetwork?: boolean;
+  requestId?: string | undefined;
+}
+
 /** Boots a published version for any account. It counts as that account's testdrive. */
 export async function tryPublication(
   { env, db }: Place<TestdriveEnv>,
   account: Account,
-  request: { applianceId: number; version?: string | undefined; requestId?: string | undefined },
+  request: TryRequest,
 ): Promise<StartedTestdrive> {
-  const { applianceId, version, requestId } = request;
+  const { applianceId, version, requestId, hasNetwork = false } = request;
   const publication = await getPublication(db, account.id, { applianceId, version, reason: "invalid" });
   const build = await findAnyBuild(db, formatToTry(publication).buildId);
   if (!build) throw new Refusal("build_not_found");
-  const started = await startTestdriveOf({ env, db }, account, { build, hasNetwork: false, requestId });
+  const started = await startTestdriveOf({ env, db }, account, { build, hasNetwork, requestId });
   await noteUse(db, account, publication, "testdrive");
   return started;
 }

@@ -47,6 +47,16 @@ const versions: readonly Row[] = [
   { call: "GET /gallery/appliances/{appliance_id}", ...reading() },
   { call: "GET /gallery/appliances/{appliance_id}/versions", ...reading("/versions") },
   {
+    call: "GET /gallery/appliances/{appliance_id}/images",
+    ...reading("/images"),
+    refused: [
+      refused(`${stranger}/images`, "access_denied", { status: 403 }),
+      refused(`${mine}/images`, "version_not_published"),
+      refused(`${published}/images?version=9.9.9`, "version_not_published"),
+      refused(`${published}/images?version=latest`, "invalid_version"),
+    ],
+  },
+  {
     call: "GET /gallery/appliances/{appliance_id}/version/{version}",
     ...reading("/version/0.0.1"),
     refused: [

@@ -13,9 +13,19 @@ let publisher: Client;
 let tux: Client;
 let firefox: ReturnType<typeof browser>;
 let applianceId: number;
+let buildId: number;
+
+/** An image in the API's list. */
+interface Listed {
+  build_id: number;
+  image_type: string;
+  file_name: string;
+  download_url: string;
+  use: { ways: { lines: string[] }[] };
+}
 beforeEach(async () => {
   [publisher, tux] = [await signedIn(), await signedIn()];
-  ({ applianceId } = await publishedAppliance(publisher, { notes: `First.\n${evil}` }));
+  ({ applianceId, buildId } = await publishedAppliance(publisher, { notes: `First.\n${evil}` }));
   firefox = browser();
   await firefox.signIn(tux);
 });
@@ -32,7 +42,9 @@ describe("a published appliance", () => {
     expect(textOf(page, "[aria-labelledby=images] tbody")).toMatch(/^oem disk or USB stick|^oemdisk/);
     expect(textOf(page, "[aria-labelledby=software]")).toContain("package");
     expect(textOf(page, "[aria-labelledby=rate]")).toContain("Sign in to rate it.");
-    expect(page.querySelector("[aria-labelledby=images] a")).toBeNull();
+    expect(textOf(page, "[aria-labelledby=images]")).toContain("Sign in to download an image");
+    expect(page.querySelector('[href^="/download/"]')).toBeNull();
+    expect(textOf(page, "#share-link")).toBe(`https://kiln.test/gallery/${applianceId}/0.0.1`);
     expect(await (await visit(`/gallery/${applianceId}`)).text()).not.toMatch(/<script>|<img src=x/);
   });
 
@@ -48,6 +60,33 @@ describe("a published appliance", () => {
     const own = await createAppliance(tux);
     expect((await firefox.get(`/gallery/${own}`)).status).toBe(404);
     expect((await firefox.get(`/gallery/${applianceId}/9.9.9`)).status).toBe(404);
+  });
+
+  it("is downloaded with its bills of materials by those who are signed in, until it is unpublished", async () => {
+    const page = await seen();
+    const links = [...page.querySelectorAll('[href^="/download/"]')].map((link) => link.getAttribute("href") ?? "");
+    expect(links).toHaveLength(4);
+    for (const link of links) expect((await visit(link)).status, link).toBe(200);
+    expect(new Set(links.map((link) => link.split("/")[2])).size).toBe(1);
+    expect(links[0]).not.toContain(
+      (await readXml(await publisher.get(`/builds/${buildId}`))).build.download_url.split("/")[4],
+    );
+    await publisher.delete(galleryPath(applianceId, "/version/0.0.1"));
+    for (const link of links) expect((await visit(link)).status, link).toBe(403);
+  });
+
+  it("says what each image is, and gives the lines that start it", async () => {
+    const use = (await pageOf(visit(`/gallery/${applianceId}`))).querySelector("[aria-labelledby=images] .use");
+    expect(use?.textContent).toContain("A tar archive with a raw disk image");
+    expect(use?.querySelector("pre")?.textContent).toMatch(/^tar -xzf \S+\.oem\.tar\.gz$/);
+  });
+
+  it("has the same images in the API, with how to start them", async () => {
+    const answer = await tux.get(galleryPath(applianceId, "/images"), { headers: { accept: "application/json" } });
+    const { images } = (await answer.json<{ gallery: { appliance: { images: Listed[] } } }>()).gallery.appliance;
+    expect(images.map(({ build_id: id, image_type: type }) => [id, type])).toEqual([[buildId, "oem"]]);
+    expect(images[0]?.use.ways[0]?.lines).toEqual([`tar -xzf ${images[0]?.file_name}`]);
+    expect((await visit(new URL(images[0]?.download_url ?? "").pathname)).status).toBe(200);
   });
 
   it("compares a version with the one before", async () => {

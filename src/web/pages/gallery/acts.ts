@@ -3,6 +3,7 @@ import { pathId } from "#api/params";
 import { refuseLongText } from "#api/body-text";
 import { comment, rate, removeComment } from "#domain/gallery/opinions";
 import { tryPublication } from "#domain/gallery/testdrive";
+import { guestOrigin } from "#domain/testdrives/guest-origin";
 import { getPicture } from "#domain/contents/picture";
 import { answerBlob } from "#http/blob";
 import { findPublication } from "#storage/publications";
@@ -39,7 +40,8 @@ export const galleryActs = factory
       again: showPublished,
       act: async (_values, { requestId }) => {
         const applianceId = pathId(c, "id", "invalid_appliance_id");
-        const request = { applianceId, version: c.req.param("version"), requestId };
+        const hasNetwork = guestOrigin(c.env, c.var.baseUrl) !== undefined;
+        const request = { applianceId, version: c.req.param("version"), hasNetwork, requestId };
         const { testdrive } = await tryPublication({ env: c.env, db: c.var.db }, c.var.account, request);
         return { to: `/testdrive/${testdrive.id}/${testdrive.pageToken}` };
       },

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { pathId } from "#api/params";
 import { publishedVersions } from "#domain/gallery/publish";
-import { listBuildsOfAppliance } from "#storage/builds";
+import { imagesOf } from "#domain/gallery/images";
 import { findOwnRating, ratingOf, listComments } from "#storage/gallery-opinions";
 import { findPublication, type Publication } from "#storage/publications";
 import { notFoundPage } from "../../error-page.tsx";
@@ -32,18 +32,18 @@ async function publishedOf(c: Context<WebEnv>, publication: Publication): Promis
   const { db } = c.var;
   const { applianceId } = publication;
   const person = await personOf(c);
-  const [versions, built, rating, comments, ownRating] = await Promise.all([
+  const [versions, images, rating, comments, ownRating] = await Promise.all([
     publishedVersions(db, 0, applianceId),
-    listBuildsOfAppliance(db, applianceId),
+    imagesOf(db, publication, person && { account: person.account, access: { by: "key" } }),
     ratingOf(db, applianceId),
     listComments(db, applianceId),
     person && findOwnRating(db, { applianceId, accountId: person.account.id }),
   ]);
-  const ids = new Set(publication.formats.map(({ buildId }) => buildId));
   return {
     publication,
     versions: versions.toReversed(),
-    images: built.filter(({ id }) => ids.has(id)),
+    images,
+    baseUrl: c.var.baseUrl,
     rating,
     comments,
     person,

@@ -1,6 +1,6 @@
 import type { Publication } from "#storage/publications";
 import { star } from "../../sprite.ts";
-import { Button } from "../../parts/button.tsx";
+import { Button, CopyButton } from "../../parts/button.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
 import { counted, loginWords } from "../../parts/words.ts";
@@ -9,7 +9,7 @@ import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
 
 /** The base of the version, its users, and links. */
-export const About = ({ publication }: { publication: Publication }) => {
+export const About = ({ published: { publication, baseUrl } }: { published: Published }) => {
   const { definition, baseSystem, arch, homepage, tags } = publication;
   return (
     <section class="panel" aria-labelledby="facts">
@@ -22,12 +22,35 @@ export const About = ({ publication }: { publication: Publication }) => {
           ["Architecture", arch],
           ["Log in as", definition.accounts.map(loginWords).join("; ")],
           ["Website", homepage !== "" && <Website address={homepage} />],
-          ["Tags", tags.join(", ")],
+          ["Tags", tags.length > 0 && <Tags of={tags} />],
+          ["Link", <ShareLink url={`${baseUrl}${galleryAt(publication.applianceId, publication.version)}`} />],
         ]}
       />
     </section>
   );
 };
+
+/** Each leads to the appliances that have it. */
+const Tags = ({ of: tags }: { of: readonly string[] }) => (
+  <>
+    {tags.map((tag, at) => (
+      <>
+        {at > 0 && ", "}
+        <a href={`/gallery?${new URLSearchParams({ search: tag })}`}>{tag}</a>
+      </>
+    ))}
+  </>
+);
+
+/** The address of this version, to pass on. */
+const ShareLink = ({ url }: { url: string }) => (
+  <span class="row">
+    <span class="breaks" id="share-link">
+      {url}
+    </span>
+    <CopyButton of="share-link" words="Copy link" look="small plain" />
+  </span>
+);
 
 /** A website of the publisher: a link only if it is a web address. */
 const Website = ({ address }: { address: string }) =>

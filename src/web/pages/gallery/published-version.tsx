@@ -1,9 +1,13 @@
+import { attestationFormats, type AttestationFormat } from "#domain/builds/attestation";
 import type { Build } from "#storage/builds";
 import { Button, ButtonLink } from "../../parts/button.tsx";
+import { imageAddress } from "../../parts/image-address.ts";
+import { ImageUse } from "../../parts/image-use.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { TypeBadge } from "../../parts/state.tsx";
 import { Table } from "../../parts/table.tsx";
 import { size } from "../../parts/words.ts";
+import { signInTo } from "../../session.ts";
 import { formatWords } from "../appliance/formats.ts";
 import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
@@ -46,30 +50,38 @@ const Versions = ({ id, version, versions }: { id: number; version: string; vers
   </form>
 );
 
-/** The images of the version. Only the publisher downloads them here; everyone can try and clone it. */
-export const Images = ({ published: { images, publication, person } }: { published: Published }) => {
-  const isMine = person?.account.id === publication.accountId;
-  return (
-    <Panel id="images" title="Images" isFlush hint="Stored as long as the version is published">
-      <Table
-        labelledBy="images"
-        columns={[
-          "Format",
-          "For",
-          { words: "Download", isNumber: true },
-          { words: "Disk", isNumber: true },
-          ...(isMine ? [{ words: "Actions", isHidden: true } as const] : []),
-        ]}
-      >
-        {images.map((build) => (
-          <Image build={build} isMine={isMine} />
-        ))}
-      </Table>
-    </Panel>
-  );
-};
+/** The images of the version, what is in them, and how to start them. Downloads need an account, as in the API. */
+export const Images = ({ published: { images, publication, person } }: { published: Published }) => (
+  <Panel id="images" title="Images" isFlush hint="Stored as long as the version is published">
+    <Table
+      labelledBy="images"
+      columns={[
+        "Format",
+        "For",
+        { words: "Download", isNumber: true },
+        { words: "Disk", isNumber: true },
+        "What is in it",
+        { words: "Actions", isHidden: true },
+      ]}
+    >
+      {images.map((build) => (
+        <Image build={build} href={person ? imageAddress(build) : undefined} />
+      ))}
+    </Table>
+    {!person && (
+      <p class="body small-text">
+        <a href={signInTo(`${galleryAt(publication.applianceId, publication.version)}#images`)}>Sign in</a> to download
+        an image, or to read what is in it.
+      </p>
+    )}
+    {images.map((build) => (
+      <ImageUse build={build} />
+    ))}
+  </Panel>
+);
 
-const Image = ({ build, isMine }: { build: Build; isMine: boolean }) => (
+/** Without `href`: for people who have no link to it. */
+const Image = ({ build, href }: { build: Build; href: string | undefined }) => (
   <tr>
     <th scope="row">
       <TypeBadge type={build.imageType} />
@@ -77,17 +89,33 @@ const Image = ({ build, isMine }: { build: Build; isMine: boolean }) => (
     <td>{formatWords[build.imageType]}</td>
     <td class="num">{build.fileSize === null ? "" : size(build.fileSize)}</td>
     <td class="num">{build.rawSize === null ? "" : size(build.rawSize)}</td>
-    {isMine && (
-      <td class="actions">
-        <ButtonLink
-          look="small"
-          icon="download"
-          href={`/download/${build.downloadToken}/${build.fileName}`}
-          about={build.imageType}
-        >
+    <td class="nowrap">
+      {billNames.map(([format, words], at) => (
+        <>
+          {at > 0 && ", "}
+          {href === undefined ? (
+            words
+          ) : (
+            <a href={href + attestationFormats[format].suffix}>
+              {words}
+              <span class="hidden"> of {build.imageType}</span>
+            </a>
+          )}
+        </>
+      ))}
+    </td>
+    <td class="actions">
+      {href !== undefined && (
+        <ButtonLink look="small" icon="download" href={href} about={build.imageType} isDownload>
           Download
         </ButtonLink>
-      </td>
-    )}
+      )}
+    </td>
   </tr>
 );
+
+const billNames = [
+  ["spdx", "SPDX"],
+  ["cyclonedx", "CycloneDX"],
+  ["provenance", "provenance"],
+] as const satisfies readonly (readonly [AttestationFormat, string])[];

@@ -50,7 +50,7 @@ export const PublishedView = ({ published }: { published: Published }) => {
             <Comments published={published} />
           </div>
           <aside class="stack" aria-label="About this appliance">
-            <About publication={publication} />
+            <About published={published} />
             <Software publication={publication} />
             <RateIt published={published} />
           </aside>

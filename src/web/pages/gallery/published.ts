@@ -8,8 +8,10 @@ export interface Published {
   publication: Publication;
   /** The last first. */
   versions: readonly string[];
-  /** The images of the version. */
+  /** The images of the version. Their links are the person's own. */
   images: readonly Build[];
+  /** Of the service, for the link that people share. */
+  baseUrl: string;
   rating: Rating;
   comments: readonly Comment[];
   person: Person | undefined;

@@ -1,0 +1,29 @@
+import { withLinks, type LinkReader } from "#domain/builds/download-link";
+import { getPublication } from "#domain/gallery/access";
+import { listBuildsOfAppliance, type Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+import type { Publication } from "#storage/publications";
+
+/** The images of a published version, with links for this reader. Without a reader: with none. */
+export async function imagesOf(
+  db: Database,
+  publication: Publication,
+  reader: LinkReader | undefined,
+): Promise<Build[]> {
+  const ids = new Set(publication.formats.map(({ buildId }) => buildId));
+  const built = await listBuildsOfAppliance(db, publication.applianceId);
+  const images = built.filter(({ id }) => ids.has(id));
+  return reader
+    ? withLinks(images, publication.accountId, reader)
+    : images.map((one) => ({ ...one, downloadToken: "" }));
+}
+
+/** A published version with its images, for any account. */
+export async function publishedImages(
+  db: Database,
+  reader: LinkReader,
+  { applianceId, version }: { applianceId: number; version?: string | undefined },
+): Promise<{ publication: Publication; images: Build[] }> {
+  const publication = await getPublication(db, reader.account.id, { applianceId, version, reason: "invalid" });
+  return { publication, images: await imagesOf(db, publication, reader) };
+}
