@@ -1,7 +1,6 @@
 import type { BuildDifference, ComparedBuild, ComparedFiles } from "#domain/difference/builds";
 import type { ComparedFile, FileChange } from "#domain/difference/files";
 import type { Change, ComparedPackage, LicenseDifference, PackageChange } from "#domain/difference/packages";
-import type { ReleaseNotesDraft } from "#domain/difference/release-notes-draft";
 import type { SettingChange } from "#domain/difference/settings";
 import { typeNames } from "#documents/build-difference";
 
@@ -20,39 +19,10 @@ export const differenceText = (
 const titleOf = ({ build, input }: ComparedBuild): string =>
   `${printable(input.appliance.name)} ${build.version} (${build.imageType}, build ${build.id})`;
 
-/** Release notes may have 64 KiB. These limits stay below that: a character takes at most three bytes. */
-const maxNoteLines = 150;
-const maxNoteCharacters = 20_000;
-const maxNames = 20;
-
-/** A draft of release notes, for the author to edit. */
-export function releaseNotesText({ image, since }: ReleaseNotesDraft): string {
-  if (since) {
-    const parts = partsOf(since, maxNoteLines).filter(Boolean);
-    const title = `Changes since version ${since.from.build.version}\n`;
-    return cut([title, ...(parts.length > 0 ? parts : ["Only the files.\n"])].join("\n"));
-  }
-  // The latest first: what the person has added comes after what the template has.
-  const names = image.input.selection.packages
-    .toReversed()
-    .slice(0, maxNames)
-    .map(({ name }) => name);
-  const among = names.length === 0 ? "" : `, among them ${names.join(", ")}`;
-  const count = image.packages.length;
-  return `The first version, with ${count} ${count === 1 ? "package" : "packages"}${among}.\n`;
-}
-
-/** Cuts after a whole line. */
-const cut = (text: string): string =>
-  text.length <= maxNoteCharacters ? text : `${text.slice(0, text.lastIndexOf("\n", maxNoteCharacters))}\n…\n`;
-
-const partsOf = (
-  { from, to, packages, licenses, settings }: BuildDifference,
-  maxLines = Number.POSITIVE_INFINITY,
-): string[] => [
-  section("Packages", packages.map(packageLine), maxLines),
-  section("Settings", settings.map(settingLine), maxLines),
-  section("Licences", licenseLines(licenses), maxLines),
+const partsOf = ({ from, to, packages, licenses, settings }: BuildDifference): string[] => [
+  section("Packages", packages.map(packageLine)),
+  section("Settings", settings.map(settingLine)),
+  section("Licences", licenseLines(licenses)),
   section("Size", sizeLines(from, to)),
 ];
 
@@ -62,11 +32,8 @@ const licenseLines = ({ added, removed }: LicenseDifference): string[] => [
 ];
 
 /** Empty if there are no lines. */
-function section(title: string, lines: readonly string[], maxLines = Number.POSITIVE_INFINITY): string {
-  if (lines.length === 0) return "";
-  const more = lines.length > maxLines ? [`  and ${lines.length - maxLines} more`] : [];
-  return `${title}\n${[...lines.slice(0, maxLines), ...more].join("\n")}\n`;
-}
+const section = (title: string, lines: readonly string[]): string =>
+  lines.length === 0 ? "" : `${title}\n${lines.join("\n")}\n`;
 
 const signs: Record<Change<unknown>["change"], string> = { added: "+", removed: "-", changed: "*" };
 
@@ -124,5 +91,5 @@ function changesIn(from: ComparedFile, to: ComparedFile): string[] {
 }
 
 /** Names in images may contain any character. A line must stay one line. */
-const printable = (text: string): string =>
+export const printable = (text: string): string =>
   text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, "0")}`);

@@ -23,7 +23,7 @@ import {
 import * as leaves from "#wire/leaf";
 import { document } from "#wire/shape";
 import { firewall, locale, network } from "#documents/configuration";
-import { releaseNotesText } from "#documents/difference-text";
+import { releaseNotesText } from "#documents/release-notes-text";
 import { averageOf } from "#documents/gallery-opinions";
 import { reached } from "#documents/testdrive";
 

@@ -1,58 +1,103 @@
 import { expect, it } from "vitest";
-import type { ComparedBuild } from "#domain/difference/builds";
-import { buildDifference } from "#domain/difference/builds";
-import { releaseNotesText } from "#documents/difference-text";
+import { buildDifference, type ComparedBuild } from "#domain/difference/builds";
+import { releaseNotesText } from "#documents/release-notes-text";
 
-const compared = (version: string, packages: ComparedBuild["packages"]): ComparedBuild => ({
-  build: { version, rawSize: 1, fileSize: 1 } as ComparedBuild["build"],
-  input: {
-    appliance: { id: 1, name: "Kiosk", version, arch: "x86_64" },
-    selection: { packages: [], patterns: [] },
-    repositories: [],
-  } as unknown as ComparedBuild["input"],
-  packages,
-});
+type Packages = Record<string, string>;
 
-const many = (version: string, name = "package-with-a-long-name") =>
-  Array.from({ length: 5000 }, (_, nth) => ({ name: `${name}-${nth}`, version, arch: "x86_64" }));
+interface Made {
+  selected?: string[];
+  files?: Record<string, string>;
+  bytes?: number;
+}
 
-it("fits into release notes, whatever has changed", () => {
-  const [from, to] = [compared("0.0.1", many("1.0-1")), compared("0.0.2", many("2.0-1"))];
+const compared = (version: string, packages: Packages, { selected = [], files = {}, bytes = 1 }: Made = {}) =>
+  ({
+    build: { version, imageType: "oem", rawSize: 1, fileSize: bytes },
+    input: {
+      appliance: { id: 1, name: "Kiosk", version, arch: "x86_64" },
+      selection: { packages: selected.map((name) => ({ name })), patterns: [] },
+      repositories: [],
+      files: Object.entries(files).map(([path, sha256]) => ({
+        path,
+        sha256,
+        mode: 0o644,
+        owner: "root",
+        group: "root",
+        size: 1,
+      })),
+    },
+    packages: Object.entries(packages).map(([name, version]) => ({ name, version, arch: "x86_64" })),
+  }) as unknown as ComparedBuild;
 
-  const text = releaseNotesText({ applianceId: 1, version: "0.0.2", image: to, since: buildDifference(from, to) });
+const notes = (from: ComparedBuild, to: ComparedBuild) =>
+  releaseNotesText({
+    applianceId: 1,
+    version: "0.0.2",
+    image: to,
+    base: "Debian 13",
+    own: [],
+    ownFiles: [],
+    since: buildDifference(from, to),
+  });
 
-  expect(text.length).toBeLessThan(64 * 1024);
-  expect(text).toMatch(
-    /^Changes since version 0\.0\.1\n\nPackages\n {2}\* package-with-a-long-name-0 1\.0-1\.x86_64 -> /,
+const first = (image: ComparedBuild, own: string[] = [], ownFiles: string[] = []) =>
+  releaseNotesText({ applianceId: 1, version: "0.0.1", image, base: "Debian 13", own, ownFiles });
+
+const many = (version: string, name = "a") =>
+  Object.fromEntries(Array.from({ length: 5000 }, (_, nth) => [`${name}-${nth}`, version]));
+
+it("says what was added, updated, removed and changed, in sentences", () => {
+  const from = compared(
+    "0.0.1",
+    { openssl: "3.0.15-1", bash: "5.2-1+b1", "gnome-games": "45-1" },
+    {
+      files: { "/etc/motd": "1" },
+      bytes: 10_000_000,
+    },
   );
-  expect(text).toContain("\n  and 4850 more\n");
+  const to = compared(
+    "0.0.2",
+    { openssl: "3.0.16-1", bash: "5.2-1+b2", nginx: "1.26.3-3", "nginx-common": "1.26.3-3" },
+    {
+      selected: ["nginx"],
+      files: { "/etc/motd": "2", "/srv/a": "1" },
+      bytes: 10_120_000,
+    },
+  );
+  expect(notes(from, to)).toBe(
+    [
+      "Adds nginx 1.26.3 and 1 package it needs.",
+      "Updates bash from 5.2-1+b1 to 5.2-1+b2 and openssl from 3.0.15 to 3.0.16.",
+      "Removes gnome-games.",
+      "Adds /srv/a.",
+      "Changes /etc/motd.",
+      "The download grew by 0.1 MB.",
+      "",
+    ].join("\n"),
+  );
 });
 
-it("ends with a complete line if the lines themselves are long", () => {
-  const [from, to] = [compared("0.0.1", many("1", "ä".repeat(1000))), compared("0.0.2", many("2", "ä".repeat(1000)))];
+it("names some of many packages, and counts the others", () => {
+  const text = notes(compared("0.0.1", many("1.0-1")), compared("0.0.2", many("2.0-1")));
+  expect(text).toMatch(/^Updates a-0 from 1\.0 to 2\.0, .* and 4992 others\.\n$/);
+});
 
-  const text = releaseNotesText({ applianceId: 1, version: "0.0.2", image: to, since: buildDifference(from, to) });
-
+it("fits into release notes if the names themselves are long", () => {
+  const [one, other] = [many("1", "ä".repeat(3000)), many("2", "ä".repeat(3000))];
+  const text = notes(compared("0.0.1", one), compared("0.0.2", other));
   expect(new TextEncoder().encode(text).length).toBeLessThan(64 * 1024);
-  expect(text).toMatch(/-> 2\.x86_64\n…\n$/);
 });
 
-it("says so if only files have changed", () => {
-  const one = compared("0.0.1", []);
-  const since = buildDifference(one, one);
-  expect(releaseNotesText({ applianceId: 1, version: "0.0.2", image: one, since })).toContain("Only the files.");
+it("says so if nothing but files of the system differs", () => {
+  const one = compared("0.0.1", {});
+  expect(notes(one, one)).toBe("Only files of the system differ from version 0.0.1.\n");
 });
 
-it("names what was selected last first, because a template's packages are in each of its clones", () => {
-  const selected = [...Array.from({ length: 20 }, (_, nth) => `of-template-${nth}`), "nginx"];
-  const image = compared("0.0.1", many("1.0-1"));
-  image.input.selection.packages = selected.map((name) => ({ name }));
-  const text = releaseNotesText({ applianceId: 1, version: "0.0.1", image });
-  expect(text).toMatch(/^The first version, with 5000 packages, among them nginx, of-template-19, /);
-});
-
-it("counts one package in the singular", () => {
-  const image = compared("0.0.1", many("1.0-1").slice(0, 1));
-  const text = releaseNotesText({ applianceId: 1, version: "0.0.1", image });
-  expect(text).toBe("The first version, with 1 package.\n");
+it("says what the first version is made of, without what the template has", () => {
+  const image = compared("0.0.1", { nginx: "1:1.26.3-3", bash: "5.2-1" }, { bytes: 275_000_000 });
+  expect(first(image, ["nginx"], ["/etc/motd"])).toBe(
+    "The first version: Debian 13 with nginx 1.26.3.\nIt has files of its own: /etc/motd.\n" +
+      "It has 2 packages; the download has 275 MB.\n",
+  );
+  expect(first(compared("0.0.1", { bash: "5" }))).toMatch(/^The first version: Debian 13\.\nIt has 1 package;/);
 });

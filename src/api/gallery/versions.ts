@@ -1,4 +1,4 @@
-import { releaseNotesText } from "#documents/difference-text";
+import { releaseNotesText } from "#documents/release-notes-text";
 import { publication, publishedVersions as publishedVersionsDocument, releaseNotesDraft } from "#documents/gallery";
 import { success } from "#documents/success";
 import { draftReleaseNotes } from "#domain/difference/release-notes-draft";

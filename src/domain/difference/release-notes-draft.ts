@@ -4,6 +4,7 @@ import type { Place } from "#domain/place";
 import { rest } from "#loop/pace";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
+import { findBaseSystem, listSelection, type Appliance } from "#storage/appliances";
 import { findAnyBuild, listBuildsOfAppliance, type Build } from "#storage/builds";
 import { listPublishedImages } from "#storage/visible-builds";
 import type { Database } from "#storage/db";
@@ -13,6 +14,12 @@ export interface ReleaseNotesDraft {
   applianceId: number;
   version: string;
   image: ComparedBuild;
+  /** The name of the base system. */
+  base: string;
+  /** Selected packages that the template, or the appliance that this one was cloned from, does not have. */
+  own: string[];
+  /** Paths of the files that the appliance brings. */
+  ownFiles: string[];
   /** Compared with the version that was published before; absent: there was none. */
   since?: BuildDifference;
 }
@@ -23,7 +30,8 @@ export async function draftReleaseNotes(
   account: Account,
   { applianceId, version }: { applianceId: number; version: string },
 ): Promise<ReleaseNotesDraft> {
-  const { id } = await getOwnForGallery(db, account.id, applianceId);
+  const appliance = await getOwnForGallery(db, account.id, applianceId);
+  const { id } = appliance;
   const built = await listBuildsOfAppliance(db, id);
   const build = built.findLast((one) => one.version === version && one.status === "finished");
   if (!build) throw new Refusal("invalid_version", { message: `The appliance has no image of version ${version}.` });
@@ -32,7 +40,24 @@ export async function draftReleaseNotes(
   const compared = before && (await comparedBuild(env, before));
   await rest();
   const since = compared && buildDifference(compared, image);
-  return { applianceId, version, image, ...(since && { since }) };
+  return { applianceId, version, image, ...(await madeOf(db, appliance, image)), ...(since && { since }) };
+}
+
+async function madeOf(
+  db: Database,
+  { parentId, baseSystem }: Appliance,
+  { input }: ComparedBuild,
+): Promise<Pick<ReleaseNotesDraft, "base" | "own" | "ownFiles">> {
+  const [inherited, base] = await Promise.all([
+    parentId === null ? [] : listSelection(db, parentId),
+    findBaseSystem(db, baseSystem),
+  ]);
+  const known = new Set(inherited.map(({ name }) => name));
+  return {
+    base: base?.facts.title ?? baseSystem,
+    own: input.selection.packages.map(({ name }) => name).filter((name) => !known.has(name)),
+    ownFiles: (input.files ?? []).map(({ path }) => path),
+  };
 }
 
 /** An image of the version that was published last before this one; of the same type if there is such a one. */

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { releaseNotesText } from "#documents/difference-text";
+import { releaseNotesText } from "#documents/release-notes-text";
 import { warningText } from "#documents/sharing";
 import { spending, type Rated } from "#domain/accounts/rates";
 import { sharingWarnings } from "#domain/appliances/sharing-warnings";
