@@ -23,7 +23,7 @@ export interface ImageFile {
  */
 export async function getImageFile(
   { env, db }: Place<Pick<Env, "BLOBS">>,
-  appliance: Appliance,
+  appliance: Pick<Appliance, "id" | "accountId">,
   { buildId, path, readerId }: { buildId: number; path: string; readerId: number },
 ): Promise<ImageFile> {
   const build = appliance.accountId === null ? undefined : await findBuild(db, appliance.accountId, buildId);

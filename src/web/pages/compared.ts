@@ -1,16 +1,31 @@
 import type { Context } from "hono";
-import { differenceText } from "#documents/difference-text";
 import { spend } from "#domain/accounts/rates";
-import { buildDifference, compareFiles, getCompared } from "#domain/difference/builds";
+import {
+  buildDifference,
+  compareFiles,
+  getCompared,
+  type BuildDifference,
+  type ComparedFiles,
+} from "#domain/difference/builds";
+import { textDifferences, type TextDifference } from "#domain/difference/texts";
 import type { WebEnv } from "../factory.ts";
 
 const maxFiles = 200;
 
-/** What differs between two builds, as text. Reading both is expensive, so it is rate-limited. */
-export async function comparedText(c: Context<WebEnv>, ids: { from: number; to: number }): Promise<string> {
+/** What differs between two builds, as the pages show it. */
+export interface Compared {
+  difference: BuildDifference;
+  files: ComparedFiles;
+  texts: TextDifference[];
+}
+
+/** What differs between two builds. Reading both is expensive, so it is rate-limited. */
+export async function compare(c: Context<WebEnv>, ids: { from: number; to: number }): Promise<Compared> {
   const { db, account } = c.var;
-  await spend({ env: c.env, db }, account.id, "differences");
-  const compared = await getCompared({ env: c.env, db }, account.id, ids);
-  const files = await compareFiles(c.env, { ...compared, readerId: account.id }, { path: "/", limit: maxFiles });
-  return differenceText(buildDifference(compared.from, compared.to), files, undefined);
+  const place = { env: c.env, db };
+  await spend(place, account.id, "differences");
+  const compared = { ...(await getCompared(place, account.id, ids)), readerId: account.id };
+  const files = await compareFiles(c.env, compared, { path: "/", limit: maxFiles });
+  const texts = files.state === "compared" ? await textDifferences(place, compared, files.changes) : [];
+  return { difference: buildDifference(compared.from, compared.to), files, texts };
 }

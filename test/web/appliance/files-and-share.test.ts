@@ -141,7 +141,7 @@ describe("the share page", () => {
     expect(textOf(page, "[aria-labelledby=goes-along]")).toMatch(
       /^What a clone gets ?Usersroot.*Files\/root\/\.ssh\/id_rsa/,
     );
-    expect(textOf(page, "textarea")).toMatch(/^The first version, with 1 package\./);
+    expect(textOf(page, "textarea")).toMatch(/^The first version: .*It has 1 package; the download has /);
     expect([...page.querySelectorAll(".notice")].map(({ textContent }) => textContent).join()).toContain(
       "What others learn",
     );
@@ -166,7 +166,8 @@ describe("the difference page", () => {
     const chosen = await firefox.get(`/appliance/${applianceId}/difference?from=${buildId}&to=${buildId}`);
     expect(chosen.headers.get("location")).toBe(`/appliance/${applianceId}/difference/${buildId}/${buildId}`);
     const page = await pageOf(firefox.get(chosen.headers.get("location") ?? ""));
-    expect(textOf(page, "pre")).toContain(`compared with Kiosk 0.0.1 (oem, build ${buildId})`);
+    expect(textOf(page, "h2")).toBe("0.0.1 oem → 0.0.1 oem");
+    expect(textOf(page, "main")).toContain("No package, no setting and no file differs.");
     expect((await firefox.get(`/appliance/${applianceId}/difference?from=x`)).status).toBe(400);
     const theirs = await createBuild(await signedIn());
     expect((await firefox.get(`/appliance/${applianceId}/difference/${buildId}/${theirs.buildId}`)).status).toBe(400);

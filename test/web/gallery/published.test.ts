@@ -100,7 +100,7 @@ describe("a published appliance", () => {
     const link = page.querySelector("[aria-labelledby=notes] p a")?.getAttribute("href") ?? "";
     expect(link).toBe(`/gallery/${applianceId}/0.0.2/difference/0.0.1`);
     expect(textOf(page, "#version")).toContain("0.0.1");
-    expect(textOf(await pageOf(firefox.get(link)), "pre")).toContain("compared with");
+    expect(textOf(await pageOf(firefox.get(link)), "h1")).toBe("Kiosk: 0.0.2 compared with 0.0.1");
     expect(textOf(await seen("?version=0.0.1"), "[aria-labelledby=notes]")).toContain("First.");
   });
 
@@ -129,7 +129,10 @@ describe("a published appliance", () => {
     await claims;
     expect(answer.status).toBe(303);
     expect(answer.headers.get("location")).toMatch(/^\/testdrive\/\d+\/[\w-]{32}$/);
-    expect((await firefox.get(answer.headers.get("location") ?? "")).status).toBe(200);
+    const drive = await pageOf(firefox.get(answer.headers.get("location") ?? ""));
+    // In the guests' own origin, as for the owner.
+    expect(drive.querySelector("#web")?.getAttribute("href")).toMatch(/^https:\/\/guests\.test\/testdrives\//);
+    expect(textOf(drive, "#logins")).toContain("root");
   });
 });
 

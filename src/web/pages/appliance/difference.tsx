@@ -6,7 +6,8 @@ import { factory, type WebEnv } from "../../factory.ts";
 import { Content } from "../../parts/column.tsx";
 import { appliancePage } from "./appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "./with-appliance.ts";
-import { comparedText } from "../compared.ts";
+import { compare } from "../compared.ts";
+import { DifferenceView, titleOf } from "../difference-view.tsx";
 
 const route = `${applianceRoute}/difference`;
 const Ids = z.object({ from: id("invalid_build_id"), to: id("invalid_build_id") });
@@ -25,13 +26,11 @@ export const differencePage = factory
 
 async function showDifference(c: Context<WebEnv>): Promise<Response> {
   const ids = Ids.parse(c.req.param());
-  const text = await comparedText(c, ids);
+  const compared = await compare(c, ids);
   const content = (
     <Content look="stack">
-      <h2 class="as-h1">Difference</h2>
-      <pre class="panel" tabindex={0}>
-        {text}
-      </pre>
+      <h2 class="as-h1">{titleOf(compared)}</h2>
+      <DifferenceView compared={compared} />
     </Content>
   );
   return await appliancePage(c, content, { tab: "build", title: "Difference" });

@@ -8,7 +8,8 @@ import { Content } from "../../parts/column.tsx";
 import { withSession } from "../../session.ts";
 import { galleryRoute } from "./appliance.tsx";
 import { galleryAt } from "./card.tsx";
-import { comparedText } from "../compared.ts";
+import { compare, type Compared } from "../compared.ts";
+import { DifferenceView } from "../difference-view.tsx";
 
 const path = `${galleryRoute}/:version/difference/:before`;
 
@@ -24,9 +25,9 @@ async function showDifference(c: Context<WebEnv>): Promise<Response> {
   ]);
   const ids = to && from && imagesOf(from, to);
   if (!ids) return await notFoundPage(c);
-  const text = await comparedText(c, ids);
+  const compared = await compare(c, ids);
   const title = `${to.name}: ${to.version} compared with ${from.version}`;
-  return await page(c, <Difference title={title} text={text} to={to} />, { title, section: "gallery" });
+  return await page(c, <Difference title={title} compared={compared} to={to} />, { title, section: "gallery" });
 }
 
 /** Images of one type, if both versions have one. */
@@ -39,14 +40,12 @@ function imagesOf(from: Publication, to: Publication): { from: number; to: numbe
   return pairs[0] ?? (first && second && { from: first.buildId, to: second.buildId });
 }
 
-const Difference = ({ title, text, to }: { title: string; text: string; to: Publication }) => (
+const Difference = ({ title, compared, to }: { title: string; compared: Compared; to: Publication }) => (
   <Content look="stack">
     <h1>{title}</h1>
     <p>
       <a href={galleryAt(to.applianceId, to.version)}>Back to {to.name}</a>
     </p>
-    <pre class="panel" tabindex={0}>
-      {text}
-    </pre>
+    <DifferenceView compared={compared} />
   </Content>
 );
