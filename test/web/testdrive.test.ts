@@ -15,7 +15,7 @@ import {
   statusOf,
   until,
 } from "../support/testdrives.ts";
-import { expectError } from "../support/xml.ts";
+import { expectError, readXml } from "../support/xml.ts";
 
 describe("a testdrive's page", () => {
   it("shows its screen, actions and VNC address, and loads its script", async () => {
@@ -55,6 +55,34 @@ describe("a testdrive's page", () => {
     expect(answer.status).toBe(404);
     expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(await answer.text()).toContain("There is no testdrive at this URL.");
+  });
+
+  it.each(["/appliances", "", "/build"])(
+    "is found again from the list and from pages of its appliance: %s",
+    async (at) => {
+      const tux = await signedIn();
+      const drive = await startDrive(tux);
+      const firefox = browser();
+      await firefox.signIn(tux);
+      const { appliance } = (await readXml(await tux.get("/appliances"))).appliances;
+      const path = at === "/appliances" ? at : `/appliance/${appliance.id}${at}`;
+      const notice = async () => (await pageOf(firefox.get(path))).querySelector("#testdrives .notice");
+
+      expect((await notice())?.textContent).toContain("A testdrive of Kiosk 0.0.1 oem is starting.");
+      expect((await notice())?.querySelector("a")?.getAttribute("href")).toBe(drive.page);
+      const control = await openControl(drive);
+      report(control, { type: "ready" });
+      const running = await until(async () => {
+        const text = (await notice())?.textContent ?? "";
+        return text.includes("is running") ? text : undefined;
+      });
+      expect(running).toMatch(/No one is connected, so it ends in \d+ s\./);
+    },
+  );
+
+  it("says how long it goes on after its last viewer has left", async () => {
+    const { page } = await startDrive(await signedIn());
+    expect(textOf(await pageOf(visit(page)), ".strip dl")).toMatch(/If you leave, it ends after ?60 s/);
   });
 
   it("reports the state of the session", async () => {

@@ -11,7 +11,8 @@ import { sessionLeaseMs } from "#contract/index";
  *    ended ◀───────────────────┴─────────────────────┘
  */
 export const claimWithinMs = 10_000;
-const connectWithinMs = 60_000;
+/** How long a session lasts after its last viewer has left. */
+export const emptyForMs = 60_000;
 const prepareWithinMs = 10 * 60_000;
 /** How long an open page can still learn why it ended. */
 const forgetAfterMs = 24 * 60 * 60_000;
@@ -75,7 +76,7 @@ export function nextWakeUp(state: TestdriveState): number {
       return Math.min(
         state.endsAt,
         state.agentHeardAt + sessionLeaseMs,
-        state.emptySince === null ? Infinity : state.emptySince + connectWithinMs,
+        state.emptySince === null ? Infinity : state.emptySince + emptyForMs,
       );
     case "ended":
       return state.endedAt + forgetAfterMs;
@@ -88,7 +89,7 @@ function expire(state: TestdriveState, at: number): TestdriveState {
   if (at >= state.agentHeardAt + sessionLeaseMs) return ended("agent_lost", at);
   if (state.status === "preparing") return at < state.readyBy ? state : ended("never_ready", at);
   if (at >= state.endsAt) return ended("time_over", at);
-  if (state.emptySince !== null && at >= state.emptySince + connectWithinMs) return ended("aborted", at);
+  if (state.emptySince !== null && at >= state.emptySince + emptyForMs) return ended("aborted", at);
   return state;
 }
 

@@ -10,6 +10,7 @@ import { factory, type WebEnv } from "../../factory.ts";
 import { Content } from "../../parts/column.tsx";
 import { CommandLine } from "../../parts/command-line.tsx";
 import { appliancePage, lookAtAppliance } from "./appliance-page.tsx";
+import { RunningTestdrives, runningTestdrives } from "../testdrive/running.tsx";
 import { About } from "./overview-about.tsx";
 import { LastBuilds, RunningBuilds } from "./overview-builds.tsx";
 import { Contents } from "./overview-contents.tsx";
@@ -39,7 +40,7 @@ export async function showOverview(c: Context<WebEnv>): Promise<Response> {
 async function overviewOf(c: Context<WebEnv>, look: Look): Promise<Overview> {
   const { db, account, appliance } = c.var;
   const isOwn = appliance.accountId === account.id;
-  const [builds, selection, repositories, files, readers, published, base] = await Promise.all([
+  const [builds, selection, repositories, files, readers, published, base, testdrives] = await Promise.all([
     listBuilds(db, { account, access: { by: "key" } }, appliance.id),
     listSelection(db, appliance.id),
     listApplianceRepositories(db, appliance.id),
@@ -47,11 +48,13 @@ async function overviewOf(c: Context<WebEnv>, look: Look): Promise<Overview> {
     isOwn ? listReaders(db, appliance.id) : [],
     listPublishedVersions(db, appliance.id),
     findBaseSystem(db, appliance.baseSystem),
+    runningTestdrives(c, appliance.id),
   ]);
   return {
     look,
     isOwn,
     builds,
+    testdrives,
     selection,
     repositories: repositories.length,
     configuration: configurationOf(appliance),
@@ -66,6 +69,7 @@ const OverviewView = ({ seen }: { seen: Overview }) => (
   <Content>
     <div class="split">
       <div class="stack">
+        <RunningTestdrives of={seen.testdrives} />
         <RunningBuilds applianceId={seen.look.appliance.id} running={seen.look.running} />
         <LastBuilds seen={seen} />
         <Contents seen={seen} />

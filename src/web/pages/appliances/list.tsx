@@ -10,6 +10,7 @@ import { Empty } from "../../parts/panel.tsx";
 import { Search } from "../../parts/search.tsx";
 import { number } from "../../parts/words.ts";
 import { withSession } from "../../session.ts";
+import { RunningTestdrives, runningTestdrives, type RunningTestdrive } from "../testdrive/running.tsx";
 import { ApplianceRow } from "./row.tsx";
 import { SharedRow, type Shared } from "./shared-row.tsx";
 
@@ -20,9 +21,12 @@ const maxShared = 100;
 export const appliancesPage = factory.createApp().get("/appliances", withSession, async (c) => {
   const search = (c.req.query("search") ?? "").trim().slice(0, 100);
   const seen = await overviewFor(c, search);
-  const shared = await listSharedWith(c.var.db, c.var.account.id, maxShared);
+  const [shared, testdrives] = await Promise.all([
+    listSharedWith(c.var.db, c.var.account.id, maxShared),
+    runningTestdrives(c, null),
+  ]);
   if (seen.total === 0 && search === "" && shared.length === 0) return c.redirect("/appliances/new", 303);
-  return await showList(c, { search, seen, shared });
+  return await showList(c, { search, seen, shared, testdrives });
 });
 
 async function overviewFor(c: Context<WebEnv>, search: string): Promise<Overview> {
@@ -37,6 +41,7 @@ interface Listed {
   search: string;
   seen: Overview;
   shared: readonly Shared[];
+  testdrives: readonly RunningTestdrive[];
 }
 
 async function showList(c: Context<WebEnv>, listed: Listed): Promise<Response> {
@@ -49,7 +54,7 @@ async function showList(c: Context<WebEnv>, listed: Listed): Promise<Response> {
   });
 }
 
-const List = ({ listed: { search, seen, shared } }: { listed: Listed }) => (
+const List = ({ listed: { search, seen, shared, testdrives } }: { listed: Listed }) => (
   <Content>
     <div class="stack">
       <div class="row spread">
@@ -68,6 +73,7 @@ const List = ({ listed: { search, seen, shared } }: { listed: Listed }) => (
           New appliance
         </ButtonLink>
       </div>
+      <RunningTestdrives of={testdrives} />
       <div id="found" class="stack">
         <div class="panel flush">
           {seen.glances.length === 0 ? (

@@ -1,3 +1,4 @@
+import { emptyForMs } from "#domain/testdrives/machine";
 import type { TestdriveLook } from "#domain/testdrives/testdrive";
 import { Brand } from "../../parts/brand.tsx";
 import { ActionButton, ButtonLink } from "../../parts/button.tsx";
@@ -30,20 +31,7 @@ export const TestdriveView = ({ at, subject, status, look, webUrl, drawer }: Tes
       <p class="sub way-out" id="way-out" hidden={status.state === "ended"}>
         <kbd>Ctrl+Alt+Shift</kbd> leaves the screen, and returns to it.
       </p>
-      <dl class="facts push inline">
-        <div>
-          <dt>Time left</dt>
-          <dd class="num" id="time-left">
-            –
-          </dd>
-        </div>
-        <div>
-          <dt>Viewers</dt>
-          <dd class="num" id="viewers">
-            {status.viewers}
-          </dd>
-        </div>
-      </dl>
+      <Facts viewers={status.viewers} />
     </header>
     <main class="stage" id="stage" aria-label="Screen of the machine">
       <div class="screen" id="screen"></div>
@@ -64,6 +52,27 @@ export const TestdriveView = ({ at, subject, status, look, webUrl, drawer }: Tes
     {drawer}
     <MachineBar at={at} subject={subject} status={status} look={look} webUrl={webUrl} />
   </div>
+);
+
+const Facts = ({ viewers }: Pick<TestdriveStatus, "viewers">) => (
+  <dl class="facts push inline">
+    <div>
+      <dt>Time left</dt>
+      <dd class="num" id="time-left">
+        –
+      </dd>
+    </div>
+    <div>
+      <dt>If you leave, it ends after</dt>
+      <dd class="num">{emptyForMs / 1000} s</dd>
+    </div>
+    <div>
+      <dt>Viewers</dt>
+      <dd class="num" id="viewers">
+        {viewers}
+      </dd>
+    </div>
+  </dl>
 );
 
 /** How far the start is; the script keeps it so. The words below say the same. */

@@ -14,6 +14,7 @@ import { submit } from "../../../submit.ts";
 import { appliancePage, lookAtAppliance } from "../appliance-page.tsx";
 import { formats } from "../formats.ts";
 import { showOverview } from "../overview.tsx";
+import { RunningTestdrives, runningTestdrives } from "../../testdrive/running.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
 import { LastFailure } from "./failure.tsx";
 import { Finished } from "./finished.tsx";
@@ -94,12 +95,16 @@ export const buildPage = factory
 async function showBuilds(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance, baseUrl } = c.var;
   const look = await lookAtAppliance(c);
-  const over = await listBuilds(db, { account, access: { by: "key" } }, appliance.id);
+  const [over, testdrives] = await Promise.all([
+    listBuilds(db, { account, access: { by: "key" } }, appliance.id),
+    runningTestdrives(c, appliance.id),
+  ]);
   const seen: Builds = { applianceId: appliance.id, over, baseUrl };
   const isRunning = look.running.length > 0;
   const end = isRunning ? undefined : endOf(over);
   const content = (
     <Content look="stack">
+      <RunningTestdrives of={testdrives} />
       <div id="ended">{end && <Ended build={end} />}</div>
       <div class="stack" id="running" data-live={isRunning ? applianceAt(appliance.id, "live") : undefined}>
         <Running applianceId={appliance.id} running={look.running} />
