@@ -95,7 +95,7 @@ async function read({ url, cookie }: Reader, path: string): Promise<string> {
 /** After each answer the service examines a few appliances of the list. Waits until the state of all is known. */
 const untilExamined = (reader: Reader): Promise<boolean> =>
   waitUntil("every appliance of the list is examined", { seconds: 120, everyMs: 500 }, async () => {
-    return !(await read(reader, "/appliances")).includes("Being looked at");
+    return !(await read(reader, "/appliances")).includes("> Being checked");
   });
 
 /** One request after the other: the processor time of each, in milliseconds. */

@@ -63,7 +63,7 @@ export const appliances: CallGroup = {
       act: async ({ env, db, account, access }, { search, page, per_page: perPage }, c) => {
         const only = onlyAppliance(access);
         const seen = await overviewOf({ env, db }, { accountId: account.id, only, search, page, perPage });
-        c.executionCtx.waitUntil(examineAgain({ env, db }, seen.stale));
+        c.executionCtx.waitUntil(examineAgain({ env, db }, account.id, seen.stale));
         return seen;
       },
     }),

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, sql, type SQL } from "drizzle-orm";
+import { and, asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
 import type { Appliance } from "./appliances.ts";
 import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
@@ -41,41 +41,107 @@ export interface OverviewRow {
   isStale: boolean;
 }
 
-interface OverviewQuery {
+/** `running`: queued, too. `unknown`: it was edited and not examined since, or never examined. */
+export type OverviewState = "running" | "ok" | "warning" | "error" | "unknown";
+/** Default: the last edited first. */
+export type OverviewOrder = "edited" | "name" | "built" | "created";
+
+/** Which appliances of an account are listed, and in which order. */
+export interface OverviewChoice {
   accountId: number;
   /** The only one to list; null: all of the account. */
   only: number | null;
   /** Part of a name, or a selected package; empty: everything. */
   search: string;
+  state?: OverviewState | undefined;
+  tag?: string | undefined;
+  order?: OverviewOrder | undefined;
+}
+
+interface OverviewQuery extends OverviewChoice {
   limit: number;
   offset: number;
   /** A status from before is stale. */
   staleBefore: Date;
 }
 
-/** A page of an account's appliances, the last edited first, and how many there are on all pages. */
+/** A page of an account's appliances, and how many there are on all pages. */
 export async function listOverview(
   db: Database,
-  { accountId, only, search, limit, offset, staleBefore }: OverviewQuery,
+  { limit, offset, staleBefore, order = "edited", ...choice }: OverviewQuery,
 ): Promise<{ total: number; rows: OverviewRow[] }> {
-  const wanted = and(
-    eq(appliances.accountId, accountId),
-    only === null ? undefined : eq(appliances.id, only),
-    search === "" ? undefined : isFound(search),
-  );
+  const wanted = isWanted(choice);
   const [[counted], rows] = await db.batch([
-    db.select({ total: count() }).from(appliances).where(wanted),
+    db
+      .select({ total: count() })
+      .from(appliances)
+      .leftJoin(lastStatuses, eq(lastStatuses.applianceId, appliances.id))
+      .where(wanted),
     db
       .select({ appliance: shown, status: lastStatuses, isStale: sql<number>`${isStale(staleBefore)}` })
       .from(appliances)
       .leftJoin(lastStatuses, eq(lastStatuses.applianceId, appliances.id))
       .where(wanted)
-      .orderBy(desc(appliances.lastEditedAt), desc(appliances.id))
+      .orderBy(...orders[order])
       .limit(limit)
       .offset(offset),
   ]);
   return { total: counted?.total ?? 0, rows: rows.map((row) => ({ ...row, isStale: row.isStale === 1 })) };
 }
+
+const isWanted = ({ accountId, only, search, state, tag }: OverviewChoice): SQL | undefined =>
+  and(
+    eq(appliances.accountId, accountId),
+    only === null ? undefined : eq(appliances.id, only),
+    search === "" ? undefined : isFound(search),
+    state && isInState[state],
+    tag === undefined ? undefined : sql`EXISTS (SELECT 1 FROM ${tagsOf} WHERE value = ${tag})`,
+  );
+
+// The plus keeps SQLite from the index of all builds with a status.
+const isRunning = sql`EXISTS (SELECT 1 FROM builds
+  WHERE builds.appliance_id = ${appliances.id} AND +builds.status IN ('queued', 'running'))`;
+const isKnown = sql`coalesce(${lastStatuses.editedAt} = ${appliances.lastEditedAt}, 0)`;
+
+const isInState: Record<OverviewState, SQL> = {
+  running: isRunning,
+  ok: sql`(NOT ${isRunning} AND ${isKnown} AND ${lastStatuses.errors} = 0 AND ${lastStatuses.warnings} = 0)`,
+  warning: sql`(NOT ${isRunning} AND ${isKnown} AND ${lastStatuses.errors} = 0 AND ${lastStatuses.warnings} > 0)`,
+  error: sql`(NOT ${isRunning} AND ${isKnown} AND ${lastStatuses.errors} > 0)`,
+  unknown: sql`(NOT ${isRunning} AND NOT ${isKnown})`,
+};
+
+const lastBuilt = sql`(SELECT max(builds.completed_at) FROM builds
+  WHERE builds.appliance_id = ${appliances.id} AND +builds.status = 'finished')`;
+
+const orders: Record<OverviewOrder, SQL[]> = {
+  edited: [desc(appliances.lastEditedAt), desc(appliances.id)],
+  name: [sql`${appliances.name} COLLATE NOCASE`, asc(appliances.id)],
+  built: [sql`${lastBuilt} DESC NULLS LAST`, desc(appliances.id)],
+  created: [desc(appliances.id)],
+};
+
+const tagsOf = sql`json_each(${appliances.configuration}, '$.tags')`;
+const maxTags = 200;
+
+/** The tags of an account's appliances, in the order of the alphabet. */
+export const listTags = async (db: Database, accountId: number): Promise<string[]> => {
+  const rows = await db.all<{ tag: string }>(sql`SELECT DISTINCT value AS tag FROM appliances, ${tagsOf}
+    WHERE account_id = ${accountId} ORDER BY tag COLLATE NOCASE LIMIT ${maxTags}`);
+  return rows.map(({ tag }) => tag);
+};
+
+/** Appliances of an account that were edited and not examined since, or never examined: the last edited first. */
+export const listUnexamined = async (db: Database, accountId: number, limit: number): Promise<number[]> => {
+  const rows = await db
+    .select({ id: appliances.id })
+    .from(appliances)
+    .leftJoin(lastStatuses, eq(lastStatuses.applianceId, appliances.id))
+    .where(and(eq(appliances.accountId, accountId), sql`NOT ${isKnown}`))
+    .orderBy(desc(appliances.lastEditedAt), desc(appliances.id))
+    .limit(limit);
+  return rows.map(({ id }) => id);
+};
 
 const isFound = (search: string): SQL => sql`(
   instr(lower(${appliances.name}), lower(${search})) > 0
@@ -114,7 +180,6 @@ export async function listLastBuilds(
   return { last, images };
 }
 
-// The plus keeps SQLite from the index of all builds with a status.
 const lastOf = (column: SQL, status: SQL): SQL => sql`(SELECT ${column} FROM builds AS latest
   WHERE latest.appliance_id = asked.value AND latest.retired_at IS NULL AND +latest.status ${status}
   ORDER BY latest.id DESC LIMIT 1)`;

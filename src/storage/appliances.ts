@@ -116,6 +116,14 @@ export const findBaseSystem = (db: Database, name: string) =>
 
 export const listBaseSystems = (db: Database) => db.query.baseSystems.findMany({ orderBy: asc(baseSystems.name) });
 
+/** What people call the base systems, by name. */
+export async function listBaseTitles(db: Database): Promise<Map<string, string>> {
+  const title = sql<string>`json_extract(${baseSystems.facts}, '$.title')`;
+  return new Map(
+    (await db.select({ name: baseSystems.name, title }).from(baseSystems)).map((one) => [one.name, one.title]),
+  );
+}
+
 /** The account's limits for appliances. */
 export type ApplianceLimits = Pick<Counted, "appliances" | "configurationBytes">;
 

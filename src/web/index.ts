@@ -24,6 +24,7 @@ import { sharePage } from "./pages/appliance/share/share.tsx";
 import { softwarePage } from "./pages/appliance/software/software.tsx";
 import { overviewPage } from "./pages/appliance/overview.tsx";
 import { appliancesActs } from "./pages/appliances/acts.ts";
+import { chosenActs } from "./pages/appliances/chosen-acts.ts";
 import { appliancesPage } from "./pages/appliances/list.tsx";
 import { newAppliancePage } from "./pages/appliances/new.tsx";
 import { apiDocs } from "./pages/docs/api-docs.tsx";
@@ -70,6 +71,7 @@ export const web = factory
   .route("/", appliancesPage)
   .route("/", newAppliancePage)
   .route("/", appliancesActs)
+  .route("/", chosenActs)
   .route("/", overviewPage)
   .route("/", buildPage)
   .route("/", configurationPage)

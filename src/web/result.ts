@@ -5,6 +5,8 @@ import { z } from "zod";
 /** The result of a form. The next page shows it once, at the top. */
 export const Result = z.object({
   text: z.string().max(500),
+  /** Of several acts: those that were refused, and why. */
+  refused: z.array(z.string()).optional(),
   /** A form that undoes it. */
   undo: z.object({ action: z.string(), fields: z.record(z.string(), z.string()) }).optional(),
 });

@@ -169,6 +169,52 @@ describe("the pages", () => {
     });
   });
 
+  it("filter the list when another state is chosen, and keep what is checked in it", async () => {
+    await inBrowser(tux.ready.url, async (page) => {
+      await signIn(page);
+      await page.goto(`${tux.ready.url}/appliances`);
+      await page.evaluate(() => Reflect.set(window, "same", true));
+      const rows = page.locator(".appliances > li");
+      await expect.poll(() => rows.count()).toBeGreaterThan(1);
+      await page.getByLabel(`Choose ${name}`, { exact: true }).check();
+      await page.getByLabel("Order").selectOption("name");
+      await page.waitForURL(/order=name/);
+      expect(await page.getByLabel(`Choose ${name}`, { exact: true }).isChecked()).toBe(true);
+      await page.getByLabel("State").selectOption("error");
+      await page.waitForURL(/state=error/);
+      await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining("Cannot be built")]);
+      expect(await page.evaluate(() => Reflect.get(window, "same"))).toBe(true);
+      await page.getByRole("link", { name: "Choose all of this page" }).click();
+      await press(page, "Delete …");
+      await page.getByRole("heading", { name: /^Delete .*\?$/, level: 1 }).waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+    });
+  });
+
+  it("delete several appliances after a question, without scripts", async () => {
+    const names = ["First of two", "Second of two"];
+    for (const each of names) await tux.rest.call("POST", "/appliances", { clone_from: 1, arch: "x86_64", name: each });
+    const work = async (page: Page) => {
+      await signIn(page);
+      await page.goto(`${tux.ready.url}/appliances?search=of+two`);
+      await page.getByLabel("State").selectOption("running");
+      await press(page, "Show");
+      await page.getByText("Nothing found for “of two”").waitFor();
+      await page.goBack();
+      for (const each of names) await page.getByLabel(`Choose ${each}`).check();
+      await press(page, "Delete …");
+      await page.getByRole("heading", { name: "Delete 2 appliances?" }).waitFor();
+      await follow(page, "Keep them");
+      await page.getByRole("link", { name: "Second of two" }).waitFor();
+      for (const each of names) await page.getByLabel(`Choose ${each}`).check();
+      await press(page, "Delete …");
+      await press(page, "Delete 2 appliances");
+      await result(page, "2 appliances deleted.");
+      expect(await page.getByRole("link", { name: "of two" }).count()).toBe(0);
+    };
+    await inBrowser(tux.ready.url, work, { javaScriptEnabled: false });
+  });
+
   it("have shortcuts, which wait while someone types, and can be turned off", async () => {
     await inBrowser(tux.ready.url, async (page) => {
       await signIn(page);

@@ -5,8 +5,10 @@ import { listAbilities } from "#storage/agents";
 import {
   listLastBuilds,
   listOverview,
+  listUnexamined,
   type OverviewAppliance,
   type OverviewBuild,
+  type OverviewChoice,
   type OverviewRow,
 } from "#storage/appliance-overview";
 import { findAnyAppliance } from "#storage/appliances";
@@ -41,15 +43,11 @@ export interface Overview {
   pages: number;
   page: number;
   glances: Glance[];
-  /** Appliances of this page whose status may no longer be true (`examineAgain`). */
+  /** Appliances of this page whose status may no longer be true (`examineAgain`): first those of which nothing is known. */
   stale: number[];
 }
 
-interface OverviewRequest {
-  accountId: number;
-  /** The only one to list; null: all of the account. */
-  only: number | null;
-  search: string;
+interface OverviewRequest extends OverviewChoice {
   page: number;
   perPage: number;
 }
@@ -58,7 +56,7 @@ const maxPerPage = 100;
 const statusIsGoodForMs = 60 * 60_000;
 
 /**
- * A page of an account's appliances, the last edited first. The number of statements does not depend on the number of
+ * A page of an account's appliances. The number of statements does not depend on the number of
  * appliances. Each unfinished build costs one call; an account has few of these.
  */
 export async function overviewOf(
@@ -88,8 +86,16 @@ export async function overviewOf(
       images: ofAppliance.images.get(row.appliance.id) ?? [],
     }),
   );
-  const stale = rows.filter(({ isStale }) => isStale).map(({ appliance }) => appliance.id);
-  return { total, pages: Math.max(1, Math.ceil(total / perPage)), page, glances, stale };
+  const stale = rows
+    .filter((row) => row.isStale)
+    .toSorted((one, other) => Number(isKnown(one)) - Number(isKnown(other)));
+  return {
+    total,
+    pages: Math.max(1, Math.ceil(total / perPage)),
+    page,
+    glances,
+    stale: stale.map(({ appliance }) => appliance.id),
+  };
 }
 
 function glanceOf(row: OverviewRow, builds: Pick<Glance, "running" | "lastBuild" | "images">): Glance {
@@ -106,20 +112,46 @@ function statusIn({
   status,
 }: OverviewRow): Pick<Glance, "errors" | "warnings" | "text" | "packages" | "state"> {
   const packages = status?.packages ?? null;
-  if (status?.editedAt.getTime() !== appliance.lastEditedAt.getTime())
+  if (!status || !isKnown({ appliance, status }))
     return { errors: 0, warnings: 0, text: "", packages, state: "unknown" };
   const { errors, warnings, text } = status;
   return { errors, warnings, text, packages, state: errors > 0 ? "error" : warnings > 0 ? "warning" : "ok" };
 }
 
-/** The rest is examined at the next views of the page. */
-const examinedAtOnce = 5;
+const isKnown = ({ appliance, status }: Pick<OverviewRow, "appliance" | "status">): boolean =>
+  status?.editedAt.getTime() === appliance.lastEditedAt.getTime();
 
-/** Examines appliances of a page one by one, so that its next view knows their state. Call it after the answer. */
-export async function examineAgain({ env, db }: Place, stale: readonly number[]): Promise<void> {
-  if (stale.length === 0) return;
+/** How long a view goes on examining; the next view continues. On Cloudflare, work after an answer ends after 30 s. */
+const examinedForMs = 20_000;
+/** After those of the page, so many more of which nothing is known. */
+const mostMore = 50;
+/** Accounts whose appliances are being examined: a page that looks at itself again does not begin once more. */
+const examining = new Set<number>();
+
+/**
+ * Examines appliances one by one: those of a page, then others of the account that were never examined. The next views know
+ * their state, and can filter by it. Call it after the answer.
+ */
+export async function examineAgain(place: Place, accountId: number, stale: readonly number[]): Promise<void> {
+  if (examining.has(accountId)) return;
+  examining.add(accountId);
+  try {
+    await examineInTurn(place, { accountId, stale });
+  } finally {
+    examining.delete(accountId);
+  }
+}
+
+async function examineInTurn(
+  { env, db }: Place,
+  { accountId, stale }: { accountId: number; stale: readonly number[] },
+): Promise<void> {
+  const begunAt = Date.now();
+  const ids = new Set([...stale, ...(await listUnexamined(db, accountId, mostMore))]);
+  if (ids.size === 0) return;
   const abilities = await listAbilities(db);
-  for (const id of stale.slice(0, examinedAtOnce)) {
+  for (const id of ids) {
+    if (Date.now() - begunAt > examinedForMs) return;
     const appliance = await findAnyAppliance(db, id);
     if (appliance) await examine({ env, db }, appliance, { imageType: appliance.imageType, abilities });
   }

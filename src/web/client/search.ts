@@ -1,4 +1,4 @@
-/** Island: sends a search form shortly after the last key; `swap` shows the answer. */
+/** Island: sends a search form shortly after the last key, or when another choice is made; `swap` shows the answer. */
 
 const restMs = 150;
 const minLetters = 2;
@@ -10,4 +10,8 @@ document.addEventListener("input", ({ target }) => {
   clearTimeout(timer);
   const letters = target.value.trim().length;
   if (letters === 0 || letters >= minLetters) timer = setTimeout(() => form.requestSubmit(), restMs);
+});
+
+document.addEventListener("change", ({ target }) => {
+  if (target instanceof HTMLSelectElement && target.form?.dataset["search"] !== undefined) target.form.requestSubmit();
 });

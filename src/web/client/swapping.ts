@@ -77,13 +77,17 @@ function morph(found: Document, ids: string): void {
     Idiomorph.morph(before, after, {
       ignoreActiveValue: true,
       restoreFocus: true,
-      callbacks: { beforeAttributeUpdated: (name: string) => name !== "open" },
+      callbacks: { beforeAttributeUpdated: (name: string, element: Element) => !isKept(name, element) },
     });
   }
   document.title = found.title;
   addSymbols(found);
   document.querySelector<HTMLElement>("[role=alert][autofocus]")?.focus();
 }
+
+/** What a person has opened stays open, and what they have chosen in a list stays chosen. */
+const isKept = (attribute: string, element: Element): boolean =>
+  attribute === "open" || (attribute === "checked" && element.hasAttribute("data-stays"));
 
 /** Adds icons that the page did not use until now. */
 function addSymbols(found: Document): void {

@@ -37,10 +37,17 @@ export const Notice = ({ tone, icon, id, role, solutions, children }: NoticeProp
 export const ResultNotice = ({ result }: { result: Result | undefined }) => (
   <div class="wrap result" id="result" role="status">
     {result && (
-      <div class="notice" data-tone="good">
-        <Icon name="circle-check" />
+      <div class="notice" data-tone={result.refused ? "warn" : "good"}>
+        <ToneIcon tone={result.refused ? "warn" : "good"} />
         <div class="row spread">
           <p>{result.text}</p>
+          {result.refused && (
+            <ul class="refused">
+              {result.refused.map((each) => (
+                <li>{each}</li>
+              ))}
+            </ul>
+          )}
           {result.undo && (
             <Form action={result.undo.action}>
               <Hidden fields={result.undo.fields} />

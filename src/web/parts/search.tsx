@@ -8,7 +8,7 @@ interface SearchProps {
   placeholder: string;
   /** The text of its button. Without a button, Return sends it. */
   button?: string;
-  /** Classes: `large`, `list-search`. */
+  /** Classes: `large`. */
   look?: string;
   /** It is sent while someone types, and its answer replaces the elements with these ids. */
   swap?: string;

@@ -8,6 +8,10 @@ export const number = (value: number): string => grouped.format(value);
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
+/** At most so many characters: the last of a longer text is an ellipsis. */
+export const cut = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`;
+
 const mega = 1_000_000;
 
 /** "1,904 MB"; below ten with one decimal, tiny files in kB. */

@@ -33,6 +33,7 @@ const picture = { blobId: "picture", bytes: 1 };
 const selection = { applianceId: it, kind: "package" as const, name: "gtk", version: null, repositoryId: null };
 const definitionLimits = { quotaBytes: 1e6, ...most };
 const definitionRows = { columns, repositoryIds: [1], selection: [selection], files: [keptFile], keys: [gpgKey] };
+const listed = { accountId: own, only: null, search: "", limit: 24, offset: 0, staleBefore: at };
 
 export const ofAppliances = {
   "appliance-builds": {
@@ -41,9 +42,20 @@ export const ofAppliances = {
   } satisfies Calls<typeof applianceBuilds>,
   "appliance-overview": {
     listOverview: [
-      [{ accountId: own, only: null, search: "", limit: 24, offset: 0, staleBefore: at }],
+      [listed],
       [{ accountId: own, only: it, search: "gtk", limit: 24, offset: 0, staleBefore: at }],
+      [{ ...listed, state: "running" }],
+      [{ ...listed, state: "ok" }],
+      [{ ...listed, state: "warning" }],
+      [{ ...listed, state: "error" }],
+      [{ ...listed, state: "unknown" }],
+      [{ ...listed, order: "name" }],
+      [{ ...listed, order: "built" }],
+      [{ ...listed, order: "created" }],
+      [{ ...listed, tag: "desk" }],
     ],
+    listTags: [[own]],
+    listUnexamined: [[own, 50]],
     listLastBuilds: [[[it]]],
     latestIdsOf: [[own]],
     hasAppliances: [[own]],
@@ -68,6 +80,7 @@ export const ofAppliances = {
     listApplianceRepositories: [[it]],
     findBaseSystem: [["tiny-1.0"]],
     listBaseSystems: [[]],
+    listBaseTitles: [[]],
     deleteRefusedClone: [[clone, { hasSource: sql`true`, most }]],
     saveClone: [[clone, { sourceId: it, most }]],
     deleteApplianceRows: [[2000]],

@@ -1,16 +1,21 @@
 import type { Context } from "hono";
 import { examineAgain, overviewOf, type Overview } from "#domain/appliances/overview";
+import { listTags } from "#storage/appliance-overview";
+import { listBaseTitles } from "#storage/appliances";
 import { listSharedWith } from "#storage/shares";
 import { factory, type WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { Content } from "../../parts/column.tsx";
-import { Pager, pageIn } from "../../parts/pager.tsx";
+import { FaultsOf } from "../../parts/form.tsx";
+import { Pager } from "../../parts/pager.tsx";
 import { Empty } from "../../parts/panel.tsx";
-import { Search } from "../../parts/search.tsx";
 import { number } from "../../parts/words.ts";
 import { withSession } from "../../session.ts";
 import { RunningTestdrives, runningTestdrives, type RunningTestdrive } from "../testdrive/running.tsx";
+import { addressOf, askedOf, isFiltered, type Asked } from "./asked.ts";
+import { ChosenBar, chosenForm, chosenPath } from "./chosen.tsx";
+import { ListFilter } from "./list-filter.tsx";
 import { ApplianceRow } from "./row.tsx";
 import { SharedRow, type Shared } from "./shared-row.tsx";
 
@@ -19,85 +24,92 @@ const maxShared = 100;
 
 /** A person's appliances at a glance. Without any, it leads to the templates. */
 export const appliancesPage = factory.createApp().get("/appliances", withSession, async (c) => {
-  const search = (c.req.query("search") ?? "").trim().slice(0, 100);
-  const seen = await overviewFor(c, search);
-  const [shared, testdrives] = await Promise.all([
-    listSharedWith(c.var.db, c.var.account.id, maxShared),
-    runningTestdrives(c, null),
-  ]);
-  if (seen.total === 0 && search === "" && shared.length === 0) return c.redirect("/appliances/new", 303);
-  return await showList(c, { search, seen, shared, testdrives });
+  const listed = await listedFor(c);
+  const { asked, seen, shared } = listed;
+  if (seen.total === 0 && !isFiltered(asked) && shared.length === 0) return c.redirect("/appliances/new", 303);
+  return await showList(c, listed);
 });
 
-async function overviewFor(c: Context<WebEnv>, search: string): Promise<Overview> {
-  const place = { env: c.env, db: c.var.db };
-  const asked = { accountId: c.var.account.id, only: null, search, page: pageIn(c.req.query("page")), perPage };
-  const seen = await overviewOf(place, asked);
-  c.executionCtx.waitUntil(examineAgain(place, seen.stale));
-  return seen;
-}
+/** The list again, such as below a form that was refused. */
+export const showAppliances = async (c: Context<WebEnv>): Promise<Response> => await showList(c, await listedFor(c));
 
 interface Listed {
-  search: string;
+  asked: Asked;
   seen: Overview;
   shared: readonly Shared[];
   testdrives: readonly RunningTestdrive[];
+  tags: readonly string[];
+  /** By the name of the base system. */
+  titles: ReadonlyMap<string, string>;
+}
+
+async function listedFor(c: Context<WebEnv>): Promise<Listed> {
+  const { db, account } = c.var;
+  const place = { env: c.env, db };
+  const asked = askedOf(c);
+  const { search, state, tag, order, at } = asked;
+  const choice = { accountId: account.id, only: null, search, state, tag, order, page: at, perPage };
+  const [seen, shared, testdrives, tags, titles] = await Promise.all([
+    overviewOf(place, choice),
+    listSharedWith(db, account.id, maxShared),
+    runningTestdrives(c, null),
+    listTags(db, account.id),
+    listBaseTitles(db),
+  ]);
+  c.executionCtx.waitUntil(examineAgain(place, account.id, seen.stale));
+  return { asked, seen, shared, testdrives, tags, titles };
 }
 
 async function showList(c: Context<WebEnv>, listed: Listed): Promise<Response> {
-  const isWorking = listed.seen.glances.some(({ running }) => running.length > 0);
+  const isChanging = listed.seen.glances.some(({ running, state }) => running.length > 0 || state === "unknown");
   return await page(c, <List listed={listed} />, {
     title: "My appliances",
     section: "appliances",
-    refreshSeconds: isWorking ? 10 : undefined,
+    refreshSeconds: isChanging ? 10 : undefined,
     refreshIds: "found",
   });
 }
 
-const List = ({ listed: { search, seen, shared, testdrives } }: { listed: Listed }) => (
+const List = ({ listed: { asked, seen, shared, testdrives, tags, titles } }: { listed: Listed }) => (
   <Content>
     <div class="stack">
       <div class="row spread">
         <h1>
-          My appliances <span class="count">{number(seen.total)}</span>
+          My appliances{" "}
+          <span class="count" id="count">
+            {number(seen.total)}
+          </span>
         </h1>
-        <Search
-          action="/appliances"
-          value={search}
-          label="Search my appliances"
-          placeholder="Name or package"
-          look="list-search"
-          swap="found"
-        />
         <ButtonLink look="primary" icon="plus" href="/appliances/new">
           New appliance
         </ButtonLink>
       </div>
       <RunningTestdrives of={testdrives} />
+      <ListFilter asked={asked} tags={tags} />
+      <FaultsOf action={chosenPath} shown={[chosenForm]} />
       <div id="found" class="stack">
-        <div class="panel flush">
-          {seen.glances.length === 0 ? (
-            <Nothing search={search} />
-          ) : (
+        {seen.glances.length === 0 ? (
+          <div class="panel flush">
+            <Nothing asked={asked} />
+          </div>
+        ) : (
+          <div class="panel flush">
+            <ChosenBar asked={asked} />
             <ul class="rows appliances">
               {seen.glances.map((glance) => (
-                <ApplianceRow glance={glance} />
+                <ApplianceRow glance={glance} titles={titles} isChosen={asked.isAllChosen} />
               ))}
             </ul>
-          )}
-        </div>
-        <Pager
-          page={seen.page}
-          pages={seen.pages}
-          at={(at) => `/appliances?${new URLSearchParams({ ...(search !== "" && { search }), page: String(at) })}`}
-        />
+          </div>
+        )}
+        <Pager page={seen.page} pages={seen.pages} at={(at) => addressOf({ ...asked, at, isAllChosen: false })} />
       </div>
-      {shared.length > 0 && <SharedList shared={shared} />}
+      {shared.length > 0 && <SharedList shared={shared} titles={titles} />}
     </div>
   </Content>
 );
 
-const SharedList = ({ shared }: { shared: readonly Shared[] }) => (
+const SharedList = ({ shared, titles }: Pick<Listed, "shared" | "titles">) => (
   <section aria-labelledby="shared" class="stack">
     <h2 id="shared">
       Shared with me <span class="count">{shared.length}</span>
@@ -105,22 +117,27 @@ const SharedList = ({ shared }: { shared: readonly Shared[] }) => (
     <div class="panel flush">
       <ul class="rows appliances">
         {shared.map((appliance) => (
-          <SharedRow appliance={appliance} />
+          <SharedRow appliance={appliance} base={titles.get(appliance.baseSystem) ?? appliance.baseSystem} />
         ))}
       </ul>
     </div>
   </section>
 );
 
-const Nothing = ({ search }: { search: string }) =>
-  search === "" ? (
-    <Empty title="You have no appliance of your own yet">
-      <p>Start from a template, or clone one from the gallery.</p>
-    </Empty>
-  ) : (
-    <Empty title={`Nothing found for “${search}”`}>
+const Nothing = ({ asked }: { asked: Asked }) => {
+  if (!isFiltered(asked))
+    return (
+      <Empty title="You have no appliance of your own yet">
+        <p>Start from a template, or clone one from the gallery.</p>
+      </Empty>
+    );
+  const isSearch = asked.search !== "";
+  return (
+    <Empty title={isSearch ? `Nothing found for “${asked.search}”` : "No appliance is like that"}>
       <p>
-        The search looks at names, and at the names of selected packages. <a href="/appliances">See all</a>
+        {isSearch && "The search looks at names, and at the names of selected packages. "}
+        <a href="/appliances">See all</a>
       </p>
     </Empty>
   );
+};

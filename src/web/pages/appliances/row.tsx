@@ -1,29 +1,45 @@
 import type { Glance } from "#domain/appliances/overview";
 import { ActionButton, ButtonLink } from "../../parts/button.tsx";
-import { Confirm } from "../../parts/dialog.tsx";
 import { Form, Hidden } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Menu, MenuLink } from "../../parts/menu.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Picture } from "../../parts/picture.tsx";
 import { Progress, State } from "../../parts/state.tsx";
-import { counted, secondsLeft, size } from "../../parts/words.ts";
+import { counted, cut, secondsLeft, size } from "../../parts/words.ts";
 import { pictureOf } from "../appliance/pictures.ts";
 import { stateOf } from "../appliance/state-of.tsx";
 import { applianceAt } from "../appliance/with-appliance.ts";
+import { chosenForm } from "./chosen.tsx";
+
+interface RowProps {
+  glance: Glance;
+  /** What people call the base systems, by name. */
+  titles: ReadonlyMap<string, string>;
+  isChosen: boolean;
+}
 
 /** An appliance in the list: its name, its state, its last build, and the next action. */
-export const ApplianceRow = ({ glance }: { glance: Glance }) => {
+export const ApplianceRow = ({ glance, titles, isChosen }: RowProps) => {
   const { appliance } = glance;
   return (
     <li id={`appliance-${appliance.id}`}>
+      <input
+        type="checkbox"
+        name="appliance"
+        value={String(appliance.id)}
+        form={chosenForm}
+        checked={isChosen}
+        aria-label={`Choose ${appliance.name}`}
+        data-stays=""
+      />
       <Picture src={pictureOf(appliance)} look="small" />
       <div>
         <h2>
           <a href={applianceAt(appliance.id)}>{appliance.name}</a>
         </h2>
         <p class="sub">
-          {appliance.version} · {appliance.baseSystem}, {appliance.arch}
+          {appliance.version} · {titles.get(appliance.baseSystem) ?? appliance.baseSystem}, {appliance.arch}
         </p>
       </div>
       <div class="at">
@@ -51,10 +67,13 @@ const StateAt = ({ glance }: { glance: Glance }) => {
         {words}
       </State>
       {build?.state === "running" && <Progress percent={build.percent} label={`Build of ${appliance.name}`} isThin />}
-      {text !== "" && build?.state !== "running" && <p class="sub">{text}</p>}
+      {text !== "" && build?.state !== "running" && <p class="sub clamped">{inShort(text)}</p>}
     </>
   );
 };
+
+/** The first sentence, without libsolv's proposals: the appliance's own page has room for them. */
+const inShort = (text: string): string => cut(text.split(/ \(possible: |(?<=\.)\s/)[0] ?? text, 90);
 
 const LastBuild = ({ glance: { running, lastBuild, images } }: { glance: Glance }) => {
   const [build] = running;
@@ -160,20 +179,11 @@ const More = ({ glance: { appliance } }: { glance: Glance }) => {
           <hr />
         </li>
         <li>
-          <button class="item" type="button" popovertarget={`delete-${id}`}>
+          <button class="item" form={chosenForm} name="act" value={`delete ${id}`}>
             <Icon name="trash-2" /> Delete …
           </button>
         </li>
       </Menu>
-      <Confirm
-        id={`delete-${id}`}
-        title={`Delete ${name}?`}
-        action={applianceAt(id, "delete")}
-        no="Keep it"
-        yes={`Delete ${name}`}
-      >
-        Its files, keys and builds are deleted with it. This cannot be undone.
-      </Confirm>
     </>
   );
 };

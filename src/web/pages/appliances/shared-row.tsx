@@ -8,15 +8,16 @@ import { applianceAt } from "../appliance/with-appliance.ts";
 export type Shared = Awaited<ReturnType<typeof listSharedWith>>[number];
 
 /** An appliance that another account shares: to view and to clone. */
-export const SharedRow = ({ appliance }: { appliance: Shared }) => (
+export const SharedRow = ({ appliance, base }: { appliance: Shared; base: string }) => (
   <li>
+    <span></span>
     <Picture src={pictureOf(appliance)} look="small" />
     <div>
       <h3>
         <a href={applianceAt(appliance.id)}>{appliance.name}</a>
       </h3>
       <p class="sub">
-        {appliance.version} · {appliance.baseSystem}, {appliance.arch}
+        {appliance.version} · {base}, {appliance.arch}
       </p>
     </div>
     <div class="at">

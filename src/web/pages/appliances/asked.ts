@@ -1,0 +1,60 @@
+import type { Context } from "hono";
+import type { OverviewOrder, OverviewState } from "#storage/appliance-overview";
+import { pageIn } from "../../parts/pager.tsx";
+
+/** What a person wants to see of the list. All of it stands in its address. */
+export interface Asked {
+  search: string;
+  state: OverviewState | undefined;
+  tag: string | undefined;
+  order: OverviewOrder;
+  /** Counted from 1. */
+  at: number;
+  /** Every appliance of the page is chosen. */
+  isAllChosen: boolean;
+}
+
+/** The first is the one of an address that names none. */
+export const orders: readonly (readonly [OverviewOrder, string])[] = [
+  ["edited", "Last edited first"],
+  ["name", "By name"],
+  ["built", "Last built first"],
+  ["created", "Newest first"],
+];
+
+export const states: readonly (readonly [OverviewState, string])[] = [
+  ["ok", "Ready to build"],
+  ["warning", "With warnings"],
+  ["error", "Cannot be built"],
+  ["running", "Being built"],
+  ["unknown", "Being checked"],
+];
+
+export function askedOf(c: Context): Asked {
+  const { search = "", state, tag = "", order, page, all } = c.req.query();
+  return {
+    search: search.trim().slice(0, 100),
+    state: states.find(([each]) => each === state)?.[0],
+    tag: tag === "" ? undefined : tag.slice(0, 50),
+    order: orders.find(([each]) => each === order)?.[0] ?? "edited",
+    at: pageIn(page),
+    isAllChosen: all === "1",
+  };
+}
+
+export const isFiltered = ({ search, state, tag }: Asked): boolean =>
+  search !== "" || state !== undefined || tag !== undefined;
+
+/** The address of the same list, with these changes. */
+export function addressOf({ search, state, tag, order, at, isAllChosen }: Asked): string {
+  const given: [string, string | undefined][] = [
+    ["search", search],
+    ["state", state],
+    ["tag", tag],
+    ["order", order === "edited" ? undefined : order],
+    ["page", at === 1 ? undefined : String(at)],
+    ["all", isAllChosen ? "1" : undefined],
+  ];
+  const query = new URLSearchParams(given.flatMap(([name, value]) => (value ? [[name, value]] : [])));
+  return query.size === 0 ? "/appliances" : `/appliances?${query}`;
+}

@@ -1,0 +1,98 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { spend } from "#domain/accounts/rates";
+import { getOwnAppliance } from "#domain/appliances/appliance";
+import { deleteAppliance } from "#domain/appliances/deletion";
+import { startBuild } from "#domain/builds/build";
+import { Refusal } from "#domain/refusal";
+import { findAppliance, type Appliance } from "#storage/appliances";
+import { factory, type WebEnv } from "../../factory.ts";
+import { counted, cut } from "../../parts/words.ts";
+import type { Result } from "../../result.ts";
+import { withSession } from "../../session.ts";
+import { submit } from "../../submit.ts";
+import { formats } from "../appliance/formats.ts";
+import { askBeforeDeleting } from "./chosen-delete.tsx";
+import { chosenPath } from "./chosen.tsx";
+import { showAppliances } from "./list.tsx";
+
+/** `delete 12`: this one alone, whatever is checked. */
+const Chosen = z.object({
+  act: z.string().regex(/^(?:build|delete|delete \d{1,15}|yes, delete)$/, "Choose what to do."),
+});
+
+/** Builds or deletes several appliances. Each is refused by itself, and the result says which and why. */
+export const chosenActs = factory
+  .createApp()
+  .use(chosenPath, withSession)
+  .post(chosenPath, (c) =>
+    submit(c, {
+      fields: Chosen,
+      again: showAppliances,
+      act: async ({ act }, { all }) => {
+        const [what, only] = act.split(/ (?=\d)/);
+        const chosen = await ownOf(c, only === undefined ? all("appliance") : [only]);
+        if (what === "delete") return await askBeforeDeleting(c, chosen);
+        const result = what === "build" ? await buildAll(c, chosen) : await deleteAll(c, chosen);
+        return { to: "/appliances", result };
+      },
+    }),
+  );
+
+/** More than a page has. */
+const most = 100;
+
+/** One that is gone, or belongs to someone else, is not there. */
+async function ownOf(c: Context<WebEnv>, ids: readonly string[]): Promise<Appliance[]> {
+  const numbers = [...new Set(ids)].filter((id) => /^\d{1,15}$/.test(id)).slice(0, most);
+  const found = await Promise.all(numbers.map((id) => findAppliance(c.var.db, c.var.account.id, Number(id))));
+  const own = found.flatMap((appliance) => appliance ?? []);
+  if (own.length > 0) return own;
+  throw new Refusal("invalid_value", { message: "Choose at least one appliance: check the box before its name." });
+}
+
+async function buildAll(c: Context<WebEnv>, chosen: readonly Appliance[]): Promise<Result> {
+  const { db, account, baseUrl } = c.var;
+  const place = { env: c.env, db };
+  const refused = await refusalsOf(chosen, async ({ id: applianceId, imageType }) => {
+    await spend(place, account.id, "builds");
+    const request = { applianceId, imageType, force: false, multi: false, baseUrl, allowedTypes: formats };
+    await startBuild(place, account, request);
+  });
+  const started = chosen.length - refused.length;
+  return resultOf(started === 0 ? "No build has started." : `${counted(started, "build")} started.`, refused);
+}
+
+async function deleteAll(c: Context<WebEnv>, chosen: readonly Appliance[]): Promise<Result> {
+  const place = { env: c.env, db: c.var.db };
+  const refused = await refusalsOf(chosen, async ({ id }) => {
+    await deleteAppliance(place, await getOwnAppliance(place.db, c.var.account.id, id));
+  });
+  const gone = chosen.length - refused.length;
+  return resultOf(gone === 0 ? "Nothing is deleted." : `${counted(gone, "appliance")} deleted.`, refused);
+}
+
+/** Does it to one after the other, and says of which it was refused, and why. */
+async function refusalsOf(chosen: readonly Appliance[], act: (one: Appliance) => Promise<void>): Promise<string[]> {
+  const refused: string[] = [];
+  for (const one of chosen) {
+    try {
+      await act(one);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refused.push(`${cut(one.name, 60)}: ${cut(error.message, 160)}`);
+    }
+  }
+  return refused;
+}
+
+/** The cookie of a result has 4,096 bytes. */
+const mostTold = 2_500;
+
+function resultOf(text: string, refused: readonly string[]): Result {
+  if (refused.length === 0) return { text };
+  let room = mostTold;
+  const told = refused.filter((each) => (room -= encodeURIComponent(each).length) > 0);
+  const more = refused.length - told.length;
+  return { text, refused: more === 0 ? told : [...told, `And ${counted(more, "other")}.`] };
+}
