@@ -84,19 +84,32 @@ export type Reason =
 /** An unknown id is "unknown" if the call is about the thing of that id, and "invalid" if it is only an argument. */
 export type IdReason = Extract<Reason, "unknown" | "invalid">;
 
+/** A value that cannot be used, by its path in the document. */
+export interface Fault {
+  path: string;
+  /** Without a full stop. */
+  why: string;
+}
+
 /** The domain refuses a request. `message` replaces the usual one. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly reason: Reason;
   /** When to try again, if that is known. */
   readonly retryAfterSeconds: number | undefined;
+  /** All values that are wrong. */
+  readonly faults: readonly Fault[];
 
-  constructor(code: RefusalCode, detail: { reason?: Reason; message?: string; retryAfterSeconds?: number } = {}) {
+  constructor(
+    code: RefusalCode,
+    detail: { reason?: Reason; message?: string; retryAfterSeconds?: number; faults?: readonly Fault[] } = {},
+  ) {
     super(detail.message || usualMessages.get(code));
     this.name = "Refusal";
     this.code = code;
     this.reason = detail.reason ?? "invalid";
     this.retryAfterSeconds = detail.retryAfterSeconds;
+    this.faults = detail.faults ?? [];
   }
 }
 

@@ -1,21 +1,24 @@
 import { shownIn, type AnyShape, type Part } from "#wire/shape";
 
-/** The path of a number outside its limits, and the reason; undefined: none. */
-export function outOfRange(shape: AnyShape, value: unknown, path = ""): { path: string; why: string } | undefined {
-  if (shape.kind !== "fields") return undefined;
-  for (const [name, part] of shownIn("v2", shape)) {
-    const inner = part.key === undefined ? value : propertyOf(value, part.key);
-    const at = path === "" ? name : `${path}/${name}`;
-    const found = complaintOf(part, inner, at) ?? outOfRange(part.shape, inner, at);
-    if (found) return found;
-  }
-  return undefined;
+interface OutOfRange {
+  path: string;
+  why: string;
 }
 
-function complaintOf({ range }: Part, value: unknown, path: string) {
-  if (!range || typeof value !== "number" || (value >= range.min && value <= range.max)) return undefined;
+/** The numbers outside their limits. */
+export function outOfRange(shape: AnyShape, value: unknown, path = ""): OutOfRange[] {
+  if (shape.kind !== "fields") return [];
+  return shownIn("v2", shape).flatMap(([name, part]) => {
+    const inner = part.key === undefined ? value : propertyOf(value, part.key);
+    const at = path === "" ? name : `${path}/${name}`;
+    return [...complaintOf(part, inner, at), ...outOfRange(part.shape, inner, at)];
+  });
+}
+
+function complaintOf({ range }: Part, value: unknown, path: string): OutOfRange[] {
+  if (!range || typeof value !== "number" || (value >= range.min && value <= range.max)) return [];
   const { min, max, unit } = range;
-  return { path, why: `must be ${min} to ${max}${unit && ` ${unit}`}` };
+  return [{ path, why: `must be ${min} to ${max}${unit && ` ${unit}`}` }];
 }
 
 const propertyOf = (value: unknown, key: string): unknown =>

@@ -1,6 +1,22 @@
-import { Refusal } from "#domain/refusal";
+import { Refusal, type Fault } from "#domain/refusal";
 
-/** Refuses a value by its path in the document (wire.md §2.4), `settings/memory_size: …`. `why` has no full stop. */
-export function check(isRight: boolean, path: string, why: string): void {
-  if (!isRight) throw new Refusal("invalid_value", { message: `${path}: ${why}.` });
+/** `path` is that of the document (wire.md §2.4), such as `settings/memory_size`. `why` has no full stop. */
+export type Check = (isRight: boolean, path: string, why: string) => void;
+
+/** Refuses a value. */
+export const check: Check = (isRight, path, why) => {
+  if (!isRight) throw wrongValues([{ path, why }]);
+};
+
+/** What is wrong, once for each path. */
+export function faultsIn(look: (check: Check) => void): Fault[] {
+  const found = new Map<string, string>();
+  look((isRight, path, why) => {
+    if (!isRight && !found.has(path)) found.set(path, why);
+  });
+  return [...found].map(([path, why]) => ({ path, why }));
 }
+
+/** The message names the first. */
+export const wrongValues = (faults: readonly Fault[]): Refusal =>
+  new Refusal("invalid_value", { message: `${faults[0]?.path}: ${faults[0]?.why}.`, faults });

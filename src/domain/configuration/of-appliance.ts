@@ -2,9 +2,9 @@ import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limi
 import { withChange, type ConfigurationChange, type Configured } from "#domain/configuration/change";
 import { opened, sealed, withoutPasswords } from "#domain/configuration/secrets";
 import type { SealingKey } from "#domain/secrets";
-import { validate } from "#domain/configuration/validation";
+import { faultsOf, validate } from "#domain/configuration/validation";
 import type { Place } from "#domain/place";
-import { Refusal } from "#domain/refusal";
+import { Refusal, type Fault } from "#domain/refusal";
 import { Configuration, configurationOf, storedBytesOf } from "#model/configuration";
 import { findAppliance, type Appliance } from "#storage/appliances";
 import { saveConfiguration } from "#storage/configurations";
@@ -59,6 +59,15 @@ export async function changeConfiguration(
     read = await readAgain(db, accountId, appliance.id);
   }
   throw new Refusal("unknown_error", { message: "Others are changing this appliance. Please try again." });
+}
+
+/** All that `changeConfiguration` would refuse now. */
+export async function faultsOfChange(
+  env: SealingKey,
+  { accountId, appliance }: { accountId: number; appliance: Appliance },
+  change: ConfigurationChange,
+): Promise<Fault[]> {
+  return faultsOf(withChange(await shownConfiguration(env, accountId, appliance), change));
 }
 
 async function readAgain(db: Database, accountId: number, id: number): Promise<Appliance> {

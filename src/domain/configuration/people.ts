@@ -1,4 +1,4 @@
-import { check } from "#domain/configuration/check";
+import type { Check } from "#domain/configuration/check";
 import { isLine, isPassword, isPath, isSqlName, isUserName } from "#domain/configuration/rules";
 import { whyNoSshKey } from "#domain/configuration/ssh-key";
 import type { Configuration } from "#model/configuration";
@@ -8,9 +8,9 @@ const maxKeys = 50;
 const password = "must be one line of 1 to 128 bytes";
 
 /** The users of an image, and the commands that start as them. */
-export function validateUsers({ users, autostarts, settings }: Configuration): void {
+export function validateUsers(check: Check, { users, autostarts, settings }: Configuration): void {
   check(users.length <= 100, "users", "must not be more than 100");
-  for (const user of users) validateUser(user);
+  for (const user of users) validateUser(check, user);
   const names = users.map(({ name }) => name);
   check(new Set(names).size === names.length, "users/user/name", "two users have the same");
   check(new Set(users.map(({ uid }) => uid)).size === users.length, "users/user/uid", "two users have the same");
@@ -18,10 +18,10 @@ export function validateUsers({ users, autostarts, settings }: Configuration): v
   const login = settings.automaticLogin;
   check(login === "" || names.includes(login), "settings/automatic_login", "must be the name of one of the users");
   check(autostarts.length <= 100, "autostarts", "must not be more than 100");
-  for (const autostart of autostarts) validateAutostart(autostart, names);
+  for (const autostart of autostarts) validateAutostart(check, autostart, names);
 }
 
-function validateUser(user: Configuration["users"][number]): void {
+function validateUser(check: Check, user: Configuration["users"][number]): void {
   const { name, uid, group } = user;
   const wanted = "must be 1 to 32 of a-z, 0-9, _ and -, and begin with a letter or _";
   check(isUserName(name), "users/user/name", wanted);
@@ -29,9 +29,10 @@ function validateUser(user: Configuration["users"][number]): void {
   check((uid === 0) === (name === "root"), "users/user/uid", "0 is root's, and root's alone");
   check(!user.administrator || name !== "root", "users/user/administrator", "root may do everything already");
   check(user.sshKeys.length <= maxKeys, "users/user/ssh_keys", `must not be more than ${maxKeys}`);
-  for (const key of user.sshKeys) {
+  for (const [at, key] of user.sshKeys.entries()) {
     const why = whyNoSshKey(key);
-    check(why === undefined, "users/user/ssh_keys", why ?? "");
+    const which = user.sshKeys.length > 1 ? `key ${at + 1}: ` : "";
+    check(why === undefined, "users/user/ssh_keys", which + why);
   }
   const hasPassword = user.password !== "" || user.sshKeys.length === 0;
   check(
@@ -44,7 +45,7 @@ function validateUser(user: Configuration["users"][number]): void {
   check(isPath(user.homedir), "users/user/homedir", "must be an absolute path");
 }
 
-function validateAutostart(autostart: Configuration["autostarts"][number], names: string[]): void {
+function validateAutostart(check: Check, autostart: Configuration["autostarts"][number], names: string[]): void {
   const { command, description, user } = autostart;
   const isCommand = command !== "" && isLine(command, 1024);
   check(isCommand, "autostarts/autostart/command", "must be one line of 1 to 1024 characters");
@@ -52,7 +53,7 @@ function validateAutostart(autostart: Configuration["autostarts"][number], names
   check(names.includes(user), "autostarts/autostart/user", "must be the name of one of the users");
 }
 
-export function validateDatabases(databases: Configuration["databases"]): void {
+export function validateDatabases(check: Check, databases: Configuration["databases"]): void {
   const types = databases.map(({ type }) => type);
   check(new Set(types).size === types.length, "databases/database/type", "two databases have the same");
   for (const { users } of databases) {
@@ -60,13 +61,13 @@ export function validateDatabases(databases: Configuration["databases"]): void {
     const path = "databases/database/users";
     check(names.length <= 50, path, "must not be more than 50");
     check(new Set(names).size === names.length, `${path}/user/username`, "two users have the same");
-    for (const user of users) validateDatabaseUser(user, `${path}/user`);
+    for (const user of users) validateDatabaseUser(check, user, `${path}/user`);
   }
 }
 
 type DatabaseUser = Configuration["databases"][number]["users"][number];
 
-function validateDatabaseUser(user: DatabaseUser, path: string): void {
+function validateDatabaseUser(check: Check, user: DatabaseUser, path: string): void {
   const { username, databases } = user;
   const wanted = "must be 1 to 32 of a-z, A-Z, 0-9 and _, and not begin with a number";
   check(isSqlName(username), `${path}/username`, wanted);

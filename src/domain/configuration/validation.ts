@@ -1,6 +1,7 @@
 import { storedConfiguration } from "#documents/configuration";
 import type { Configured } from "#domain/configuration/change";
-import { check } from "#domain/configuration/check";
+import { faultsIn, wrongValues, type Check } from "#domain/configuration/check";
+import type { Fault } from "#domain/refusal";
 import { validateDatabases, validateUsers } from "#domain/configuration/people";
 import * as rules from "#domain/configuration/rules";
 import { highestNumber } from "#domain/version";
@@ -17,32 +18,38 @@ const maxConfigurationBytes = 512 * 1024;
  * large for the disk: clients send the two separately, and `status` reports it until they fit (issues.ts).
  */
 export function validate(configured: Configured): void {
-  const { configuration } = configured;
-  validateIdentity(configured);
-  validateTexts(configuration);
-  validateLocale(configuration.locale);
-  validateNetwork(configuration.network);
-  validateFirewall(configuration.firewall);
-  validateUsers(configuration);
-  validateDatabases(configuration.databases);
-  validateSettings(configuration.settings);
-  validateLvm(configuration.lvm);
-  validateScripts(configuration.scripts);
-  const wrong = outOfRange(storedConfiguration, configuration);
-  check(wrong === undefined, wrong?.path ?? "", wrong?.why ?? "");
-  check(bytesOf(configuration) <= maxConfigurationBytes, "configuration", "all of it together is too large");
+  const faults = faultsOf(configured);
+  if (faults.length > 0) throw wrongValues(faults);
 }
+
+/** All values that an image cannot carry. */
+export const faultsOf = (configured: Configured): Fault[] =>
+  faultsIn((check) => {
+    const { configuration } = configured;
+    validateIdentity(check, configured);
+    validateTexts(check, configuration);
+    validateLocale(check, configuration.locale);
+    validateNetwork(check, configuration.network);
+    validateFirewall(check, configuration.firewall);
+    validateUsers(check, configuration);
+    validateDatabases(check, configuration.databases);
+    validateSettings(check, configuration.settings);
+    validateLvm(check, configuration.lvm);
+    validateScripts(check, configuration.scripts);
+    for (const { path, why } of outOfRange(storedConfiguration, configuration)) check(false, path, why);
+    check(bytesOf(configuration) <= maxConfigurationBytes, "configuration", "all of it together is too large");
+  });
 
 const bytesOf = (configuration: Configuration): number =>
   new TextEncoder().encode(JSON.stringify(configuration).replaceAll(/[&<>]/g, "&amp;")).byteLength;
 
-function validateIdentity({ name, version }: Configured): void {
+function validateIdentity(check: Check, { name, version }: Configured): void {
   check(name !== "" && rules.isLine(name, 255), "name", "must be one line of 1 to 255 characters");
   check(rules.isVersion(version), "version", `must be like 0.0.1, with numbers up to ${highestNumber}`);
 }
 
-function validateTexts({ description, website, tags, eulas }: Configuration): void {
-  checkText(description, "description");
+function validateTexts(check: Check, { description, website, tags, eulas }: Configuration): void {
+  checkText(check, description, "description");
   check(website === "" || rules.isWebsite(website), "website", "must be an address of the web");
   check(tags.length <= 50, "tags", "must not be more than 50");
   for (const tag of tags) {
@@ -51,18 +58,21 @@ function validateTexts({ description, website, tags, eulas }: Configuration): vo
   check(eulas.length <= 20, "eulas", "must not be more than 20");
   for (const eula of eulas) {
     check(eula.trim() !== "", "eulas/eula", "must not be empty");
-    checkText(eula, "eulas/eula");
+    checkText(check, eula, "eulas/eula");
   }
 }
 
-function validateLocale({ keyboardLayout, language, timezone }: Configuration["locale"]): void {
+function validateLocale(check: Check, { keyboardLayout, language, timezone }: Configuration["locale"]): void {
   const layouts = `must be one of ${keyboardLayouts.join(", ")}`;
   check(keyboardLayouts.includes(keyboardLayout), "locale/keyboard_layout", layouts);
   check(rules.isLocale(language), "locale/language", "must be like de_DE.UTF-8");
   check(rules.isTimezone(timezone), "locale/timezone/location", "must be a time zone such as Europe/Vienna");
 }
 
-function validateNetwork({ type, hostname, ip, netmask, route, nameservers }: Configuration["network"]): void {
+function validateNetwork(
+  check: Check,
+  { type, hostname, ip, netmask, route, nameservers }: Configuration["network"],
+): void {
   const family = rules.addressFamily(ip);
   check(hostname === "" || rules.isHostname(hostname), "network/hostname", "must be the name of a host (RFC 1123)");
   check(ip === "" || family !== undefined, "network/ip", "must be an IPv4 or IPv6 address");
@@ -78,7 +88,7 @@ function validateNetwork({ type, hostname, ip, netmask, route, nameservers }: Co
   check(netmask !== "", "network/netmask", "is needed when the type is manual");
 }
 
-function validateFirewall({ openPorts }: Configuration["firewall"]): void {
+function validateFirewall(check: Check, { openPorts }: Configuration["firewall"]): void {
   check(openPorts.length <= 200, "firewall/open_port", "must not be more than 200");
   for (const port of openPorts) {
     const wanted = "must be the name of a service or a number, such as ssh, 8080 or 53/udp";
@@ -87,11 +97,11 @@ function validateFirewall({ openPorts }: Configuration["firewall"]): void {
 }
 
 /** `disk_size` is shown in gigabytes, so its bounds are not those of its number. */
-function validateSettings({ diskSizeMb }: Configuration["settings"]): void {
+function validateSettings(check: Check, { diskSizeMb }: Configuration["settings"]): void {
   check(diskSizeMb >= 64 && diskSizeMb <= 1024 * 1024, "settings/disk_size", "must be 1 to 1024 GB, or at least 64M");
 }
 
-function validateLvm({ enabled, volumeGroup, volumes }: Configuration["lvm"]): void {
+function validateLvm(check: Check, { enabled, volumeGroup, volumes }: Configuration["lvm"]): void {
   const name = "must be 1 to 63 of a-z, A-Z, 0-9, _ + . -, and not begin with -";
   check(volumeGroup === "" || rules.isVolumeGroup(volumeGroup), "lvm/volume_group", name);
   check(volumes.length <= 50, "lvm/volumes", "must not be more than 50");
@@ -108,11 +118,11 @@ function validateLvm({ enabled, volumeGroup, volumes }: Configuration["lvm"]): v
 // Made by the kernel at run time, or needed before the volumes are there.
 const unmountable = /^\/(proc|sys|dev|run|boot|etc|bin|sbin|lib|lib64)(\/|$)/;
 
-function validateScripts(scripts: Configuration["scripts"]): void {
-  for (const [name, { script }] of Object.entries(scripts)) checkText(script, `scripts/${name}/script`);
+function validateScripts(check: Check, scripts: Configuration["scripts"]): void {
+  for (const [name, { script }] of Object.entries(scripts)) checkText(check, script, `scripts/${name}/script`);
 }
 
-function checkText(text: string, path: string): void {
+function checkText(check: Check, text: string, path: string): void {
   check(rules.isText(text), path, "must not have control characters");
   check(new TextEncoder().encode(text).byteLength <= maxTextBytes, path, "must not be longer than 64 KiB");
 }
