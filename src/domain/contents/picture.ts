@@ -38,7 +38,7 @@ export const pictureLimits: Record<PictureKind, PictureLimits> = {
     maxBytes: 5 * 2 ** 20,
     maxSide: 4096,
     maxPixels: 2560 * 1600,
-    words: "5 MiB and 2560 x 1600 pixels (or as many in another shape, none of its sides above 4096)",
+    words: "5 MiB and 4.1 megapixels (2560 x 1600), with 4096 pixels on a side",
   },
 };
 
