@@ -3,7 +3,7 @@ import { staging, type Part } from "#kiwi/part";
 import { shellCommand } from "#kiwi/shell";
 
 /** Service names that work even in a small image without /etc/services (from IANA's port registry). */
-const wellKnown: Readonly<Record<string, number>> = {
+export const wellKnownPorts: Readonly<Record<string, number>> = {
   ftp: 21,
   ssh: 22,
   telnet: 23,
@@ -33,7 +33,7 @@ export function firewallPart({ firewall: { enabled, openPorts } }: Pick<ImageFac
 
 function openPort(text: string): string {
   const [name = "", protocol = "tcp"] = text.toLowerCase().split("/");
-  const number = /^\d+$/.test(name) ? name : String(wellKnown[name] ?? "");
+  const number = /^\d+$/.test(name) ? name : String(wellKnownPorts[name] ?? "");
   return shellCommand("open_port", name, protocol, number);
 }
 

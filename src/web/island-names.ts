@@ -11,6 +11,7 @@ export const islandNames = [
   "filter",
   "upload",
   "pending",
+  "unsaved",
   "shortcuts",
   "fullscreen",
   "notify",

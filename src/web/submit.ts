@@ -32,8 +32,8 @@ export interface Submission<T extends z.ZodType> {
   evenReadOnly?: true;
   /** The field that a refusal of the domain is about; other refusals are about the whole form. */
   fieldOf?: Partial<Record<RefusalCode, string>>;
-  /** The same, if the refusal itself names the field: the field, and its message. */
-  faultOf?: (refusal: Refusal) => readonly [field: string, sentence: string] | undefined;
+  /** The same, if the refusal itself names the fields: the message of each. None: it is about the whole form. */
+  faultsOf?: (refusal: Refusal) => Readonly<Record<string, string>>;
   /** Does it. A Response, such as a page that shows a secret once, is sent unchanged. */
   act: (values: z.output<T>, sent: Sent) => Promise<Done | Response>;
   /** Shows the page with the form again, if the form is refused. */
@@ -99,9 +99,10 @@ export async function answerRefused<T extends z.ZodType>(
   const { status, headers } = shown(error);
   if (!(error instanceof Refusal) || [403, 404, 410].includes(status)) throw error;
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
-  const [field = what.fieldOf?.[error.code], sentence = error.message] = what.faultOf?.(error) ?? [];
-  const fault = field === undefined ? { fault: sentence } : { faults: { [field]: sentence } };
-  return await showAgain(c, what, { ...sent, ...fault });
+  const field = what.fieldOf?.[error.code];
+  const faults = what.faultsOf?.(error) ?? (field === undefined ? {} : { [field]: error.message });
+  const isAboutFields = Object.keys(faults).length > 0;
+  return await showAgain(c, what, { ...sent, ...(isAboutFields ? { faults } : { fault: error.message }) });
 }
 
 /** Forms send CRLF line ends. Characters that XML cannot contain would break the API's answers. */

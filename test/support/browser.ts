@@ -18,8 +18,11 @@ export function browser({ origin = "https://kiln.test", cookie = "", userAgent =
     for (const given of answer.headers.getSetCookie()) jar.take(given);
     return answer;
   };
-  const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
-    ask(path, { method: "POST", body: new URLSearchParams(form), headers: { origin, ...headers } });
+  const post = (
+    path: string,
+    form: Record<string, string> | [string, string][],
+    headers: Record<string, string> = {},
+  ) => ask(path, { method: "POST", body: new URLSearchParams(form), headers: { origin, ...headers } });
   return {
     jar,
     get: (path: string, headers: Record<string, string> = {}) => ask(path, { headers }),

@@ -88,9 +88,10 @@ interface ChoiceProps {
 export const Choice = ({ name, value, isChecked, type = "checkbox", isSwitch, hint, children }: ChoiceProps) => {
   const { given } = useForm();
   const checked = given ? (given.values[name] ?? []).includes(value) : isChecked;
+  const saved = given && String(isChecked ?? false);
   return (
     <label class={isSwitch ? "switch" : "choice"}>
-      <input type={type} name={name} value={value} checked={checked} role={isSwitch && "switch"} />{" "}
+      <input type={type} name={name} value={value} checked={checked} role={isSwitch && "switch"} data-saved={saved} />{" "}
       <span>
         {children}
         {hint !== undefined && <span class="hint"> {hint}</span>}
@@ -133,6 +134,8 @@ function useField({ name, value, hint }: Pick<FieldProps, "name" | "value" | "hi
     attributes: {
       id,
       name,
+      // The island `unsaved` compares with it.
+      ...(form.given && value !== undefined && { "data-saved": value }),
       ...(fault !== undefined && { "aria-invalid": "true" }),
       ...(described.length > 0 && { "aria-describedby": described.join(" ") }),
     },

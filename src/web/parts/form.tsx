@@ -18,6 +18,12 @@ export const Formed = ({ formToken, given, children }: Page & { children: Child 
 
 export const useForm = (): FormPlace => useContext(ThisForm);
 
+/** Whether this form was refused: whatever hides it must be open. */
+export const useRefused = (action: string, id: string | undefined): boolean => {
+  const { given } = useContext(PageForms);
+  return given?.action === action && given.form === id;
+};
+
 interface FormProps {
   action: string;
   /** Needed if the page has several forms with one action, or several fields of one name. */
@@ -33,6 +39,8 @@ interface FormProps {
   hasFile?: true;
   /** A form with files: it shows the progress, accepts dropped files, and its answer replaces these elements. */
   upload?: string;
+  /** It says how many of its fields are changed and not saved, in its element with `data-unsaved-count`. */
+  countsUnsaved?: true;
   children: Child;
 }
 
@@ -46,6 +54,7 @@ export const Form = ({
   showsFaults = true,
   hasFile,
   upload,
+  countsUnsaved,
   children,
 }: FormProps) => {
   const { formToken, given } = useContext(PageForms);
@@ -60,6 +69,7 @@ export const Form = ({
         data-swap={swap}
         data-upload={upload}
         data-pending={swap === undefined && upload === undefined ? "" : undefined}
+        data-unsaved={countsUnsaved && ""}
         enctype={hasFile && "multipart/form-data"}
       >
         {formToken !== undefined && <input type="hidden" name="form_token" value={formToken} />}

@@ -5,6 +5,9 @@ import { pngOf } from "../../picture/png-maker.ts";
 import { sendFiles } from "../../support/form-files.ts";
 import { newKey } from "../../support/gpg-keys.ts";
 import { pageOf, textOf } from "../../support/html.ts";
+import { configurationOf } from "#model/configuration";
+import { rowOf } from "../../support/configurations.ts";
+import { sshKeys } from "../../support/ssh-keys.ts";
 import { readXml } from "../../support/xml.ts";
 
 let tux: Owner["tux"];
@@ -18,13 +21,14 @@ const send = async (path: string, form: Record<string, string>) =>
   await firefox.post(at(path), { form_token: await firefox.formToken(), ...form });
 const stored = async () => (await readXml(await tux.get(`/appliances/${id}/configuration`))).configuration;
 
-/** The mark of an entry, by its heading. */
+/** The mark of an entry, by its name. */
 async function entryOf(path: string, name: string): Promise<string> {
   const page = await section(path);
-  const form = [...page.querySelectorAll("form[id^=entry]")].find((one) => textOf(one, "h3") === name);
-  return form?.querySelector("[name=entry]")?.getAttribute("value") ?? "";
+  const entry = [...page.querySelectorAll("ul.rows > li")].find((one) => textOf(one, "summary b") === name);
+  return entry?.querySelector("[name=entry]")?.getAttribute("value") ?? "";
 }
 
+const users = async () => configurationOf(await rowOf(id)).users;
 const upload = (path: string, fields: Record<string, string>, file?: File) =>
   sendFiles(firefox, at(path), { fields, files: file ? [file] : [] });
 
@@ -53,6 +57,40 @@ describe("the lists of the configuration", () => {
     expect((await stored()).users.user).toMatchObject({ name: "root", password: "linux" });
   });
 
+  it("have SSH keys and administrators", async () => {
+    const [keys, one] = [`${sshKeys.ed25519}\r\n\r\n ${sshKeys.ecdsa}`, sshKeys.ed25519];
+    const wrong = await send("users/entries", { form: "new-entry", name: "Clerk", ssh_keys: "ssh-dss AAAA", uid: "x" });
+    const refused = await pageOf(wrong);
+    expect([...refused.querySelectorAll("#new-entry [role=alert] li")].map(({ textContent }) => textContent)).toEqual([
+      "Number (uid): must be a number.",
+      expect.stringMatching(/^Name: must be 1 to 32/),
+      expect.stringMatching(/^DSA keys are refused/),
+    ]);
+    expect(refused.querySelector("#new-entry details.more")?.hasAttribute("open")).toBe(true);
+
+    await send("users/entries", { name: "clerk", ssh_keys: keys, administrator: "true" });
+    expect((await users())[1]).toMatchObject({ password: "", sshKeys: [one, sshKeys.ecdsa], administrator: true });
+    const row = [...(await section("users")).querySelectorAll("li > details > summary")].at(-1)?.textContent;
+    expect(row).toBe("clerkadministrator, 2 SSH keys, no password");
+
+    const entry = await entryOf("users", "clerk");
+    const withoutPassword = await send("users/entries", { form: `entry-${entry}`, entry, ssh_keys: one });
+    const page = await pageOf(withoutPassword);
+    expect(textOf(page, `#entry-${entry} [role=alert]`)).toBe("Enter a password.");
+    expect(page.querySelector("details:has(> form)[open] b")?.textContent).toBe("clerk");
+    await send("users/entries", { entry, ssh_keys: one, key_only: "true" });
+    expect((await users())[1]).toMatchObject({ password: "", sshKeys: [one], administrator: false });
+    await send("users/entries", { entry: await entryOf("users", "clerk"), password: "quiet please" });
+    expect((await users())[1]).toMatchObject({ password: expect.stringMatching(/^sealed:/), sshKeys: [] });
+  });
+
+  it("ask again for a password that a refused form had", async () => {
+    const answer = await send("users/entries", { form: "new-entry", name: "Clerk", password: "quiet please" });
+    const page = await pageOf(answer);
+    expect(textOf(page, "#new-entry-password-hint")).toContain("Enter it again");
+    expect(await (await firefox.get(at("users"))).text()).not.toContain("quiet please");
+  });
+
   it("have volumes, programs, and agreements", async () => {
     await send("machine/entries", { path: "/srv", size: "200" });
     const wrong = await send("machine/entries", { form: "new-entry", path: "/etc", size: "200" });
@@ -65,7 +103,7 @@ describe("the lists of the configuration", () => {
     const entry = await entryOf("agreements", "Books");
     await send("agreements/entries", { entry, eula: "Books stay." });
 
-    expect(textOf(await section("machine"), "form[id^=entry] h3")).toBe("/srv");
+    expect(textOf(await section("machine"), "details summary b")).toBe("/srv");
     await send("machine", {
       "settings/memory_size": "512",
       "settings/disk_size": "4",

@@ -1,5 +1,7 @@
 /** The pages of an appliance's configuration. */
 import { beforeEach, describe, expect, it } from "vitest";
+import { isLocale, isTimezone } from "#domain/configuration/rules";
+import { languageList, timeZoneList } from "../../../src/web/pages/appliance/configuration/pick-lists.ts";
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { browser } from "../../support/browser.ts";
 import { signedIn } from "../../support/client.ts";
@@ -12,24 +14,27 @@ let id: Owner["id"];
 beforeEach(async () => void ({ tux, firefox, id } = await applianceOwner()));
 
 const section = async (path: string) => await pageOf(firefox.get(`/appliance/${id}/configuration/${path}`));
-const send = async (path: string, form: Record<string, string>) =>
-  await firefox.post(`/appliance/${id}/configuration/${path}`, { form_token: await firefox.formToken(), ...form });
+type Sent = Record<string, string> | [name: string, value: string][];
+const send = async (path: string, form: Sent) =>
+  await firefox.post(`/appliance/${id}/configuration/${path}`, [
+    ["form_token", await firefox.formToken()],
+    ...(Array.isArray(form) ? form : Object.entries(form)),
+  ]);
 const stored = async () => (await readXml(await tux.get(`/appliances/${id}/configuration`))).configuration;
 
+const ports = async () => (await stored()).firewall.open_port;
+
 /** What a browser would send of the section's form as it is. */
-function fieldsOf(page: Page): Record<string, string> {
+function fieldsOf(page: Page): [name: string, value: string][] {
   const fields = [...page.querySelectorAll(".narrow-form form:not([id]) :is(input, textarea, select)")];
   const sent = fields.filter((one) => one.getAttribute("type") !== "checkbox" || one.hasAttribute("checked"));
-  return Object.fromEntries(
-    sent.map((one) => [
-      one.getAttribute("name") ?? "",
-      one.querySelector("option[selected]")?.getAttribute("value") ??
-        one.getAttribute("value") ??
-        one.textContent ??
-        "",
-    ]),
-  );
+  return sent.map((one) => [
+    one.getAttribute("name") ?? "",
+    one.querySelector("option[selected]")?.getAttribute("value") ?? one.getAttribute("value") ?? one.textContent ?? "",
+  ]);
 }
+
+const faultsOf = (page: Page) => [...page.querySelectorAll("[role=alert] li")].map(({ textContent }) => textContent);
 
 describe("the configuration", () => {
   it("leads to its first section, and knows no others", async () => {
@@ -90,6 +95,59 @@ describe("the configuration", () => {
     expect(html).toContain("&lt;b&gt;One&lt;/b&gt;\nscreen</textarea>");
   });
 
+  it("opens the ports that are checked, and others", async () => {
+    await send("network", [
+      ["network/type", "dhcp"],
+      ["firewall/enabled", "true"],
+      ["port", "ssh"],
+      ["port", "https"],
+      ["firewall/open_port", "8080, 53/udp ssh"],
+    ]);
+    expect(await ports()).toEqual(["ssh", "https", "8080", "53/udp"]);
+    const page = await section("network");
+    const checked = [...page.querySelectorAll("[name=port][checked]")].map((one) => one.getAttribute("value"));
+    expect(checked).toEqual(["ssh", "https", "8080", "53/udp"]);
+    await send("network", [
+      ["network/type", "dhcp"],
+      ["port", "https"],
+    ]);
+    expect(await ports()).toBe("https");
+  });
+
+  it("offers languages, keyboards and time zones by name", async () => {
+    const page = await section("locale");
+    const labelOf = (value: string) => page.querySelector(`option[value='${value}']`)?.getAttribute("label");
+    expect(labelOf("de_AT.UTF-8")).toBe("German (Austria)");
+    expect(page.querySelector("option[value='french-ch']")?.textContent).toBe("French (Switzerland)");
+    const zones = [...page.querySelectorAll("#locale-timezone-location-values option")];
+    expect(zones.map((one) => one.getAttribute("value"))).toEqual(
+      expect.arrayContaining(["UTC", "Europe/Vienna", "Asia/Kolkata", "Europe/Kyiv"]),
+    );
+  });
+
+  it("accepts each language and time zone that it offers", () => {
+    for (const [language] of languageList()) expect([language, isLocale(language)]).toEqual([language, true]);
+    for (const [zone] of timeZoneList()) expect([zone, isTimezone(zone)]).toEqual([zone, true]);
+  });
+
+  it("says all that is wrong at once", async () => {
+    const locale = await send("locale", {
+      "locale/language": "German",
+      "locale/keyboard_layout": "german",
+      "locale/timezone/location": "Vienna",
+    });
+    expect([locale.status, faultsOf(await pageOf(locale))]).toEqual([
+      422,
+      ["Language: must be like de_DE.UTF-8.", "Time zone: must be a time zone such as Europe/Vienna."],
+    ]);
+    const sizes = { "settings/memory_size": "much", "settings/disk_size": "0", "settings/swap_size": "70000" };
+    expect(faultsOf(await pageOf(send("machine", sizes)))).toEqual([
+      "Memory in MB: must be a whole number, with an optional unit M or G.",
+      "Disk in GB: must be 1 to 1024 GB, or at least 64M.",
+      "Swap in MB: must be 0 to 65536 MB.",
+    ]);
+  });
+
   it("says what is wrong, and keeps what was entered", async () => {
     expect((await send("machine", { "settings/memory_size": "much" })).status).toBe(422);
     const answer = await send("machine", {
@@ -102,6 +160,7 @@ describe("the configuration", () => {
     expect(textOf(page, "[role=alert]")).toBe("Memory in MB: must be 64 to 65536 MB.");
     const field = page.querySelector("[name='settings/memory_size']");
     expect([field?.getAttribute("value"), field?.getAttribute("aria-invalid")]).toEqual(["1", "true"]);
+    expect(field?.getAttribute("data-saved")).not.toBe("1");
   });
 
   it("does not exist for others", async () => {

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { changeConfiguration, shownConfiguration } from "#domain/configuration/of-appliance";
+import { wrongValues } from "#domain/configuration/check";
+import { changeConfiguration, faultsOfChange, shownConfiguration } from "#domain/configuration/of-appliance";
 import { loginsOf } from "#domain/configuration/known-passwords";
 import { Refusal } from "#domain/refusal";
 import { listGpgKeys } from "#storage/gpg-keys";
@@ -8,7 +9,7 @@ import { factory, type WebEnv } from "../../../factory.ts";
 import { submit } from "../../../submit.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
-import { changeOf, faultIn } from "./document.ts";
+import { changeOf, faultsIn } from "./document.ts";
 import { keyActions, Keys } from "./keys.tsx";
 import { changeEntry, ListForms } from "./list.tsx";
 import type { ListOf } from "./lists.ts";
@@ -35,13 +36,15 @@ export const configurationPage = factory
   .post(`${route}/:section`, (c) =>
     submit(c, {
       fields: z.record(z.string(), z.string()),
-      faultOf: (refusal) => faultIn(refusal, sectionOf(c).settings),
+      faultsOf: (refusal) => faultsIn(refusal, sectionOf(c).settings),
       again: showSection,
-      act: async (values) => {
+      act: async (values, { all }) => {
         const { db, account, appliance } = c.var;
         const section = sectionOf(c);
-        const change = changeOf(section.settings, values);
-        await changeConfiguration({ env: c.env, db }, { accountId: account.id, appliance }, { change });
+        const { change, faults } = changeOf(section.settings, { values, all });
+        const whose = { accountId: account.id, appliance };
+        if (faults.length > 0) throw wrongValues([...faults, ...(await faultsOfChange(c.env, whose, change))]);
+        await changeConfiguration({ env: c.env, db }, whose, { change });
         return { to: addressOf(c, section.path), result: { text: `${section.title}: saved.` } };
       },
     }),
@@ -70,15 +73,7 @@ async function showSection(c: Context<WebEnv>): Promise<Response> {
   const content = (
     <SectionPage at={applianceAt(appliance.id, "configuration")} section={section}>
       {settings.length > 0 && <SectionForm section={section} shown={shown} />}
-      {list && (
-        <ListForms
-          list={list}
-          shown={shown}
-          action={`${at}/entries`}
-          isAlone={settings.length === 0}
-          known={await knownIn(c, list)}
-        />
-      )}
+      {list && <ListForms list={list} shown={shown} at={at} known={await knownIn(c, list)} />}
       {path === "pictures" && <Pictures appliance={appliance} at={at} />}
       {path === "keys" && <Keys keys={await listGpgKeys(db, appliance.id)} at={at} />}
     </SectionPage>

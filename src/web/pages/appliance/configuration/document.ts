@@ -1,13 +1,13 @@
 import { configuration, configurationChange } from "#documents/configuration";
 import type { ConfigurationChange } from "#domain/configuration/change";
 import type { ShownConfiguration } from "#domain/configuration/of-appliance";
-import { Refusal } from "#domain/refusal";
+import type { Fault, Refusal } from "#domain/refusal";
 import { WireFault } from "#wire/fault";
 import { readJson } from "#wire/read-json";
 import { readDocument } from "#wire/read";
 import { writeJson } from "#wire/json";
 import { viewOf } from "#wire/view";
-import type { FormField } from "./form-field.tsx";
+import { portField, type FormField } from "./form-field.tsx";
 import type { Setting } from "./sections.ts";
 
 /** The forms are about the same document as the API, so its reader reads them. */
@@ -26,22 +26,46 @@ export function shownValue(shown: ShownConfiguration, { name, kind, stored }: Se
   return value === undefined || value === null ? "" : String(value);
 }
 
-/** The change that a form makes. A switch that is off is not sent; an empty field empties its value. */
-export function changeOf(settings: readonly Setting[], values: Readonly<Record<string, string>>): ConfigurationChange {
+/** What a form says. Every value of a field that may be there several times. */
+export interface SentValues {
+  values: Readonly<Record<string, string>>;
+  all: (name: string) => string[];
+}
+
+/** The change that a form makes, and what cannot be read. A switch that is off is not sent; an empty field empties its value. */
+export function changeOf(
+  settings: readonly Setting[],
+  sent: SentValues,
+): { change: ConfigurationChange; faults: Fault[] } {
   const document = {};
-  for (const setting of settings) put(document, setting, values[setting.name] ?? "");
+  const faults: Fault[] = [];
+  for (const setting of settings) {
+    const fault = faultOf(setting, sent);
+    if (fault) faults.push(fault);
+    else put(document, setting, sent);
+  }
+  return { change: read(document), faults };
+}
+
+function faultOf(setting: Setting, sent: SentValues): Fault | undefined {
+  const alone = {};
+  put(alone, setting, sent);
   try {
-    return readDocument(
-      configurationChange,
-      readJson(configurationChange, JSON.stringify({ configuration: document })),
-    );
+    read(alone);
+    return undefined;
   } catch (error) {
-    if (error instanceof WireFault) throw new Refusal(error.code, { message: error.message });
+    if (error instanceof WireFault) return { path: setting.name, why: reasonIn(error.message) };
     throw error;
   }
 }
 
-function put(document: object, { name, kind }: Setting, value: string): void {
+const read = (document: object): ConfigurationChange =>
+  readDocument(configurationChange, readJson(configurationChange, JSON.stringify({ configuration: document })));
+
+/** Without the path before it and the full stop. */
+const reasonIn = (message: string): string => message.replace(/^[\w/]+: /, "").replace(/\.$/, "");
+
+function put(document: object, { name, kind }: Setting, { values, all }: SentValues): void {
   const names = name.split("/");
   if (kind === "list" && names.at(-1) === "tag") names.pop();
   const last = names.pop() ?? "";
@@ -50,22 +74,37 @@ function put(document: object, { name, kind }: Setting, value: string): void {
     Reflect.set(each, name, inner);
     return inner;
   }, document);
-  Reflect.set(owner, last, written(kind, value));
+  const value = values[name] ?? "";
+  Reflect.set(
+    owner,
+    last,
+    kind === "ports" ? [...new Set([...all(portField), ...wordsIn(value)])] : written(kind, value),
+  );
 }
 
 function written(kind: Setting["kind"], value: string): unknown {
   if (kind === "switch") return value === "true";
-  return kind === "list" ? value.split(/[,\s]+/).filter((item) => item !== "") : value;
+  return kind === "list" ? wordsIn(value) : value;
 }
 
-/** The field that a refusal of the domain names by its path in the document, and the message for it. */
-export function faultIn(
-  { code, message }: Refusal,
-  fields: readonly FormField[],
-): readonly [field: string, sentence: string] | undefined {
-  const [, path, why] = /^([\w/]+): (.*)$/s.exec(code === "invalid_value" ? message : "") ?? [];
-  if (path === undefined || why === undefined) return undefined;
-  const last = path.split("/").at(-1);
-  const field = fields.find(({ name }) => name === path) ?? fields.find(({ name }) => name.split("/").at(-1) === last);
-  return field && [field.name, /^[A-Z]/.test(why) ? why : `${field.label}: ${why}`];
+const wordsIn = (text: string): string[] => text.split(/[,\s]+/).filter((word) => word !== "");
+
+/** The fields that a refusal of the domain names by their paths in the document, and the message for each. */
+export function faultsIn({ code, message, faults }: Refusal, fields: readonly FormField[]): Record<string, string> {
+  const [, path, why] = /^([\w/]+): (.*)\.$/s.exec(code === "invalid_value" ? message : "") ?? [];
+  const all = faults.length > 0 ? faults : path === undefined || why === undefined ? [] : [{ path, why }];
+  return Object.fromEntries(
+    all.flatMap((fault) => {
+      const field = fieldAt(fault.path, fields);
+      return field ? [[field.name, sentenceOf(field, fault.why)]] : [];
+    }),
+  );
 }
+
+function fieldAt(path: string, fields: readonly FormField[]): FormField | undefined {
+  const last = path.split("/").at(-1);
+  return fields.find(({ name }) => name === path) ?? fields.find(({ name }) => name.split("/").at(-1) === last);
+}
+
+const sentenceOf = ({ label }: FormField, why: string): string =>
+  /^[A-Z]/.test(why) ? `${why}.` : `${label}: ${why}.`;

@@ -1,16 +1,22 @@
+import { wellKnownPorts } from "#kiwi/firewall";
+import { fieldId } from "../../../given.ts";
 import { Choice, Field, Select, TextArea } from "../../../parts/field.tsx";
+import { useForm } from "../../../parts/form.tsx";
+import type { PickList } from "./pick-lists.ts";
 
 /** A field of a form of the configuration. */
 export interface FormField {
   /** Of a setting: the path of its element in the document `configuration`. */
   name: string;
   label: string;
-  kind: "line" | "lines" | "number" | "password" | "switch" | "choice" | "list" | "script";
+  kind: "line" | "lines" | "number" | "password" | "switch" | "choice" | "pick" | "list" | "ports" | "script";
   hint?: string | undefined;
   /** Of a choice: values with their words. */
   options?: readonly (readonly [value: string, words: string])[];
+  /** Of a line that offers values. */
+  picks?: () => PickList;
   /** The choice or the switch of the same form without which it has no effect: it is hidden then (fields.css). */
-  usedWith?: "manual" | "lvm";
+  usedWith?: "manual" | "lvm" | "firewall" | "build-script" | "boot-script" | "password";
   /** Of lines. */
   rows?: number;
 }
@@ -36,7 +42,7 @@ const Kind = ({ field, value }: FieldOfProps) => {
   switch (kind) {
     case "switch":
       return (
-        <Choice name={name} value="true" isChecked={value === "true"} isSwitch>
+        <Choice name={name} value="true" isChecked={value === "true"} isSwitch {...(hint !== undefined && { hint })}>
           {label}
         </Choice>
       );
@@ -49,8 +55,77 @@ const Kind = ({ field, value }: FieldOfProps) => {
     case "script":
       return <TextArea {...common} look="mono" also={{ rows: 12, spellcheck: "false" }} />;
     case "password":
-      return <Field {...common} type="password" also={{ autocomplete: "new-password" }} />;
+      return <Password {...common} />;
+    case "pick":
+      return <Pick field={field} value={value} />;
+    case "ports":
+      return <Ports field={field} value={value} />;
     default:
       return <Field {...common} type={kind === "number" ? "number" : "text"} />;
   }
+};
+
+/** A refused form does not send a password back. */
+const Password = ({ name, hint, ...common }: { name: string; label: string; hint?: string }) => {
+  const wasTyped = useForm().given?.values[name]?.[0] !== undefined;
+  const shown = wasTyped ? "Enter it again: it was not saved, and is not shown." : hint;
+  return (
+    <Field
+      name={name}
+      label={common.label}
+      {...(shown !== undefined && { hint: shown })}
+      type="password"
+      also={{ autocomplete: "new-password" }}
+    />
+  );
+};
+
+/** A line that offers values while someone types. */
+const Pick = ({ field: { name, label, hint, picks = () => [] }, value }: FieldOfProps) => {
+  const list = `${fieldId(useForm(), name)}-values`;
+  return (
+    <>
+      <Field
+        name={name}
+        label={label}
+        value={value}
+        {...(hint !== undefined && { hint })}
+        also={{ list, autocomplete: "off", spellcheck: "false" }}
+      />
+      <datalist id={list}>
+        {picks().map(([each, words]) => (
+          <option value={each} label={words === "" ? undefined : words} />
+        ))}
+      </datalist>
+    </>
+  );
+};
+
+/** The boxes of a field of ports have this name; the field itself is for other ports. */
+export const portField = "port";
+
+const usualPorts = ["ssh", "http", "https", "smtp", "domain", "imaps", "postgresql", "mysql"];
+
+/** A box for each usual port and each open one, and a line for more. */
+const Ports = ({ field: { name, label, hint }, value = "" }: FieldOfProps) => {
+  const open = value.split(", ").filter((port) => port !== "");
+  return (
+    <fieldset class="stack-s">
+      <legend>{label}</legend>
+      <div class="chips">
+        {[...new Set([...usualPorts, ...open])].map((port) => (
+          <Choice name={portField} value={port} isChecked={open.includes(port)}>
+            {port} <span class="quiet num">{wellKnownPorts[port]}</span>
+          </Choice>
+        ))}
+      </div>
+      <Field
+        name={name}
+        label="Also open"
+        value=""
+        {...(hint !== undefined && { hint })}
+        also={{ autocomplete: "off" }}
+      />
+    </fieldset>
+  );
 };

@@ -1,16 +1,20 @@
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { z } from "zod";
-import { changeConfiguration, type ShownConfiguration } from "#domain/configuration/of-appliance";
-import { changedMeanwhile, Refusal } from "#domain/refusal";
+import { changeConfiguration, faultsOfChange, type ShownConfiguration } from "#domain/configuration/of-appliance";
+import { wrongValues } from "#domain/configuration/check";
+import { changedMeanwhile, type Fault } from "#domain/refusal";
 import { configurationOf } from "#model/configuration";
 import type { WebEnv } from "../../../factory.ts";
 import { Button } from "../../../parts/button.tsx";
-import { FaultsOf, Form, Hidden } from "../../../parts/form.tsx";
+import { FaultsOf, Form, Hidden, useForm, useRefused } from "../../../parts/form.tsx";
+import { Icon } from "../../../parts/icon.tsx";
+import { Panel } from "../../../parts/panel.tsx";
 import { submit } from "../../../submit.ts";
-import { faultIn } from "./document.ts";
+import { faultsIn } from "./document.ts";
 import { FieldOf } from "./form-field.tsx";
 import type { Entry, EntryField, ListOf } from "./lists.ts";
+import { SaveRow } from "./view.tsx";
 
 /** Identifies an entry. One that was changed in the meantime has another mark. */
 const markOf = (entry: Entry): string => createHash("sha256").update(JSON.stringify(entry)).digest("hex").slice(0, 16);
@@ -31,39 +35,60 @@ interface ListPlace {
 export const changeEntry = (c: Context<WebEnv>, { list, to, again }: ListPlace): Promise<Response> =>
   submit(c, {
     fields: Sent,
-    faultOf: (refusal) => faultIn(refusal, list.fields),
+    faultsOf: (refusal) => faultsIn(refusal, list.fields),
     again,
     act: async (sent) => {
       const { db, account, appliance } = c.var;
+      const whose = { accountId: account.id, appliance };
       const before = configurationOf(appliance);
       const entries = list.entriesOf(before);
-      const { entry, after } = edited(list, entries, sent);
+      const { entry, after, faults } = edited(list, entries, sent);
       const precondition = ({ configuration }: ShownConfiguration) => {
         if (JSON.stringify(list.entriesOf(configuration)) !== JSON.stringify(entries)) throw changedMeanwhile();
       };
       const change = list.changeTo(after, before);
-      await changeConfiguration({ env: c.env, db }, { accountId: account.id, appliance }, { change, precondition });
+      if (faults.length > 0) throw wrongValues(withOthers(faults, await faultsOfChange(c.env, whose, change)));
+      await changeConfiguration({ env: c.env, db }, whose, { change, precondition });
       const name = list.nameOf(entry).slice(0, 200);
       return { to, result: { text: `${name} is ${after.length < entries.length ? "removed" : "saved"}.` } };
     },
   });
 
-/** The entry of the form, and the changed list. */
-function edited(
-  list: ListOf,
-  entries: readonly Entry[],
-  { entry: mark, remove, ...sent }: Entry,
-): { entry: Entry; after: readonly Entry[] } {
+/** One for each field. */
+const withOthers = (faults: readonly Fault[], others: readonly Fault[]): Fault[] => [
+  ...faults,
+  ...others.filter(({ path }) => !faults.some((one) => path.endsWith(`/${one.path}`))),
+];
+
+interface Edited {
+  /** The entry of the form. */
+  entry: Entry;
+  /** The changed list. */
+  after: readonly Entry[];
+  faults: readonly Fault[];
+}
+
+function edited(list: ListOf, entries: readonly Entry[], { entry: mark, remove, ...given }: Entry): Edited {
+  const { sent, faults } = withNumbers(list, given);
   if (mark === undefined) {
-    const entry = newEntry(list, entries, sent);
-    return { entry, after: [...entries, entry] };
+    const entry = newEntry(list, sent);
+    return { entry, after: [...entries, entry], faults: [...faults, ...faultsOfNew(list, entries, entry)] };
   }
   const index = entries.findIndex((one) => markOf(one) === mark);
   const old = entries[index];
   if (!old) throw changedMeanwhile();
-  if (remove !== undefined) return { entry: old, after: entries.toSpliced(index, 1) };
+  if (remove !== undefined) return { entry: old, after: entries.toSpliced(index, 1), faults: [] };
   const entry = { ...keysOf(list, old), ...sentOf(list, sent) };
-  return { entry, after: entries.with(index, entry) };
+  return { entry, after: entries.with(index, entry), faults: [...faults, ...(list.whyNot?.(entry, old) ?? [])] };
+}
+
+/** What was sent, with 0 for each number that is none. */
+function withNumbers({ fields }: ListOf, given: Entry): { sent: Entry; faults: Fault[] } {
+  const wrong = fields.filter(({ name, kind }) => kind === "number" && !/^\d{1,9}$/.test(given[name] ?? "0"));
+  return {
+    sent: { ...given, ...Object.fromEntries(wrong.map(({ name }) => [name, "0"])) },
+    faults: wrong.map(({ name }) => ({ path: name, why: "must be a number" })),
+  };
 }
 
 const keysOf = ({ fields }: ListOf, entry: Entry): Entry =>
@@ -78,67 +103,92 @@ const sentOf = ({ fields }: ListOf, sent: Entry): Entry =>
       .map(({ name }) => [name, sent[name] ?? ""]),
   );
 
-function newEntry(list: ListOf, entries: readonly Entry[], sent: Entry): Entry {
-  const given = list.fields.filter(({ name }) => sent[name] !== undefined);
-  const entry = Object.fromEntries(given.map(({ name }) => [name, sent[name] ?? ""]));
-  for (const { name, label, isKey, kind } of list.fields) {
-    if (sent[name] === undefined && (isKey || kind === "password")) throw fault(name, `${label} is needed`);
-  }
-  const isSame = (one: Entry) => JSON.stringify(keysOf(list, one)) === JSON.stringify(keysOf(list, entry));
-  const key = list.fields.findLast(({ isKey }) => isKey)?.name;
-  if (key !== undefined && entries.some(isSame)) throw fault(key, `There is ${list.nameOf(entry)} already`);
-  return entry;
-}
+const newEntry = ({ fields }: ListOf, sent: Entry): Entry =>
+  Object.fromEntries(fields.filter(({ name }) => sent[name] !== undefined).map(({ name }) => [name, sent[name] ?? ""]));
 
-const fault = (name: string, why: string) => new Refusal("invalid_value", { message: `${name}: ${why}.` });
+function faultsOfNew(list: ListOf, entries: readonly Entry[], entry: Entry): Fault[] {
+  const { fields, insteadOfPassword = "" } = list;
+  const missing = fields.filter(
+    ({ name, isKey, kind }) =>
+      entry[name] === undefined && (isKey || (kind === "password" && entry[insteadOfPassword] === undefined)),
+  );
+  const key = fields.findLast(({ isKey }) => isKey)?.name;
+  const isTaken = entries.some((one) => JSON.stringify(keysOf(list, one)) === JSON.stringify(keysOf(list, entry)));
+  if (key !== undefined && isTaken) throw wrongValues([{ path: key, why: `There is ${list.nameOf(entry)} already` }]);
+  return missing.map(({ name, label }) => ({ path: name, why: `${label} is needed` }));
+}
 
 interface ListFormsProps {
   list: ListOf;
   shown: ShownConfiguration;
-  action: string;
-  /** The page has nothing else. */
-  isAlone: boolean;
+  /** The address of the page. */
+  at: string;
   /** Of users: passwords that everyone knows, by the user's name. */
   known: ReadonlyMap<string, string>;
 }
 
-/** A form for each entry, and one for a new one. */
-export const ListForms = ({ list, shown, action, isAlone, known }: ListFormsProps) => {
+/** The entries, each with a form that opens, and a form for a new one. */
+export const ListForms = ({ list, shown, at, known }: ListFormsProps) => {
+  const action = `${at}/entries`;
   const entries = list.entriesOf(shown.configuration);
   return (
-    <>
-      {!isAlone && <h2>{list.title}</h2>}
+    <div class="stack" data-list-used-with={list.usedWith}>
       {list.about !== undefined && <p class="quiet">{list.about}</p>}
       <FaultsOf action={action} shown={[newId, ...entries.map(idOf)]} />
-      {entries.map((entry) => (
-        <Form action={action} id={idOf(entry)} class="panel stack">
-          <Hidden fields={{ entry: markOf(entry) }} />
-          <h3 class="breaks">{list.nameOf(entry)}</h3>
-          <Fields
-            fields={list.fields.filter(({ isKey }) => !isKey)}
-            entry={entry}
-            known={known.get(list.nameOf(entry))}
-          />
-          <div class="row spread">
-            <Button icon="check" about={list.nameOf(entry)}>
-              Save
-            </Button>
-            {!list.isFixed?.(entry) && (
-              <Button name="remove" value="true" look="plain" icon="trash-2" about={list.nameOf(entry)}>
-                Remove
-              </Button>
-            )}
-          </div>
-        </Form>
-      ))}
+      {entries.length > 0 && (
+        <Panel id="entries" title={list.title} count={entries.length} isFlush>
+          <ul class="rows">
+            {entries.map((entry) => (
+              <li>
+                <OneEntry list={list} entry={entry} at={at} known={known.get(list.nameOf(entry))} />
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      )}
       <Form action={action} id={newId} class="panel stack">
         <h3>{list.titleOfNew}</h3>
-        <Fields fields={list.fields} />
+        <Fields fields={fieldsFor(list, undefined)} />
         <div class="row">
           <Button icon="plus">Add</Button>
         </div>
       </Form>
-    </>
+    </div>
+  );
+};
+
+const fieldsFor = ({ fields }: ListOf, entry: Entry | undefined): EntryField[] =>
+  fields.filter(({ isKey, isFor }) => !(isKey && entry) && (isFor?.(entry) ?? true));
+
+interface OneEntryProps extends Pick<ListFormsProps, "list" | "at"> {
+  entry: Entry;
+  /** Its password, if everyone knows it. */
+  known: string | undefined;
+}
+
+const OneEntry = ({ list, entry, at, known }: OneEntryProps) => {
+  const action = `${at}/entries`;
+  const name = list.nameOf(entry);
+  const facts = [...(list.factsOf?.(entry) ?? []), known !== undefined && known !== "" && "password of the template"];
+  return (
+    <details open={useRefused(action, idOf(entry))}>
+      <summary class="line">
+        <b class="grow breaks">{name}</b>
+        <span class="quiet">{facts.filter((fact) => fact !== false).join(", ")}</span>
+        <Icon name="chevron-right" />
+      </summary>
+      <Form action={action} id={idOf(entry)} class="body stack" countsUnsaved>
+        <Hidden fields={{ entry: markOf(entry) }} />
+        <Fields fields={fieldsFor(list, entry)} entry={entry} known={known} />
+        <SaveRow discardTo={at} about={name}>
+          {!list.isFixed?.(entry) && (
+            <Button name="remove" value="true" look="plain danger" icon="trash-2" about={name}>
+              Remove
+            </Button>
+          )}
+        </SaveRow>
+      </Form>
+    </details>
   );
 };
 
@@ -150,7 +200,24 @@ interface FieldsProps {
   known?: string | undefined;
 }
 
-const Fields = ({ fields, ...entry }: FieldsProps) => (
+const Fields = ({ fields, ...entry }: FieldsProps) => {
+  const more = fields.filter(({ isMore }) => isMore);
+  const faults = useForm().given?.faults ?? {};
+  return (
+    <>
+      <Group fields={fields.filter(({ isMore }) => !isMore)} {...entry} />
+      {more.length > 0 && (
+        <details class="more" open={more.some(({ name }) => faults[name] !== undefined)}>
+          <summary>More: {more.map(({ label }) => label.toLowerCase()).join(", ")}</summary>
+          <Group fields={more} {...entry} />
+        </details>
+      )}
+    </>
+  );
+};
+
+/** Short fields stand side by side, before the others. */
+const Group = ({ fields, ...entry }: FieldsProps) => (
   <>
     {fields.some(isShort) && (
       <div class="fields">
@@ -172,11 +239,11 @@ const isShort = ({ kind }: EntryField): boolean => kind !== "lines" && kind !== 
 /** An entry does not show its password: an empty field leaves it as it is. */
 const One = ({ field, entry, known }: Omit<FieldsProps, "fields"> & { field: EntryField }) => {
   if (!entry) return <FieldOf field={field} value={field.initially} />;
-  const isPassword = field.kind === "password";
+  if (field.kind !== "password")
+    return <FieldOf field={field.isMore ? { ...field, hint: undefined } : field} value={entry[field.name] ?? ""} />;
   const stays =
     known === undefined || known === ""
       ? "Empty: it stays as it is."
       : `Now: ${known}, the template's, which everyone knows. Empty: it stays.`;
-  const shown = isPassword ? { label: "New password", hint: stays } : { hint: undefined };
-  return <FieldOf field={{ ...field, ...shown }} value={entry[field.name] ?? ""} />;
+  return <FieldOf field={{ ...field, label: "New password", hint: stays }} value="" />;
 };

@@ -1,6 +1,6 @@
 import { databaseTypes } from "#documents/configuration";
 import type { ConfigurationChange } from "#domain/configuration/change";
-import { Refusal } from "#domain/refusal";
+import type { Fault } from "#domain/refusal";
 import type { Configuration } from "#model/configuration";
 import type { FormField } from "./form-field.tsx";
 
@@ -12,21 +12,32 @@ export interface EntryField extends FormField {
   isKey?: true;
   /** The value of a new entry. */
   initially?: string;
+  /** Only entries that exist have it, or only some of them. */
+  isFor?: (entry: Entry | undefined) => boolean;
+  /** Seldom changed: it is below "More". */
+  isMore?: true;
 }
 
 /** A list of a configuration: a form for each entry, and one for a new one. */
 export interface ListOf {
-  /** Above it, if the page has something else too. */
-  title?: string;
+  title: string;
   about?: string;
   /** "A new volume". */
   titleOfNew: string;
   fields: readonly EntryField[];
   entriesOf: (configuration: Configuration) => readonly Entry[];
   nameOf: (entry: Entry) => string;
+  /** What is said of an entry while it is closed. */
+  factsOf?: (entry: Entry) => readonly (string | false)[];
+  /** Instead of a password, a new entry may have this. */
+  insteadOfPassword?: string;
+  /** Why an entry cannot become another. */
+  whyNot?: (entry: Entry, old: Entry) => readonly Fault[];
   isFixed?: (entry: Entry) => boolean;
   /** The entries are users of the image. */
   hasLogins?: true;
+  /** The switch of the section without which the list has no effect. */
+  usedWith?: "lvm";
   /** What an entry omits stays as it is, such as a password. */
   changeTo: (entries: readonly Entry[], before: Configuration) => ConfigurationChange;
 }
@@ -39,37 +50,102 @@ const databaseWords: Readonly<Record<(typeof databaseTypes)[number], string>> = 
 };
 
 export const users: ListOf = {
+  title: "Users",
+  about: "Who can log in to the machine. root may do everything; the others may with sudo, if they are administrators.",
   titleOfNew: "A new user",
   fields: [
     { name: "name", label: "Name", kind: "line", isKey: true },
-    { name: "password", label: "Password", kind: "password" },
-    { name: "group", label: "Group", kind: "line", initially: "users" },
-    { name: "shell", label: "Shell", kind: "line", initially: "/bin/bash" },
-    { name: "homedir", label: "Home directory", kind: "line", hint: "Default: below /home." },
-    { name: "uid", label: "Number (uid)", kind: "number", hint: "Default: the next free one." },
+    {
+      name: "password",
+      label: "Password",
+      kind: "password",
+      hint: "Not needed with an SSH key.",
+      usedWith: "password",
+    },
+    {
+      name: "key_only",
+      label: "No password: log in by SSH key alone",
+      kind: "switch",
+      isFor: (entry) => entry !== undefined,
+    },
+    {
+      name: "ssh_keys",
+      label: "SSH keys",
+      kind: "lines",
+      rows: 3,
+      hint: "Public keys, one in each line: the .pub file of whoever logs in.",
+    },
+    {
+      name: "administrator",
+      label: "Administrator",
+      kind: "switch",
+      hint: "May do everything with sudo.",
+      isFor: (entry) => entry?.["name"] !== "root",
+    },
+    { name: "group", label: "Group", kind: "line", initially: "users", isMore: true },
+    { name: "shell", label: "Shell", kind: "line", initially: "/bin/bash", isMore: true },
+    { name: "homedir", label: "Home directory", kind: "line", hint: "Default: below /home.", isMore: true },
+    { name: "uid", label: "Number (uid)", kind: "number", hint: "Default: the next free one.", isMore: true },
   ],
   entriesOf: (configuration) =>
-    configuration.users.map(({ uid, name, group, shell, homedir }) => ({
+    configuration.users.map(({ uid, name, group, shell, homedir, password, sshKeys, administrator }) => ({
       uid: String(uid),
       name,
       group,
       shell,
       homedir,
+      key_only: password === "" ? on : "",
+      ssh_keys: sshKeys.join("\n"),
+      administrator: administrator ? on : "",
     })),
   nameOf: ({ name = "" }) => name,
+  factsOf: ({ ssh_keys: keys = "", administrator, key_only: isKeyOnly }) => [
+    administrator === on && "administrator",
+    keys !== "" && `${keysIn(keys).length} SSH ${keysIn(keys).length === 1 ? "key" : "keys"}`,
+    isKeyOnly === on && "no password",
+  ],
   isFixed: ({ name }) => name === "root",
   hasLogins: true,
+  insteadOfPassword: "ssh_keys",
+  whyNot: (entry, old) =>
+    old["key_only"] === on && entry["key_only"] !== on && entry["password"] === undefined
+      ? [{ path: "password", why: "Enter a password" }]
+      : [],
   changeTo: (entries) => ({
-    users: entries.map(({ name = "", uid, ...others }) => ({
-      ...others,
-      name,
-      ...(uid !== undefined && { uid: numberOf("uid", uid) }),
-    })),
+    users: entries.map(
+      ({
+        name = "",
+        uid,
+        group,
+        shell,
+        homedir,
+        password,
+        key_only: isKeyOnly,
+        ssh_keys: keys = "",
+        administrator,
+      }) => ({
+        name,
+        ...(group && { group }),
+        ...(shell && { shell }),
+        ...(homedir && { homedir }),
+        ...(isKeyOnly === on ? { password: "" } : password !== undefined && { password }),
+        ...(uid !== undefined && { uid: Number(uid) }),
+        sshKeys: keysIn(keys),
+        administrator: administrator === on,
+      }),
+    ),
   }),
 };
 
+const keysIn = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
 export const volumes: ListOf = {
   title: "Volumes",
+  usedWith: "lvm",
   about: "Directories without a volume are on the root volume.",
   titleOfNew: "A new volume",
   fields: [
@@ -78,8 +154,9 @@ export const volumes: ListOf = {
   ],
   entriesOf: ({ lvm }) => lvm.volumes.map(({ path, sizeMb }) => ({ path, size: String(sizeMb) })),
   nameOf: ({ path = "" }) => path,
+  factsOf: ({ size = "" }) => [`${size} MB`],
   changeTo: (entries) => ({
-    lvm: { volumes: entries.map(({ path = "", size = "" }) => ({ path, sizeMb: numberOf("size", size) })) },
+    lvm: { volumes: entries.map(({ path = "", size = "" }) => ({ path, sizeMb: Number(size) })) },
   }),
 };
 
@@ -100,6 +177,7 @@ export const autostarts: ListOf = {
       enabled: enabled ? on : "",
     })),
   nameOf: ({ command = "" }) => command,
+  factsOf: ({ user = "", enabled }) => [`as ${user}`, enabled !== on && "off"],
   changeTo: (entries) => ({
     autostarts: entries.map(({ command = "", user, description, enabled }) => ({
       command,
@@ -111,6 +189,7 @@ export const autostarts: ListOf = {
 };
 
 export const databases: ListOf = {
+  title: "Users of databases",
   about:
     "The first boot creates these users and their databases. The server itself is a package: add it to the software.",
   titleOfNew: "A new user",
@@ -152,6 +231,7 @@ const databaseUser = ({ username = "", password, database_list: names = "" }: En
 });
 
 export const agreements: ListOf = {
+  title: "Agreements",
   about: "Shown before the first login. Anyone who does not accept them cannot use the system.",
   titleOfNew: "A new agreement",
   fields: [{ name: "eula", label: "Text", kind: "lines", rows: 10 }],
@@ -159,8 +239,3 @@ export const agreements: ListOf = {
   nameOf: ({ eula = "" }) => eula.trim().split("\n")[0]?.slice(0, 80) ?? "",
   changeTo: (entries) => ({ eulas: entries.map(({ eula = "" }) => eula) }),
 };
-
-function numberOf(name: string, text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new Refusal("invalid_value", { message: `${name}: must be a number.` });
-}

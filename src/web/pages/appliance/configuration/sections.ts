@@ -1,7 +1,7 @@
-import { keyboardLayouts } from "#kiwi/keytables";
 import { networkTypes } from "#documents/configuration";
 import type { Configuration } from "#model/configuration";
 import type { FormField } from "./form-field.tsx";
+import { keyboardList, languageList, timeZoneList } from "./pick-lists.ts";
 import { agreements, autostarts, databases, users, volumes, type ListOf } from "./lists.ts";
 
 export interface Setting extends FormField {
@@ -38,8 +38,18 @@ export const sections: readonly Section[] = [
     title: "Name and description",
     settings: [
       { name: "name", label: "Name", kind: "line" },
-      { name: "version", label: "Version", kind: "line", hint: "The next build has it, e.g. 0.0.2." },
-      { name: "description", label: "Description", kind: "lines" },
+      {
+        name: "version",
+        label: "Version",
+        kind: "line",
+        hint: "Of the next build. A finished build raises its last number.",
+      },
+      {
+        name: "description",
+        label: "Description",
+        kind: "lines",
+        hint: "For you, the gallery, and /etc/kiln-release.",
+      },
       { name: "website", label: "Website", kind: "line" },
       { name: "tags/tag", label: "Tags", kind: "list", hint: "Separated by commas." },
     ],
@@ -49,14 +59,26 @@ export const sections: readonly Section[] = [
     path: "locale",
     title: "Language and time",
     settings: [
-      { name: "locale/language", label: "Language", kind: "line", hint: "Such as de_DE.UTF-8." },
+      {
+        name: "locale/language",
+        label: "Language",
+        kind: "pick",
+        hint: "Type a language or a country to search.",
+        picks: languageList,
+      },
       {
         name: "locale/keyboard_layout",
         label: "Keyboard",
         kind: "choice",
-        options: keyboardLayouts.map((layout) => [layout, layout]),
+        options: keyboardList(),
       },
-      { name: "locale/timezone/location", label: "Time zone", kind: "line", hint: "Such as Europe/Berlin, or UTC." },
+      {
+        name: "locale/timezone/location",
+        label: "Time zone",
+        kind: "pick",
+        hint: "Type a city to search, or UTC.",
+        picks: timeZoneList,
+      },
     ],
   },
   {
@@ -76,8 +98,20 @@ export const sections: readonly Section[] = [
         kind: "choice",
         options: networkTypes.map((type) => [type, networkWords[type]]),
       },
-      { name: "network/ip", label: "IP address", kind: "line", ...ofManual(({ ip }) => ip) },
-      { name: "network/netmask", label: "Netmask", kind: "line", ...ofManual(({ netmask }) => netmask) },
+      {
+        name: "network/ip",
+        label: "IP address",
+        kind: "line",
+        hint: "Every machine that boots this image has the same.",
+        ...ofManual(({ ip }) => ip),
+      },
+      {
+        name: "network/netmask",
+        label: "Netmask",
+        kind: "line",
+        hint: "255.255.255.0, or 24 for short.",
+        ...ofManual(({ netmask }) => netmask),
+      },
       { name: "network/route", label: "Gateway", kind: "line", ...ofManual(({ route }) => route) },
       {
         name: "network/nameservers",
@@ -86,12 +120,18 @@ export const sections: readonly Section[] = [
         hint: "Separated by commas.",
         ...ofManual(({ nameservers }) => nameservers.join(", ")),
       },
-      { name: "firewall/enabled", label: "Firewall", kind: "switch" },
+      {
+        name: "firewall/enabled",
+        label: "Firewall",
+        kind: "switch",
+        hint: "Closes all ports to others, except those below. Needs nftables, firewalld or SuSEfirewall2.",
+      },
       {
         name: "firewall/open_port",
         label: "Open ports",
-        kind: "list",
-        hint: "Names or numbers, separated by commas: ssh, 8080.",
+        kind: "ports",
+        hint: "Other services or numbers, separated by commas, e.g. 8080, 53/udp.",
+        usedWith: "firewall",
       },
     ],
   },
@@ -106,9 +146,19 @@ export const sections: readonly Section[] = [
         kind: "number",
         hint: "Of testdrives and virtual machines.",
       },
-      { name: "settings/disk_size", label: "Disk in GB", kind: "number" },
-      { name: "settings/swap_size", label: "Swap in MB", kind: "number" },
-      { name: "lvm/enabled", label: "Divide the disk into volumes (LVM)", kind: "switch" },
+      { name: "settings/disk_size", label: "Disk in GB", kind: "number", hint: "The size of the image's disk." },
+      {
+        name: "settings/swap_size",
+        label: "Swap in MB",
+        kind: "number",
+        hint: "A file on the disk, made at the first boot if there is room. 0: none.",
+      },
+      {
+        name: "lvm/enabled",
+        label: "Divide the disk into volumes (LVM)",
+        kind: "switch",
+        hint: "Needs the package lvm2.",
+      },
       {
         name: "lvm/volume_group",
         label: "Name of the volume group",
@@ -128,6 +178,7 @@ export const sections: readonly Section[] = [
         name: "settings/runlevel",
         label: "Starts with",
         kind: "choice",
+        hint: "A desktop is only there if its packages are.",
         options: [
           ["3", "a text console"],
           ["5", "a desktop"],
@@ -148,9 +199,21 @@ export const sections: readonly Section[] = [
     title: "Scripts",
     settings: [
       { name: "scripts/build/enabled", label: "Run a script at the end of each build", kind: "switch" },
-      { name: "scripts/build/script", label: "Script of the build", kind: "script" },
+      {
+        name: "scripts/build/script",
+        label: "Script of the build",
+        kind: "script",
+        hint: "Runs as root in the image. If it fails, the build fails.",
+        usedWith: "build-script",
+      },
       { name: "scripts/boot/enabled", label: "Run a script at each boot", kind: "switch" },
-      { name: "scripts/boot/script", label: "Script at boot", kind: "script" },
+      {
+        name: "scripts/boot/script",
+        label: "Script at boot",
+        kind: "script",
+        hint: "Runs as root on the machine, when it has started.",
+        usedWith: "boot-script",
+      },
     ],
   },
   { path: "agreements", title: "Licence agreements", settings: [], list: agreements },

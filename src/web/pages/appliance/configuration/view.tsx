@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx";
 import type { ShownConfiguration } from "#domain/configuration/of-appliance";
-import { Button } from "../../../parts/button.tsx";
+import { Button, ButtonLink } from "../../../parts/button.tsx";
 import { Content } from "../../../parts/column.tsx";
 import { Form } from "../../../parts/form.tsx";
 import { applianceAt } from "../with-appliance.ts";
@@ -38,15 +38,35 @@ export const SectionPage = ({ at, section: current, children }: SectionPageProps
 
 /** The settings of a section, in one form. */
 export const SectionForm = ({ section, shown }: { section: Section; shown: ShownConfiguration }) => (
-  <Form action={applianceAt(shown.id, `configuration/${section.path}`)} class="stack">
-    <fieldset class="panel stack">
-      <legend class="hidden">{section.title}</legend>
-      {section.settings.map((setting) => (
-        <FieldOf field={setting} value={shownValue(shown, setting)} />
-      ))}
-    </fieldset>
-    <div class="row">
-      <Button icon="check">Save</Button>
-    </div>
+  <Form action={addressOf(section, shown)} class="panel stack" countsUnsaved>
+    {section.settings.map((setting) => (
+      <FieldOf field={setting} value={shownValue(shown, setting)} />
+    ))}
+    <SaveRow discardTo={addressOf(section, shown)} />
   </Form>
+);
+
+const addressOf = ({ path }: Section, { id }: ShownConfiguration): string => applianceAt(id, `configuration/${path}`);
+
+interface SaveRowProps {
+  /** The page as it is saved. */
+  discardTo: string;
+  /** For screen readers: what is saved. */
+  about?: string;
+  /** Another button at the end of the row. */
+  children?: Child;
+}
+
+/** At the end of each form: saves, or discards, and says how much is not saved. */
+export const SaveRow = ({ discardTo, about, children }: SaveRowProps) => (
+  <div class="row">
+    <Button look="primary" icon="check" about={about}>
+      Save
+    </Button>
+    <ButtonLink href={discardTo} look="plain" about={about && `changes to ${about}`}>
+      Discard
+    </ButtonLink>
+    <span class="hint grow" role="status" data-unsaved-count="" />
+    {children}
+  </div>
 );
