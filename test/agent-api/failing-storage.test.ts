@@ -1,9 +1,8 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, vi } from "vitest";
 import { artifactNames, heartbeatEveryMs } from "#contract/index";
 import type { BuildState } from "#domain/builds/machine";
-import { objectOfBuild, rowOfBuild } from "../support/builds.ts";
+import { attemptsLost, objectOfBuild, rowOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, capabilities, fakeAgent, type Attempt, type FakeAgent } from "../support/fake-agent.ts";
@@ -121,11 +120,6 @@ class BuildRun implements Run {
     this.step = step;
   }
 }
-
-const attemptsLost = async () =>
-  (await env.DB.prepare("SELECT coalesce(sum(value), 0) AS n FROM counters WHERE name = 'attempts_lost'").first<number>(
-    "n",
-  )) ?? 0;
 
 describe("a build", () => {
   survivesEveryFailure({

@@ -34,3 +34,9 @@ export async function ringAlarm(buildId: number): Promise<void> {
   await runDurableObjectAlarm(object);
   await object.wake(); // is queued after the alarm
 }
+
+/** Of all builds. */
+export const attemptsLost = async () =>
+  (await env.DB.prepare("SELECT coalesce(sum(value), 0) AS n FROM counters WHERE name = 'attempts_lost'").first<number>(
+    "n",
+  )) ?? 0;

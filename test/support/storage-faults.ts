@@ -34,6 +34,16 @@ export async function whileAway(isAway: (name: string) => boolean, work: () => P
   await withFate(async (name, call) => (isAway(name) ? away(name) : await call()), work);
 }
 
+/** Does some work while part of the storage does not answer at all. It answers when the work is done. */
+export async function whileHanging(hangs: (name: string) => boolean, work: () => Promise<void>): Promise<void> {
+  const goesOn = Promise.withResolvers<void>();
+  const fate: Fate = async (name, call) => {
+    if (hangs(name)) await goesOn.promise;
+    return await call();
+  };
+  await withFate(fate, () => work().finally(goesOn.resolve));
+}
+
 /** What D1, R2 and objects throw in trouble. */
 export function away(name: string): never {
   throw new Error(`${name}: internal error, please try again (10001)`);
