@@ -41,6 +41,12 @@ export class OwnAgent implements AsyncDisposable {
     return this.#said;
   }
 
+  /** Undefined while it does not run. */
+  get pid(): number | undefined {
+    const child = this.#process;
+    return child?.exitCode === null && child.signalCode === null ? child.pid : undefined;
+  }
+
   async kill(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): Promise<void> {
     const child = this.#process;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { processes, signalAll } from "../../../scripts/launch/process-tree.ts";
 import { until } from "./until.ts";
 
 export { until } from "./until.ts";
@@ -24,6 +25,16 @@ export interface Service {
   /** Everything it has printed so far. */
   output: () => string;
   stop: () => Promise<void>;
+  /** Its launcher's. */
+  pid: number;
+  /** Ends it by a signal, and keeps its state. */
+  end: (signal: "SIGTERM" | "SIGKILL") => Promise<void>;
+}
+
+/** Where a service runs. A new one can continue there. */
+export interface ServicePlace {
+  stateDir: string;
+  port: number;
 }
 
 /**
@@ -36,15 +47,18 @@ export const startService = (
   options: string[] = [],
   vars: Record<string, string> = {},
   agent: Record<string, string> = {},
-): Promise<Service> => startAsItIs(["--no-debian", ...options], { env: { ...agent, KILN_VARS: JSON.stringify(vars) } });
+  at?: ServicePlace,
+): Promise<Service> =>
+  startAsItIs(["--no-debian", ...options], { env: { ...agent, KILN_VARS: JSON.stringify(vars) }, at });
 
 /** Starts the service as `npm start` does. */
 export async function startAsItIs(
   options: string[] = [],
-  { env = {} }: { env?: Record<string, string> } = {},
+  { env = {}, at }: { env?: Record<string, string>; at?: ServicePlace | undefined } = {},
 ): Promise<Service> {
-  const stateDir = mkdtempSync(join(tmpdir(), "kiln-acceptance-"));
-  const args = ["scripts/start.mjs", "--state", stateDir, "--port", String(await freePort()), ...options];
+  const { stateDir, port } = at ?? (await newPlace());
+  rmSync(readyFile(stateDir), { force: true }); // left by a killed one
+  const args = ["scripts/start.mjs", "--state", stateDir, "--port", String(port), ...options];
   const launcher = spawn(process.execPath, args, {
     cwd: root,
     env: { ...process.env, ...env },
@@ -57,8 +71,14 @@ export async function startAsItIs(
     stateDir,
     ready: () => runningService(stateDir).ready,
     output: () => output,
+    pid: launcher.pid ?? 0,
+    end: async (signal) => {
+      // The launcher runs below the script that chooses its Node.
+      if (signal === "SIGKILL") signalAll(childrenOf(launcher.pid ?? 0), signal);
+      await ended(launcher, signal);
+    },
     stop: async () => {
-      await ended(launcher);
+      await ended(launcher, "SIGTERM");
       rmSync(stateDir, { recursive: true, force: true });
     },
   };
@@ -77,11 +97,21 @@ export const runningService = (stateDir: string): { stateDir: string; ready: Rea
 
 const readyFile = (stateDir: string): string => join(stateDir, "ready.json");
 
-function ended(child: ChildProcess): Promise<void> {
+export const newPlace = async (): Promise<ServicePlace> => ({
+  stateDir: mkdtempSync(join(tmpdir(), "kiln-acceptance-")),
+  port: await freePort(),
+});
+
+const childrenOf = (pid: number): number[] =>
+  processes()
+    .filter(({ parent }) => parent === pid)
+    .map((each) => each.pid);
+
+function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
     child.once("exit", () => resolve());
-    child.kill("SIGTERM");
+    child.kill(signal);
   });
 }
 

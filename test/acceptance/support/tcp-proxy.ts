@@ -5,7 +5,11 @@ export interface TcpProxy extends Disposable {
   url: string;
   /** Cuts every connection and accepts no more until `pass`. */
   refuse: () => void;
-  /** Undoes `refuse` and `cutAt`. */
+  /** Passes nothing on, in no direction, until `pass`. */
+  stall: () => void;
+  /** Cuts the connection of each of the next requests like `pattern` when its answer comes: it was done, and no one knows. */
+  swallow: (pattern: RegExp, times: number) => void;
+  /** Undoes `refuse`, `stall` and `cutAt`. */
   pass: () => void;
   /** Cuts each of the next connections that sent `pattern`, as soon as this many more bytes followed. */
   cutAt: (cut: Cut) => void;
@@ -19,12 +23,23 @@ interface Cut {
   times: number;
 }
 
+const join = (client: Socket, service: Socket): void => void client.pipe(service).pipe(client);
+
+function part(client: Socket, service: Socket): void {
+  client.unpipe(service).pause();
+  service.unpipe(client).pause();
+}
+
 const noCut: Cut = { pattern: /(?!)/, afterBytes: 0, times: 0 };
 
 export async function openTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();
   let isRefusing = false;
+  /** Each client's connection to the service. */
+  const pairs = new Map<Socket, Socket>();
+  let isStalled = false;
+  let swallowed = { pattern: /(?!)/, times: 0 };
   let cut = noCut;
   let cuts = 0;
   const server = createServer((client) => {
@@ -32,7 +47,13 @@ export async function openTcpProxy(target: string): Promise<TcpProxy> {
     const service = connect(Number(port), hostname);
     const end = () => [client, service].forEach((socket) => socket.destroy());
     let left: number | undefined;
+    let isSwallowed = false;
+    service.on("data", () => isSwallowed && end());
     client.on("data", (bytes) => {
+      if (swallowed.times > 0 && swallowed.pattern.test(bytes.toString("latin1"))) {
+        swallowed = { ...swallowed, times: swallowed.times - 1 };
+        isSwallowed = true;
+      }
       if (left === undefined && cut.times > 0 && cut.pattern.test(bytes.toString("latin1"))) left = cut.afterBytes;
       if (left === undefined) return;
       left -= bytes.length;
@@ -48,7 +69,10 @@ export async function openTcpProxy(target: string): Promise<TcpProxy> {
         end();
       });
     }
-    client.pipe(service).pipe(client);
+    pairs.set(client, service);
+    client.on("close", () => pairs.delete(client));
+    if (isStalled) [client, service].forEach((socket) => socket.pause());
+    else join(client, service);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address() as AddressInfo;
@@ -59,8 +83,15 @@ export async function openTcpProxy(target: string): Promise<TcpProxy> {
       isRefusing = true;
       breakAll();
     },
+    stall: () => {
+      isStalled = true;
+      for (const [client, service] of pairs) part(client, service);
+    },
+    swallow: (pattern, times) => void (swallowed = { pattern, times }),
     pass: () => {
       isRefusing = false;
+      if (isStalled) for (const [client, service] of pairs) join(client, service);
+      isStalled = false;
       cut = noCut;
     },
     cutAt: (next) => void (cut = next),
