@@ -1,5 +1,5 @@
 import { sql, type SQL } from "drizzle-orm";
-import type { Arch } from "#contract/index";
+import type { Arch, ImageType } from "#contract/index";
 import type { Database } from "./db.ts";
 
 /** An entry of a gallery list. */
@@ -33,13 +33,34 @@ export type GalleryFilter =
   | { kind: "account"; accountId: number }
   | { kind: "search"; words: readonly string[] };
 
+/** What an entry must be, in addition. */
+export interface GalleryTraits {
+  baseSystem?: string | undefined;
+  arch?: Arch | undefined;
+  imageType?: ImageType | undefined;
+  tag?: string | undefined;
+}
+
+export type GalleryOrder = "latest" | "popular" | "rating";
+
+interface GalleryRange {
+  limit: number;
+  offset: number;
+  traits?: GalleryTraits;
+  /** Default: the filter's own. */
+  order?: GalleryOrder | undefined;
+}
+
 /** One page of the published appliances, each as it was published last, and how many there are on all pages. */
 export async function listPublications(
   db: Database,
   filter: GalleryFilter,
-  { limit, offset }: { limit: number; offset: number },
+  { limit, offset, traits = {}, order }: GalleryRange,
 ): Promise<{ total: number; entries: ListedPublication[] }> {
-  const { found, chosen, weight } = partsOf(filter);
+  const parts = partsOf(filter);
+  const { found } = parts;
+  const weight = order === undefined ? parts.weight : weightOf[order];
+  const chosen = chosenBy(parts, traits);
   const [[counted], entries] = await Promise.all([
     db.all<{ total: number }>(sql`${found} SELECT count(*) AS total FROM gallery_listings AS l ${chosen}`),
     db.all<ListedPublication>(sql`
@@ -63,21 +84,23 @@ export async function listPublications(
 interface Parts {
   /** Table expressions that the others name. */
   found: SQL;
+  /** Joins with other tables. */
+  joined: SQL;
   /** Which of the listings. */
-  chosen: SQL;
+  conditions: readonly SQL[];
   /** The smallest comes first; of equal ones the last published. */
   weight: SQL;
 }
 
 function partsOf(filter: GalleryFilter): Parts {
-  const byDate = { found: sql``, chosen: sql``, weight: sql`0` };
+  const byDate = { found: sql``, joined: sql``, conditions: [], weight: weightOf.latest };
   switch (filter.kind) {
     case "latest":
       return byDate;
     case "popular":
-      return { ...byDate, weight: sql`-${popularity}` };
+      return { ...byDate, weight: weightOf.popular };
     case "account":
-      return { ...byDate, chosen: sql`WHERE l.account_id = ${filter.accountId}` };
+      return { ...byDate, conditions: [sql`l.account_id = ${filter.accountId}`] };
     case "search":
       return filter.words.length === 0 ? byDate : searched(filter.words);
     default:
@@ -92,7 +115,8 @@ const searched = (words: readonly string[]): Parts => ({
   found: sql`WITH found AS MATERIALIZED (
     SELECT rowid AS id, bm25(publications_fts, ${weights}) AS weight FROM publications_fts
     WHERE publications_fts MATCH ${words.map(prefixPhrase).join(" AND ")})`,
-  chosen: sql`JOIN found ON found.id = l.publication_id`,
+  joined: sql`JOIN found ON found.id = l.publication_id`,
+  conditions: [],
   weight: sql`found.weight`,
 });
 
@@ -104,3 +128,28 @@ const halfLifeMs = sql.raw(`${90 * 24 * 60 * 60_000}.0`);
 
 /** docs/decisions/0019-gallery.md: what others think and do, which counts half after 90 days and a third after 180. */
 const popularity = sql`(l.points / (1.0 + max(0, unixepoch() * 1000 - l.published_at) / ${halfLifeMs}))`;
+
+const weightOf: Readonly<Record<GalleryOrder, SQL>> = {
+  latest: sql`0`,
+  popular: sql`-${popularity}`,
+  rating: sql`-coalesce((SELECT avg(rating) FROM ratings WHERE ratings.appliance_id = l.appliance_id), 0)`,
+};
+
+/**
+ * The large rows of publications are read only if a trait asks for it, and of these only the first columns. CROSS keeps SQLite from
+ * reading those of versions that are not listed.
+ */
+function chosenBy({ joined, conditions }: Parts, { baseSystem, arch, imageType, tag }: GalleryTraits): SQL {
+  const traits = [
+    ...(baseSystem === undefined ? [] : [sql`f.base_system = ${baseSystem}`]),
+    ...(arch === undefined ? [] : [sql`f.arch = ${arch}`]),
+    ...(imageType === undefined
+      ? []
+      : [sql`EXISTS (SELECT 1 FROM json_each(f.formats) AS one WHERE one.value ->> 'imageType' = ${imageType})`]),
+    ...(tag === undefined ? [] : [sql`EXISTS (SELECT 1 FROM json_each(f.tags) AS one WHERE one.value = ${tag})`]),
+  ];
+  const all = [...conditions, ...traits];
+  const withTraits =
+    traits.length === 0 ? joined : sql`${joined} CROSS JOIN publications AS f ON f.id = l.publication_id`;
+  return all.length === 0 ? withTraits : sql`${withTraits} WHERE ${sql.join(all, sql` AND `)}`;
+}

@@ -1,7 +1,13 @@
 import { Refusal } from "#domain/refusal";
 import { findAccount } from "#storage/accounts";
 import type { Database } from "#storage/db";
-import { listPublications, type GalleryFilter, type ListedPublication } from "#storage/gallery-list";
+import {
+  listPublications,
+  type GalleryFilter,
+  type GalleryOrder,
+  type GalleryTraits,
+  type ListedPublication,
+} from "#storage/gallery-list";
 
 /** What to list (api.md, "Gallery query types"). */
 export type GalleryQuery =
@@ -18,17 +24,28 @@ export interface GalleryPage {
   entries: ListedPublication[];
 }
 
+interface GalleryRequest {
+  page: number;
+  perPage: number;
+  traits?: GalleryTraits;
+  order?: GalleryOrder | undefined;
+}
+
 const maxPerPage = 100;
 
 /** A page after the last one is empty. */
 export async function listGallery(
   db: Database,
   query: GalleryQuery,
-  { page, perPage: wanted }: { page: number; perPage: number },
+  { page, perPage: wanted, ...chosen }: GalleryRequest,
 ): Promise<GalleryPage> {
   const perPage = Math.min(wanted, maxPerPage);
   const filter = await filterOf(db, query);
-  const { total, entries } = await listPublications(db, filter, { limit: perPage, offset: (page - 1) * perPage });
+  const { total, entries } = await listPublications(db, filter, {
+    ...chosen,
+    limit: perPage,
+    offset: (page - 1) * perPage,
+  });
   return { total, pages: Math.max(1, Math.ceil(total / perPage)), page, entries };
 }
 

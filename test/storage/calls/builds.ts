@@ -142,6 +142,15 @@ export const ofBuilds = {
       [{ kind: "account", accountId: own }, page],
       [{ kind: "search", words: ["kiosk"] }, page],
       [{ kind: "search", words: [] }, page],
+      [{ kind: "latest" }, { ...page, order: "rating" }],
+      [
+        { kind: "popular" },
+        { ...page, traits: { baseSystem: "tiny-1.0", arch: "x86_64", imageType: "oem", tag: "web" } },
+      ],
+      [
+        { kind: "search", words: ["kiosk"] },
+        { ...page, order: "popular", traits: { tag: "web" } },
+      ],
     ],
   } satisfies Calls<typeof galleryList>,
   "gallery-opinions": {

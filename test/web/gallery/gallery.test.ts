@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { browser } from "../../support/browser.ts";
 import { signedIn, visit, type Client } from "../../support/client.ts";
-import { publishedAppliance } from "../../support/gallery.ts";
+import { galleryPath, publishedAppliance } from "../../support/gallery.ts";
 import { pageOf, textOf } from "../../support/html.ts";
 
 let publisher: Client;
@@ -53,6 +53,12 @@ describe("the front page", () => {
   });
 });
 
+/** The address of the first card. */
+async function firstOf(order: string): Promise<string | null | undefined> {
+  const page = await pageOf(visit(`/gallery?order=${order}`));
+  return page.querySelector(".card h3 a")?.getAttribute("href");
+}
+
 describe("the list", () => {
   it.each([
     ["search=kiosk", 1],
@@ -62,11 +68,37 @@ describe("the list", () => {
     ["order=latest", 1],
     ["username=nobody-of-that-name", 0],
     ["page=99", 0],
+    ["base=tiny-1.0&arch=x86_64&format=oem&tag=library&order=rating", 1],
+    ["search=kiosk&order=latest&format=oem", 1],
+    ["base=debian-13", 0],
+    ["arch=i586", 0],
+    ["format=iso", 0],
+    ["tag=librar", 0],
+    ["format=nothing&arch=&order=", 1],
     ["page=x", 1],
   ])("with %s has %i", async (query, count) => {
     const answer = await visit(`/gallery?${query}`);
     expect(answer.status).toBe(200);
     expect((await pageOf(answer)).querySelectorAll(".card")).toHaveLength(count);
+  });
+
+  it("keeps the filters in its form, and clears them", async () => {
+    const page = await pageOf(visit("/gallery?search=kiosk&format=oem&tag=library"));
+    expect(page.querySelector("#format [selected]")?.getAttribute("value")).toBe("oem");
+    expect(page.querySelector(".filters [name=search]")?.getAttribute("value")).toBe("kiosk");
+    expect(page.querySelector(".filters [name=tag]")?.getAttribute("value")).toBe("library");
+    expect(page.querySelector(".filters a")?.getAttribute("href")).toBe("/gallery?search=kiosk");
+  });
+
+  it("puts the best rated first", async () => {
+    const odo = await signedIn();
+    const better = await publishedAppliance(odo);
+    const judge = await signedIn();
+    await judge.post(galleryPath(applianceId, "/rating"), { rating: 5 });
+    await judge.post(galleryPath(better.applianceId, "/rating"), { rating: 2 });
+    expect(await firstOf("rating")).toBe(`/gallery/${applianceId}`);
+    expect(await firstOf("latest")).toBe(`/gallery/${better.applianceId}`);
+    await odo.delete(galleryPath(better.applianceId, "/version/0.0.1"));
   });
 
   it("shows what was searched for as a text", async () => {

@@ -1,16 +1,18 @@
 import type { Context } from "hono";
 import { listGallery, type GalleryPage, type GalleryQuery } from "#domain/gallery/list";
 import { Refusal } from "#domain/refusal";
+import { listBaseSystems } from "#storage/appliances";
 import { factory, type WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
-import { Button } from "../../parts/button.tsx";
 import { Content } from "../../parts/column.tsx";
-import { Pager, pageIn } from "../../parts/pager.tsx";
+import { Pager } from "../../parts/pager.tsx";
 import { Empty } from "../../parts/panel.tsx";
 import { Search } from "../../parts/search.tsx";
 import { number } from "../../parts/words.ts";
 import { personOf } from "../../session.ts";
+import { addressOf, askedOf, type Asked } from "./asked.ts";
 import { Card } from "./card.tsx";
+import { Filters, type Choice } from "./filters.tsx";
 import { FromAShell, Hero } from "./hero.tsx";
 
 const perPage = 24;
@@ -21,44 +23,27 @@ export const galleryPages = factory
   .get("/", (c) => showGallery(c))
   .get("/gallery", (c) => showGallery(c));
 
-interface Asked {
-  search: string;
-  username: string;
-  order: "popular" | "latest";
-  at: number;
-}
-
 async function showGallery(c: Context<WebEnv>): Promise<Response> {
   const asked = askedOf(c);
-  const [found, person] = [await foundFor(c, asked), await personOf(c)];
-  const isFront = c.req.path === "/" && asked.search === "" && asked.username === "" && asked.at === 1;
+  const [found, person, bases] = await Promise.all([foundFor(c, asked), personOf(c), listBaseSystems(c.var.db)]);
+  const isFront = c.req.path === "/" && Object.keys(addressOf(asked)).length === 0 && asked.at === 1;
   const title =
     asked.search === "" ? (isFront ? "Appliances, baked to order" : "Gallery") : `${asked.search} · Gallery`;
   return await page(
     c,
     <Content>
       {isFront ? <Hero /> : <SearchAgain asked={asked} />}
-      <Found asked={asked} found={found} me={person?.account.id} />
+      <Found asked={asked} found={found} me={person?.account.id} bases={bases.map(baseOf)} />
       {isFront && <FromAShell baseUrl={c.var.baseUrl} />}
     </Content>,
     { title, section: "gallery" },
   );
 }
 
-function askedOf(c: Context): Asked {
-  const { search = "", username = "", order, page: at } = c.req.query();
-  return {
-    search: search.trim().slice(0, 100),
-    username: username.slice(0, 100),
-    order: order === "latest" ? "latest" : "popular",
-    at: pageIn(at),
-  };
-}
-
 /** A deleted account has published nothing. */
 async function foundFor(c: Context<WebEnv>, asked: Asked): Promise<GalleryPage> {
   try {
-    return await listGallery(c.var.db, queryOf(asked), { page: asked.at, perPage });
+    return await listGallery(c.var.db, queryOf(asked), { page: asked.at, perPage, ...asked });
   } catch (error) {
     if (error instanceof Refusal) return { total: 0, pages: 1, page: 1, entries: [] };
     throw error;
@@ -67,7 +52,7 @@ async function foundFor(c: Context<WebEnv>, asked: Asked): Promise<GalleryPage> 
 
 function queryOf({ search, username, order }: Asked): GalleryQuery {
   if (search !== "") return { kind: "search", term: search };
-  return username === "" ? { kind: order } : { kind: "username", username };
+  return username === "" ? { kind: order === "latest" ? "latest" : "popular" } : { kind: "username", username };
 }
 
 const SearchAgain = ({ asked }: { asked: Asked }) => (
@@ -84,14 +69,21 @@ const SearchAgain = ({ asked }: { asked: Asked }) => (
   </div>
 );
 
-const Found = ({ asked, found, me }: { asked: Asked; found: GalleryPage; me: number | undefined }) => (
+interface FoundProps {
+  asked: Asked;
+  found: GalleryPage;
+  me: number | undefined;
+  bases: readonly Choice[];
+}
+
+const Found = ({ asked, found, me, bases }: FoundProps) => (
   <section class="stack" aria-labelledby="published" id="found">
     <div class="row spread section-head">
       <h2 id="published">
         {headingOf(asked)} <span class="count">{number(found.total)}</span>
       </h2>
-      {asked.search === "" && asked.username === "" && <Order order={asked.order} />}
     </div>
+    <Filters asked={asked} bases={bases} />
     {found.entries.length === 0 ? (
       <Nothing asked={asked} />
     ) : (
@@ -101,50 +93,44 @@ const Found = ({ asked, found, me }: { asked: Asked; found: GalleryPage; me: num
         ))}
       </ul>
     )}
-    <Pager page={found.page} pages={found.pages} at={(at) => `/gallery?${new URLSearchParams(addressOf(asked, at))}`} />
+    <Pager
+      page={found.page}
+      pages={found.pages}
+      at={(at) => `/gallery?${new URLSearchParams({ ...addressOf(asked), page: String(at) })}`}
+    />
   </section>
 );
+
+const baseOf = ({ name, facts }: Awaited<ReturnType<typeof listBaseSystems>>[number]): Choice => [
+  name,
+  facts.title ?? name,
+];
 
 const headingOf = ({ search, username }: Asked): string =>
   search === "" ? (username === "" ? "In the gallery" : `Published by ${username}`) : `Found for “${search}”`;
 
-const addressOf = ({ search, username, order }: Asked, at: number): Record<string, string> => ({
-  ...(search !== "" && { search }),
-  ...(username !== "" && { username }),
-  ...(order === "latest" && { order }),
-  page: String(at),
-});
-
-const Order = ({ order }: { order: Asked["order"] }) => (
-  <form class="row" action="/gallery">
-    <label class="hidden" for="order">
-      Order
-    </label>
-    <select class="input auto" id="order" name="order">
-      <option value="popular" selected={order === "popular"}>
-        Popular first
-      </option>
-      <option value="latest" selected={order === "latest"}>
-        Newest first
-      </option>
-    </select>
-    <Button>Show</Button>
-  </form>
-);
-
-const Nothing = ({ asked: { search } }: { asked: Asked }) => (
-  <div class="panel flush">
-    <Empty title={search === "" ? "Nothing is published here yet" : `Nothing found for “${search}”`} isH3>
-      {search === "" ? (
+const Nothing = ({ asked: { search, traits } }: { asked: Asked }) =>
+  Object.keys(traits).length > 0 ? (
+    <div class="panel flush">
+      <Empty title="Nothing is published with these filters" isH3>
         <p>
-          Here is what people publish: finished systems, which everyone can try in the browser, download and clone. To
-          be the first, build an appliance and publish it. <a href="/appliances/new">Make an appliance</a>
+          <a href="/gallery">See all</a>
         </p>
-      ) : (
-        <p>
-          Each word must be in the name, the description, the tags or the packages. <a href="/gallery">See all</a>
-        </p>
-      )}
-    </Empty>
-  </div>
-);
+      </Empty>
+    </div>
+  ) : (
+    <div class="panel flush">
+      <Empty title={search === "" ? "Nothing is published here yet" : `Nothing found for “${search}”`} isH3>
+        {search === "" ? (
+          <p>
+            Here is what people publish: finished systems, which everyone can try in the browser, download and clone. To
+            be the first, build an appliance and publish it. <a href="/appliances/new">Make an appliance</a>
+          </p>
+        ) : (
+          <p>
+            Each word must be in the name, the description, the tags or the packages. <a href="/gallery">See all</a>
+          </p>
+        )}
+      </Empty>
+    </div>
+  );

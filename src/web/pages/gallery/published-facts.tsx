@@ -36,7 +36,7 @@ const Tags = ({ of: tags }: { of: readonly string[] }) => (
     {tags.map((tag, at) => (
       <>
         {at > 0 && ", "}
-        <a href={`/gallery?${new URLSearchParams({ search: tag })}`}>{tag}</a>
+        <a href={`/gallery?${new URLSearchParams({ tag })}`}>{tag}</a>
       </>
     ))}
   </>

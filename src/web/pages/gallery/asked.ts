@@ -1,0 +1,46 @@
+import type { Context } from "hono";
+import { Arch, ImageType } from "#contract/index";
+import type { GalleryOrder, GalleryTraits } from "#storage/gallery-list";
+import { pageIn } from "../../parts/pager.tsx";
+
+/** What the address of the gallery asks for. */
+export interface Asked {
+  search: string;
+  username: string;
+  /** Undefined: the best match of a search, the newest of an account, otherwise the popular. */
+  order: GalleryOrder | undefined;
+  traits: GalleryTraits;
+  at: number;
+}
+
+const orders: readonly string[] = ["popular", "latest", "rating"] satisfies readonly GalleryOrder[];
+const isOrder = (text: string): text is GalleryOrder => orders.includes(text);
+
+/** Values that are empty or unknown ask for nothing. */
+export function askedOf(c: Context): Asked {
+  const { search = "", username = "", order = "", page: at, base, arch, format, tag } = c.req.query();
+  const traits: GalleryTraits = {
+    ...(base && { baseSystem: base.slice(0, 100) }),
+    ...(Arch.safeParse(arch).success && { arch: Arch.parse(arch) }),
+    ...(ImageType.safeParse(format).success && { imageType: ImageType.parse(format) }),
+    ...(tag && { tag: tag.slice(0, 100) }),
+  };
+  return {
+    search: search.trim().slice(0, 100),
+    username: username.slice(0, 100),
+    order: isOrder(order) ? order : undefined,
+    traits,
+    at: pageIn(at),
+  };
+}
+
+/** Everything but the page, as parameters of the address. */
+export const addressOf = ({ search, username, order, traits }: Asked): Record<string, string> => ({
+  ...(search !== "" && { search }),
+  ...(username !== "" && { username }),
+  ...(order !== undefined && { order }),
+  ...(traits.baseSystem !== undefined && { base: traits.baseSystem }),
+  ...(traits.arch !== undefined && { arch: traits.arch }),
+  ...(traits.imageType !== undefined && { format: traits.imageType }),
+  ...(traits.tag !== undefined && { tag: traits.tag }),
+});
