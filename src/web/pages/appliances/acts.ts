@@ -2,11 +2,14 @@ import { z } from "zod";
 import { id, text } from "#api/params";
 import { cloneAppliance, parseArch } from "#domain/appliances/appliance";
 import { deleteAppliance } from "#domain/appliances/deletion";
+import { findAnyAppliance, type Appliance } from "#storage/appliances";
+import type { Database } from "#storage/db";
 import { factory } from "../../factory.ts";
 import { withSession } from "../../session.ts";
 import { submit } from "../../submit.ts";
 import { showOverview } from "../appliance/overview.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../appliance/with-appliance.ts";
+import { takenBy } from "../appliance/share/taken.ts";
 import { showNew } from "./new.tsx";
 
 const Clone = z.object({
@@ -14,6 +17,17 @@ const Clone = z.object({
   name: text().optional(),
   arch: z.string().optional(),
 });
+
+/** What another account has put into the clone: it can let others in. Its own appliances and templates bring nothing unknown. */
+async function cameAlong(db: Database, clone: Appliance): Promise<string> {
+  const source = clone.parentId === null ? undefined : await findAnyAppliance(db, clone.parentId);
+  if (!source || source.accountId === null || source.accountId === clone.accountId) return "";
+  const taken = (await takenBy(db, clone)).map(([kind, names]) => `${kind}: ${names}.`).join(" ");
+  const words =
+    " Its publisher's users and files came along. Users have the template's password, which everyone knows: set others under " +
+    "Configuration, and delete files and keys that you do not want. ";
+  return words + taken;
+}
 
 /** Creates and deletes appliances. Templates, appliances and published versions are all cloned here. */
 export const appliancesActs = factory
@@ -29,7 +43,8 @@ export const appliancesActs = factory
       act: async ({ clone_from: cloneFrom, name, arch }, { requestId }) => {
         const request = { cloneFrom, name, arch: parseArch(arch), requestId };
         const clone = await cloneAppliance({ env: c.env, db: c.var.db }, c.var.account, request);
-        return { to: applianceAt(clone.id), result: { text: `${clone.name.slice(0, 200)} is yours now.` } };
+        const text = `${clone.name.slice(0, 100)} is yours now.${await cameAlong(c.var.db, clone)}`;
+        return { to: applianceAt(clone.id), result: { text: text.slice(0, 500) } };
       },
     }),
   )
