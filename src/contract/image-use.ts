@@ -111,7 +111,7 @@ const uses: Readonly<Record<ImageType, ImageUse>> = {
         title: "Try it in QEMU",
         lines: [
           "python3 -m http.server --bind 127.0.0.1 --directory {name} 8000 &",
-          `${qemu} -kernel {name}/linux -initrd {name}/initrd -append "root=live:http://10.0.2.2:8000/{name}.squashfs ` +
+          `${qemu} -nic user,model=virtio-net-pci -kernel {name}/linux -initrd {name}/initrd -append "root=live:http://10.0.2.2:8000/{name}.squashfs ` +
             'ip=dhcp rd.neednet=1 rd.live.overlay.overlayfs=1 console=tty0"',
         ],
       },
