@@ -63,6 +63,18 @@ describe("the editor of a file", () => {
     expect(await contentOf(fileId)).toBe("Hello.\n");
   });
 
+  it("gives a file its owner at once, and names each wrong field", async () => {
+    const form = { place: "/home/clerk/.ssh/authorized_keys", permissions: "600", text: "key" };
+    expect((await send("/new", { ...form, owner: "clerk", group: "users" })).status).toBe(303);
+    const listed = await pageOf(firefox.get(at()));
+    expect(textOf(listed, "#main .rows summary")).toMatch(/600 ?clerk:users/);
+    const wrong = await pageOf(send("/new", { ...form, owner: "no one" }));
+    expect(wrong.querySelector("#owner")?.getAttribute("aria-invalid")).toBe("true");
+    const file = listed.querySelector("details form")?.getAttribute("action")?.split("/").at(-1) ?? "";
+    const refused = await pageOf(send(`/${file}`, { form: `file-${file}`, do: "change", owner: "no one" }));
+    expect(refused.querySelector("li > details")?.hasAttribute("open")).toBe(true);
+  });
+
   it("keeps the line ends that a file has, and shows its text as text", async () => {
     const { id: fileId } = await uploadFile(tux, id, "<script>\r\n</textarea>\r\n");
     const { sha256, html } = await editorOf(fileId);

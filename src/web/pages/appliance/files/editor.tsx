@@ -16,6 +16,8 @@ import { Form, Hidden } from "../../../parts/form.tsx";
 import { submit } from "../../../submit.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute } from "../with-appliance.ts";
+import { faultsOfFile } from "./faults.ts";
+import { Whose } from "./whose.tsx";
 import { textOf, withLineEnds } from "./content.ts";
 
 const route = `${applianceRoute}/files/:file{\\d+}/text`;
@@ -23,6 +25,8 @@ const newRoute = `${applianceRoute}/files/new`;
 const Edited = z.object({ sha256: z.string(), text: z.string().default("") });
 const Written = z.object({
   place: z.string({ error: "Enter a place in the image." }).regex(/^\/.*[^/]$/, "Enter a path such as /etc/motd."),
+  owner: z.string().optional(),
+  group: z.string().optional(),
   permissions: z.string().optional(),
   text: z.string().default(""),
 });
@@ -35,11 +39,11 @@ export const fileEditor = factory
     submit(c, {
       fields: Written,
       rate: "uploads",
-      fieldOf: { invalid_value: "place" },
+      faultsOf: faultsOfFile("place"),
       again: showNew,
-      act: async ({ place, permissions, text }, { requestId }) => {
+      act: async ({ place, owner = "root", group = "root", permissions, text }, { requestId }) => {
         const [, path = "/", filename = ""] = /^(.*\/)([^/]*)$/.exec(place) ?? [];
-        const given = { path, filename, owner: "root", group: "root" };
+        const given = { path, filename, owner, group };
         const metadata = parseMetadata({ ...given, ...(permissions !== undefined && { permissions }) }, undefined);
         const staged = await stage(c, { text });
         const to = { ...placeFor(c), requestId };
@@ -111,10 +115,14 @@ async function showNew(c: Context<WebEnv>): Promise<Response> {
     <Content>
       <Form action={applianceAt(c.var.appliance.id, "files/new")} class="panel stack" once>
         <h2>A new text file</h2>
-        <div class="fields">
-          <Field name="place" label="Place in the image" look="mono" also={{ placeholder: "/etc/motd" }} />
-          <Field name="permissions" label="Mode" look="short" value="644" />
-        </div>
+        <Field
+          name="place"
+          label="Place in the image"
+          look="mono"
+          hint="New directories below the owner's home belong to the owner, others to root."
+          also={{ placeholder: "/etc/motd" }}
+        />
+        <Whose />
         <TextArea name="text" label="Text" look="mono" also={editorAttributes} />
         <Buttons to={filesAt(c)} />
       </Form>
@@ -127,7 +135,9 @@ const editorAttributes = { rows: 20, spellcheck: "false", wrap: "off" };
 
 const Buttons = ({ to }: { to: string }) => (
   <div class="row">
-    <Button icon="check">Save</Button>
+    <Button look="primary" icon="check">
+      Save
+    </Button>
     <ButtonLink href={to} look="plain">
       Cancel
     </ButtonLink>

@@ -23,6 +23,7 @@ import { submit } from "../../../submit.ts";
 import { submitFiles } from "../../../submit-files.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceRoute, withOwnAppliance } from "../with-appliance.ts";
+import { faultsOfFile } from "./faults.ts";
 import { fileEditor, filesAt, placeFor } from "./editor.tsx";
 import { FilesView, maxFiles } from "./view.tsx";
 
@@ -64,6 +65,7 @@ export const filesPage = factory
   .post(`${route}/:file{\\d+}`, (c) =>
     submit(c, {
       fields: Change,
+      faultsOf: faultsOfFile(),
       again: showFiles,
       act: async ({ do: what, enabled, ...change }) => {
         const { db, account } = c.var;
@@ -99,6 +101,7 @@ function upload(c: Context<WebEnv>): Promise<Response> {
     maxFiles,
     fields: Uploaded,
     rate: "uploads",
+    faultsOf: faultsOfFile(),
     again: showFiles,
     store: (file) => stageContent(place, file, { tooLarge: uploadTooLarge }),
     sha256Of: ({ sha256 }) => sha256,

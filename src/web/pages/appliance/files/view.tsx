@@ -4,12 +4,13 @@ import type { OverlayFile } from "#storage/overlay-files";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
 import { Confirm } from "../../../parts/dialog.tsx";
 import { Choice, Field } from "../../../parts/field.tsx";
-import { Form, Hidden } from "../../../parts/form.tsx";
+import { Form, Hidden, useRefused } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Empty, Panel } from "../../../parts/panel.tsx";
 import { size } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
 import { maxTextBytes } from "./content.ts";
+import { Whose } from "./whose.tsx";
 
 /** As many as one form may have. */
 export const maxFiles = 50;
@@ -46,7 +47,7 @@ const One = ({ file, applianceId }: { file: OverlayFile; applianceId: number }) 
   const action = applianceAt(applianceId, `files/${file.id}`);
   return (
     <li>
-      <details>
+      <details open={useRefused(action, `file-${file.id}`)}>
         <summary class="line">
           <Icon name="file" />
           <span class="grow breaks">
@@ -59,13 +60,10 @@ const One = ({ file, applianceId }: { file: OverlayFile; applianceId: number }) 
           <span class="num quiet">{size(file.size)}</span>
           <Icon name="chevron-right" />
         </summary>
-        <div class="body stack-s">
+        <div class="body">
           <FileForm file={file} action={action} />
           <Confirm
             id={`delete-${file.id}`}
-            words="Delete"
-            about={place}
-            look="small plain danger"
             title={`Delete ${place}?`}
             action={action}
             fields={{ do: "delete" }}
@@ -81,15 +79,13 @@ const One = ({ file, applianceId }: { file: OverlayFile; applianceId: number }) 
 };
 
 const FileForm = ({ file, action }: { file: OverlayFile; action: string }) => (
-  <Form action={action} id={`file-${file.id}`} class="stack-s">
+  <Form action={action} id={`file-${file.id}`} class="stack" countsUnsaved>
     <Hidden fields={{ do: "change" }} />
     <div class="fields">
       <Field name="path" label="Directory" value={file.path} />
       <Field name="filename" label="Name" value={file.fileName} />
-      <Field name="owner" label="Owner" value={file.owner} />
-      <Field name="group" label="Group" value={file.group} />
-      <Field name="permissions" label="Mode" look="short" value={shownPermissions(file.permissions)} />
     </div>
+    <Whose owner={file.owner} group={file.group} mode={shownPermissions(file.permissions)} />
     <Choice name="enabled" value="true" isChecked={file.enabled} isSwitch>
       Builds copy it
     </Choice>
@@ -105,19 +101,19 @@ const FileForm = ({ file, action }: { file: OverlayFile; action: string }) => (
       <ButtonLink href={`/files/${file.id}`} look="small plain" icon="download" about={placeOf(file)} isDownload>
         Download
       </ButtonLink>
+      <button class="button small plain danger" type="button" popovertarget={`delete-${file.id}`}>
+        <Icon name="trash-2" /> Delete …<span class="hidden"> {placeOf(file)}</span>
+      </button>
+      <span class="hint" role="status" data-unsaved-count="" />
     </div>
   </Form>
 );
 
 const Upload = ({ applianceId }: { applianceId: number }) => (
   <Panel id="upload" title="Upload">
-    <Form action={applianceAt(applianceId, "files")} id="upload-file" class="stack-s drop" once hasFile upload="main">
+    <Form action={applianceAt(applianceId, "files")} id="upload-file" class="stack drop" once hasFile upload="main">
       <Field name="path" label="Directory in the image" value="/" />
-      <div class="fields">
-        <Field name="owner" label="Owner" value="root" />
-        <Field name="group" label="Group" value="root" />
-        <Field name="permissions" label="Mode" look="short" value="644" />
-      </div>
+      <Whose />
       <Field
         name="file"
         label="Files"
@@ -138,7 +134,7 @@ const Upload = ({ applianceId }: { applianceId: number }) => (
 
 const FromWeb = ({ applianceId }: { applianceId: number }) => (
   <Panel id="from-web" title="From the web">
-    <Form action={applianceAt(applianceId, "files/from_web")} id="web-file" class="stack-s" once>
+    <Form action={applianceAt(applianceId, "files/from_web")} id="web-file" class="stack" once>
       <Field name="url" label="Address" type="url" also={{ placeholder: "https://" }} />
       <Field name="path" label="Directory in the image" value="/" />
       <Button icon="download">Fetch</Button>
