@@ -14,13 +14,26 @@ interface Places {
  * are left out: owners cannot use them, and they show how the host is set up.
  */
 export function tellingPaths({ workDir, stateDir }: Places): (text: string) => string {
-  const roots = [kiwiPlaceAt(workDir).root, insideGuest.root].map((path): Rule => [within(path), "/"]);
+  const { root } = kiwiPlaceAt(workDir);
+  // KIWI mounts the packages below the image's tree, at their own path, and afterwards removes each folder above them.
+  const above = foldersAbove(stateDir).map((path): Rule => [exactly(root + path), "/"]);
+  const roots = [root, insideGuest.root].map((path): Rule => [within(path), "/"]);
   const folders = [workDir, stateDir, dirname(shims)].map((path): Rule => [within(path), ""]);
-  const rules = [...roots, ...folders];
+  const rules = [...above, ...roots, ...folders];
   return (text) => rules.reduce((told, [path, shown]) => told.replaceAll(path, shown), text);
 }
 
 type Rule = readonly [path: RegExp, shown: string];
+
+/** Without those of every system, such as /var. */
+const foldersAbove = (path: string): string[] =>
+  path
+    .split("/")
+    .map((_, count, names) => names.slice(0, count).join("/"))
+    .filter((folder) => folder.split("/").length > 2);
+
+/** The folder itself, and nothing in it. */
+const exactly = (folder: string): RegExp => new RegExp(String.raw`${RegExp.escape(folder)}(?![\w./-])`, "g");
 
 /** The folder with the slash after it, but neither as a part of another path nor as the beginning of another name. */
 const within = (folder: string): RegExp =>

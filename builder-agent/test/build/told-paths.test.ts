@@ -9,12 +9,19 @@ describe("the lines of KIWI that an owner reads", () => {
   it.each([
     [`[mkdir -p ${workDir}/root/var/cache]`, "[mkdir -p /var/cache]"],
     [`Path ${workDir}/root not a mountpoint`, "Path / not a mountpoint"],
+    [`[rmdir ${workDir}/root/var/lib/kiln-agent/work]`, "[rmdir work]"],
     [`[tar -cf ${workDir}/target/Kiosk.tar]`, "[tar -cf target/Kiosk.tar]"],
     ["'/var/lib/kiln-agent/prepared/1.tar.zst'", "'prepared/1.tar.zst'"],
     ["file:///var/lib/kiln-agent/work/build-7-1/packages", "file://packages"],
     ["chroot /build/root /bin/true", "chroot / /bin/true"],
   ])("name no folder of the builder: %s", (line, shown) => {
     expect(told(line)).toBe(shown);
+  });
+
+  it("do not name the folders above the agent's", () => {
+    const deep = tellingPaths({ workDir: "/srv/ada/kiln/agent/work/build-1-1", stateDir: "/srv/ada/kiln/agent" });
+    expect(deep("[rmdir /srv/ada/kiln/agent/work/build-1-1/root/srv/ada]")).toBe("[rmdir /]");
+    expect(deep("[ls /srv/ada/kiln/agent/work/build-1-1/root/srv/ada/x]")).toBe("[ls /srv/ada/x]");
   });
 
   it.each(["/srv/build/root/x", "/build/rootfs", "/var/lib/kiln-agent2/x", "/root/.ssh"])(
