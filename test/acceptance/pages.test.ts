@@ -5,6 +5,7 @@ import { accountPages, appliancePages, openPages } from "./support/account-pages
 import { inBrowser } from "./support/page.ts";
 import { newPerson, type Person } from "./support/person.ts";
 import { makeOperator, sharedService } from "./support/shared-service.ts";
+import { signInHere } from "./support/sign-in.ts";
 
 // What only a browser can say of the pages: axe finds nothing, nothing scrolls sideways, scripts replace parts of a page, and
 // everything works without them.
@@ -44,13 +45,6 @@ const diagonal = views.filter(({ colorScheme, width }) => (colorScheme === "dark
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${tux.ready.url}/sign_in`);
   await signInHere(page, tux);
-}
-
-async function signInHere(page: Page, { ready }: Person): Promise<void> {
-  await page.getByLabel("Account name").fill(ready.username);
-  await page.getByLabel("Password, or API key").fill(ready.api_key);
-  await page.getByRole("main").getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("button", { name: ready.username, exact: true }).waitFor();
 }
 
 const press = (page: Page, name: string) =>

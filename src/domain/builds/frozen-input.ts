@@ -21,7 +21,10 @@ import { aliasOf } from "#storage/repositories";
 const kilnVersion = "0.1.0";
 
 /** A build, with the software as the status has resolved it. */
-type ToFreeze = { version: string; imageType: ImageType } & Pick<ExaminedAppliance, "software" | "resolution">;
+type ToFreeze = { version: string; imageType: ImageType } & Pick<ExaminedAppliance, "software" | "resolution"> & {
+    /** Nothing is built from it, so the paragraphs of Debian's packages are left out: reading them is slow. */
+    isOnlyCompared?: boolean;
+  };
 
 /**
  * Collects everything that decides what a build contains, so that later changes of the appliance and its repositories
@@ -30,13 +33,14 @@ type ToFreeze = { version: string; imageType: ImageType } & Pick<ExaminedApplian
 export async function freezeInput(
   { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
-  { software, resolution, ...request }: ToFreeze,
+  { software, resolution, isOnlyCompared = false, ...request }: ToFreeze,
 ): Promise<FrozenInput> {
   const { baseSystem } = software;
   if (!baseSystem || resolution?.state !== "solved") throw new Refusal("configuration_error");
   const folders = new Map(software.repositories.map(({ id, packagesFolder }) => [aliasOf(id), packagesFolder]));
   const frozen = resolution.packages.map((one) => frozenPackage(one, folders.get(one.repository) ?? ""));
-  const packages = packageTypeOfBase(baseSystem) === "deb" ? await withControls(env.BLOBS, software, frozen) : frozen;
+  const needsControls = packageTypeOfBase(baseSystem) === "deb" && !isOnlyCompared;
+  const packages = needsControls ? await withControls(env.BLOBS, software, frozen) : frozen;
   const firmware = firmwareOf({ ...software, baseSystem, packages });
   const { facts, keys } = await imageFacts({ env, db }, appliance, {
     ...request,

@@ -101,6 +101,8 @@ export const Hidden = ({ fields }: { fields: Readonly<Record<string, string | nu
 /** What is wrong, above the form. It gets the focus, and links to each wrong field. */
 const Faults = ({ id, given }: { id: string | undefined; given: Given }) => {
   const faults = Object.entries(given.faults);
+  // The page asks a question instead.
+  if (given.fault === undefined && faults.length === 0) return null;
   return (
     <div class="notice" data-tone="bad" role="alert" tabindex={-1} autofocus>
       <Icon name="circle-x" />

@@ -118,6 +118,39 @@ describe("the build page", () => {
     ]);
   });
 
+  it("asks before it builds what has not changed, and builds it then", async () => {
+    const { applianceId } = await createBuild(tux);
+    const at = `/appliance/${applianceId}/builds`;
+    const form = { form_token: await firefox.formToken(), image_type: "oem" };
+    const answer = await firefox.post(at, form);
+    const page = await pageOf(answer);
+    expect([answer.status, page.querySelectorAll("[role=alert]").length]).toEqual([422, 1]);
+    expect(textOf(page, "#unchanged")).toMatch(
+      /^Nothing has changed since 0\.0\.1 oem was built .*Build 0\.0\.2 anyway/,
+    );
+    expect(textOf(page, "nav.tabs [aria-current]")).toBe("Build");
+    const again = [...page.querySelectorAll("#unchanged form input")].map((one) => one.getAttribute("name"));
+    expect(again).toEqual(expect.arrayContaining(["version", "again", "image_type", "once"]));
+
+    for (const command of ["add_package", "remove_package"])
+      await tux.post(`/appliances/${applianceId}/cmd/${command}`, { name: "hello" });
+    expect((await firefox.post(at, form)).status).toBe(422);
+    const anyway = await firefox.post(at, { ...form, version: "0.0.2", again: "true" });
+    expect(textOf(await builds(applianceId), "#running")).toContain("oem");
+    expect(anyway.status).toBe(303);
+  });
+
+  it("builds what has changed, has another format or comes by the API, without a question", async () => {
+    const { applianceId } = await createBuild(tux);
+    await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "hello" });
+    const form = { form_token: await firefox.formToken(), image_type: "oem" };
+    expect((await firefox.post(`/appliance/${applianceId}/builds`, form)).status).toBe(303);
+    const [asIso, byApi] = [await createBuild(tux), await createBuild(tux)];
+    const iso = { ...form, image_type: "iso" };
+    expect((await firefox.post(`/appliance/${asIso.applianceId}/builds`, iso)).status).toBe(303);
+    await startBuild(tux, byApi.applianceId, { version: "0.0.2" });
+  });
+
   it("says why the last build failed, as text", async () => {
     const id = await createAppliance(tux);
     const buildId = await startBuild(tux, id);

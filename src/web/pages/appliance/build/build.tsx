@@ -25,10 +25,16 @@ import { showLog } from "./log.tsx";
 import { NewBuild, newBuildForm } from "./new-build.tsx";
 import { NotifyButton } from "./notify.tsx";
 import { BuildLog, Running } from "./running.tsx";
+import { UnchangedQuestion, unchangedOf, type Unchanged } from "./unchanged.tsx";
 
 const oneBuild = `${applianceRoute}/builds/:build{\\d+}`;
 
-const NewBuilds = z.object({ version: z.string().optional(), force: z.string().optional() });
+const NewBuilds = z.object({
+  version: z.string().optional(),
+  force: z.string().optional(),
+  /** Also if nothing has changed. */
+  again: z.string().optional(),
+});
 
 /** The page on which builds are started, watched and fetched. The head of each page of an appliance starts them, too. */
 export const buildPage = factory
@@ -39,18 +45,28 @@ export const buildPage = factory
   .use(`${oneBuild}/*`, ...withOwnAppliance)
   .get(`${applianceRoute}/build`, (c) => showBuilds(c))
   .get(`${applianceRoute}/live`, (c) => liveOf(c))
-  .post(`${applianceRoute}/builds`, (c) =>
-    submit(c, {
+  .post(`${applianceRoute}/builds`, (c) => {
+    let unchanged: Unchanged | undefined;
+    return submit(c, {
       fields: NewBuilds,
       rate: "builds",
       // The form of this page comes back with its values; those of the head lead to the first page.
-      again: (again) => (again.var.given?.form === newBuildForm ? showBuilds(again) : showOverview(again)),
-      act: async ({ version, force }, { all, requestId }) => {
+      again: (again) => {
+        if (unchanged) return askAgain(again, unchanged);
+        return again.var.given?.form === newBuildForm ? showBuilds(again) : showOverview(again);
+      },
+      act: async ({ version, force, again }, { all, requestId }) => {
         const { db, account, appliance, baseUrl } = c.var;
         const wanted = all("image_type").slice(0, formats.length);
         const [first = "", ...others] = wanted;
         if (first === "") throw new Refusal("invalid_image_type", { message: "Choose at least one format." });
         const { id: applianceId } = appliance;
+        if (force !== "true" && again !== "true") {
+          const types = formats.filter((type) => wanted.includes(type));
+          const asked = { types, version: version ?? appliance.version };
+          unchanged = await unchangedOf({ env: c.env, db }, appliance, asked);
+          if (unchanged) throw new Refusal("unknown_error", { message: "Nothing has changed." });
+        }
         const request = { applianceId, version, force: force === "true", multi: false, baseUrl, allowedTypes: formats };
         await startBuild({ env: c.env, db }, account, { ...request, imageType: first, requestId });
         const more = others.map((imageType) =>
@@ -59,11 +75,11 @@ export const buildPage = factory
         const text = [`The build of ${first} has started.`, ...(await Promise.all(more))].join(" ");
         return { to: applianceAt(applianceId, "build"), result: { text: text.slice(0, 500) } };
       },
-    }),
-  )
+    });
+  })
   .post(`${oneBuild}/cancel`, (c) =>
     submit(c, {
-      again: showBuilds,
+      again: (again) => showBuilds(again),
       act: async () => {
         await cancelBuild(
           { env: c.env, db: c.var.db },
@@ -76,7 +92,7 @@ export const buildPage = factory
   )
   .post(`${oneBuild}/delete`, (c) =>
     submit(c, {
-      again: showBuilds,
+      again: (again) => showBuilds(again),
       act: async () => {
         await deleteBuild({ env: c.env, db: c.var.db }, c.var.account.id, pathId(c, "build", "invalid_build_id"));
         return { to: applianceAt(c.var.appliance.id, "build"), result: { text: "The build is deleted." } };
@@ -92,7 +108,14 @@ export const buildPage = factory
     return await readLog({ env: c.env, db }, { account, buildId, from, stillOpens: () => stillSignedIn(c) }, c.req);
   });
 
-async function showBuilds(c: Context<WebEnv>): Promise<Response> {
+/** The question takes the place of the message of a refused form. */
+async function askAgain(c: Context<WebEnv>, unchanged: Unchanged): Promise<Response> {
+  const { given } = c.var;
+  c.set("given", given && { ...given, fault: undefined });
+  return await showBuilds(c, unchanged);
+}
+
+async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Response> {
   const { db, account, appliance, baseUrl } = c.var;
   const look = await lookAtAppliance(c);
   const [over, testdrives] = await Promise.all([
@@ -105,6 +128,7 @@ async function showBuilds(c: Context<WebEnv>): Promise<Response> {
   const content = (
     <Content look="stack">
       <RunningTestdrives of={testdrives} />
+      {unchanged && <UnchangedQuestion unchanged={unchanged} />}
       <div id="ended">{end && <Ended build={end} />}</div>
       <div class="stack" id="running" data-live={isRunning ? applianceAt(appliance.id, "live") : undefined}>
         <Running applianceId={appliance.id} running={look.running} />

@@ -27,7 +27,7 @@ export const LastFailure = ({ seen: { applianceId, over } }: { seen: Builds }) =
         <div class="solutions">
           <ActionButton
             action={applianceAt(applianceId, "builds")}
-            fields={{ image_type: imageType, version }}
+            fields={{ image_type: imageType, version, again: "true" }}
             once
             look="small"
             icon="rotate-cw"

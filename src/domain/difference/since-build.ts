@@ -1,0 +1,73 @@
+import { evr, FrozenInput, type Firmware, type FrozenPackage, type ImageType } from "#contract/index";
+import { examine } from "#domain/appliances/status";
+import { freezeInput } from "#domain/builds/frozen-input";
+import { packageDifference, type ComparedPackage, type PackageChange } from "#domain/difference/packages";
+import { settingDifference, type SettingChange } from "#domain/difference/settings";
+import type { Place } from "#domain/place";
+import type { SealingKey } from "#domain/secrets";
+import { listAbilities } from "#storage/agents";
+import type { Appliance, Repository } from "#storage/appliances";
+import { findInput } from "#storage/build-blobs";
+import type { Build } from "#storage/builds";
+
+/** How an image of an appliance as it is now would differ from one of its images. */
+export interface SinceBuild {
+  /** The image would have the same content. */
+  isSame: boolean;
+  packages: PackageChange[];
+  /** With files, keys and repositories. */
+  settings: SettingChange[];
+  firmware: Firmware;
+}
+
+type Asked = Place<Pick<Env, "BLOBS"> & SealingKey>;
+
+/** Undefined if the appliance cannot be built now, or what the image was made of is gone. */
+export async function sinceBuild(
+  { env, db }: Asked,
+  appliance: Appliance,
+  build: Build,
+): Promise<SinceBuild | undefined> {
+  const { version, imageType } = build;
+  const [before, abilities] = await Promise.all([findInput(env.BLOBS, build.inputSha256), listAbilities(db)]);
+  const { state, software, resolution } = await examine({ env, db }, appliance, { imageType, abilities });
+  if (!before || state !== "ok") return undefined;
+  const wanted = { version, imageType, software, resolution, isOnlyCompared: true };
+  const now = await freezeInput({ env, db }, appliance, wanted);
+  return {
+    isSame: contentOf(before) === contentOf(now),
+    packages: packageDifference(before.packages.map(compared), now.packages.map(compared)),
+    settings: settingDifference(before, now),
+    firmware: now.firmware ?? "bios",
+  };
+}
+
+/** Nothing that decides an image has been touched since its build: neither the appliance nor a repository. */
+export const isUntouchedSince = (
+  { createdAt }: Build,
+  { lastEditedAt }: Pick<Appliance, "lastEditedAt">,
+  repositories: readonly Pick<Repository, "importedAt">[],
+): boolean =>
+  [lastEditedAt, ...repositories.map(({ importedAt }) => importedAt)].every((at) => at === null || at <= createdAt);
+
+/** The newest image of a type that can still be downloaded. `builds`: newest first. */
+export const lastImage = (builds: readonly Build[], imageType: ImageType): Build | undefined =>
+  builds.find((build) => build.imageType === imageType && build.status === "finished" && build.expiredAt === null);
+
+const compared = (one: FrozenPackage): ComparedPackage => ({
+  name: one.name,
+  version: evr(one),
+  arch: one.arch,
+  checksum: `${one.checksum.type}:${one.checksum.value}`,
+});
+
+/** Everything that decides what is in an image, as one text. Times, estimates and the state of a mirror do not. */
+function contentOf(input: FrozenInput): string {
+  const { sourceDate: _, writtenBy: __, configuration, repositories, packages, ...content } = FrozenInput.parse(input);
+  return JSON.stringify({
+    ...content,
+    packages: packages.map(({ control: _control, ...one }) => one),
+    repositories: repositories.map(({ name, url }) => ({ name, url })),
+    configuration: configuration && { ...configuration, estimatedRawMb: 0 },
+  });
+}

@@ -1,0 +1,69 @@
+import type { ImageType } from "#contract/index";
+import { lastImage, sinceBuild } from "#domain/difference/since-build";
+import type { Place } from "#domain/place";
+import type { Appliance } from "#storage/appliances";
+import { listBuildsOfAppliance, type Build } from "#storage/builds";
+import { ButtonLink } from "../../../parts/button.tsx";
+import { Form, Hidden } from "../../../parts/form.tsx";
+import { Icon } from "../../../parts/icon.tsx";
+import { Moment } from "../../../parts/moment.tsx";
+import { Notice } from "../../../parts/notice.tsx";
+import { applianceAt } from "../with-appliance.ts";
+import { nameOf } from "./image.tsx";
+
+/** A build that would only repeat images. */
+export interface Unchanged {
+  types: readonly ImageType[];
+  version: string;
+  /** The newest image of the first of these types. */
+  image: Build;
+}
+
+/**
+ * Undefined if a new build of any of these types would have other content than the last one, or would be refused anyway: its
+ * version has an image already.
+ */
+export async function unchangedOf(
+  { env, db }: Place,
+  appliance: Appliance,
+  { types, version }: Pick<Unchanged, "types" | "version">,
+): Promise<Unchanged | undefined> {
+  const builds = await listBuildsOfAppliance(db, appliance.id);
+  const images = types.map((type) => lastImage(builds, type));
+  const [first] = images;
+  if (!first) return undefined;
+  for (const image of images) {
+    if (!image || image.version === version) return undefined;
+    const since = await sinceBuild({ env, db }, appliance, image);
+    if (!since?.isSame) return undefined;
+  }
+  return { types, version, image: first };
+}
+
+/** Asks whether to build it all the same. */
+export const UnchangedQuestion = ({ unchanged: { types, version, image } }: { unchanged: Unchanged }) => (
+  <Notice
+    tone="warn"
+    role="alert"
+    id="unchanged"
+    solutions={
+      <>
+        <Form action={applianceAt(image.applianceId, "builds")} once>
+          <Hidden fields={{ version, again: "true" }} />
+          {types.map((type) => (
+            <input type="hidden" name="image_type" value={type} />
+          ))}
+          <button class="button small">
+            <Icon name="hammer" /> Build {version} anyway
+          </button>
+        </Form>
+        <ButtonLink href="#finished" look="small plain">
+          See {nameOf(image)}
+        </ButtonLink>
+      </>
+    }
+  >
+    Nothing has changed since {nameOf(image)} was built <Moment at={image.completedAt ?? image.createdAt} />. A new
+    image would have the same content.
+  </Notice>
+);
