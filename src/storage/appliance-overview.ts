@@ -26,6 +26,8 @@ const shownOfBuild = {
   status: builds.status,
   message: builds.message,
   fileSize: builds.fileSize,
+  rawSize: builds.rawSize,
+  createdAt: builds.createdAt,
   completedAt: builds.completedAt,
 };
 

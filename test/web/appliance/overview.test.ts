@@ -31,7 +31,7 @@ describe("an appliance's head", () => {
     expect(page.title).toBe("Overview · Kiosk · Kiln");
     expect(textOf(page, "h1")).toBe("Kiosk 0.0.1");
     expect(textOf(page, "#status")).toBe("Ready to build");
-    expect(textOf(page, "#size")).toMatch(/^Packages\d+Disk, about\d+ MBDownload, about\d+ MB$/);
+    expect(textOf(page, "#size")).toMatch(/^Packages\d+Software, about\d+ MBDisk[\d,]+ MBDownload, about\d+ MB$/);
     expect(textOf(page, "nav.tabs [aria-current]")).toBe("Overview");
     const form = page.querySelector(`form[action="/appliance/${id}/builds"]`);
     expect(textOf(page, ".build .primary")).toBe("Build oem");
@@ -116,6 +116,22 @@ describe("the overview", () => {
     const link = page.querySelector("[aria-labelledby=last] a[aria-label]")?.getAttribute("href") ?? "";
     expect((await firefox.get(link)).status).toBe(200);
     expect(textOf(page, "[aria-labelledby=what]")).toMatch(/pattern selected.*from 2 repositories/);
+  });
+
+  it("counts what has changed since the last image, whose sizes it shows until then", async () => {
+    const { applianceId } = await createBuild(tux);
+    const before = await overview(applianceId);
+    expect(textOf(before, "[aria-labelledby=since]")).toBe("Changes since 0.0.1Nothing has changed.");
+    expect(textOf(before, "[aria-labelledby=about]")).toContain("Boots byBIOS");
+    expect(textOf(before, "#size")).toMatch(/Disk, 0\.0\.1\d+ MBDownload, 0\.0\.1\d+ MB$/);
+
+    await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "hello" });
+    await configure(tux, applianceId, "<locale><timezone><location>Europe/Vienna</location></timezone></locale>");
+    const after = await overview(applianceId);
+    expect(textOf(after, "[aria-labelledby=since]")).toMatch(
+      /^Changes since 0\.0\.1Packages2 addedSettings1 changed\+ hello \S+\+ libgreet \S+$/,
+    );
+    expect(textOf(after, "#size")).toContain("Download, about");
   });
 
   it("shows texts of people as texts", async () => {

@@ -1,4 +1,7 @@
+import type { ImageType } from "#contract/index";
 import type { Look } from "#domain/appliances/look";
+import { configurationOf } from "#model/configuration";
+import type { Appliance } from "#storage/appliances";
 import { Button } from "../../parts/button.tsx";
 import { Form, Hidden } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -51,27 +54,54 @@ const StateNow = ({ look }: { look: Look }) => {
   );
 };
 
-const Figures = ({ look: { appliance, packages } }: { look: Look }) => (
-  <dl class="figures" id="size">
-    {packages !== null && (
-      <div>
-        <dt>Packages</dt>
-        <dd>{number(packages)}</dd>
-      </div>
-    )}
-    <div>
-      <dt>Disk, about</dt>
-      <dd>
-        {number(appliance.estimatedRawMb)} <small>MB</small>
-      </dd>
-    </div>
-    <div>
-      <dt>Download, about</dt>
-      <dd>
-        {number(appliance.estimatedCompressedMb)} <small>MB</small>
-      </dd>
-    </div>
-  </dl>
+/** What was built, as long as the appliance is as it was then; else what a build would give. */
+const Figures = ({ look: { appliance, packages, images } }: { look: Look }) => {
+  const { imageType, lastEditedAt } = appliance;
+  const built = images.find((image) => image.imageType === imageType && lastEditedAt <= image.createdAt);
+  return (
+    <dl class="figures" id="size">
+      {packages !== null && (
+        <div>
+          <dt>Packages</dt>
+          <dd>{number(packages)}</dd>
+        </div>
+      )}
+      {built ? (
+        <>
+          <Megabytes words={`Disk, ${built.version}`} bytes={built.rawSize ?? 0} />
+          <Megabytes words={`Download, ${built.version}`} bytes={built.fileSize ?? 0} />
+        </>
+      ) : (
+        <Estimated appliance={appliance} />
+      )}
+    </dl>
+  );
+};
+
+/** The software is estimated. A disk has the size that its owner has chosen, and the rest of it is empty. */
+const Estimated = ({ appliance }: { appliance: Appliance }) => {
+  const { imageType, estimatedRawMb, estimatedCompressedMb } = appliance;
+  const { diskSizeMb } = configurationOf(appliance).settings;
+  return (
+    <>
+      <Megabytes words="Software, about" bytes={estimatedRawMb * mebi} />
+      {!withoutDisk.includes(imageType) && <Megabytes words="Disk" bytes={diskSizeMb * mebi} />}
+      <Megabytes words="Download, about" bytes={estimatedCompressedMb * mebi} />
+    </>
+  );
+};
+
+const mebi = 1024 ** 2;
+/** As large as what is in them. */
+const withoutDisk: readonly ImageType[] = ["iso", "net", "oemiso"];
+
+const Megabytes = ({ words, bytes }: { words: string; bytes: number }) => (
+  <div>
+    <dt>{words}</dt>
+    <dd>
+      {number(Math.round(bytes / 1e6))} <small>MB</small>
+    </dd>
+  </div>
 );
 
 /** Pages whose own button is the primary one. */

@@ -1,3 +1,4 @@
+import { ActionButton } from "../../parts/button.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
 import type { Overview } from "./overview-seen.ts";
@@ -23,6 +24,7 @@ export const About = ({ seen }: { seen: Overview }) => {
         of={[
           ["Based on", basedOn(base, appliance.parentName)],
           ["Architecture", appliance.arch],
+          ["Boots by", hasBoot(seen) && <BootsBy seen={seen} />],
           ["Changed", <Moment at={appliance.lastEditedAt} />],
           ["Shared with", readers.join(", ")],
           ["In the gallery", published && <a href={`/gallery/${appliance.id}/${published}`}>{published}</a>],
@@ -30,6 +32,29 @@ export const About = ({ seen }: { seen: Overview }) => {
         ]}
       />
     </Panel>
+  );
+};
+
+const hasBoot = ({ look, firmware }: Overview): boolean => look.appliance.imageType === "net" || firmware !== undefined;
+
+/** A disk or medium that boots by UEFI also boots by BIOS. */
+const BootsBy = ({ seen: { look, firmware, efiBootLoader } }: { seen: Overview }) => {
+  const { id, arch, imageType } = look.appliance;
+  if (imageType === "net") return <>the network</>;
+  if (firmware === "efi") return <>BIOS and UEFI</>;
+  return (
+    <span class="row">
+      BIOS
+      {efiBootLoader !== undefined && arch === "x86_64" && (
+        <ActionButton
+          action={applianceAt(id, "software")}
+          fields={{ do: "add", kind: "package", name: efiBootLoader }}
+          look="small"
+        >
+          Add UEFI
+        </ActionButton>
+      )}
+    </span>
   );
 };
 

@@ -3,7 +3,7 @@ import type { Configuration } from "#model/configuration";
 import { Icon } from "../../parts/icon.tsx";
 import type { IconName } from "../../parts/icon-names.ts";
 import { Panel } from "../../parts/panel.tsx";
-import { counted, number, size } from "../../parts/words.ts";
+import { counted, size } from "../../parts/words.ts";
 import type { Overview } from "./overview-seen.ts";
 import { applianceAt } from "./with-appliance.ts";
 
@@ -18,7 +18,7 @@ export const Contents = ({ seen }: { seen: Overview }) => {
           icon="package"
           to={at("software")}
           title="Software"
-          end={`about ${number(look.appliance.estimatedRawMb)} MB`}
+          end={`about ${size(look.appliance.estimatedRawMb * 1024 ** 2)}`}
         >
           {softwareWords(seen)}
         </Part>

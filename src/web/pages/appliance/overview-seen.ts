@@ -1,8 +1,10 @@
+import type { Firmware } from "#contract/index";
 import type { Look } from "#domain/appliances/look";
 import type { Configuration } from "#model/configuration";
 import type { Selection } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import type { RunningTestdrive } from "../testdrive/running.tsx";
+import type { Since } from "./overview-since.tsx";
 
 /** What the page shows below the head. */
 export interface Overview {
@@ -18,4 +20,9 @@ export interface Overview {
   readers: readonly string[];
   published: string | undefined;
   base: string;
+  since: Since | undefined;
+  /** Undefined: not known, as the software was not resolved. */
+  firmware: Firmware | undefined;
+  /** The package with which an image of this base boots by UEFI, too. */
+  efiBootLoader: string | undefined;
 }

@@ -15,6 +15,7 @@ import { About } from "./overview-about.tsx";
 import { LastBuilds, RunningBuilds } from "./overview-builds.tsx";
 import { Contents } from "./overview-contents.tsx";
 import type { Overview } from "./overview-seen.ts";
+import { ChangesSince, sinceLastImage } from "./overview-since.tsx";
 import { applianceAt, applianceRoute, withAppliance } from "./with-appliance.ts";
 
 export const overviewPage = factory
@@ -50,9 +51,15 @@ async function overviewOf(c: Context<WebEnv>, look: Look): Promise<Overview> {
     findBaseSystem(db, appliance.baseSystem),
     runningTestdrives(c, appliance.id),
   ]);
+  const { since, firmware } = isOwn
+    ? await sinceLastImage({ env: c.env, db }, { appliance: look.appliance, builds, repositories })
+    : {};
   return {
     look,
     isOwn,
+    since,
+    firmware,
+    efiBootLoader: base?.facts.efiBootLoaders?.[0],
     builds,
     testdrives,
     selection,
@@ -77,6 +84,7 @@ const OverviewView = ({ seen }: { seen: Overview }) => (
       </div>
       <aside class="stack" aria-label="About this appliance">
         <About seen={seen} />
+        {seen.since && <ChangesSince since={seen.since} />}
       </aside>
     </div>
   </Content>

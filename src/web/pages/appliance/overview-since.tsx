@@ -1,0 +1,103 @@
+import { isUntouchedSince, lastImage, sinceBuild, type SinceBuild } from "#domain/difference/since-build";
+import { firmwareOf } from "#domain/images/firmware";
+import type { Place } from "#domain/place";
+import { remembered } from "#domain/software/resolution";
+import { loadSoftware } from "#domain/software/resolution-request";
+import type { Firmware } from "#contract/index";
+import type { Appliance, Repository } from "#storage/appliances";
+import type { Build } from "#storage/builds";
+import { Facts, Panel } from "../../parts/panel.tsx";
+import { counted } from "../../parts/words.ts";
+import { applianceAt } from "./with-appliance.ts";
+
+/** What has changed since the newest image of the appliance's own format. */
+export interface Since {
+  image: Build;
+  /** Of the version before. */
+  before: Build | undefined;
+  /** Null: nothing has. Undefined: it cannot be compared now. */
+  changes: Pick<SinceBuild, "packages" | "settings"> | null | undefined;
+}
+
+interface Asked {
+  appliance: Appliance;
+  builds: readonly Build[];
+  repositories: readonly Repository[];
+}
+
+/** Resolves the software only if something was touched since the last image. */
+export async function sinceLastImage(
+  place: Place,
+  { appliance, builds, repositories }: Asked,
+): Promise<{ since: Since | undefined; firmware: Firmware | undefined }> {
+  const image = lastImage(builds, appliance.imageType);
+  if (!image) return { since: undefined, firmware: await knownFirmware(place, appliance) };
+  const before = lastImage(builds.slice(builds.indexOf(image) + 1), appliance.imageType);
+  if (isUntouchedSince(image, appliance, repositories))
+    return { since: { image, before, changes: null }, firmware: image.needsEfi ? "efi" : "bios" };
+  const changes = await sinceBuild(place, appliance, image);
+  return { since: { image, before, changes: changes?.isSame ? null : changes }, firmware: changes?.firmware };
+}
+
+/** Undefined unless the head of the page has just resolved the software. */
+async function knownFirmware({ db }: Place, appliance: Appliance): Promise<Firmware | undefined> {
+  const software = await loadSoftware(db, appliance);
+  const { baseSystem } = software;
+  const resolution = remembered(software);
+  if (!baseSystem || resolution?.state !== "solved") return undefined;
+  return firmwareOf({ ...software, baseSystem, packages: resolution.packages });
+}
+
+const shownNames = 8;
+
+export const ChangesSince = ({ since: { image, before, changes } }: { since: Since }) => (
+  <Panel id="since" title={`Changes since ${image.version}`} look="stack">
+    {changes === null && <p class="quiet">Nothing has changed.</p>}
+    {changes === undefined && <p class="quiet">Not known while the appliance cannot be built.</p>}
+    {changes && <Changed packages={changes.packages} settings={changes.settings} />}
+    {before && (
+      <p class="small-text">
+        <a href={applianceAt(image.applianceId, `difference/${before.id}/${image.id}`)}>
+          From {before.version} to {image.version}
+        </a>
+      </p>
+    )}
+  </Panel>
+);
+
+const Changed = ({ packages, settings: all }: Pick<SinceBuild, "packages" | "settings">) => {
+  // The packages say what a selection does.
+  const settings = all.filter(({ name }) => !name.startsWith("selected_"));
+  return (
+    <>
+      <Facts
+        of={[
+          [
+            "Packages",
+            kinds
+              .map((kind) => wordsOf(packages, kind))
+              .filter(Boolean)
+              .join(", "),
+          ],
+          ["Settings", settings.length > 0 && `${settings.length} changed`],
+        ]}
+      />
+      <ul class="small-text">
+        {packages.slice(0, shownNames).map(({ change, name, to }) => (
+          <li class="breaks">
+            {signs[change]} {name} <span class="quiet">{to?.version}</span>
+          </li>
+        ))}
+      </ul>
+      {packages.length > shownNames && <p class="quiet small-text">and {packages.length - shownNames} more</p>}
+    </>
+  );
+};
+
+const kinds = ["added", "removed", "changed"] as const;
+const signs = { added: "+", removed: "−", changed: "→" } as const;
+
+function wordsOf(packages: SinceBuild["packages"], kind: (typeof kinds)[number]): string {
+  const count = packages.filter(({ change }) => change === kind).length;
+  return count === 0 ? "" : `${counted(count, kind, kind)}`;
+}
