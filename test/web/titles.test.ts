@@ -71,6 +71,7 @@ beforeAll(async () => {
     "/appliances/new": "/appliances/new",
     "/appliance/:id{\\d+}": `/appliance/${id}`,
     "/appliance/:id{\\d+}/build": `/appliance/${id}/build`,
+    "/appliance/:id{\\d+}/builds/:build{\\d+}/log": `/appliance/${id}/builds/${buildId}/log`,
     "/appliance/:id{\\d+}/configuration/:section": `/appliance/${id}/configuration/general`,
     "/appliance/:id{\\d+}/difference/:from{\\d+}/:to{\\d+}": `/appliance/${id}/difference/${buildId}/${buildId}`,
     "/appliance/:id{\\d+}/files": `/appliance/${id}/files`,
