@@ -50,7 +50,8 @@ make_administrators() {
   local user group
   for user in "$@"; do
     for group in sudo wheel; do
-      if has usermod && known /etc/group "$group"; then usermod -a -G "$group" "$user"; fi
+      known /etc/group "$group" || continue
+      usermod -a -G "$group" "$user" || note "the image has no usermod that could add $user to the group $group"
     done
   done
   has sudo || { note "the image has no sudo, so its administrators need the password of root"; return 0; }

@@ -49,6 +49,13 @@ describe("config.sh", () => {
     expect(image({ users: withPassword }, "cat /etc/sudoers.d/*", sudo)).toContain("clerk ALL=(ALL:ALL) ALL\n");
   });
 
+  it("goes on without the group if the image's usermod cannot add to it, as that of Tiny Linux", () => {
+    const poor = "printf '#!/bin/sh\nexit 2\n' > /usr/sbin/usermod; echo wheel:x:10: >> /etc/group; ";
+    expect(image({ users }, "ls /etc/sudoers.d; grep wheel /etc/group", poor + sudo)).toBe(
+      "kiln-administrators\nwheel:x:10:\n",
+    );
+  });
+
   it("says that an image has no sudo, and does not add rules that nothing reads", () => {
     const ask = "ls -A /etc/sudoers.d 2> /dev/null || true";
     expect(image({ users }, ask, "rm -f /usr/bin/sudo")).toBe("");
