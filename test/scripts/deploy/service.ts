@@ -37,7 +37,13 @@ function answer(state: State, call: string, body: Record<string, unknown>): unkn
   if (call.startsWith("PUT /catalogues/")) return (state.catalogues.push(name), { templates: 4 });
   if (call === "GET /agents") {
     return {
-      agents: [...state.agents.keys()].map((each) => ({ id: 1, name: each, lastSeenAt: null, capabilities: null })),
+      agents: [...state.agents.keys()].map((name) => ({
+        id: 1,
+        name,
+        lastSeenAt: null,
+        drainedAt: null,
+        capabilities: null,
+      })),
     };
   }
   if (call === "POST /agents") {
