@@ -128,7 +128,7 @@ describe("the pages", () => {
       const found: string[] = [];
       const look = async (path: string, seenIn = views, sign = "main") => {
         await page.goto(tux.ready.url + path);
-        await page.locator(sign).first().waitFor();
+        await page.locator(sign).first().waitFor({ state: "attached" }); // the log of an ended build is folded
         for (const { colorScheme, width } of seenIn) {
           // Without motion, so that no colour is on its way to another.
           await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });

@@ -74,7 +74,7 @@ async function build(page: Page): Promise<number[]> {
 }
 
 async function watchBuild(page: Page, images: number): Promise<number[]> {
-  const finished = page.locator(`#finished .builds > li:nth-child(${images})`);
+  const finished = page.locator(`#finished .builds .rows > li:nth-child(${images})`);
   await page.locator("progress").first().waitFor();
   await page.evaluate(() => {
     const seen: number[] = [];
@@ -82,7 +82,7 @@ async function watchBuild(page: Page, images: number): Promise<number[]> {
     new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true });
     Object.assign(window, { seen });
   });
-  await page.locator(".log li").first().waitFor();
+  await page.locator(".log li").first().waitFor({ state: "attached" }); // it is folded
   await picture(page, "build");
   await finished.waitFor({ state: "attached", timeout: patience * 300_000 });
   return await page.evaluate<number[]>("seen");
@@ -163,7 +163,7 @@ async function keepAndRebuild(page: Page): Promise<void> {
   await press(page, drawer.getByRole("button", { name: /^Keep 1 \(.*\) and rebuild$/ }));
   const kept = page.getByText("1 file is kept in the appliance. The build has started.");
   await kept.waitFor();
-  await page.locator(".log li").first().waitFor();
+  await page.locator(".log li").first().waitFor({ state: "attached" }); // it is folded
   // The page has refreshed itself by now, and still says it.
   expect(await kept.isVisible()).toBe(true);
   await fetch(`${origin}${pathname}/stop`, { method: "POST" });
