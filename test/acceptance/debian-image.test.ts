@@ -99,7 +99,8 @@ async function configure(): Promise<void> {
   await tux.send("POST", "/rpms?base_system=debian-12", { body });
   await tux.rest.call("POST", `/appliances/${applianceId}/cmd/add_user_repository`);
   await tux.rest.call("POST", `/appliances/${applianceId}/cmd/add_package`, { name: "kiln-greeter" });
-  expect((await tux.rest.call("GET", `/appliances/${applianceId}/status`)).status.state).toBe("ok");
+  const { status } = await tux.rest.call("GET", `/appliances/${applianceId}/status`);
+  expect(status.state, JSON.stringify(status)).toBe("ok");
 }
 
 const answers = (name: keyof typeof questions): string[] => answerIn(session.serial(), name);
