@@ -99,8 +99,12 @@ async function configure(): Promise<void> {
   await tux.send("POST", "/rpms?base_system=debian-12", { body });
   await tux.rest.call("POST", `/appliances/${applianceId}/cmd/add_user_repository`);
   await tux.rest.call("POST", `/appliances/${applianceId}/cmd/add_package`, { name: "kiln-greeter" });
-  const { status } = await tux.rest.call("GET", `/appliances/${applianceId}/status`);
-  expect(status.state, JSON.stringify(status)).toBe("ok");
+  const statusNow = async () =>
+    JSON.stringify((await tux.rest.call("GET", `/appliances/${applianceId}/status`)).status);
+  // After 30 s an upload no longer waits for its import, and meanwhile Debian 13 is imported.
+  await until("the own package is imported", 300, async () => !(await statusNow()).includes("still being imported"));
+  const status = await statusNow();
+  expect(JSON.parse(status).state, status).toBe("ok");
 }
 
 const answers = (name: keyof typeof questions): string[] => answerIn(session.serial(), name);
