@@ -35,9 +35,12 @@ const inputs = [
 const isInput = (path: string) =>
   !path.endsWith(".wasm") && (!path.startsWith("scripts/") || path.startsWith("scripts/build-"));
 
+/** Whether the bundle is made of the present sources. */
+export const isBundled = () => readBundle()?.inputsHash === bundleInputsHash();
+
 /** Bundles the Worker from src, if something has changed. */
 export async function bundleWorker(signal?: AbortSignal): Promise<Bundle> {
-  if (readBundle()?.inputsHash !== bundleInputsHash()) {
+  if (!isBundled()) {
     const script = join(projectRoot, "scripts/build-worker.ts");
     await step("Worker bundle", (say) => command(node, [script], { cwd: projectRoot, onLine: say, signal }));
   }

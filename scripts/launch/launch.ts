@@ -5,13 +5,13 @@ import { testdriveSlotsOf } from "./agent-configuration.ts";
 import { type AllowedHosts, resolveHosts } from "./allowed-hosts.ts";
 import { isVncPort } from "./agent-configuration.ts";
 import { startBuilder } from "./builder.ts";
-import { bundleWorker } from "./bundle.ts";
+import { bundleWorker, isBundled } from "./bundle.ts";
 import { loadContents } from "./contents.ts";
 import { startEmbedded } from "./embedded.ts";
 import { firstAccount } from "./first-account.ts";
 import { type Debian, debianFor, offerDebian } from "./debian.ts";
 import { checkGuestOrigin } from "./guest-origin.ts";
-import { prepareHost } from "./host.ts";
+import { canBuild, preparePackages, prepareSample } from "./host.ts";
 import { agentStateOf, chooseIsolation, lookAhead } from "./isolation.ts";
 import { childMark, endLeftovers } from "./leftovers.ts";
 import type { LaunchOptions } from "./options.ts";
@@ -34,17 +34,23 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   const secrets = readOrMakeSecrets(options.state);
 
   if (options.withAgent) lookAhead(agentStateOf(options.state));
-  // Asking apt for its packages takes as long as starting the Worker, so do both at the same time.
-  const [sampleFound, service] = await Promise.all([
-    findSampleDistribution(),
-    startService({ options, secrets, allowed, isOwnPort }, stops, signal),
-  ]);
-  const { sample, canBuild } = await prepareHost(options, sampleFound, signal);
+  const { lacking, sample, service } = await together(signal, async (ending) => {
+    const found = findSampleDistribution();
+    const packages = found.then((one) => preparePackages(options, one, ending));
+    const start = { options, secrets, allowed, isOwnPort, packages };
+    // Asking apt for its packages takes as long as starting the Worker, and their first builds as long as each other.
+    const [made, started] = await Promise.all([
+      packages.then(async (lacks) => prepareSample(await found, lacks, ending)),
+      startService(start, stops, ending),
+    ]);
+    return { lacking: await packages, sample: made, service: started };
+  });
   const { url, admin, testdriveSlots, debian } = service;
-  const willBuild = options.withAgent && canBuild;
+  const isAble = canBuild(lacking);
+  const willBuild = options.withAgent && isAble;
   const isolation = willBuild ? await chooseIsolation(agentStateOf(options.state), signal) : "vm";
   const hosts = { allowHosts: allowed.names, catalogueHosts: debian?.hosts.names ?? [], catalogueProxy: debian?.proxy };
-  const builder = startBuilder({ options, canBuild, secrets, url, ...hosts, isolation, testdriveSlots }, stops);
+  const builder = startBuilder({ options, canBuild: isAble, secrets, url, ...hosts, isolation, testdriveSlots }, stops);
   await loadContents(admin, options.state, sample);
   const account = await firstAccount(admin);
   const agent = await builder.firstState(admin, startedAt);
@@ -58,8 +64,20 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   });
   const shownIsolation = agent.state === "none" ? undefined : isolation;
   const { baseUrl, state: stateDirectory } = options;
-  showSummary({ url, baseUrl, account, stateDirectory, startedAt, agent, isolation: shownIsolation });
+  const typedAt = Number(process.env["KILN_STARTED_AT"] ?? startedAt);
+  showSummary({ url, baseUrl, account, stateDirectory, startedAt: typedAt, agent, isolation: shownIsolation });
   if (debian) offerDebian({ admin, state: options.state, debian, agent }, stops);
+}
+
+/** Runs works side by side. If one fails, the others end at once, as by Ctrl-C. */
+async function together<T>(signal: AbortSignal, works: (ending: AbortSignal) => Promise<T>): Promise<T> {
+  const failing = new AbortController();
+  try {
+    return await works(AbortSignal.any([signal, failing.signal]));
+  } catch (error) {
+    failing.abort();
+    throw error;
+  }
 }
 
 /** Locks the state directory, and ends processes that an earlier launcher left behind. */
@@ -80,15 +98,18 @@ type ServiceStart = {
   secrets: Secrets;
   allowed: AllowedHosts;
   isOwnPort: (port: number) => boolean;
+  /** Ends when apt has installed what a new bundle needs. */
+  packages: Promise<unknown>;
 };
 
 /** Starts the Worker, and waits until it answers. */
 async function startService(
-  { options, secrets, allowed, isOwnPort }: ServiceStart,
+  { options, secrets, allowed, isOwnPort, packages }: ServiceStart,
   stops: Stops,
   signal: AbortSignal,
 ): Promise<{ url: string; admin: AdminClient; testdriveSlots: number; debian: Debian | undefined }> {
   checkGuestOrigin(options);
+  if (!isBundled()) await packages;
   // apt may take seconds to name its mirrors, and so does the bundle.
   const [bundle, debian] = await Promise.all([bundleWorker(signal), debianFor(options, isOwnPort, signal)]);
   const bindings = {

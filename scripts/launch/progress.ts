@@ -26,7 +26,7 @@ export async function step<T>(title: string, work: (say: Say) => Promise<T>): Pr
 
 /** Prints one line. */
 export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${spinning.size > 0 ? clearLine : ""}${line}\n`);
 }
 
 /** Prints one line that is important for the operator. */
@@ -36,18 +36,29 @@ export function warn(line: string): void {
 
 type Now = () => { title: string; detail: string; elapsedMs: number };
 
+const clearLine = "\r\u001b[2K";
+/** Steps that run side by side share the line. */
+const spinning = new Set<Now>();
+let drawing: NodeJS.Timeout | undefined;
+
 function spin(now: Now): () => void {
-  let frame = 0;
-  const draw = () => {
-    const { title, detail, elapsedMs } = now();
-    const line = `${spinner[frame++ % spinner.length]} ${title} ${seconds(elapsedMs)} ${detail}`;
-    process.stdout.write(`\r\u001b[2K${line.slice(0, (process.stdout.columns ?? 80) - 1)}`);
-  };
-  const timer = setInterval(draw, drawEveryMs);
+  spinning.add(now);
+  drawing ??= setInterval(draw, drawEveryMs);
   return () => {
-    clearInterval(timer);
-    process.stdout.write("\r\u001b[2K");
+    spinning.delete(now);
+    process.stdout.write(clearLine);
+    if (spinning.size > 0) return;
+    clearInterval(drawing);
+    drawing = undefined;
   };
+}
+
+let frame = 0;
+function draw(): void {
+  const steps = [...spinning].map((now) => now());
+  const titles = steps.map(({ title, elapsedMs }) => `${title} ${seconds(elapsedMs)}`).join(", ");
+  const line = `${spinner[frame++ % spinner.length]} ${titles} ${steps.at(-1)?.detail}`;
+  process.stdout.write(`${clearLine}${line.slice(0, (process.stdout.columns ?? 80) - 1)}`);
 }
 
 function remind(now: Now): () => void {
