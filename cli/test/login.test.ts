@@ -42,6 +42,13 @@ it("says who is signed in, and forgets the key", async () => {
   expect(await machine.kiln(["logout", service.url])).toMatchObject({ code: 9 });
 });
 
+it("reads the answers to all its questions from a pipe that stays open", async () => {
+  const script = `mkfifo answers; exec 3<>answers; printf 'tux\\nsecret word\\n' >&3; kiln login ${service.url} <answers`;
+  const given = { env: machine.env, input: "", cwd: machine.folder };
+  expect(await run("bash", ["-c", script], given)).toMatchObject({ code: 0 });
+  expect(await machine.kiln(["whoami"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Account +tux\n/) });
+});
+
 it("asks on a terminal without showing the key", async () => {
   const line = `kiln login ${service.url} --account tux`;
   const given = { env: machine.env, input: "secret word\n", cwd: machine.folder };

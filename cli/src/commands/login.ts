@@ -11,7 +11,7 @@ export const login = [
     summary: "Sign in to a service, and pin the key that it signs images with",
     details:
       "Asks for the account and its API key or a token, and stores them in a file that only you can read, one for each " +
-      "address. Without a terminal, the key is the first line of the input. The key that signs images is pinned the " +
+      "address. Without a terminal, each answer is a line of the input. The key that signs images is pinned the " +
       "first time: compare it with what the operator tells you. If the service later signs with another one, login and " +
       "download refuse it until you trust it.",
     options: {

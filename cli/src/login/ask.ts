@@ -1,4 +1,4 @@
-import { createInterface } from "node:readline/promises";
+import { createInterface, type Interface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { Complaint } from "../complaint.ts";
 
@@ -18,18 +18,33 @@ export async function askSecretly(question: string): Promise<string> {
 }
 
 async function answerTo(question: string, output: NodeJS.WritableStream): Promise<string> {
-  const isTerminal = process.stdin.isTTY;
-  const lines = createInterface({ input: process.stdin, output, terminal: isTerminal });
+  const answer = process.stdin.isTTY ? await typedAnswer(question, output) : await nextLine();
+  if (answer !== undefined) return answer.trim();
+  const next = "Run it on a terminal, or write the answer to its input.";
+  throw new Complaint("misused", `There is no answer to "${question.trim()}"`, next);
+}
+
+async function typedAnswer(question: string, output: NodeJS.WritableStream): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output, terminal: true });
   // readline takes Ctrl-C from the terminal.
   lines.on("SIGINT", () => process.exit(interrupted));
   try {
-    if (isTerminal) return (await lines.question(question)).trim();
-    for await (const line of lines) return line.trim();
+    return await lines.question(question);
   } finally {
     lines.close();
   }
-  const next = "Run it on a terminal, or write the answer to its input.";
-  throw new Complaint("misused", `There is no answer to "${question.trim()}"`, next);
+}
+
+let input: Interface | undefined;
+let lines: AsyncIterator<string> | undefined;
+
+/** One reader serves all questions: it reads ahead, so a second one would miss the answers that the first one has read. */
+async function nextLine(): Promise<string | undefined> {
+  input ??= createInterface({ input: process.stdin });
+  lines ??= input[Symbol.asyncIterator]();
+  const { value, done } = await lines.next();
+  input.pause(); // else an input that stays open keeps the process
+  return done === true ? undefined : value;
 }
 
 /** Writes the question, but not what readline echoes. */
