@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, stat
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Complaint } from "../launch/complaint.ts";
-import { refuseNewer } from "../launch/migrations.ts";
+import { refuseForeign } from "../launch/migrations.ts";
 import { projectRoot } from "../launch/project.ts";
 import { unpack } from "./archive.ts";
 import { type Manifest, manifestOf } from "./manifest.ts";
@@ -15,7 +15,7 @@ export async function restore(file: string, state: string): Promise<Manifest> {
     throw new Complaint(`${state} is not empty. Name another --state, or move it away first.`);
   }
   const manifest = await manifestOf(file);
-  refuseNewer(manifest.migrations, readdirSync(join(projectRoot, "migrations")));
+  refuseForeign(manifest.migrations, readdirSync(join(projectRoot, "migrations")));
   mkdirSync(dirname(state), { recursive: true });
   const draft = `${state}.${process.pid}.draft`;
   try {

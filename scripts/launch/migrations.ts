@@ -7,10 +7,21 @@ const bookkeeping = `CREATE TABLE IF NOT EXISTS d1_migrations(
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`;
 const plain = (sql: string): Statement => ({ sql, values: [] });
 
-/** Refuses a database that a newer version made: older code could damage what it does not know. */
-export function refuseNewer(applied: readonly string[], known: readonly string[]): void {
+/** The first migration before the baseline. No release had it. */
+const beforeBaseline = "0000_initial.sql";
+
+/**
+ * Refuses a database that a newer version made, because older code could damage what it does not know, and one that was made
+ * before the baseline.
+ */
+export function refuseForeign(applied: readonly string[], known: readonly string[]): void {
   const foreign = applied.filter((name) => !known.includes(name));
   if (foreign.length === 0) return;
+  if (foreign.includes(beforeBaseline)) {
+    throw new Complaint(
+      "The database was made before version 1.0 of Kiln, which cannot read it. Begin with a new state directory, or a new database.",
+    );
+  }
   throw new Complaint(
     `The database is newer than this version of Kiln: it has ${foreign.join(", ")}. Use the version that made it, or a later one.`,
   );
@@ -21,7 +32,7 @@ export async function applyMigrations({ batch }: Pick<Control, "batch">, folder:
   const [, rows = []] = await batch([plain(bookkeeping), plain("SELECT name FROM d1_migrations")]);
   const applied = new Set(rows.map((row) => row["name"]));
   const known = readdirSync(folder).filter((name) => name.endsWith(".sql"));
-  refuseNewer(
+  refuseForeign(
     rows.map((row) => String(row["name"])),
     known,
   );

@@ -10,7 +10,7 @@ import { type EmbeddedOptions, startEmbedded } from "../../scripts/launch/embedd
 import { firstAccount } from "../../scripts/launch/first-account.ts";
 import { findSampleDistribution } from "../../scripts/launch/sample-distribution.ts";
 import { readOrMakeSecrets } from "../../scripts/launch/secrets.ts";
-import { unpackOldRelease } from "./support/old-release.ts";
+import { makeNextRelease } from "./support/next-release.ts";
 import { OwnAgent } from "./support/own-agent.ts";
 import { restClient, type RestClient } from "./support/rest.ts";
 import { openViewer, relayWire, type Viewer } from "./support/rfb.ts";
@@ -22,7 +22,6 @@ const folder = mkdtempSync(join(tmpdir(), "kiln-upgrade-"));
 const stateDirectory = join(folder, "state");
 mkdirSync(stateDirectory);
 const secrets = readOrMakeSecrets(stateDirectory);
-const old = unpackOldRelease(mkdtempSync(join(folder, "old-")));
 
 let current: Bundle;
 let port: number;
@@ -35,7 +34,7 @@ beforeAll(async () => {
   current = await bundleWorker();
   port = await freePort();
   url = `http://127.0.0.1:${port}`;
-  await start(old.worker);
+  await start({ bundle: current });
   const admin = adminClient(url, secrets.ADMIN_SECRET);
   await loadContents(admin, stateDirectory, await findSampleDistribution());
   const { username, apiKey } = await firstAccount(admin);
@@ -44,7 +43,7 @@ beforeAll(async () => {
   const stores = { minFreeGb: 0, packageCacheGb: 0, preparedGb: 0, cacheGb: 1 };
   const given = { url, token: secrets.AGENT_TOKEN, isolation: "none", testdriveSlots: 1, memoryMb: 256, ...stores };
   agent = new OwnAgent(folder, given, 1500);
-  await agent.start({}, old.agent);
+  await agent.start();
 });
 afterAll(async () => {
   await agent[Symbol.asyncDispose]();
@@ -94,7 +93,7 @@ describe("an upgrade", () => {
     await entered(second, "Installing software");
 
     await worker?.stop();
-    await start({ bundle: current });
+    await start(makeNextRelease(current, mkdtempSync(join(folder, "next-"))));
 
     // A testdrive without a viewer ends after a minute.
     const viewer = await watch(drive);

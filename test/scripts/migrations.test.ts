@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { describe, expect, it } from "vitest";
@@ -6,9 +6,6 @@ import { applyMigrations } from "../../scripts/launch/migrations.ts";
 import { emptyFolder } from "./folder.ts";
 
 const folder = join(import.meta.dirname, "../../migrations");
-const all = readdirSync(folder)
-  .filter((name) => name.endsWith(".sql"))
-  .toSorted();
 
 /** A database, and the launcher's way to it. */
 function newDatabase() {
@@ -22,11 +19,11 @@ function newDatabase() {
   return { sql, control: { batch } };
 }
 
-/** The migrations of an earlier version. */
-function earlier(count: number): string {
+/** The migrations of a later version: ours, and these. */
+function later(added: Record<string, string>): string {
   const path = join(emptyFolder(), "migrations");
-  mkdirSync(path);
-  for (const name of all.slice(0, count)) cpSync(join(folder, name), join(path, name));
+  cpSync(folder, path, { recursive: true });
+  for (const [name, text] of Object.entries(added)) writeFileSync(join(path, name), text);
   return path;
 }
 
@@ -40,26 +37,40 @@ function addRow(sql: DatabaseSync, table: string): void {
 }
 
 describe("applyMigrations", () => {
-  it.each([1, 2, 5, 10])("keeps the rows of a database that is %i migrations behind", async (behind) => {
+  it("adds what a later version added, and keeps the rows", async () => {
     const { sql, control } = newDatabase();
     sql.exec("PRAGMA foreign_keys = OFF");
-    await applyMigrations(control, earlier(all.length - behind));
+    await applyMigrations(control, folder);
     const tables = ["accounts", "appliances", "builds", "testdrives", "agents", "repositories"];
     for (const table of tables) addRow(sql, table);
     const before = tables.map((table) => sql.prepare(`SELECT * FROM ${table}`).get());
 
-    expect(await applyMigrations(control, folder)).toHaveLength(behind);
+    const added = {
+      "9998_column.sql":
+        "ALTER TABLE builds ADD colour text;--> statement-breakpoint\nUPDATE builds SET colour = 'red';",
+      "9999_table.sql": "CREATE TABLE colours (name text);",
+    };
+    expect(await applyMigrations(control, later(added))).toEqual(Object.keys(added));
     const after = tables.map((table) => sql.prepare(`SELECT * FROM ${table}`).get());
     for (const [at, row] of before.entries()) expect(after[at]).toMatchObject({ ...row });
-    expect(await applyMigrations(control, folder)).toEqual([]);
+    expect(sql.prepare("SELECT colour FROM builds").get()).toEqual({ colour: "red" });
+    expect(await applyMigrations(control, later(added))).toEqual([]);
   });
 
   it("refuses a database that a later version made, and changes nothing", async () => {
-    const { control } = newDatabase();
-    await applyMigrations(control, folder);
-    const newest = all.at(-1) ?? "";
-    await expect(applyMigrations(control, earlier(all.length - 1))).rejects.toThrow(
-      `The database is newer than this version of Kiln: it has ${newest}. Use the version that made it, or a later one.`,
+    const { sql, control } = newDatabase();
+    await applyMigrations(control, later({ "9999_next.sql": "CREATE TABLE next (id integer);" }));
+    await expect(applyMigrations(control, folder)).rejects.toThrow(
+      "The database is newer than this version of Kiln: it has 9999_next.sql. Use the version that made it, or a later one.",
     );
+    expect(sql.prepare("SELECT count(*) AS n FROM next").get()).toEqual({ n: 0 });
+  });
+
+  it("refuses a database that was made before the baseline, and changes nothing", async () => {
+    const { sql, control } = newDatabase();
+    sql.exec("CREATE TABLE d1_migrations (id integer PRIMARY KEY, name text)");
+    sql.exec("INSERT INTO d1_migrations (name) VALUES ('0000_initial.sql'), ('0035_reservations.sql')");
+    await expect(applyMigrations(control, folder)).rejects.toThrow("made before version 1.0 of Kiln");
+    expect(sql.prepare("SELECT name FROM sqlite_master WHERE name = 'accounts'").all()).toEqual([]);
   });
 });

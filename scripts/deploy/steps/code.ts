@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import { bundleInputsHash, bundleWorker } from "../../launch/bundle.ts";
 import { Complaint } from "../../launch/complaint.ts";
-import { refuseNewer } from "../../launch/migrations.ts";
+import { refuseForeign } from "../../launch/migrations.ts";
 import { projectRoot } from "../../launch/project.ts";
 import type { Deployment } from "../deployment.ts";
 import type { Step } from "../walk.ts";
@@ -27,7 +27,7 @@ function migrationsStep({ api, configuration, folder, wrangler }: Deployment): S
     async isDone() {
       const id = configuration().d1_databases[0].database_id;
       const applied = id === "" ? undefined : await (await api())?.migrations(id);
-      if (applied) refuseNewer(applied, ours);
+      if (applied) refuseForeign(applied, ours);
       return applied !== undefined && ours.every((name) => applied.includes(name));
     },
     async do() {

@@ -24,10 +24,10 @@ export class OwnAgent implements AsyncDisposable {
     writeFileSync(this.#configFile, JSON.stringify({ ...own, ...configuration }), { mode: 0o600 });
   }
 
-  /** Starts it with additional environment variables, or another version of it, and waits until it has connected. */
-  async start(env: Record<string, string> = {}, program = main): Promise<void> {
+  /** Starts it with additional environment variables, and waits until it has connected. */
+  async start(env: Record<string, string> = {}): Promise<void> {
     const before = this.#said.length;
-    const child = spawn(process.execPath, [program, "--config", this.#configFile], {
+    const child = spawn(process.execPath, [main, "--config", this.#configFile], {
       env: { ...process.env, ...env },
       stdio: ["ignore", "ignore", "pipe"],
     });

@@ -1,0 +1,687 @@
+CREATE TABLE `account_rates` (
+	`account_id` integer NOT NULL,
+	`what` text NOT NULL,
+	`window_number` integer NOT NULL,
+	`uses` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `what`),
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `accounts` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`uid` text NOT NULL,
+	`username` text NOT NULL,
+	`display_name` text NOT NULL,
+	`email` text NOT NULL,
+	`api_key_hmac` text NOT NULL,
+	`api_key_cipher` text NOT NULL,
+	`password_hash` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`locked_at` integer,
+	`quota_gb` real,
+	`is_operator` integer DEFAULT false NOT NULL,
+	`removed_at` integer,
+	`removal_tried_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `accounts_uid_unique` ON `accounts` (`uid`);--> statement-breakpoint
+CREATE UNIQUE INDEX `accounts_username_unique` ON `accounts` (`username`);--> statement-breakpoint
+CREATE UNIQUE INDEX `accounts_api_key_hmac_unique` ON `accounts` (`api_key_hmac`);--> statement-breakpoint
+CREATE INDEX `accounts_removal` ON `accounts` (`removal_tried_at`) WHERE removed_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `agents` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`name` text NOT NULL,
+	`token_hmac` text NOT NULL,
+	`capabilities` text,
+	`created_at` integer NOT NULL,
+	`last_seen_at` integer,
+	`drained_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `agents_name_unique` ON `agents` (`name`);--> statement-breakpoint
+CREATE UNIQUE INDEX `agents_token_hmac_unique` ON `agents` (`token_hmac`);--> statement-breakpoint
+CREATE INDEX `agents_capabilities` ON `agents` (`capabilities`) WHERE capabilities IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `appliance_repositories` (
+	`appliance_id` integer NOT NULL,
+	`repository_id` integer NOT NULL,
+	`position` integer NOT NULL,
+	PRIMARY KEY(`appliance_id`, `repository_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `appliance_repositories_repository` ON `appliance_repositories` (`repository_id`);--> statement-breakpoint
+CREATE TABLE `appliances` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`account_id` integer,
+	`name` text NOT NULL,
+	`arch` text NOT NULL,
+	`base_system` text NOT NULL,
+	`uuid` text NOT NULL,
+	`parent_id` integer,
+	`parent_name` text,
+	`version` text NOT NULL,
+	`image_type` text NOT NULL,
+	`configuration` text NOT NULL,
+	`configuration_bytes` integer GENERATED ALWAYS AS (length(CAST(configuration AS BLOB))) VIRTUAL,
+	`logo_blob` text,
+	`background_blob` text,
+	`estimated_raw_mb` integer NOT NULL,
+	`estimated_compressed_mb` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_edited_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `appliances_uuid_unique` ON `appliances` (`uuid`);--> statement-breakpoint
+CREATE INDEX `appliances_account` ON `appliances` (`account_id`);--> statement-breakpoint
+CREATE INDEX `appliances_account_edited` ON `appliances` (`account_id`,`last_edited_at`);--> statement-breakpoint
+CREATE INDEX `appliances_configuration_bytes` ON `appliances` (`account_id`,`configuration_bytes`);--> statement-breakpoint
+CREATE INDEX `appliances_logo` ON `appliances` (`logo_blob`) WHERE logo_blob IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `appliances_background` ON `appliances` (`background_blob`) WHERE background_blob IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `selections` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`appliance_id` integer NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`version` text,
+	`repository_id` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `selections_appliance_kind_name` ON `selections` (`appliance_id`,`kind`,`name`);--> statement-breakpoint
+CREATE TABLE `template_sets` (
+	`name` text PRIMARY KEY NOT NULL,
+	`description` text NOT NULL,
+	`position` integer NOT NULL,
+	`catalogue` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `templates` (
+	`appliance_id` integer PRIMARY KEY NOT NULL,
+	`template_set` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`base_system` text NOT NULL,
+	`position` integer NOT NULL,
+	`catalogue` text NOT NULL,
+	`hidden` integer DEFAULT false NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `audit_log` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`account_id` integer NOT NULL,
+	`event` text NOT NULL,
+	`actor` text NOT NULL,
+	`detail` text NOT NULL,
+	`address` text,
+	`at` integer NOT NULL,
+	`minute` integer NOT NULL,
+	`count` integer DEFAULT 1 NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `audit_log_minute` ON `audit_log` (`account_id`,`minute`,`event`,`actor`,`detail`);--> statement-breakpoint
+CREATE INDEX `audit_log_account` ON `audit_log` (`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_log_at` ON `audit_log` (`at`);--> statement-breakpoint
+CREATE TABLE `builds` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`uid` text NOT NULL,
+	`account_id` integer NOT NULL,
+	`appliance_id` integer NOT NULL,
+	`version` text NOT NULL,
+	`image_type` text NOT NULL,
+	`status` text NOT NULL,
+	`needs_lvm` integer DEFAULT false NOT NULL,
+	`needs_efi` integer DEFAULT false NOT NULL,
+	`package_type` text DEFAULT 'rpm' NOT NULL,
+	`builder_root` text,
+	`agent_id` integer,
+	`input_sha256` text NOT NULL,
+	`message` text DEFAULT '' NOT NULL,
+	`percent` integer DEFAULT 0 NOT NULL,
+	`retired_at` integer,
+	`download_token` text NOT NULL,
+	`image_key` text,
+	`file_name` text,
+	`file_size` integer,
+	`raw_size` integer,
+	`compressed` integer,
+	`md5` text,
+	`sha1` text,
+	`sha256` text,
+	`files_key` text,
+	`files_size` integer,
+	`files_index_key` text,
+	`files_index_size` integer,
+	`stored_bytes` integer GENERATED ALWAYS AS (file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0)) VIRTUAL,
+	`builder` text,
+	`built_in` text,
+	`expired_at` integer,
+	`steps` text,
+	`created_at` integer NOT NULL,
+	`requeued_at` integer,
+	`started_at` integer,
+	`completed_at` integer,
+	`wake_at` integer DEFAULT 0 NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `builds_uid_unique` ON `builds` (`uid`);--> statement-breakpoint
+CREATE UNIQUE INDEX `builds_download_token_unique` ON `builds` (`download_token`);--> statement-breakpoint
+CREATE INDEX `builds_appliance` ON `builds` (`appliance_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `builds_unfinished` ON `builds` (`appliance_id`,`version`,`image_type`) WHERE status IN ('queued', 'running');--> statement-breakpoint
+CREATE UNIQUE INDEX `builds_current` ON `builds` (`appliance_id`,`version`,`image_type`) WHERE status = 'finished' AND retired_at IS NULL;--> statement-breakpoint
+CREATE INDEX `builds_status` ON `builds` (`status`,`id`);--> statement-breakpoint
+CREATE INDEX `builds_input` ON `builds` (`input_sha256`);--> statement-breakpoint
+CREATE INDEX `builds_stored` ON `builds` (`account_id`,`retired_at`,`expired_at`,`stored_bytes`);--> statement-breakpoint
+CREATE INDEX `builds_unfinished_account` ON `builds` (`account_id`) WHERE status IN ('queued', 'running');--> statement-breakpoint
+CREATE INDEX `builds_timed` ON `builds` (`image_type`,`id`) WHERE status = 'finished';--> statement-breakpoint
+CREATE INDEX `builds_expirable` ON `builds` (`status`,`completed_at`) WHERE image_key IS NOT NULL AND retired_at IS NULL;--> statement-breakpoint
+CREATE INDEX `builds_retired` ON `builds` (`retired_at`) WHERE retired_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `builds_wake` ON `builds` (`wake_at`) WHERE status IN ('queued', 'running');--> statement-breakpoint
+CREATE TABLE `testdrives` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`uid` text NOT NULL,
+	`account_id` integer NOT NULL,
+	`build_id` integer NOT NULL,
+	`state` text NOT NULL,
+	`page_token` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`ended_at` integer,
+	`web_token` text,
+	`agent_id` integer,
+	`wake_at` integer DEFAULT 0 NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `testdrives_uid_unique` ON `testdrives` (`uid`);--> statement-breakpoint
+CREATE UNIQUE INDEX `testdrives_page_token_unique` ON `testdrives` (`page_token`);--> statement-breakpoint
+CREATE INDEX `testdrives_state` ON `testdrives` (`state`,`account_id`);--> statement-breakpoint
+CREATE INDEX `testdrives_build` ON `testdrives` (`build_id`,`state`);--> statement-breakpoint
+CREATE INDEX `testdrives_agent` ON `testdrives` (`agent_id`) WHERE state IN ('new', 'running');--> statement-breakpoint
+CREATE INDEX `testdrives_wake` ON `testdrives` (`wake_at`) WHERE state IN ('new', 'running');--> statement-breakpoint
+CREATE TABLE `gpg_keys` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`appliance_id` integer NOT NULL,
+	`name` text NOT NULL,
+	`target` text NOT NULL,
+	`fingerprint` text NOT NULL,
+	`key` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`request_id` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `gpg_keys_request_id_unique` ON `gpg_keys` (`request_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `gpg_keys_fingerprint` ON `gpg_keys` (`appliance_id`,`fingerprint`);--> statement-breakpoint
+CREATE TABLE `overlay_files` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`appliance_id` integer NOT NULL,
+	`file_name` text NOT NULL,
+	`path` text NOT NULL,
+	`owner` text NOT NULL,
+	`group_name` text NOT NULL,
+	`permissions` integer NOT NULL,
+	`enabled` integer NOT NULL,
+	`size` integer NOT NULL,
+	`md5` text NOT NULL,
+	`sha256` text NOT NULL,
+	`blob_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`request_id` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `overlay_files_request_id_unique` ON `overlay_files` (`request_id`);--> statement-breakpoint
+CREATE INDEX `overlay_files_appliance` ON `overlay_files` (`appliance_id`,`id`);--> statement-breakpoint
+CREATE INDEX `overlay_files_blob` ON `overlay_files` (`blob_id`);--> statement-breakpoint
+CREATE TABLE `picture_sizes` (
+	`blob_id` text PRIMARY KEY NOT NULL,
+	`bytes` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `event_outbox` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`account_id` integer NOT NULL,
+	`announcement` text NOT NULL,
+	`tried_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `event_outbox_tried` ON `event_outbox` (`tried_at`);--> statement-breakpoint
+CREATE INDEX `event_outbox_account` ON `event_outbox` (`account_id`);--> statement-breakpoint
+CREATE TABLE `webhooks` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`uid` text NOT NULL,
+	`account_id` integer NOT NULL,
+	`url` text NOT NULL,
+	`events` text NOT NULL,
+	`secret_cipher` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`failing_since` integer,
+	`disabled_reason` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `webhooks_uid_unique` ON `webhooks` (`uid`);--> statement-breakpoint
+CREATE INDEX `webhooks_account` ON `webhooks` (`account_id`);--> statement-breakpoint
+CREATE TABLE `comments` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`appliance_id` integer NOT NULL,
+	`account_id` integer NOT NULL,
+	`parent_id` integer,
+	`text` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`request_id` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `comments_request_id_unique` ON `comments` (`request_id`);--> statement-breakpoint
+CREATE INDEX `comments_appliance` ON `comments` (`appliance_id`,`id`);--> statement-breakpoint
+CREATE INDEX `comments_account` ON `comments` (`account_id`);--> statement-breakpoint
+CREATE TABLE `gallery_listings` (
+	`appliance_id` integer PRIMARY KEY NOT NULL,
+	`publication_id` integer NOT NULL,
+	`account_id` integer NOT NULL,
+	`published_at` integer NOT NULL,
+	`points` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `gallery_listings_publication` ON `gallery_listings` (`publication_id`);--> statement-breakpoint
+CREATE INDEX `gallery_listings_account` ON `gallery_listings` (`account_id`,`publication_id`);--> statement-breakpoint
+CREATE TABLE `gallery_uses` (
+	`appliance_id` integer NOT NULL,
+	`account_id` integer NOT NULL,
+	`kind` text NOT NULL,
+	PRIMARY KEY(`appliance_id`, `account_id`, `kind`)
+);
+--> statement-breakpoint
+CREATE INDEX `gallery_uses_account` ON `gallery_uses` (`account_id`);--> statement-breakpoint
+CREATE TABLE `publications` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`uuid` text NOT NULL,
+	`appliance_id` integer NOT NULL,
+	`account_id` integer NOT NULL,
+	`version` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`homepage` text NOT NULL,
+	`tags` text NOT NULL,
+	`publisher` text NOT NULL,
+	`username` text NOT NULL,
+	`base_system` text NOT NULL,
+	`arch` text NOT NULL,
+	`image_type` text NOT NULL,
+	`public_clonable` integer NOT NULL,
+	`logo_blob` text,
+	`background_blob` text,
+	`published_at` integer NOT NULL,
+	`release_notes` text NOT NULL,
+	`formats` text NOT NULL,
+	`definition` text NOT NULL,
+	`software` text NOT NULL,
+	`packages` text NOT NULL,
+	FOREIGN KEY (`appliance_id`) REFERENCES `appliances`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `publications_uuid_unique` ON `publications` (`uuid`);--> statement-breakpoint
+CREATE UNIQUE INDEX `publications_version` ON `publications` (`appliance_id`,`version`);--> statement-breakpoint
+CREATE INDEX `publications_account` ON `publications` (`account_id`);--> statement-breakpoint
+CREATE INDEX `publications_logo` ON `publications` (`logo_blob`);--> statement-breakpoint
+CREATE INDEX `publications_background` ON `publications` (`background_blob`);--> statement-breakpoint
+CREATE TABLE `published_files` (
+	`publication_id` integer NOT NULL,
+	`position` integer NOT NULL,
+	`file_name` text NOT NULL,
+	`path` text NOT NULL,
+	`owner` text NOT NULL,
+	`group_name` text NOT NULL,
+	`permissions` integer NOT NULL,
+	`enabled` integer NOT NULL,
+	`size` integer NOT NULL,
+	`md5` text NOT NULL,
+	`sha256` text NOT NULL,
+	`blob_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`publication_id`, `position`)
+);
+--> statement-breakpoint
+CREATE INDEX `published_files_blob` ON `published_files` (`blob_id`);--> statement-breakpoint
+CREATE TABLE `ratings` (
+	`appliance_id` integer NOT NULL,
+	`account_id` integer NOT NULL,
+	`rating` integer NOT NULL,
+	`rated_at` integer NOT NULL,
+	PRIMARY KEY(`appliance_id`, `account_id`),
+	CONSTRAINT "ratings_range" CHECK(rating BETWEEN 0 AND 5)
+);
+--> statement-breakpoint
+CREATE INDEX `ratings_account` ON `ratings` (`account_id`);--> statement-breakpoint
+CREATE TABLE `shares` (
+	`appliance_id` integer NOT NULL,
+	`account_id` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`appliance_id`, `account_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `shares_account` ON `shares` (`account_id`);--> statement-breakpoint
+CREATE TABLE `import_turns` (
+	`repository_id` integer PRIMARY KEY NOT NULL,
+	`account_id` integer NOT NULL,
+	`patience` text NOT NULL,
+	`asked_at` integer NOT NULL,
+	`sent_at` integer,
+	`lease_ends_at` integer,
+	`tries` integer NOT NULL,
+	FOREIGN KEY (`repository_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `import_turns_line` ON `import_turns` (`account_id`,`patience`,`sent_at`);--> statement-breakpoint
+CREATE INDEX `import_turns_sent` ON `import_turns` (`sent_at`);--> statement-breakpoint
+CREATE INDEX `import_turns_lease` ON `import_turns` (`lease_ends_at`);--> statement-breakpoint
+CREATE TABLE `chore_runs` (
+	`chore` text PRIMARY KEY NOT NULL,
+	`succeeded_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `counters` (
+	`name` text NOT NULL,
+	`label` text NOT NULL,
+	`value` integer NOT NULL,
+	`changed_at` integer NOT NULL,
+	PRIMARY KEY(`name`, `label`)
+);
+--> statement-breakpoint
+CREATE TABLE `prepared_roots` (
+	`appliance_id` integer NOT NULL,
+	`key` text NOT NULL,
+	`build_id` integer NOT NULL,
+	`blob_key` text NOT NULL,
+	`sha256` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`appliance_id`, `key`)
+);
+--> statement-breakpoint
+CREATE INDEX `prepared_roots_build` ON `prepared_roots` (`build_id`);--> statement-breakpoint
+CREATE INDEX `prepared_roots_created` ON `prepared_roots` (`created_at`);--> statement-breakpoint
+CREATE TABLE `base_systems` (
+	`name` text PRIMARY KEY NOT NULL,
+	`catalogue` text NOT NULL,
+	`facts` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `imports` (
+	`id` text PRIMARY KEY NOT NULL,
+	`url` text NOT NULL,
+	`revision` text NOT NULL,
+	`begun_at` integer NOT NULL,
+	`made_at` integer,
+	`work_ms` integer DEFAULT 0 NOT NULL,
+	`parts` text DEFAULT '[]' NOT NULL,
+	`package_count` integer DEFAULT 0 NOT NULL,
+	`bytes` integer DEFAULT 0 NOT NULL,
+	`arches` text DEFAULT '[]' NOT NULL,
+	`base_system` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `imports_made` ON `imports` (`url`,`revision`) WHERE made_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `name_pages` (
+	`import_id` text NOT NULL,
+	`first` text NOT NULL,
+	`last` text NOT NULL,
+	`names` text NOT NULL,
+	PRIMARY KEY(`import_id`, `first`)
+);
+--> statement-breakpoint
+CREATE TABLE `packages` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`import_id` text NOT NULL,
+	`name` text NOT NULL,
+	`epoch` integer NOT NULL,
+	`version` text NOT NULL,
+	`release` text NOT NULL,
+	`arch` text NOT NULL,
+	`summary` text NOT NULL,
+	`description` text NOT NULL,
+	`size_bytes` integer NOT NULL,
+	`installed_bytes` integer NOT NULL,
+	`checksum_type` text NOT NULL,
+	`checksum` text NOT NULL,
+	`location` text NOT NULL,
+	`pattern` text
+);
+--> statement-breakpoint
+CREATE INDEX `packages_name` ON `packages` (`import_id`,`name`);--> statement-breakpoint
+CREATE INDEX `packages_pattern` ON `packages` (`import_id`,`pattern`) WHERE pattern IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `repositories` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`uid` text NOT NULL,
+	`account_id` integer,
+	`name` text NOT NULL,
+	`url` text NOT NULL,
+	`type` text NOT NULL,
+	`base_system` text NOT NULL,
+	`arches` text NOT NULL,
+	`priority` integer DEFAULT 99 NOT NULL,
+	`catalogue` text,
+	`is_user_repository` integer DEFAULT false NOT NULL,
+	`import_state` text DEFAULT 'importing' NOT NULL,
+	`import_progress` text,
+	`revision` text,
+	`parts` text DEFAULT '[]' NOT NULL,
+	`import_id` text,
+	`package_count` integer DEFAULT 0 NOT NULL,
+	`packages_folder` text DEFAULT '' NOT NULL,
+	`snapshots` text,
+	`snapshot_url` text,
+	`signer` text,
+	`signing_keys` text,
+	`accepts_expired` integer DEFAULT false NOT NULL,
+	`index_tag` text,
+	`check_id` text,
+	`checked_at` integer,
+	`imported_at` integer,
+	`problem` text,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `repositories_uid_unique` ON `repositories` (`uid`);--> statement-breakpoint
+CREATE UNIQUE INDEX `repositories_catalogue_url` ON `repositories` (`catalogue`,`url`);--> statement-breakpoint
+CREATE UNIQUE INDEX `repositories_account_url` ON `repositories` (`account_id`,`url`);--> statement-breakpoint
+CREATE UNIQUE INDEX `repositories_user` ON `repositories` (`account_id`,`base_system`) WHERE is_user_repository = 1;--> statement-breakpoint
+CREATE INDEX `repositories_import` ON `repositories` (`import_id`);--> statement-breakpoint
+CREATE INDEX `repositories_url` ON `repositories` (`url`);--> statement-breakpoint
+CREATE INDEX `repositories_failed` ON `repositories` (`import_state`) WHERE import_state = 'failed';--> statement-breakpoint
+CREATE INDEX `repositories_checked` ON `repositories` (`checked_at`) WHERE url NOT LIKE 'service:%';--> statement-breakpoint
+CREATE INDEX `repositories_problem` ON `repositories` (`id`) WHERE problem IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `rpms` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`account_id` integer NOT NULL,
+	`base_system` text NOT NULL,
+	`file_name` text NOT NULL,
+	`size` integer NOT NULL,
+	`md5` text NOT NULL,
+	`sha256` text NOT NULL,
+	`blob_id` text NOT NULL,
+	`stored_bytes` integer NOT NULL,
+	`is_archive` integer DEFAULT false NOT NULL,
+	`nevra` text,
+	`packages` text NOT NULL,
+	`uploaded_at` integer NOT NULL,
+	`request_id` text,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `rpms_blob_id_unique` ON `rpms` (`blob_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `rpms_request_id_unique` ON `rpms` (`request_id`);--> statement-breakpoint
+CREATE INDEX `rpms_account` ON `rpms` (`account_id`,`base_system`);--> statement-breakpoint
+CREATE UNIQUE INDEX `rpms_nevra` ON `rpms` (`account_id`,`base_system`,`nevra`);--> statement-breakpoint
+CREATE TABLE `reservations` (
+	`blob_id` text PRIMARY KEY NOT NULL,
+	`account_id` integer NOT NULL,
+	`bytes` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `reservations_account` ON `reservations` (`account_id`,`expires_at`,`blob_id`,`bytes`);--> statement-breakpoint
+CREATE INDEX `reservations_expires` ON `reservations` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `last_images` (
+	`appliance_id` integer PRIMARY KEY NOT NULL,
+	`question` text NOT NULL,
+	`packages` text,
+	FOREIGN KEY (`appliance_id`) REFERENCES `appliances`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `last_statuses` (
+	`appliance_id` integer PRIMARY KEY NOT NULL,
+	`errors` integer NOT NULL,
+	`warnings` integer NOT NULL,
+	`text` text NOT NULL,
+	`packages` integer,
+	`edited_at` integer NOT NULL,
+	`examined_at` integer NOT NULL,
+	FOREIGN KEY (`appliance_id`) REFERENCES `appliances`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `resumable_upload_parts` (
+	`upload_id` integer NOT NULL,
+	`number` integer NOT NULL,
+	`etag` text NOT NULL,
+	PRIMARY KEY(`upload_id`, `number`),
+	FOREIGN KEY (`upload_id`) REFERENCES `resumable_uploads`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `resumable_uploads` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`account_id` integer NOT NULL,
+	`appliance_id` integer,
+	`base_system` text,
+	`metadata` text,
+	`sent_name` text,
+	`length` integer NOT NULL,
+	`received_bytes` integer DEFAULT 0 NOT NULL,
+	`blob_id` text NOT NULL,
+	`multipart_id` text NOT NULL,
+	`lease_id` text,
+	`lease_ends_at` integer,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`finished_at` integer,
+	`made_id` integer,
+	`request_id` text,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `resumable_uploads_blob_id_unique` ON `resumable_uploads` (`blob_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `resumable_uploads_request_id_unique` ON `resumable_uploads` (`request_id`);--> statement-breakpoint
+CREATE INDEX `resumable_uploads_account` ON `resumable_uploads` (`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `resumable_uploads_unfinished` ON `resumable_uploads` (`account_id`,`length`) WHERE finished_at IS NULL;--> statement-breakpoint
+CREATE INDEX `resumable_uploads_expires` ON `resumable_uploads` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `agreements` (
+	`account_id` integer NOT NULL,
+	`base_system` text NOT NULL,
+	`text_sha256` text NOT NULL,
+	`accepted_at` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `base_system`, `text_sha256`)
+);
+--> statement-breakpoint
+CREATE TABLE `frozen_blobs` (
+	`build_id` integer NOT NULL,
+	`blob_id` text NOT NULL,
+	PRIMARY KEY(`build_id`, `blob_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `frozen_blobs_blob` ON `frozen_blobs` (`blob_id`);--> statement-breakpoint
+CREATE TABLE `idempotent_answers` (
+	`account_id` integer NOT NULL,
+	`key` text NOT NULL,
+	`request_sha256` text NOT NULL,
+	`request_id` text NOT NULL,
+	`status` integer,
+	`content_type` text,
+	`body` text,
+	`created_at` integer NOT NULL,
+	`lease_ends_at` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `key`)
+);
+--> statement-breakpoint
+CREATE INDEX `idempotent_answers_created` ON `idempotent_answers` (`created_at`);--> statement-breakpoint
+CREATE TABLE `released_blobs` (
+	`blob_id` text PRIMARY KEY NOT NULL,
+	`released_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `released_blobs_at` ON `released_blobs` (`released_at`);--> statement-breakpoint
+CREATE TABLE `service_settings` (
+	`name` text PRIMARY KEY NOT NULL,
+	`value` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `sweep_positions` (
+	`prefix` text PRIMARY KEY NOT NULL,
+	`cursor` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `sessions` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`account_id` integer NOT NULL,
+	`secret_hmac` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_used_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`browser` text NOT NULL,
+	`network` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sessions_secret_hmac_unique` ON `sessions` (`secret_hmac`);--> statement-breakpoint
+CREATE INDEX `sessions_account` ON `sessions` (`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `sessions_expires` ON `sessions` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `package_needs` (
+	`build_id` integer NOT NULL,
+	`package_id` integer NOT NULL,
+	PRIMARY KEY(`build_id`, `package_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `package_needs_package` ON `package_needs` (`package_id`);--> statement-breakpoint
+CREATE TABLE `stored_packages` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`repository_id` integer NOT NULL,
+	`checksum` text NOT NULL,
+	`size` integer NOT NULL,
+	`blob` text,
+	`pieces` integer DEFAULT 0 NOT NULL,
+	`released_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `stored_packages_checksum` ON `stored_packages` (`repository_id`,`checksum`);--> statement-breakpoint
+CREATE UNIQUE INDEX `stored_packages_blob` ON `stored_packages` (`blob`);--> statement-breakpoint
+CREATE INDEX `stored_packages_released` ON `stored_packages` (`released_at`) WHERE released_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `tokens` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`uid` text NOT NULL,
+	`account_id` integer NOT NULL,
+	`name` text NOT NULL,
+	`scope` text NOT NULL,
+	`appliance_id` integer,
+	`token_hmac` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer,
+	`last_used_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `tokens_uid_unique` ON `tokens` (`uid`);--> statement-breakpoint
+CREATE UNIQUE INDEX `tokens_token_hmac_unique` ON `tokens` (`token_hmac`);--> statement-breakpoint
+CREATE INDEX `tokens_account` ON `tokens` (`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `tokens_appliance` ON `tokens` (`appliance_id`) WHERE appliance_id IS NOT NULL;--> statement-breakpoint
+CREATE VIRTUAL TABLE `packages_fts` USING fts5(name, summary, content = 'packages', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
+--> statement-breakpoint
+CREATE TRIGGER `packages_inserted` AFTER INSERT ON `packages` BEGIN
+	INSERT INTO packages_fts(rowid, name, summary) VALUES (new.id, new.name, new.summary);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `packages_deleted` AFTER DELETE ON `packages` BEGIN
+	INSERT INTO packages_fts(packages_fts, rowid, name, summary) VALUES ('delete', old.id, old.name, old.summary);
+END;
+--> statement-breakpoint
+CREATE VIRTUAL TABLE `publications_fts` USING fts5(name, description, tags, publisher, username, packages, content = 'publications', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3');
+--> statement-breakpoint
+CREATE TRIGGER `publications_inserted` AFTER INSERT ON `publications` BEGIN
+	INSERT INTO publications_fts(rowid, name, description, tags, publisher, username, packages) VALUES (new.id, new.name, new.description, new.tags, new.publisher, new.username, new.packages);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `publications_deleted` AFTER DELETE ON `publications` BEGIN
+	INSERT INTO publications_fts(publications_fts, rowid, name, description, tags, publisher, username, packages) VALUES ('delete', old.id, old.name, old.description, old.tags, old.publisher, old.username, old.packages);
+END;
+--> statement-breakpoint
+INSERT INTO sqlite_sequence (name, seq) VALUES ('appliances', 999);

@@ -1,1 +1,0 @@
-ALTER TABLE `builds` ADD `needs_efi` integer DEFAULT false NOT NULL;

@@ -1,1 +1,0 @@
-CREATE INDEX `appliance_repositories_repository` ON `appliance_repositories` (`repository_id`);

@@ -1,1 +1,0 @@
-ALTER TABLE `builds` ADD `percent` integer DEFAULT 0 NOT NULL;

@@ -1,1 +1,0 @@
-CREATE INDEX `agents_capabilities` ON `agents` (`capabilities`) WHERE capabilities IS NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE `builds` ADD `package_type` text DEFAULT 'rpm' NOT NULL;

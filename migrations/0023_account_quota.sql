@@ -1,1 +1,0 @@
-ALTER TABLE `accounts` ADD `quota_gb` real;

@@ -1,1 +1,0 @@
-ALTER TABLE `last_statuses` ADD `packages` integer;

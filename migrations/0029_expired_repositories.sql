@@ -1,1 +1,0 @@
-ALTER TABLE `repositories` ADD `accepts_expired` integer DEFAULT false NOT NULL;

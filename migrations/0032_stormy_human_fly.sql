@@ -1,1 +1,0 @@
-ALTER TABLE `repositories` ADD `import_progress` text;
