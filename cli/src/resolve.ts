@@ -1,10 +1,10 @@
 import type { AnswerOf, Client, RequestOf } from "./client/client.ts";
 import { Complaint } from "./complaint.ts";
+import { imageTypes } from "./image-types.ts";
 
 type ShownAppliance = AnswerOf<"listAppliances">["appliances"][number];
 
 export type ImageType = NonNullable<RequestOf<"startBuild">["image_type"]>;
-export const imageTypes: readonly ImageType[] = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"];
 
 const isNumber = (text: string): boolean => /^\d{1,15}$/.test(text);
 

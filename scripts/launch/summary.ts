@@ -1,3 +1,4 @@
+import { imageTypes as allTypes } from "../../src/contract/image-formats.ts";
 import type { BuilderState } from "./builder.ts";
 import type { FirstAccount } from "./first-account.ts";
 import type { Isolation } from "./isolation.ts";
@@ -14,8 +15,6 @@ export type Summary = {
   /** Undefined: no agent runs on this machine. */
   isolation: Isolation | undefined;
 };
-
-const wantedTypes = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"];
 
 /**
  * Prints everything that a new user needs for the first call. Without a terminal it prints no secrets, because a service manager
@@ -68,7 +67,7 @@ function builder(agent: BuilderState): string {
   if (agent.state === "none") return `none: ${agent.why}`;
   if (agent.state === "starting") return "one agent, still starting (see agent.log)";
   const { imageTypes, testdrives } = agent.capabilities;
-  const lacking = [...wantedTypes.filter((type) => !imageTypes.includes(type)), ...(testdrives ? [] : ["testdrives"])];
+  const lacking = [...allTypes.filter((type) => !imageTypes.includes(type)), ...(testdrives ? [] : ["testdrives"])];
   const can = [...imageTypes, ...(testdrives ? ["testdrives"] : [])].join(", ") || "nothing";
   return lacking.length === 0
     ? `one agent: ${can}`

@@ -1,4 +1,4 @@
-import type { ImageType } from "#contract/index";
+import { imageTypes, type ImageType } from "#contract/index";
 
 /** What v1 and v2 show differently (wire.md §3). */
 export interface ApiVersion {
@@ -10,16 +10,19 @@ export interface ApiVersion {
   imageTypes: readonly ImageType[];
 }
 
+/** All that v1 ever had. Messages list them in this order. */
+const firstTypes: readonly ImageType[] = ["xen", "oem", "vmx", "iso"];
+
 export const v1: ApiVersion = {
   name: "v1",
   number: "1.1",
   unknownIdStatus: 400,
-  imageTypes: ["xen", "oem", "vmx", "iso"],
+  imageTypes: firstTypes,
 };
 
 export const v2: ApiVersion = {
   name: "v2",
   number: "2.0",
   unknownIdStatus: 404,
-  imageTypes: ["xen", "oem", "vmx", "iso", "ec2", "net", "oemiso"],
+  imageTypes: [...firstTypes, ...imageTypes.filter((type) => !firstTypes.includes(type))],
 };

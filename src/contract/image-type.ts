@@ -1,20 +1,8 @@
 import { z } from "zod";
+import { imageTypes } from "./image-formats.ts";
 
-/** The image types that agents can build (api.md, "Image types"). The API's shorter v1 list is in src/api/versions.ts. */
-export const imageTypes = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"] as const;
 export const ImageType = z.enum(imageTypes);
 export type ImageType = z.infer<typeof ImageType>;
-
-/** The image that KIWI makes first. Most types are a disk that is then converted. */
-export const kiwiTypes: Readonly<Record<ImageType, "oem" | "iso" | "kis">> = {
-  oem: "oem",
-  iso: "iso",
-  vmx: "oem",
-  xen: "oem",
-  ec2: "oem",
-  net: "kis",
-  oemiso: "oem",
-};
 
 /** The firmware that an image boots with: only BIOS, or `efi`, which means UEFI and BIOS. */
 export const Firmware = z.enum(["bios", "efi"]);

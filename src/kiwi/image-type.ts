@@ -1,4 +1,4 @@
-import { kiwiTypes, type Firmware, type ImageType } from "#contract/index";
+import { imageFormats, type Firmware, type ImageType, type Product } from "#contract/index";
 import { marked, type XmlMarked } from "#wire/xml";
 
 // The screen of a testdrive, and the serial line of a server.
@@ -15,17 +15,13 @@ interface Disk {
  * gives a disk a partition for either firmware, and a medium GRUB for both. The agent converts the raw disk to the format of
  * the image type.
  */
-export function imageTypeElement(imageType: ImageType, { diskSizeMb, firmware }: Disk): XmlMarked {
-  const kiwiType = kiwiTypes[imageType];
-  if (kiwiType === "iso") return liveMedium(firmware);
-  if (kiwiType === "kis") return netTree;
-  return imageType === "oemiso" ? installMedium({ diskSizeMb, firmware }) : disk({ diskSizeMb, firmware });
-}
+export const imageTypeElement = (imageType: ImageType, facts: Disk): XmlMarked =>
+  elements[imageFormats[imageType].product](facts);
 
 // xz would take most of a build's time and save only a tenth of the size.
 const squashfs = { squashfscompression: "zstd" };
 
-const liveMedium = (firmware: Firmware) =>
+const liveMedium = ({ firmware }: Disk) =>
   marked(
     { image: "iso", flags: "overlay", firmware, volid: "CDROM", ...squashfs, kernelcmdline: consoles },
     { bootloader },
@@ -52,3 +48,10 @@ const installMedium = ({ diskSizeMb, firmware }: Disk) =>
     { ...diskAttributes(firmware), installiso: "true", installboot: "install", ...squashfs },
     { bootloader, size: sizeOf(diskSizeMb), oemconfig: { "oem-resize": false, "oem-unattended": true } },
   );
+
+const elements: Readonly<Record<Product, (facts: Disk) => XmlMarked>> = {
+  disk,
+  live: liveMedium,
+  installer: installMedium,
+  network: () => netTree,
+};

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kiwiTypes } from "#contract/index";
+import { productOf } from "#contract/index";
 import { manifestXml } from "#documents/manifest";
 import { descriptionFiles } from "#kiwi/description-files";
 import type { ImageFacts } from "#kiwi/facts";
@@ -22,7 +22,7 @@ const scriptOf = (isThere: boolean, script: string) => ({ enabled: isThere, scri
 function expectedOf(one: ImageFacts): Imported["definition"] {
   const { settings, network, firewall, scripts, lvm } = one;
   const { hostname, ip, route, netmask, nameservers, type } = network;
-  const kiwiType = kiwiTypes[one.imageType];
+  const kiwiType = productOf(one.imageType).kiwi;
   const isDisk = kiwiType === "oem";
   return {
     name: one.title,

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
-  kiwiTypes,
+  productOf,
   type Arch,
   type FrozenInput,
   type ImageType,
@@ -94,7 +94,7 @@ const globalArguments = (place: KiwiPlace, type: ImageType, verb: keyof KiwiPlac
   "--debug", // otherwise the log lacks the reasons of the dependency solver
   `--logfile=${place.logs[verb]}`,
   `--config=${place.config}`,
-  `--type=${kiwiTypes[type]}`,
+  `--type=${productOf(type).kiwi}`,
   `--shared-cache-dir=${place.cache}`,
   `--temp-dir=${place.temp}`,
 ];

@@ -1,5 +1,6 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { imageFormats } from "../contract.ts";
 import type { CacheableImage } from "../image-cache.ts";
 import { digestsOfFile } from "../upload/checksum.ts";
 import { PartedFile } from "../upload/parted-file.ts";
@@ -7,7 +8,7 @@ import type { UploadFile } from "../upload/upload.ts";
 import { packFolder } from "./archive.ts";
 import type { BuiltImage } from "./image.ts";
 import type { KiwiResult, Product } from "./result.ts";
-import { convertToVmdk, writeVmx, writeXlConfiguration } from "./machine.ts";
+import { convertDisk, writeVmx, writeXlConfiguration, type Machine } from "./machine.ts";
 
 /** The downloadable file, and the image that a testdrive can start from. */
 export interface PackedImage extends UploadFile {
@@ -52,15 +53,22 @@ async function fillFolder(built: Packable, folder: Folder): Promise<CacheableIma
     await makePxeTree(built, dir, name);
     return undefined;
   }
-  if (built.imageType === "vmx") {
-    await convertToVmdk(built.image, at("vmdk"), signal);
-    await writeVmx(at("vmx"), name, built.machine);
+  const { container = "raw", machine } = imageFormats[built.imageType];
+  if (machine) await machineFiles[machine](at, name, built.machine);
+  if (container !== "raw") {
+    await convertDisk(built.image, { container, to: at(container), signal });
     return { path: built.image, format: "raw" };
   }
-  if (built.imageType === "xen") await writeXlConfiguration(at("cfg"), name, built.machine);
   await rename(built.image, at("raw"));
   return { path: at("raw"), format: "raw" };
 }
+
+/** The files that describe a virtual machine with the disk. */
+const machineFiles = {
+  vmx: (at: (ending: string) => string, name: string, machine: Machine) => writeVmx(at("vmx"), name, machine),
+  xl: (at: (ending: string) => string, name: string, machine: Machine) =>
+    writeXlConfiguration(at("cfg"), name, machine),
+};
 
 /** A system that boots from the network: kernel and initial RAM disk for TFTP, the root for HTTP, an example for PXELINUX. */
 async function makePxeTree(built: Extract<Product, { format: "net" }>, dir: string, name: string) {

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { kiwiTypes, type ImageType, type InstalledPackage, type PackageType } from "../contract.ts";
+import { productOf, type ImageType, type InstalledPackage, type PackageType } from "../contract.ts";
 
 /** The files of an image: a disk, a medium, or the parts of a system that boots from the network. */
 export type Product =
@@ -30,7 +30,7 @@ export async function readResult(
 /** The files of a result, and the list of its packages. Throws if one is missing or ambiguous. */
 export async function getParts(target: string, imageType: ImageType): Promise<{ product: Product; packages: string }> {
   const names = await readdir(target);
-  return { product: productOf(target, names, imageType), packages: join(target, theOne(names, ".packages")) };
+  return { product: findProduct(target, names, imageType), packages: join(target, theOne(names, ".packages")) };
 }
 
 /** Lines `name|epoch|version|release|arch|disturl|license` of KIWI's .packages. Exported for its test. */
@@ -59,15 +59,15 @@ export function parseDebPackages(text: string): InstalledPackage[] {
 /** What KIWI writes for a field that dpkg does not know. */
 export const noLicence = "None";
 
-function productOf(target: string, names: string[], imageType: ImageType): Product {
+function findProduct(target: string, names: string[], imageType: ImageType): Product {
   const at = (ending: string) => join(target, theOne(names, ending));
-  if (kiwiTypes[imageType] === "kis") {
+  const { kiwi, isMedium } = productOf(imageType);
+  if (kiwi === "kis") {
     // The root file system has the image's bare name. Its checksum file has one more ending.
     const image = at(".md5").replace(/\.md5$/, "");
     return { format: "net", image, kernel: at(".kernel"), initrd: at(".initrd") };
   }
   // An installation medium is next to the disk that it contains.
-  const isMedium = imageType === "iso" || imageType === "oemiso";
   return isMedium ? { format: "iso", image: at(".iso") } : { format: "raw", image: at(".raw") };
 }
 

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import type { HostConfig } from "../found-config.ts";
 import { hostTools } from "../roots/of-build.ts";
-import { Arch, imageTypes, type Capabilities, type ImageType } from "../contract.ts";
+import { Arch, imageTypes, productOf, type Capabilities } from "../contract.ts";
 import { isPossible, missing, obstaclesTo, type Ability, type Check } from "./check.ts";
 import { checkGuest } from "./guest.ts";
 import { checkDisk, checkIsolation, checkKernel, checkMemory, checkRoot, checkVnc } from "./host.ts";
@@ -100,20 +100,13 @@ function noLvmOf(report: Check[]): Pick<Capabilities, "noLvm"> {
 }
 
 function noEfiOf(report: Check[]): Pick<Capabilities, "noEfi"> {
-  const lacks = imageTypes.map((type) => [type, lackingFor(efiOf(type), report)] as const);
+  const lacks = imageTypes.map((type) => [type, lackingFor(productOf(type).efi, report)] as const);
   const told = lacks.filter(([, names]) => names !== "");
   return told.length === 0 ? {} : { noEfi: Object.fromEntries(told) };
 }
 
-/** What an image needs to boot with UEFI. KIWI mounts the EFI partition of a disk, and fills that of a medium without a mount. */
-function efiOf(type: ImageType): Ability[] {
-  if (type === "net") return [];
-  if (type === "iso") return ["UEFI media"];
-  return type === "oemiso" ? ["UEFI disks", "UEFI media"] : ["UEFI disks"];
-}
-
 /** The names of failed checks that these extras need. Empty: nothing is missing. */
-function lackingFor(extras: Ability[], report: Check[]): string {
+function lackingFor(extras: readonly Ability[], report: Check[]): string {
   return namesOf(
     report.filter(({ state, disables }) => state !== "ok" && extras.some((one) => disables.includes(one))),
   );

@@ -1,4 +1,4 @@
-import type { ImageType } from "../contract.ts";
+import { imageTypes, productOf, type ImageType } from "../contract.ts";
 
 /** What a host cannot do while a check fails. */
 export type Ability = Possibility | "builds" | "guests" | "UEFI disks" | "UEFI media" | "LVM disks" | "tests";
@@ -35,20 +35,15 @@ export const missing = (name: string, detail: string, disables: Ability[], fix: 
   state: "missing",
 });
 
-/** What an image type needs. A disk in another container also needs what the disk needs. Other abilities need only themselves. */
-const restsOn: Partial<Record<Possibility, Ability[]>> = {
-  oem: ["builds", "oem"],
-  iso: ["builds", "iso"],
-  vmx: ["builds", "oem", "vmx"],
-  xen: ["builds", "oem", "xen"],
-  ec2: ["builds", "oem", "ec2"],
-  net: ["builds", "net"],
-  oemiso: ["builds", "oem", "iso", "oemiso"],
-};
+const isImageType = (wanted: Possibility): wanted is ImageType => imageTypes.some((type) => type === wanted);
+
+/** An image type needs what its product needs, and itself. Other abilities need only themselves. */
+const neededFor = (wanted: Possibility): readonly Ability[] =>
+  isImageType(wanted) ? ["builds", ...productOf(wanted).needs, wanted] : [wanted];
 
 /** The failed checks that make something impossible. Degraded ones do not. */
 export function obstaclesTo(wanted: Possibility, report: Check[]): Check[] {
-  const needed = restsOn[wanted] ?? [wanted];
+  const needed = neededFor(wanted);
   return report.filter(({ state, disables }) => state === "missing" && disables.some((each) => needed.includes(each)));
 }
 

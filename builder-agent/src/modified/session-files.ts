@@ -1,7 +1,7 @@
 import { constants, copyFile, open, rm, stat, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
-import type { ModifiedOrder, TestdriveClaim } from "../contract.ts";
+import { imageFormats, type ModifiedOrder, type TestdriveClaim } from "../contract.ts";
 import { freeBytes } from "../disk-room.ts";
 import type { CachedImage } from "../image-cache.ts";
 import { leaseOfTestdrive } from "../lease.ts";
@@ -158,7 +158,8 @@ export class SessionFiles implements AsyncDisposable {
   /** Why the session has no disk that can be compared. Undefined: it has one. */
   #whyNot(): string | undefined {
     const { claim, image } = this.#parts;
-    if (claim.imageType === "oemiso") return "the disk that a medium installs to has no image to compare it with";
+    if (imageFormats[claim.imageType].product === "installer")
+      return "the disk that a medium installs to has no image to compare it with";
     if (image.format !== "raw") return "a live medium keeps its changes in memory";
     return undefined;
   }

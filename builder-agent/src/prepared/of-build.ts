@@ -4,7 +4,7 @@ import type { Deliverable } from "../build/artifacts.ts";
 import { machineOf } from "../build/machine.ts";
 import { readResult } from "../build/result.ts";
 import type { Config } from "../config.ts";
-import { kiwiTypes, type BuildClaim } from "../contract.ts";
+import { imageFormats, type BuildClaim } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { BaseShare } from "./base-share.ts";
@@ -56,8 +56,7 @@ export async function joinBases(
 }
 
 /** Whether an image type is a disk, in any container. */
-const isDisk = ({ imageType }: BuildClaim["input"]): boolean =>
-  kiwiTypes[imageType] === "oem" && imageType !== "oemiso";
+const isDisk = ({ imageType }: BuildClaim["input"]): boolean => imageFormats[imageType].product === "disk";
 
 /** The disk that this build would make, if a build of another type already made it here. */
 export async function takeDisk(

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Config } from "../config.ts";
-import type { TestdriveClaim } from "../contract.ts";
+import { imageFormats, type TestdriveClaim } from "../contract.ts";
 import { freeBytes } from "../disk-room.ts";
 import { hostKey } from "../host-key.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
@@ -69,7 +69,9 @@ export class Snapshots {
 
   /** An installation medium has no prompt to wait for. A guest on a network must have its own keys. */
   #isFor({ claim: { imageType }, machine }: Boot): boolean {
-    return this.#means.config.snapshots === "on" && imageType !== "oemiso" && !machine.hasNetwork;
+    return (
+      this.#means.config.snapshots === "on" && imageFormats[imageType].product !== "installer" && !machine.hasNetwork
+    );
   }
 
   async #restore(key: string, { claim, image, machine, dir, start }: Boot): Promise<Qemu | undefined> {

@@ -1,4 +1,4 @@
-import type { ImageType } from "../contract.ts";
+import { imageFormats, type ImageType } from "../contract.ts";
 import type { CachedImage } from "../image-cache.ts";
 import { outputOf } from "../process.ts";
 import type { SessionDir } from "./session-dir.ts";
@@ -24,7 +24,7 @@ export async function makeDrives(
     await create("-F", "raw", "-b", image.path, overlay);
     return disk(image.path);
   }
-  if (imageType !== "oemiso") return medium(image.path);
+  if (imageFormats[imageType].product !== "installer") return medium(image.path);
   await create(overlay, blankDiskSize);
   return [...disk(null), ...medium(image.path)];
 }

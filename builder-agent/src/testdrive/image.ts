@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { TestdriveClaim } from "../contract.ts";
+import { imageFormats, type TestdriveClaim } from "../contract.ts";
 import { freeBytes } from "../disk-room.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
 import { leaseOfTestdrive, type Lease } from "../lease.ts";
@@ -62,14 +62,14 @@ async function fetchImage(
   const downloaded = source.cache.incoming(image.fileName);
   const unpacked = source.cache.incoming(`${buildId}.raw`);
   try {
-    // The raw disk and its VMDK exist at the same time.
-    const unpackedSize = image.rawSize * (claim.imageType === "vmx" ? 2 : 1);
+    const { container = "raw" } = imageFormats[claim.imageType];
+    // A disk in another container and the raw disk exist at the same time.
+    const unpackedSize = image.rawSize * (container === "raw" ? 1 : 2);
     await checkRoom(downloaded, image.compressed ? image.size + unpackedSize : image.size);
     await download(downloaded, { claim, leases, ...source, onProgress: telling(image.size, source.onMessage) });
     if (!image.compressed) return await source.cache.put(buildId, image.sha256, downloaded, "iso");
     source.onMessage("Unpacking the image");
-    const format = claim.imageType === "vmx" ? "vmdk" : "raw";
-    await unpackDisk(downloaded, unpacked, { rawSize: image.rawSize, format, signal: source.signal });
+    await unpackDisk(downloaded, unpacked, { rawSize: image.rawSize, format: container, signal: source.signal });
     return await source.cache.put(buildId, image.sha256, unpacked, "raw");
   } finally {
     await Promise.all([downloaded, unpacked].map((path) => rm(path, { force: true })));

@@ -5,6 +5,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { HostileArchive, convertVmdk } from "./vmdk.ts";
+import type { Container } from "../contract.ts";
 import { killGroup } from "../process.ts";
 import { asNobody, nobody } from "./rights.ts";
 
@@ -12,7 +13,7 @@ interface Expected {
   /** Bytes of the raw disk. */
   rawSize: number;
   /** The format of the disk in the archive. */
-  format?: "raw" | "vmdk";
+  format?: Container;
   signal: AbortSignal;
 }
 

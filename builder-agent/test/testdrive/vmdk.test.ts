@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { convertToVmdk } from "../../src/build/machine.ts";
+import { convertDisk } from "../../src/build/machine.ts";
 import { HostileArchive } from "../../src/testdrive/vmdk.ts";
 import { unpackDisk } from "../../src/testdrive/unpack.ts";
 import { temporaryDir } from "../support/agent-place.ts";
@@ -21,7 +21,7 @@ function diskOf(text: string): Buffer {
 async function packed(dir: string, change: (vmdk: string) => void = () => {}): Promise<string> {
   const [raw, vmdk] = [join(dir, "disk.raw"), join(dir, "Kiosk.vmdk")];
   writeFileSync(raw, diskOf("first"));
-  await convertToVmdk(raw, vmdk, signal);
+  await convertDisk(raw, { container: "vmdk", to: vmdk, signal });
   change(vmdk);
   writeFileSync(join(dir, "Kiosk.vmx"), "");
   const archive = join(dir, "image.tar.gz");
@@ -43,7 +43,7 @@ describe("the VMDK of an archive", () => {
     await using dir = await temporaryDir();
     const secret = join(dir.path, "secret.vmdk");
     writeFileSync(join(dir.path, "secret.raw"), diskOf("secret"));
-    await convertToVmdk(join(dir.path, "secret.raw"), secret, signal);
+    await convertDisk(join(dir.path, "secret.raw"), { container: "vmdk", to: secret, signal });
     execFileSync("chmod", ["755", dir.path]);
     const archive = await packed(dir.path, (vmdk) => {
       execFileSync("qemu-img", ["create", "-q", "-f", "vmdk", "-F", "vmdk", "-b", secret, vmdk]);

@@ -5,7 +5,8 @@ import { Complaint, exitCodes, type Exit } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
 import { Bars, duration } from "../output/progress.ts";
 import { megabytes, moment, table, visible, visibleLines } from "../output/table.ts";
-import { applianceId, buildId, imageTypes, type ImageType } from "../resolve.ts";
+import { imageTypes } from "../image-types.ts";
+import { applianceId, buildId, type ImageType } from "../resolve.ts";
 
 export const builds = [
   command("build <appliance>", {

@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts";
-import { imageTypes } from "../resolve.ts";
+import { imageTypes } from "../image-types.ts";
 import type { Placeholder } from "../placeholders.ts";
 
 /** A word that may be completed, with its meaning. */

@@ -1,4 +1,4 @@
-import type { Capabilities, ImageType } from "#contract/index";
+import { type Capabilities, type ImageType, productOf } from "#contract/index";
 import { missingAgreement } from "#domain/accounts/agreement";
 import { estimateOf } from "#domain/appliances/estimate";
 import type { Issue } from "#domain/appliances/issue";
@@ -215,6 +215,6 @@ function missing(names: ReadonlySet<string>, wanted: string[], text: string): Is
 function diskIssues(appliance: Appliance, { imageType }: ApplianceSoftware, resolution: Solved): Issue[] {
   const needed = estimateOf(resolution)?.estimatedRawMb ?? 0;
   const { diskSizeMb } = configurationOf(appliance).settings;
-  if (imageType === "iso" || imageType === "net" || needed <= diskSizeMb) return [];
+  if (!productOf(imageType).hasDisk || needed <= diskSizeMb) return [];
   return [error(`The software needs ${needed} MB, but the disk has only ${diskSizeMb} MB.`)];
 }

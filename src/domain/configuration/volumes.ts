@@ -1,4 +1,4 @@
-import type { Firmware, ImageType } from "#contract/index";
+import { type Firmware, type ImageType, productOf } from "#contract/index";
 import type { Configuration } from "#model/configuration";
 
 /** What decides whether volumes fit on their disk. */
@@ -15,7 +15,7 @@ const leastRootMb = 32;
 
 /** Whether the image's disk is divided by LVM; media, and trees for the network, have no disk of their own. */
 export const needsVolumes = ({ lvm }: Pick<Configuration, "lvm">, imageType: ImageType): boolean =>
-  lvm.enabled && imageType !== "iso" && imageType !== "net";
+  lvm.enabled && productOf(imageType).hasDisk;
 
 /** Why the volumes do not fit on a disk with this firmware, without a full stop. Undefined: they do, or LVM is off. */
 export function whyNoRoomForVolumes({ lvm, settings }: DiskFacts, firmware: Firmware): string | undefined {

@@ -1,4 +1,4 @@
-import type { ImageType } from "#contract/index";
+import { imageFormats, imageTypes } from "#contract/index";
 import { getPublication } from "#domain/gallery/access";
 import { noteUse } from "#domain/gallery/clone";
 import type { Place } from "#domain/place";
@@ -32,8 +32,10 @@ export async function tryPublication(
   return started;
 }
 
-/** Disks start fastest. */
-const triedFirst: readonly ImageType[] = ["oem", "vmx", "iso"];
+/** Disks start fastest. An installer comes last: it has no prompt until it is done. */
+const triedFirst = (["disk", "live"] as const).flatMap((product) =>
+  imageTypes.filter((type) => imageFormats[type].product === product),
+);
 
 function formatToTry({ formats }: Publication): PublishedFormat {
   const [first] = triedFirst.flatMap((type) => formats.filter(({ imageType }) => imageType === type));

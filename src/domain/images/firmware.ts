@@ -1,4 +1,4 @@
-import type { Arch, Firmware, ImageType } from "#contract/index";
+import { productOf, type Arch, type Firmware, type ImageType } from "#contract/index";
 import type { BaseSystemFacts } from "#model/catalogue";
 
 /** What decides the firmware of an image; `packages`: all of its packages. */
@@ -16,7 +16,7 @@ export const firmwareOf = (facts: BootFacts): Firmware => (efiBootLoaderOf(facts
  * boot loader of their own.
  */
 export function efiBootLoaderOf({ arch, imageType, baseSystem, packages }: BootFacts): string | undefined {
-  if (arch !== "x86_64" || imageType === "net") return undefined;
+  if (arch !== "x86_64" || !productOf(imageType).startsAlone) return undefined;
   const loaders = baseSystem.efiBootLoaders ?? [];
   return loaders.find((loader) => packages.some(({ name }) => name === loader));
 }

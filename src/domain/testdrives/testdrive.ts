@@ -1,4 +1,4 @@
-import type { Incarnation, TestdriveClaim, TestdriveClaimRequest } from "#contract/index";
+import { type Incarnation, productOf, type TestdriveClaim, type TestdriveClaimRequest } from "#contract/index";
 import { boundTo } from "#domain/attempt-token";
 import { offers } from "#domain/claimant";
 import { makeOnce } from "#domain/accounts/idempotency";
@@ -80,7 +80,7 @@ export async function startTestdriveOf(
   account: Pick<Account, "id">,
   { build, hasNetwork, requestId }: TestdriveRequest & { build: Build },
 ): Promise<StartedTestdrive> {
-  if (build.imageType === "net") throw new Refusal("build_not_found", { message: noDiskToBoot });
+  if (!productOf(build.imageType).startsAlone) throw new Refusal("build_not_found", { message: noDiskToBoot });
   const facts = await bootFacts(db, build);
   if (!facts) throw new Refusal("build_not_found");
   const limits = { all: Number(env.MAX_TESTDRIVES), perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT) };

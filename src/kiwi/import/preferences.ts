@@ -1,3 +1,5 @@
+// Not the contract's index, because the command line imports this file and would get all of zod.
+import { imageFormats, imageTypes } from "#contract/image-formats";
 import type { ImageType } from "#contract/index";
 import type { ImportedDefinition, Omission } from "#kiwi/import/imported";
 import { keytables } from "#kiwi/keytables";
@@ -86,12 +88,12 @@ function imageTypeOf(image: string, attributes: XmlNode["attributes"]): ImageTyp
   const format = attributes.get("format") ?? "";
   if (image === "vmx" || image === "oem") {
     if (attributes.get("installiso") === "true") return "oemiso";
-    return /^(vmdk|ova)$/.test(format) || image === "vmx" ? "vmx" : "oem";
+    if (image === "vmx" || format === "ova") return "vmx";
+    return imageTypes.find((type) => imageFormats[type].container === format) ?? "oem";
   }
   return ofKiwi[image];
 }
 
-/** Not the contract's list, because the command line imports this file and would get all of zod. */
 const ofKiwi: Readonly<Record<string, ImageType>> = { iso: "iso", kis: "net", pxe: "net" };
 
 function readSize({ text, attributes }: XmlNode, to: Preferences, omit: Omit): void {

@@ -1,4 +1,4 @@
-import type { ImageType } from "#contract/index";
+import { imageFormats, imageTypes } from "#contract/index";
 import type { Look } from "#domain/appliances/look";
 import { configurationOf } from "#model/configuration";
 import type { Appliance } from "#storage/appliances";
@@ -8,7 +8,6 @@ import { Icon } from "../../parts/icon.tsx";
 import { Picture } from "../../parts/picture.tsx";
 import { State } from "../../parts/state.tsx";
 import { number } from "../../parts/words.ts";
-import { formatWords, formats } from "./formats.ts";
 import { pictureOf } from "./pictures.ts";
 import { factsOf, stateOf } from "./state-of.tsx";
 import { Tabs, type Tab } from "./tabs.tsx";
@@ -85,15 +84,13 @@ const Estimated = ({ appliance }: { appliance: Appliance }) => {
   return (
     <>
       <Megabytes words="Software, about" bytes={estimatedRawMb * mebi} />
-      {!withoutDisk.includes(imageType) && <Megabytes words="Disk" bytes={diskSizeMb * mebi} />}
+      {imageFormats[imageType].product === "disk" && <Megabytes words="Disk" bytes={diskSizeMb * mebi} />}
       <Megabytes words="Download, about" bytes={estimatedCompressedMb * mebi} />
     </>
   );
 };
 
 const mebi = 1024 ** 2;
-/** As large as what is in them. */
-const withoutDisk: readonly ImageType[] = ["iso", "net", "oemiso"];
 
 const Megabytes = ({ words, bytes }: { words: string; bytes: number }) => (
   <div>
@@ -133,11 +130,11 @@ const BuildButton = ({ look, tab }: { look: Look; tab: Tab }) => {
         <Form action={applianceAt(id, "builds")} class="body stack" once showsFaults={false}>
           <fieldset>
             <legend>Build version {version} as</legend>
-            {formats.map((format) => (
+            {imageTypes.map((format) => (
               <label class="choice">
                 <input type="checkbox" name="image_type" value={format} checked={format === imageType} />{" "}
                 <span>
-                  <code>{format}</code> <span class="quiet">{formatWords[format]}</span>
+                  <code>{format}</code> <span class="quiet">{imageFormats[format].label}</span>
                 </span>
               </label>
             ))}

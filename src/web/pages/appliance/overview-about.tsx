@@ -1,3 +1,4 @@
+import { productOf } from "#contract/index";
 import { ActionButton } from "../../parts/button.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
@@ -35,12 +36,13 @@ export const About = ({ seen }: { seen: Overview }) => {
   );
 };
 
-const hasBoot = ({ look, firmware }: Overview): boolean => look.appliance.imageType === "net" || firmware !== undefined;
+const hasBoot = ({ look, firmware }: Overview): boolean =>
+  !productOf(look.appliance.imageType).startsAlone || firmware !== undefined;
 
 /** A disk or medium that boots by UEFI also boots by BIOS. */
 const BootsBy = ({ seen: { look, firmware, efiBootLoader } }: { seen: Overview }) => {
   const { id, arch, imageType } = look.appliance;
-  if (imageType === "net") return <>the network</>;
+  if (!productOf(imageType).startsAlone) return <>the network</>;
   if (firmware === "efi") return <>BIOS and UEFI</>;
   return (
     <span class="row">

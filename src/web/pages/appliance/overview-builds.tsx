@@ -1,3 +1,4 @@
+import { productOf } from "#contract/index";
 import type { WatchedBuild } from "#domain/builds/build";
 import type { Build } from "#storage/builds";
 import { ActionButton, ButtonLink } from "../../parts/button.tsx";
@@ -110,7 +111,7 @@ const FinishedActions = ({ build, isOwn }: { build: Build; isOwn: boolean }) => 
   const about = `of ${build.version} ${build.imageType}`;
   return (
     <>
-      {isOwn && build.imageType !== "net" && (
+      {isOwn && productOf(build.imageType).startsAlone && (
         <ActionButton action="/testdrives" fields={{ build_id: build.id }} once look="small" icon="play" about={about}>
           Testdrive
         </ActionButton>

@@ -1,3 +1,4 @@
+import { imageTypes } from "#contract/index";
 import type { Context } from "hono";
 import { z } from "zod";
 import { spend } from "#domain/accounts/rates";
@@ -11,7 +12,6 @@ import { counted, cut } from "../../parts/words.ts";
 import type { Result } from "../../result.ts";
 import { withSession } from "../../session.ts";
 import { submit } from "../../submit.ts";
-import { formats } from "../appliance/formats.ts";
 import { askBeforeDeleting } from "./chosen-delete.tsx";
 import { chosenPath } from "./chosen.tsx";
 import { showAppliances } from "./list.tsx";
@@ -56,7 +56,7 @@ async function buildAll(c: Context<WebEnv>, chosen: readonly Appliance[]): Promi
   const place = { env: c.env, db };
   const refused = await refusalsOf(chosen, async ({ id: applianceId, imageType }) => {
     await spend(place, account.id, "builds");
-    const request = { applianceId, imageType, force: false, multi: false, baseUrl, allowedTypes: formats };
+    const request = { applianceId, imageType, force: false, multi: false, baseUrl, allowedTypes: imageTypes };
     await startBuild(place, account, request);
   });
   const started = chosen.length - refused.length;

@@ -1,3 +1,4 @@
+import { productOf } from "#contract/index";
 import type { Glance } from "#domain/appliances/overview";
 import { ActionButton, ButtonLink } from "../../parts/button.tsx";
 import { Form, Hidden } from "../../parts/form.tsx";
@@ -119,7 +120,7 @@ const LastBuild = ({ glance: { running, lastBuild, images } }: { glance: Glance 
 /** The next action: watch, try, fix or build. */
 const Next = ({ glance: { appliance, running, images, errors } }: { glance: Glance }) => {
   const about = `: ${appliance.name}`;
-  const image = images.find(({ imageType }) => imageType !== "net");
+  const image = images.find(({ imageType }) => productOf(imageType).startsAlone);
   if (running.length > 0) {
     return (
       <ButtonLink href={applianceAt(appliance.id, "build")} look="small" icon="scroll-text" about={about}>

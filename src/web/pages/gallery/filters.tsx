@@ -1,7 +1,6 @@
-import { imageTypes } from "#contract/index";
+import { imageFormats, imageTypes } from "#contract/index";
 import { Button } from "../../parts/button.tsx";
 import { Hidden } from "../../parts/form.tsx";
-import { formatWords } from "../appliance/formats.ts";
 import { addressOf, type Asked } from "./asked.ts";
 
 /** A value, and what people read. */
@@ -36,7 +35,7 @@ export const Filters = ({ asked, bases }: { asked: Asked; bases: readonly Choice
   );
 };
 
-const formats: readonly Choice[] = imageTypes.map((type) => [type, `${type}, ${formatWords[type]}`]);
+const formats: readonly Choice[] = imageTypes.map((type) => [type, `${type}, ${imageFormats[type].label}`]);
 
 const arches: readonly Choice[] = [
   ["x86_64", "x86_64"],

@@ -1,3 +1,4 @@
+import { imageFormats } from "#contract/index";
 import { attestationFormats, type AttestationFormat } from "#domain/builds/attestation";
 import type { Build } from "#storage/builds";
 import { Button, ButtonLink } from "../../parts/button.tsx";
@@ -8,7 +9,6 @@ import { TypeBadge } from "../../parts/state.tsx";
 import { Table } from "../../parts/table.tsx";
 import { size } from "../../parts/words.ts";
 import { signInTo } from "../../session.ts";
-import { formatWords } from "../appliance/formats.ts";
 import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
 
@@ -86,7 +86,7 @@ const Image = ({ build, href }: { build: Build; href: string | undefined }) => (
     <th scope="row">
       <TypeBadge type={build.imageType} />
     </th>
-    <td>{formatWords[build.imageType]}</td>
+    <td>{imageFormats[build.imageType].label}</td>
     <td class="num">{build.fileSize === null ? "" : size(build.fileSize)}</td>
     <td class="num">{build.rawSize === null ? "" : size(build.rawSize)}</td>
     <td class="nowrap">

@@ -1,3 +1,4 @@
+import { imageTypes } from "#contract/index";
 import type { Context } from "hono";
 import { z } from "zod";
 import { imagePath } from "#api/modified-files";
@@ -17,7 +18,6 @@ import { findAnyBuild } from "#storage/builds";
 import type { WebEnv } from "../../factory.ts";
 import { counted } from "../../parts/words.ts";
 import { submit } from "../../submit.ts";
-import { formats } from "../appliance/formats.ts";
 import { applianceAt } from "../appliance/with-appliance.ts";
 
 /** What the drawer shows. */
@@ -122,7 +122,7 @@ async function rebuild(
   try {
     await spend({ env: c.env, db }, account.id, "builds");
     const imageType = (await findAnyBuild(db, testdrive.buildId))?.imageType;
-    const how = { version: undefined, force: false, multi: false, baseUrl, allowedTypes: formats, requestId };
+    const how = { version: undefined, force: false, multi: false, baseUrl, allowedTypes: imageTypes, requestId };
     await startBuild({ env: c.env, db }, account, { applianceId, imageType, ...how });
     return "The build has started.";
   } catch (error) {

@@ -1,3 +1,4 @@
+import { imageTypes } from "#contract/index";
 import type { Context } from "hono";
 import { z } from "zod";
 import { pathId } from "#api/params";
@@ -12,7 +13,6 @@ import { CommandLine } from "../../../parts/command-line.tsx";
 import { stillSignedIn, withSession } from "../../../session.ts";
 import { submit } from "../../../submit.ts";
 import { appliancePage, lookAtAppliance } from "../appliance-page.tsx";
-import { formats } from "../formats.ts";
 import { showOverview } from "../overview.tsx";
 import { RunningTestdrives, runningTestdrives } from "../../testdrive/running.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
@@ -57,17 +57,24 @@ export const buildPage = factory
       },
       act: async ({ version, force, again }, { all, requestId }) => {
         const { db, account, appliance, baseUrl } = c.var;
-        const wanted = all("image_type").slice(0, formats.length);
+        const wanted = all("image_type").slice(0, imageTypes.length);
         const [first = "", ...others] = wanted;
         if (first === "") throw new Refusal("invalid_image_type", { message: "Choose at least one format." });
         const { id: applianceId } = appliance;
         if (force !== "true" && again !== "true") {
-          const types = formats.filter((type) => wanted.includes(type));
+          const types = imageTypes.filter((type) => wanted.includes(type));
           const asked = { types, version: version ?? appliance.version };
           unchanged = await unchangedOf({ env: c.env, db }, appliance, asked);
           if (unchanged) throw new Refusal("unknown_error", { message: "Nothing has changed." });
         }
-        const request = { applianceId, version, force: force === "true", multi: false, baseUrl, allowedTypes: formats };
+        const request = {
+          applianceId,
+          version,
+          force: force === "true",
+          multi: false,
+          baseUrl,
+          allowedTypes: imageTypes,
+        };
         await startBuild({ env: c.env, db }, account, { ...request, imageType: first, requestId });
         const more = others.map((imageType) =>
           startOther(imageType, () => startBuild({ env: c.env, db }, account, { ...request, imageType })),

@@ -1,3 +1,4 @@
+import { productOf } from "#contract/index";
 import { attestationFormats, formats } from "#domain/builds/attestation";
 import { secondsBetween } from "#domain/builds/progress";
 import type { Build } from "#storage/builds";
@@ -84,7 +85,7 @@ const Summary = ({ build }: { build: Build }) => {
 };
 
 export const Testdrive = ({ build }: { build: Build }) =>
-  build.imageType === "net" ? null : (
+  !productOf(build.imageType).startsAlone ? null : (
     <ActionButton
       action="/testdrives"
       fields={{ build_id: build.id }}

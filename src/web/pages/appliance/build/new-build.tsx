@@ -1,22 +1,10 @@
-import type { ImageType } from "#contract/index";
+import { imageFormats, type ImageType, imageTypes } from "#contract/index";
 import type { Appliance } from "#storage/appliances";
 import { Button } from "../../../parts/button.tsx";
 import { Choice, Field } from "../../../parts/field.tsx";
 import { Form, useForm } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
-import type { IconName } from "../../../parts/icon-names.ts";
-import { formatWords, formats } from "../formats.ts";
 import { applianceAt } from "../with-appliance.ts";
-
-const icons: Readonly<Record<ImageType, IconName>> = {
-  oem: "usb",
-  iso: "disc",
-  vmx: "monitor",
-  xen: "server",
-  ec2: "cloud",
-  net: "network",
-  oemiso: "save",
-};
 
 /** The id of the form that starts builds in several formats. */
 export const newBuildForm = "new-build";
@@ -48,14 +36,14 @@ const Formats = ({ chosen }: { chosen: ImageType }) => {
     <fieldset>
       <legend class="hidden">Formats</legend>
       <div class="tiles">
-        {formats.map((format) => (
+        {imageTypes.map((format) => (
           <label class="tile">
             <input type="checkbox" name="image_type" value={format} checked={checked.includes(format)} />
             <span>
               <code>{format}</code>
             </span>
-            <Icon name={icons[format]} />
-            <span class="hint">{formatWords[format]}</span>
+            <Icon name={imageFormats[format].icon} />
+            <span class="hint">{imageFormats[format].label}</span>
           </label>
         ))}
       </div>
