@@ -139,13 +139,13 @@ function workerOptions({ bundle, modulesFolder, host, port, bindings, ...options
 }
 
 /**
- * workerd's answer to a request that no Worker can get, because it has no valid URL (two Hosts, `Host: a b`, `OPTIONS *`) or is a
- * CONNECT. It answers 500, closes the connection, and calls that its own error.
+ * workerd answers 500 to a CONNECT, because no Worker handles it, and calls that its own error. A handler would be too late for
+ * another answer: workerd says 200 before it calls one.
  */
-const malformedRequest = /remote\.jsg\.TypeError: Invalid URL string\.|\bconnect(\(\) function| event but)\b/;
+const refusedConnect = /\bconnect(\(\) function| event but)\b/;
 
 function showLog(level: string, message: string, log: (line: string) => void): void {
-  if (malformedRequest.test(message)) return log(`log malformed request: ${message}`);
+  if (refusedConnect.test(message)) return log(`log malformed request: ${message}`);
   log(`${level} ${message}`);
   if (level === "error" || level === "warn") warn(`worker: ${message}`);
 }

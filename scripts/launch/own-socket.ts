@@ -1,10 +1,14 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Plugin } from "miniflare";
 import { z } from "zod";
 
 // miniflare's direct sockets accept two headers that clients must not use. One sets request.cf, and so the client's address. The
 // other opens workerd's own protocol, which delivers queue messages and alarms. A plugin's socket accepts neither.
+// Behind it is front-worker.mjs, because the router would fail with 500 for a request without a valid URL.
 
 const name = "kiln-own-socket";
+const frontName = "kiln-front";
 const Address = z.object({ address: z.string() });
 const Bound = z.object({ type: z.literal(`unsafe:${name}`), dev: z.object({ options: Address }) });
 
@@ -26,14 +30,26 @@ export const plugins: Record<string, Plugin> = {
     getNodeBindings: () => ({}),
     getServices: ({ options: { config } }) => {
       const bound = Object.values(config.env ?? {}).flatMap((binding) => Bound.safeParse(binding).data ?? []);
-      const service = config.assets ? `assets:rpc-proxy:${config.name}` : `core:user:${config.name}`;
+      if (bound.length === 0) return [];
+      const service = config.assets ? `assets:router:${config.name}` : `core:user:${config.name}`;
       const sockets = bound.map(({ dev }) => ({
         name: `${name}-${config.name}`,
         address: dev.options.address,
-        service: { name: service },
+        service: { name: frontName },
         http: {},
       }));
-      return { services: [], extensions: [], sockets };
+      return { services: [frontWorker(service)], extensions: [], sockets };
     },
   },
 };
+
+const frontWorker = (service: string) => ({
+  name: frontName,
+  worker: {
+    compatibilityDate: "2026-10-20",
+    modules: [
+      { name: "front-worker.mjs", esModule: readFileSync(join(import.meta.dirname, "front-worker.mjs"), "utf8") },
+    ],
+    bindings: [{ name: "SERVICE", service: { name: service } }],
+  },
+});

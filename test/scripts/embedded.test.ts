@@ -75,6 +75,8 @@ function commandLine(pid: number): string {
   }
 }
 
+const headers = (count: number) => Array.from({ length: count }, (_, at) => `X-Header-${at}: value\r\n`).join("");
+
 /** The first line of the answer to a request that fetch would refuse to send. */
 async function answerTo(request: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
@@ -127,15 +129,37 @@ describe("the embedded service", () => {
   });
 
   it.each([
-    ["two Hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
-    ["a space in Host", "GET / HTTP/1.1\r\nHost: a b\r\n\r\n"],
-    ["a port that does not exist", "GET / HTTP/1.1\r\nHost: a:999999\r\n\r\n"],
-    ["no path", "OPTIONS * HTTP/1.1\r\nHost: a:80\r\n\r\n"],
-    ["CONNECT", "CONNECT a:22 HTTP/1.1\r\nHost: a:22\r\n\r\n"],
-  ])("does not report a malformed request as its own failure: %s", async (_, request) => {
+    ["two Hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400],
+    ["a space in Host", "GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400],
+    ["a Host that fetch refuses", "GET / HTTP/1.1\r\nHost: a%61\r\n\r\n", 400],
+    ["half an IPv6 address", "GET / HTTP/1.1\r\nHost: [\r\n\r\n", 400],
+    ["a port that does not exist", "GET / HTTP/1.1\r\nHost: a:999999\r\n\r\n", 400],
+    ["OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: a:80\r\n\r\n", 400],
+    ["GET *", "GET * HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["no Host", "GET / HTTP/1.1\r\n\r\n", 400],
+    ["2,000 headers", `GET / HTTP/1.1\r\nHost: a\r\n${headers(2_000)}\r\n`, 431],
+  ])("refuses a malformed request, and logs nothing: %s", async (_, request, status) => {
     const before = { bytes: log().length, output };
 
-    expect(await answerTo(request)).toMatch(/^HTTP\/1\.1 [45]\d\d /);
+    expect(await answerTo(request)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+
+    await ask();
+    expect(log().slice(before.bytes)).toBe("");
+    expect(output).toBe(before.output);
+  });
+
+  it.each([
+    ["a name", "Host: kiln_1.example-2.org\r\n"],
+    ["an IPv6 address", "Host: [::1]:80\r\n"],
+    ["500 headers", `Host: a\r\n${headers(500)}`],
+  ])("answers a request with %s", async (_, lines) => {
+    expect(await answerTo(`GET / HTTP/1.1\r\n${lines}\r\n`)).toBe("HTTP/1.1 200 OK");
+  });
+
+  it("does not report a CONNECT as its own failure", async () => {
+    const before = { bytes: log().length, output };
+
+    expect(await answerTo("CONNECT a:22 HTTP/1.1\r\nHost: a:22\r\n\r\n")).toMatch(/^HTTP\/1\.1 [45]\d\d /);
     await vi.waitFor(() => expect(log().slice(before.bytes)).toContain("log malformed request: "), patienceMs);
 
     expect(log().slice(before.bytes)).not.toMatch(/Z error /);
