@@ -7,7 +7,7 @@ import { scopeOf, type Operation } from "#api/operation";
 import { factory, type ApiEnv } from "#api/factory";
 import { maxFormBytes } from "#api/params";
 
-/** Refuses what a token may not do, by the call's description, before the call does anything (docs/decisions/0033-tokens.md). */
+/** Refuses what a token may not do, by the call's description, before the call does anything (decision 33). */
 export const refuseBeyondToken = (call: Operation) =>
   factory.createMiddleware(async (c, next) => {
     const { access } = c.var;

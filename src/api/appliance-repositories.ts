@@ -48,7 +48,7 @@ export const applianceRepositories: CallGroup = {
       act: ({ db, account }, { found, repo_id }) => useRepository(db, account, found, repo_id),
     }),
     removal,
-    byMethod("DELETE", removal), // wire.md §2.6
+    byMethod("DELETE", removal), // compatibility.md, "Repositories"
     call("POST /appliances/{appliance_id}/cmd/add_user_repository", {
       name: "addUserRepository",
       ...list,

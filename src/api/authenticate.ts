@@ -7,7 +7,10 @@ import { clientAddress, type AddressRules } from "#http/client-address";
 import { factory, type ApiEnv } from "#api/factory";
 import { answerError } from "#api/respond";
 
-/** HTTP Basic: account name, and API key or token (wire.md §1.2). Python and Qt clients send credentials only after the challenge. */
+/**
+ * HTTP Basic: account name, and API key or token (compatibility.md, "Credentials"). Python and Qt clients send credentials only
+ * after the challenge.
+ */
 export const authenticate = factory.createMiddleware(async (c, next) => {
   const given = givenCredentials(c.req.raw, c.env);
   const signedIn = given && (await checkKeyOrToken({ env: c.env, db: c.var.db }, given));

@@ -22,7 +22,7 @@ const maxTextBytes = 64 * 1024;
 
 /**
  * The body as it is, whatever its content type claims: clients send release notes and comments as "forms", and `&`, `=`,
- * `+` and `%` belong to the text (wire.md §5.2).
+ * `+` and `%` belong to the text (compatibility.md, "Bodies").
  */
 export async function readRawText({ body }: Request): Promise<string> {
   if (body === null) return "";

@@ -26,7 +26,7 @@ export function shown(error: unknown, version?: ApiVersion): ShownError {
   return { status: statusOf(error, version), code, message, headers };
 }
 
-/** wire.md §4.2. A reason that the original did not have has no code of its own, but a status. */
+/** compatibility.md, "Status codes". A reason that the original did not have has no code of its own, but a status. */
 function statusOf({ code, reason }: Refusal, version?: ApiVersion): ContentfulStatusCode {
   if (reason === "unknown" && version?.unknownIdStatus !== 400) return 404;
   return statusOfReason[reason] ?? statusOfCode[code] ?? 400;

@@ -17,7 +17,7 @@ export interface FileCall<T> extends UploadSink<T> {
 
 /**
  * Receives a form with a file in it, a form or JSON without one, or the file itself as the body: one client sends that, and calls
- * it a form (wire.md §5.2).
+ * it a form (compatibility.md, "Bodies").
  */
 export async function receiveFile<T>(c: Context<ApiEnv>, call: FileCall<T>): Promise<Received<T>> {
   refuseLongBody(c, call.tooLarge);

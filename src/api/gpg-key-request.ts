@@ -15,8 +15,9 @@ export interface KeyRequest {
 const maxBodyBytes = 768 * 1024 + 64 * 1024;
 
 /**
- * Reads the parameters from the query and from a form or JSON, as every call does. The key is a parameter, the field `file`, or the
- * body itself. One client sends armour as its body and calls that a form (wire.md §2.9), so the first bytes of the body decide.
+ * Reads the parameters from the query and from a form or JSON, as every call does. The key is a parameter, the field `file`, or
+ * the body itself. One client sends armour as its body and calls that a form (compatibility.md, "GPG keys"), so the first bytes
+ * of the body decide.
  */
 export async function readKeyRequest(c: Context): Promise<KeyRequest> {
   const query = readQuery(c);
@@ -72,7 +73,7 @@ function readJson(body: Uint8Array): [string, string][] {
   }
 }
 
-/** An empty value is an absent parameter (wire.md §1.6). */
+/** An empty value is an absent parameter (compatibility.md, "Parameters"). */
 const given = (values: [string, string][]): Record<string, string> =>
   Object.fromEntries(values.filter(([, value]) => value !== ""));
 

@@ -11,7 +11,8 @@ export const maxFormBytes = 256 * 1024;
 
 /**
  * Parameters as clients send them: in the query, as a form body, as multipart fields, as an object of JSON, or in two places at
- * once; the query wins (wire.md §1.6). An empty string is an absent parameter, so the body's value counts for `?name=`.
+ * once; the query wins (compatibility.md, "Parameters"). An empty string is an absent parameter, so the body's value counts for
+ * `?name=`.
  */
 export async function readParams(c: Context): Promise<Record<string, string>> {
   return firstOfEach([...queryOf(c), ...(await bodyFields(c))]);

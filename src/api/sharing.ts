@@ -16,7 +16,7 @@ const ofAppliance = {
 
 const WarningsRequest = z.object({ version: z.string().optional() });
 
-/** The calls of a list of readers answer the list (wire.md §2.5). */
+/** The calls of a list of readers answer the list (compatibility.md, "Sharing"). */
 export const sharing: CallGroup = {
   title: "Sharing",
   about: "Who else may read an appliance and clone it, and what they learn. Every change answers the new list.",
@@ -77,7 +77,7 @@ export function linkWarnings(c: Context, applianceId: number, version?: string):
   c.header("Link", `</api/v2/user/appliances/${applianceId}/sharing_warnings${query}>; rel="related"`);
 }
 
-/** The last segment as it was sent: the Ruby client writes a space as a plus there, too (wire.md §5.2). */
+/** The last segment as it was sent: the Ruby client writes a space as a plus there, too (compatibility.md, "Parameters"). */
 function usernameIn(url: string): string {
   const [, segment = ""] = /\/([^/]+)\/*$/.exec(new URL(url).pathname) ?? [];
   try {

@@ -61,6 +61,6 @@ export const softwareCommands: readonly Call[] = [
     summary: "Ban a package, even if another one needs it",
   }),
   ...removals,
-  // One client sends DELETE; accepting it does no harm (wire.md §5.2).
+  // One client sends DELETE; accepting it does no harm (compatibility.md, "Bodies").
   ...removals.map((removal) => byMethod("DELETE", removal)),
 ];

@@ -1,6 +1,6 @@
 import { imageTypes, type ImageType } from "#contract/index";
 
-/** What v1 and v2 show differently (wire.md §3). */
+/** What v1 and v2 show differently (compatibility.md, "Differences of v1"). */
 export interface ApiVersion {
   name: "v1" | "v2";
   /** GET api_version. */

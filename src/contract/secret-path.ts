@@ -1,5 +1,5 @@
 /*
- * Which files of an image only its owner may read one by one (docs/decisions/0037-secrets-in-images.md). The Worker asks for files
+ * Which files of an image only its owner may read one by one (decision 37). The Worker asks for files
  * of built images, the agent for files that a testdrive has changed.
  */
 

@@ -86,7 +86,7 @@ const template = fields({
   import_percent: int(({ importing }: Template) => beingRead(importing)?.percent, 38).inJson(),
 });
 
-/** The element `template_set`: its templates are direct children (wire.md §2.2). */
+/** The element `template_set`: its templates are direct children (compatibility.md, "Template sets"). */
 const set = fields({
   name: text("name", "default"),
   description: text("description", "Plain Tiny Linux"),

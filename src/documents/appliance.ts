@@ -18,7 +18,7 @@ const build = fields({
 
 const isClone = ({ parentId }: ListedAppliance) => parentId !== null;
 
-/** The element `appliance` (wire.md §2.3); a shell client depends on the order. */
+/** The element `appliance` (compatibility.md, "Appliances"); a shell client depends on the order. */
 const shape = fields({
   ...through("appliance", {
     id: id("id", 1004),

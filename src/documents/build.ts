@@ -44,7 +44,7 @@ export const downloadUrl = url(
 
 export const buildState = oneOf("status", ["finished", "failed", "error", "cancelled", "queued", "running"]);
 
-/** The element `build` of the finished builds (wire.md §2.12): `image_type` is before `download_url`. */
+/** The element `build` of the finished builds (compatibility.md, "Finished builds"): `image_type` is before `download_url`. */
 const facts = {
   id: id("id", 31),
   version: version("version", "0.0.2"),

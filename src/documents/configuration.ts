@@ -26,8 +26,8 @@ import type { XmlNode } from "#wire/read-xml";
 import { document } from "#wire/shape";
 
 /**
- * The element `configuration` (wire.md §2.4). From this come the document and its reader, and what is stored of it: what a
- * template or an older row lacks has an initial value here.
+ * The element `configuration` (compatibility.md, "Configuration"). From this come the document and its reader, and what is stored
+ * of it: what a template or an older row lacks has an initial value here.
  */
 
 /** Where an image gets its address from; `none` leaves its network alone. */

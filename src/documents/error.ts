@@ -2,7 +2,7 @@ import { refusalCodes } from "#domain/refusal";
 import { fields, oneOf, text } from "#wire/field";
 import { document } from "#wire/shape";
 
-/** Exactly these two elements: the Java client rejects any other (wire.md §1.5). */
+/** Exactly these two elements: the Java client rejects any other (compatibility.md, "Success and errors"). */
 export const error = document(
   "Error",
   "error",

@@ -17,7 +17,7 @@ export const shownPermissions = (mode: number): string => mode.toString(8).padSt
 
 type Name = "filename" | "path" | "owner" | "group" | "permissions" | "enabled";
 
-/** The element `file` (wire.md §2.10). Its metadata is read as text here; the domain parses it. */
+/** The element `file` (compatibility.md, "Overlay files"). Its metadata is read as text here; the domain parses it. */
 export const overlayFile = fields({
   id: id("id", 61).ignored(),
   filename: text("fileName", "counter.conf").readInto(given("filename")),

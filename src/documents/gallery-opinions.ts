@@ -15,7 +15,7 @@ const ratings = fields({
 
 export const rating = document("Rating", "gallery", fields({ appliance: group(ratings) }));
 
-/** `username` is the display name here (wire.md §2.16). */
+/** `username` is the display name here (compatibility.md, "Gallery"). */
 const comment = fields({
   id: id("id", 16),
   parent_id: id("parentId", 15).optional(),

@@ -42,7 +42,7 @@ const entry = fields({
   date: time(({ publishedAt }: ListedPublication) => new Date(publishedAt), "2026-03-05T09:00:00Z"),
 });
 
-/** A page of the list; `count` is that of all pages (wire.md §2.16). */
+/** A page of the list; `count` is that of all pages (compatibility.md, "Gallery"). */
 const page = marked(
   { count: int(({ total }: GalleryPage) => total, 1) },
   fields({ pages: int("pages", 1), current_page: int("page", 1), appliance: repeated("entries", entry) }),

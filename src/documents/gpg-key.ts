@@ -1,7 +1,7 @@
 import { arrayOf, fields, id, oneOf, text } from "#wire/field";
 import { document } from "#wire/shape";
 
-/** The element `gpg_key` (wire.md §2.9): its armour as it was sent. */
+/** The element `gpg_key` (compatibility.md, "GPG keys"): its armour as it was sent. */
 const key = fields({
   id: id("id", 3),
   name: text("name", "Reading room packages"),

@@ -7,8 +7,8 @@ import { readXml, type XmlNode } from "#wire/read-xml";
 import { marked, writeXml, XmlList, type XmlFields, type XmlMarked } from "#wire/xml";
 
 /**
- * The document `manifest` (wire.md §2.7): the KIWI description that was built, and what KIWI cannot describe. It is a file more
- * than an answer: always XML, with its declaration.
+ * The document `manifest` (compatibility.md, "The manifest"): the KIWI description that was built, and what KIWI cannot describe.
+ * It is a file more than an answer: always XML, with its declaration.
  */
 export const manifestXml = (manifest: Manifest, baseUrl: string): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n${writeXml("manifest", manifestFields(manifest, baseUrl))}`;

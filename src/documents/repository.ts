@@ -20,7 +20,7 @@ export const baseUrl = url(
   address,
 ).optional();
 
-/** The element `repository` (wire.md §2.6). */
+/** The element `repository` (compatibility.md, "Repositories"). */
 const facts = {
   id: id("id", 12),
   name: text("name", "Tiny Linux 1.0 main"),
@@ -31,7 +31,7 @@ const facts = {
   accepts_expired: bool("acceptsExpired", false).inJson(),
 };
 
-/** What a filter found, in lower case (wire.md §2.14). */
+/** What a filter found, in lower case (compatibility.md, "Repositories"). */
 const matches = fields({
   repository_name: text("name", "tiny linux 1.0 main").optional(),
   repository_base_url: url("url", address).optional(),

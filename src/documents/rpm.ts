@@ -11,7 +11,7 @@ const upload = {
 };
 const baseSystem = { base_system: text("baseSystem", "tiny-1.0") };
 
-/** The element `rpm` (wire.md §2.13). */
+/** The element `rpm` (compatibility.md, "RPM uploads"). */
 export const rpm = document("Rpm", "rpm", fields({ ...upload, ...baseSystem, checksum: md5 }));
 
 /** The list names the base system instead of its entries. */

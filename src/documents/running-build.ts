@@ -2,7 +2,7 @@ import { imageTypes } from "#contract/index";
 import { arrayOf, fields, id, int, oneOf, text, version } from "#wire/field";
 import { document } from "#wire/shape";
 
-/** The element `running_build` (wire.md §2.11); a command line client reads `version` too. */
+/** The element `running_build` (compatibility.md, "Running builds"); a command line client reads `version` too. */
 export const watchedBuild = fields({
   id: id("id", 32),
   state: oneOf("state", ["running", "queued", "finished", "failed", "error", "cancelled"]),

@@ -9,13 +9,13 @@ const pinnable = (name: string) =>
 
 const selection = fields({
   package: repeated("packages", pinnable("hello")),
-  // One client writes its patterns so (wire.md §2.7).
+  // One client writes its patterns so (compatibility.md, "Software").
   pattern: repeated("patterns", pinnable("base")).alsoNamed("patterns"),
 });
 
 const isArray = oneOf(() => "array" as const, ["array"]);
 
-/** The element `software`: packages and patterns side by side, `version` only on pinned ones (wire.md §2.7). */
+/** The element `software`: packages and patterns side by side, `version` only on pinned ones (compatibility.md, "Software"). */
 export const software = document(
   "Software",
   "software",
@@ -81,7 +81,7 @@ const ofRepository = fields({
   ),
 });
 
-/** The element `software_map`: what an image contains, by repository (wire.md §2.7). */
+/** The element `software_map`: what an image contains, by repository (compatibility.md, "Software"). */
 export const softwareMap = document(
   "SoftwareMap",
   "software_map",

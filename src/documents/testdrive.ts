@@ -5,7 +5,7 @@ import { document, type Viewer } from "#wire/shape";
 /** A Kiln extension: only a session with `network=on` has it. */
 const webUrl = { web_url: url("webUrl", "https://guests.example.org/testdrives/8/Xq3v…/http/").optional() };
 
-/** The short form of the list (wire.md §2.15). */
+/** The short form of the list (compatibility.md, "Testdrives"). */
 const listed = fields({
   ...through("testdrive", {
     id: id("id", 8),

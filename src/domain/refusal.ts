@@ -1,4 +1,4 @@
-/** Every code of api.md, "Errors", with its usual message. */
+/** Every code of docs/api/errors.md, with its usual message. */
 const table = [
   ["unknown_error", "Something is wrong with this request."],
   ["internal_error", "Something went wrong inside the service. Please try again later."],

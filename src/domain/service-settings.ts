@@ -5,7 +5,7 @@ import type { Database } from "#storage/db";
 import { endDeletionPause, findDeletionPause, saveDeletionPause } from "#storage/deletion-pause";
 import { addSetting, deleteSettings, getSettings, saveSetting, type Setting } from "#storage/service-settings";
 
-/** While it is on, only the operator and the agents change anything (wire.md §4.2, `read_only_mode_active`). */
+/** While it is on, only the operator and the agents change anything (compatibility.md, "Status", `read_only_mode_active`). */
 export interface ReadOnlyMode {
   on: boolean;
   /** When it was switched on, as ISO 8601. */

@@ -2,8 +2,8 @@
 export const highestNumber = 9999;
 
 /**
- * `0.0.1` → `0.0.2`: each finished build raises the release number (wire.md §1.3). After the highest number, the number before it
- * rises: `0.0.9999` → `0.1.0`. The highest version stays.
+ * `0.0.1` → `0.0.2`: each finished build raises the release number (compatibility.md, "Architectures and versions"). After the
+ * highest number, the number before it rises: `0.0.9999` → `0.1.0`. The highest version stays.
  */
 export function raiseRelease(version: string): string {
   const numbers = version.split(".").map(Number);

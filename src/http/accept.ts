@@ -5,7 +5,7 @@ interface MediaRange {
 
 /**
  * Whether an Accept header prefers JSON to XML: it names application/json, and no type that matches XML has a higher quality.
- * Old clients send a wildcard, Java's default list or nothing, and mean XML (wire.md §1.1).
+ * Old clients send a wildcard, Java's default list or nothing, and mean XML (compatibility.md, "Connections").
  */
 export function prefersJson(accept: string | undefined): boolean {
   if (accept === undefined || !/json/i.test(accept)) return false;

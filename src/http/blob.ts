@@ -27,7 +27,7 @@ export async function answerBlob(request: Request, blob: Blob): Promise<Response
   if (range) headers.set("content-range", `bytes ${range.offset}-${range.offset + range.length - 1}/${blob.size}`);
   const wanted = range ?? { offset: 0, length: blob.size };
   headers.set("content-length", String(wanted.length));
-  // Old shell clients compare the status line with the literal "HTTP/1.1 200 OK" (wire.md §1.1).
+  // Old shell clients compare the status line with the literal "HTTP/1.1 200 OK" (compatibility.md, "Downloads").
   const status = range ? { status: 206, statusText: "Partial Content" } : { status: 200, statusText: "OK" };
   const body = request.method === "HEAD" ? null : await bodyOf(blob, wanted);
   return new Response(body, { ...status, headers });

@@ -13,9 +13,10 @@ export const mayBeForm = (contentType: string | null): boolean =>
   isJson(contentType);
 
 /**
- * The text fields of a body with the parameters of a call, in their order. Returns none for other bodies, because clients also send
- * XML with the type of a form (wire.md §5.2). Recognises JSON by its first character too, because curl sends `-d` with the type of a
- * form. Throws a MultipartFault for a damaged form, and a JsonFault for JSON that is not an object of parameters.
+ * The text fields of a body with the parameters of a call, in their order. Returns none for other bodies, because clients also
+ * send XML with the type of a form (compatibility.md, "Bodies"). Recognises JSON by its first character too, because curl sends
+ * `-d` with the type of a form. Throws a MultipartFault for a damaged form, and a JsonFault for JSON that is not an object of
+ * parameters.
  */
 export async function formFields(
   body: Uint8Array<ArrayBuffer>,

@@ -110,7 +110,10 @@ export const requestBody = createMiddleware<{ Bindings: Env }>(async (c, next) =
   if (body.isBegun || Number(given.headers.get("content-length") ?? 0) <= maxBytes) await body.discard(maxBytes);
 });
 
-/** A success, such as the stored answer to a repeated upload, and the challenge before which Python sends everything (wire.md §1.2). */
+/**
+ * A success, such as the stored answer to a repeated upload, and the challenge before which Python sends everything
+ * (compatibility.md, "Credentials").
+ */
 const isOwed = ({ ok, status }: Response, { headers }: Request): boolean =>
   ok || (status === 401 && !headers.has("authorization"));
 

@@ -31,7 +31,10 @@ export interface Received<T> {
 
 const maxFieldBytes = 4096;
 
-/** Reads a form with the file in the field `file`, or a body that is the file itself, as one client sends it (wire.md §5.2). */
+/**
+ * Reads a form with the file in the field `file`, or a body that is the file itself, as one client sends it (compatibility.md,
+ * "Bodies").
+ */
 export async function receiveUpload<T>(request: Request, sink: UploadSink<T>): Promise<Received<T>> {
   const boundary = boundaryOf(request.headers.get("content-type"));
   if (request.body === null) return { fields: new Map(), stored: undefined };

@@ -1,4 +1,4 @@
-/** Console keymaps of the kbd package by the API's names of keyboard layouts (wire.md §2.4). */
+/** Console keymaps of the kbd package by the API's names of keyboard layouts (compatibility.md, "Configuration"). */
 export const keytables: Readonly<Record<string, string>> = {
   "english-us": "us",
   "english-uk": "uk",

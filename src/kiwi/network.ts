@@ -6,7 +6,7 @@ import { shellCommand } from "#kiwi/shell";
 
 type Network = ImageFacts["network"];
 
-/** How the image gets its name and its addresses. The addresses are used only with `manual` (wire.md §2.4). */
+/** How the image gets its name and its addresses. The addresses are used only with `manual` (compatibility.md, "Configuration"). */
 export function networkPart({ network }: Pick<ImageFacts, "network">): Part {
   const { files = {}, commands = [] } = addressPart(network);
   return { files, commands: [...hostname(network), ...commands] };

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { storedConfiguration } from "#documents/configuration";
 import { storedSchema } from "#wire/stored";
 
-/** An appliance's configuration, without its software (wire.md §2.4), as its row stores it. */
+/** An appliance's configuration, without its software (compatibility.md, "Configuration"), as its row stores it. */
 export const Configuration = storedSchema(storedConfiguration);
 export type Configuration = z.infer<typeof Configuration>;
 

@@ -5,7 +5,7 @@ import type { AnyShape, Document, Fields, List, Marked, Part } from "#wire/shape
 
 /**
  * Reads a client's change: any part of a document, with each element at most once. In element names `-` and `_` are equal, and
- * attributes that the shape does not name are ignored (wire.md §2.4). Throws a WireFault.
+ * attributes that the shape does not name are ignored (compatibility.md, "XML in requests"). Throws a WireFault.
  */
 export function readDocument<C>({ root, shape }: Document<never, C>, node: XmlNode): C {
   if (plainName(node) !== root) throw unknownElement(plainName(node));

@@ -53,7 +53,7 @@ export interface Fields {
   readonly readBy?: (node: XmlNode, path: string) => unknown;
 }
 
-/** An element around any number of items. An attribute may mark it as a list (wire.md §1.4). */
+/** An element around any number of items. An attribute may mark it as a list (compatibility.md, "Lists"). */
 export interface List {
   readonly kind: "list";
   readonly item: string;

@@ -2,7 +2,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { expectDocument, startDialect, type Dialect } from "./support/dialect.ts";
 import { request } from "./support/wire.ts";
 
-/** Lengths and status lines of answers, and the limit on wrong keys, as HTTP/1.1 clients see them (wire.md §1.1, §1.2). */
+/**
+ * Lengths and status lines of answers, and the limit on wrong keys, as HTTP/1.1 clients see them (compatibility.md,
+ * "Connections", "Credentials").
+ */
 
 let dialect: Dialect;
 let ask: Dialect["ask"];

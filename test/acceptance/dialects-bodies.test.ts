@@ -14,7 +14,7 @@ import {
 } from "./support/dialect.ts";
 import { length, lines, type WireAnswer } from "./support/wire.ts";
 
-/** Requests with a document or a file, in the exact bytes of each client (wire.md §5.2). */
+/** Requests with a document or a file, in the exact bytes of each client (compatibility.md, "Bodies"). */
 
 let dialect: Dialect;
 let ask: Dialect["ask"];

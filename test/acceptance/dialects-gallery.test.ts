@@ -12,7 +12,7 @@ import {
 import { until } from "./support/service.ts";
 import { exchange, length, request, type RequestParts } from "./support/wire.ts";
 
-/** Sharing and the gallery, in the exact bytes of each client (wire.md §2.5, §2.16, §5.2). */
+/** Sharing and the gallery, in the exact bytes of each client (compatibility.md, "Sharing", "Gallery", "Bodies"). */
 
 let dialect: Dialect;
 let ask: Dialect["ask"];

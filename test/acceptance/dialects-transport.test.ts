@@ -4,7 +4,7 @@ import { large, rpm, sendChunks, slices } from "./support/bodies.ts";
 import { expectDocument, formType, startDialect, xmlType, type Dialect } from "./support/dialect.ts";
 import { length, request, type WireAnswer } from "./support/wire.ts";
 
-/** Connections and bodies as clients of HTTP/1.1 use them (wire.md §1.1). */
+/** Connections and bodies as clients of HTTP/1.1 use them (compatibility.md, "Connections"). */
 
 let dialect: Dialect;
 

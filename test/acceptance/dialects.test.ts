@@ -11,7 +11,7 @@ import {
 } from "./support/dialect.ts";
 import { exchange, length, request, type RequestParts } from "./support/wire.ts";
 
-/** The calls with parameters, in the exact bytes of each client that still makes them (wire.md §1.6, §5.2). */
+/** The calls with parameters, in the exact bytes of each client that still makes them (compatibility.md, "Parameters", "Bodies"). */
 
 let dialect: Dialect;
 let ask: Dialect["ask"];

@@ -6,7 +6,7 @@ import { readXml } from "../support/xml.ts";
 
 const tux = await signedIn();
 
-/** What the known clients of the original service send (wire.md §2.4), with our own values. */
+/** What the known clients of the original service send (compatibility.md, "Configuration"), with our own values. */
 const ofTheRubyGem = `<?xml version="1.0" encoding="UTF-8"?>
 <configuration>
   <name>Museum guide</name>

@@ -7,7 +7,7 @@ import { galleryOpinions } from "#api/gallery/opinions";
 import { galleryVersions } from "#api/gallery/versions";
 import { nothingHere } from "#api/respond";
 
-/** Published appliances (wire.md §2.16). */
+/** Published appliances (compatibility.md, "Gallery"). */
 export const gallery: CallGroup = {
   title: "Gallery",
   about: "Published appliances: every account can read, boot and clone them.",

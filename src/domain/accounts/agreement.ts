@@ -49,7 +49,7 @@ export async function missingAgreement(db: Database, asked: AgreementQuestion): 
   return `The agreement "${agreement.title}" has not been accepted yet. Read and accept it at ${page}`;
 }
 
-/** Refuses builds and publications without the agreement (api.md, `sle_agreement_missing`). */
+/** Refuses builds and publications without the agreement (docs/api/errors.md, `sle_agreement_missing`). */
 export async function refuseWithoutAgreement(db: Database, asked: AgreementQuestion): Promise<void> {
   const message = await missingAgreement(db, asked);
   if (message !== undefined) throw new Refusal("sle_agreement_missing", { message });

@@ -11,7 +11,7 @@ export type QuotaEnv = Pick<Env, "ACCOUNT_QUOTA_GB">;
 export const quotaGbOf = (env: QuotaEnv, { quotaGb }: Pick<Account, "quotaGb">): number =>
   quotaGb ?? Number(env.ACCOUNT_QUOTA_GB);
 
-/** What an account may store and how much of it is used, as wire.md §2.1 writes it. */
+/** What an account may store and how much of it is used, as compatibility.md, "Accounts" writes it. */
 export async function diskQuota({ env, db }: Place<QuotaEnv>, account: Account) {
   const used = await usedBytes(db, account.id);
   const most = Math.floor(quotaGbOf(env, account) * gigabyte);

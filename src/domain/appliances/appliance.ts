@@ -157,7 +157,7 @@ async function clonedConfiguration(
 /** The same limit as for a name in a request (api/params, `text`). */
 const maxNameLength = 255;
 
-/** `<user>'s <source>`, like the captured appliances (wire.md §2.3). A clone of one's own clone says it once. */
+/** `<user>'s <source>`, like the captured appliances (compatibility.md, "Appliances"). A clone of one's own clone says it once. */
 function generatedName({ displayName }: Account, source: Pick<Appliance, "name">): string {
   const owner = `${displayName}'s `;
   const name = source.name.startsWith(owner) ? source.name : `${owner}${source.name}`;
@@ -168,7 +168,7 @@ function generatedName({ displayName }: Account, source: Pick<Appliance, "name">
     .trim();
 }
 
-/** The specification's default of `POST /appliances` (api.md). */
+/** The default of `POST /appliances` (compatibility.md, "Architectures and versions"). */
 const specifiedArch = "i586";
 
 /** The preferred architecture, unless the base system has packages for others only. */
@@ -183,7 +183,7 @@ export async function defaultArch(
   return arches.includes(preferred) ? preferred : first;
 }
 
-/** The architecture of a clone: `i686` of the request is `i586` in all answers (wire.md §1.3). */
+/** The architecture of a clone: `i686` of the request is `i586` in all answers (compatibility.md, "Architectures and versions"). */
 export function parseArch(requested: string | undefined): Arch | undefined {
   if (requested === undefined) return undefined;
   if (requested === "x86_64") return "x86_64";

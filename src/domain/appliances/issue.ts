@@ -1,4 +1,4 @@
-/** What prevents a build, or might surprise its user (wire.md §2.3). */
+/** What prevents a build, or might surprise its user (compatibility.md, "Status"). */
 export interface Issue {
   type: "error" | "warning";
   text: string;

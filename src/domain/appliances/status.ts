@@ -37,7 +37,7 @@ export async function shownStatus(
     missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
     appliance.accountId === null ? undefined : openRootIssue({ env, db }, appliance),
   ]);
-  // Only this issue (wire.md §2.3): nothing else could be fixed now.
+  // Only this issue (compatibility.md, "Status"): nothing else could be fixed now.
   if (readOnly.on) return { state: "error", issues: [error(readOnlyMessage)] };
   const examined = await examine({ env, db }, appliance, { imageType: appliance.imageType, abilities });
   const { state } = examined;

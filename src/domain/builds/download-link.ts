@@ -8,17 +8,17 @@ import { findLinked, type LinkNames } from "#storage/download-links";
 
 /*
  * A download link needs no credentials. The owner's has the build's token: it works while the build exists. Every other account, and
- * every token, gets a link of its own, `build-account-token-seal`, which ends with what it was given for (docs/decisions/
- * 0037-secrets-in-images.md). The seal's key is the build's token, so nothing is stored for a link.
+ * every token, gets its own link, `build-account-token-seal`, which expires with the right to read the image (decision 37).
+ * The seal's key is the build's token, so nothing is stored for a link.
  */
 
-/** To whom a link is given. */
+/** The account that receives a link, and how it signed in. */
 export interface LinkReader {
   account: Pick<Account, "id" | "uid" | "apiKeyHmac">;
   access: Access;
 }
 
-/** What a link is made of. */
+/** The parts of a build in its link. */
 type Linked = Pick<Build, "id" | "downloadToken">;
 
 /** The same build with the part of the download address that this reader gets. */

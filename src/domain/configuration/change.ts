@@ -15,8 +15,8 @@ export interface Configured {
 }
 
 /**
- * Any portion of a configuration (wire.md §2.4). A list replaces the old list; an absent scalar stays, also inside
- * a section.
+ * Any portion of a configuration (compatibility.md, "Configuration"). A list replaces the old list; an absent scalar stays, also
+ * inside a section.
  */
 export type ConfigurationChange = NonNullable<(typeof configurationChange)["reads"]>;
 type UserChange = NonNullable<ConfigurationChange["users"]>[number];

@@ -1,6 +1,6 @@
 import { Refusal, type Fault } from "#domain/refusal";
 
-/** `path` is that of the document (wire.md §2.4), such as `settings/memory_size`. `why` has no full stop. */
+/** `path` is that of the document (compatibility.md, "Configuration"), such as `settings/memory_size`. `why` has no full stop. */
 export type Check = (isRight: boolean, path: string, why: string) => void;
 
 /** Refuses a value. */

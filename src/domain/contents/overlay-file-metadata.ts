@@ -14,7 +14,7 @@ export interface FileMetadata {
   enabled: boolean;
 }
 
-/** The defaults (wire.md §2.10). */
+/** The defaults (compatibility.md, "Overlay files"). */
 const defaultMetadata = {
   path: "/",
   owner: "nobody",

@@ -30,7 +30,7 @@ interface PictureLimits {
 
 /**
  * An isolate has 128 MB, and the solver needs much of it. Decoding takes up to nine bytes a pixel, so these limits keep a picture
- * and everything made of it below 65 MiB (docs/decisions/0014-pictures.md).
+ * and everything made of it below 65 MiB (decision 14).
  */
 export const pictureLimits: Record<PictureKind, PictureLimits> = {
   logo: { maxBytes: 2 ** 20, maxSide: 1024, maxPixels: 1024 * 1024, words: "1 MiB and 1024 x 1024 pixels" },
@@ -53,7 +53,7 @@ const decoding = new FairTurns({
 });
 
 const logoSide = 128;
-/** GET …/background answers a thumbnail of this size, always (wire.md §2.4). */
+/** GET …/background answers a thumbnail of this size, always (compatibility.md, "Pictures"). */
 const thumbnailSide = 100;
 
 /** An appliance's own logo, or the thumbnail of its own background; else the service's. */

@@ -5,7 +5,7 @@ import { findPublication, isPublished, type Publication } from "#storage/publica
 
 /**
  * A published version; by default the one that was published last. Unpublished and unknown appliances are refused with different
- * codes, also for other accounts (wire.md §4.1).
+ * codes, also for other accounts (compatibility.md, "Status codes").
  */
 export async function getPublication(
   db: Database,

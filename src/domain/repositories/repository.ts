@@ -29,7 +29,7 @@ const lookEveryMs = 200;
 /** Names of packages shown of each repository that a filter finds. */
 const maxNames = 100;
 
-/** What a filter found of a repository, in lower case (wire.md §2.14). */
+/** What a filter found of a repository, in lower case (compatibility.md, "Repositories"). */
 interface RepositoryMatches {
   name?: string;
   url?: string;

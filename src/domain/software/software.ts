@@ -13,8 +13,8 @@ import { removeSelection, replaceSelections, saveSelection } from "#storage/sele
 export type SoftwareKind = Selection["kind"];
 
 /**
- * The effect of a change of the selection on the image (wire.md §2.7). `broken`: the software no longer resolves. The counts
- * compare two images, so they are 0 if one of them does not exist.
+ * The effect of a change of the selection on the image (compatibility.md, "Software"). `broken`: the software no longer resolves.
+ * The counts compare two images, so they are 0 if one of them does not exist.
  */
 export interface SelectionChange {
   state: "changed" | "equal" | "broken";
