@@ -59,7 +59,7 @@ async function fastTests(args: string[]): Promise<Tally> {
   return expectTests(await workerAndNode(runner(await prepareForTests({ isFast: true }), args)));
 }
 
-/** `npm run test:changed -- [COMMIT]`: see docs/operations.md. */
+/** `npm run test:changed -- [COMMIT]`: see CONTRIBUTING.md, "Run some tests". */
 async function changedTests([commit]: string[]): Promise<Tally> {
   const { tests, further, untested } = reachedSince(commit);
   if (untested.length > 0) console.log(`No test found for ${untested.join(", ")}`);

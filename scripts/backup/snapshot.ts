@@ -38,8 +38,7 @@ export const blobsOf = (bucket: DatabaseSync): NamedBlob[] =>
 
 /**
  * Copies the data of one moment from a folder `worker` into another folder on the same file system. A running service stands still
- * only while the databases are opened and while what has changed since the last round is copied ([decision
- * 57](../../docs/decisions/0057-backups-in-rounds.md)).
+ * only while the databases are opened and while what has changed since the last round is copied (decision 57).
  */
 export async function takeSnapshot(
   worker: string,

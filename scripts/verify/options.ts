@@ -11,7 +11,7 @@ export type VerifyOptions = {
   templates: number[];
   /** Absolute; undefined: a new one, which is deleted at the end. */
   state: string | undefined;
-  /** Absolute; undefined: docs/verified/BASE.md. */
+  /** Absolute. Undefined if the report goes to docs/verified. */
   report: string | undefined;
   /** For `npm start`, which starts the service. */
   launch: string[];

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const pages = ["docs/security.md", "docs/security/asvs.md"] as const;
@@ -19,20 +18,10 @@ describe.each(pages)("%s", (page) => {
   const files = [...read(page).matchAll(/`([\w.-]+(?:\/[\w.-]+)*\.(?:json|toml|tsx?))`/g)].map(([, file = ""]) => file);
   // These exist only in a state directory.
   const named = files.filter((file) => !["secrets.json", "ready.json"].includes(file));
-  const links = [...read(page).matchAll(/\]\((?!https:)([^)#]*)(?:#([^)]*))?\)/g)];
 
   it("names files that exist", () => {
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((file) => !existsSync(file))).toEqual([]);
-  });
-
-  it("links to pages and headings that exist", () => {
-    const lost = links.filter(([, path = "", heading]) => {
-      const target = path === "" ? page : join(dirname(page), path);
-      return !existsSync(target) || (heading !== undefined && !headingsOf(target).includes(heading));
-    });
-    expect(links.length).toBeGreaterThan(10);
-    expect(lost.map(([link]) => link)).toEqual([]);
   });
 });
 
@@ -51,12 +40,3 @@ describe("the tables of ASVS", () => {
     expect(rows.filter(({ state, reason }) => !states.includes(state) || reason.length < 8)).toEqual([]);
   });
 });
-
-/** The anchors of a page's headings, as they are made on GitHub. */
-const headingsOf = (page: string): string[] =>
-  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^\w -]/g, "")
-      .replaceAll(" ", "-"),
-  );

@@ -1,4 +1,4 @@
-/** The part of noVNC that the page uses; its package has no types (docs/API.md of @novnc/novnc). */
+/** The part of noVNC that the page uses; its package has documentation instead of types. */
 declare module "@novnc/novnc" {
   import type { CreditChannel } from "./credit-channel.ts";
 
