@@ -3,6 +3,7 @@ export const auditEvents = [
   "sign_in.failed",
   "key.renewed",
   "password.changed",
+  "ssh_keys.changed",
   "token.created",
   "token.revoked",
   "session.started",

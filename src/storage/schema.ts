@@ -1,5 +1,6 @@
 /** Every table of D1, one file per subject; `npm run migrations` compares them with the last migration. */
 export * from "./schema/account-rates.ts";
+export * from "./schema/account-ssh-keys.ts";
 export * from "./schema/accounts.ts";
 export * from "./schema/appliances.ts";
 export * from "./schema/audit-log.ts";

@@ -12,6 +12,7 @@ import { apiKey } from "./pages/account/api-key.tsx";
 import { auditLogPage } from "./pages/account/audit-log.tsx";
 import { sessionsPage } from "./pages/account/sessions.tsx";
 import { signInPage } from "./pages/account/sign-in.tsx";
+import { sshKeyForms } from "./pages/account/ssh-keys.tsx";
 import { storagePage } from "./pages/account/storage.tsx";
 import { tokenForms } from "./pages/account/tokens.tsx";
 import { webhookPages } from "./pages/account/webhooks.tsx";
@@ -63,6 +64,7 @@ export const web = factory
   .route("/", sessionsPage)
   .route("/", accountPages)
   .route("/", tokenForms)
+  .route("/", sshKeyForms)
   .route("/", webhookPages)
   .route("/", storagePage)
   .route("/", auditLogPage)

@@ -2,12 +2,13 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { passwordMatches } from "#domain/secrets";
-import { browser, sessionOf } from "../support/browser.ts";
+import { browser, browserWith, sessionOf } from "../support/browser.ts";
 import { loadTemplates } from "../support/catalogue.ts";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { galleryPath, publish, publishedAppliance } from "../support/gallery.ts";
+import { sshKeys } from "../support/ssh-keys.ts";
 import { tokenOf } from "../support/tokens.ts";
 
 beforeAll(loadTemplates);
@@ -78,6 +79,14 @@ const acts: Record<string, (tux: Client) => Promise<Act>> = {
     act: () => operate("POST", `/accounts/${tux.username}/rekey`),
     seen: () => columnOf("api_key_hmac", tux),
   }),
+  "ssh_keys.changed": async (tux) => {
+    const firefox = browserWith((await sessionOf(tux)).secret);
+    const form = { form_token: await firefox.formToken(), ssh_keys: sshKeys.ed25519 };
+    return {
+      act: () => asSeen(firefox.post("/account/ssh_keys", form)),
+      seen: () => countOf("account_ssh_keys", `account_id = ${tux.accountId}`),
+    };
+  },
   "password.changed": async (tux) => ({
     act: () => asOwner(tux, "PUT", "/api/v2/user/account/password", { password, new_password: "battery staple" }),
     seen: () => columnOf("password_hash", tux),

@@ -8,6 +8,7 @@ import { publishedAppliance } from "../support/gallery.ts";
 import { bootableBuild } from "../support/testdrives.ts";
 import { pageOf, textOf, type Page } from "../support/html.ts";
 import { announceOne } from "../support/events.ts";
+import { sshKeys } from "../support/ssh-keys.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { createWebhook, deliveriesOf, moveClock, newAddress, receiver, ring } from "../support/webhooks.ts";
 import { readXml } from "../support/xml.ts";
@@ -49,6 +50,21 @@ describe("/account", () => {
     expect(await statusOf(tux.get("/account"))).toBe(401);
     expect(await statusOf(withKey(tux, renewed).get("/account"))).toBe(200);
     expect(await isSignedIn(other)).toBe(false);
+  });
+
+  it("stores SSH keys, each once, and keeps a refused text", async () => {
+    await send("/account/ssh_keys", { ssh_keys: `${sshKeys.ed25519}\r\n\r\n${sshKeys.ecdsa}\n${sshKeys.ed25519}` });
+    const wrong = await send("/account/ssh_keys", { ssh_keys: `${sshKeys.ed25519}\nssh-rsa AAAA` });
+    const page = await pageOf(wrong);
+    expect([wrong.status, textOf(page, ".wrong")]).toEqual([
+      422,
+      "SSH keys: key 2: the ssh-rsa key is cut off or damaged: copy all of its line.",
+    ]);
+    expect(textOf(page, "[name=ssh_keys]")).toBe(`${sshKeys.ed25519} ssh-rsa AAAA`);
+    const stored = textOf(await pageOf(firefox.get("/account")), "[name=ssh_keys]");
+    expect(stored).toBe(`${sshKeys.ed25519} ${sshKeys.ecdsa}`);
+    const many = Array.from({ length: 21 }, (_, at) => `${sshKeys.ed25519}${at}`).join("\n");
+    expect(textOf(await pageOf(send("/account/ssh_keys", { ssh_keys: many })), ".wrong")).toContain("more than 20");
   });
 
   it("changes the password for who knows the one before", async () => {

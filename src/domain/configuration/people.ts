@@ -28,12 +28,7 @@ function validateUser(check: Check, user: Configuration["users"][number]): void 
   check(uid >= 0 && uid <= highestUid, "users/user/uid", `must be 0 to ${highestUid}`);
   check((uid === 0) === (name === "root"), "users/user/uid", "0 is root's, and root's alone");
   check(!user.administrator || name !== "root", "users/user/administrator", "root may do everything already");
-  check(user.sshKeys.length <= maxKeys, "users/user/ssh_keys", `must not be more than ${maxKeys}`);
-  for (const [at, key] of user.sshKeys.entries()) {
-    const why = whyNoSshKey(key);
-    const which = user.sshKeys.length > 1 ? `key ${at + 1}: ` : "";
-    check(why === undefined, "users/user/ssh_keys", which + why);
-  }
+  checkSshKeys(check, user.sshKeys, { path: "users/user/ssh_keys", most: maxKeys });
   const hasPassword = user.password !== "" || user.sshKeys.length === 0;
   check(
     !hasPassword || isPassword(user.password),
@@ -43,6 +38,20 @@ function validateUser(check: Check, user: Configuration["users"][number]): void 
   check(isUserName(group), "users/user/group", wanted);
   check(isPath(user.shell), "users/user/shell", "must be an absolute path");
   check(isPath(user.homedir), "users/user/homedir", "must be an absolute path");
+}
+
+/** Public keys, each a line of `authorized_keys`. */
+export function checkSshKeys(
+  check: Check,
+  keys: readonly string[],
+  { path, most }: { path: string; most: number },
+): void {
+  check(keys.length <= most, path, `must not be more than ${most}`);
+  for (const [at, key] of keys.entries()) {
+    const why = whyNoSshKey(key);
+    const which = keys.length > 1 ? `key ${at + 1}: ` : "";
+    check(why === undefined, path, which + why);
+  }
 }
 
 function validateAutostart(check: Check, autostart: Configuration["autostarts"][number], names: string[]): void {

@@ -1,5 +1,6 @@
 import type * as accountRates from "#storage/account-rates";
 import type * as accountRemoval from "#storage/account-removal";
+import type * as accountSshKeys from "#storage/account-ssh-keys";
 import type * as accounts from "#storage/accounts";
 import type * as agents from "#storage/agents";
 import type * as agreements from "#storage/agreements";
@@ -66,6 +67,10 @@ export const ofAccounts = {
   "account-rates": {
     countUse: [[{ accountId: own, what: "builds", window: 1, most: 1 }]],
   } satisfies Calls<typeof accountRates>,
+  "account-ssh-keys": {
+    listSshKeys: [[own]],
+    saveSshKeys: [[own, ["ssh-ed25519 key"]]],
+  } satisfies Calls<typeof accountSshKeys>,
   "account-removal": {
     markRemoved: [[2, at]],
     takeRemoved: [[10, at]],

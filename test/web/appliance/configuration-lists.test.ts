@@ -57,6 +57,27 @@ describe("the lists of the configuration", () => {
     expect((await stored()).users.user).toMatchObject({ name: "root", password: "linux" });
   });
 
+  it("add the SSH keys of the account to a user with one button", async () => {
+    expect(textOf(await section("users"), "#new-entry")).not.toContain("my SSH keys");
+    await firefox.post("/account/ssh_keys", { form_token: await firefox.formToken(), ssh_keys: sshKeys.ecdsa });
+    expect(textOf(await section("users"), "#new-entry")).toContain("Add with my SSH keys");
+    await send("users/entries", { name: "clerk", my_keys: "add" });
+    const entry = await entryOf("users", "root");
+    const root = {
+      entry,
+      group: "root",
+      shell: "/bin/sh",
+      homedir: "/root",
+      ssh_keys: sshKeys.ed25519,
+      my_keys: "add",
+    };
+    expect((await send("users/entries", root)).status).toBe(303);
+    expect((await users()).map(({ name, sshKeys: keys }) => [name, keys])).toEqual([
+      ["root", [sshKeys.ed25519, sshKeys.ecdsa]],
+      ["clerk", [sshKeys.ecdsa]],
+    ]);
+  });
+
   it("have SSH keys and administrators", async () => {
     const [keys, one] = [`${sshKeys.ed25519}\r\n\r\n ${sshKeys.ecdsa}`, sshKeys.ed25519];
     const wrong = await send("users/entries", { form: "new-entry", name: "Clerk", ssh_keys: "ssh-dss AAAA", uid: "x" });

@@ -4,6 +4,7 @@ import { changePassword, renewApiKey, showApiKey } from "#domain/accounts/accoun
 import { Refusal } from "#domain/refusal";
 import { passwordLength } from "#model/account-request";
 import { clientAddress } from "#http/client-address";
+import { listSshKeys } from "#storage/account-ssh-keys";
 import { findAccount } from "#storage/accounts";
 import { listTokens } from "#storage/tokens";
 import { auditedPage } from "../../audited.ts";
@@ -70,7 +71,11 @@ async function signInAgain(c: Context<WebEnv>): Promise<void> {
 /** The page; with a secret that it shows once. */
 export async function showAccount(c: Context<WebEnv>, fresh?: ShownSecret): Promise<Response> {
   const { db, account, baseUrl } = c.var;
-  const [apiKey, tokens] = await Promise.all([showApiKey(c.env, account), listTokens(db, account.id)]);
-  const content = <AccountView {...{ account, baseUrl, apiKey, tokens, fresh }} now={Date.now()} />;
+  const [apiKey, tokens, sshKeys] = await Promise.all([
+    showApiKey(c.env, account),
+    listTokens(db, account.id),
+    listSshKeys(db, account.id),
+  ]);
+  const content = <AccountView {...{ account, baseUrl, apiKey, tokens, sshKeys, fresh }} now={Date.now()} />;
   return await accountPage(c, content, { title: "API keys and account", tab: accountPath });
 }

@@ -89,6 +89,7 @@ const sentences: Record<AuditEvent, (detail: AuditDetail) => string> = {
   "sign_in.failed": () => "Someone failed to sign in",
   "key.renewed": () => "The API key was renewed",
   "password.changed": () => "The password was changed",
+  "ssh_keys.changed": () => "The SSH keys were changed",
   "token.created": (detail) => `The token ${tokenOf(detail)} was created`,
   "token.revoked": (detail) => `The token ${tokenOf(detail)} was revoked`,
   "session.started": () => "A browser signed in",

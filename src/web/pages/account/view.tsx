@@ -2,13 +2,14 @@ import type { Account } from "#storage/accounts";
 import type { Token } from "#storage/tokens";
 import { Button, CopyButton } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
-import { Field } from "../../parts/field.tsx";
+import { Field, TextArea } from "../../parts/field.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { TokensPanel } from "./tokens-panel.tsx";
 
 export const accountPath = "/account";
+export const sshKeysPath = `${accountPath}/ssh_keys`;
 
 /** A secret that this answer alone shows. */
 export interface ShownSecret {
@@ -23,15 +24,17 @@ interface AccountViewProps {
   baseUrl: string;
   apiKey: string;
   tokens: readonly Token[];
+  sshKeys: readonly string[];
   fresh: ShownSecret | undefined;
   now: number;
 }
 
-export const AccountView = ({ account, baseUrl, apiKey, tokens, fresh, now }: AccountViewProps) => (
+export const AccountView = ({ account, baseUrl, apiKey, tokens, sshKeys, fresh, now }: AccountViewProps) => (
   <>
     {fresh && <FreshSecret {...fresh} />}
     <TokensPanel tokens={tokens} now={now} />
     <KeyPanel username={account.username} apiKey={apiKey} baseUrl={baseUrl} />
+    <SshKeysPanel keys={sshKeys} />
     <PasswordPanel username={account.username} />
   </>
 );
@@ -83,6 +86,25 @@ const KeyPanel = ({ username, apiKey, baseUrl }: { username: string; apiKey: str
         signed out.
       </Confirm>
     </div>
+  </Panel>
+);
+
+const SshKeysPanel = ({ keys }: { keys: readonly string[] }) => (
+  <Panel id="ssh-keys" title="SSH keys" look="stack-s">
+    <Form action={sshKeysPath} class="stack-s" countsUnsaved>
+      <TextArea
+        name="ssh_keys"
+        label="Public keys"
+        hint="One in each line: your .pub files. Appliances get them when you add them, under Users of the configuration or after cloning."
+        value={keys.join("\n")}
+        look="mono"
+        also={{ rows: 3, spellcheck: "false" }}
+      />
+      <div class="row">
+        <Button>Save the SSH keys</Button>
+        <span class="sub">Appliances that have a key keep it.</span>
+      </div>
+    </Form>
   </Panel>
 );
 

@@ -4,6 +4,7 @@ import { wrongValues } from "#domain/configuration/check";
 import { changeConfiguration, faultsOfChange, shownConfiguration } from "#domain/configuration/of-appliance";
 import { loginsOf } from "#domain/configuration/known-passwords";
 import { Refusal } from "#domain/refusal";
+import { listSshKeys } from "#storage/account-ssh-keys";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { submit } from "../../../submit.ts";
@@ -73,7 +74,9 @@ async function showSection(c: Context<WebEnv>): Promise<Response> {
   const content = (
     <SectionPage at={applianceAt(appliance.id, "configuration")} section={section}>
       {settings.length > 0 && <SectionForm section={section} shown={shown} />}
-      {list && <ListForms list={list} shown={shown} at={at} known={await knownIn(c, list)} />}
+      {list && (
+        <ListForms list={list} shown={shown} at={at} known={await knownIn(c, list)} ownKeys={await ownKeys(c, list)} />
+      )}
       {path === "pictures" && <Pictures appliance={appliance} at={at} />}
       {path === "keys" && <Keys keys={await listGpgKeys(db, appliance.id)} at={at} />}
     </SectionPage>
@@ -86,3 +89,7 @@ async function knownIn(c: Context<WebEnv>, { hasLogins }: ListOf): Promise<Reado
   const logins = hasLogins ? await loginsOf({ env: c.env, db: c.var.db }, c.var.appliance) : [];
   return new Map(logins.map(({ user, password }) => [user, password]));
 }
+
+/** How many SSH keys the account could add to a user. */
+const ownKeys = async (c: Context<WebEnv>, { hasLogins }: ListOf): Promise<number> =>
+  hasLogins ? (await listSshKeys(c.var.db, c.var.account.id)).length : 0;

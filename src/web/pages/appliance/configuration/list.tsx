@@ -5,7 +5,9 @@ import { changeConfiguration, faultsOfChange, type ShownConfiguration } from "#d
 import { wrongValues } from "#domain/configuration/check";
 import { changedMeanwhile, type Fault } from "#domain/refusal";
 import { configurationOf } from "#model/configuration";
+import { listSshKeys } from "#storage/account-ssh-keys";
 import type { WebEnv } from "../../../factory.ts";
+import { linesIn } from "../../../lines-in.ts";
 import { Button } from "../../../parts/button.tsx";
 import { FaultsOf, Form, Hidden, useForm, useRefused } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
@@ -37,8 +39,9 @@ export const changeEntry = (c: Context<WebEnv>, { list, to, again }: ListPlace):
     fields: Sent,
     faultsOf: (refusal) => faultsIn(refusal, list.fields),
     again,
-    act: async (sent) => {
+    act: async (given) => {
       const { db, account, appliance } = c.var;
+      const sent = given["my_keys"] === undefined ? given : withKeys(given, await listSshKeys(db, account.id));
       const whose = { accountId: account.id, appliance };
       const before = configurationOf(appliance);
       const entries = list.entriesOf(before);
@@ -53,6 +56,12 @@ export const changeEntry = (c: Context<WebEnv>, { list, to, again }: ListPlace):
       return { to, result: { text: `${name} is ${after.length < entries.length ? "removed" : "saved"}.` } };
     },
   });
+
+/** With the SSH keys that the account has stored. */
+const withKeys = (sent: Entry, keys: readonly string[]): Entry => ({
+  ...sent,
+  ssh_keys: [...new Set([...linesIn(sent["ssh_keys"] ?? ""), ...keys])].join("\n"),
+});
 
 /** One for each field. */
 const withOthers = (faults: readonly Fault[], others: readonly Fault[]): Fault[] => [
@@ -125,10 +134,12 @@ interface ListFormsProps {
   at: string;
   /** Of users: passwords that everyone knows, by the user's name. */
   known: ReadonlyMap<string, string>;
+  /** Of users: how many SSH keys the account has stored. */
+  ownKeys: number;
 }
 
 /** The entries, each with a form that opens, and a form for a new one. */
-export const ListForms = ({ list, shown, at, known }: ListFormsProps) => {
+export const ListForms = ({ list, shown, at, known, ownKeys }: ListFormsProps) => {
   const action = `${at}/entries`;
   const entries = list.entriesOf(shown.configuration);
   return (
@@ -140,7 +151,7 @@ export const ListForms = ({ list, shown, at, known }: ListFormsProps) => {
           <ul class="rows">
             {entries.map((entry) => (
               <li>
-                <OneEntry list={list} entry={entry} at={at} known={known.get(list.nameOf(entry))} />
+                <OneEntry list={list} entry={entry} at={at} known={known.get(list.nameOf(entry))} ownKeys={ownKeys} />
               </li>
             ))}
           </ul>
@@ -151,6 +162,7 @@ export const ListForms = ({ list, shown, at, known }: ListFormsProps) => {
         <Fields fields={fieldsFor(list, undefined)} />
         <div class="row">
           <Button icon="plus">Add</Button>
+          {ownKeys > 0 && <MyKeys words="Add with my SSH keys" />}
         </div>
       </Form>
     </div>
@@ -160,13 +172,13 @@ export const ListForms = ({ list, shown, at, known }: ListFormsProps) => {
 const fieldsFor = ({ fields }: ListOf, entry: Entry | undefined): EntryField[] =>
   fields.filter(({ isKey, isFor }) => !(isKey && entry) && (isFor?.(entry) ?? true));
 
-interface OneEntryProps extends Pick<ListFormsProps, "list" | "at"> {
+interface OneEntryProps extends Pick<ListFormsProps, "list" | "at" | "ownKeys"> {
   entry: Entry;
   /** Its password, if everyone knows it. */
   known: string | undefined;
 }
 
-const OneEntry = ({ list, entry, at, known }: OneEntryProps) => {
+const OneEntry = ({ list, entry, at, known, ownKeys }: OneEntryProps) => {
   const action = `${at}/entries`;
   const name = list.nameOf(entry);
   const facts = [...(list.factsOf?.(entry) ?? []), known !== undefined && known !== "" && "password of the template"];
@@ -181,6 +193,7 @@ const OneEntry = ({ list, entry, at, known }: OneEntryProps) => {
         <Hidden fields={{ entry: markOf(entry) }} />
         <Fields fields={fieldsFor(list, entry)} entry={entry} known={known} />
         <SaveRow discardTo={at} about={name}>
+          {ownKeys > 0 && <MyKeys words="Save with my SSH keys" about={name} />}
           {!list.isFixed?.(entry) && (
             <Button name="remove" value="true" look="plain danger" icon="trash-2" about={name}>
               Remove
@@ -191,6 +204,13 @@ const OneEntry = ({ list, entry, at, known }: OneEntryProps) => {
     </details>
   );
 };
+
+/** Sends the form with the keys that the account has stored. */
+const MyKeys = ({ words, about }: { words: string; about?: string }) => (
+  <Button name="my_keys" value="add" look="plain" icon="key-round" about={about}>
+    {words}
+  </Button>
+);
 
 interface FieldsProps {
   fields: readonly EntryField[];

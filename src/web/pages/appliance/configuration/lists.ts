@@ -2,6 +2,7 @@ import { databaseTypes } from "#documents/configuration";
 import type { ConfigurationChange } from "#domain/configuration/change";
 import type { Fault } from "#domain/refusal";
 import type { Configuration } from "#model/configuration";
+import { linesIn } from "../../../lines-in.ts";
 import type { FormField } from "./form-field.tsx";
 
 /** An entry of a list, as its form has it. */
@@ -101,7 +102,7 @@ export const users: ListOf = {
   nameOf: ({ name = "" }) => name,
   factsOf: ({ ssh_keys: keys = "", administrator, key_only: isKeyOnly }) => [
     administrator === on && "administrator",
-    keys !== "" && `${keysIn(keys).length} SSH ${keysIn(keys).length === 1 ? "key" : "keys"}`,
+    keys !== "" && `${linesIn(keys).length} SSH ${linesIn(keys).length === 1 ? "key" : "keys"}`,
     isKeyOnly === on && "no password",
   ],
   isFixed: ({ name }) => name === "root",
@@ -130,18 +131,12 @@ export const users: ListOf = {
         ...(homedir && { homedir }),
         ...(isKeyOnly === on ? { password: "" } : password !== undefined && { password }),
         ...(uid !== undefined && { uid: Number(uid) }),
-        sshKeys: keysIn(keys),
+        sshKeys: linesIn(keys),
         administrator: administrator === on,
       }),
     ),
   }),
 };
-
-const keysIn = (text: string): string[] =>
-  text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
 
 export const volumes: ListOf = {
   title: "Volumes",
