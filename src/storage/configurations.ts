@@ -1,21 +1,30 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, sql, type SQL } from "drizzle-orm";
 import type { Configuration } from "#model/configuration";
 import type { Appliance } from "./appliances.ts";
 import type { Database } from "./db.ts";
 import { nextEdit } from "./edits.ts";
 import { counts } from "./limits.ts";
-import { appliances } from "./schema.ts";
+import { released } from "./overlay-files.ts";
+import { appliances, overlayFiles } from "./schema.ts";
 
 export type ConfigurationColumns = Pick<Appliance, "name" | "version" | "imageType" | "configuration">;
+
+interface ConfigurationEdit {
+  read: Appliance;
+  columns: ConfigurationColumns;
+  maxBytes: number;
+  /** Overlay files that go with the change. */
+  removedFiles?: readonly number[] | undefined;
+}
 
 /** Overwrites what was read. Undefined: another request has changed it since, it is gone, or the account's limit is reached. */
 export async function saveConfiguration(
   db: Database,
-  { read, columns, maxBytes }: { read: Appliance; columns: ConfigurationColumns; maxBytes: number },
+  { read, columns, maxBytes, removedFiles = [] }: ConfigurationEdit,
 ): Promise<Appliance | undefined> {
   const bytes = sql`length(CAST(${JSON.stringify(columns.configuration)} AS BLOB))`;
   const all = counts.configurationBytes(read.accountId ?? 0);
-  const [saved] = await db
+  const update = db
     .update(appliances)
     .set({ ...columns, lastEditedAt: nextEdit() })
     .where(
@@ -29,6 +38,13 @@ export async function saveConfiguration(
       ),
     )
     .returning();
+  if (removedFiles.length === 0) return (await update)[0];
+  // The change was made if the row is what it would be: the sealed passwords of two changes differ.
+  const removed = sql`overlay_files.appliance_id = ${read.id}
+    AND overlay_files.id IN (SELECT value FROM json_each(${JSON.stringify(removedFiles)}))
+    AND EXISTS (SELECT 1 FROM appliances WHERE id = ${read.id}
+                  AND json(configuration) = json(${JSON.stringify(columns.configuration)}))`;
+  const [[saved]] = await db.batch([update, released(db, removed), db.delete(overlayFiles).where(removed)]);
   return saved;
 }
 
@@ -37,12 +53,24 @@ export async function findTemplateConfiguration(db: Database, applianceId: numbe
   const [template] = await db
     .select({ configuration: appliances.configuration })
     .from(appliances)
-    .where(
-      sql`${appliances.id} = (
-        WITH RECURSIVE line (id, parent_id, account_id) AS (
-          SELECT id, parent_id, account_id FROM appliances WHERE id = ${applianceId}
-          UNION SELECT one.id, one.parent_id, one.account_id FROM appliances one JOIN line ON one.id = line.parent_id
-        ) SELECT id FROM line WHERE account_id IS NULL LIMIT 1)`,
-    );
+    .where(sql`${appliances.id} = (${lineOf(applianceId)} SELECT id FROM line WHERE account_id IS NULL LIMIT 1)`);
   return template?.configuration;
 }
+
+/** Whether an appliance descends from one of another account. False: it does not, or that one is gone. */
+export async function descendsFromOthers(
+  db: Database,
+  { id, accountId }: Pick<Appliance, "id" | "accountId">,
+): Promise<boolean> {
+  const found = await db.all(
+    sql`${lineOf(id)} SELECT 1 FROM line WHERE account_id IS NOT NULL AND account_id <> ${accountId} LIMIT 1`,
+  );
+  return found.length > 0;
+}
+
+/** The appliance and its ancestors, as the table `line`. */
+const lineOf = (applianceId: number): SQL => sql`
+  WITH RECURSIVE line (id, parent_id, account_id) AS (
+    SELECT id, parent_id, account_id FROM appliances WHERE id = ${applianceId}
+    UNION SELECT one.id, one.parent_id, one.account_id FROM appliances one JOIN line ON one.id = line.parent_id
+  )`;

@@ -23,6 +23,7 @@ import { differencePage } from "./pages/appliance/difference.tsx";
 import { filesPage } from "./pages/appliance/files/files.tsx";
 import { sharePage } from "./pages/appliance/share/share.tsx";
 import { softwarePage } from "./pages/appliance/software/software.tsx";
+import { inheritedActs } from "./pages/appliance/inherited-acts.tsx";
 import { overviewPage } from "./pages/appliance/overview.tsx";
 import { appliancesActs } from "./pages/appliances/acts.ts";
 import { chosenActs } from "./pages/appliances/chosen-acts.ts";
@@ -75,6 +76,7 @@ export const web = factory
   .route("/", appliancesActs)
   .route("/", chosenActs)
   .route("/", overviewPage)
+  .route("/", inheritedActs)
   .route("/", buildPage)
   .route("/", configurationPage)
   .route("/", differencePage)

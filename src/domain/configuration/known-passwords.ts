@@ -18,6 +18,9 @@ export async function knownPasswords(
   return new Map(users.map(({ name, password }) => [name, password]));
 }
 
+/** The template's password of a user. In a clone, users that the template does not have got that of its root. */
+const ofTemplate = (known: KnownPasswords, name: string): string | undefined => known.get(name) ?? known.get("root");
+
 /** Whom the image lets in: the password only if everyone knows it, otherwise empty. */
 export interface Login {
   user: string;
@@ -29,7 +32,10 @@ export async function loginsOf(place: Place<SealingKey>, appliance: Appliance): 
     opened(place.env, configurationOf(appliance)),
     knownPasswords(place, appliance),
   ]);
-  return users.map(({ name, password }) => ({ user: name, password: known.get(name) === password ? password : "" }));
+  return users.map(({ name, password }) => ({
+    user: name,
+    password: ofTemplate(known, name) === password ? password : "",
+  }));
 }
 
 /** Anyone who reaches a machine with such a password can be root on it. It is a warning: the template may be meant for that. */

@@ -31,6 +31,13 @@ export async function shownConfiguration(
 /** Refuses by throwing. */
 type Precondition = (before: ShownConfiguration) => void | Promise<void>;
 
+interface Edit {
+  change: ConfigurationChange;
+  precondition?: Precondition | undefined;
+  /** Overlay files that go with the change: both are done, or neither. */
+  removedFiles?: readonly number[];
+}
+
 /** How often another change may be faster. */
 const attempts = 5;
 
@@ -41,8 +48,9 @@ const attempts = 5;
 export async function changeConfiguration(
   { env, db }: Place<SealingKey & LimitsEnv>,
   { accountId, appliance }: { accountId: number; appliance: Appliance },
-  { change, precondition }: { change: ConfigurationChange; precondition?: Precondition | undefined },
+  { change, precondition, removedFiles }: Edit,
 ): Promise<ShownConfiguration> {
+  const maxBytes = limitsOf(env).configurationBytes;
   let read = appliance;
   for (let attempt = 0; attempt < attempts; attempt++) {
     const before = await shownConfiguration(env, accountId, read);
@@ -52,7 +60,7 @@ export async function changeConfiguration(
     const { name, version, imageType } = after;
     const configuration = Configuration.parse(await sealed(env, after.configuration, configurationOf(read)));
     const columns = { name, version, imageType, configuration };
-    const saved = await saveConfiguration(db, { read, columns, maxBytes: limitsOf(env).configurationBytes });
+    const saved = await saveConfiguration(db, { read, columns, maxBytes, removedFiles });
     if (saved) return { ...after, id: appliance.id };
     const configurationBytes = storedBytesOf(configuration) - storedBytesOf(read.configuration);
     await refuseOverLimit({ env, db }, accountId, { configurationBytes });

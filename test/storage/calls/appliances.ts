@@ -90,7 +90,11 @@ export const ofAppliances = {
     saveCatalogue: [[catalogue, []]],
   } satisfies Calls<typeof catalogues>,
   configurations: {
-    saveConfiguration: [[{ read: readAppliance, columns, maxBytes: 1e6 }]],
+    saveConfiguration: [
+      [{ read: readAppliance, columns, maxBytes: 1e6 }],
+      [{ read: readAppliance, columns, maxBytes: 1e6, removedFiles: [1] }],
+    ],
+    descendsFromOthers: [[readAppliance]],
     findTemplateConfiguration: [[it]],
   } satisfies Calls<typeof configurations>,
   contents: {

@@ -1,4 +1,5 @@
 import type { Firmware } from "#contract/index";
+import type { InheritedAccess } from "#domain/appliances/inherited-access";
 import type { Look } from "#domain/appliances/look";
 import type { Configuration } from "#model/configuration";
 import type { Selection } from "#storage/appliances";
@@ -10,6 +11,10 @@ import type { Since } from "./overview-since.tsx";
 export interface Overview {
   look: Look;
   isOwn: boolean;
+  /** Of a clone of another account's appliance: what lets others in. */
+  inherited: InheritedAccess;
+  /** How many SSH keys the account has stored, if they are needed. */
+  ownKeys: number;
   /** Over, newest first. */
   builds: readonly Build[];
   testdrives: readonly RunningTestdrive[];

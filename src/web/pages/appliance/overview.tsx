@@ -1,7 +1,10 @@
 import type { Context } from "hono";
+import type { Child } from "hono/jsx";
+import { hasAccess, inheritedAccess } from "#domain/appliances/inherited-access";
 import type { Look } from "#domain/appliances/look";
 import { listBuilds } from "#domain/builds/build";
 import { configurationOf } from "#model/configuration";
+import { listSshKeys } from "#storage/account-ssh-keys";
 import { findBaseSystem, listApplianceRepositories, listSelection } from "#storage/appliances";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { listPublishedVersions } from "#storage/publications";
@@ -11,6 +14,7 @@ import { Content } from "../../parts/column.tsx";
 import { CommandLine } from "../../parts/command-line.tsx";
 import { appliancePage, lookAtAppliance } from "./appliance-page.tsx";
 import { RunningTestdrives, runningTestdrives } from "../testdrive/running.tsx";
+import { Inherited } from "./inherited.tsx";
 import { About } from "./overview-about.tsx";
 import { LastBuilds, RunningBuilds } from "./overview-builds.tsx";
 import { Contents } from "./overview-contents.tsx";
@@ -24,12 +28,13 @@ export const overviewPage = factory
   // The API's `edit_url`.
   .get("/appliance/edit/:id{\\d+}", (c) => c.redirect(applianceAt(Number(c.req.param("id"))), 301));
 
-/** The first page of an appliance: what runs, the last builds, what it contains. */
-export async function showOverview(c: Context<WebEnv>): Promise<Response> {
+/** The first page of an appliance: what runs, the last builds, what it contains; above that, what an act has to show once. */
+export async function showOverview(c: Context<WebEnv>, fresh?: Child): Promise<Response> {
   const look = await lookAtAppliance(c);
   const seen = await overviewOf(c, look);
-  const refreshSeconds = look.running.length > 0 ? 10 : undefined;
-  return await appliancePage(c, <OverviewView seen={seen} />, {
+  // A page that shows something once does not load itself again.
+  const refreshSeconds = look.running.length > 0 && fresh === undefined ? 10 : undefined;
+  return await appliancePage(c, <OverviewView seen={seen} fresh={fresh} />, {
     tab: "overview",
     title: "Overview",
     seen: look,
@@ -51,12 +56,16 @@ async function overviewOf(c: Context<WebEnv>, look: Look): Promise<Overview> {
     findBaseSystem(db, appliance.baseSystem),
     runningTestdrives(c, appliance.id),
   ]);
+  const inherited = isOwn ? await inheritedAccess({ env: c.env, db }, appliance) : { users: [], keyFiles: [] };
+  const ownKeys = hasAccess(inherited) ? (await listSshKeys(db, account.id)).length : 0;
   const { since, firmware } = isOwn
     ? await sinceLastImage({ env: c.env, db }, { appliance: look.appliance, builds, repositories })
     : {};
   return {
     look,
     isOwn,
+    inherited,
+    ownKeys,
     since,
     firmware,
     efiBootLoader: base?.facts.efiBootLoaders?.[0],
@@ -72,10 +81,12 @@ async function overviewOf(c: Context<WebEnv>, look: Look): Promise<Overview> {
   };
 }
 
-const OverviewView = ({ seen }: { seen: Overview }) => (
+const OverviewView = ({ seen, fresh }: { seen: Overview; fresh: Child | undefined }) => (
   <Content>
     <div class="split">
       <div class="stack">
+        {fresh}
+        <Inherited applianceId={seen.look.appliance.id} access={seen.inherited} ownKeys={seen.ownKeys} />
         <RunningTestdrives of={seen.testdrives} />
         <RunningBuilds applianceId={seen.look.appliance.id} running={seen.look.running} />
         <LastBuilds seen={seen} />

@@ -24,8 +24,7 @@ async function cameAlong(db: Database, clone: Appliance): Promise<string> {
   if (!source || source.accountId === null || source.accountId === clone.accountId) return "";
   const taken = (await takenBy(db, clone)).map(([kind, names]) => `${kind}: ${names}.`).join(" ");
   const words =
-    " Its publisher's users and files came along. Users have the template's password, which everyone knows: set others under " +
-    "Configuration, and delete files and keys that you do not want. ";
+    " Its publisher's users and files came along. Below you can replace passwords and SSH keys; delete what else you do not want. ";
   return words + taken;
 }
 

@@ -1,0 +1,94 @@
+import type { LimitsEnv } from "#domain/accounts/limits";
+import { loginsOf } from "#domain/configuration/known-passwords";
+import { changeConfiguration, shownConfiguration } from "#domain/configuration/of-appliance";
+import { placeOf } from "#domain/contents/overlay-file-metadata";
+import type { Place } from "#domain/place";
+import { changedMeanwhile, Refusal } from "#domain/refusal";
+import { newPassword, type SealingKey } from "#domain/secrets";
+import type { Configuration } from "#model/configuration";
+import type { Account } from "#storage/accounts";
+import { listSshKeys } from "#storage/account-ssh-keys";
+import type { Appliance } from "#storage/appliances";
+import { descendsFromOthers } from "#storage/configurations";
+import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
+
+/** What in the clone of another account's appliance lets others in. */
+export interface InheritedAccess {
+  /** Users with the template's password, which everyone knows. */
+  users: readonly string[];
+  /** Files with SSH keys: whose owners may log in, or which tell the machine apart. */
+  keyFiles: readonly OverlayFile[];
+}
+
+const none: InheritedAccess = { users: [], keyFiles: [] };
+
+/** Nothing, if the appliance is the account's own from the beginning, or a clone of a template. */
+export async function inheritedAccess(place: Place<SealingKey>, appliance: Appliance): Promise<InheritedAccess> {
+  if (!(await descendsFromOthers(place.db, appliance))) return none;
+  const [logins, files] = await Promise.all([loginsOf(place, appliance), listOverlayFiles(place.db, appliance.id)]);
+  return {
+    users: logins.filter(({ password }) => password !== "").map(({ user }) => user),
+    keyFiles: files.filter((file) => isSshKeyFile(placeOf(file))),
+  };
+}
+
+export const hasAccess = ({ users, keyFiles }: InheritedAccess): boolean => users.length + keyFiles.length > 0;
+
+const isSshKeyFile = (path: string): boolean =>
+  /\/\.ssh\/(?:authorized_keys2?|id_[^/]+|identity)$|\/ssh_host_[^/]*key(?:\.pub)?$|\/dropbear_[^/]*host_key$/.test(
+    path,
+  );
+
+export interface ReplacedAccess {
+  /** The new passwords. They can be read again only as the passwords of the configuration. */
+  passwords: readonly { user: string; password: string }[];
+  removedFiles: readonly string[];
+  /** Who has the account's SSH keys now. */
+  keyUsers: readonly string[];
+}
+
+/**
+ * Gives each of these users a new password, removes the files, and lets the account's own SSH keys in if it wants. All of it is
+ * done, or nothing.
+ */
+export async function replaceAccess(
+  place: Place<SealingKey & LimitsEnv>,
+  account: Pick<Account, "id">,
+  { appliance, withKeys }: { appliance: Appliance; withKeys: boolean },
+): Promise<ReplacedAccess> {
+  const [access, keys] = await Promise.all([
+    inheritedAccess(place, appliance),
+    withKeys ? listSshKeys(place.db, account.id) : [],
+  ]);
+  if (!hasAccess(access)) throw new Refusal("invalid_value", { message: "No password or key of others is left." });
+  const before = (await shownConfiguration(place.env, account.id, appliance)).configuration.users;
+  const passwords = access.users.map((user) => ({ user, password: newPassword(16) }));
+  const files = access.keyFiles.map(placeOf);
+  const keyUsers = keys.length === 0 ? [] : before.filter((user) => isAffected(user, access.users, files));
+  const users = before.map(({ name, sshKeys }) => {
+    const password = passwords.find(({ user }) => user === name)?.password;
+    return {
+      name,
+      ...(password !== undefined && { password }),
+      ...(keyUsers.some((user) => user.name === name) && { sshKeys: [...new Set([...sshKeys, ...keys])] }),
+    };
+  });
+  await changeConfiguration(
+    place,
+    { accountId: account.id, appliance },
+    {
+      change: { users },
+      removedFiles: access.keyFiles.map(({ id }) => id),
+      precondition: ({ configuration }) => {
+        if (JSON.stringify(configuration.users) !== JSON.stringify(before)) throw changedMeanwhile();
+      },
+    },
+  );
+  return { passwords, removedFiles: files, keyUsers: keyUsers.map(({ name }) => name) };
+}
+
+type User = Configuration["users"][number];
+
+/** Whether the user loses a password or a file with keys. */
+const isAffected = ({ name, homedir }: User, users: readonly string[], files: readonly string[]): boolean =>
+  users.includes(name) || files.some((file) => file.startsWith(`${homedir}/.ssh/`));
