@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { WireFault } from "#wire/fault";
+import { chosenFrom } from "#kiwi/import/chosen";
+import { importDescription } from "#kiwi/import/description";
+import { readXml, type XmlNode } from "#wire/read-xml";
 import { imported } from "./support/imported.ts";
 
 /** As KIWI's users write it. */
@@ -13,30 +16,80 @@ const foreign = `<?xml version="1.0" encoding="utf-8"?>
     <timezone>Europe/Berlin</timezone><rpm-excludedocs>true</rpm-excludedocs>
     <type image="oem" filesystem="xfs" firmware="uefi" format="vmdk">
       <size unit="G">10</size><oemconfig><oem-resize>true</oem-resize></oemconfig>
-      <systemdisk name="vg0"><volume name="home" size="2G"/><volume name="@root" freespace="all"/><volume name="opt" freespace="500M"/></systemdisk>
+      <systemdisk name="vg0"><volume name="home" size="2G" copy_on_write="false"/><volume name="@root" freespace="all"/><volume name="opt" freespace="500M"/></systemdisk>
     </type>
     <type image="iso"/><type image="docker"/>
   </preferences>
   <preferences profiles="big"><version>2.0.0</version></preferences>
   <users>
     <user name="root" password="$1$x$y" pwdformat="encrypted"/>
-    <user name="tux" password="secret" pwdformat="plain" groups="users,wheel" shell="/bin/sh"/>
+    <user name="tux" password="secret" pwdformat="plain" groups="users,wheel" shell="/bin/sh" realname="Tux"/>
   </users>
-  <repository type="rpm-md" alias="oss"><source path="https://download.example.org/oss"/></repository>
+  <repository type="rpm-md" alias="oss" priority="1"><source path="https://download.example.org/oss"><signing key="file:///oss.asc"/></source></repository>
   <repository type="apt-deb" distribution="trixie" components="main contrib"><source path="http://deb.example.org/debian/"/></repository>
   <repository type="rpm-md" password="x"><source path="https://download.example.org/own"/></repository>
   <repository type="rpm-md"><source path="obs://openSUSE:Leap/standard"/></repository>
-  <packages type="image">
+  <packages type="image" patternType="plusRecommended">
     <package name="vim"/><package name="vim"/><package name="nginx=1.2-3"/><namedCollection name="base"/>
     <ignore name="sendmail"/><archive name="web.tar.gz"/><product name="SLES"/>
   </packages>
   <packages type="bootstrap"><package name="filesystem"/></packages>
   <packages type="delete"><package name="perl"/></packages>
+  <packages type="iso"><package name="lldpd"/></packages>
   <packages type="image" profiles="big"><package name="emacs"/></packages>
   <strip type="delete"><file name="x"/></strip>
 </image>`;
 
+const described = readXml(foreign);
+const resultOf = (image: XmlNode) =>
+  importDescription(chosenFrom(image, { profiles: [], arch: "x86_64" }), { files: new Map() });
+
+/** What says nothing about an appliance, is the default, or is there twice. */
+const neutral = new Set([
+  "image@schemaversion",
+  "image@name", // beside a displayname
+  "image/description@type",
+  "image/profiles/profile@description",
+  "image/preferences/packagemanager",
+  "image/preferences/type/systemdisk/volume @root",
+  "image/preferences/type/systemdisk/volume@freespace",
+  "image/users/user@password", // never imported, and always named
+  "image/users/user@pwdformat",
+  "image/repository@type",
+  "image/packages/package vim",
+  "image/packages/package@name",
+]);
+
+/** Is named without what is in it. */
+const isNamedWhole = ({ name, attributes }: XmlNode): boolean =>
+  attributes.has("profiles") || ["strip", "oemconfig", "signing"].includes(name);
+
+/** The description without one of its elements or attributes, for each of them that may matter. */
+const variantsOf = (image: XmlNode) => without(image, "image").filter(({ lost }) => !neutral.has(lost));
+
+function without(node: XmlNode, path: string): { lost: string; image: XmlNode }[] {
+  const inside = node.children.flatMap((child, at) => {
+    const name = `${path}/${[child.name, child.attributes.get("name") ?? []].flat().join(" ")}`;
+    const others = (put: XmlNode[]) => ({ ...node, children: node.children.toSpliced(at, 1, ...put) });
+    return [
+      { lost: name, image: others([]) },
+      ...(isNamedWhole(child) ? [] : without(child, `${path}/${child.name}`)).map(({ lost, image }) => ({
+        lost,
+        image: others([image]),
+      })),
+    ];
+  });
+  const attributes = [...node.attributes.keys()].map((key) => ({
+    lost: `${path}@${key}`,
+    image: { ...node, attributes: new Map([...node.attributes].filter(([one]) => one !== key)) },
+  }));
+  return [...inside, ...attributes];
+}
+
 const include = (...names: string[]) => names.map((name) => `<include from="${name}"/>`).join("");
+
+const typeOf = (types: string) =>
+  imported({ "config.xml": `<image name="x"><preferences>${types}</preferences></image>` }).definition.type;
 
 describe("importing a description of KIWI", () => {
   it("reads what the API has words for", () => {
@@ -77,22 +130,28 @@ describe("importing a description of KIWI", () => {
     const { omitted } = imported({ "config.xml": foreign, "config.sh": "baseSetRunlevel 3\n", "disk.sh": "" });
     expect(omitted.every(({ why }) => why.length > 10)).toBe(true);
     expect(omitted.map(({ what }) => what)).toEqual([
+      "preferences",
       "preferences/rpm-excludedocs",
       "preferences/type/filesystem",
       "preferences/type/firmware",
       "preferences/type/oemconfig",
+      "preferences/type/systemdisk/volume home/copy_on_write",
       "preferences/type/systemdisk/volume opt",
       'preferences/type image="iso"',
       'preferences/type image="docker"',
-      "preferences",
+      "repository https://download.example.org/oss/priority",
+      "repository https://download.example.org/oss/signing",
       "repository https://download.example.org/own",
       "repository obs://openSUSE:Leap/standard",
       "users/user root/password",
       "users/user tux/password",
       "users/user tux/groups",
+      "users/user tux/realname",
       "archive web.tar.gz",
       "packages/product SLES",
+      'packages type="image"/patternType',
       'packages type="delete" (perl)',
+      'packages type="iso" (lldpd)',
       'packages type="image" (emacs)',
       "description/author Rhea",
       "description/contact r@example.org",
@@ -101,6 +160,31 @@ describe("importing a description of KIWI", () => {
       "disk.sh",
       "config.sh (functions of KIWI)",
     ]);
+  });
+
+  it("reads or names each part: without it, the result differs", () => {
+    const whole = JSON.stringify(resultOf(described));
+    const silent = variantsOf(described).filter(({ image }) => JSON.stringify(resultOf(image)) === whole);
+    expect(silent.map(({ lost }) => lost)).toEqual([]);
+  });
+
+  it("takes the primary type, or else the first", () => {
+    expect(typeOf('<type image="iso"/><type image="oem" primary="true"/>')).toBe("oem");
+    expect(typeOf('<type image="iso"/><type image="oem"/>')).toBe("iso");
+  });
+
+  it.each([
+    ['filesystem="btrfs"', "<systemdisk>", undefined],
+    ['filesystem="btrfs"', '<systemdisk preferlvm="true">', { enabled: true }],
+    ['filesystem="ext4"', "<systemdisk>", { enabled: true }],
+  ])("makes no LVM volumes of subvolumes: %s %s", (attributes, disk, lvm) => {
+    const type = `<type image="oem" ${attributes}>${disk}<volume name="home" size="2G"/></systemdisk></type>`;
+    const { definition, omitted } = imported({
+      "config.xml": `<image name="x"><preferences>${type}</preferences></image>`,
+    });
+    if (lvm) expect(definition.configuration.lvm).toMatchObject(lvm);
+    else expect(definition.configuration.lvm).toBeUndefined();
+    expect(omitted.some(({ what }) => what === "preferences/type/systemdisk")).toBe(lvm === undefined);
   });
 
   it("reads the files that it includes", () => {

@@ -108,6 +108,8 @@ function aboutOf(image: XmlNode): Pick<Configuration, "description"> {
   return specification && specification.text !== "" ? { description: specification.text } : {};
 }
 
+const userAttributes = new Set(["name", "id", "groups", "shell", "home", "password", "pwdformat"]);
+
 function usersOf(image: XmlNode): { found: NonNullable<Configuration["users"]>; omitted: Omission[] } {
   const omitted: Omission[] = [];
   const sections = childrenOf(image, "users");
@@ -134,6 +136,9 @@ function usersOf(image: XmlNode): { found: NonNullable<Configuration["users"]>; 
     omitted.push({ what: `${what}/password`, why: "a definition has no hashes: set the variable that the file names" });
     if (others.length > 0)
       omitted.push({ what: `${what}/groups`, why: `only the first counts, without ${others.join(", ")}` });
+    for (const attribute of attributes.keys())
+      if (!userAttributes.has(attribute))
+        omitted.push({ what: `${what}/${attribute}`, why: "the users of an appliance have nothing like it" });
     return {
       uid: Number(attributes.get("id") ?? (name === "root" ? 0 : free())),
       name,

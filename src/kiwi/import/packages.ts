@@ -9,8 +9,14 @@ export function softwareOf(sections: readonly XmlNode[]): Chosen & { omitted: Om
   const omitted: Omission[] = [];
   for (const section of sections) {
     const why = whyNot(section);
-    if (why === undefined) for (const one of section.children) readChoice(one, found, omitted);
-    else omitted.push({ what: `${labelOf(section)} (${namesIn(section)})`, why });
+    if (why === undefined) {
+      for (const one of section.children) readChoice(one, found, omitted);
+      if (section.attributes.get("patternType") === "plusRecommended")
+        omitted.push({
+          what: `${labelOf(section)}/patternType`,
+          why: "an appliance gets no recommended packages: add them",
+        });
+    } else omitted.push({ what: `${labelOf(section)} (${namesIn(section)})`, why });
   }
   return { packages: unique(found.packages), patterns: unique(found.patterns), bans: unique(found.bans), omitted };
 }
@@ -26,7 +32,9 @@ function whyNot({ attributes }: XmlNode): string | undefined {
   if (attributes.has("profiles")) return `it belongs only to the profile ${attributes.get("profiles")}`;
   if (type === "delete" || type === "uninstall")
     return "an appliance bans packages, but removes none: remove them in the build script";
-  return type === "image" || type === "bootstrap" ? undefined : "an appliance has no such packages";
+  return type === "image" || type === "bootstrap"
+    ? undefined
+    : "an appliance has the same packages in each format: add those that it needs";
 }
 
 function readChoice({ name, attributes }: XmlNode, to: Chosen, omitted: Omission[]): void {

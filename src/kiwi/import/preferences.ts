@@ -5,7 +5,7 @@ import type { ImportedDefinition, Omission } from "#kiwi/import/imported";
 import { keytables } from "#kiwi/keytables";
 import type { XmlNode } from "#wire/read-xml";
 
-/** The content of `<preferences>`. Only the first type of an image is that of the appliance. */
+/** The content of `<preferences>`. The appliance has one type: KIWI's default, which is the primary one, or else the first. */
 export interface Preferences {
   definition: Pick<ImportedDefinition, "version" | "type">;
   locale: NonNullable<ImportedDefinition["configuration"]["locale"]>;
@@ -19,16 +19,20 @@ export type Author = "kiln" | "other";
 
 export function preferencesOf(sections: readonly XmlNode[], author: Author): Preferences {
   const all: Preferences = { definition: {}, locale: {}, omitted: [] };
+  const read: XmlNode[] = [];
   for (const section of sections) {
     const profiles = section.attributes.get("profiles");
     const arch = section.attributes.get("arch");
     if (profiles !== undefined)
       all.omitted.push({ what: "preferences", why: `they belong only to the profile ${profiles}` });
     else if (arch !== undefined) all.omitted.push({ what: "preferences", why: `they are for ${arch} only` });
-    else for (const one of section.children) readPreference(one, all);
+    else read.push(...section.children);
   }
+  for (const one of read.toSorted((a, b) => Number(isPrimary(b)) - Number(isPrimary(a)))) readPreference(one, all);
   return author === "kiln" ? { ...all, omitted: [] } : all;
 }
+
+const isPrimary = ({ name, attributes }: XmlNode): boolean => name === "type" && attributes.get("primary") === "true";
 
 function readPreference(node: XmlNode, to: Preferences): void {
   const { name, text } = node;
@@ -77,6 +81,8 @@ function readType(node: XmlNode, to: Preferences, omit: Omit): void {
   for (const [name] of attributes) if (!readAttributes.has(name)) omit("the service decides it", `type/${name}`);
   for (const child of children) {
     if (child.name === "size") readSize(child, to, omit);
+    else if (child.name === "systemdisk" && hasSubvolumes(node, child))
+      omit("an appliance has LVM volumes, and no subvolumes of btrfs", "type/systemdisk");
     else if (child.name === "systemdisk") readVolumes(child, to, omit);
     else omit("the service decides it", `type/${child.name}`);
   }
@@ -104,6 +110,9 @@ function readSize({ text, attributes }: XmlNode, to: Preferences, omit: Omit): v
   else omit(`${text} is not a size`, "type/size");
 }
 
+const hasSubvolumes = (type: XmlNode, disk: XmlNode): boolean =>
+  type.attributes.get("filesystem") === "btrfs" && disk.attributes.get("preferlvm") !== "true";
+
 /** `@root` is the volume of the whole system. */
 function readVolumes({ attributes, children }: XmlNode, to: Preferences, omit: Omit): void {
   const volumes = children
@@ -112,6 +121,9 @@ function readVolumes({ attributes, children }: XmlNode, to: Preferences, omit: O
       const name = one.attributes.get("name") ?? "";
       const mountpoint = one.attributes.get("mountpoint") ?? (name.startsWith("@") ? "" : name);
       const size = megabytesOf(one.attributes.get("size") ?? "");
+      for (const attribute of one.attributes.keys())
+        if (!volumeAttributes.has(attribute))
+          omit("appliances have nothing like it", `type/systemdisk/volume ${name}/${attribute}`);
       if (size !== undefined) return [{ size, path: `/${mountpoint}` }];
       // The volume of the whole system gets the rest, so it needs no size.
       if (name !== "@root") omit("an appliance gives each volume a size", `type/systemdisk/volume ${name}`);
@@ -119,6 +131,8 @@ function readVolumes({ attributes, children }: XmlNode, to: Preferences, omit: O
     });
   to.lvm = { enabled: true, volume_group: attributes.get("name") ?? "systemVG", volumes };
 }
+
+const volumeAttributes = new Set(["name", "mountpoint", "size", "freespace"]);
 
 function megabytesOf(size: string): number | undefined {
   const [, amount, unit] = /^(\d+)([MG])?$/.exec(size) ?? [];

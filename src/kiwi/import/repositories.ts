@@ -10,12 +10,14 @@ export function repositoriesOf(nodes: readonly XmlNode[]): {
   const found: NonNullable<ImportedDefinition["repositories"]> = [];
   const omitted: Omission[] = [];
   for (const node of nodes) {
-    const path = node.children.find(({ name }) => name === "source")?.attributes.get("path") ?? "";
+    const source = node.children.find(({ name }) => name === "source");
+    const path = source?.attributes.get("path") ?? "";
     const why = whyNot(node, path);
     const name = node.attributes.get("alias");
     if (why === undefined) {
       found.push({ ...(name !== undefined && { name }), url: addressOf(node, path) });
-      const lost = [...node.attributes.keys()].filter((one) => !readAttributes.has(one));
+      const attributes = [...node.attributes.keys()].filter((one) => !readAttributes.has(one));
+      const lost = [...attributes, ...(source?.children ?? []).map(({ name }) => name)];
       for (const one of lost) omitted.push({ what: `repository ${path}/${one}`, why: "the service decides it" });
     } else omitted.push({ what: `repository ${path}`, why });
   }
