@@ -1,4 +1,4 @@
-import { imageTypes } from "#contract/index";
+import { imageFormats, imageTypes } from "#contract/index";
 import {
   anyPartOf,
   bool,
@@ -7,11 +7,8 @@ import {
   group,
   id,
   inside,
-  int,
   lines,
-  megabytes,
   oneOf,
-  password,
   repeated,
   script,
   text,
@@ -20,124 +17,125 @@ import {
   version,
   words,
 } from "#wire/field";
+import { autostart, database, user } from "#documents/configuration-lists";
+import { lvm, settings } from "#documents/configuration-settings";
 import * as leaves from "#wire/leaf";
-import { line, plainName, readSize } from "#wire/leaf";
-import type { XmlNode } from "#wire/read-xml";
 import { document } from "#wire/shape";
 
 /**
- * The element `configuration` (compatibility.md, "Configuration"). From this come the document and its reader, and what is stored
- * of it: what a template or an older row lacks has an initial value here.
+ * The element `configuration` (compatibility.md, "Configuration"). From this come the document and its reader, its forms, the schema of
+ * `appliance.yaml`, and what is stored of it: what a template or an older row lacks has an initial value here. Each field has a
+ * question, or says why no form asks for it; and if an import from KIWI does not read it, it says why.
  */
 
 /** Where an image gets its address from; `none` leaves its network alone. */
 export const networkTypes = ["dhcp", "manual", "ask_on_first_boot", "network_manager", "none"] as const;
-export const databaseTypes = ["pgsql", "mysql"] as const;
 
 export const locale = {
-  keyboard_layout: text("keyboardLayout", "english-uk"),
-  language: text("language", "en_GB.UTF-8"),
-  timezone: group(fields({ location: text("timezone", "Europe/London") })),
+  keyboard_layout: text("keyboardLayout", "english-uk").asked("Keyboard", { page: "locale", entered: "keyboard" }),
+  language: text("language", "en_GB.UTF-8").asked("Language", {
+    page: "locale",
+    isFirst: true,
+    entered: "language",
+    hint: "Type a language or a country to search.",
+  }),
+  timezone: group(
+    fields({
+      location: text("timezone", "Europe/London").asked("Time zone", {
+        page: "locale",
+        entered: "time zone",
+        hint: "Type a city to search, or UTC.",
+      }),
+    }),
+  ),
 };
 
 /** Addresses are stored with every type, and used and shown with `manual` alone. The original API also shows the name only then. */
 const isManual = ({ type }: { type: string }) => type === "manual";
 
+const ofManual = { page: "network", usedWith: "manual" };
+
 export const network = fields({
-  type: oneOf("type", networkTypes, "manual").initially("dhcp"),
-  hostname: text("hostname", "desk1").unlessEmpty().inXmlWhen(isManual).initially(""),
-  ip: text("ip", "192.0.2.20").unlessEmpty().when(isManual).initially(""),
-  netmask: text("netmask", "255.255.255.0").unlessEmpty().when(isManual).initially(""),
-  route: text("route", "192.0.2.1").unlessEmpty().when(isManual).initially(""),
-  nameservers: words("nameservers", ["192.0.2.2", "192.0.2.3"], ", ").unlessEmpty().when(isManual).initially([]),
+  type: oneOf("type", networkTypes, "manual")
+    .initially("dhcp")
+    .asked("Address", {
+      page: "network",
+      options: [
+        ["dhcp", "By DHCP"],
+        ["manual", "Fixed"],
+        ["ask_on_first_boot", "Ask at the first boot"],
+        ["network_manager", "NetworkManager"],
+        ["none", "Keep the settings of the base system"],
+      ],
+    }),
+  hostname: text("hostname", "desk1").unlessEmpty().inXmlWhen(isManual).initially("").asked("Host name", {
+    page: "network",
+    isFirst: true,
+    hint: "Empty: the name that the base system or DHCP gives.",
+  }),
+  ip: text("ip", "192.0.2.20")
+    .unlessEmpty()
+    .when(isManual)
+    .initially("")
+    .asked("IP address", { ...ofManual, hint: "Every machine that boots this image has the same." }),
+  netmask: text("netmask", "255.255.255.0")
+    .unlessEmpty()
+    .when(isManual)
+    .initially("")
+    .asked("Netmask", { ...ofManual, hint: "255.255.255.0, or 24 for short." }),
+  route: text("route", "192.0.2.1").unlessEmpty().when(isManual).initially("").asked("Gateway", ofManual),
+  nameservers: words("nameservers", ["192.0.2.2", "192.0.2.3"], ", ")
+    .unlessEmpty()
+    .when(isManual)
+    .initially([])
+    .asked("Name servers", { ...ofManual, hint: "Separated by commas." }),
 });
 
 export const firewall = fields({
-  enabled: bool("enabled", true),
-  open_port: repeated("openPorts", leaves.text("ssh")),
+  enabled: bool("enabled", true).asked("Firewall", {
+    page: "network",
+    hint: "Closes all ports to others, except those below. Needs nftables, firewalld or SuSEfirewall2.",
+  }),
+  open_port: repeated("openPorts", leaves.text("ssh")).asked("Open ports", {
+    page: "network",
+    entered: "ports",
+    hint: "Other services or numbers, separated by commas, e.g. 8080, 53/udp.",
+    usedWith: "firewall",
+  }),
 });
 
-const exampleKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJL5HrmwZPxa8T+qEC+VGXo4ac3Ht7ij3ecOoKAerKsD clerk@desk1";
-
-/** XML clients of the original API refuse elements of a user that they do not know. They send users back without them, so they stay. */
-const neverInXml = () => false;
-
-/** Passwords are sealed in storage (domain/configuration/secrets), hashed in frozen inputs. */
-const user = fields({
-  uid: int("uid", 1000).readBy(unlessEmpty(leaves.int(0).read)),
-  name: text("name", "clerk").required(),
-  password: password("password", "quiet please"),
-  group: text("group", "users"),
-  shell: text("shell", "/bin/sh"),
-  homedir: text("homedir", "/home/clerk"),
-  ssh_keys: inside("sshKeys", countedOf("ssh_key", leaves.text(exampleKey)))
-    .unlessEmpty()
-    .inXmlWhen(neverInXml)
-    .initially([]),
-  /** May do everything with sudo. */
-  administrator: bool("administrator", true).unlessEmpty().inXmlWhen(neverInXml).initially(false),
-});
-
-const databaseUser = fields({
-  username: text("username", "loans").required(),
-  password: password("password", "return it"),
-  database_list: words("databases", ["loans"], ","),
-});
-
-const database = fields({
-  type: oneOf("type", databaseTypes).required(),
-  users: inside("users", countedOf("user", databaseUser)),
-});
-
-const autostart = fields({
-  command: text("command", "/usr/bin/counterd").required(),
-  description: text("description", "Counts visitors").unlessEmpty(),
-  enabled: bool("enabled", true),
-  user: text("user", "clerk").readBy(autostartUser),
-});
-
-/** Exactly these: clients reject any other. */
-const settings = fields({
-  memory_size: megabytes("memorySizeMb", 512).range(64, 65_536, "MB"),
-  disk_size: int("diskSizeMb", 4).shownAs(gigabytes).readInto(diskSize),
-  swap_size: megabytes("swapSizeMb", 0).range(0, 65_536, "MB").initially(512),
-  pae_enabled: bool("paeEnabled", false).initially(false),
-  xen_host_mode_enabled: bool("xenHostModeEnabled", false).initially(false),
-  cdrom_enabled: bool("cdromEnabled", true).initially(true),
-  webyast_enabled: bool("webyastEnabled", false).initially(false),
-  live_installer_enabled: bool("liveInstallerEnabled", false).initially(false),
-  /** Whether others may clone it once it is published. */
-  public_clonable: bool("publicClonable", true).initially(true),
-  runlevel: int("runlevel", 3).range(1, 5).initially(3),
-  /** The user whom the console logs in without a password. */
-  automatic_login: text("automaticLogin", "clerk").unlessEmpty().initially(""),
-});
-
-const volume = fields({
-  size: megabytes("sizeMb", 2000).required(),
-  path: text("path", "/srv").required(),
-});
-
-/** Volumes are stored when LVM is off, and not shown. */
-const isEnabled = ({ enabled }: { enabled: boolean }) => enabled;
-
-const lvm = fields({
-  enabled: bool("enabled", true),
-  volume_group: text("volumeGroup", "roomVG").when(isEnabled),
-  volumes: inside("volumes", countedOf("volume", volume)).unlessEmpty().when(isEnabled),
-});
-
-const scriptOf = (example: string) =>
-  fields({
-    enabled: bool("enabled", example !== "").initially(false),
-    script: script("script", example).unlessEmpty().initially(""),
-  });
+const enabled = (example: boolean) => bool("enabled", example).initially(false);
+const scriptText = (example: string) => script("script", example).unlessEmpty().initially("");
 const nothing = { enabled: false, script: "" };
 
+const build = fields({
+  enabled: enabled(true).asked("Run a script at the end of each build", { page: "scripts" }),
+  script: scriptText("#!/bin/sh\nrm -rf /usr/share/man").asked("Script of the build", {
+    page: "scripts",
+    entered: "script",
+    hint: "Runs as root in the image. If it fails, the build fails.",
+    usedWith: "build-script",
+  }),
+});
+
+const boot = fields({
+  enabled: enabled(true).asked("Run a script at each boot", { page: "scripts" }),
+  script: scriptText("#!/bin/sh\necho open > /etc/motd").asked("Script at boot", {
+    page: "scripts",
+    entered: "script",
+    hint: "Runs as root on the machine, when it has started.",
+    usedWith: "boot-script",
+  }),
+});
+
+const onlyYast =
+  "Of the specification only: a file /autoinst.xml of the appliance does the same, and only YaST reads it.";
+const autoyast = fields({ enabled: enabled(false).notAsked(onlyYast), script: scriptText("").notAsked(onlyYast) });
+
 const scripts = fields({
-  build: inside("build", scriptOf("#!/bin/sh\nrm -rf /usr/share/man")).initially(nothing),
-  boot: inside("boot", scriptOf("#!/bin/sh\necho open > /etc/motd")).initially(nothing),
-  autoyast: inside("autoyast", scriptOf("")).initially(nothing),
+  build: inside("build", build).initially(nothing),
+  boot: inside("boot", boot).initially(nothing),
+  autoyast: inside("autoyast", autoyast).initially(nothing),
 });
 
 const sections = {
@@ -152,7 +150,9 @@ const sections = {
   }),
   firewall: inside("firewall", firewall).initially({ enabled: true, openPorts: ["ssh"] }),
   users: inside("users", countedOf("user", user)),
-  eulas: inside("eulas", countedOf("eula", leaves.lines("Books stay here."))).initially([]),
+  eulas: inside("eulas", countedOf("eula", leaves.lines("Books stay here.")))
+    .initially([])
+    .asked("Text"),
   databases: inside("databases", countedOf("database", database)).unlessEmpty().initially([]),
   autostarts: inside("autostarts", countedOf("autostart", autostart)).unlessEmpty().initially([]),
   settings: inside("settings", settings),
@@ -160,12 +160,22 @@ const sections = {
   scripts: inside("scripts", scripts).initially({ build: nothing, boot: nothing, autoyast: nothing }),
 };
 
-const description = { description: lines("description", "One screen, no login.").unlessEmpty().initially("") };
+const description = {
+  description: lines("description", "One screen, no login.")
+    .unlessEmpty()
+    .initially("")
+    .asked("Description", { page: "general", hint: "For you, the gallery, and /etc/kiln-release." }),
+};
 const links = {
-  website: url("website", "https://reading.example.org").unlessEmpty().initially(""),
+  website: url("website", "https://reading.example.org")
+    .unlessEmpty()
+    .initially("")
+    .asked("Website", { page: "general" }),
   tags: inside("tags", countedOf("tag", leaves.text("library")))
     .unlessEmpty()
-    .initially([]),
+    .initially([])
+    .asked("Tags", { page: "general", entered: "list", hint: "Separated by commas." })
+    .notImported("The gallery uses them, and not the image."),
 };
 
 /** What a row stores as JSON; name, version and image type are columns of it. */
@@ -176,10 +186,18 @@ export const configuration = document(
   "configuration",
   fields({
     id: id("id", 1004).ignored(),
-    name: text("name", "Reading room"),
+    name: text("name", "Reading room").asked("Name", { page: "general", isFirst: true }),
     ...through("configuration", description),
-    version: version("version", "0.0.3"),
-    type: oneOf("imageType", imageTypes),
+    version: version("version", "0.0.3").asked("Version", {
+      page: "general",
+      isFirst: true,
+      hint: "Of the next build. A finished build raises its last number.",
+    }),
+    type: oneOf("imageType", imageTypes).asked("Format", {
+      page: "general",
+      hint: "Of builds for which you choose no other.",
+      options: imageTypes.map((type) => [type, `${type}: ${imageFormats[type].label}`]),
+    }),
     ...through("configuration", links),
     ...through("configuration", sections),
   }),
@@ -187,27 +205,3 @@ export const configuration = document(
 
 /** Any part of it: what is omitted stays, and a list that is sent replaces the list. */
 export const configurationChange = anyPartOf("WantedConfiguration", configuration);
-
-/** Gigabytes, as the API shows the size of a disk: a rest counts as a whole one. */
-export function gigabytes(megabytes: number): number {
-  return Math.ceil(megabytes / 1024);
-}
-
-/** A bare number is gigabytes, as shown; with M, megabytes exactly. */
-function diskSize(node: XmlNode, path: string): { diskSizeMb?: number; diskSizeGb?: number } {
-  const { amount, unit } = readSize(node, path);
-  return unit === "M" ? { diskSizeMb: amount } : { diskSizeGb: amount };
-}
-
-/** One client writes `<user><user>clerk</user></user>`. */
-function autostartUser(node: XmlNode, path: string): string | undefined {
-  const [inner] = node.children;
-  if (!inner || node.children.length > 1 || plainName(inner) !== "user") return unlessEmpty(line)(node, path);
-  return unlessEmpty(line)(inner, `${path}/user`);
-}
-
-/** An element without text counts as absent. */
-function unlessEmpty<T>(read: (node: XmlNode, path: string) => T) {
-  return (node: XmlNode, path: string): T | undefined =>
-    node.text === "" && node.children.length === 0 ? undefined : read(node, path);
-}

@@ -1,5 +1,6 @@
 import { definitionFields } from "#documents/definition";
 import { rangeSchema } from "#wire/json-schema";
+import { unitOf } from "#wire/question";
 import type { Schema } from "#wire/schema";
 import { shownIn, type AnyLeaf, type AnyShape, type Part } from "#wire/shape";
 
@@ -55,11 +56,14 @@ function membersOf(shape: Extract<AnyShape, { kind: "fields" }>, path: string): 
   return Object.fromEntries(members.map(([name, at, part]) => [name, memberSchema(part, at)]));
 }
 
-function memberSchema({ shape, isRepeated, range }: Part, path: string): Schema {
+function memberSchema(part: Part, path: string): Schema {
+  const { shape, isRepeated, range } = part;
   const one = { ...schemaOf(shape, path), ...rangeSchema(range) };
-  const description = about[path];
+  const description = about[path] ?? inUnit[unitOf(part)];
   return { ...(isRepeated ? { type: "array", items: one } : one), ...(description && { description }) };
 }
+
+const inUnit: Readonly<Record<string, string>> = { MB: "In megabytes.", GB: "In gigabytes." };
 
 const requiredIn = ({ fields }: Extract<AnyShape, { kind: "fields" }>): string[] =>
   Object.entries(fields)
@@ -102,7 +106,4 @@ const about: Readonly<Record<string, string>> = {
   gpg_keys: "Public keys that the image trusts.",
   "configuration/users/password": "The variable that has it. If you omit it, the password stays.",
   "configuration/databases/users/password": "The variable that has it. If you omit it, the password stays.",
-  "configuration/settings/memory_size": "In megabytes.",
-  "configuration/settings/disk_size": "In gigabytes.",
-  "configuration/settings/swap_size": "In megabytes.",
 };

@@ -9,6 +9,7 @@ import {
   type List,
   type Marked,
   type Part,
+  type Question,
   type Shape,
   type Version,
   type Viewer,
@@ -99,6 +100,21 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
   /** The value for a stored document without the field. */
   initially(value: O[keyof O]): Field<O, C> {
     return this.#with({ initial: value });
+  }
+
+  /** A form asks for it. */
+  asked(label: string, question: Omit<Question, "label"> = {}): Field<O, C> {
+    return this.#with({ question: { label, ...question } });
+  }
+
+  /** No form asks for it, for this reason. */
+  notAsked(why: string): Field<O, C> {
+    return this.#with({ notAsked: why });
+  }
+
+  /** The description of an image does not contain it, for this reason. */
+  notImported(why: string): Field<O, C> {
+    return this.#with({ notImported: why });
   }
 
   #with<P, D>(change: Partial<Part>): Field<P, D> {

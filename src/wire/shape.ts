@@ -111,6 +111,29 @@ export interface Part {
   readonly range?: Range | undefined;
   /** The value for a stored document without the field. */
   readonly initial?: unknown;
+  readonly question?: Question | undefined;
+  /** Why no form asks for it. */
+  readonly notAsked?: string | undefined;
+  /** Why it cannot be read from the description of an image. */
+  readonly notImported?: string | undefined;
+}
+
+/** How a form asks people for a field. An editor of a document shows the same words. */
+export interface Question {
+  readonly label: string;
+  readonly hint?: string;
+  /** The page whose form has it, in the order of the document. Default: the form of an entry of its list. */
+  readonly page?: string;
+  /** It stands before the others of its page. */
+  readonly isFirst?: true;
+  /** Default: that of the range. */
+  readonly unit?: string;
+  /** How it is entered. The default follows from the shape. */
+  readonly entered?: string;
+  /** Values to choose from, with their words. */
+  readonly options?: readonly (readonly [value: string, words: string])[];
+  /** The setting of the same form without which it has no effect. */
+  readonly usedWith?: string;
 }
 
 /** Limits of a number, inclusive. */

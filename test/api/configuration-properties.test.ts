@@ -1,7 +1,8 @@
 import { sshKeys } from "../support/ssh-keys.ts";
 import { describe, expect, it } from "vitest";
 import { imageTypes } from "#contract/index";
-import { configuration, configurationChange, databaseTypes, networkTypes } from "#documents/configuration";
+import { configuration, configurationChange, networkTypes } from "#documents/configuration";
+import { databaseTypes } from "#documents/configuration-lists";
 import { withChange, type Configured } from "#domain/configuration/change";
 import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";

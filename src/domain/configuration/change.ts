@@ -1,5 +1,6 @@
 import type { ImageType } from "#contract/index";
-import { gigabytes, type configurationChange } from "#documents/configuration";
+import type { configurationChange } from "#documents/configuration";
+import { gigabytes } from "#documents/configuration-settings";
 import type { Configuration } from "#model/configuration";
 
 type User = Configuration["users"][number];

@@ -74,6 +74,7 @@ describe("the configuration", () => {
     await send("general", {
       name: "Reading room",
       version: "0.0.1",
+      type: "oem",
       description: "<b>One</b>\r\nscreen",
       "tags/tag": "library, kiosk",
     });

@@ -1,30 +1,13 @@
-import { configuration, configurationChange } from "#documents/configuration";
+import { configurationChange } from "#documents/configuration";
 import type { ConfigurationChange } from "#domain/configuration/change";
-import type { ShownConfiguration } from "#domain/configuration/of-appliance";
 import type { Fault, Refusal } from "#domain/refusal";
 import { WireFault } from "#wire/fault";
 import { readJson } from "#wire/read-json";
 import { readDocument } from "#wire/read";
-import { writeJson } from "#wire/json";
-import { viewOf } from "#wire/view";
 import { portField, type FormField } from "./form-field.tsx";
-import type { Setting } from "./sections.ts";
+import type { Setting } from "./settings.ts";
 
 /** The forms are about the same document as the API, so its reader reads them. */
-
-const viewer = { baseUrl: "", version: { name: "v2" } } as const;
-
-/** What a field of a form shows. A list is separated by commas. */
-export function shownValue(shown: ShownConfiguration, { name, kind, stored }: Setting): string {
-  if (stored) return stored(shown.configuration);
-  const document: unknown = JSON.parse(writeJson("configuration", viewOf(configuration, shown, viewer)));
-  const names = ["configuration", ...name.split("/")];
-  // In JSON, a list has no elements of its own.
-  if (kind === "list" && names.at(-1) === "tag") names.pop();
-  const value = names.reduce<unknown>((owner, name) => Object(owner)[name], document);
-  if (Array.isArray(value)) return value.join(", ");
-  return value === undefined || value === null ? "" : String(value);
-}
 
 /** What a form says. Every value of a field that may be there several times. */
 export interface SentValues {
@@ -67,7 +50,7 @@ const reasonIn = (message: string): string => message.replace(/^[\w/]+: /, "").r
 
 function put(document: object, { name, kind }: Setting, { values, all }: SentValues): void {
   const names = name.split("/");
-  if (kind === "list" && names.at(-1) === "tag") names.pop();
+  if (kind === "list") names.pop(); // In JSON, a list has no elements of its own.
   const last = names.pop() ?? "";
   const owner = names.reduce<object>((each, name) => {
     const inner: object = Reflect.get(each, name) ?? {};

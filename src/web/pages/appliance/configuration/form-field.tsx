@@ -15,8 +15,8 @@ export interface FormField {
   options?: readonly (readonly [value: string, words: string])[];
   /** Of a line that offers values. */
   picks?: () => PickList;
-  /** The choice or the switch of the same form without which it has no effect: it is hidden then (fields.css). */
-  usedWith?: "manual" | "lvm" | "firewall" | "build-script" | "boot-script" | "password";
+  /** The setting of the same form without which it has no effect: it is hidden then (fields.css). */
+  usedWith?: string;
   /** Of lines. */
   rows?: number;
 }

@@ -1,8 +1,10 @@
-import { databaseTypes } from "#documents/configuration";
+import { autostart, database, databaseTypes, databaseUser, user, volume } from "#documents/configuration-lists";
+import { storedConfiguration } from "#documents/configuration";
 import type { ConfigurationChange } from "#domain/configuration/change";
 import type { Fault } from "#domain/refusal";
 import type { Configuration } from "#model/configuration";
 import { linesIn } from "../../../lines-in.ts";
+import { askedOf } from "./asked-field.ts";
 import type { FormField } from "./form-field.tsx";
 
 /** An entry of a list, as its form has it. */
@@ -45,48 +47,25 @@ export interface ListOf {
 
 const on = "true";
 
-const databaseWords: Readonly<Record<(typeof databaseTypes)[number], string>> = {
-  pgsql: "PostgreSQL",
-  mysql: "MySQL or MariaDB",
-};
-
 export const users: ListOf = {
   title: "Users",
   about: "Who can log in to the machine. root may do everything; the others may with sudo, if they are administrators.",
   titleOfNew: "A new user",
   fields: [
-    { name: "name", label: "Name", kind: "line", isKey: true },
-    {
-      name: "password",
-      label: "Password",
-      kind: "password",
-      hint: "Not needed with an SSH key.",
-      usedWith: "password",
-    },
+    { ...askedOf(user, "name"), isKey: true },
+    askedOf(user, "password"),
     {
       name: "key_only",
       label: "No password: log in by SSH key alone",
       kind: "switch",
       isFor: (entry) => entry !== undefined,
     },
-    {
-      name: "ssh_keys",
-      label: "SSH keys",
-      kind: "lines",
-      rows: 3,
-      hint: "Public keys, one in each line: the .pub file of whoever logs in.",
-    },
-    {
-      name: "administrator",
-      label: "Administrator",
-      kind: "switch",
-      hint: "May do everything with sudo.",
-      isFor: (entry) => entry?.["name"] !== "root",
-    },
-    { name: "group", label: "Group", kind: "line", initially: "users", isMore: true },
-    { name: "shell", label: "Shell", kind: "line", initially: "/bin/bash", isMore: true },
-    { name: "homedir", label: "Home directory", kind: "line", hint: "Default: below /home.", isMore: true },
-    { name: "uid", label: "Number (uid)", kind: "number", hint: "Default: the next free one.", isMore: true },
+    { ...askedOf(user, "ssh_keys"), rows: 3 },
+    { ...askedOf(user, "administrator"), isFor: (entry) => entry?.["name"] !== "root" },
+    { ...askedOf(user, "group"), initially: "users", isMore: true },
+    { ...askedOf(user, "shell"), initially: "/bin/bash", isMore: true },
+    { ...askedOf(user, "homedir"), isMore: true },
+    { ...askedOf(user, "uid"), isMore: true },
   ],
   entriesOf: (configuration) =>
     configuration.users.map(({ uid, name, group, shell, homedir, password, sshKeys, administrator }) => ({
@@ -143,10 +122,7 @@ export const volumes: ListOf = {
   usedWith: "lvm",
   about: "Directories without a volume are on the root volume.",
   titleOfNew: "A new volume",
-  fields: [
-    { name: "path", label: "Directory", kind: "line", hint: "Such as /srv." },
-    { name: "size", label: "Size in MB", kind: "number" },
-  ],
+  fields: [askedOf(volume, "path"), askedOf(volume, "size")],
   entriesOf: ({ lvm }) => lvm.volumes.map(({ path, sizeMb }) => ({ path, size: String(sizeMb) })),
   nameOf: ({ path = "" }) => path,
   factsOf: ({ size = "" }) => [`${size} MB`],
@@ -159,10 +135,10 @@ export const autostarts: ListOf = {
   title: "Programs that start at each boot",
   titleOfNew: "A new program",
   fields: [
-    { name: "command", label: "Command", kind: "line" },
-    { name: "user", label: "As the user", kind: "line", initially: "root" },
-    { name: "description", label: "Description", kind: "line" },
-    { name: "enabled", label: "Start it", kind: "switch", initially: on },
+    askedOf(autostart, "command"),
+    { ...askedOf(autostart, "user"), initially: "root" },
+    askedOf(autostart, "description"),
+    { ...askedOf(autostart, "enabled"), initially: on },
   ],
   entriesOf: (configuration) =>
     configuration.autostarts.map(({ command, user, description, enabled }) => ({
@@ -183,43 +159,34 @@ export const autostarts: ListOf = {
   }),
 };
 
+const serverField = askedOf(database, "type");
+
 export const databases: ListOf = {
   title: "Users of databases",
   about:
     "The first boot creates these users and their databases. The server itself is a package: add it to the software.",
   titleOfNew: "A new user",
   fields: [
-    {
-      name: "type",
-      label: "Server",
-      kind: "choice",
-      isKey: true,
-      options: databaseTypes.map((type) => [type, databaseWords[type]]),
-    },
-    { name: "username", label: "User", kind: "line", isKey: true },
-    { name: "password", label: "Password", kind: "password" },
-    {
-      name: "database_list",
-      label: "May use the databases",
-      kind: "line",
-      hint: "Separated by commas. A database of several users belongs to the first.",
-    },
+    { ...serverField, isKey: true },
+    { ...askedOf(databaseUser, "username"), isKey: true },
+    askedOf(databaseUser, "password"),
+    askedOf(databaseUser, "database_list"),
   ],
   entriesOf: (configuration) =>
     configuration.databases.flatMap(({ type, users: own }) =>
       own.map((user) => ({ type, username: user.username, database_list: user.databases.join(", ") })),
     ),
-  nameOf: ({ type, username = "" }) => `${username} (${databaseWords[type === "mysql" ? type : "pgsql"]})`,
+  nameOf: ({ type, username = "" }) => `${username} (${serverField.options?.find(([value]) => value === type)?.[1]})`,
   changeTo: (entries, before) => ({
     databases: databaseTypes.flatMap((type) => {
       const own = entries.filter((entry) => entry["type"] === type);
       const isEmpty = before.databases.some((one) => one.type === type && one.users.length === 0);
-      return own.length > 0 || isEmpty ? [{ type, users: own.map(databaseUser) }] : [];
+      return own.length > 0 || isEmpty ? [{ type, users: own.map(changedDatabaseUser) }] : [];
     }),
   }),
 };
 
-const databaseUser = ({ username = "", password, database_list: names = "" }: Entry) => ({
+const changedDatabaseUser = ({ username = "", password, database_list: names = "" }: Entry) => ({
   username,
   ...(password !== undefined && { password }),
   databases: names.split(/[,\s]+/).filter((name) => name !== ""),
@@ -229,7 +196,7 @@ export const agreements: ListOf = {
   title: "Agreements",
   about: "Shown before the first login. Anyone who does not accept them cannot use the system.",
   titleOfNew: "A new agreement",
-  fields: [{ name: "eula", label: "Text", kind: "lines", rows: 10 }],
+  fields: [{ ...askedOf(storedConfiguration, "eulas"), name: "eula", rows: 10 }],
   entriesOf: ({ eulas }) => eulas.map((eula) => ({ eula })),
   nameOf: ({ eula = "" }) => eula.trim().split("\n")[0]?.slice(0, 80) ?? "",
   changeTo: (entries) => ({ eulas: entries.map(({ eula = "" }) => eula) }),

@@ -4,7 +4,6 @@ import { Button, ButtonLink } from "../../../parts/button.tsx";
 import { Content } from "../../../parts/column.tsx";
 import { Form } from "../../../parts/form.tsx";
 import { applianceAt } from "../with-appliance.ts";
-import { shownValue } from "./document.ts";
 import { FieldOf } from "./form-field.tsx";
 import { sections, type Section } from "./sections.ts";
 
@@ -40,7 +39,7 @@ export const SectionPage = ({ at, section: current, children }: SectionPageProps
 export const SectionForm = ({ section, shown }: { section: Section; shown: ShownConfiguration }) => (
   <Form action={addressOf(section, shown)} class="panel stack" countsUnsaved>
     {section.settings.map((setting) => (
-      <FieldOf field={setting} value={shownValue(shown, setting)} />
+      <FieldOf field={setting} value={setting.valueIn(shown)} />
     ))}
     <SaveRow discardTo={addressOf(section, shown)} />
   </Form>

@@ -1,0 +1,41 @@
+import { configuration } from "#documents/configuration";
+import type { ShownConfiguration } from "#domain/configuration/of-appliance";
+import { shownIn, type AnyShape, type Part } from "#wire/shape";
+import { askedField } from "./asked-field.ts";
+import type { FormField } from "./form-field.tsx";
+
+export interface Setting extends FormField {
+  page: string;
+  isFirst: boolean;
+  /** What the field shows. */
+  valueIn: (shown: ShownConfiguration) => string;
+}
+
+const viewer = { baseUrl: "", version: { name: "v2" } } as const;
+
+/** As the domain names it if one of a list is wrong. */
+const nameOf = (path: string, { shape }: Part): string => (shape.kind === "list" ? `${path}/${shape.item}` : path);
+
+function settingsIn(shape: AnyShape, path = "", owner: (shown: ShownConfiguration) => unknown = (shown) => shown) {
+  if (shape.kind !== "fields") return [];
+  return shownIn("v2", shape).flatMap(([name, part]): Setting[] => {
+    const at = path === "" ? name : `${path}/${name}`;
+    const value = (shown: ShownConfiguration): unknown => part.get(owner(shown), viewer);
+    const { page, isFirst = false } = part.question ?? {};
+    if (page === undefined) return settingsIn(part.shape, at, value);
+    return [{ ...askedField(nameOf(at, part), part), page, isFirst, valueIn: (shown) => textOf(part, value(shown)) }];
+  });
+}
+
+function textOf({ shape, isRepeated }: Part, value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (shape.kind === "leaf" && !isRepeated) return String(shape.write(value));
+  return Array.isArray(value) ? value.join(", ") : "";
+}
+
+/** All that one form field changes. The lists have forms of their own. */
+const settings = settingsIn(configuration.shape);
+
+/** The settings of a page, in their order on it. */
+export const settingsOf = (page: string): Setting[] =>
+  settings.filter((setting) => setting.page === page).toSorted((a, b) => Number(b.isFirst) - Number(a.isFirst));
