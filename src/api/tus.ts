@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { Refusal } from "#domain/refusal";
 import { factory } from "#api/factory";
 
-/** The headers of tus 1.0, the protocol of resumable uploads (decision 41). */
+/** The headers of tus 1.0, the protocol of resumable uploads (decision 13). */
 
 const version = "1.0.0";
 const extensions = "creation,termination,expiration";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /*
- * The files that a testdrive's session has changed in its image (decision 23). The Worker sends orders
+ * The files that a testdrive's session has changed in its image (decision 16). The Worker sends orders
  * on the socket GET /agent/testdrives/:id/modified. The agent opens the socket when the machine runs and closes it when it deletes
  * the session's disk. It answers each order at POST /agent/testdrives/:id/modified/:request.
  */

@@ -126,7 +126,7 @@ const prefixPhrase = (word: string): string => `"${word.replaceAll('"', '""')}" 
 /** A decimal, so that SQLite does not divide integers. */
 const halfLifeMs = sql.raw(`${90 * 24 * 60 * 60_000}.0`);
 
-/** decision 19: what others think and do, which counts half after 90 days and a third after 180. */
+/** What others think and do, which counts half after 90 days and a third after 180 (gallery.md, "Popularity"). */
 const popularity = sql`(l.points / (1.0 + max(0, unixepoch() * 1000 - l.published_at) / ${halfLifeMs}))`;
 
 const weightOf: Readonly<Record<GalleryOrder, SQL>> = {

@@ -40,7 +40,7 @@ export const relisted = (db: Database, applianceId: number) =>
     }),
   ] as const;
 
-/** decision 19: ratings above 2 lift, below lower, a clone counts as a rating of 5; never below 1. */
+/** Ratings above 2 lift, below lower, a clone counts as a rating of 5; never below 1 (gallery.md, "Popularity"). */
 const points = sql`1 + max(0,
   coalesce((SELECT sum(rating - 2) FROM ratings WHERE appliance_id = p.appliance_id AND account_id <> p.account_id), 0)
   + coalesce((SELECT sum(CASE kind WHEN 'clone' THEN 3 ELSE 1 END) FROM gallery_uses WHERE appliance_id = p.appliance_id), 0))`;

@@ -18,7 +18,7 @@ import { allowPreflight, guestRequestHeaders, visitorHeaders } from "./guest-hea
 import { waitingPage } from "./guest-waiting.ts";
 
 /**
- * The web server of a testdrive's guest, for anyone who knows the URL (decision 24). It is an untrusted machine on our
+ * The web server of a testdrive's guest, for anyone who knows the URL (decision 25). It is an untrusted machine on our
  * origin, so it gets nothing of ours, and its pages run in a sandbox with an origin of their own.
  */
 export const guestWeb = factory.createApp().all("/:id/:webToken/http/*", async (c) => {

@@ -1,6 +1,6 @@
 import { excludedMutations } from "../../scripts/mutate/mutants.ts";
 
-// npm run mutate:all: every mutant of the code whose tests run in Node, in their own process (decision 55).
+// npm run mutate:all: every mutant of the code whose tests run in Node, in their own process (decision 54).
 export default {
   testRunner: "vitest",
   vitest: { configFile: "test/mutate/vitest.config.ts" },

@@ -6,7 +6,7 @@ import { Sha256, type FrozenInput } from "../contract.ts";
 import { DiskCache, diskUse, type CacheLimits } from "../disk-cache.ts";
 import { sha256OfFile } from "../files.ts";
 
-/** Archives of Debian roots with packages only, from which builds with more packages start (decision 48). */
+/** Archives of Debian roots with packages only, from which builds with more packages start (decision 29). */
 export interface BaseRoots {
   /** Links the base with the most of the input's packages, and no others, as `into` on the same disk. Undefined: there is none. */
   take(wanted: Wanted, into: string): Promise<BaseRoot | undefined>;

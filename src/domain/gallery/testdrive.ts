@@ -12,7 +12,7 @@ import type { Publication } from "#storage/publications";
 interface TryRequest {
   applianceId: number;
   version?: string | undefined;
-  /** So that the person can open the web page of the machine, which has its own origin (decision 24). */
+  /** So that the person can open the web page of the machine, which has its own origin (decision 25). */
   hasNetwork?: boolean;
   requestId?: string | undefined;
 }

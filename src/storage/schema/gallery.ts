@@ -91,7 +91,7 @@ export const galleryListings = sqliteTable(
     publicationId: integer("publication_id").notNull(),
     accountId: integer("account_id").notNull(),
     publishedAt: moment("published_at").notNull(),
-    /** Points for ratings and uses; a query divides them by the age (decision 19). */
+    /** Points for ratings and uses; a query divides them by the age (gallery.md, "Popularity"). */
     points: integer("points").notNull(),
   },
   (table) => [
@@ -134,7 +134,7 @@ export const comments = sqliteTable(
   ],
 );
 
-/** Accounts that cloned or tried another's published appliance; each counts once (decision 19). */
+/** Accounts that cloned or tried another's published appliance; each counts once (gallery.md, "Popularity"). */
 export const galleryUses = sqliteTable(
   "gallery_uses",
   {
