@@ -11,6 +11,8 @@ let machine: Machine;
 const appliances = [
   { id: 1000, name: "First", basesystem: "tiny-1.0", builds: [] },
   { id: 1001, name: "Reading room", basesystem: "tiny-1.0", builds: [] },
+  { id: 1002, name: "Web: shop", basesystem: "tiny-1.0", builds: [] },
+  { id: 1003, name: "Left \u202Eright", basesystem: "tiny-1.0", builds: [] },
 ];
 const found = { software_map: [{ software: { package: [{ value: "hello" }], pattern: [] } }] };
 
@@ -21,6 +23,7 @@ beforeAll(async () => {
     ...signedInto(newKey()),
     "/api/v2/user/appliances": { appliances },
     "/api/v2/user/appliances/1000/software/search": found,
+    "/api/v2/user/appliances/1000/configuration": { configuration: { network: { type: "dhcp" } } },
     "/api/v2/user/appliances/1000/software": {
       software: { package: [{ value: "nano", version: "7.2" }], pattern: [] },
     },
@@ -44,6 +47,17 @@ const completed: [string, string[]][] = [
   ["kiln --json show Fi", ["--json", "show", "First"]],
   ["kiln build First --ty", ["build", "First", "--type"]],
   ["kiln verify ima", ["verify", "image.iso"]],
+  ["kiln show 'Rea", ["show", "Reading room"]],
+  ['kiln show "Reading r', ["show", "Reading room"]],
+  ["kiln show Reading\\ r", ["show", "Reading room"]],
+  ["kiln show We", ["show", "Web: shop"]],
+  ["kiln show Web:\\ s", ["show", "Web: shop"]],
+  ["kiln show Le", ["show", "Le"]],
+  ["kiln build First --type oem,is", ["build", "First", "--type", "oem,iso"]],
+  ["kiln build First --type=is", ["build", "First", "--type=iso"]],
+  ["kiln config set First network.ty", ["config", "set", "First", "network.type="]],
+  ["kiln config set First network.type=ma", ["config", "set", "First", "network.type=manual"]],
+  ["kiln config set First firewall.enabled=t", ["config", "set", "First", "firewall.enabled=true"]],
 ];
 
 const setUps = {
@@ -58,6 +72,8 @@ describe.each(["bash", "zsh"] as const)("in %s", (shell) => {
     const results = [];
     for (const [line] of completed) results.push(await terminal.complete(line));
     expect(results).toEqual(completed.map(([, words]) => ["kiln", ...words]));
+    const withUrl = ["--url", service.url, "show"];
+    expect(await terminal.complete(`kiln ${withUrl.join(" ")} Fi`)).toEqual(["kiln", ...withUrl, "First"]);
   });
 });
 
@@ -66,6 +82,11 @@ it("completes in fish, and says what each word is", async () => {
   expect(await fish("kiln show Rea")).toEqual(["Reading room\t1001, tiny-1.0"]);
   expect(await fish("kiln add First hel")).toEqual(["hello"]);
   expect(await fish("kiln verify ima")).toEqual(["image.iso"]);
+  expect(await fish('kiln show "Rea')).toEqual(["Reading room\t1001, tiny-1.0"]);
+  expect(await fish("kiln show Reading\\\\ r")).toEqual(["Reading room\t1001, tiny-1.0"]);
+  expect(await fish("kiln show Web: s")).toEqual([""]);
+  expect(await fish("kiln config set First network.type=m")).toEqual(["network.type=manual"]);
+  expect(await fish("kiln build First --type=is")).toEqual(["--type=iso"]);
 });
 
 it("completes from the service that --url names", async () => {

@@ -1,3 +1,4 @@
+import { applianceSchema, type Schema } from "../appliance-file/check.ts";
 import type { Client } from "../client/client.ts";
 import { imageTypes } from "../image-types.ts";
 import type { Placeholder } from "../placeholders.ts";
@@ -61,7 +62,11 @@ export const sources: Partial<Record<Placeholder, Source>> = {
     );
   },
   setting: async (place) => await settings(place),
-  setting_value: async (place) => (await settings(place)).map(({ text }) => ({ text: `${text}=` })),
+  setting_value: async (place) => {
+    const [setting = "", value] = place.typed.split("=");
+    if (value === undefined) return (await settings(place)).map(({ text }) => ({ text: `${text}=` }));
+    return valuesOf(setting).map((one) => ({ text: `${setting}=${one}` }));
+  },
   shell: words("bash", "zsh", "fish"),
   source: async (place) => [
     ...(await templates(place.client)).map(({ name, basesystem }) => ({ text: name, about: basesystem })),
@@ -128,6 +133,13 @@ function pathsIn(section: object, before = ""): string[] {
       ? pathsIn(value, `${before}${name}.`)
       : [before + name],
   );
+}
+
+/** The values that a setting may have, if they are few: `network.type`. */
+function valuesOf(setting: string): readonly string[] {
+  const path = ["configuration", ...setting.split(".")];
+  const schema = path.reduce<Schema | undefined>((inner, name) => inner?.properties?.[name], applianceSchema);
+  return schema?.type === "boolean" ? ["true", "false"] : (schema?.enum ?? []);
 }
 
 const templates = async (client: Client) =>

@@ -2,6 +2,7 @@ import { openClient, type Client } from "../client/client.ts";
 import { flagOf, globalOptions, type Command, type Option } from "../command.ts";
 import { commands, groups } from "../commands.ts";
 import { readLogin } from "../login/login.ts";
+import { visible } from "../output/table.ts";
 import type { Placeholder } from "../placeholders.ts";
 import { sources, type Candidate, type Candidates } from "./candidates.ts";
 
@@ -16,7 +17,8 @@ export async function complete(words: readonly string[]): Promise<Candidates> {
   const url = words[words.indexOf(flagOf("url")) + 1];
   const place = { typed, url: words.includes(flagOf("url")) ? url : undefined };
   const found = command ? await inCommand(command, before.slice(command.words.length), place) : firstWords(before);
-  return found === "files" ? found : found.filter(({ text }) => text.startsWith(typed));
+  // A word with characters that must not reach a terminal cannot be completed.
+  return found === "files" ? found : found.filter(({ text }) => text.startsWith(typed) && visible(text) === text);
 }
 
 /** The words from the command on: `kiln --url ADDRESS show`. */
@@ -46,6 +48,12 @@ interface Typed {
 async function inCommand(command: Command, before: readonly string[], { typed, url }: Typed): Promise<Candidates> {
   const options: Record<string, Option> = { ...command.options, ...globalOptions };
   const { open, values } = readBefore(before, options);
+  const [, flag, value] = /^(--[\w-]+)=(.*)$/.exec(typed) ?? [];
+  const option = open ? undefined : optionOf(flag, options);
+  if (option?.placeholder !== undefined) {
+    const found = await fromService(option.placeholder, { typed: value ?? "", url, given: {} });
+    return found === "files" ? [] : found.map(({ text, ...rest }) => ({ ...rest, text: `${flag}=${text}` }));
+  }
   if (!open && typed.startsWith("-"))
     return Object.entries(options).map(([key, { about }]) => ({ text: flagOf(key), about }));
   const parameter = command.parameters[values.length] ?? command.parameters.findLast(({ isRepeated }) => isRepeated);
@@ -59,12 +67,15 @@ function readBefore(words: readonly string[], options: Readonly<Record<string, O
   const values: string[] = [];
   let open: Placeholder | undefined;
   for (const word of words) {
-    const option = Object.entries(options).find(([key]) => flagOf(key) === word)?.[1];
+    const option = optionOf(word, options);
     if (open === undefined && option === undefined && !word.startsWith("-")) values.push(word);
     open = open === undefined ? option?.placeholder : undefined;
   }
   return { open, values };
 }
+
+const optionOf = (flag: string | undefined, options: Readonly<Record<string, Option>>): Option | undefined =>
+  Object.entries(options).find(([key]) => flagOf(key) === flag)?.[1];
 
 /** Empty if the service does not answer or you are not signed in: an error would disturb the prompt. */
 async function fromService(
