@@ -4,6 +4,7 @@ import { openClient, type Client } from "./client/client.ts";
 import { readLogin, type Login } from "./login/login.ts";
 import { Painter } from "./output/painter.ts";
 import { masked } from "./output/secrets.ts";
+import { inOrder } from "./output/table.ts";
 
 /** Where a command writes: a terminal or a replacement. */
 interface Output {
@@ -32,7 +33,7 @@ interface Given {
 
 const terminal = (): Output => ({
   print: (line) => void process.stdout.write(`${line}\n`),
-  note: (line) => void process.stderr.write(`${line}\n`),
+  note: (line) => void process.stderr.write(`${inOrder(line)}\n`),
   paint: new Painter(process.stdout),
 });
 
@@ -72,6 +73,8 @@ export class Kiln {
 
   /** Writes the result of a command: with --json the service's own answer, otherwise text. */
   readonly show = (document: object, text: () => string): void => {
-    this.print(this.isJson ? JSON.stringify(this.#hidesSecrets ? masked(document) : document, null, 2) : text());
+    this.print(
+      this.isJson ? JSON.stringify(this.#hidesSecrets ? masked(document) : document, null, 2) : inOrder(text()),
+    );
   };
 }

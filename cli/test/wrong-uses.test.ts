@@ -14,6 +14,10 @@ beforeAll(async () => {
   service = await standIn({
     ...signedInto(newKey()),
     "/api/v2/user/appliances": { appliances: [named("First", 1000), named("Twin", 1001), named("Twin", 1002)] },
+    "POST /api/v2/user/appliances": (_request, response) =>
+      response
+        .writeHead(400)
+        .end(JSON.stringify({ error: { code: "invalid_appliance_id", message: "Invalid appliance id." } })),
     "/api/v2/user/appliances/1000": { appliance: { id: 1000, name: "First" } },
     "/api/v2/user/builds": { builds: [] },
     "/api/v2/user/template_sets": (_request, response) => response.end("<html>a proxy</html>"),
@@ -117,6 +121,7 @@ const uses: [string, number, string, string][] = [
   ["import image.xml out/in/none.yaml", 1, "ENOTDIR", "free disk space"],
   ["import empty.xml --apply", 64, "empty.xml has no name.", "Name the appliance with --name."],
   ["import image.xml --apply", 64, "image.xml names no base system.", "`kiln templates` shows them"],
+  ["gallery clone 999", 9, "Invalid appliance id.", "`kiln gallery search` list what can be cloned."],
   ["login kiln.example.org/api", 64, "is not the address of a service.", "Write it as https://kiln.example.org."],
 ];
 
@@ -170,4 +175,6 @@ it("asks on a terminal before it deletes", async () => {
 it("shows no control and direction characters of a name", async () => {
   service.answers["/api/v2/user/appliances"] = { appliances: [named("a\u202Eb\u001B[31mc\u0007d\u2066", 1)] };
   expect((await machine.kiln(["list"])).stdout).toContain("1   abc d ");
+  service.answers["POST /api/v2/user/appliances"] = { appliance: named("a\u202Eb\u2066", 1) };
+  expect((await machine.kiln(["clone", "1"])).stdout).toMatch(/^ab is appliance 1/);
 });

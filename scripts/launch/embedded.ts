@@ -138,14 +138,18 @@ function workerOptions({ bundle, modulesFolder, host, port, bindings, ...options
   };
 }
 
-/**
- * workerd answers 500 to a CONNECT, because no Worker handles it, and calls that its own error. A handler would be too late for
- * another answer: workerd says 200 before it calls one.
- */
-const refusedConnect = /\bconnect(\(\) function| event but)\b/;
+/** What workerd calls its own error, although a user caused it. Each has a pattern of its messages. */
+const notOurErrors: Readonly<Record<string, RegExp>> = {
+  // It answers 500, because no Worker handles a CONNECT. A handler would be too late for another answer: workerd says 200 before
+  // it calls one.
+  "malformed request": /\bconnect(\(\) function| event but)\b/,
+  // The Worker gets an exception, and tells the user.
+  "unknown host": /\bfailed to lookup address information\b/,
+};
 
 function showLog(level: string, message: string, log: (line: string) => void): void {
-  if (refusedConnect.test(message)) return log(`log malformed request: ${message}`);
+  const [cause] = Object.entries(notOurErrors).find(([, pattern]) => pattern.test(message)) ?? [];
+  if (cause !== undefined) return log(`log ${cause}: ${message}`);
   log(`${level} ${message}`);
   if (level === "error" || level === "warn") warn(`worker: ${message}`);
 }

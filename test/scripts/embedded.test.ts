@@ -156,11 +156,14 @@ describe("the embedded service", () => {
     expect(await answerTo(`GET / HTTP/1.1\r\n${lines}\r\n`)).toBe("HTTP/1.1 200 OK");
   });
 
-  it("does not report a CONNECT as its own failure", async () => {
+  it.each([
+    ["a CONNECT", "CONNECT a:22 HTTP/1.1\r\nHost: a:22\r\n\r\n", "malformed request"],
+    ["a name that no one knows", "GET /?by=OUTSIDE&to=http://x.invalid/ HTTP/1.1\r\nHost: a\r\n\r\n", "unknown host"],
+  ])("does not report as its own failure %s", async (_, request, cause) => {
     const before = { bytes: log().length, output };
 
-    expect(await answerTo("CONNECT a:22 HTTP/1.1\r\nHost: a:22\r\n\r\n")).toMatch(/^HTTP\/1\.1 [45]\d\d /);
-    await vi.waitFor(() => expect(log().slice(before.bytes)).toContain("log malformed request: "), patienceMs);
+    expect(await answerTo(request)).toMatch(/^HTTP\/1\.1 [45]\d\d /);
+    await vi.waitFor(() => expect(log().slice(before.bytes)).toContain(`log ${cause}: `), patienceMs);
 
     expect(log().slice(before.bytes)).not.toMatch(/Z error /);
     expect(output).toBe(before.output);

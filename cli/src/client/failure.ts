@@ -44,15 +44,23 @@ function exitOf({ code, status, call }: Cause): Exit {
   return code === "configuration_error" ? "unbuildable" : "refused";
 }
 
+/** What was to be cloned does not exist. */
+const isUnknownSource = ({ code, call }: Cause): boolean =>
+  code === "invalid_appliance_id" && call === "POST /appliances";
+
 /** Everybody may read the gallery, so what is denied there is not in it. */
 const isUnknown = ({ code, status, call }: Cause): boolean =>
-  status === 404 || (code === "access_denied" && call.startsWith("GET /gallery/"));
+  status === 404 ||
+  isUnknownSource({ code, status, call }) ||
+  (code === "access_denied" && call.startsWith("GET /gallery/"));
 
 function adviceFor({ code, status, call }: Cause): string {
   if (status === 401) return "Sign in again: `kiln login`.";
   if (status >= 500) return "Try again in a moment. If it stays, tell the operator of the service.";
   if (status === 412) return "Nothing was changed. `kiln plan` says what is different now; then apply it again.";
   if (status === 429) return "Wait a few minutes, then try again.";
+  if (isUnknownSource({ code, status, call }))
+    return "`kiln templates` and `kiln gallery search` list what can be cloned.";
   const list = isUnknown({ code, status, call }) ? lists.find(([noun]) => call.includes(` /${noun}`)) : undefined;
   return list?.[1] ?? advice[code] ?? "Change what the message names. --help says what the command takes.";
 }

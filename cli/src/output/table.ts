@@ -2,11 +2,16 @@ import type { Painter } from "./painter.ts";
 
 type Cell = string | number | undefined;
 
+/** A longer cell moves only the rest of its own row. */
+const widest = 60;
+
 /** A table in columns, for people. */
 export function table(paint: Painter, headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
   if (rows.length === 0) return "None.";
   const texts = [headings, ...rows].map((row) => row.map((cell) => visible(String(cell ?? "-"))));
-  const widths = headings.map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));
+  const widths = headings.map((_, column) =>
+    Math.min(widest, Math.max(...texts.map((row) => row[column]?.length ?? 0))),
+  );
   const lines = texts.map((row) =>
     row
       .map((text, column) => text.padEnd(widths[column] ?? 0))
@@ -29,6 +34,9 @@ export const visible = (text: string): string =>
     .replaceAll(terminalOrder, "")
     .replaceAll(turns, "")
     .replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, " ");
+
+/** Without what shows text in another order than it has. Keeps colours and line ends. */
+export const inOrder = (text: string): string => text.replaceAll(turns, "");
 
 /** Explicit marks of Unicode's bidirectional algorithm (UAX 9), which show text in another order than it has. */
 const turns = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
