@@ -459,6 +459,7 @@ CREATE TABLE `repositories` (
 	`base_system` text NOT NULL,
 	`arches` text NOT NULL,
 	`priority` integer DEFAULT 99 NOT NULL,
+	`purpose` text,
 	`catalogue` text,
 	`is_user_repository` integer DEFAULT false NOT NULL,
 	`import_state` text DEFAULT 'importing' NOT NULL,

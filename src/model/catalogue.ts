@@ -87,6 +87,9 @@ export const whyNotAs = ({ cannot }: Pick<BaseSystemFacts, "cannot">, imageType:
 export const RepositoryType = z.enum(["rpm-md", "yast2", "deb"]);
 export type RepositoryType = z.infer<typeof RepositoryType>;
 
+/** A repository of corrections: of all kinds, or of security faults only. Pages mark what comes from it. */
+export const repositoryPurposes = ["updates", "security"] as const;
+
 /** The type of a base system's packages. */
 export const packageTypeOfBase = (facts: Pick<BaseSystemFacts, "packageType">): PackageType =>
   facts.packageType ?? "rpm";
@@ -154,6 +157,8 @@ export const Catalogue = z.object({
           components: z.array(z.string().regex(componentName)).default([]),
           arches: z.array(Arch).min(1),
           priority: z.int().min(1).max(99).default(99),
+          /** Absent: the packages of the release. */
+          purpose: z.enum(repositoryPurposes).optional(),
           /** Only of deb: also an index that says that it is no longer valid. */
           acceptsExpired: z.boolean().default(false),
         })

@@ -63,8 +63,14 @@ function hideMissing(db: Database, catalogue: Catalogue, members: Template[]): S
 
 const saveRepositories = (db: Database, catalogue: Catalogue, keys: FrozenKey[]): Statement[] =>
   catalogue.repositories.map(({ key: _key, ...repository }) => {
-    const { snapshots = null } = repository;
-    const known = { ...repository, snapshots, baseSystem: catalogue.baseSystem.name, catalogue: catalogue.name };
+    const { snapshots = null, purpose = null } = repository;
+    const known = {
+      ...repository,
+      snapshots,
+      purpose,
+      baseSystem: catalogue.baseSystem.name,
+      catalogue: catalogue.name,
+    };
     // Other types have their keys next to their index.
     const row = repository.type === "deb" ? { ...known, signingKeys: keys } : known;
     return db

@@ -46,7 +46,7 @@ function catalogue(armour: string) {
     keys: [armour],
     repositories: [
       { ...suite, key: "main", name: "Debian Test", suite: "test" },
-      { ...suite, key: "security", name: "Debian Test, security", suite: "test-security" },
+      { ...suite, key: "security", name: "Debian Test, security", suite: "test-security", purpose: "security" },
     ],
     sets: [
       {

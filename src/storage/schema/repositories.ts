@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Arch, FrozenKey } from "#contract/index";
-import type { BaseSystemFacts, RepositorySnapshots } from "#model/catalogue";
+import { repositoryPurposes, type BaseSystemFacts, type RepositorySnapshots } from "#model/catalogue";
 import type { ImportProgress } from "#model/import-progress";
 import type { StoredPackage } from "#model/stored-package";
 import { accounts } from "./accounts.ts";
@@ -31,6 +31,8 @@ export const repositories = sqliteTable(
     arches: text("arches", { mode: "json" }).notNull().$type<Arch[]>(),
     /** zypper's: the lower number wins. */
     priority: integer("priority").notNull().default(99),
+    /** What it is to its distribution, as the catalogue says; null: the catalogue does not say. */
+    purpose: text("purpose", { enum: repositoryPurposes }),
     /** The template catalogue that brought it; null: a person did. */
     catalogue: text("catalogue"),
     /** Made of the account's own uploads for its base system. */
