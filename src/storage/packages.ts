@@ -131,6 +131,33 @@ export async function describePackages(db: Database, ids: readonly number[]): Pr
   return new Map(rows.map(({ id, ...details }) => [id, details]));
 }
 
+/** A package as a choice between its versions needs it. */
+export interface PackageVersion extends PackageDetails {
+  repositoryId: number;
+  name: string;
+  epoch: number;
+  version: string;
+  release: string;
+  arch: string;
+  /** The pattern that it represents; null: none. */
+  pattern: string | null;
+}
+
+/** An account's own repository may have very many versions of one name. */
+const maxVersions = 5000;
+
+/** All packages with these names. */
+export const listVersions = (
+  db: Database,
+  { repositoryIds, arches, names }: { repositoryIds: readonly number[]; arches: readonly string[]; names: string[] },
+): Promise<PackageVersion[]> =>
+  db.all<PackageVersion>(sql`
+    SELECT r.id AS repositoryId, p.name, p.epoch, p.version, p.release, p.arch, p.pattern, p.summary,
+      p.size_bytes AS downloadSizeBytes, p.installed_bytes AS installSizeBytes
+    FROM json_each(${JSON.stringify(names)}) AS asked CROSS JOIN packages AS p ON p.name = asked.value ${showing(repositoryIds)}
+    WHERE p.import_id IN ${shownImports(repositoryIds)} AND p.arch IN ${fromJson(arches)}
+    ORDER BY asked.key, p.id LIMIT ${maxVersions}`);
+
 /** For each repository the lower-cased names of packages that hold the text, the best first, at most `limit`. */
 export async function searchNames(
   db: Database,

@@ -32,19 +32,22 @@ export interface PageOptions {
   scripts?: readonly string[];
   /** The CSS class of the body. */
   look?: string;
+  /** The result of a form stands at the lower edge of the window, and moves nothing: people work on this page without leaving it. */
+  hasToast?: boolean;
   /** Only the content: no top bar, no footer. */
   isBare?: boolean;
 }
 
 /** Answers with a whole HTML document. A form that was refused is shown again, with status 422. */
 export async function page(c: Context<WebEnv>, content: Content, options: PageOptions): Promise<Response> {
-  const { title, isBare = false, look, refreshSeconds, status = c.var.given ? 422 : 200 } = options;
+  const { title, isBare = false, hasToast = false, look, refreshSeconds, status = c.var.given ? 422 : 200 } = options;
   const [assets, person, announcement] = await Promise.all([assetsOf(c.env.ASSETS), personOf(c), announcementOf(c)]);
   const frame = {
     announcement,
     person,
     theme: themeOf(c),
     result: takeResult(c),
+    hasToast,
     section: options.section,
     to: placeOf(c),
   };

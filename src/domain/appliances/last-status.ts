@@ -20,7 +20,7 @@ export async function noteStatus(
     applianceId: appliance.id,
     errors: errors.length,
     warnings: warnings.length,
-    text: first === undefined ? "" : cut(first.text),
+    text: first === undefined ? "" : cut(first.ofSoftware ?? first.text),
     packages,
     editedAt: appliance.lastEditedAt,
     examinedAt: new Date(),

@@ -12,6 +12,7 @@ import type { Place } from "#domain/place";
 import type { SealingKey } from "#domain/secrets";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { closestNames, didYouMean, type UnknownName } from "#domain/software/closest-names";
+import { problemWords } from "#domain/software/problem-words";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
@@ -154,14 +155,17 @@ async function softwareIssues(
 }
 
 /** Why nothing can be resolved with a repository. */
-export const unimportedIssue = ({ name, problem, revision, importProgress }: Repository): Issue => {
-  if (revision !== null) return error(`What the repository ${name} holds cannot be read at the moment.`);
-  return error(
-    problem === null
-      ? `The repository ${name} is still being imported${importProgress ? `: ${progressWords(importProgress)}` : ""}.`
-      : `The repository ${name} could not be imported: ${problem}`,
-  );
+export const unimportedIssue = (repository: Repository): Issue => {
+  const text = unimportedText(repository);
+  return { ...error(text), ofSoftware: text };
 };
+
+function unimportedText({ name, problem, revision, importProgress }: Repository): string {
+  if (revision !== null) return `What the repository ${name} holds cannot be read at the moment.`;
+  return problem === null
+    ? `The repository ${name} is still being imported${importProgress ? `: ${progressWords(importProgress)}` : ""}.`
+    : `The repository ${name} could not be imported: ${problem}`;
+}
 
 /** How many unknown names get suggestions. */
 const maxExplained = 10;
@@ -174,7 +178,9 @@ async function problemIssues(db: Database, software: ApplianceSoftware, problems
   const explained = new Map(await Promise.all(meant));
   return problems.map((problem) => {
     const one = problem.unknown && isSelected(software, problem.unknown) ? problem.unknown : undefined;
-    return problemIssue(problem, one && { ...one, meant: explained.get(keyOf(one)) ?? "" });
+    const meant = one && (explained.get(keyOf(one)) ?? "");
+    const ofSoftware = `${problemWords(problem, software)}${meant ?? ""}`;
+    return { ...problemIssue(problem, one && { ...one, meant: meant ?? "" }), ofSoftware };
   });
 }
 

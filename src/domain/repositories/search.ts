@@ -69,7 +69,7 @@ interface Searched {
 }
 
 /** Uses the name indexes if every repository has one, else the database. Both give the same answer. */
-async function hitsOf(
+export async function hitsOf(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   { repositories, arches }: Searched,
   { q, allFields, limit }: Pick<SearchRequest, "q" | "allFields" | "limit">,

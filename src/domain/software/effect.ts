@@ -3,10 +3,10 @@ import type { Place } from "#domain/place";
 import { unimportedIssue } from "#domain/appliances/status";
 import { changeBetween, changed, type SoftwareChange } from "#domain/software/change";
 import { closestNames } from "#domain/software/closest-names";
+import { keyOfJob, problemWords } from "#domain/software/problem-words";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
 import { loadSoftware, type ApplianceSoftware, type Choice } from "#domain/software/resolution-request";
 import { keyOf } from "#domain/software/selection-rules";
-import type { Job } from "#solver/job";
 import type { ResolvedPackage } from "#solver/resolution";
 import type { Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
@@ -19,13 +19,15 @@ interface Amount {
 }
 
 /** A solution, as a change of the stored software. */
-interface Solution {
+export interface Solution {
   text: string;
   change: SoftwareChange;
 }
 
-interface EffectProblem {
+export interface EffectProblem {
   text: string;
+  /** The same for people. The API keeps the words of libsolv. */
+  words: string;
   /** Names that were probably meant, if the problem is a name that nothing has. */
   meant: string[];
   solutions: Solution[];
@@ -107,13 +109,17 @@ async function problemsOf(db: Database, both: Both, resolution: SoftwareResoluti
     case "solved":
       return [];
     case "unimported":
-      return resolution.repositories.map((one) => ({ text: unimportedIssue(one).text, meant: [], solutions: [] }));
+      return resolution.repositories.map((one) => {
+        const { text } = unimportedIssue(one);
+        return { text, words: text, meant: [], solutions: [] };
+      });
     case "unsolvable":
       return await Promise.all(
         resolution.problems.map(async (problem, nth) => {
           const unknown = nth < maxExplained ? problem.unknown : undefined;
           const meant = unknown ? await closestNames(db, both.wanted, unknown) : [];
-          return { text: problem.text, meant, solutions: solutionsOf(both, problem, meant) };
+          const words = problemWords(problem, both.wanted);
+          return { text: problem.text, words, meant, solutions: solutionsOf(both, problem, meant) };
         }),
       );
     default:
@@ -156,9 +162,3 @@ const replaced = (selection: readonly Choice[], key: string | undefined, by: Par
     selection.map((one) => (keyOf(one) === key ? { ...one, ...by } : one)).map((one) => [keyOf(one), one]),
   ).values(),
 ];
-
-function keyOfJob(job: Job): string {
-  if (job.kind === "multiversion") return "";
-  const kinds = { install: "package", installPattern: "pattern", ban: "ban" } as const;
-  return keyOf({ kind: kinds[job.kind], name: job.name });
-}

@@ -28,6 +28,7 @@ export interface ApplianceSoftware {
   selection: Choice[];
 }
 
+/** The last is best; the first fits every system. */
 const installableOf: Record<PackageType, Record<Arch, readonly string[]>> = {
   rpm: {
     i586: ["noarch", "i386", "i486", "i586", "i686"],

@@ -31,6 +31,7 @@ async function ask(hit: HTMLElement, address: string): Promise<void> {
 }
 
 function show(hit: HTMLElement, text: string): void {
-  const place = hit.querySelector(".effect");
+  // Not the link around it, which may have the focus.
+  const place = hit.querySelector("[data-said]");
   if (place) place.textContent = text;
 }

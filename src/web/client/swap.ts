@@ -15,11 +15,13 @@ document.addEventListener("submit", (event) => {
   const isPost = form.method === "post";
   const url = new URL(form.action);
   if (!isPost) url.search = fields.toString();
+  // A search is sent while someone types, without a button: its own one shows that it is being answered.
+  const button = submitter ?? form.querySelector("button");
   if (submitter?.getAttribute("aria-busy") === "true") return;
-  submitter?.setAttribute("aria-busy", "true");
+  button?.setAttribute("aria-busy", "true");
   void swapFrom(url, { ids: form.dataset["swap"] ?? "", body: isPost ? fields : undefined })
     .catch(() => submitPlainly(form, submitter))
-    .finally(() => submitter?.removeAttribute("aria-busy"));
+    .finally(() => button?.removeAttribute("aria-busy"));
 });
 
 /** The pressed button goes along: its value says what to do. A refresh may have removed it meanwhile. */

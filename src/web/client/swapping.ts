@@ -75,7 +75,8 @@ function morph(found: Document, ids: string): void {
     const [before, after] = [document.getElementById(id), found.getElementById(id)];
     if (!before || !after) continue;
     Idiomorph.morph(before, after, {
-      ignoreActiveValue: true,
+      // Of other elements, this would also keep the words: a focused "Add" would not become "Remove".
+      ignoreActiveValue: document.activeElement?.matches("input, textarea, select") === true,
       restoreFocus: true,
       callbacks: { beforeAttributeUpdated: (name: string, element: Element) => !isKept(name, element) },
     });
@@ -83,6 +84,7 @@ function morph(found: Document, ids: string): void {
   document.title = found.title;
   addSymbols(found);
   document.querySelector<HTMLElement>("[role=alert][autofocus]")?.focus();
+  if (document.activeElement === document.body) document.querySelector<HTMLElement>("main [autofocus]")?.focus();
 }
 
 /** What a person has opened stays open, and what they have chosen in a list stays chosen. */

@@ -13,17 +13,20 @@ interface ButtonProps {
   value?: string;
   /** The id of the element that says why it cannot be used now. */
   disabledBy?: string | undefined;
+  /** The person works here: it has the focus when the page is loaded. */
+  hasFocus?: boolean | undefined;
   children: Child;
 }
 
 /** Sends its form. */
-export const Button = ({ look = "", icon, about, name, value, disabledBy, children }: ButtonProps) => (
+export const Button = ({ look = "", icon, about, name, value, disabledBy, hasFocus, children }: ButtonProps) => (
   <button
     class={`button ${look}`}
     name={name}
     value={value}
     disabled={disabledBy !== undefined}
     aria-describedby={disabledBy}
+    autofocus={hasFocus}
   >
     {icon && <Icon name={icon} />} {children}
     <About of={about} />
@@ -34,11 +37,13 @@ interface LinkProps extends Pick<ButtonProps, "look" | "icon" | "about" | "child
   href: string;
   /** A file to save. */
   isDownload?: true;
+  /** The ids of the elements that its page replaces in this one, separated by spaces. */
+  swap?: string;
 }
 
 /** A link that looks like a button. */
-export const ButtonLink = ({ look = "", icon, about, href, isDownload, children }: LinkProps) => (
-  <a class={`button ${look}`} href={href} download={isDownload}>
+export const ButtonLink = ({ look = "", icon, about, href, isDownload, swap, children }: LinkProps) => (
+  <a class={`button ${look}`} href={href} download={isDownload} data-swap={swap}>
     {icon && <Icon name={icon} />} {children}
     <About of={about} />
   </a>

@@ -17,6 +17,8 @@ interface FrameProps {
   theme: Theme;
   result: Result | undefined;
   section: Section | undefined;
+  /** The result stands at the lower edge of the window. */
+  hasToast: boolean;
   /** What the operator tells everyone at the moment. */
   announcement: string | undefined;
   /** The address of the page, to come back to it after signing in. */
@@ -25,7 +27,7 @@ interface FrameProps {
 }
 
 /** What is around the content of every page. */
-export const Frame = ({ person, theme, result, section, announcement, to, children }: FrameProps) => (
+export const Frame = ({ person, theme, result, hasToast, section, announcement, to, children }: FrameProps) => (
   <>
     <a class="skip" href="#main">
       To the content
@@ -53,8 +55,9 @@ export const Frame = ({ person, theme, result, section, announcement, to, childr
           <Notice tone="warn">{announcement}</Notice>
         </div>
       )}
-      <ResultNotice result={result} />
+      {!hasToast && <ResultNotice result={result} />}
       {children}
+      {hasToast && <ResultNotice result={result} isToast />}
     </main>
     <footer class="foot">
       <div class="wrap">

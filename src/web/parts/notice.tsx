@@ -33,12 +33,15 @@ export const Notice = ({ tone, icon, id, role, solutions, children }: NoticeProp
   </div>
 );
 
-/** The result of the last form. The element exists without a result too, so that a swap finds it. */
-export const ResultNotice = ({ result }: { result: Result | undefined }) => (
-  <div class="wrap result" id="result" role="status">
+/**
+ * The result of the last form. The element exists without a result too, so that a swap finds it. `isToast`: it stands at the lower
+ * edge of the window, and moves nothing.
+ */
+export const ResultNotice = ({ result, isToast }: { result: Result | undefined; isToast?: boolean }) => (
+  <div class={isToast ? "wrap result toast" : "wrap result"} id="result" role="status">
     {result && (
-      <div class="notice" data-tone={result.refused ? "warn" : "good"}>
-        <ToneIcon tone={result.refused ? "warn" : "good"} />
+      <div class="notice" data-tone={toneOf(result)}>
+        <ToneIcon tone={toneOf(result)} />
         <div class="row spread">
           <p>{result.text}</p>
           {result.refused && (
@@ -49,7 +52,7 @@ export const ResultNotice = ({ result }: { result: Result | undefined }) => (
             </ul>
           )}
           {result.undo && (
-            <Form action={result.undo.action}>
+            <Form action={result.undo.action} {...(result.undo.swap !== undefined && { swap: result.undo.swap })}>
               <Hidden fields={result.undo.fields} />
               <button class="button small">
                 <Icon name="undo-2" /> Undo
@@ -61,3 +64,5 @@ export const ResultNotice = ({ result }: { result: Result | undefined }) => (
     )}
   </div>
 );
+
+const toneOf = ({ refused, isWarning }: Result): Tone => (refused || isWarning ? "warn" : "good");

@@ -11,14 +11,16 @@ interface PanelProps {
   isFlush?: boolean;
   /** Further classes: `stack`, `prose`. */
   look?: string;
+  /** The person works here: its heading has the focus when the page is loaded. */
+  hasFocus?: boolean;
   children: Child;
 }
 
 /** A section in a box, with its heading. */
-export const Panel = ({ id, title, count, hint, isFlush, look = "", children }: PanelProps) => (
+export const Panel = ({ id, title, count, hint, isFlush, look = "", hasFocus = false, children }: PanelProps) => (
   <section class={`panel ${isFlush ? "flush" : ""} ${look}`} aria-labelledby={id}>
     <div class="head">
-      <h2 id={id}>
+      <h2 id={id} {...(hasFocus && { tabindex: -1, autofocus: true })}>
         {title}
         {count !== undefined && <span class="count"> {count}</span>}
       </h2>

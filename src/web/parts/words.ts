@@ -21,6 +21,10 @@ export function size(bytes: number): string {
   return bytes >= 1000 ? `${number(Math.round(bytes / 1000))} kB` : counted(bytes, "byte");
 }
 
+/** "+38 MB", "−12 packages": a difference and how its amount is written. */
+export const signed = (value: number, written: (amount: number) => string): string =>
+  `${value < 0 ? "−" : "+"}${written(Math.abs(value))}`;
+
 const units = [
   ["minute", 60],
   ["hour", 60 * 60],

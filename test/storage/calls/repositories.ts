@@ -65,6 +65,7 @@ export const ofRepositories = {
     savePackages: [["import", [packageRow]]],
     listForNameIndex: [[{ importId: "import", after: { name: "gtk", id: 1 }, limit: 10 }]],
     describePackages: [[[1, 2]]],
+    listVersions: [[{ repositoryIds: [it], arches: ["noarch"], names: ["gtk3"] }]],
     searchPackages: [
       [{ ...search, q: "gtk" }],
       [{ ...search, q: "gt" }],

@@ -36,7 +36,7 @@ describe("the software page", () => {
 
     const hit = [...page.querySelectorAll("#hits > li")].find((one) => textOf(one, ".name") === "jolly");
     if (!hit) throw new Error("jolly is not found");
-    expect(textOf(page, "#found")).toMatch(/^2 hits$/);
+    expect(textOf(page, "#found")).toBe("2 found in 3 repositories");
     expect(textOf(hit, ".hit-action")).toBe("Add jolly");
     const answer = await firefox.get(hit.getAttribute("data-effect") ?? "");
     expect(await answer.json()).toMatchObject({
@@ -45,9 +45,9 @@ describe("the software page", () => {
     });
     const looked = await software("?q=jol&look=jolly");
     expect([...looked.querySelectorAll(".effect")].map(({ textContent }) => textContent)).toContainEqual(
-      expect.stringMatching(/^\+\d+ package/),
+      expect.stringMatching(/^ ?\+\d+ package/),
     );
-    expect(page.querySelector("form[data-search]")?.getAttribute("data-swap")).toBe("hits found");
+    expect(page.querySelector("form[data-search]")?.getAttribute("data-swap")).toBe("hits found more");
   });
 
   it("says when nothing is found", async () => {
@@ -59,10 +59,11 @@ describe("the software page", () => {
     const added = await send({ do: "add", kind: "package", name: "jolly" });
     expect([added.status, added.headers.get("location")]).toEqual([
       303,
-      `https://kiln.test/appliance/${id}/software?q=he`,
+      `https://kiln.test/appliance/${id}/software?q=he&look=jolly`,
     ]);
     const page = await software("?q=jol");
-    expect(textOf(page, "#result")).toMatch(/jolly is added: \d+ packages? more, 0 fewer/);
+    expect(textOf(page, "#result")).toMatch(/jolly is added\. 1 package more, 0 fewer, \+\d/);
+    expect(textOf(page, "#size")).toMatch(/Packages\d+ \+1/);
     expect(textOf(page, "section[aria-labelledby=chosen]")).toContain("jolly");
     expect(textOf(page, "#hits")).toContain("Selected");
 

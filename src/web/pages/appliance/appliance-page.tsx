@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { lookAt, type Look } from "#domain/appliances/look";
 import type { WebEnv } from "../../factory.ts";
 import { page, type Content, type PageOptions } from "../../page.tsx";
+import { readResult } from "../../result.ts";
 import { Head } from "./head.tsx";
 import { Problems } from "./problems.tsx";
 import type { Tab } from "./tabs.tsx";
@@ -26,8 +27,8 @@ export async function appliancePage(
   return await page(
     c,
     <>
-      <Head look={seen} tab={tab} isOwn={isOwn} />
-      <Problems look={seen} />
+      <Head look={seen} tab={tab} isOwn={isOwn} change={readResult(c)?.change} />
+      <Problems look={seen} tab={tab} />
       {content}
     </>,
     { ...options, title: `${title} · ${appliance.name}`, section: "appliances" },

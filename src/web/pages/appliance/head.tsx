@@ -7,7 +7,8 @@ import { Form, Hidden } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Picture } from "../../parts/picture.tsx";
 import { State } from "../../parts/state.tsx";
-import { number } from "../../parts/words.ts";
+import { number, signed, size } from "../../parts/words.ts";
+import type { Result } from "../../result.ts";
 import { pictureOf } from "./pictures.ts";
 import { factsOf, stateOf } from "./state-of.tsx";
 import { Tabs, type Tab } from "./tabs.tsx";
@@ -17,10 +18,14 @@ interface HeadProps {
   look: Look;
   tab: Tab;
   isOwn: boolean;
+  /** What the form that was just sent has changed. */
+  change: Change | undefined;
 }
 
+type Change = Result["change"];
+
 /** The head of each page of an appliance: its name, its state, and the button that builds it. */
-export const Head = ({ look, tab, isOwn }: HeadProps) => {
+export const Head = ({ look, tab, isOwn, change }: HeadProps) => {
   const { appliance } = look;
   return (
     <header class="appliance-head">
@@ -35,7 +40,7 @@ export const Head = ({ look, tab, isOwn }: HeadProps) => {
               {isOwn ? <StateNow look={look} /> : <State icon="eye">You can view and clone</State>}
             </p>
           </div>
-          <Figures look={look} />
+          <Figures look={look} change={change} />
           {isOwn ? <BuildButton look={look} tab={tab} /> : <CloneButton id={appliance.id} />}
         </div>
         {isOwn && <Tabs appliance={appliance} tab={tab} running={look.running} />}
@@ -54,7 +59,7 @@ const StateNow = ({ look }: { look: Look }) => {
 };
 
 /** What was built, as long as the appliance is as it was then; else what a build would give. */
-const Figures = ({ look: { appliance, packages, images } }: { look: Look }) => {
+const Figures = ({ look: { appliance, packages, images }, change }: Pick<HeadProps, "look" | "change">) => {
   const { imageType, lastEditedAt } = appliance;
   const built = images.find((image) => image.imageType === imageType && lastEditedAt <= image.createdAt);
   return (
@@ -62,7 +67,10 @@ const Figures = ({ look: { appliance, packages, images } }: { look: Look }) => {
       {packages !== null && (
         <div>
           <dt>Packages</dt>
-          <dd>{number(packages)}</dd>
+          <dd>
+            {number(packages)}
+            {change && change.packages !== 0 && <Changed words={signed(change.packages, number)} />}
+          </dd>
         </div>
       )}
       {built ? (
@@ -71,19 +79,19 @@ const Figures = ({ look: { appliance, packages, images } }: { look: Look }) => {
           <Megabytes words={`Download, ${built.version}`} bytes={built.fileSize ?? 0} />
         </>
       ) : (
-        <Estimated appliance={appliance} />
+        <Estimated appliance={appliance} change={change} />
       )}
     </dl>
   );
 };
 
 /** The software is estimated. A disk has the size that its owner has chosen, and the rest of it is empty. */
-const Estimated = ({ appliance }: { appliance: Appliance }) => {
+const Estimated = ({ appliance, change }: { appliance: Appliance; change: Change }) => {
   const { imageType, estimatedRawMb, estimatedCompressedMb } = appliance;
   const { diskSizeMb } = configurationOf(appliance).settings;
   return (
     <>
-      <Megabytes words="Software, about" bytes={estimatedRawMb * mebi} />
+      <Megabytes words="Software, about" bytes={estimatedRawMb * mebi} changed={change?.installedBytes} />
       {imageFormats[imageType].product === "disk" && <Megabytes words="Disk" bytes={diskSizeMb * mebi} />}
       <Megabytes words="Download, about" bytes={estimatedCompressedMb * mebi} />
     </>
@@ -92,13 +100,22 @@ const Estimated = ({ appliance }: { appliance: Appliance }) => {
 
 const mebi = 1024 ** 2;
 
-const Megabytes = ({ words, bytes }: { words: string; bytes: number }) => (
+const Megabytes = ({ words, bytes, changed = 0 }: { words: string; bytes: number; changed?: number | undefined }) => (
   <div>
     <dt>{words}</dt>
     <dd>
       {number(Math.round(bytes / 1e6))} <small>MB</small>
+      {changed !== 0 && <Changed words={signed(changed, size)} />}
     </dd>
   </div>
+);
+
+const Changed = ({ words }: { words: string }) => (
+  <small class="changed">
+    {" "}
+    {words}
+    <span class="hidden"> by the last change</span>
+  </small>
 );
 
 /** Pages whose own button is the primary one. */

@@ -4,29 +4,35 @@ import { ActionButton, ButtonLink } from "../../parts/button.tsx";
 import { FaultsOf } from "../../parts/form.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { newBuildForm } from "./build/new-build.tsx";
+import type { Tab } from "./tabs.tsx";
 import { applianceAt } from "./with-appliance.ts";
 
 /** The problems of an appliance, with a button for each solution. */
-export const Problems = ({ look: { appliance, issues } }: { look: Look }) => (
+export const Problems = ({ look: { appliance, issues }, tab }: { look: Look; tab: Tab }) => (
   <div class="wrap problems" id="problems">
     <FaultsOf action={applianceAt(appliance.id, "builds")} shown={[newBuildForm]} />
-    {issues.toSorted(errorsFirst).map((issue) => (
+    {issuesOf(issues, tab).map((issue) => (
       <Notice tone={issue.type === "error" ? "bad" : "warn"} solutions={solutionOf(appliance.id, issue)}>
         <span class="hidden">{issue.type === "error" ? "Error: " : "Warning: "}</span>
-        <WithLink text={issue.text} />
+        <WithLink text={issue.ofSoftware ?? issue.text} />
       </Notice>
     ))}
   </div>
 );
 
+/** The page of the software says itself why it does not resolve. */
+const issuesOf = (issues: readonly Issue[], tab: Tab): Issue[] =>
+  issues.filter(({ ofSoftware }) => tab !== "software" || ofSoftware === undefined).toSorted(errorsFirst);
+
 const errorsFirst = (left: Issue, right: Issue): number =>
   Number(right.type === "error") - Number(left.type === "error");
 
-function solutionOf(applianceId: number, { solution, page }: Issue) {
-  if (page !== undefined) {
+function solutionOf(applianceId: number, { solution, page, ofSoftware }: Issue) {
+  const [to, words] = ofSoftware === undefined ? [page, "Set it there"] : ["software", "See the ways out"];
+  if (to !== undefined) {
     return (
-      <ButtonLink look="small" href={applianceAt(applianceId, page)}>
-        Set it there
+      <ButtonLink look="small" href={applianceAt(applianceId, to)}>
+        {words}
       </ButtonLink>
     );
   }

@@ -1,14 +1,18 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import { toItsEnd } from "#api/to-its-end";
 import { dropRepository, useRepository } from "#domain/repositories/of-appliance";
 import { importForAccount } from "#domain/repositories/repository";
 import { Refusal } from "#domain/refusal";
 import { namedIn } from "#domain/software/change";
+import { effectBetween } from "#domain/software/effect";
+import { loadSoftware } from "#domain/software/resolution-request";
 import { deselect, select, type SelectionRequest } from "#domain/software/software";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { placeToGoOn } from "../../../session.ts";
+import type { Result } from "../../../result.ts";
 import { submit } from "../../../submit.ts";
-import { counted } from "../../../parts/words.ts";
+import { counted, signed, size } from "../../../parts/words.ts";
 import { applianceAt, applianceRoute } from "../with-appliance.ts";
 
 const Change = z.object({
@@ -16,6 +20,8 @@ const Change = z.object({
   kind: z.enum(["package", "pattern", "ban"]),
   name: z.string({ error: "Name a package." }).max(255),
   version: z.string().max(255).optional(),
+  /** Where the form is, if what it changes disappears from there. */
+  at: z.enum(["chosen", "bans"]).optional(),
 });
 
 const OfRepository = z.object({
@@ -42,10 +48,10 @@ export const softwareActions = (again: Again) =>
         fieldOf: { invalid_version: "version" },
         again,
         act: async (change) => {
-          const text = await changeSelection(c, change);
+          const done = await changeSelection(c, change);
           const opposite = { do: change.do === "add" ? "remove" : "add", kind: change.kind, name: change.name };
-          const undo = { action: applianceAt(c.var.appliance.id, "software"), fields: opposite };
-          return { to: placeOf(c), result: { text, ...(change.version === undefined && { undo }) } };
+          const undo = { action: applianceAt(c.var.appliance.id, "software"), fields: opposite, swap: "main" };
+          return { to: placeAfter(c, change), result: { ...done, ...(change.version === undefined && { undo }) } };
         },
       }),
     )
@@ -54,9 +60,13 @@ export const softwareActions = (again: Again) =>
         rate: "software",
         again,
         act: async (_fields, { all }) => {
-          for (const [name, one] of Object.entries(waysOut))
-            for (const value of all(name)) await changeSelection(c, { ...one, ...namedIn(value) });
-          return { to: placeOf(c), result: { text: "The selection is changed." } };
+          const text = "The selection is changed.";
+          const change = async () => {
+            for (const [name, one] of Object.entries(waysOut))
+              for (const value of all(name)) await changeOne(c, { ...one, ...namedIn(value) });
+            return text;
+          };
+          return { to: placeAfter(c, { at: "chosen" }), result: await changing(c, change) };
         },
       }),
     )
@@ -73,22 +83,49 @@ export const softwareActions = (again: Again) =>
       }),
     );
 
+/** The page that the form was on. There, the hit or the heading where the person works gets the focus. */
+function placeAfter(c: Context<WebEnv>, { kind, name, at }: { kind?: string; name?: string; at?: string | undefined }) {
+  const to = new URL(placeOf(c), c.var.baseUrl);
+  if (to.pathname !== applianceAt(c.var.appliance.id, "software")) return to.href;
+  to.searchParams.delete("look");
+  to.searchParams.delete("at");
+  if (at !== undefined) to.searchParams.set("at", at);
+  else if (kind !== "ban" && name !== undefined && to.searchParams.get("q")) to.searchParams.set("look", name);
+  return to.href;
+}
+
 const placeOf = (c: Context<WebEnv>): string => placeToGoOn(c.var.baseUrl, c.req.header("referer"));
 
 type SelectionChange = Pick<SelectionRequest, "kind" | "name" | "version"> & { do: "add" | "remove" };
 
 /** Changes the selection, and says what that does to the image. */
-async function changeSelection(c: Context<WebEnv>, { do: what, kind, name, version }: SelectionChange) {
+const changeSelection = (c: Context<WebEnv>, change: SelectionChange): Promise<Result> =>
+  changing(c, async () => `${change.name} ${await changeOne(c, change)}`);
+
+/** Says what was done, and what it did to the image: packages and bytes, or that it cannot be built any more. */
+async function changing(c: Context<WebEnv>, change: () => Promise<string>): Promise<Result> {
   const { db, appliance } = c.var;
   const place = { env: c.env, db };
-  const isAdded = what === "add";
-  const done = await (isAdded
-    ? select(place, appliance, { kind, name, version })
-    : deselect(place, appliance, { kind, name }));
-  const verb = kind === "ban" ? (isAdded ? "is banned" : "is allowed") : isAdded ? "is added" : "is removed";
-  if (done.state === "broken")
-    return `${name} ${verb}. The software does not resolve now.${done.message ? ` ${done.message}` : ""}`;
-  return `${name} ${verb}: ${counted(done.packagesAdded, "package")} more, ${done.packagesRemoved} fewer.`;
+  const software = await loadSoftware(db, appliance);
+  const text = await change();
+  const wanted = await loadSoftware(db, appliance);
+  const effect = await toItsEnd(c, effectBetween(place, { software, wanted }, c.req.raw.signal));
+  if (effect.state !== "solved") return { text: `${text} The appliance cannot be built like this.`, isWarning: true };
+  const { before, after, added, removed } = effect;
+  if (!before || !after) return { text };
+  const installedBytes = after.installedBytes - before.installedBytes;
+  const counts = `${counted(added.length, "package")} more, ${removed.length} fewer, ${signed(installedBytes, size)}.`;
+  return { text: `${text} ${counts}`, change: { packages: after.packages - before.packages, installedBytes } };
+}
+
+/** The verb that says what was done. */
+async function changeOne(c: Context<WebEnv>, { do: what, kind, name, version }: SelectionChange): Promise<string> {
+  const { db, appliance } = c.var;
+  const place = { env: c.env, db };
+  if (what === "add") await select(place, appliance, { kind, name, version });
+  else await deselect(place, appliance, { kind, name });
+  if (kind === "ban") return what === "add" ? "is banned." : "is allowed.";
+  return what === "add" ? "is added." : "is removed.";
 }
 
 /** The fields of a solution, each with the change that it makes. */

@@ -22,7 +22,7 @@ export const Repositories = ({ seen }: { seen: ShownSoftware }) => {
       <details class="body small-text">
         <summary>Add a repository</summary>
         {usable.length > 0 && (
-          <Form action={at} id="use-repository" class="row">
+          <Form action={at} id="use-repository" class="row" swap="main">
             <Hidden fields={{ do: "use" }} />
             <Select
               name="repository"
@@ -34,7 +34,7 @@ export const Repositories = ({ seen }: { seen: ShownSoftware }) => {
             </Button>
           </Form>
         )}
-        <Form action={at} id="import-repository" class="stack-s" once>
+        <Form action={at} id="import-repository" class="stack-s" once swap="main">
           <Hidden fields={{ do: "import" }} />
           <Field name="url" label="Address" type="url" also={{ placeholder: "https://" }} />
           <Field name="name" label="Name" />
@@ -66,7 +66,14 @@ const One = ({ repository, at }: { repository: Repository; at: string }) => {
             </>
           )}
         </span>
-        <ActionButton action={at} fields={{ do: "drop", repository: id }} look="small plain" icon="x" about={name}>
+        <ActionButton
+          action={at}
+          fields={{ do: "drop", repository: id }}
+          look="small plain"
+          icon="x"
+          about={name}
+          swap="main"
+        >
           Remove
         </ActionButton>
       </div>

@@ -1,3 +1,4 @@
+import { evr } from "#contract/index";
 import type { Selection } from "#storage/appliances";
 import { ActionButton, Button } from "../../../parts/button.tsx";
 import { Field } from "../../../parts/field.tsx";
@@ -14,7 +15,14 @@ type Entry = Pick<Selection, "kind" | "name" | "version" | "repositoryId">;
 export const Selected = ({ seen }: { seen: ShownSoftware }) => {
   const chosen = seen.software.selection.filter(({ kind }) => kind !== "ban").toReversed();
   return (
-    <Panel id="chosen" title="Selected" count={chosen.length} isFlush hint="last added first">
+    <Panel
+      id="chosen"
+      title="Selected"
+      count={chosen.length}
+      isFlush
+      hint="last added first"
+      hasFocus={seen.at === "chosen"}
+    >
       {chosen.length === 0 ? (
         <Empty title="Nothing is selected" isH3>
           <p>Search for a package, and add it. What it needs comes with it.</p>
@@ -33,7 +41,9 @@ export const Selected = ({ seen }: { seen: ShownSoftware }) => {
 const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
   const { kind, name, version } = entry;
   const { resolution } = seen;
-  const resolved = resolution.state === "solved" ? resolution.packages.find((one) => one.name === name) : undefined;
+  const { packages, patterns } = resolution.state === "solved" ? resolution : { packages: [], patterns: [] };
+  const resolved =
+    kind === "pattern" ? patterns.find((one) => one.name === name)?.by : packages.find((one) => one.name === name);
   return (
     <li>
       <details>
@@ -41,7 +51,7 @@ const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
           <Icon name={kind === "pattern" ? "layers" : "package"} />
           <span class="grow">
             {kind === "pattern" ? `pattern: ${name}` : name}{" "}
-            <span class="quiet num">{version ?? resolved?.version ?? ""}</span>{" "}
+            <span class="quiet num">{resolved ? evr(resolved) : (version ?? "")}</span>{" "}
             {version !== null && <span class="badge">this version</span>}
           </span>
           {kind === "package" && resolved && <span class="num quiet">{size(resolved.installSizeBytes)}</span>}
@@ -51,10 +61,11 @@ const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
           {kind === "package" && <PinForm entry={entry} seen={seen} />}
           <ActionButton
             action={applianceAt(seen.appliance.id, "software")}
-            fields={{ do: "remove", kind, name }}
+            fields={{ do: "remove", kind, name, at: "chosen" }}
             look="small"
             icon="x"
             about={name}
+            swap="main"
           >
             Remove
           </ActionButton>
@@ -66,8 +77,8 @@ const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
 
 /** Pins a version. Empty: the newest. */
 const PinForm = ({ entry: { name, version }, seen }: { entry: Entry; seen: ShownSoftware }) => (
-  <Form action={applianceAt(seen.appliance.id, "software")} id={`pin-${name}`} class="row">
-    <Hidden fields={{ do: "add", kind: "package", name }} />
+  <Form action={applianceAt(seen.appliance.id, "software")} id={`pin-${name}`} class="row" swap="main">
+    <Hidden fields={{ do: "add", kind: "package", name, at: "chosen" }} />
     <Field
       name="version"
       label={`Only this version of ${name}`}
@@ -87,22 +98,28 @@ export const Bans = ({ seen }: { seen: ShownSoftware }) => {
   const banned = seen.software.selection.filter(({ kind }) => kind === "ban");
   const at = applianceAt(seen.appliance.id, "software");
   return (
-    <Panel id="bans" title="Never install" count={banned.length} isFlush>
+    <Panel id="bans" title="Never install" count={banned.length} isFlush hasFocus={seen.at === "bans"}>
       <ul class="rows tight">
         {banned.map(({ name }) => (
           <li>
             <div class="line">
               <Icon name="ban" />
               <span class="grow">{name}</span>
-              <ActionButton action={at} fields={{ do: "remove", kind: "ban", name }} look="small plain" about={name}>
+              <ActionButton
+                action={at}
+                fields={{ do: "remove", kind: "ban", name, at: "bans" }}
+                look="small plain"
+                about={name}
+                swap="main"
+              >
                 Allow
               </ActionButton>
             </div>
           </li>
         ))}
       </ul>
-      <Form action={at} id="ban" class="body row">
-        <Hidden fields={{ do: "add", kind: "ban" }} />
+      <Form action={at} id="ban" class="body row" swap="main">
+        <Hidden fields={{ do: "add", kind: "ban", at: "bans" }} />
         <Field name="name" label="Package" isLabelHidden also={{ placeholder: "Package" }} />
         <Button look="small" icon="ban">
           Ban

@@ -1,4 +1,4 @@
-import type { SoftwareMap } from "#domain/images/installed-software";
+import type { Offers } from "#domain/repositories/offers";
 import type { SoftwareEffect } from "#domain/software/effect";
 import type { SoftwareResolution } from "#domain/software/resolution";
 import type { ApplianceSoftware } from "#domain/software/resolution-request";
@@ -17,11 +17,22 @@ export interface ShownSoftware {
   uploads: readonly Rpm[];
   /** Not yet used. */
   usable: readonly Repository[];
-  search: { q: string; allFields: boolean; found: SoftwareMap | undefined; look: Looked | undefined };
+  search: Search;
+  /** Where the person works, if what was there may be gone: this heading gets the focus. */
+  at: string | undefined;
 }
 
-/** A hit whose effect the person wants to know. */
-interface Looked {
+interface Search {
+  q: string;
+  allFields: boolean;
+  /** How many hits the page shows. */
+  most: number;
+  found: Offers | undefined;
+  look: Looked | undefined;
+}
+
+/** A hit whose effect the person wants to know: of adding it, or of having it. */
+export interface Looked {
   name: string;
   effect: SoftwareEffect;
 }

@@ -1,33 +1,30 @@
 import type { Context } from "hono";
-import { z } from "zod";
+import type { z } from "zod";
 import { toItsEnd } from "#api/to-its-end";
-import { spend } from "#domain/accounts/rates";
+import { spending } from "#domain/accounts/rates";
+import type { Place } from "#domain/place";
+import { findOffers, type Offer, type Offers } from "#domain/repositories/offers";
 import { effectBetween, effectOf, type SoftwareEffect } from "#domain/software/effect";
 import type { SoftwareChange } from "#domain/software/change";
 import { resolve } from "#domain/software/resolution";
-import { loadSoftware } from "#domain/software/resolution-request";
-import { searchSoftware } from "#domain/repositories/search";
+import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { listUsable } from "#domain/repositories/of-appliance";
 import { listRpms } from "#storage/rpms";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
+import { placeToGoOn } from "../../../session.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceRoute, withOwnAppliance } from "../with-appliance.ts";
 import { softwareActions } from "./actions.ts";
 import { Conflicts } from "./conflicts.tsx";
 import { ownPackageActions, OwnPackages } from "./own-packages.tsx";
 import { Repositories } from "./repositories.tsx";
-import { Found, maxShown } from "./search.tsx";
+import { Query } from "./asked.ts";
+import { Found } from "./search.tsx";
 import { Bans, Selected } from "./selected.tsx";
-import type { ShownSoftware } from "./shown.ts";
+import type { Looked, ShownSoftware } from "./shown.ts";
 import { Weights } from "./weights.tsx";
 import { effectOrConflict } from "./words.ts";
-
-const Query = z.object({
-  q: z.string().max(255).optional(),
-  all_fields: z.string().optional(),
-  look: z.string().optional(),
-});
 
 /** The page of the software: search, selection, repositories, and why it does not resolve. */
 export const softwarePage = factory
@@ -37,9 +34,8 @@ export const softwarePage = factory
   .get(`${applianceRoute}/software`, (c) => showSoftware(c))
   // What a hit would bring, for the one that has the focus or the pointer.
   .get(`${applianceRoute}/software/effect`, async (c) => {
-    const name = c.req.query("package") ?? "";
-    await spend({ env: c.env, db: c.var.db }, c.var.account.id, "effects");
-    const effect = await effectOfChange(c, { ...noChange, addPackages: [name] });
+    const { package: name, pattern } = c.req.query();
+    const effect = await effectOfAdding(c, pattern === undefined ? ["package", name ?? ""] : ["pattern", pattern]);
     return c.json({ text: effectOrConflict(effect), isConflict: effect.state !== "solved" });
   })
   .route("/", softwareActions(showSoftware))
@@ -57,33 +53,92 @@ const noChange: SoftwareChange = {
 };
 
 async function showSoftware(c: Context<WebEnv>): Promise<Response> {
+  // The form that was refused is shown with the hits that it was sent from.
+  const seen = await readSoftware(c, Query.parse(askedIn(c)));
+  return await appliancePage(c, <View seen={seen} />, { tab: "software", title: "Software", hasToast: true });
+}
+
+function askedIn(c: Context<WebEnv>): Record<string, string> {
+  if (c.req.method === "GET") return c.req.query();
+  const from = new URL(placeToGoOn(c.var.baseUrl, c.req.header("referer")), c.var.baseUrl);
+  return Object.fromEntries(from.searchParams);
+}
+
+/** Reads what the API's search and status read, with their limits. */
+async function readSoftware(c: Context<WebEnv>, asked: z.output<typeof Query>): Promise<ShownSoftware> {
   const { db, account, appliance } = c.var;
-  const { q = "", all_fields, look } = Query.parse(c.req.query());
+  const place = { env: c.env, db };
   const software = await loadSoftware(db, appliance);
-  const request = { q, allFields: all_fields !== undefined };
-  const searched = { appliance, repositories: software.repositories };
-  const [found, resolution, now, visible, uploads] = await Promise.all([
-    q === ""
-      ? undefined
-      : searchSoftware({ env: c.env, db }, searched, { ...request, limit: maxShown + 1, detailed: true }),
-    resolve({ env: c.env, db }, software),
-    toItsEnd(c, effectBetween({ env: c.env, db }, { software, wanted: software }, c.req.raw.signal)),
+  const [resolution, now, found] = await spending(place, { accountId: account.id, what: "reads" }, async () => {
+    const solved = await toItsEnd(c, resolve(place, software));
+    return await Promise.all([
+      solved,
+      effectBetween(place, { software, wanted: software }, c.req.raw.signal),
+      searched(place, { software, resolution: solved }, asked),
+    ]);
+  });
+  const [visible, uploads] = await Promise.all([
     listUsable(db, account.id, appliance),
     listRpms(db, account.id, appliance.baseSystem),
   ]);
   const used = new Set(software.repositories.map(({ id }) => id));
   const usable = visible.filter(({ id, importState }) => !used.has(id) && importState !== "failed");
-  const looked = look && { name: look, effect: await effectOfChange(c, { ...noChange, addPackages: [look] }) };
-  const search = { q, allFields: request.allFields, found, look: looked || undefined };
-  const seen: ShownSoftware = { appliance, software, resolution, now, uploads, usable, search };
-  return await appliancePage(c, <View seen={seen} />, { tab: "software", title: "Software" });
+  const { q, most, at } = asked;
+  const look = asked.look ? await lookAt(c, { software, found, name: asked.look }) : undefined;
+  const search = { q, allFields: asked.all_fields !== undefined, most, found, look };
+  return { appliance, software, resolution, now, uploads, usable, search, at };
 }
 
-function effectOfChange(c: Context<WebEnv>, change: SoftwareChange): Promise<SoftwareEffect> {
-  const { db, account, appliance } = c.var;
-  const request = { appliance, accountId: account.id, change, signal: c.req.raw.signal };
-  return toItsEnd(c, effectOf({ env: c.env, db }, request));
+const searched = async (
+  place: Place<Pick<Env, "BLOBS">>,
+  { software, resolution }: Pick<ShownSoftware, "software" | "resolution">,
+  { q, all_fields, most }: z.output<typeof Query>,
+): Promise<Offers | undefined> =>
+  q === ""
+    ? undefined
+    : await findOffers(place, software, {
+        q,
+        allFields: all_fields !== undefined,
+        limit: most,
+        installed: resolution.state === "solved" ? resolution.packages : [],
+      });
+
+interface LookRequest {
+  software: ApplianceSoftware;
+  found: Offers | undefined;
+  name: string;
 }
+
+/** What adding a hit would bring, or what a selected one has brought: the software without it, compared with what it is. */
+async function lookAt(c: Context<WebEnv>, { software, found, name }: LookRequest): Promise<Looked | undefined> {
+  const kind = found?.offers.find((one) => one.name === name)?.kind;
+  if (kind === undefined) return undefined;
+  const isIt = (one: { kind: string; name: string }) => one.kind === kind && one.name === name;
+  if (!software.selection.some(isIt)) return { name, effect: await effectOfAdding(c, [kind, name]) };
+  const without = { ...software, selection: software.selection.filter((one) => !isIt(one)) };
+  return {
+    name,
+    effect: await simulated(c, (place, signal) =>
+      effectBetween(place, { software: without, wanted: software }, signal),
+    ),
+  };
+}
+
+function effectOfAdding(c: Context<WebEnv>, [kind, name]: [Offer["kind"], string]): Promise<SoftwareEffect> {
+  const { account, appliance } = c.var;
+  const change = { ...noChange, [kind === "package" ? "addPackages" : "addPatterns"]: [name] };
+  return simulated(c, (place, signal) => effectOf(place, { appliance, accountId: account.id, change, signal }));
+}
+
+/** Counts a simulation as the API does. */
+const simulated = (
+  c: Context<WebEnv>,
+  simulate: (place: Place<Pick<Env, "BLOBS">>, signal: AbortSignal) => Promise<SoftwareEffect>,
+): Promise<SoftwareEffect> => {
+  const place = { env: c.env, db: c.var.db };
+  const act = () => toItsEnd(c, simulate(place, c.req.raw.signal));
+  return spending(place, { accountId: c.var.account.id, what: "effects" }, act);
+};
 
 const View = ({ seen }: { seen: ShownSoftware }) => (
   <Content>

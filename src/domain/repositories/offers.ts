@@ -1,0 +1,115 @@
+import { evr, nevra } from "#contract/index";
+import type { Place } from "#domain/place";
+import { hitsOf, maxHits } from "#domain/repositories/search";
+import { installable, type ApplianceSoftware } from "#domain/software/resolution-request";
+import { packageTypeOfBase } from "#model/catalogue";
+import { compareEvr } from "#solver/evr-order";
+import type { ResolvedPackage } from "#solver/resolution";
+import { listVersions, type FoundPackage, type PackageVersion } from "#storage/packages";
+import { aliasOf, type Repository } from "#storage/repositories";
+
+/** A name that a search has found, once, whatever versions the repositories have. */
+export interface Offer {
+  kind: "package" | "pattern";
+  name: string;
+  /** What adding it would install; of an installed package, what is installed. */
+  best: OfferedVersion;
+  /** The best first. */
+  others: OfferedVersion[];
+}
+
+export interface OfferedVersion {
+  /** With its epoch and its release. */
+  version: string;
+  arch: string;
+  summary: string;
+  installSizeBytes: number;
+  repository: Pick<Repository, "id" | "name" | "purpose">;
+}
+
+export interface Offers {
+  /** Whole names first, then those that begin with the text, then the others, each by name. */
+  offers: Offer[];
+  /** Of all names that were found. */
+  total: number;
+  /** There are more, which were not counted. */
+  hasMore: boolean;
+}
+
+interface OfferRequest {
+  q: string;
+  allFields: boolean;
+  /** Names. */
+  limit: number;
+  /** What the software resolves to now. */
+  installed: readonly ResolvedPackage[];
+}
+
+/** Packages and patterns whose name contains a text, each with the version that the solver would choose. */
+export async function findOffers(
+  place: Place<Pick<Env, "BLOBS">>,
+  software: ApplianceSoftware,
+  { q, allFields, limit, installed }: OfferRequest,
+): Promise<Offers> {
+  const { repositories, arch } = software;
+  const arches = installable(arch, repositories);
+  const hits = await hitsOf(place, { repositories, arches }, { q, allFields, limit: maxHits });
+  const found = new Map(hits.map((hit) => [keyOf(hit), hit]));
+  const shown = [...found.values()].slice(0, limit);
+  const names = [...new Set(shown.map(({ name }) => name))];
+  const repositoryIds = repositories.map(({ id }) => id);
+  const versions = names.length === 0 ? [] : await listVersions(place.db, { repositoryIds, arches, names });
+  const byKey = Map.groupBy(versions, keyOf);
+  const chosen = { arches, installed: new Set(installed.map((one) => `${one.repository} ${nevra(one)}`)) };
+  const offers = shown.flatMap((hit) =>
+    offerOf(hit, inOrder(byKey.get(keyOf(hit)) ?? [], software, chosen), repositories),
+  );
+  return { offers, total: found.size, hasMore: hits.length >= maxHits };
+}
+
+type Named = Pick<FoundPackage, "name" | "pattern">;
+
+const keyOf = ({ name, pattern }: Named): string => (pattern ? `pattern ${pattern}` : `package ${name}`);
+
+/**
+ * Sorts versions of one name as libsolv chooses: what is installed; then by the priority of the repository, by architecture, where
+ * one for every system counts as the best, and by version. Of equal ones, the repository that the appliance names first.
+ */
+function inOrder(
+  versions: readonly PackageVersion[],
+  { repositories, baseSystem }: ApplianceSoftware,
+  { arches, installed }: { arches: readonly string[]; installed: ReadonlySet<string> },
+): PackageVersion[] {
+  const type = packageTypeOfBase(baseSystem ?? {});
+  const places = new Map(repositories.map(({ id, priority }, place) => [id, { priority, place }]));
+  const placeOf = ({ repositoryId }: PackageVersion) => places.get(repositoryId) ?? { priority: 99, place: 0 };
+  const isInstalled = (one: PackageVersion) => Number(installed.has(`${aliasOf(one.repositoryId)} ${nevra(one)}`));
+  const bestArch = Math.max(...versions.map(({ arch }) => arches.indexOf(arch)));
+  const archOf = ({ arch }: PackageVersion) => arches.indexOf(arch) || bestArch;
+  return versions.toSorted(
+    (left, right) =>
+      isInstalled(right) - isInstalled(left) ||
+      placeOf(left).priority - placeOf(right).priority ||
+      archOf(right) - archOf(left) ||
+      compareEvr(type, right, left) ||
+      placeOf(left).place - placeOf(right).place,
+  );
+}
+
+function offerOf(
+  { name, pattern }: Named,
+  versions: readonly PackageVersion[],
+  repositories: readonly Repository[],
+): Offer[] {
+  // Several repositories may have the same.
+  const unique = versions.filter((one, at) => versions.findIndex((each) => nevra(each) === nevra(one)) === at);
+  const [best, ...others] = unique.flatMap((one) => offeredIn(one, repositories));
+  if (best === undefined) return [];
+  return [{ kind: pattern ? "pattern" : "package", name: pattern || name, best, others }];
+}
+
+function offeredIn(one: PackageVersion, repositories: readonly Repository[]): OfferedVersion[] {
+  const repository = repositories.find(({ id }) => id === one.repositoryId);
+  const { arch, summary, installSizeBytes } = one;
+  return repository ? [{ version: evr(one), arch, summary, installSizeBytes, repository }] : [];
+}

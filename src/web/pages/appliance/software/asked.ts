@@ -1,0 +1,17 @@
+import { z } from "zod";
+
+/** How many hits a page shows at first, and at most; the best come first. */
+export const firstShown = 50;
+export const maxShown = 300;
+
+/** What the address of the page asks for. */
+export const Query = z.object({
+  q: z.string().max(255).default(""),
+  all_fields: z.string().optional(),
+  /** How many hits. */
+  most: z.coerce.number().int().min(1).max(maxShown).catch(firstShown),
+  /** The name of a hit whose effect is shown. */
+  look: z.string().optional(),
+  /** The id of the heading where the person works. */
+  at: z.enum(["chosen", "bans"]).optional().catch(undefined),
+});
