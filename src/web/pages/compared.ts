@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { spend } from "#domain/accounts/rates";
+import { spending } from "#domain/accounts/rates";
 import {
   buildDifference,
   compareFiles,
@@ -19,13 +19,14 @@ export interface Compared {
   texts: TextDifference[];
 }
 
-/** What differs between two builds. Reading both is expensive, so it is rate-limited. */
+/** What differs between two builds. Reading both is expensive, so it takes turns as in the API. */
 export async function compare(c: Context<WebEnv>, ids: { from: number; to: number }): Promise<Compared> {
   const { db, account } = c.var;
   const place = { env: c.env, db };
-  await spend(place, account.id, "differences");
-  const compared = { ...(await getCompared(place, account.id, ids)), readerId: account.id };
-  const files = await compareFiles(c.env, compared, { path: "/", limit: maxFiles });
-  const texts = files.state === "compared" ? await textDifferences(place, compared, files.changes) : [];
-  return { difference: buildDifference(compared.from, compared.to), files, texts };
+  return await spending(place, { accountId: account.id, what: "differences" }, async () => {
+    const compared = { ...(await getCompared(place, account.id, ids)), readerId: account.id };
+    const files = await compareFiles(c.env, compared, { path: "/", limit: maxFiles });
+    const texts = files.state === "compared" ? await textDifferences(place, compared, files.changes) : [];
+    return { difference: buildDifference(compared.from, compared.to), files, texts };
+  });
 }
