@@ -1,7 +1,7 @@
 import { createReadStream, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { basename, join } from "node:path";
-import type { ImageType } from "#contract/index";
+import { imageFormats, type ImageType } from "#contract/index";
 import { command } from "../launch/command.ts";
 import { Complaint } from "../launch/complaint.ts";
 import { freePort } from "./free-port.ts";
@@ -31,19 +31,19 @@ const netMemoryMb = 2048;
 export async function bootOf({ file, folder, format }: Download): Promise<Boot> {
   if (!file.endsWith(".iso")) await command("tar", ["-xzf", file, "-C", folder, "--strip-components=1"]);
   if (format === "net") return await networkBoot(folder);
-  const args = file.endsWith(".iso") ? await mediumArguments({ file, folder, format }) : diskArguments(folder);
+  const args = file.endsWith(".iso") ? await mediumArguments({ file, folder, format }) : diskArguments(folder, format);
   return { args, restrict: "on", memoryMb: 0, [Symbol.dispose]: () => {} };
 }
 
 /** A machine that starts again has failed, unless it has just been installed. */
 const startsOnce = ["-no-reboot"];
 
-function diskArguments(folder: string): string[] {
-  const disk = readdirSync(folder).find((name) => /\.(raw|vmdk)$/.test(name));
+function diskArguments(folder: string, format: ImageType): string[] {
+  const { container, bus = "virtio" } = imageFormats[format];
+  const disk = readdirSync(folder).find((name) => container && name.endsWith(`.${container.suffix}`));
   if (disk === undefined) throw new Complaint("The download has no disk.");
-  const path = join(folder, disk);
-  const drive = path.endsWith(".vmdk") ? `file=${path},format=vmdk,if=ide` : `file=${path},format=raw,if=virtio`;
-  return ["-drive", drive, ...startsOnce];
+  const driver = container?.conversion?.driver ?? "raw";
+  return ["-drive", `file=${join(folder, disk)},format=${driver},if=${bus}`, ...startsOnce];
 }
 
 /** An installation medium also gets a blank disk, from which the machine boots as soon as a system is on it. */

@@ -1,4 +1,12 @@
-import { imageFormats, type ImageUse } from "./image-formats.ts";
+import type { Container, ImageUse } from "./image-format.ts";
+import { imageFormats } from "./image-formats.ts";
+
+/** A download that is named after its type, such as `Kiosk.x86_64-0.0.1.iso`, needs no second extension. */
+export const withSuffix = (name: string, suffix: string): string =>
+  name.endsWith(`.${suffix}`) ? name : `${name}.${suffix}`;
+
+/** Where the disk is in the archive of the download `name`. */
+export const diskPath = (name: string, { suffix }: Container): string => `${name}/${withSuffix(name, suffix)}`;
 
 /** With the real names. The agent gives files names that a shell needs no quotes for. */
 export function imageUse({
@@ -8,12 +16,15 @@ export function imageUse({
   imageType: keyof typeof imageFormats;
   fileName: string;
 }): ImageUse {
+  const { what, ways, container } = imageFormats[imageType];
+  const name = fileName.replace(/\.(?:tar\.gz|iso)$/, "");
   const names: Readonly<Record<string, string>> = {
     file: fileName,
-    name: fileName.replace(/\.(?:tar\.gz|iso)$/, ""),
+    name,
+    ...(container && { disk: diskPath(name, container) }),
     arch: /\.i[56]86-[^-]*$/.test(fileName) ? "i386" : "x86_64",
   };
-  const named = (text: string) => text.replace(/\{(file|name|arch)\}/g, (whole, key: string) => names[key] ?? whole);
-  const { what, ways } = imageFormats[imageType];
+  const named = (text: string) =>
+    text.replace(/\{(file|name|disk|arch)\}/g, (whole, key: string) => names[key] ?? whole);
   return { what, ways: ways.map((way) => ({ ...way, lines: way.lines.map(named) })) };
 }

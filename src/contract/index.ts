@@ -4,6 +4,7 @@ export * from "./build.ts";
 export * from "./close-code.ts";
 export * from "./file-store.ts";
 export * from "./guest-web.ts";
+export * from "./image-format.ts";
 export * from "./image-formats.ts";
 export * from "./image-type.ts";
 export * from "./image-use.ts";

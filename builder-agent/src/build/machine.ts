@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import type { Container, FrozenInput } from "../contract.ts";
+import type { Conversion, FrozenInput } from "../contract.ts";
 import { outputOf } from "../process.ts";
 
 /** A virtual machine, as the configuration file next to a disk describes it. */
@@ -18,18 +18,17 @@ export const machineOf = ({ appliance, configuration }: FrozenInput): Machine =>
   is64Bit: appliance.arch === "x86_64",
 });
 
-/** qemu-img's options. The VMDK is one growing file, which VMware's desktop products open unchanged. */
-const conversion: Readonly<Record<Exclude<Container, "raw">, string[]>> = { vmdk: ["-o", "adapter_type=ide"] };
-
-interface Conversion {
-  container: Exclude<Container, "raw">;
+interface Converting {
+  conversion: Conversion;
   to: string;
   signal: AbortSignal;
 }
 
 /** Converts a raw disk. Both formats are given, so that a disk's first sector cannot decide how it is read. */
-export async function convertDisk(raw: string, { container, to, signal }: Conversion): Promise<void> {
-  await outputOf("qemu-img", ["convert", "-f", "raw", "-O", container, ...conversion[container], raw, to], signal);
+export async function convertDisk(raw: string, { conversion, to, signal }: Converting): Promise<void> {
+  const { driver, options } = conversion;
+  const how = options.length === 0 ? [] : ["-o", options.join(",")];
+  await outputOf("qemu-img", ["convert", "-f", "raw", "-O", driver, ...how, raw, to], signal);
 }
 
 /** Describes the virtual machine of the VMDK with the same name. */

@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { imageFormats } from "../contract.ts";
+import { diskPath, imageFormats, withSuffix } from "../contract.ts";
 import type { CacheableImage } from "../image-cache.ts";
 import { digestsOfFile } from "../upload/checksum.ts";
 import { PartedFile } from "../upload/parted-file.ts";
@@ -32,7 +32,7 @@ export async function packImage(built: Packable, name: string, packing: Packing)
   if (built.format === "iso") return await nameMedium(built.image, name, signal);
   const dir = join(workDir, "pack");
   await mkdir(join(dir, name), { recursive: true });
-  const bootable = await fillFolder(built, { dir: join(dir, name), name, signal });
+  const bootable = await fillFolder(built, { dir, name, signal });
   await using file = await PartedFile.create(workDir, `${name}.tar.gz`);
   onFile?.(file);
   const packed = await packFolder({ dir, name, sourceDate: built.sourceDate }, file, signal);
@@ -40,6 +40,7 @@ export async function packImage(built: Packable, name: string, packing: Packing)
 }
 
 interface Folder {
+  /** The archive's folder is in it. */
   dir: string;
   name: string;
   signal: AbortSignal;
@@ -48,19 +49,21 @@ interface Folder {
 /** → where the disk is now */
 async function fillFolder(built: Packable, folder: Folder): Promise<CacheableImage | undefined> {
   const { dir, name, signal } = folder;
-  const at = (ending: string) => join(dir, `${name}.${ending}`);
+  const at = (ending: string) => join(dir, name, `${name}.${ending}`);
   if (built.format === "net") {
-    await makePxeTree(built, dir, name);
+    await makePxeTree(built, join(dir, name), name);
     return undefined;
   }
-  const { container = "raw", machine } = imageFormats[built.imageType];
+  const { container, machine } = imageFormats[built.imageType];
+  if (!container) throw new Error(`there is no container for the disk of ${built.imageType}`);
   if (machine) await machineFiles[machine](at, name, built.machine);
-  if (container !== "raw") {
-    await convertDisk(built.image, { container, to: at(container), signal });
+  const disk = join(dir, diskPath(name, container));
+  if (container.conversion) {
+    await convertDisk(built.image, { conversion: container.conversion, to: disk, signal });
     return { path: built.image, format: "raw" };
   }
-  await rename(built.image, at("raw"));
-  return { path: at("raw"), format: "raw" };
+  await rename(built.image, disk);
+  return { path: disk, format: "raw" };
 }
 
 /** The files that describe a virtual machine with the disk. */
@@ -91,6 +94,6 @@ label ${name}
 async function nameMedium(path: string, name: string, signal: AbortSignal): Promise<PackedImage> {
   const digests = await digestsOfFile(path, signal);
   // <appliance>.<arch>-<version>.<image_type> ends with ".iso" if the type is `iso`.
-  const fileName = name.endsWith(".iso") ? name : `${name}.iso`;
+  const fileName = withSuffix(name, "iso");
   return { path, fileName, digests, compressed: false, bootable: { path, format: "iso" } };
 }

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { HostileArchive, convertVmdk } from "./vmdk.ts";
-import type { Container } from "../contract.ts";
+import { withSuffix, type Container } from "../contract.ts";
+import { convertToRaw, HostileArchive, maxBytesIn } from "./container.ts";
 import { killGroup } from "../process.ts";
 import { asNobody, nobody } from "./rights.ts";
 
 interface Expected {
   /** Bytes of the raw disk. */
   rawSize: number;
-  /** The format of the disk in the archive. */
-  format?: Container;
+  /** What the disk in the archive is in. */
+  container: Container;
   signal: AbortSignal;
 }
 
@@ -24,14 +24,15 @@ interface Expected {
  * used. (Writing the member to standard output would be as safe, but tar then writes holes in pieces of 512 bytes: 13 s for 2 GiB.)
  */
 export async function unpackDisk(archive: string, into: string, expected: Expected): Promise<void> {
-  const { rawSize, format = "raw", signal } = expected;
+  const { rawSize, container, signal } = expected;
   const dir = `${into}.unpacking`;
   await mkdir(dir, { mode: 0o700 });
   try {
     if (process.getuid?.() === 0) await chown(dir, nobody, nobody);
     await using source = await open(archive);
-    checkTold(await runTar(source, dir, { rawSize, format, signal }));
-    const disk = format === "vmdk" ? await convertVmdk(dir, diskFile, { rawSize, signal }) : diskFile;
+    checkTold(await runTar(source, dir, expected), container);
+    const { conversion } = container;
+    const disk = conversion ? await convertToRaw(dir, diskFile, { conversion, rawSize, signal }) : diskFile;
     await takeOver(join(dir, disk), into, rawSize);
   } finally {
     await rm(dir, { recursive: true, force: true });
@@ -41,7 +42,7 @@ export async function unpackDisk(archive: string, into: string, expected: Expect
 /** `tar -vv --numeric-owner`: type and mode, owner, size, date, time, name. */
 const memberLine = /^-[rwxsStT-]{9}\S? +\d+\/\d+ +\d+ +\S+ +\S+ (.+)$/;
 /** As packed by build/pack.ts: `NAME/NAME.raw`. */
-const memberName = /^(?:([A-Za-z0-9][A-Za-z0-9._+-]*)\/)?([A-Za-z0-9][A-Za-z0-9._+-]*)\.(?:raw|vmdk)$/;
+const memberName = /^(?:([A-Za-z0-9][A-Za-z0-9._+-]*)\/)?([A-Za-z0-9][A-Za-z0-9._+-]*)$/;
 const diskFile = "disk";
 
 const tarArguments = [
@@ -49,10 +50,6 @@ const tarArguments = [
   ["--no-same-owner", "--no-same-permissions", "--keep-old-files", `--transform=s,.*,${diskFile},`],
   ["--wildcards", "--no-anchored"],
 ].flat();
-
-/** The tables of a VMDK take a thousandth at most. */
-const maxBytes = ({ rawSize, format }: Expected) =>
-  format === "vmdk" ? rawSize + Math.ceil(rawSize / 1000) + 1024 * 1024 : rawSize;
 
 interface Told {
   members: string[];
@@ -62,10 +59,10 @@ interface Told {
 }
 
 async function runTar(source: FileHandle, dir: string, expected: Expected): Promise<Told> {
-  const { format, signal } = expected;
+  const { container, rawSize, signal } = expected;
   signal.throwIfAborted();
-  const limits = [`--fsize=${maxBytes(expected)}`, "--core=0"];
-  const child = spawn(...asNobody("prlimit", [...limits, "--", "tar", ...tarArguments, `*.${format}`]), {
+  const limits = [`--fsize=${maxBytesIn(container, rawSize)}`, "--core=0"];
+  const child = spawn(...asNobody("prlimit", [...limits, "--", "tar", ...tarArguments, `*.${container.suffix}`]), {
     env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },
     cwd: dir, // entered while still root: the user nobody cannot enter its parents
     detached: true, // one group with the decompressor, so that both are killed
@@ -84,12 +81,13 @@ async function runTar(source: FileHandle, dir: string, expected: Expected): Prom
   }
 }
 
-function checkTold({ members, complaints, code }: Told): void {
+function checkTold({ members, complaints, code }: Told, { suffix }: Container): void {
   const [line, another] = members;
   if (line === undefined) throw new HostileArchive(`there is no disk in it${saying(complaints)}`);
   const [whole, folder, name] = memberName.exec(memberLine.exec(line)?.[1] ?? "") ?? [];
   if (whole === undefined) throw new HostileArchive(`"${line}" is not a disk of a build`);
-  if (folder !== undefined && folder !== name) throw new HostileArchive(`"${whole}" is not a valid name of a disk`);
+  if (folder !== undefined && withSuffix(folder, suffix) !== name)
+    throw new HostileArchive(`"${whole}" is not a valid name of a disk`);
   if (another !== undefined) throw new HostileArchive(`it holds more than one disk: "${another}"`);
   if (code !== 0) throw new HostileArchive(`tar ended with ${code ?? "a signal"}${saying(complaints)}`);
 }

@@ -3,7 +3,7 @@ import { enclosure } from "../enclosure.ts";
 import { whyItFails } from "../process.ts";
 import { clientsPort, clientsSocket, guestWebPort, webSocket } from "./guest-network.ts";
 import type { Machine } from "./machine.ts";
-import { userOfSession } from "./rights.ts";
+import { asNobody, userOfSession } from "./rights.ts";
 import type { SessionDir } from "./session-dir.ts";
 
 /** Whether the QEMUs of testdrives run behind walls on this host. */
@@ -24,6 +24,22 @@ const apart = (): string[] =>
         ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"],
       ].flat()
     : ["--unshare-all"];
+
+const shownAs = "/disk";
+
+/** The same command, run as the user nobody in `dir`. If walls work here, it sees only that directory and the programs of this host. */
+export async function walledAsNobody(
+  dir: string,
+  command: string,
+  args: string[],
+): Promise<[command: string, args: string[]]> {
+  if (!(await getWalls()).enclosed) return asNobody(command, args);
+  const mounts = ["--bind", dir, shownAs];
+  // Root without its capabilities may not enter the directory of another user.
+  const [become, inside] = asNobody("env", [`--chdir=${shownAs}`, command, ...args]);
+  const [bubblewrap = "", ...walls] = enclosure({ accel: "tcg", apart: apart(), mounts });
+  return [bubblewrap, [...walls, become, ...inside]];
+}
 
 let walls: Promise<Walls> | undefined;
 

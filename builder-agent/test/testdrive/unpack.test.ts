@@ -3,11 +3,12 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { HostileArchive } from "../../src/testdrive/vmdk.ts";
+import { HostileArchive } from "../../src/testdrive/container.ts";
 import { unpackDisk } from "../../src/testdrive/unpack.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 const mebi = 1024 * 1024;
+const container = { suffix: "raw" };
 const signal = new AbortController().signal;
 
 /** A disk with bytes at both ends and a hole between them. */
@@ -36,7 +37,7 @@ describe("unpackDisk", () => {
     execFileSync("fallocate", ["--dig-holes", file]);
     const archive = pack(dir.path, ...options, "--sparse", "Kiosk.x86_64-0.0.1");
     const into = join(dir.path, "out");
-    await unpackDisk(archive, into, { rawSize: 4 * mebi, signal });
+    await unpackDisk(archive, into, { container, rawSize: 4 * mebi, signal });
     expect(disk().equals(await readFile(into))).toBe(true);
     expect((await stat(into)).blocks * 512).toBeLessThan(mebi);
   });
@@ -63,7 +64,7 @@ describe("unpackDisk", () => {
     linkSync(join(dir.path, "a.raw"), join(dir.path, "hard.raw"));
     symlinkSync("/etc/shadow", join(dir.path, "link.raw"));
     mkdirSync(join(dir.path, "d.raw"));
-    const refused = unpackDisk(make(dir.path), join(dir.path, "out"), { rawSize: 4 * mebi, signal });
+    const refused = unpackDisk(make(dir.path), join(dir.path, "out"), { container, rawSize: 4 * mebi, signal });
     await expect(refused).rejects.toThrow(HostileArchive);
     await expect(refused).rejects.toThrow(why);
   });
@@ -75,7 +76,7 @@ describe("unpackDisk", () => {
     await using dir = await temporaryDir();
     writeFileSync(join(dir.path, "a.raw"), disk());
     const archive = pack(dir.path, "a.raw");
-    await expect(unpackDisk(archive, join(dir.path, "out"), { rawSize, signal })).rejects.toThrow(why);
+    await expect(unpackDisk(archive, join(dir.path, "out"), { container, rawSize, signal })).rejects.toThrow(why);
   });
 
   it("stops an archive that would fill the disk", async () => {
@@ -83,14 +84,18 @@ describe("unpackDisk", () => {
     execFileSync("truncate", ["--size=256M", join(dir.path, "bomb.raw")]);
     const archive = pack(dir.path, "bomb.raw");
     const into = join(dir.path, "out");
-    await expect(unpackDisk(archive, into, { rawSize: 4 * mebi, signal })).rejects.toThrow(HostileArchive);
+    await expect(unpackDisk(archive, into, { container, rawSize: 4 * mebi, signal })).rejects.toThrow(HostileArchive);
     expect(await readdir(dir.path)).toEqual(["bomb.raw", "image.tar.gz"]);
   });
 
   it("refuses a file that is not an archive", async () => {
     await using dir = await temporaryDir();
     writeFileSync(join(dir.path, "image.tar.gz"), "not packed at all");
-    const refused = unpackDisk(join(dir.path, "image.tar.gz"), join(dir.path, "out"), { rawSize: mebi, signal });
+    const refused = unpackDisk(join(dir.path, "image.tar.gz"), join(dir.path, "out"), {
+      container,
+      rawSize: mebi,
+      signal,
+    });
     await expect(refused).rejects.toThrow(HostileArchive);
   });
 
@@ -99,7 +104,11 @@ describe("unpackDisk", () => {
     execFileSync("truncate", ["--size=256M", join(dir.path, "slow.raw")]);
     const archive = pack(dir.path, "slow.raw");
     const over = new AbortController();
-    const unpacking = unpackDisk(archive, join(dir.path, "out"), { rawSize: 256 * mebi, signal: over.signal });
+    const unpacking = unpackDisk(archive, join(dir.path, "out"), {
+      container,
+      rawSize: 256 * mebi,
+      signal: over.signal,
+    });
     setTimeout(() => over.abort(new Error("the session is over")), 100);
     await expect(unpacking).rejects.toThrow("the session is over");
   });

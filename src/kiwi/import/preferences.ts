@@ -95,7 +95,7 @@ function imageTypeOf(image: string, attributes: XmlNode["attributes"]): ImageTyp
   if (image === "vmx" || image === "oem") {
     if (attributes.get("installiso") === "true") return "oemiso";
     if (image === "vmx" || format === "ova") return "vmx";
-    return imageTypes.find((type) => imageFormats[type].container === format) ?? "oem";
+    return imageTypes.find((type) => imageFormats[type].container?.suffix === format) ?? "oem";
   }
   return ofKiwi[image];
 }

@@ -1,0 +1,95 @@
+import type { Container, ImageFormat } from "./image-format.ts";
+import { inQemu, onDisk, unpack } from "./image-ways.ts";
+
+const raw: Container = { suffix: "raw" };
+
+/** One growing file, which VMware's desktop products open unchanged. A head with a size rules out that it is a list of parts. */
+const vmdk: Container = {
+  suffix: "vmdk",
+  conversion: {
+    driver: "vmdk",
+    options: ["adapter_type=ide"],
+    marks: [{ at: 0, hex: "4b444d56" }],
+    size: { at: 12, unit: 512, order: "little" },
+  },
+};
+
+/**
+ * In the texts, `{file}` is the download, `{name}` the folder in it, `{disk}` the path of the disk in that, `{arch}` the machine in
+ * Amazon's words.
+ */
+export const diskFormats = {
+  oem: {
+    label: "disk or USB stick",
+    icon: "usb",
+    product: "disk",
+    container: raw,
+    what: "A tar archive with a raw disk image, for a disk, a USB stick or a virtual machine.",
+    ways: [
+      unpack,
+      onDisk("Write it to a disk or a USB stick", "{disk}"),
+      inQemu("-drive file={disk},format=raw,if=virtio"),
+      {
+        title: "Convert it for another virtual machine",
+        note: "qcow2 is for libvirt and Proxmox, vdi for VirtualBox, vpc for Hyper-V.",
+        lines: ["qemu-img convert -f raw -O qcow2 {disk} {name}.qcow2"],
+      },
+    ],
+  },
+  vmx: {
+    label: "VMware",
+    icon: "monitor",
+    product: "disk",
+    container: vmdk,
+    machine: "vmx",
+    bus: "ide",
+    what: "A tar archive with a disk (VMDK) and the description of a virtual machine for VMware.",
+    ways: [
+      unpack,
+      { title: "Start it in VMware", lines: ["vmplayer {name}/{name}.vmx"] },
+      inQemu("-drive file={disk},format=vmdk,if=ide"),
+    ],
+  },
+  xen: {
+    label: "Xen",
+    icon: "server",
+    product: "disk",
+    container: raw,
+    machine: "xl",
+    what: "A tar archive with a raw disk image and the configuration of a Xen guest (HVM).",
+    ways: [
+      unpack,
+      {
+        title: "Start it in Xen, from the folder of the disk",
+        lines: ["cd {name}", "sudo xl create {name}.cfg", "sudo xl console {name}"],
+      },
+    ],
+  },
+  ec2: {
+    label: "Amazon EC2",
+    icon: "cloud",
+    product: "disk",
+    container: raw,
+    what: "A tar archive with a raw disk image for Amazon EC2 (HVM).",
+    ways: [
+      unpack,
+      {
+        title: "Import it as a snapshot",
+        note: "Replace BUCKET with a bucket of yours. Amazon's role vmimport must be allowed to read it.",
+        lines: [
+          "aws s3 cp {disk} s3://BUCKET/{name}.raw",
+          'aws ec2 import-snapshot --disk-container "Format=RAW,UserBucket={S3Bucket=BUCKET,S3Key={name}.raw}"',
+          "aws ec2 describe-import-snapshot-tasks",
+        ],
+      },
+      {
+        title: "Make a machine image (AMI) of the snapshot",
+        note: "When the import is completed, it shows the snapshot's id: replace SNAPSHOT with it.",
+        lines: [
+          "aws ec2 register-image --name {name} --architecture {arch} --virtualization-type hvm --ena-support " +
+            '--root-device-name /dev/xvda --block-device-mappings "DeviceName=/dev/xvda,Ebs={SnapshotId=SNAPSHOT}"',
+        ],
+      },
+    ],
+  },
+} satisfies Readonly<Record<string, ImageFormat>>;
