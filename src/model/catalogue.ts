@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { Arch, BuilderNeeds, BuilderRootName, ImageType, PackageType, RpmDatabase } from "#contract/index";
+import {
+  Arch,
+  BuilderNeeds,
+  BuilderRootName,
+  imageFormats,
+  ImageType,
+  PackageType,
+  productNames,
+  RpmDatabase,
+} from "#contract/index";
 import { aptAddress, componentName } from "#model/apt-address";
 import { Configuration } from "#model/configuration";
 
@@ -12,6 +21,9 @@ export const AgreementText = z.object({
   text: z.string().min(1).max(100_000),
 });
 export type AgreementText = z.infer<typeof AgreementText>;
+
+/** All image types that are the same product, or one type. */
+const Made = z.union([z.enum(productNames), ImageType]);
 
 /** The facts of a distribution that checking an appliance and writing its KIWI description need. */
 export const BaseSystemFacts = z.object({
@@ -40,10 +52,10 @@ export const BaseSystemFacts = z.object({
   efiBootLoaders: z.array(z.string()).optional(),
   /** What each pattern brings, as far as `status` must know it: kernels and boot loaders. */
   patterns: z.record(z.string(), z.array(z.string())),
-  /** Packages that an image type needs in addition to the selection, e.g. dracut-kiwi-live for iso. */
-  needs: z.partialRecord(ImageType, z.array(z.string())),
-  /** Image types that it cannot be built as, each with a message that says why. */
-  cannot: z.partialRecord(ImageType, z.string().min(1)).optional(),
+  /** Packages that images need in addition to the selection, e.g. dracut-kiwi-live for live media. */
+  needs: z.partialRecord(Made, z.array(z.string())),
+  /** What it cannot be built as, each with a message that says why. */
+  cannot: z.partialRecord(Made, z.string().min(1)).optional(),
   /** What KIWI installs from outside before the image's own package manager exists; null: everything. */
   bootstrap: z.array(z.string()).nullable(),
   /** The format of its package database. Absent: that of the builder's rpm. */
@@ -81,7 +93,13 @@ export type BaseSystemFacts = z.infer<typeof BaseSystemFacts>;
 
 /** Why a base system cannot be built as this type. Undefined: it can. */
 export const whyNotAs = ({ cannot }: Pick<BaseSystemFacts, "cannot">, imageType: ImageType): string | undefined =>
-  cannot?.[imageType];
+  cannot?.[imageType] ?? cannot?.[imageFormats[imageType].product];
+
+/** The packages that a base system needs for this type, in addition to the selection. */
+export const neededAs = ({ needs }: Pick<BaseSystemFacts, "needs">, imageType: ImageType): string[] => [
+  ...(needs[imageFormats[imageType].product] ?? []),
+  ...(needs[imageType] ?? []),
+];
 
 /** The layout of a repository's index. */
 export const RepositoryType = z.enum(["rpm-md", "yast2", "deb"]);

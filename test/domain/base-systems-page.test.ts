@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { imageTypes, type ImageType } from "#contract/index";
+import { imageFormats, imageTypes, productNames, productOf, type ImageType, type Product } from "#contract/index";
 import { Catalogue, whyNotAs } from "#model/catalogue";
 import page from "../../docs/base-systems.md?raw";
 import debian12 from "../../templates/debian-12.json";
@@ -7,6 +7,14 @@ import debian13 from "../../templates/debian-13.json";
 import tiny from "../../templates/tiny.json";
 
 const catalogues = [debian12, debian13, tiny].map((file) => Catalogue.parse(file));
+
+/** What a reader knows a product as. */
+const products: Readonly<Record<Product, string>> = {
+  disk: "disks in any container, such as `oem`",
+  live: "`iso`",
+  installer: "`oemiso`",
+  network: "`net`",
+};
 
 /** What the catalogue says of an image type: its architectures and firmware, or why it cannot be had. */
 function cell({ baseSystem, repositories }: Catalogue, imageType: ImageType): string {
@@ -19,14 +27,23 @@ function cell({ baseSystem, repositories }: Catalogue, imageType: ImageType): st
 }
 
 function firmware({ efiBootLoaders = [] }: Catalogue["baseSystem"], imageType: ImageType): string {
-  if (imageType === "net") return "starts from a network";
+  if (!productOf(imageType).startsAlone) return "starts from a network";
   const [loader] = efiBootLoaders;
   return loader === undefined ? "BIOS" : `BIOS, and UEFI (x86_64) with \`${loader}\``;
 }
 
+/** One row for all types of a product, and one for each type that differs from its first. */
+function rowsOf(product: Product): string[][] {
+  const cells = imageTypes
+    .filter((type) => imageFormats[type].product === product)
+    .map((type) => [`\`${type}\``, ...catalogues.map((catalogue) => cell(catalogue, type))]);
+  const [[, ...first] = [], ...others] = cells;
+  return [[products[product], ...first], ...others.filter(([, ...own]) => own.join() !== first.join())];
+}
+
 function table(): string {
   const titles = catalogues.map(({ baseSystem }) => baseSystem.title);
-  const rows = imageTypes.map((type) => [`\`${type}\``, ...catalogues.map((catalogue) => cell(catalogue, type))]);
+  const rows = productNames.flatMap((product) => rowsOf(product));
   const lines = [["Format", ...titles], ["---", ...titles.map(() => "---")], ...rows];
   return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }

@@ -230,7 +230,7 @@ describe("jobsOf", () => {
   });
 
   it("requests a package once if it is both selected and needed", () => {
-    const baseSystem = { ...facts, needs: { iso: ["live"] } };
+    const baseSystem = { ...facts, needs: { live: ["live"] } };
 
     const jobs = jobsOf(software([], ["package live 1.0"], { baseSystem, imageType: "iso" }));
 

@@ -4,6 +4,7 @@ import {
   packageTypeOfBase,
   packageTypeOfRepository,
   type RepositoryType,
+  neededAs,
 } from "#model/catalogue";
 import type { Job } from "#solver/job";
 import type { PackageSet } from "#solver/room";
@@ -76,7 +77,7 @@ export function jobsOf({ selection, repositories, baseSystem, imageType }: Appli
   const present = new Set(repositories.map(({ id }) => id));
   const chosen = selection.toSorted(byKindAndName).map((choice): Job => jobOf(choice, present));
   const named = new Set(selection.filter(({ kind }) => kind === "package").map(({ name }) => name));
-  const needed = [...(baseSystem?.bootstrap ?? []), ...(baseSystem?.needs[imageType] ?? [])];
+  const needed = [...(baseSystem?.bootstrap ?? []), ...(baseSystem ? neededAs(baseSystem, imageType) : [])];
   const missing = new Set(needed.filter((name) => !named.has(name)));
   return [...chosen, ...[...missing].map((name): Job => ({ kind: "install", name }))];
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { readKey } from "openpgp";
 import { firmwareOf } from "#domain/images/firmware";
+import { neededAs } from "#model/catalogue";
 import { kiwiDescription, type DescriptionFacts } from "#kiwi/description";
 import { openSolver } from "#solver/solver";
 import { frozenInput } from "../../../builder-agent/test/support/frozen-input.ts";
@@ -19,7 +20,6 @@ import tiny from "../../../templates/tiny.json" with { type: "json" };
 import { jobOf } from "../../solver/repo-dsl.ts";
 
 const moduleFile = new URL("../../../src/solver/native/solver.wasm", import.meta.url);
-const needed: Partial<Record<ImageType, string[]>> = tiny.baseSystem.needs;
 const priorities = { main: 90, updates: 80 };
 
 /** Frozen inputs record what config.sh may do: without a user's script, one root serves every type (prepared/key.ts). */
@@ -53,7 +53,7 @@ export async function resolvedTiny(
     repository.finish();
   }
   solver.ready();
-  const needs = needed[imageType] ?? [];
+  const needs = neededAs(tiny.baseSystem, imageType);
   const resolution = solver.solve(["pattern base", ...needs, ...requests].map(jobOf), { recommended: false });
   if (resolution.state === "unsolvable") throw new Error(resolution.problems.map(({ text }) => text).join("; "));
   const packages = resolution.packages.map(({ downloadSizeBytes: size, ...one }) =>
