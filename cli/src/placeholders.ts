@@ -31,7 +31,7 @@ export const placeholders = {
   text: "words to search for, or to store",
   time: "moment, such as 2027-01-31T12:00:00Z",
   token: "id of a token",
-  types: "image types, separated by commas: oem, iso, vmx, xen, ec2, net, oemiso",
+  types: "image types, separated by commas, such as oem,iso",
   mode: "mode in octal, such as 644",
   upload: "id of a package of yours, as `kiln package list` shows it",
   url: "http or https address",

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { type Group, type Operation, scopeOf } from "#api/operation";
 import { groups } from "#api/groups";
+import { imageTypes } from "#contract/index";
 import { type Parameter, parametersOf } from "#openapi/parameters";
 import { client } from "./support/client.ts";
 
@@ -51,8 +52,12 @@ const whose = { own: "yours", readable: "yours, shared, templates", public: "eve
 
 function parameter({ name, isRequired, meaning, schema }: Parameter): string {
   const values = z.array(z.string()).safeParse(schema["enum"]).data ?? [];
-  const choice = values.length === 0 ? "" : ` One of ${values.map((value) => `\`${value}\``).join(", ")}.`;
-  return `${isRequired ? `**\`${name}\`**` : `\`${name}\``}: ${meaning}${choice}`;
+  return `${isRequired ? `**\`${name}\`**` : `\`${name}\``}: ${meaning}${choice(values)}`;
+}
+
+function choice(values: readonly string[]): string {
+  if (values.join() === imageTypes.join()) return " One of the [image types](builds.md#image-types).";
+  return values.length === 0 ? "" : ` One of ${values.map((value) => `\`${value}\``).join(", ")}.`;
 }
 
 it("matches the descriptions of the calls", async () => {

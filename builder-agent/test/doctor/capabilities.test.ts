@@ -3,7 +3,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { Capabilities } from "../../src/contract.ts";
+import { Capabilities, imageTypes } from "../../src/contract.ts";
 import { getCapabilities } from "../../src/doctor/capabilities.ts";
 import { checkLoopDevice } from "../../src/doctor/loop-device.ts";
 import { temporaryDir } from "../support/agent-place.ts";
@@ -25,7 +25,7 @@ describe("getCapabilities", () => {
     expect(noEfi?.net).toBeUndefined();
     expect(others).toEqual({
       arches: ["x86_64", "i586"],
-      imageTypes: ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"],
+      imageTypes: [...imageTypes],
       lacking: {},
       packageTypes: ["rpm", "deb"],
       isolation: "none",

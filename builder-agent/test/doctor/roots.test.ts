@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { imageTypes as every } from "../../src/contract.ts";
 import { fine, isPossible } from "../../src/doctor/check.ts";
 import { abilitiesIn, checkRoots, summaryOf } from "../../src/doctor/roots.ts";
 import { storeAnsweringRoot, storeFakeRoot } from "../support/fake-root.ts";
@@ -26,7 +27,7 @@ describe("the builder roots of an agent", () => {
       name: "whole",
       sha256: whole.root.sha256,
       builder: "9.24.56",
-      imageTypes: ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"],
+      imageTypes: [...every],
       packageTypes: ["rpm", "deb"],
     });
     expect(summaryOf(whole)).toMatchObject({ name: "builder root whole", state: "ok" });
@@ -38,7 +39,7 @@ describe("the builder roots of an agent", () => {
     const [small] = await checkRoots(configOf(dir));
     if (!small) throw new Error("there is no root");
     const { imageTypes, packageTypes } = abilitiesIn(small, common);
-    expect(imageTypes).toEqual(["oem", "vmx", "xen", "ec2", "net"]);
+    expect(imageTypes).toEqual(every.filter((type) => type !== "iso" && type !== "oemiso"));
     expect(packageTypes).toEqual(["rpm"]);
     expect(isPossible("testdrives", small.report), "that is this host's business").toBe(true);
   });

@@ -1,7 +1,7 @@
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { imageTypes, type ImageType } from "../../src/contract.ts";
+import { imageFormats, imageTypes, type ImageType } from "../../src/contract.ts";
 import { checkImages } from "../../src/guest/image-types.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
@@ -18,15 +18,8 @@ const tree: Record<string, Content> = {
   "a.packages": [],
 };
 /** The files that KIWI leaves. */
-const good: Record<ImageType, Record<string, Content>> = {
-  oem: disk,
-  vmx: disk,
-  xen: disk,
-  ec2: disk,
-  iso: medium,
-  net: tree,
-  oemiso: { ...disk, ...medium },
-};
+const products = { disk, live: medium, network: tree, installer: { ...disk, ...medium } };
+const good = (imageType: ImageType): Record<string, Content> => products[imageFormats[imageType].product];
 
 async function check(imageType: ImageType, files: Record<string, Content>, packagesBytes = 100): Promise<void> {
   await using dir = await temporaryDir();
@@ -44,11 +37,11 @@ const without = (files: Record<string, Content>, name: string) =>
 
 describe("checkImages", () => {
   it.each(imageTypes)("accepts KIWI's files for %s, and requires each of them", async (imageType) => {
-    await expect(check(imageType, good[imageType])).resolves.toBeUndefined();
+    await expect(check(imageType, good(imageType))).resolves.toBeUndefined();
     // The disk of an installation medium is next to it as well.
-    const needed = Object.keys(good[imageType]).filter((name) => imageType !== "oemiso" || name !== "a.raw");
+    const needed = Object.keys(good(imageType)).filter((name) => imageType !== "oemiso" || name !== "a.raw");
     for (const name of needed) {
-      await expect(check(imageType, without(good[imageType], name)), name).rejects.toMatchObject({ kind: "failed" });
+      await expect(check(imageType, without(good(imageType), name)), name).rejects.toMatchObject({ kind: "failed" });
     }
     await expect(check(imageType, {})).rejects.toMatchObject({ kind: "failed" });
   });
@@ -60,7 +53,7 @@ describe("checkImages", () => {
     ["oemiso", "oem"],
     ["ec2", "net"],
   ])("accepts for %s nothing of %s", async (imageType, other) => {
-    await expect(check(imageType, good[other])).rejects.toThrow("ended without its files");
+    await expect(check(imageType, good(other))).rejects.toThrow("ended without its files");
   });
 
   it.each<[ImageType, string, Content]>([
@@ -71,7 +64,7 @@ describe("checkImages", () => {
     ["net", "a", [0, "514649fb"]],
   ])("checks the content: %s, %s", async (imageType, name, content) => {
     const failure = { kind: "failed", message: expect.stringContaining(`left a file ${name} that is not`) };
-    await expect(check(imageType, { ...good[imageType], [name]: content })).rejects.toMatchObject(failure);
+    await expect(check(imageType, { ...good(imageType), [name]: content })).rejects.toMatchObject(failure);
   });
 
   it("knows four ways to compress an initramfs", async () => {

@@ -1,6 +1,8 @@
 // Made from the descriptions of the calls. To change it, change those, and run its test with --update:
 // npm run test:fast -- test/openapi/calls-page.test.ts --update
 
+import type { ImageType } from "../image-types.ts";
+
 /** A parameter that is text. Some may be repeated. */
 type Text = string | readonly string[];
 
@@ -131,7 +133,7 @@ export interface Calls {
   /** All your builds that are waiting or running, the oldest first. */
   listAllRunningBuilds: { request: object; answer: RunningBuilds };
   /** Start a build. */
-  startBuild: { request: { appliance_id: number; force?: boolean; version?: Text; image_type?: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso"; multi?: boolean }; answer: StartedBuild };
+  startBuild: { request: { appliance_id: number; force?: boolean; version?: Text; image_type?: ImageType; multi?: boolean }; answer: StartedBuild };
   /** The progress of a build. */
   getRunningBuild: { request: { build_id: number }; answer: RunningBuild };
   /** Cancel a build. */
@@ -409,7 +411,7 @@ interface Appliance {
 interface ApplianceLastBuild {
   id: number;
   version: string;
-  image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+  image_type: ImageType;
   state: "finished" | "failed" | "error" | "cancelled" | "queued" | "running";
   message: string;
   size: number;
@@ -423,7 +425,7 @@ interface ApplianceRunningBuild {
   time_elapsed: number;
   message: string;
   version: string;
-  image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+  image_type: ImageType;
   queue_position?: number;
   time_left?: number;
   appliance_id?: number;
@@ -457,7 +459,7 @@ interface AppliancesAppliance {
   id: number;
   name: string;
   arch: "x86_64" | "i586";
-  type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+  type: ImageType;
   last_edited: string;
   estimated_raw_size: string;
   estimated_compressed_size: string;
@@ -471,7 +473,7 @@ interface AppliancesAppliance {
   builds: readonly {
     id: number;
     version: string;
-    image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+    image_type: ImageType;
     image_size: number;
     compressed_image_size: number;
     download_url: string;
@@ -520,7 +522,7 @@ interface Build {
     version: string;
     state: "finished" | "failed" | "error" | "cancelled" | "queued" | "running";
     expired: boolean;
-    image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+    image_type: ImageType;
     checksum?: BuildChecksum;
     size: number;
     compressed_image_size: number;
@@ -583,7 +585,7 @@ interface Builds {
     version: string;
     state: "finished" | "failed" | "error" | "cancelled" | "queued" | "running";
     expired: boolean;
-    image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+    image_type: ImageType;
     checksum?: BuildChecksum;
     size: number;
     compressed_image_size: number;
@@ -620,7 +622,7 @@ interface Configuration {
     name: string;
     description?: string;
     version: string;
-    type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+    type: ImageType;
     website?: string;
     tags?: readonly string[];
     locale: Locale;
@@ -736,7 +738,7 @@ interface Definition {
     base_system: string;
     arch: string;
     version: string;
-    type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+    type: ImageType;
     repositories: readonly DefinitionRepository[];
     packages: readonly DefinitionPackage[];
     patterns: readonly DefinitionPackage[];
@@ -851,7 +853,7 @@ interface DifferenceFrom {
   appliance_id: number;
   name: string;
   version: string;
-  image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+  image_type: ImageType;
   raw_size: number;
   file_size: number;
 }
@@ -1068,7 +1070,7 @@ interface Overview {
       id: number;
       name: string;
       arch: "x86_64" | "i586";
-      type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+      type: ImageType;
       basesystem: string;
       version: string;
       last_edited: string;
@@ -1138,7 +1140,7 @@ interface Publication {
       based_on: string;
       formats: readonly {
         md5: string;
-        value: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+        value: ImageType;
       }[];
       configuration: {
         accounts: readonly {
@@ -1173,7 +1175,7 @@ interface PublishedImages {
       version: string;
       images: readonly {
         build_id: number;
-        image_type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+        image_type: ImageType;
         file_name: string;
         bytes: number;
         sha256: string;
@@ -1537,7 +1539,7 @@ interface WantedConfiguration {
     name?: string;
     description?: string;
     version?: string;
-    type?: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+    type?: ImageType;
     website?: string;
     tags?: readonly string[];
     locale?: ConfigurationLocale;
@@ -1559,7 +1561,7 @@ interface WantedDefinition {
     base_system?: string;
     arch?: string;
     version?: string;
-    type?: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+    type?: ImageType;
     repositories?: readonly DefinitionRepository[];
     packages?: readonly DefinitionPackage[];
     patterns?: readonly DefinitionPackage[];

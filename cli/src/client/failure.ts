@@ -1,4 +1,5 @@
 import { Complaint, type Exit } from "../complaint.ts";
+import { imageTypes } from "../image-types.ts";
 
 /** An error of the service (docs/api/errors.md), and the call that it refused: `GET /tokens/{token_id}`. */
 interface Refused {
@@ -84,7 +85,7 @@ const advice: Readonly<Record<string, string>> = {
   invalid_appliance_id: "`kiln list` shows your appliances.",
   invalid_build_id: "`kiln builds APPLIANCE` lists the builds of an appliance.",
   invalid_running_build_id: "`kiln builds APPLIANCE` lists the builds of an appliance.",
-  invalid_image_type: "The types are oem, iso, vmx, xen, ec2, net and oemiso.",
+  invalid_image_type: `The types are ${imageTypes.join(", ")}.`,
   invalid_node: "`kiln config get APPLIANCE` shows the settings by their names.",
   invalid_overlay_file_id: "`kiln file list APPLIANCE` shows the files of an appliance.",
   invalid_repository_id: "`kiln repo search TEXT` finds repositories, and `kiln repo import NAME URL` adds one.",

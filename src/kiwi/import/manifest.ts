@@ -1,3 +1,4 @@
+import { imageTypes } from "#contract/image-formats";
 import type { ImageType } from "#contract/index";
 import { childrenOf, describedBy } from "#kiwi/import/description";
 import type { Imported, ImportedDefinition } from "#kiwi/import/imported";
@@ -42,16 +43,7 @@ export function importManifest(manifest: XmlNode, serviceUrl: string): Imported 
   };
 }
 
-const imageTypes: Readonly<Record<ImageType, true>> = {
-  oem: true,
-  iso: true,
-  vmx: true,
-  xen: true,
-  ec2: true,
-  net: true,
-  oemiso: true,
-};
-const isImageType = (text: string): text is ImageType => Object.hasOwn(imageTypes, text);
+const isImageType = (text: string): text is ImageType => imageTypes.some((type) => type === text);
 
 const emptyNode: XmlNode = { name: "", attributes: new Map(), children: [], text: "", exactText: "" };
 

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect } from "vitest";
-import type { ImageType } from "../../../builder-agent/src/contract.ts";
+import { diskPath, imageFormats, type Container, type ImageType } from "../../../builder-agent/src/contract.ts";
 import { makeDrives } from "../../../builder-agent/src/testdrive/disk.ts";
 import { serialLogName, startQemu } from "../../../builder-agent/src/testdrive/qemu.ts";
 import { makeSessionDir } from "../../../builder-agent/src/testdrive/session-dir.ts";
@@ -37,39 +37,35 @@ export function unpacked(file: string, { name, rawSize }: Pick<Downloaded, "name
 }
 
 /** Checks that the download has everything that its type promises. */
-export const expectShape = (imageType: ImageType, downloaded: Downloaded): void => shapes[imageType](downloaded);
+export function expectShape(imageType: ImageType, downloaded: Downloaded): void {
+  const { product, container, machine } = imageFormats[imageType];
+  if (product === "network") return expectNetworkTree(downloaded);
+  if (!container) return expectMedium(downloaded);
+  const disk = basename(diskPath(downloaded.name, container));
+  const described = machine ? machines[machine](downloaded) : [];
+  expect(downloaded.names).toEqual([disk, ...described].toSorted());
+  expectDisk(join(downloaded.folder, disk), container, downloaded.rawSize);
+}
 
-const shapes: Record<ImageType, (downloaded: Downloaded) => void> = {
-  oem: expectDisk,
-  ec2: expectDisk,
-  vmx: expectVmx,
-  xen: expectXen,
-  net: expectNetworkTree,
-  iso: expectMedium,
-  oemiso: expectMedium,
+/** → the files that describe the machine */
+const machines = {
+  vmx({ name, folder }: Downloaded): string[] {
+    expect(readFileSync(join(folder, `${name}.vmx`), "utf8")).toContain(`ide0:0.fileName = "${name}.vmdk"`);
+    return [`${name}.vmx`];
+  },
+  xl({ name, folder }: Downloaded): string[] {
+    const configuration = readFileSync(join(folder, `${name}.cfg`), "utf8");
+    expect(configuration).toContain(`target=${name}.raw`);
+    expect(configuration).toContain('type = "hvm"');
+    return [`${name}.cfg`];
+  },
 };
 
-/** A disk with BIOS boot code, and nothing else. */
-function expectDisk({ name, folder, names, rawSize }: Downloaded): void {
-  expect(names).toEqual([`${name}.raw`]);
-  expectBootableDisk(join(folder, `${name}.raw`), rawSize);
-}
-
-function expectVmx({ name, folder, names, rawSize }: Downloaded): void {
-  expect(names).toEqual([`${name}.vmdk`, `${name}.vmx`]);
-  const vmdk = join(folder, `${name}.vmdk`);
-  const info = JSON.parse(execFileSync("qemu-img", ["info", "--output=json", "-f", "vmdk", vmdk]).toString());
-  expect(info["virtual-size"]).toBe(rawSize);
-  expect(readFileSync(join(folder, `${name}.vmx`), "utf8")).toContain(`ide0:0.fileName = "${name}.vmdk"`);
-}
-
-/** A disk, and xl's configuration next to it. */
-function expectXen({ name, folder, names, rawSize }: Downloaded): void {
-  expect(names).toEqual([`${name}.cfg`, `${name}.raw`]);
-  expectBootableDisk(join(folder, `${name}.raw`), rawSize);
-  const configuration = readFileSync(join(folder, `${name}.cfg`), "utf8");
-  expect(configuration).toContain(`target=${name}.raw`);
-  expect(configuration).toContain('type = "hvm"');
+/** A raw disk has BIOS boot code. Of others, QEMU tells the size. */
+function expectDisk(disk: string, { conversion }: Container, size: number): void {
+  if (!conversion) return expectBootableDisk(disk, size);
+  const info = execFileSync("qemu-img", ["info", "--output=json", "-f", conversion.driver, disk]).toString();
+  expect(JSON.parse(info)["virtual-size"]).toBe(size);
 }
 
 function expectNetworkTree({ name, folder, names, rawSize }: Downloaded): void {

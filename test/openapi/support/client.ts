@@ -16,6 +16,8 @@ export const client = (): string =>
     "// Made from the descriptions of the calls. To change it, change those, and run its test with --update:",
     "// npm run test:fast -- test/openapi/calls-page.test.ts --update",
     "",
+    'import type { ImageType } from "../image-types.ts";',
+    "",
     "/** A parameter that is text. Some may be repeated. */",
     "type Text = string | readonly string[];",
     "",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { imageTypes } from "#contract/index";
 import type { Schema } from "#wire/schema";
 
 export interface Member {
@@ -26,6 +27,7 @@ type Names = ReadonlyMap<string, string>;
 export function typeOf(schema: Schema, names: Names = new Map(), indent = ""): string {
   const { type, enum: values, const: only, items, properties, required } = Described.parse(schema);
   const words = values ?? (only === undefined ? undefined : [only]);
+  if (words?.join() === imageTypes.join()) return "ImageType";
   if (words) return words.map((word) => `"${word}"`).join(" | ");
   if (type === "array") return `readonly ${inParentheses(innerType(items ?? {}, names, indent))}[]`;
   if (type === "object") return objectType(properties ?? {}, { required, names, indent });
