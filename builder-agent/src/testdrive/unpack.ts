@@ -42,13 +42,13 @@ export async function unpackDisk(archive: string, into: string, expected: Expect
 /** `tar -vv --numeric-owner`: type and mode, owner, size, date, time, name. */
 const memberLine = /^-[rwxsStT-]{9}\S? +\d+\/\d+ +\d+ +\S+ +\S+ (.+)$/;
 /** As packed by build/pack.ts: `NAME/NAME.raw`. */
-const memberName = /^(?:([A-Za-z0-9][A-Za-z0-9._+-]*)\/)?([A-Za-z0-9][A-Za-z0-9._+-]*)$/;
+const memberName = /^([A-Za-z0-9][A-Za-z0-9._+-]*)\/([A-Za-z0-9][A-Za-z0-9._+-]*)$/;
 const diskFile = "disk";
 
 const tarArguments = [
   ["--extract", "--gzip", "--file=-", "-vv", "--numeric-owner", "--quoting-style=escape"],
   ["--no-same-owner", "--no-same-permissions", "--keep-old-files", `--transform=s,.*,${diskFile},`],
-  ["--wildcards", "--no-anchored"],
+  ["--wildcards", "--wildcards-match-slash"],
 ].flat();
 
 interface Told {
@@ -62,7 +62,7 @@ async function runTar(source: FileHandle, dir: string, expected: Expected): Prom
   const { container, rawSize, signal } = expected;
   signal.throwIfAborted();
   const limits = [`--fsize=${maxBytesIn(container, rawSize)}`, "--core=0"];
-  const child = spawn(...asNobody("prlimit", [...limits, "--", "tar", ...tarArguments, `*.${container.suffix}`]), {
+  const child = spawn(...asNobody("prlimit", [...limits, "--", "tar", ...tarArguments, `*/*.${container.suffix}`]), {
     env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },
     cwd: dir, // entered while still root: the user nobody cannot enter its parents
     detached: true, // one group with the decompressor, so that both are killed
@@ -84,10 +84,9 @@ async function runTar(source: FileHandle, dir: string, expected: Expected): Prom
 function checkTold({ members, complaints, code }: Told, { suffix }: Container): void {
   const [line, another] = members;
   if (line === undefined) throw new HostileArchive(`there is no disk in it${saying(complaints)}`);
-  const [whole, folder, name] = memberName.exec(memberLine.exec(line)?.[1] ?? "") ?? [];
+  const [whole, folder = "", name] = memberName.exec(memberLine.exec(line)?.[1] ?? "") ?? [];
   if (whole === undefined) throw new HostileArchive(`"${line}" is not a disk of a build`);
-  if (folder !== undefined && withSuffix(folder, suffix) !== name)
-    throw new HostileArchive(`"${whole}" is not a valid name of a disk`);
+  if (withSuffix(folder, suffix) !== name) throw new HostileArchive(`"${whole}" is not a valid name of a disk`);
   if (another !== undefined) throw new HostileArchive(`it holds more than one disk: "${another}"`);
   if (code !== 0) throw new HostileArchive(`tar ended with ${code ?? "a signal"}${saying(complaints)}`);
 }

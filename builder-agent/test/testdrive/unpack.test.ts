@@ -19,11 +19,13 @@ function disk(bytes = 4 * mebi): Buffer {
   return content;
 }
 
-/** Runs tar with these arguments to make an archive in `dir`. */
+/** Runs tar with these arguments to make an archive in `dir`. What has no folder is in the folder `a`. */
 function pack(dir: string, ...args: string[]): string {
-  execFileSync("tar", ["-czf", "image.tar.gz", ...args], { cwd: dir, stdio: ["ignore", "ignore", "ignore"] });
+  execFileSync("tar", ["-czf", "image.tar.gz", ...args, inFolder], { cwd: dir, stdio: ["ignore", "ignore", "ignore"] });
   return join(dir, "image.tar.gz");
 }
+
+const inFolder = "--transform=s,^\\([^/]*\\)$,a/\\1,";
 
 describe("unpackDisk", () => {
   it.each([
@@ -81,11 +83,11 @@ describe("unpackDisk", () => {
 
   it("stops an archive that would fill the disk", async () => {
     await using dir = await temporaryDir();
-    execFileSync("truncate", ["--size=256M", join(dir.path, "bomb.raw")]);
-    const archive = pack(dir.path, "bomb.raw");
+    execFileSync("truncate", ["--size=256M", join(dir.path, "a.raw")]);
+    const archive = pack(dir.path, "a.raw");
     const into = join(dir.path, "out");
     await expect(unpackDisk(archive, into, { container, rawSize: 4 * mebi, signal })).rejects.toThrow(HostileArchive);
-    expect(await readdir(dir.path)).toEqual(["bomb.raw", "image.tar.gz"]);
+    expect(await readdir(dir.path)).toEqual(["a.raw", "image.tar.gz"]);
   });
 
   it("refuses a file that is not an archive", async () => {
@@ -101,8 +103,8 @@ describe("unpackDisk", () => {
 
   it("ends immediately when the session does", async () => {
     await using dir = await temporaryDir();
-    execFileSync("truncate", ["--size=256M", join(dir.path, "slow.raw")]);
-    const archive = pack(dir.path, "slow.raw");
+    execFileSync("truncate", ["--size=256M", join(dir.path, "a.raw")]);
+    const archive = pack(dir.path, "a.raw");
     const over = new AbortController();
     const unpacking = unpackDisk(archive, join(dir.path, "out"), {
       container,
