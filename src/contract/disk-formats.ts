@@ -15,6 +15,25 @@ const vmdk: Container = {
 };
 
 /**
+ * Version 3 of the format. The marks rule out a parent (eight zero bytes at 8), encryption (at 32), and incompatible features (at 72),
+ * such as another file that has the data.
+ */
+const qcow2: Container = {
+  suffix: "qcow2",
+  conversion: {
+    driver: "qcow2",
+    options: ["compat=1.1"],
+    marks: [
+      { at: 0, hex: "514649fb00000003" },
+      { at: 8, hex: "0000000000000000" },
+      { at: 32, hex: "00000000" },
+      { at: 72, hex: "0000000000000000" },
+    ],
+    size: { at: 24, unit: 1, order: "big" },
+  },
+};
+
+/**
  * In the texts, `{file}` is the download, `{name}` the folder in it, `{disk}` the path of the disk in that, `{arch}` the machine in
  * Amazon's words.
  */
@@ -29,11 +48,33 @@ export const diskFormats = {
       unpack,
       onDisk("Write it to a disk or a USB stick", "{disk}"),
       inQemu("-drive file={disk},format=raw,if=virtio"),
+    ],
+  },
+  qcow2: {
+    label: "KVM, Proxmox, OpenStack",
+    icon: "server",
+    product: "disk",
+    container: qcow2,
+    what: "A tar archive with a disk (qcow2) for KVM, libvirt, Proxmox and OpenStack.",
+    ways: [
+      unpack,
       {
-        title: "Convert it for another virtual machine",
-        note: "qcow2 is for libvirt and Proxmox, vdi for VirtualBox, vpc for Hyper-V.",
-        lines: ["qemu-img convert -f raw -O qcow2 {disk} {name}.qcow2"],
+        title: "Start it in libvirt (KVM)",
+        lines: [
+          "sudo mv {disk} /var/lib/libvirt/images/",
+          "virt-install --import --name {name} --memory 2048 --osinfo detect=on,require=off --disk /var/lib/libvirt/images/{name}",
+        ],
       },
+      {
+        title: "Import it into Proxmox",
+        note: "Replace 100 with the number of a virtual machine, and local-lvm with a storage of yours.",
+        lines: ["qm importdisk 100 {disk} local-lvm"],
+      },
+      {
+        title: "Upload it to OpenStack",
+        lines: ["openstack image create --disk-format qcow2 --container-format bare --file {disk} {name}"],
+      },
+      inQemu("-drive file={disk},format=qcow2,if=virtio"),
     ],
   },
   vmx: {

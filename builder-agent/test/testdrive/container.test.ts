@@ -76,9 +76,9 @@ describe("the disk of an archive", () => {
     expect(readFileSync(join(dir.path, "out")).equals(diskOf("first"))).toBe(true);
   });
 
-  it.each(converted)("of the type %s is refused if it is cut off", async (type) => {
+  it.each(converted)("of the type %s is refused if it is shorter than its head", async (type) => {
     await using dir = await temporaryDir();
-    const archive = await packed(dir.path, type, (file) => execFileSync("truncate", ["--size=65000", file]));
+    const archive = await packed(dir.path, type, (file) => execFileSync("truncate", ["--size=16", file]));
     await expect(unpack(archive, join(dir.path, "out"), type)).rejects.toThrow(HostileArchive);
   });
 
@@ -117,6 +117,10 @@ describe("the disk of an archive", () => {
         ),
       /not a vmdk of one file/,
     ],
+    ["qcow2", "names a parent", overwrite(8, "0000000000000100"), /not a qcow2 of one file/],
+    ["qcow2", "has its data in another file", overwrite(72, "0000000000000004"), /not a qcow2 of one file/],
+    ["qcow2", "is encrypted", overwrite(32, "00000001"), /not a qcow2 of one file/],
+    ["vmx", "is cut off", (file) => execFileSync("truncate", ["--size=65000", file]), /cannot be converted/],
     ["vmx", "leaves its size to a list of other files", overwrite(12, "00".repeat(8)), /has 0 bytes/],
   ])("of the type %s is refused if it %s", async (type, _, change, why) => {
     await using dir = await temporaryDir();
