@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { imageTypes, imageUse, productOf } from "#contract/index";
+import page from "../../docs/api/builds.md?raw";
 
 const nameOf = (type: string) => `Reading_room.x86_64-0.0.2.${type}`;
 const fileOf = { iso: nameOf("iso"), oemiso: `${nameOf("oemiso")}.iso` } as Readonly<Record<string, string>>;
@@ -18,6 +19,10 @@ it("unpacks what is an archive, and only that", () => {
     const unpacks = used(type).ways.some(({ lines }) => lines[0]?.startsWith("tar "));
     expect(unpacks, type).toBe(!productOf(type).isMedium);
   }
+});
+
+it("has a row in the documentation of builds for each type", () => {
+  expect(imageTypes.filter((type) => !page.includes(`\n| \`${type}\``))).toEqual([]);
 });
 
 const linesFor = (fileName: string) => JSON.stringify(imageUse({ imageType: "ec2", fileName }));
