@@ -7,12 +7,15 @@ import { openRootIssue } from "#domain/configuration/known-passwords";
 import type { Place } from "#domain/place";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { listAbilities } from "#storage/agents";
-import type { Appliance } from "#storage/appliances";
+import type { BaseSystemFacts } from "#model/catalogue";
+import { findBaseSystem, type Appliance } from "#storage/appliances";
 
 /** The head of each page of an appliance. */
 export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | "packages"> {
   /** With its size as it is known now. */
   appliance: Appliance;
+  /** Undefined: no catalogue knows the base system any more, or it is another account's. */
+  base: Pick<BaseSystemFacts, "title" | "cannot"> | undefined;
   /** What prevents a build, or might surprise. */
   issues: readonly Issue[];
 }
@@ -25,15 +28,16 @@ export async function lookAt(
   { env, db }: Place,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
 ): Promise<Look> {
-  const [readOnly, agreement, openRoot, { glances, stale }] = await Promise.all([
+  const [readOnly, agreement, openRoot, base, { glances, stale }] = await Promise.all([
     readOnlyMode(db),
     missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
     openRootIssue({ env, db }, appliance),
+    findBaseSystem(db, appliance.baseSystem),
     overviewOf({ env, db }, { accountId, only: appliance.id, search: "", page: 1, perPage: 1 }),
   ]);
   const [glance] = glances;
   const { running = [], lastBuild, images = [], packages = null } = glance ?? {};
-  const seen = { appliance, running, lastBuild, images, packages };
+  const seen = { appliance, running, lastBuild, images, packages, base: base?.facts };
   // Only this issue: nothing else could be fixed now.
   if (readOnly.on) return { ...seen, issues: [{ type: "error", text: readOnlyMessage }] };
   const known: Issue[] = [

@@ -1,7 +1,9 @@
+import type { Arch } from "#contract/index";
+import { Refusal } from "#domain/refusal";
 import type { BaseSystemFacts } from "#model/catalogue";
 import { listBaseSystems } from "#storage/appliances";
 import type { Database } from "#storage/db";
-import { listUnimported, type Repository } from "#storage/repositories";
+import { listCatalogueArches, listUnimported, type Repository } from "#storage/repositories";
 import { listTemplatesWithSizes, type TemplateWithSizes } from "#storage/template-sets";
 
 /** A base system with its templates, as a page offers them. The API lists them by set, in the order that old clients expect. */
@@ -9,6 +11,8 @@ export interface OfferedBase {
   name: string;
   facts: Pick<BaseSystemFacts, "title" | "support" | "isToy">;
   templates: TemplateWithSizes[];
+  /** Its repositories have packages for these. */
+  arches: Arch[];
   /** Repositories that were never imported. Until they are, no clone can be built. */
   missing: Repository[];
 }
@@ -16,16 +20,32 @@ export interface OfferedBase {
 /** Base systems that have templates: the one that is supported longest first, toys last. */
 export async function listOffer(db: Database): Promise<OfferedBase[]> {
   const [templates, known] = await Promise.all([listTemplatesWithSizes(db), listBaseSystems(db)]);
-  const missing = await listUnimported(db, [...new Set(templates.map(({ catalogue }) => catalogue))]);
+  const catalogues = [...new Set(templates.map(({ catalogue }) => catalogue))];
+  const [missing, arches] = await Promise.all([listUnimported(db, catalogues), listCatalogueArches(db, catalogues)]);
   const ofBase = Map.groupBy(templates, ({ baseSystem }) => baseSystem);
   return known
     .flatMap(({ name, catalogue, facts }) => {
       const own = ofBase.get(name);
       const lacking = missing.filter((one) => one.catalogue === catalogue);
-      return own === undefined ? [] : [{ name, facts, templates: own, missing: lacking }];
+      const served = arches.get(catalogue) ?? [];
+      return own === undefined ? [] : [{ name, facts, templates: own, arches: served, missing: lacking }];
     })
     .toSorted(byUse);
 }
+
+/** Refuses an architecture that the template's base system has no packages for. The API makes such a clone: its status says why. */
+export async function refuseUnserved(
+  db: Database,
+  { cloneFrom, arch }: { cloneFrom: number; arch: Arch | undefined },
+): Promise<void> {
+  if (arch === undefined) return;
+  const base = (await listOffer(db)).find(({ templates }) => templates.some((one) => one.applianceId === cloneFrom));
+  if (!base || base.arches.includes(arch)) return;
+  throw new Refusal("invalid_architecture", { message: `${base.facts.title} has no packages for ${archName(arch)}.` });
+}
+
+/** As people and clients of the API call it. */
+export const archName = (arch: Arch): string => (arch === "i586" ? "i686" : arch);
 
 /** The template to begin with, unless someone chooses another: of a base system whose repositories can be read. */
 export function preselected(bases: readonly OfferedBase[]): TemplateWithSizes | undefined {

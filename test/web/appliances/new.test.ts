@@ -1,6 +1,7 @@
 /** What someone can begin with: which base system comes first, and what the page says of each. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { imageTypes } from "#contract/index";
 import { Catalogue } from "#model/catalogue";
 import { saveCatalogue } from "#storage/catalogues";
 import { openDatabase } from "#storage/db";
@@ -48,9 +49,46 @@ describe("the page of templates", () => {
     expect(textOf(page, "#new")).toContain("A toy to try Kiln with");
   });
 
+  it("offers an architecture only with the systems that have packages for it, and says so", async () => {
+    await firefox.signIn(tux);
+    const page = await pageOf(firefox.get("/appliances/new"));
+    const served = (name: string) =>
+      page.querySelector(`[name=clone_from][value="${name}"]`)?.getAttribute("data-arches");
+    expect([served("21"), served("1")]).toEqual(["x86_64", "x86_64 i586"]);
+    expect([...page.querySelectorAll("[name=arch]")].map((one) => one.getAttribute("value"))).toEqual([
+      "x86_64",
+      "i686",
+    ]);
+    expect(textOf(page, ".architectures")).toContain("i686: only Tiny Linux 1.0 has packages for it.");
+
+    const form_token = await firefox.formToken();
+    const refused = await firefox.post("/appliances", { form_token, form: "new", clone_from: "21", arch: "i686" });
+    expect(refused.status).toBe(422);
+    expect(textOf(await pageOf(refused), ".architectures .wrong")).toBe("Debian 13 has no packages for i686.");
+    const made = await firefox.post("/appliances", { form_token, form: "new", clone_from: "1", arch: "i686" });
+    expect(made.status).toBe(303);
+  });
+
   it("changes nothing for clients of the API, which take the first set", async () => {
     const names = [...(await (await tux.get("/template_sets")).text()).matchAll(/<template_set>\s*<name>([^<]+)/g)];
     expect(names.map(([, name]) => name)[0]).toBe("default");
+  });
+});
+
+describe("the formats of a build", () => {
+  it("are those that the base system can be built in, with the reason for the others", async () => {
+    await firefox.signIn(tux);
+    const id = await createAppliance(tux, { clone_from: 21 });
+    const page = await pageOf(firefox.get(`/appliance/${id}/build`));
+    for (const form of ["#new-build", "#formats"]) {
+      const offered = [...page.querySelectorAll(`${form} [name=image_type]`)].map((one) => one.getAttribute("value"));
+      expect(offered.toSorted()).toEqual(["ec2", "oem", "vmx", "xen"]);
+      expect(textOf(page, form)).toContain(`Not iso and oemiso: ${debian13.baseSystem.cannot.iso}`);
+      expect(textOf(page, form)).toContain(`Not net: ${debian13.baseSystem.cannot.net}`);
+    }
+    const tiny = await pageOf(firefox.get(`/appliance/${await createAppliance(tux)}/build`));
+    expect(tiny.querySelectorAll("#new-build [name=image_type]").length).toBe(imageTypes.length);
+    expect(textOf(tiny, "#new-build")).not.toContain("Not ");
   });
 });
 

@@ -40,6 +40,9 @@ export async function lookAtAppliance(c: Context<WebEnv>): Promise<Look> {
   const { db, appliance, account, baseUrl } = c.var;
   const isOwn = appliance.accountId === account.id;
   // Templates and shared appliances can only be viewed and cloned.
-  if (!isOwn) return { appliance, running: [], lastBuild: undefined, images: [], packages: null, issues: [] };
+  if (!isOwn) {
+    const unknown = { lastBuild: undefined, packages: null, base: undefined };
+    return { ...unknown, appliance, running: [], images: [], issues: [] };
+  }
   return await lookAt({ env: c.env, db }, { appliance, accountId: account.id, baseUrl });
 }

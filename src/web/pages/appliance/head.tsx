@@ -1,4 +1,4 @@
-import { imageFormats, imageTypes } from "#contract/index";
+import { imageFormats } from "#contract/index";
 import type { Look } from "#domain/appliances/look";
 import { configurationOf } from "#model/configuration";
 import type { Appliance } from "#storage/appliances";
@@ -9,6 +9,7 @@ import { Picture } from "../../parts/picture.tsx";
 import { State } from "../../parts/state.tsx";
 import { number, signed, size } from "../../parts/words.ts";
 import type { Result } from "../../result.ts";
+import { NotOffered, offeredTypes } from "./build/offered-types.tsx";
 import { pictureOf } from "./pictures.ts";
 import { factsOf, stateOf } from "./state-of.tsx";
 import { Tabs, type Tab } from "./tabs.tsx";
@@ -147,7 +148,7 @@ const BuildButton = ({ look, tab }: { look: Look; tab: Tab }) => {
         <Form action={applianceAt(id, "builds")} class="body stack" once showsFaults={false}>
           <fieldset>
             <legend>Build version {version} as</legend>
-            {imageTypes.map((format) => (
+            {offeredTypes(look.base).map((format) => (
               <label class="choice">
                 <input type="checkbox" name="image_type" value={format} checked={format === imageType} />{" "}
                 <span>
@@ -155,6 +156,7 @@ const BuildButton = ({ look, tab }: { look: Look; tab: Tab }) => {
                 </span>
               </label>
             ))}
+            <NotOffered base={look.base} />
           </fieldset>
           <Button>Build</Button>
         </Form>

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { id, text } from "#api/params";
 import { cloneAppliance, parseArch } from "#domain/appliances/appliance";
+import { refuseUnserved } from "#domain/appliances/offer";
 import { deleteAppliance } from "#domain/appliances/deletion";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
@@ -41,6 +42,7 @@ export const appliancesActs = factory
       again: showNew,
       act: async ({ clone_from: cloneFrom, name, arch }, { requestId }) => {
         const request = { cloneFrom, name, arch: parseArch(arch), requestId };
+        await refuseUnserved(c.var.db, request);
         const clone = await cloneAppliance({ env: c.env, db: c.var.db }, c.var.account, request);
         const text = `${clone.name.slice(0, 100)} is yours now.${await cameAlong(c.var.db, clone)}`;
         return { to: applianceAt(clone.id), result: { text: text.slice(0, 500) } };

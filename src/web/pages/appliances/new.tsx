@@ -1,5 +1,7 @@
 import type { Context } from "hono";
-import { listOffer, preselected, type OfferedBase } from "#domain/appliances/offer";
+import type { Arch } from "#contract/index";
+import { archName, listOffer, preselected, type OfferedBase } from "#domain/appliances/offer";
+import { listed } from "#domain/software/problem-words";
 import { unimportedWords } from "#model/import-progress";
 import { hasAppliances } from "#storage/appliance-overview";
 import type { Repository } from "#storage/repositories";
@@ -9,8 +11,9 @@ import { page } from "../../page.tsx";
 import { Button } from "../../parts/button.tsx";
 import { CommandLine } from "../../parts/command-line.tsx";
 import { Content } from "../../parts/column.tsx";
-import { Field, Select } from "../../parts/field.tsx";
-import { Form } from "../../parts/form.tsx";
+import { Choice, Field } from "../../parts/field.tsx";
+import { Form, useForm } from "../../parts/form.tsx";
+import { Icon } from "../../parts/icon.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { Empty } from "../../parts/panel.tsx";
 import { number } from "../../parts/words.ts";
@@ -82,14 +85,7 @@ const NewForm = ({ offer }: { offer: Offer }) => (
       <legend class="as-h2">2. Name it</legend>
       <div class="fields narrow">
         <Field name="name" label="Name" hint="Leave it empty to use the template's." also={{ maxlength: 255 }} />
-        <Select
-          name="arch"
-          label="Architecture"
-          options={[
-            ["x86_64", "x86_64"],
-            ["i686", "i686"],
-          ]}
-        />
+        <Architectures bases={offer.bases} />
       </div>
     </fieldset>
     <div class="row">
@@ -100,6 +96,50 @@ const NewForm = ({ offer }: { offer: Offer }) => (
     </div>
   </Form>
 );
+
+/** What at least one base system can be made for. The style sheet hides what the chosen one cannot. */
+const Architectures = ({ bases }: { bases: readonly OfferedBase[] }) => {
+  const offered = arches.filter((arch) => bases.some((base) => base.arches.includes(arch)));
+  return (
+    <fieldset class="field architectures">
+      <legend>Architecture</legend>
+      {offered.map((arch, nth) => (
+        <div class={`of-${arch}`}>
+          <Choice name="arch" value={archName(arch)} type="radio" isChecked={nth === 0}>
+            {archName(arch)}
+          </Choice>
+        </div>
+      ))}
+      <ArchitectureFault />
+      {offered.map((arch) => (
+        <Only arch={arch} bases={bases} />
+      ))}
+    </fieldset>
+  );
+};
+
+const arches = ["x86_64", "i586"] as const satisfies Arch[];
+
+/** A group of choices has no field of its own to say what is wrong. */
+const ArchitectureFault = () => {
+  const fault = useForm().given?.faults["arch"];
+  return fault === undefined ? null : (
+    <span class="wrong">
+      <Icon name="circle-x" /> {fault}
+    </span>
+  );
+};
+
+/** Why an architecture is not there for every base system. */
+const Only = ({ arch, bases }: { arch: Arch; bases: readonly OfferedBase[] }) => {
+  const able = bases.filter((base) => base.arches.includes(arch)).map(({ facts }) => facts.title);
+  if (able.length === bases.length) return null;
+  return (
+    <span class="hint">
+      {archName(arch)}: only {listed(able)} {able.length === 1 ? "has" : "have"} packages for it.
+    </span>
+  );
+};
 
 const TemplatesOf = ({ base, chosen }: { base: OfferedBase; chosen: number | undefined }) => {
   const pending = pendingIn(base.missing);
@@ -113,16 +153,29 @@ const TemplatesOf = ({ base, chosen }: { base: OfferedBase; chosen: number | und
       )}
       <div class="tiles wide-tiles">
         {base.templates.map((template) => (
-          <Tile template={template} isChosen={template.applianceId === chosen} />
+          <Tile template={template} arches={base.arches} isChosen={template.applianceId === chosen} />
         ))}
       </div>
     </div>
   );
 };
 
-const Tile = ({ template, isChosen }: { template: TemplateWithSizes; isChosen: boolean }) => (
+interface TileProps {
+  template: TemplateWithSizes;
+  arches: readonly Arch[];
+  isChosen: boolean;
+}
+
+const Tile = ({ template, arches: served, isChosen }: TileProps) => (
   <label class="tile template">
-    <input type="radio" name="clone_from" value={String(template.applianceId)} checked={isChosen} required />
+    <input
+      type="radio"
+      name="clone_from"
+      value={String(template.applianceId)}
+      checked={isChosen}
+      data-arches={served.join(" ")}
+      required
+    />
     <span>
       <b>{template.name}</b>
       <br />

@@ -145,7 +145,7 @@ async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Re
       <div id="failed">
         <LastFailure seen={seen} />
       </div>
-      <NewBuild appliance={appliance} />
+      <NewBuild look={look} />
       <div id="finished">
         <Finished seen={seen} />
       </div>

@@ -1,15 +1,16 @@
-import { imageFormats, type ImageType, imageTypes } from "#contract/index";
-import type { Appliance } from "#storage/appliances";
+import { imageFormats, type ImageType } from "#contract/index";
+import type { Look } from "#domain/appliances/look";
 import { Button } from "../../../parts/button.tsx";
 import { Choice, Field } from "../../../parts/field.tsx";
 import { Form, useForm } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
+import { NotOffered, offeredTypes } from "./offered-types.tsx";
 import { applianceAt } from "../with-appliance.ts";
 
 /** The id of the form that starts builds in several formats. */
 export const newBuildForm = "new-build";
 
-export const NewBuild = ({ appliance }: { appliance: Appliance }) => (
+export const NewBuild = ({ look: { appliance, base } }: { look: Look }) => (
   <section class="panel" aria-labelledby="new">
     <Form action={applianceAt(appliance.id, "builds")} id={newBuildForm} class="stack" once>
       <div class="row spread">
@@ -21,7 +22,7 @@ export const NewBuild = ({ appliance }: { appliance: Appliance }) => (
           </Button>
         </div>
       </div>
-      <Formats chosen={appliance.imageType} />
+      <Formats chosen={appliance.imageType} base={base} />
       <Choice name="force" value="true" hint="Otherwise it is refused.">
         Replace an image of this version
       </Choice>
@@ -29,14 +30,14 @@ export const NewBuild = ({ appliance }: { appliance: Appliance }) => (
   </section>
 );
 
-const Formats = ({ chosen }: { chosen: ImageType }) => {
+const Formats = ({ chosen, base }: { chosen: ImageType; base: Look["base"] }) => {
   const { given } = useForm();
   const checked = given?.values["image_type"] ?? [chosen];
   return (
     <fieldset>
       <legend class="hidden">Formats</legend>
       <div class="tiles">
-        {imageTypes.map((format) => (
+        {offeredTypes(base).map((format) => (
           <label class="tile">
             <input type="checkbox" name="image_type" value={format} checked={checked.includes(format)} />
             <span>
@@ -47,6 +48,7 @@ const Formats = ({ chosen }: { chosen: ImageType }) => {
           </label>
         ))}
       </div>
+      <NotOffered base={base} />
     </fieldset>
   );
 };

@@ -1,0 +1,24 @@
+import { imageTypes, type ImageType } from "#contract/index";
+import type { Look } from "#domain/appliances/look";
+import { listed } from "#domain/software/problem-words";
+import { whyNotAs } from "#model/catalogue";
+
+/** The formats that a base system can be built in. */
+export const offeredTypes = (base: Look["base"]): ImageType[] =>
+  imageTypes.filter((type) => base === undefined || whyNotAs(base, type) === undefined);
+
+/** Why the others are not offered: those with the same reason together. */
+export const NotOffered = ({ base }: { base: Look["base"] }) => {
+  if (base === undefined) return null;
+  const missing = imageTypes.filter((type) => whyNotAs(base, type) !== undefined);
+  const byReason = [...Map.groupBy(missing, (type) => whyNotAs(base, type))];
+  return (
+    <>
+      {byReason.map(([reason, types]) => (
+        <p class="hint">
+          Not {listed(types)}: {reason}
+        </p>
+      ))}
+    </>
+  );
+};
