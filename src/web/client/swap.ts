@@ -19,7 +19,7 @@ document.addEventListener("submit", (event) => {
   const button = submitter ?? form.querySelector("button");
   if (submitter?.getAttribute("aria-busy") === "true") return;
   button?.setAttribute("aria-busy", "true");
-  void swapFrom(url, { ids: form.dataset["swap"] ?? "", body: isPost ? fields : undefined })
+  void swapFrom(url, { ids: form.dataset["swap"] ?? "", ...(isPost && { body: fields, form }) })
     .catch(() => submitPlainly(form, submitter))
     .finally(() => button?.removeAttribute("aria-busy"));
 });

@@ -5,6 +5,8 @@ interface Swap {
   ids: string;
   /** The fields of a form that is posted. */
   body?: URLSearchParams | undefined;
+  /** That form. Its fields get the values of the answer, also the one with the focus. */
+  form?: HTMLFormElement | undefined;
   /** The address stays as it is: the page looks at itself again. */
   isQuiet?: boolean;
 }
@@ -20,7 +22,7 @@ export const pageHeaders = (page = location.pathname) => ({ accept: "text/html",
 export const isSwapped = (element: HTMLElement): boolean => element.dataset["swap"] !== undefined;
 
 /** Replaces elements by those of another document. A newer request aborts an older one. False: another request is running. */
-export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): Promise<boolean> {
+export async function swapFrom(url: URL, { ids, body, form, isQuiet = false }: Swap): Promise<boolean> {
   // A refresh must not interrupt what the person has started.
   if (isQuiet && running) return false;
   running?.abort();
@@ -36,7 +38,7 @@ export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): 
     const address = answer.redirected ? answer.url : location.href;
     // A refresh keeps the result that the page shows: it may come a moment after that.
     const shown = isQuiet ? ids : `${ids} result`;
-    if (!showAnswer(html, { ids: shown, status: answer.status, address })) throw new Error(String(answer.status));
+    if (!showAnswer(html, { ids: shown, status: answer.status, address, form })) throw new Error(String(answer.status));
     if (!isQuiet && !body) history.replaceState(null, "", url);
     return true;
   } catch (error) {
@@ -53,10 +55,12 @@ interface Answer {
   status: number;
   /** Its address, after all redirects. */
   address: string;
+  /** The form that it answers, if that was posted. */
+  form?: HTMLFormElement | undefined;
 }
 
 /** Shows a page that was fetched. False: it is an error. */
-export function showAnswer(html: string, { ids, status, address }: Answer): boolean {
+export function showAnswer(html: string, { ids, status, address, form }: Answer): boolean {
   // A testdrive that has ended is 410, and its page still shows its files.
   if ((status >= 400 && ![410, 422].includes(status)) || status === 0) return false;
   // A redirect, such as to the sign-in page, leaves this page. A refused form belongs to this page, whatever its address is.
@@ -66,17 +70,17 @@ export function showAnswer(html: string, { ids, status, address }: Answer): bool
   }
   // A form next to the screen of a testdrive must not replace the screen.
   const whole = document.getElementById("main") ? "main" : ids;
-  morph(new DOMParser().parseFromString(html, "text/html"), status === 422 ? whole : ids);
+  morph(new DOMParser().parseFromString(html, "text/html"), { ids: status === 422 ? whole : ids, form });
   return true;
 }
 
-function morph(found: Document, ids: string): void {
+function morph(found: Document, { ids, form }: Pick<Answer, "ids" | "form">): void {
   for (const id of ids.split(" ")) {
     const [before, after] = [document.getElementById(id), found.getElementById(id)];
     if (!before || !after) continue;
     Idiomorph.morph(before, after, {
       // Of other elements, this would also keep the words: a focused "Add" would not become "Remove".
-      ignoreActiveValue: document.activeElement?.matches("input, textarea, select") === true,
+      ignoreActiveValue: isBeingFilled(document.activeElement, form),
       restoreFocus: true,
       callbacks: { beforeAttributeUpdated: (name: string, element: Element) => !isKept(name, element) },
     });
@@ -86,6 +90,10 @@ function morph(found: Document, ids: string): void {
   document.querySelector<HTMLElement>("[role=alert][autofocus]")?.focus();
   if (document.activeElement === document.body) document.querySelector<HTMLElement>("main [autofocus]")?.focus();
 }
+
+/** Someone types in a field of another form. */
+const isBeingFilled = (active: Element | null, form: HTMLFormElement | undefined): boolean =>
+  active?.matches("input, textarea, select") === true && form?.contains(active) !== true;
 
 /** What a person has opened stays open, and what they have chosen in a list stays chosen. */
 const isKept = (attribute: string, element: Element): boolean =>

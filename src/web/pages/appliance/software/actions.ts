@@ -110,7 +110,9 @@ async function changing(c: Context<WebEnv>, change: () => Promise<string>): Prom
   const text = await change();
   const wanted = await loadSoftware(db, appliance);
   const effect = await toItsEnd(c, effectBetween(place, { software, wanted }, c.req.raw.signal));
-  if (effect.state !== "solved") return { text: `${text} The appliance cannot be built like this.`, isWarning: true };
+  const why = "the top of the page says why.";
+  if (effect.state !== "solved")
+    return { text: `${text} The appliance cannot be built like this: ${why}`, isWarning: true };
   const { before, after, added, removed } = effect;
   if (!before || !after) return { text };
   const installedBytes = after.installedBytes - before.installedBytes;
