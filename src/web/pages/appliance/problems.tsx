@@ -28,7 +28,8 @@ const errorsFirst = (left: Issue, right: Issue): number =>
   Number(right.type === "error") - Number(left.type === "error");
 
 function solutionOf(applianceId: number, { solution, page, ofSoftware }: Issue) {
-  const [to, words] = ofSoftware === undefined ? [page, "Set it there"] : ["software", "See the ways out"];
+  const isUnsolved = ofSoftware !== undefined && solution === undefined;
+  const [to, words] = isUnsolved ? ["software", "See the ways out"] : [page, "Set it there"];
   if (to !== undefined) {
     return (
       <ButtonLink look="small" href={applianceAt(applianceId, to)}>
