@@ -163,6 +163,30 @@ describe("the pages", () => {
     });
   });
 
+  it("keep the focus at a package that is added and removed, and move nothing", async () => {
+    const shelf = (await tux.rest.call("POST", "/appliances", { clone_from: 1, arch: "x86_64", name: "Shelf" }))
+      .appliance;
+    await inBrowser(tux.ready.url, async (page) => {
+      await signIn(page);
+      await page.goto(`${tux.ready.url}/appliance/${shelf.id}/software?q=hello`);
+      await page.evaluate(() => Reflect.set(window, "same", true));
+      const hit = page.locator("#hit-package-hello");
+      const place = async () => (await hit.boundingBox())?.y;
+      const before = await place();
+      await hit.getByRole("button", { name: "Add hello", exact: true }).focus();
+      await page.keyboard.press("Enter");
+      await result(page, /^hello is added/);
+      const focused = page.locator(":focus");
+      expect((await focused.innerText()).trim()).toMatch(/^Remove/);
+      expect(await place()).toBe(before);
+      await page.keyboard.press("Enter");
+      await result(page, /^hello is removed/);
+      expect((await focused.innerText()).trim()).toMatch(/^Add/);
+      expect(await page.evaluate(() => Reflect.get(window, "same"))).toBe(true);
+    });
+    await tux.rest.call("DELETE", `/appliances/${shelf.id}`);
+  });
+
   it("filter the list when another state is chosen, and keep what is checked in it", async () => {
     await inBrowser(tux.ready.url, async (page) => {
       await signIn(page);
