@@ -1,5 +1,5 @@
 /**
- * Builds src/solver/native/solver.wasm from libsolv, expat, liblzma, libbz2 and our own C.
+ * Builds src/lib/solver/native/solver.wasm from libsolv, expat, liblzma, libbz2 and our own C.
  *
  *   build-solver.ts            uses the cache if the same inputs were built before
  *   build-solver.ts --check    builds it twice in different folders and compares the bytes

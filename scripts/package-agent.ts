@@ -9,7 +9,7 @@ import { print } from "./launch/progress.ts";
 
 const architectures: Record<string, string> = { x64: "amd64", arm64: "arm64" };
 /** Sources and data of the agent. It shares the contract with the Worker. */
-const parts = ["builder-agent/src", "builder-agent/guest", "builder-agent/shims", "src/contract"];
+const parts = ["builder-agent/src", "builder-agent/guest", "builder-agent/shims", "src/lib/contract"];
 const installed = "usr/lib/kiln-agent";
 
 const Package = z.object({ version: z.string(), dependencies: z.record(z.string(), z.string()).default({}) });

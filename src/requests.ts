@@ -1,14 +1,14 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { matchedRoutes } from "hono/route";
-import { requestIdHeader } from "#contract/index";
+import { requestIdHeader } from "#lib/contract/index";
 import { networkOf } from "#domain/accounts/sign-in-brake";
 import { Crowd } from "#domain/operation/crowd";
 import { countRefusal } from "#domain/operation/refusals";
 import { clientAddress } from "#http/client-address";
 import { logEvent } from "#log/log";
 import { forRequest, requestIdOf } from "#log/request-id";
-import { answering } from "#loop/pace";
+import { answering } from "#lib/loop/pace";
 import type { WebEnv } from "#web/factory";
 
 /** Gives each request an id, which every line of the log about it has, and counts its error. Long work of others rests meanwhile. */

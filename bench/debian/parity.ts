@@ -1,10 +1,10 @@
 /** The packages that Kiln's solver chooses, compared with apt's. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { evr } from "#contract/index";
-import { importedParts } from "#solver/import";
-import type { Job } from "#solver/job";
-import { openSolver, type Solver } from "#solver/solver";
+import { evr } from "#lib/contract/index";
+import { importedParts } from "#lib/solver/import";
+import type { Job } from "#lib/solver/job";
+import { openSolver, type Solver } from "#lib/solver/solver";
 import { moduleFile } from "../../scripts/solver/places.ts";
 import { type Figure, verdict } from "../figure.ts";
 import { packageIndexes } from "../software/debian.ts";

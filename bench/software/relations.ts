@@ -1,5 +1,5 @@
 /** Converts dependencies of Debian packages to rpm's form. */
-import type { Comparison, Relation } from "#repodata/rpm-relations";
+import type { Comparison, Relation } from "#lib/repodata/rpm-relations";
 
 const comparisons: Record<string, Comparison> = { "<<": "LT", "<=": "LE", "=": "EQ", ">=": "GE", ">>": "GT" };
 const inRichExpressions: Record<Comparison, string> = { LT: "<", LE: "<=", EQ: "=", GE: ">=", GT: ">" };

@@ -1,7 +1,7 @@
 /** Converts a Debian package to a package of an rpm distribution. */
 import { createHash } from "node:crypto";
-import type { RepositoryPackage } from "#repodata/rpm-md-package";
-import type { Relation } from "#repodata/rpm-relations";
+import type { RepositoryPackage } from "#lib/repodata/rpm-md-package";
+import type { Relation } from "#lib/repodata/rpm-relations";
 import type { Stanza } from "./debian.ts";
 import { evrOf, namesIn, providesIn, relationsIn } from "./relations.ts";
 

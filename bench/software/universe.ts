@@ -13,8 +13,8 @@ import {
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { writeRpmMd } from "#repodata/rpm-md";
-import type { RepositoryPackage } from "#repodata/rpm-md-package";
+import { writeRpmMd } from "#lib/repodata/rpm-md";
+import type { RepositoryPackage } from "#lib/repodata/rpm-md-package";
 import { type PackageIndex, packageIndexes, readStanzas, type Stanza } from "./debian.ts";
 import { madeAt, rpmPackage } from "./rpm-package.ts";
 

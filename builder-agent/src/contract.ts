@@ -1,2 +1,2 @@
 /** The only door to the messages that Worker and agent share. */
-export * from "../../src/contract/index.ts";
+export * from "../../src/lib/contract/index.ts";

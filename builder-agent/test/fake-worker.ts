@@ -50,7 +50,7 @@ export interface FakeBuild {
 export type FakeWorker = Awaited<ReturnType<typeof startFakeWorker>>;
 
 /**
- * The Worker's agent API over real HTTP, in memory: follows src/contract and refuses anything that violates it.
+ * The Worker's agent API over real HTTP, in memory: follows src/lib/contract and refuses anything that violates it.
  *
  * @param buildsAfter builds are numbered after this: a guest's user depends on its build's number
  */

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, HttpOptions_Style, type V4MiniflareOptions } from "miniflare";
 import { isIPv6 } from "node:net";
-import { specialNetworks } from "../../src/contract/outside.ts";
+import { specialNetworks } from "../../src/lib/contract/outside.ts";
 import { openBoundedLog } from "./bounded-log.ts";
 import { assetsFolder, type Bundle, bundleFolder } from "./bundle.ts";
 import { type Control, controlWorker, makeControlFolder, openControl } from "./control.ts";

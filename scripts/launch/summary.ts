@@ -1,4 +1,4 @@
-import { imageTypes as allTypes } from "../../src/contract/image-formats.ts";
+import { imageTypes as allTypes } from "../../src/lib/contract/image-formats.ts";
 import type { BuilderState } from "./builder.ts";
 import type { FirstAccount } from "./first-account.ts";
 import type { Isolation } from "./isolation.ts";

@@ -7,7 +7,7 @@ import { projectRoot } from "../launch/project.ts";
 const folder = join(projectRoot, ".kiln/mutate");
 
 /** What git ignores, and tests need. */
-const built = ["dist", "src/solver/native/solver.wasm", "src/solver/native/probe.wasm"];
+const built = ["dist", "src/lib/solver/native/solver.wasm", "src/lib/solver/native/probe.wasm"];
 
 /** A copy of the project as it is now, with its uncommitted changes. Only this copy ever contains a mutant. */
 export function copyProject(): string {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Our C code and its headers. */
-export const nativeFolder = fileURLToPath(new URL("../../src/solver/native", import.meta.url));
+export const nativeFolder = fileURLToPath(new URL("../../src/lib/solver/native", import.meta.url));
 /** The module that the Worker imports. Git ignores it. */
 export const moduleFile = join(nativeFolder, "solver.wasm");
 

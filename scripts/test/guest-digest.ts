@@ -17,7 +17,7 @@ const further = [
   // A whole service, with what it is bundled from and what it loads by names of its own.
   { from: "scripts/start.mjs", needs: ["src", "migrations", "templates", "sample-distribution", "wrangler.toml"] },
   // The solver in WebAssembly is not in git.
-  { from: "src/solver/native/kiln.h", needs: ["scripts/solver"] },
+  { from: "src/lib/solver/native/kiln.h", needs: ["scripts/solver"] },
 ];
 
 /**

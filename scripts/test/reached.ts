@@ -14,7 +14,7 @@ const maxPerFile = 6;
 // These tests cover every API call or whole distributions, so most of their time has nothing to do with the change.
 const wide = /[/](?:every-\w+|document-properties|head-length|image-\w+|image-with-\w+|solver-zypper)\.test\.ts$/;
 // Everything imports these, or they import everything.
-const hub = /^src\/(?:app|index|[\w-]+\/index|storage\/(?:db|schema))\.ts$/;
+const hub = /^src\/(?:app|index|(?:lib\/)?[\w-]+\/index|storage\/(?:db|schema))\.ts$/;
 
 /** Tests of the same noun first, then those that import a changed file, the nearest first. */
 export function reachedBy(changed: readonly string[], imports: Imports): Reached {

@@ -1,7 +1,7 @@
 import { createReadStream, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { basename, join } from "node:path";
-import { imageFormats, type ImageType } from "#contract/index";
+import { imageFormats, type ImageType } from "#lib/contract/index";
 import { command } from "../launch/command.ts";
 import { Complaint } from "../launch/complaint.ts";
 import { freePort } from "./free-port.ts";

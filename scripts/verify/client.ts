@@ -2,7 +2,7 @@ import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import type { ImageType } from "#contract/index";
+import type { ImageType } from "#lib/contract/index";
 import { Complaint } from "../launch/complaint.ts";
 import type { Ready } from "../launch/ready-file.ts";
 

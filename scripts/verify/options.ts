@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { imageTypes, type ImageType } from "#contract/index";
+import { imageTypes, type ImageType } from "#lib/contract/index";
 import { Complaint } from "../launch/complaint.ts";
 
 export type VerifyOptions = {

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { ImageType } from "#contract/index";
+import type { ImageType } from "#lib/contract/index";
 import { Catalogue, packageTypeOfBase, whyNotAs } from "#model/catalogue";
 import { judgeAccel } from "../../builder-agent/src/doctor/acceleration.ts";
 import type { Accel } from "../../builder-agent/src/enclosure.ts";

@@ -1,7 +1,7 @@
 import { troublesOf } from "#domain/operation/health";
 import { metricsOf } from "#domain/operation/metrics";
 import { takeSnapshot } from "#domain/operation/snapshot";
-import { wasmWorks } from "#solver/probe";
+import { wasmWorks } from "#lib/solver/probe";
 import { missingMigration } from "#storage/schema-version";
 import { factory } from "#admin-api/factory";
 import { prometheusText, prometheusType } from "#admin-api/prometheus";

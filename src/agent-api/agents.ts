@@ -2,7 +2,7 @@ import { registered } from "#agent-api/authenticate";
 import { readMessage } from "#agent-api/body";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
-import { Hello, isServed, protocolVersion, type HelloAnswer } from "#contract/index";
+import { Hello, isServed, protocolVersion, type HelloAnswer } from "#lib/contract/index";
 import { audited } from "#domain/accounts/audit";
 import { endLeases } from "#domain/builds/claim";
 import { switchboard } from "#domain/jobs";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ArtifactName, CompleteUpload, OpenUpload, partDigestHeader, Sha256 } from "#contract/index";
+import { ArtifactName, CompleteUpload, OpenUpload, partDigestHeader, Sha256 } from "#lib/contract/index";
 import { putPart } from "#storage/artifacts";
 import { attemptOf } from "#agent-api/attempt";
 import { readMessage } from "#agent-api/body";

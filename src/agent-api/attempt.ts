@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { attemptHeader } from "#contract/index";
+import { attemptHeader } from "#lib/contract/index";
 import { rowOfToken, unbound } from "#domain/attempt-token";
 import { buildObject } from "#domain/builds/build";
 import { findBuildByUid, type Build } from "#storage/builds";

@@ -1,6 +1,6 @@
 import type { Place } from "#domain/place";
 import type { Context } from "hono";
-import { attemptHeader, partBytes } from "#contract/index";
+import { attemptHeader, partBytes } from "#lib/contract/index";
 import { findAgent } from "#domain/agent";
 import { agentOfBound } from "#domain/attempt-token";
 import { noteInPassing } from "#domain/full-disk";

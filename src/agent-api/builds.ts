@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BuildClaimRequest, BuildFailed, BuildFinished, Heartbeat, maxLogChunkBytes } from "#contract/index";
+import { BuildClaimRequest, BuildFailed, BuildFinished, Heartbeat, maxLogChunkBytes } from "#lib/contract/index";
 import { claimBuild } from "#domain/builds/claim";
 import { attemptOf } from "#agent-api/attempt";
 import { registered } from "#agent-api/authenticate";

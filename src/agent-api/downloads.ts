@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PreparedKey, partDigestHeader } from "#contract/index";
+import { PreparedKey, partDigestHeader } from "#lib/contract/index";
 import { findFrozenContent } from "#domain/builds/frozen-content";
 import { findPrepared } from "#domain/builds/prepared-root";
 import { openerFor } from "#domain/operation/downloads";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CompletePackage, partDigestHeader, Sha256 } from "#contract/index";
+import { CompletePackage, partDigestHeader, Sha256 } from "#lib/contract/index";
 import { completePackage, packagesOfBuild, readPiece, storePiece } from "#domain/builds/stored-packages";
 import { heldBuild } from "#agent-api/attempt";
 import { readMessage } from "#agent-api/body";

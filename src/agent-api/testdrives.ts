@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { attemptHeader, TestdriveClaimRequest, type TestdriveClaimAnswer } from "#contract/index";
+import { attemptHeader, TestdriveClaimRequest, type TestdriveClaimAnswer } from "#lib/contract/index";
 import { openerFor } from "#domain/operation/downloads";
 import { claimTestdrive, testdriveObject } from "#domain/testdrives/testdrive";
 import { answerImage } from "#http/image";

@@ -1,10 +1,10 @@
 import { Refusal } from "#domain/refusal";
 import { readWhole, utf8Of } from "#http/whole-body";
-import { rest } from "#loop/pace";
-import { readDocument } from "#wire/read";
-import { readJson } from "#wire/read-json";
-import { maxXmlBytes, readXml } from "#wire/read-xml";
-import type { Document } from "#wire/shape";
+import { rest } from "#lib/loop/pace";
+import { readDocument } from "#lib/wire/read";
+import { readJson } from "#lib/wire/read-json";
+import { maxXmlBytes, readXml } from "#lib/wire/read-xml";
+import type { Document } from "#lib/wire/shape";
 
 /** Reads the document in a client's body, in XML or JSON. Does not read a body that is too long to its end. */
 export async function readDocumentBody<C>(document: Document<never, C>, { body }: Request): Promise<C> {

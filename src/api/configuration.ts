@@ -1,4 +1,4 @@
-import { configuration as configurationDocument, configurationChange } from "#documents/configuration";
+import { configuration as configurationDocument, configurationChange } from "#lib/configuration/document";
 import { success } from "#documents/success";
 import { changeConfiguration, shownConfiguration } from "#domain/configuration/of-appliance";
 import type { PictureKind } from "#storage/pictures";

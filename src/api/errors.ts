@@ -2,7 +2,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { diskIsFull, isOfFullDisk } from "#domain/full-disk";
 import { Refusal, type Reason, type RefusalCode } from "#domain/refusal";
 import { BodyFault } from "#http/request-body";
-import { WireFault } from "#wire/fault";
+import { WireFault } from "#lib/wire/fault";
 import type { ApiVersion } from "#api/versions";
 
 /** What a client sees of an error. Everything that is not a Refusal is our bug, and is shown without details. */

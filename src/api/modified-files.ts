@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import type { ModifiedFilter } from "#contract/index";
+import type { ModifiedFilter } from "#lib/contract/index";
 import { keptFiles, modifiedFiles as modifiedFilesDocument } from "#documents/modified-file";
 import {
   getOwnTestdrive,

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Needed } from "#domain/accounts/access";
 import type { Rated } from "#domain/accounts/rates";
 import type { Reason, RefusalCode } from "#domain/refusal";
-import type { Document } from "#wire/shape";
+import type { Document } from "#lib/wire/shape";
 
 export type Version = "v1" | "v2";
 export const both: readonly Version[] = ["v1", "v2"];

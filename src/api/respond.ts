@@ -4,9 +4,9 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { error } from "#documents/error";
 import type { RefusalCode } from "#domain/refusal";
 import { prefersJson, prefersText } from "#http/accept";
-import { writeJson } from "#wire/json";
-import { viewOf } from "#wire/view";
-import { writeXml, type XmlValue } from "#wire/xml";
+import { writeJson } from "#lib/wire/json";
+import { viewOf } from "#lib/wire/view";
+import { writeXml, type XmlValue } from "#lib/wire/xml";
 
 // Exactly this type: a client matches the text before ";" against application/xml.
 const xmlType = "application/xml; charset=utf-8";

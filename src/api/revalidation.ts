@@ -2,9 +2,9 @@ import type { Context } from "hono";
 import { changedMeanwhile } from "#domain/refusal";
 import { prefersJson } from "#http/accept";
 import { etagOf, failsIfMatch, hitsIfNoneMatch } from "#http/etag";
-import type { Document } from "#wire/shape";
-import { viewOf } from "#wire/view";
-import { writeXml, type XmlValue } from "#wire/xml";
+import type { Document } from "#lib/wire/shape";
+import { viewOf } from "#lib/wire/view";
+import { writeXml, type XmlValue } from "#lib/wire/xml";
 import type { ApiEnv } from "#api/factory";
 import { xml } from "#api/respond";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { onlyAppliance } from "#domain/accounts/access";
 import { stillOpens } from "#domain/accounts/tokens";
-import { imageTypes } from "#contract/index";
+import { imageTypes } from "#lib/contract/index";
 import { cancelBuild, startBuild, watchAllBuilds, watchBuild, watchBuilds } from "#domain/builds/build";
 import { runningBuild, runningBuilds as runningBuildsDocument, startedBuild } from "#documents/running-build";
 import { success } from "#documents/success";

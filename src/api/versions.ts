@@ -1,4 +1,4 @@
-import { imageTypes, type ImageType } from "#contract/index";
+import { imageTypes, type ImageType } from "#lib/contract/index";
 
 /** What v1 and v2 show differently (compatibility.md, "Differences of v1"). */
 export interface ApiVersion {

@@ -2,9 +2,9 @@ import { type ImportProgress, unimportedWords } from "#model/import-progress";
 import type { Account, StoredBytes } from "#storage/accounts";
 import type { Counted } from "#storage/limits";
 import type { OfferedSet } from "#domain/appliances/template-set";
-import { arrayOf, fields, id, inside, int, plainListOf, repeated, text, time } from "#wire/field";
-import * as leaves from "#wire/leaf";
-import { document } from "#wire/shape";
+import { arrayOf, fields, id, inside, int, plainListOf, repeated, text, time } from "#lib/wire/field";
+import * as leaves from "#lib/wire/leaf";
+import { document } from "#lib/wire/shape";
 
 interface ShownAccount {
   account: Account;

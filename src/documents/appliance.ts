@@ -1,7 +1,20 @@
-import { imageTypes } from "#contract/index";
+import { imageTypes } from "#lib/contract/index";
 import type { ApplianceWithBuilds, ListedAppliance } from "#storage/appliance-builds";
-import { arrayOf, fields, id, inside, int, oneOf, plainListOf, text, through, time, url, version } from "#wire/field";
-import { document, type Viewer } from "#wire/shape";
+import {
+  arrayOf,
+  fields,
+  id,
+  inside,
+  int,
+  oneOf,
+  plainListOf,
+  text,
+  through,
+  time,
+  url,
+  version,
+} from "#lib/wire/field";
+import { document, type Viewer } from "#lib/wire/shape";
 import { compressedSize, downloadUrl, megabytes } from "#documents/build";
 
 type Build = ApplianceWithBuilds["builds"][number];

@@ -1,5 +1,5 @@
-import { arrayOf, digest, fields, oneOf, text, url } from "#wire/field";
-import { document, type Viewer } from "#wire/shape";
+import { arrayOf, digest, fields, oneOf, text, url } from "#lib/wire/field";
+import { document, type Viewer } from "#lib/wire/shape";
 
 /** A Kiln extension. The address needs credentials, unlike the one next to the image, which is secret itself. */
 const attestation = fields({

@@ -1,7 +1,7 @@
 import { auditEvents } from "#model/audit-events";
 import type { AuditEntry } from "#storage/audit-log";
-import { arrayOf, fields, id, int, oneOf, text, time } from "#wire/field";
-import { document } from "#wire/shape";
+import { arrayOf, fields, id, int, oneOf, text, time } from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
 
 const entry = fields({
   id: id("id", 812),

@@ -1,4 +1,4 @@
-import { imageTypes } from "#contract/index";
+import { imageTypes } from "#lib/contract/index";
 import type { BuildDifference, ComparedBuild, ComparedFiles } from "#domain/difference/builds";
 import type { ComparedFile } from "#domain/difference/files";
 import {
@@ -15,9 +15,9 @@ import {
   text,
   url,
   version,
-} from "#wire/field";
-import * as leaves from "#wire/leaf";
-import { document } from "#wire/shape";
+} from "#lib/wire/field";
+import * as leaves from "#lib/wire/leaf";
+import { document } from "#lib/wire/shape";
 
 /** The element `difference` (docs/api/difference.md): a Kiln extension. */
 export interface ShownDifference {

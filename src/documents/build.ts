@@ -1,4 +1,4 @@
-import { imageTypes } from "#contract/index";
+import { imageTypes } from "#lib/contract/index";
 import { use } from "#documents/image-use";
 import type { BuildTexts } from "#domain/builds/log";
 import type { Build } from "#storage/builds";
@@ -17,8 +17,8 @@ import {
   time,
   url,
   version,
-} from "#wire/field";
-import { document, type Viewer } from "#wire/shape";
+} from "#lib/wire/field";
+import { document, type Viewer } from "#lib/wire/shape";
 
 /** Whole mebibytes, as all sizes of builds are shown. */
 export const megabytes = (bytes: number | null): number => Math.round((bytes ?? 0) / 1024 ** 2);

@@ -1,5 +1,5 @@
-import { imageTypes } from "#contract/index";
-import { storedConfiguration } from "#documents/configuration";
+import { imageTypes } from "#lib/contract/index";
+import { storedConfiguration } from "#lib/configuration/document";
 import { effect } from "#documents/software-effect";
 import {
   anyPartOf,
@@ -15,9 +15,9 @@ import {
   text,
   url,
   version,
-} from "#wire/field";
-import { document } from "#wire/shape";
-import { withEmpty, withoutSecrets } from "#wire/variants";
+} from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
+import { withEmpty, withoutSecrets } from "#lib/wire/variants";
 
 /*
  * The element `definition`: all that an appliance says, in a form for a file (docs/api/definitions.md). It has no ids of one

@@ -1,6 +1,6 @@
 import { refusalCodes } from "#domain/refusal";
-import { fields, oneOf, text } from "#wire/field";
-import { document } from "#wire/shape";
+import { fields, oneOf, text } from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
 
 /** Exactly these two elements: the Java client rejects any other (compatibility.md, "Success and errors"). */
 export const error = document(

@@ -1,9 +1,9 @@
 import type { Delivery } from "#domain/events/webhook";
 import { eventNames } from "#model/event-names";
 import type { Webhook } from "#storage/webhooks";
-import { arrayOf, fields, id, inside, int, oneOf, text, time, url } from "#wire/field";
-import * as leaves from "#wire/leaf";
-import { document } from "#wire/shape";
+import { arrayOf, fields, id, inside, int, oneOf, text, time, url } from "#lib/wire/field";
+import * as leaves from "#lib/wire/leaf";
+import { document } from "#lib/wire/shape";
 
 const webhookFields = {
   id: id("id", 3),

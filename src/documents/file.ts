@@ -1,8 +1,8 @@
 import type { OverlayFile } from "#storage/overlay-files";
-import { anyPartOf, arrayOf, bool, digest, fields, group, id, int, marked, oneOf, text, url } from "#wire/field";
-import { line } from "#wire/leaf";
-import type { XmlNode } from "#wire/read-xml";
-import { document, type Viewer } from "#wire/shape";
+import { anyPartOf, arrayOf, bool, digest, fields, group, id, int, marked, oneOf, text, url } from "#lib/wire/field";
+import { line } from "#lib/wire/leaf";
+import type { XmlNode } from "#lib/wire/read-xml";
+import { document, type Viewer } from "#lib/wire/shape";
 
 /** The element `checksum` of files and packages. */
 export const md5 = group(

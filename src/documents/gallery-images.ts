@@ -1,9 +1,9 @@
-import { imageTypes } from "#contract/index";
+import { imageTypes } from "#lib/contract/index";
 import { downloadUrl } from "#documents/build";
 import { use } from "#documents/image-use";
 import type { Build } from "#storage/builds";
-import { countedOf, digest, fields, group, id, inside, int, oneOf, text, through, version } from "#wire/field";
-import { document } from "#wire/shape";
+import { countedOf, digest, fields, group, id, inside, int, oneOf, text, through, version } from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
 
 /** A Kiln extension. The address is the reader's own, and ends when the version is no longer published. */
 const image = fields({

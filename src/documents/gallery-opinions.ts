@@ -1,6 +1,6 @@
 import type { Rating } from "#storage/gallery-opinions";
-import { countedOf, fields, group, id, inside, int, text, time } from "#wire/field";
-import { document } from "#wire/shape";
+import { countedOf, fields, group, id, inside, int, text, time } from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
 
 /** `4.33333333333333`: fifteen digits, and never without a point; `0.0` where there is no rating. */
 export function averageOf(average: number | null): string {

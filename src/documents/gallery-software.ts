@@ -1,6 +1,6 @@
 import type { PublishedItem, PublishedSoftware } from "#model/published";
-import { bool, countedOf, fields, group, id, inside, int, marked, repeated, text } from "#wire/field";
-import { document } from "#wire/shape";
+import { bool, countedOf, fields, group, id, inside, int, marked, repeated, text } from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
 
 /** An item with the name of the repository that it came from. */
 type ShownItem = Pick<PublishedItem, "kind" | "name" | "version"> & { from: string };

@@ -1,4 +1,4 @@
-import { imageTypes } from "#contract/index";
+import { imageTypes } from "#lib/contract/index";
 import type { ReleaseNotesDraft } from "#domain/difference/release-notes-draft";
 import type { GalleryPage } from "#domain/gallery/list";
 import type { ListedPublication } from "#storage/gallery-list";
@@ -19,10 +19,10 @@ import {
   through,
   time,
   version,
-} from "#wire/field";
-import * as leaves from "#wire/leaf";
-import { document } from "#wire/shape";
-import { firewall, locale, network } from "#documents/configuration";
+} from "#lib/wire/field";
+import * as leaves from "#lib/wire/leaf";
+import { document } from "#lib/wire/shape";
+import { firewall, locale, network } from "#lib/configuration/document";
 import { releaseNotesText } from "#documents/release-notes-text";
 import { averageOf } from "#documents/gallery-opinions";
 import { reached } from "#documents/testdrive";

@@ -1,5 +1,5 @@
-import { arrayOf, fields, id, oneOf, text } from "#wire/field";
-import { document } from "#wire/shape";
+import { arrayOf, fields, id, oneOf, text } from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
 
 /** The element `gpg_key` (compatibility.md, "GPG keys"): its armour as it was sent. */
 const key = fields({

@@ -1,7 +1,7 @@
-import { imageUse } from "#contract/index";
+import { imageUse } from "#lib/contract/index";
 import type { Build } from "#storage/builds";
-import { fields, inside, plainListOf, text } from "#wire/field";
-import * as leaves from "#wire/leaf";
+import { fields, inside, plainListOf, text } from "#lib/wire/field";
+import * as leaves from "#lib/wire/leaf";
 
 const way = fields({
   title: text("title", "Unpack it"),

@@ -1,10 +1,10 @@
-import type { FrozenConfiguration, FrozenInput, FrozenRepository } from "#contract/index";
+import type { FrozenConfiguration, FrozenInput, FrozenRepository } from "#lib/contract/index";
 import type { Manifest } from "#domain/builds/manifest";
 import { shownPermissions } from "#documents/file";
 import { publicUrl } from "#documents/repository";
-import { keytables } from "#kiwi/keytables";
-import { readXml, type XmlNode } from "#wire/read-xml";
-import { marked, writeXml, XmlList, type XmlFields, type XmlMarked } from "#wire/xml";
+import { keytables } from "#lib/kiwi/keytables";
+import { readXml, type XmlNode } from "#lib/wire/read-xml";
+import { marked, writeXml, XmlList, type XmlFields, type XmlMarked } from "#lib/wire/xml";
 
 /**
  * The document `manifest` (compatibility.md, "The manifest"): the KIWI description that was built, and what KIWI cannot describe.

@@ -1,6 +1,6 @@
-import type { ModifiedFile } from "#contract/index";
-import { arrayOf, bool, fields, id, inside, int, oneOf, text } from "#wire/field";
-import { document } from "#wire/shape";
+import type { ModifiedFile } from "#lib/contract/index";
+import { arrayOf, bool, fields, id, inside, int, oneOf, text } from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
 import { overlayFile, shownPermissions } from "#documents/file";
 
 const types = {

@@ -1,4 +1,4 @@
-import { imageTypes } from "#contract/index";
+import { imageTypes } from "#lib/contract/index";
 import type { Glance, Overview } from "#domain/appliances/overview";
 import {
   arrayOf,
@@ -14,8 +14,8 @@ import {
   time,
   url,
   version,
-} from "#wire/field";
-import { document, type Viewer } from "#wire/shape";
+} from "#lib/wire/field";
+import { document, type Viewer } from "#lib/wire/shape";
 import { watchedBuild } from "#documents/running-build";
 import { buildState, megabytes } from "#documents/build";
 

@@ -1,9 +1,9 @@
-import { WireFault } from "#wire/fault";
-import { arrayOf, bool, fields, id, inside, oneOf, readAs, repeated, text, url } from "#wire/field";
-import * as leaves from "#wire/leaf";
-import { plainName } from "#wire/leaf";
-import type { XmlNode } from "#wire/read-xml";
-import { document } from "#wire/shape";
+import { WireFault } from "#lib/wire/fault";
+import { arrayOf, bool, fields, id, inside, oneOf, readAs, repeated, text, url } from "#lib/wire/field";
+import * as leaves from "#lib/wire/leaf";
+import { plainName } from "#lib/wire/leaf";
+import type { XmlNode } from "#lib/wire/read-xml";
+import { document } from "#lib/wire/shape";
 
 const address = "https://kiln.example.org/repositories/tiny/main";
 

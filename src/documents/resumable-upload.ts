@@ -1,6 +1,6 @@
 import type { ResumableUpload } from "#storage/resumable-uploads";
-import { arrayOf, fields, id, int, text, time, url } from "#wire/field";
-import { document, type Viewer } from "#wire/shape";
+import { arrayOf, fields, id, int, text, time, url } from "#lib/wire/field";
+import { document, type Viewer } from "#lib/wire/shape";
 
 const addressOf = ({ id }: ResumableUpload, { baseUrl }: Pick<Viewer, "baseUrl">): string =>
   `${baseUrl}/api/v2/user/uploads/${id}`;

@@ -1,7 +1,7 @@
 import type { Uploads } from "#domain/rpms/upload";
 import { md5 } from "#documents/file";
-import { bool, fields, id, int, markedArrayOf, text } from "#wire/field";
-import { document } from "#wire/shape";
+import { bool, fields, id, int, markedArrayOf, text } from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
 
 const upload = {
   id: id("id", 5),

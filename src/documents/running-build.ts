@@ -1,6 +1,6 @@
-import { imageTypes } from "#contract/index";
-import { arrayOf, fields, id, int, oneOf, text, version } from "#wire/field";
-import { document } from "#wire/shape";
+import { imageTypes } from "#lib/contract/index";
+import { arrayOf, fields, id, int, oneOf, text, version } from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
 
 /** The element `running_build` (compatibility.md, "Running builds"); a command line client reads `version` too. */
 export const watchedBuild = fields({

@@ -1,5 +1,5 @@
-import { arrayOf, fields, id, text, time } from "#wire/field";
-import { document } from "#wire/shape";
+import { arrayOf, fields, id, text, time } from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
 
 const session = fields({
   id: id("id", 5),

@@ -1,9 +1,9 @@
 import type { Sharing } from "#domain/appliances/sharing";
 import type { SharingWarning } from "#domain/appliances/sharing-warnings";
 import { revealedKinds } from "#model/revealed";
-import { arrayOf, bool, countedOf, fields, id, inside, oneOf, text } from "#wire/field";
-import * as leaves from "#wire/leaf";
-import { document } from "#wire/shape";
+import { arrayOf, bool, countedOf, fields, id, inside, oneOf, text } from "#lib/wire/field";
+import * as leaves from "#lib/wire/leaf";
+import { document } from "#lib/wire/shape";
 
 /** A client learns from `count` whether the appliance is shared at all. */
 export const sharing = document(

@@ -1,8 +1,8 @@
-import { versionRelease } from "#contract/index";
+import { versionRelease } from "#lib/contract/index";
 import type { SoftwareEffect } from "#domain/software/effect";
-import { arrayOf, fields, id, inside, int, oneOf, repeated, text } from "#wire/field";
-import * as leaves from "#wire/leaf";
-import { document } from "#wire/shape";
+import { arrayOf, fields, id, inside, int, oneOf, repeated, text } from "#lib/wire/field";
+import * as leaves from "#lib/wire/leaf";
+import { document } from "#lib/wire/shape";
 
 type Package = SoftwareEffect["added"][number];
 

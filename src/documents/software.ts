@@ -1,8 +1,8 @@
-import { versionRelease } from "#contract/index";
+import { versionRelease } from "#lib/contract/index";
 import type { SoftwareMap, RepositorySoftware, ShownPackage } from "#domain/images/installed-software";
 import { baseUrl } from "#documents/repository";
-import { digest, fields, group, id, int, marked, markedArrayOf, oneOf, repeated, text } from "#wire/field";
-import { document } from "#wire/shape";
+import { digest, fields, group, id, int, marked, markedArrayOf, oneOf, repeated, text } from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
 
 const pinnable = (name: string) =>
   marked({ version: text("version", "1.0-1").optional() }, text("name", name).required());

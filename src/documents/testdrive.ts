@@ -1,6 +1,6 @@
 import type { StartedTestdrive } from "#domain/testdrives/testdrive";
-import { arrayOf, fields, group, id, int, oneOf, text, through, url } from "#wire/field";
-import { document, type Viewer } from "#wire/shape";
+import { arrayOf, fields, group, id, int, oneOf, text, through, url } from "#lib/wire/field";
+import { document, type Viewer } from "#lib/wire/shape";
 
 /** A Kiln extension: only a session with `network=on` has it. */
 const webUrl = { web_url: url("webUrl", "https://guests.example.org/testdrives/8/Xq3v…/http/").optional() };

@@ -1,6 +1,6 @@
 import type { Token } from "#storage/tokens";
-import { arrayOf, fields, id, oneOf, text, time } from "#wire/field";
-import { document } from "#wire/shape";
+import { arrayOf, fields, id, oneOf, text, time } from "#lib/wire/field";
+import { document } from "#lib/wire/shape";
 
 const tokenFields = {
   id: id("id", 3),

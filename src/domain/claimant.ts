@@ -1,4 +1,4 @@
-import type { ClaimOnce, Incarnation } from "#contract/index";
+import type { ClaimOnce, Incarnation } from "#lib/contract/index";
 
 /** Who claims a build or a testdrive, and how. */
 export interface Claimant {

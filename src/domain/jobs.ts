@@ -1,4 +1,4 @@
-import type { Job } from "#contract/index";
+import type { Job } from "#lib/contract/index";
 import { logFailure } from "#log/log";
 
 /** Wakes builder agents: a message in the queue, and a poke on their sockets, which is faster. */

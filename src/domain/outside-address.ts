@@ -1,4 +1,4 @@
-import { hostOf, isAddress, isPublicAddress } from "#contract/index";
+import { hostOf, isAddress, isPublicAddress } from "#lib/contract/index";
 
 /** The addresses that may be reached. */
 export interface OutsideRules {

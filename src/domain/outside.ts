@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { isListed, isOutside, isProxied, type OutsideRules } from "#domain/outside-address";
-import { connectDirectly, type ConnectTo } from "#ftp/tcp";
+import { connectDirectly, type ConnectTo } from "#lib/ftp/tcp";
 
 /** The file could not be downloaded; the message may be shown. */
 export class DownloadFailed extends Error {

@@ -1,4 +1,4 @@
-import type { AgentReport } from "#contract/index";
+import type { AgentReport } from "#lib/contract/index";
 import type { Place } from "#domain/place";
 import { listAliveAgents, whyNotYet } from "#domain/builds/agents-seen";
 import { whyWaiting } from "#domain/builds/why-waiting";

@@ -1,7 +1,7 @@
 import { sealedAgain } from "#domain/configuration/secrets";
 import type { Place } from "#domain/place";
 import { decrypt, encryptAgain, keyedHash, sealAgain, type SealingKey } from "#domain/secrets";
-import { Configuration } from "#model/configuration";
+import { Configuration } from "#lib/configuration/stored";
 import type { Database } from "#storage/db";
 import {
   countEncrypted,

@@ -1,4 +1,4 @@
-import { peek } from "#repodata/streams";
+import { peek } from "#lib/repodata/streams";
 
 /** The first bytes of a body, and a request with the whole body. */
 export interface BodyStart {

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
-import { chunkBytes, inTime } from "#repodata/streams";
+import { chunkBytes, inTime } from "#lib/repodata/streams";
 
 /** For a deployment whose wrangler.toml is older than the variable. */
 const usualSeconds = 30;

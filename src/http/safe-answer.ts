@@ -1,6 +1,6 @@
 import { createMiddleware } from "hono/factory";
 import { safeHeaders } from "./safe-headers.ts";
-import { requestIdHeader } from "#contract/index";
+import { requestIdHeader } from "#lib/contract/index";
 import { requestIdNow } from "#log/request-id";
 
 const headers = Object.entries(safeHeaders);

@@ -1,5 +1,5 @@
-import { RepodataFault } from "#repodata/fault";
-import { peek, readAtMost } from "#repodata/streams";
+import { RepodataFault } from "#lib/repodata/fault";
+import { peek, readAtMost } from "#lib/repodata/streams";
 import { boundaryOf, MultipartFault, partsOf } from "./multipart.ts";
 
 /** The Content-Length; 0: the client has not said it. */

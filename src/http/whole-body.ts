@@ -1,4 +1,4 @@
-import { concatenate } from "#repodata/streams";
+import { concatenate } from "#lib/repodata/streams";
 
 /** Reads a whole short body. Undefined if it is longer than `maxBytes`; the rest is not read. */
 export async function readWhole(

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { RequestId } from "#contract/index";
+import { RequestId } from "#lib/contract/index";
 
 const scope = new AsyncLocalStorage<string>();
 

@@ -8,9 +8,9 @@ import {
   PackageType,
   productNames,
   RpmDatabase,
-} from "#contract/index";
-import { aptAddress, componentName } from "#model/apt-address";
-import { Configuration } from "#model/configuration";
+} from "#lib/contract/index";
+import { aptAddress, componentName } from "#lib/repodata/apt-address";
+import { Configuration } from "#lib/configuration/stored";
 
 /** Ids below are templates; the first migration starts the ids of people's appliances above. */
 const highestTemplateId = 999;

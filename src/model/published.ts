@@ -1,5 +1,5 @@
-import type { ImageType } from "#contract/index";
-import type { Configuration } from "#model/configuration";
+import type { ImageType } from "#lib/contract/index";
+import type { Configuration } from "#lib/configuration/stored";
 
 /** An image of a published version. */
 export interface PublishedFormat {

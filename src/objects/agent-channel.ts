@@ -1,4 +1,4 @@
-import { TestdriveReport, type TestdriveOrder } from "#contract/index";
+import { TestdriveReport, type TestdriveOrder } from "#lib/contract/index";
 
 /** A channel from an object to its agent: a WebSocket with a tag. An object has at most one channel per tag. */
 export class AgentChannel {

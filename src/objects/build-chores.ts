@@ -17,7 +17,6 @@ import type { BuildUploads } from "./build-uploads.ts";
 interface Surroundings {
   env: Env;
   storage: DurableObjectStorage;
-  kv: SyncKvStorage;
   /** The row's. */
   uid: string;
   log: BuildLog;
@@ -36,17 +35,21 @@ export class BuildChores {
 
   constructor(around: Surroundings) {
     this.#around = around;
-    this.#announcements = new Announcements(around.kv);
+    this.#announcements = new Announcements(around.storage.kv);
   }
 
-  /** Of the request that started the build; undefined: unknown. */
+  get #kv(): SyncKvStorage {
+    return this.#around.storage.kv;
+  }
+
+  /** The id of the request that started the build, if it is known. */
   get requestId(): string | undefined {
-    return this.#around.kv.get<string>("requestId");
+    return this.#kv.get<string>("requestId");
   }
 
   /** The first one stays. */
   noteRequest(requestId: string | undefined): void {
-    if (requestId !== undefined && this.requestId === undefined) this.#around.kv.put("requestId", requestId);
+    if (requestId !== undefined && this.requestId === undefined) this.#kv.put("requestId", requestId);
   }
 
   /** Call it in the same write as the state: a crash right after it must not lose the chores. */
@@ -56,42 +59,45 @@ export class BuildChores {
 
   /** Of a finished build, before its state says so. */
   keepOutcome(outcome: Outcome): void {
-    this.#around.kv.put("outcome", outcome);
+    this.#kv.put("outcome", outcome);
   }
 
   /** The row has this state already. */
   rowSays(state: BuildState): void {
-    this.#around.kv.put("told", wordFor(state));
+    this.#kv.put("told", wordFor(state));
   }
 
   /** The row has another state than this object has written. */
   rowSaysOther(): void {
-    this.#around.kv.delete("told");
+    this.#kv.delete("told");
   }
 
   get isLifeDue(): boolean {
-    return Date.now() - (this.#around.kv.get<number>("shownAt") ?? 0) >= showLifeEveryMs;
+    return Date.now() - (this.#kv.get<number>("shownAt") ?? 0) >= showLifeEveryMs;
   }
 
   /** Writes a sign of life to the row, and to that of the agent that has the build. → which of them exist; undefined: D1 cannot be reached */
   async showLife(agentId: number | null): Promise<{ build: boolean; agent: boolean } | undefined> {
-    const { env, kv, uid } = this.#around;
+    const { env, uid } = this.#around;
     const at = Date.now();
-    kv.put("shownAt", at);
+    this.#kv.put("shownAt", at);
     const life = { wakeAt: wakeAfterLife(at), agentId, seenAt: new Date(at) };
     return await saveSignOfLife(openDatabase(env.DB), uid, life).catch(() => undefined);
   }
 
   /** Does the chores of a state, and sets the alarm for what remains. The slow ones only if the caller has time. */
   async run(state: BuildState, { slowOnes }: { slowOnes: boolean }): Promise<void> {
-    const { kv, uid, storage } = this.#around;
+    const { uid, storage } = this.#around;
     try {
       await this.#tell(state);
       if (slowOnes && isOver(state)) await this.#tidyUp(state);
       this.#failures = 0;
       await setAlarmBy(storage, this.#isTidy(state) ? nextWakeUp(state) : Date.now());
     } catch (error) {
-      logFailure("could not do a build's chores", error, { buildId: idOfBuild(kv, uid), requestId: this.requestId });
+      logFailure("could not do a build's chores", error, {
+        buildId: idOfBuild(this.#kv, uid),
+        requestId: this.requestId,
+      });
       this.#failures += 1;
       const retryAt = Date.now() + retryAfterMs(this.#failures);
       await setAlarmBy(storage, Math.min(retryAt, nextWakeUp(state) ?? Infinity));
@@ -99,18 +105,22 @@ export class BuildChores {
   }
 
   async #tell(state: BuildState): Promise<void> {
-    const { env, kv, uid } = this.#around;
-    if (kv.get("told") !== wordFor(state)) {
+    const { env, uid } = this.#around;
+    if (this.#kv.get("told") !== wordFor(state)) {
       if (state.status === "finished") await keepInstalled(env.BLOBS, uid, state.attempt);
-      await tellDatabase(openDatabase(env.DB), uid, state, kv.get<Outcome>("outcome"));
+      await tellDatabase(openDatabase(env.DB), uid, state, this.#kv.get<Outcome>("outcome"));
       this.rowSays(state);
       if (isOver(state)) pointOfEnd(env, state);
       if (state.status === "finished") await env.BLOBS.delete(toldInstalledKey(uid, state.attempt));
     }
-    if (state.status === "queued" && !isResting(state) && kv.get("wokenFor") !== state.wakeAgainAt) {
+    if (state.status === "queued" && !isResting(state) && this.#kv.get("wokenFor") !== state.wakeAgainAt) {
       const { requestId } = this;
-      await sendJob(env, { kind: "build", buildId: idOfBuild(kv, uid), ...(requestId !== undefined && { requestId }) });
-      kv.put("wokenFor", state.wakeAgainAt);
+      await sendJob(env, {
+        kind: "build",
+        buildId: idOfBuild(this.#kv, uid),
+        ...(requestId !== undefined && { requestId }),
+      });
+      this.#kv.put("wokenFor", state.wakeAgainAt);
     }
     await this.#announcements.send((moment) => announceBuild(env, uid, moment));
   }

@@ -1,4 +1,4 @@
-import { maxLogChunkBytes } from "#contract/index";
+import { maxLogChunkBytes } from "#lib/contract/index";
 import { bringTables } from "./tables.ts";
 
 /** A log is cut here; the rest is dropped. */

@@ -1,4 +1,10 @@
-import { artifactNames, partBytes, type ArtifactName, type CompleteUpload, type UploadState } from "#contract/index";
+import {
+  artifactNames,
+  partBytes,
+  type ArtifactName,
+  type CompleteUpload,
+  type UploadState,
+} from "#lib/contract/index";
 import type { Artifacts, StoredArtifact } from "#domain/builds/record";
 import { abortUpload, completeUpload, digestOfParts, openUpload, type UploadAddress } from "#storage/artifacts";
 import { artifactKey } from "#storage/blobs";

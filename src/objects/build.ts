@@ -1,5 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
-import type { ArtifactName, BuildFailed, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#contract/index";
+import type {
+  ArtifactName,
+  BuildFailed,
+  BuildFinished,
+  CompleteUpload,
+  Heartbeat,
+  UploadState,
+} from "#lib/contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
 import { agentsSeen } from "#domain/builds/agents-seen";
 import type { Claimed } from "#domain/builds/claimed";
@@ -50,14 +57,7 @@ export class Build extends DurableObject<Env> {
     this.#log = new BuildLog(ctx.storage, env.BLOBS);
     this.#uploads = new BuildUploads(ctx.storage.sql, env.BLOBS);
     const { storage } = ctx;
-    this.#chores = new BuildChores({
-      env,
-      storage,
-      kv: this.#kv,
-      uid: this.#uid,
-      log: this.#log,
-      uploads: this.#uploads,
-    });
+    this.#chores = new BuildChores({ env, storage, uid: this.#uid, log: this.#log, uploads: this.#uploads });
   }
 
   /** Begins with the row, or continues what a crash interrupted. Writes the row again if a restore has set it back. */

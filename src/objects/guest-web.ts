@@ -9,7 +9,7 @@ import {
   maxVisitMs,
   readGuestHead,
   type TestdriveOrder,
-} from "#contract/index";
+} from "#lib/contract/index";
 import { newToken } from "#domain/secrets";
 import { joinSockets } from "./joined-sockets.ts";
 

@@ -1,4 +1,4 @@
-import { isSendableCode } from "#contract/index";
+import { isSendableCode } from "#lib/contract/index";
 
 interface Joint {
   /** Of one direction; the object's memory holds what a slow reader has not read. */

@@ -1,4 +1,4 @@
-import { contentSizeHeader, type ModifiedAnswer, type ModifiedOrder } from "#contract/index";
+import { contentSizeHeader, type ModifiedAnswer, type ModifiedOrder } from "#lib/contract/index";
 import { AgentChannel } from "./agent-channel.ts";
 
 /** Comparing large disks takes seconds, and orders of one session wait for each other. */

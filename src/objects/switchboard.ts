@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { AgentReport, type Poke } from "#contract/index";
+import { AgentReport, type Poke } from "#lib/contract/index";
 import { note } from "#domain/accounts/audit";
 import { findAgentById } from "#storage/agents";
 import { openDatabase } from "#storage/db";

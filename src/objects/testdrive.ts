@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { attemptHeader, type Incarnation, type TestdriveClaim, type TestdriveReport } from "#contract/index";
+import { attemptHeader, type Incarnation, type TestdriveClaim, type TestdriveReport } from "#lib/contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
 import { isSameClaim, type Claimant } from "#domain/claimant";
 import { hasReplaced } from "#domain/incarnation";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { Credit, creditProtocol, maxFrameBytes } from "#contract/index";
+import { Credit, creditProtocol, maxFrameBytes } from "#lib/contract/index";
 import { newToken } from "#domain/secrets";
 import { closingLike, gone } from "./joined-sockets.ts";
 

@@ -1,12 +1,12 @@
 import type { RefusalCode } from "#domain/refusal";
 import { error } from "#documents/error";
 import { componentName } from "#openapi/components";
-import { jsonExample, xmlExample } from "#wire/example";
+import { jsonExample, xmlExample } from "#lib/wire/example";
 import { statusOf, type Body, type Operation, type Version } from "#api/operation";
 import type { Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";
-import type { Schema } from "#wire/schema";
-import type { Document } from "#wire/shape";
+import type { Schema } from "#lib/wire/schema";
+import type { Document } from "#lib/wire/shape";
 
 /** The body of a call: its own, or its parameters as a form. */
 export function requestBody(

@@ -1,8 +1,8 @@
 import { definitionFields } from "#documents/definition";
-import { rangeSchema } from "#wire/json-schema";
-import { unitOf } from "#wire/question";
-import type { Schema } from "#wire/schema";
-import { shownIn, type AnyLeaf, type AnyShape, type Part } from "#wire/shape";
+import { rangeSchema } from "#lib/wire/json-schema";
+import { unitOf } from "#lib/wire/question";
+import type { Schema } from "#lib/wire/schema";
+import { shownIn, type AnyLeaf, type AnyShape, type Part } from "#lib/wire/shape";
 
 /**
  * The JSON schema of `appliance.yaml` (docs/appliance-file.md), for editors and for the command line. The file is a definition as people

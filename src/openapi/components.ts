@@ -1,10 +1,10 @@
 import { error } from "#documents/error";
 import { both, type Operation, type Version } from "#api/operation";
 import { groups } from "#api/groups";
-import { jsonSchema } from "#wire/json-schema";
-import type { Schema } from "#wire/schema";
-import type { AnyShape, Document } from "#wire/shape";
-import { xmlSchema } from "#wire/xml-schema";
+import { jsonSchema } from "#lib/wire/json-schema";
+import type { Schema } from "#lib/wire/schema";
+import type { AnyShape, Document } from "#lib/wire/shape";
+import { xmlSchema } from "#lib/wire/xml-schema";
 
 /** The name of a document in the components. If v1 differs, its document has a name of its own. */
 export const componentName = (document: Document, version: Version, format: "xml" | "json"): string =>

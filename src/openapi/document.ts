@@ -5,7 +5,7 @@ import { both, scopeOf, type Group, type Operation, type Version } from "#api/op
 import { groups } from "#api/groups";
 import { outsidePaths } from "#openapi/outside";
 import { parametersOf, type Parameter } from "#openapi/parameters";
-import type { Schema } from "#wire/schema";
+import type { Schema } from "#lib/wire/schema";
 
 /** The description of the whole API in OpenAPI 3.1, both versions of it. */
 export const openApiDocument = (baseUrl: string): Schema => ({

@@ -1,4 +1,4 @@
-import type { Schema } from "#wire/schema";
+import type { Schema } from "#lib/wire/schema";
 
 const file = (description: string): Schema => ({ description, content: { "application/octet-stream": {} } });
 const missing: Schema = { description: "There is no such file." };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { flag, id } from "#api/params";
 import { scopeOf, type Operation } from "#api/operation";
 import { parameterMeanings } from "#openapi/parameter-meanings";
-import type { Schema } from "#wire/schema";
+import type { Schema } from "#lib/wire/schema";
 
 export interface Parameter {
   name: string;

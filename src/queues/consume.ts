@@ -4,7 +4,7 @@ import { logFailure } from "#log/log";
 import { forRequest } from "#log/request-id";
 import { openDatabase, type Database } from "#storage/db";
 import { choresQueue, takeChores } from "./sweep.ts";
-import { Job } from "#contract/index";
+import { Job } from "#lib/contract/index";
 import { mailbox, switchboard } from "#domain/jobs";
 
 /** The production name of an environment's queue: kiln-slow-imports of kiln-staging-slow-imports. */

@@ -1,5 +1,5 @@
 import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
-import type { Capabilities } from "#contract/index";
+import type { Capabilities } from "#lib/contract/index";
 import { entryOfAct } from "./audit-log.ts";
 import type { Database } from "./db.ts";
 import { agents } from "./schema.ts";

@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull, or, sql, type SQL } from "drizzle-orm";
-import type { PackageType } from "#contract/index";
+import type { PackageType } from "#lib/contract/index";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { type Counted, counts } from "./limits.ts";

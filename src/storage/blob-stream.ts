@@ -1,5 +1,5 @@
-import { rest } from "#loop/pace";
-import { inTime } from "#repodata/streams";
+import { rest } from "#lib/loop/pace";
+import { inTime } from "#lib/repodata/streams";
 
 /** Whoever limits downloads lets each read in its turn, and sees how far the download has come. */
 export interface Limits {

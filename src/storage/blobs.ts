@@ -1,4 +1,4 @@
-import type { ArtifactName } from "#contract/index";
+import type { ArtifactName } from "#lib/contract/index";
 
 /* Every key in R2 is made here. */
 

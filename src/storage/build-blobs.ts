@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { z } from "zod";
-import { FrozenInput, InstalledPackage } from "#contract/index";
+import { FrozenInput, InstalledPackage } from "#lib/contract/index";
 import { inputKey, installedKey, toldInstalledKey } from "./blobs.ts";
 
 /** Stores a frozen input under its own SHA-256, and returns that. */

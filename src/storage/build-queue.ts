@@ -1,5 +1,5 @@
 import { and, asc, count, desc, eq, getTableColumns, lt, sql } from "drizzle-orm";
-import type { Arch } from "#contract/index";
+import type { Arch } from "#lib/contract/index";
 import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { accounts, appliances, builds, testdrives } from "./schema.ts";

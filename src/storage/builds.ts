@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, inArray, isNull, not, notInArray, sql, type SQL } from "drizzle-orm";
-import type { Arch } from "#contract/index";
+import type { Arch } from "#lib/contract/index";
 import { counted } from "./counters.ts";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";

@@ -1,6 +1,6 @@
 import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
-import type { FrozenKey } from "#contract/index";
+import type { FrozenKey } from "#lib/contract/index";
 import type { Catalogue } from "#model/catalogue";
 import { fromJson, type Database } from "./db.ts";
 import { nextEdit } from "./edits.ts";

@@ -1,4 +1,4 @@
-import { chunkBytes, inTime } from "#repodata/streams";
+import { chunkBytes, inTime } from "#lib/repodata/streams";
 
 /**
  * The bytes of a stream in large chunks. All use one buffer, so each is valid until the next is read. With a buffer for each, workerd

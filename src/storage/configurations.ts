@@ -1,5 +1,5 @@
 import { and, eq, sql, type SQL } from "drizzle-orm";
-import type { Configuration } from "#model/configuration";
+import type { Configuration } from "#lib/configuration/stored";
 import type { Appliance } from "./appliances.ts";
 import type { Database } from "./db.ts";
 import { nextEdit } from "./edits.ts";

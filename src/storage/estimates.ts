@@ -1,5 +1,5 @@
 import { and, desc, eq, sql, type SQL } from "drizzle-orm";
-import type { ImageType } from "#contract/index";
+import type { ImageType } from "#lib/contract/index";
 import type { Database } from "./db.ts";
 import { appliances, builds } from "./schema.ts";
 

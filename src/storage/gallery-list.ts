@@ -1,5 +1,5 @@
 import { sql, type SQL } from "drizzle-orm";
-import type { Arch, ImageType } from "#contract/index";
+import type { Arch, ImageType } from "#lib/contract/index";
 import type { Database } from "./db.ts";
 
 /** An entry of a gallery list. */

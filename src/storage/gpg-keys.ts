@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, sql, type SQL } from "drizzle-orm";
-import type { FrozenKey } from "#contract/index";
+import type { FrozenKey } from "#lib/contract/index";
 import type { Database } from "./db.ts";
 import { edited } from "./edits.ts";
 import { insertWhere } from "./inserts.ts";

@@ -1,5 +1,5 @@
 import { sql, type SQL } from "drizzle-orm";
-import { rest } from "#loop/pace";
+import { rest } from "#lib/loop/pace";
 import { fromJson, type Database } from "./db.ts";
 
 const namesInPage = 32;

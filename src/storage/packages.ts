@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm";
-import { rest } from "#loop/pace";
-import { jsonBatches, type SearchRow } from "#repodata/search-rows";
+import { rest } from "#lib/loop/pace";
+import { jsonBatches, type SearchRow } from "#lib/repodata/search-rows";
 import { fromJson, type Database } from "./db.ts";
 import { deleteNamePages, listByShortName } from "./name-pages.ts";
 import { StatementSize } from "./statement-size.ts";

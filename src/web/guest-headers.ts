@@ -1,4 +1,4 @@
-import { shownGuestHeaders } from "#contract/index";
+import { shownGuestHeaders } from "#lib/contract/index";
 
 /**
  * The only headers of a visitor that a guest gets. Cookies and credentials are not among them, because they are for our

@@ -8,7 +8,7 @@ import {
   isBodyless,
   maxGuestRequestBytes,
   readGuestHead,
-} from "#contract/index";
+} from "#lib/contract/index";
 import { findTestdriveByWeb, testdriveObject } from "#domain/testdrives/testdrive";
 import { untimed } from "#http/request-body";
 import { logFailure } from "#log/log";

@@ -13,7 +13,7 @@ import { preparedKey } from "../../builder-agent/src/prepared/key.ts";
 import { RootShare } from "../../builder-agent/src/prepared/share.ts";
 import { openPreparedRoots, type PreparedRoots } from "../../builder-agent/src/prepared/store.ts";
 import { silent, temporaryDir } from "../../builder-agent/test/support/agent-place.ts";
-import { configScript } from "#kiwi/config-script";
+import { configScript } from "#lib/kiwi/config-script";
 import { buildHere, sampleDistribution, serveDistribution } from "./support/local-build.ts";
 import { resolvedTiny } from "./support/resolved-tiny.ts";
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { opened } from "#domain/configuration/secrets";
 import { encrypt, keyedHash, seal, unseal, decrypt } from "#domain/secrets";
 import { rehashPage, reencryptPage } from "#domain/stored-keys";
-import { configurationOf } from "#model/configuration";
+import { configurationOf } from "#lib/configuration/stored";
 import { openDatabase } from "#storage/db";
 import { accounts, appliances, idempotentAnswers, testdrives, webhooks } from "#storage/schema";
 import { operate, signedIn, type Client } from "../support/client.ts";

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { BuildClaimAnswer, type RootAbilities } from "#contract/index";
+import { BuildClaimAnswer, type RootAbilities } from "#lib/contract/index";
 import { longQueueMs, whyWaiting } from "#domain/builds/why-waiting";
 import { objectOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { protocolVersion } from "#contract/index";
+import { protocolVersion } from "#lib/contract/index";
 import { inputKey } from "#storage/blobs";
 import { findAgentById } from "#storage/agents";
 import { findAnyBuild } from "#storage/builds";

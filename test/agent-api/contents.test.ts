@@ -1,6 +1,6 @@
 /** The appliance's own files, as the agent downloads them for a build. */
 import { beforeAll, expect, it } from "vitest";
-import { attemptHeader } from "#contract/index";
+import { attemptHeader } from "#lib/contract/index";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";

@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, vi } from "vitest";
-import { artifactNames, heartbeatEveryMs } from "#contract/index";
+import { artifactNames, heartbeatEveryMs } from "#lib/contract/index";
 import type { BuildState } from "#domain/builds/machine";
 import { attemptsLost, objectOfBuild, rowOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";

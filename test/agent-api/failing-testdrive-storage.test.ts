@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, vi } from "vitest";
-import { attemptHeader, TestdriveClaimAnswer, type ClaimOnce, type TestdriveClaim } from "#contract/index";
+import { attemptHeader, TestdriveClaimAnswer, type ClaimOnce, type TestdriveClaim } from "#lib/contract/index";
 import type { TestdriveState } from "#domain/testdrives/machine";
 import { testdrives } from "#storage/schema";
 import { eq } from "drizzle-orm";

@@ -1,6 +1,6 @@
 /** A build of a base system that consists of deb, as its agent gets it. */
 import { expect, it } from "vitest";
-import { evr } from "#contract/index";
+import { evr } from "#lib/contract/index";
 import { signedIn } from "../support/client.ts";
 import { debianUrl, loadDebian } from "../support/debian.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { BuildClaimAnswer, TestdriveClaimAnswer, type RootAbilities } from "#contract/index";
+import { BuildClaimAnswer, TestdriveClaimAnswer, type RootAbilities } from "#lib/contract/index";
 import { importRepository } from "#domain/repositories/import";
 import { Catalogue } from "#model/catalogue";
 import { openDatabase } from "#storage/db";

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { packTar } from "modern-tar";
 import { beforeAll, expect, it } from "vitest";
-import { attemptHeader } from "#contract/index";
+import { attemptHeader } from "#lib/contract/index";
 import { uploadsPrefix } from "#storage/blobs";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";

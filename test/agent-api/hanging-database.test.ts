@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { buildLeaseMs, heartbeatEveryMs } from "#contract/index";
+import { buildLeaseMs, heartbeatEveryMs } from "#lib/contract/index";
 import { sent } from "../api/every-call/send.ts";
 import { attemptsLost, objectOfBuild, ringAlarm, rowOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
-import { BuildClaimAnswer } from "#contract/index";
+import { BuildClaimAnswer } from "#lib/contract/index";
 import { longQueueMs } from "#domain/builds/why-waiting";
 import { objectOfBuild } from "../support/builds.ts";
 import { signedIn } from "../support/client.ts";

@@ -1,7 +1,7 @@
 /** Prepared roots: a build shares its root with builds of other formats of the same version. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { attemptHeader, partDigestHeader } from "#contract/index";
+import { attemptHeader, partDigestHeader } from "#lib/contract/index";
 import { isRootShared } from "#domain/builds/prepared-root";
 import { buildPrefix } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";

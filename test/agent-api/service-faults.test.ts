@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { buildLeaseMs, heartbeatEveryMs } from "#contract/index";
+import { buildLeaseMs, heartbeatEveryMs } from "#lib/contract/index";
 import { installedKey } from "#storage/blobs";
 import { objectOfBuild, ringAlarm, rowOfBuild } from "../support/builds.ts";
 import { operate, signedIn, type Client } from "../support/client.ts";

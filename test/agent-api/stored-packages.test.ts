@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { attemptHeader, partDigestHeader, StoredPackages, type FrozenInput } from "#contract/index";
+import { attemptHeader, partDigestHeader, StoredPackages, type FrozenInput } from "#lib/contract/index";
 import { completePackage, keepPackages } from "#domain/builds/stored-packages";
 import { packagesPrefix } from "#storage/blobs";
 import { openDatabase } from "#storage/db";

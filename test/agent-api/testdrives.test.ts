@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { attemptHeader, TestdriveClaimAnswer, type ClaimOnce } from "#contract/index";
+import { attemptHeader, TestdriveClaimAnswer, type ClaimOnce } from "#lib/contract/index";
 import { operate, signedIn, visit } from "../support/client.ts";
 import {
   claimTestdrive,

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { partBytes } from "#contract/index";
+import { partBytes } from "#lib/contract/index";
 import { objectOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { bytesOf, sha256 } from "../support/fake-agent.ts";

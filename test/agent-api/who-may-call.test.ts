@@ -1,7 +1,7 @@
 /** Every call of the agent API, made by every kind of caller. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { attemptHeader, TestdriveClaimAnswer, type TestdriveClaim } from "#contract/index";
+import { attemptHeader, TestdriveClaimAnswer, type TestdriveClaim } from "#lib/contract/index";
 import { agentApi } from "#agent-api/index";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";

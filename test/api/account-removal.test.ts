@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { partBytes } from "#contract/index";
+import { partBytes } from "#lib/contract/index";
 import { contentKey } from "#storage/blobs";
 import { loadTemplates } from "../support/catalogue.ts";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { preAuthEncoding } from "#attest/dsse";
+import { preAuthEncoding } from "#lib/attest/dsse";
 import { attestBuild, getAttestations } from "#domain/builds/attestation";
 import { listPublicKeys } from "#domain/builds/attestation-keys";
 import { keepAttestations } from "#storage/attestations";

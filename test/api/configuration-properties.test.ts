@@ -1,18 +1,18 @@
 import { sshKeys } from "../support/ssh-keys.ts";
 import { describe, expect, it } from "vitest";
-import { imageTypes } from "#contract/index";
-import { configuration, configurationChange, networkTypes } from "#documents/configuration";
-import { databaseTypes } from "#documents/configuration-lists";
+import { imageTypes } from "#lib/contract/index";
+import { configuration, configurationChange, networkTypes } from "#lib/configuration/document";
+import { databaseTypes } from "#lib/configuration/lists";
 import { withChange, type Configured } from "#domain/configuration/change";
 import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";
 import { raiseRelease } from "#domain/version";
-import { keyboardLayouts } from "#kiwi/keytables";
-import { Configuration } from "#model/configuration";
-import { readDocument } from "#wire/read";
-import { readXml } from "#wire/read-xml";
-import { viewOf } from "#wire/view";
-import { writeXml } from "#wire/xml";
+import { keyboardLayouts } from "#lib/kiwi/keytables";
+import { Configuration } from "#lib/configuration/stored";
+import { readDocument } from "#lib/wire/read";
+import { readXml } from "#lib/wire/read-xml";
+import { viewOf } from "#lib/wire/view";
+import { writeXml } from "#lib/wire/xml";
 import tiny from "../../templates/tiny.json";
 import * as fc from "../support/properties.ts";
 

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { Configuration } from "#model/configuration";
+import { Configuration } from "#lib/configuration/stored";
 import { appliances } from "#storage/schema";
 import { signedIn } from "../support/client.ts";
 import {

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { attemptHeader } from "#contract/index";
+import { attemptHeader } from "#lib/contract/index";
 import { openDatabase } from "#storage/db";
 import { findUserRepository } from "#storage/repositories";
 import { listRpms } from "#storage/rpms";

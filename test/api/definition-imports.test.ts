@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { FrozenInput } from "#contract/index";
-import { importXml, type Imported } from "#kiwi/import/index";
+import type { FrozenInput } from "#lib/contract/index";
+import { importXml, type Imported } from "#lib/kiwi/import/index";
 import { findInput } from "#storage/build-blobs";
 import { rowOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";

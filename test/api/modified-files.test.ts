@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ModifiedOrder } from "#contract/index";
+import type { ModifiedOrder } from "#lib/contract/index";
 import { builds } from "#storage/schema";
 import { findTestdrive } from "#storage/testdrives";
 import { signedIn, type Client } from "../support/client.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
-import { decodePng } from "#picture/codec";
+import { decodePng } from "#lib/picture/codec";
 import { contentKey, thumbnailKey } from "#storage/blobs";
 import { openDatabase } from "#storage/db";
 import { appliances, releasedBlobs } from "#storage/schema";

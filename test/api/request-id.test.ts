@@ -1,7 +1,7 @@
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { BuildClaimAnswer, TestdriveClaimAnswer } from "#contract/index";
+import { BuildClaimAnswer, TestdriveClaimAnswer } from "#lib/contract/index";
 import { mailbox } from "#domain/jobs";
 import { app } from "../../src/app.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";

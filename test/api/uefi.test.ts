@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { BuildClaimAnswer, type Capabilities } from "#contract/index";
+import { BuildClaimAnswer, type Capabilities } from "#lib/contract/index";
 import { agentsSeen } from "#domain/builds/agents-seen";
 import { openDatabase } from "#storage/db";
 import { rowOfBuild } from "../support/builds.ts";

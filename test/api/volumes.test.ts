@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { BuildClaimAnswer } from "#contract/index";
+import { BuildClaimAnswer } from "#lib/contract/index";
 import { signedIn, type Client } from "../support/client.ts";
 import { documentOf, putPortion } from "../support/configurations.ts";
 import { createSafeAppliance, startBuild } from "../support/factories.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { billOf } from "#attest/bill";
-import { cycloneDxOf } from "#attest/cyclonedx";
-import { provenanceOf } from "#attest/provenance";
-import { purlOf } from "#attest/purl";
-import { spdxOf } from "#attest/spdx";
+import { billOf } from "#lib/attest/bill";
+import { cycloneDxOf } from "#lib/attest/cyclonedx";
+import { provenanceOf } from "#lib/attest/provenance";
+import { purlOf } from "#lib/attest/purl";
+import { spdxOf } from "#lib/attest/spdx";
 import { facts, input, installed } from "./bills.ts";
 import { CycloneDx, Provenance, Spdx } from "./shapes.ts";
 

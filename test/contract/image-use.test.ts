@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { imageTypes, imageUse, productOf } from "#contract/index";
+import { imageTypes, imageUse, productOf } from "#lib/contract/index";
 import page from "../../docs/api/builds.md?raw";
 
 const nameOf = (type: string) => `Reading_room.x86_64-0.0.2.${type}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isPublicAddress } from "#contract/index";
+import { isPublicAddress } from "#lib/contract/index";
 
 describe("an address of the public internet", () => {
   // The first and last address of each special network, and their public neighbours.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { evr, hasEpoch, nevra, nvra, versionRelease } from "#contract/index";
+import { evr, hasEpoch, nevra, nvra, versionRelease } from "#lib/contract/index";
 
 const hello = { name: "hello", version: "1.1", release: "2", arch: "noarch" };
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isServed, protocolVersion } from "#contract/index";
+import { isServed, protocolVersion } from "#lib/contract/index";
 
 it("serves this version of the protocol, the one before, and newer ones", () => {
   expect([protocolVersion - 1, protocolVersion, protocolVersion + 1].map((each) => isServed(each))).toEqual([

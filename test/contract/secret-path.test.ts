@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isSecretPath } from "#contract/index";
+import { isSecretPath } from "#lib/contract/index";
 
 it.each([
   "/etc/shadow",

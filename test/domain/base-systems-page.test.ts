@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { imageFormats, imageTypes, productNames, productOf, type ImageType, type Product } from "#contract/index";
+import { imageFormats, imageTypes, productNames, productOf, type ImageType, type Product } from "#lib/contract/index";
 import { Catalogue, whyNotAs } from "#model/catalogue";
 import page from "../../docs/base-systems.md?raw";
 import debian12 from "../../templates/debian-12.json";

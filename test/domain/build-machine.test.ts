@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { buildLeaseMs, type Heartbeat } from "#contract/index";
+import { buildLeaseMs, type Heartbeat } from "#lib/contract/index";
 import {
   advance,
   nextWakeUp,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Arch, Capabilities, ImageType } from "#contract/index";
+import type { Arch, Capabilities, ImageType } from "#lib/contract/index";
 import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/builds/request";
 import { Refusal } from "#domain/refusal";
 import { raiseRelease } from "#domain/version";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Capabilities, RootAbilities } from "#contract/index";
+import type { Capabilities, RootAbilities } from "#lib/contract/index";
 import { canDo, whyNotBuilt } from "#domain/builds/builder-abilities";
 import { capabilities } from "../support/fake-agent.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Capabilities } from "#contract/index";
+import type { Capabilities } from "#lib/contract/index";
 import { whyNoVolumes } from "#domain/builds/builder-abilities";
 import { configurationIssues } from "#domain/configuration/issues";
-import { Configuration } from "#model/configuration";
+import { Configuration } from "#lib/configuration/stored";
 import { sshKeys } from "../support/ssh-keys.ts";
 import { capabilities } from "../support/fake-agent.ts";
 

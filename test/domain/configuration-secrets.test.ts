@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { examine } from "#domain/appliances/status";
 import { freezeInput } from "#domain/builds/frozen-input";
 import { forStranger, opened, sealed, sealedIfClear } from "#domain/configuration/secrets";
-import { configurationOf, type Configuration } from "#model/configuration";
+import { configurationOf, type Configuration } from "#lib/configuration/stored";
 import { findTemplateConfiguration } from "#storage/configurations";
 import { appliances } from "#storage/schema";
 import { signedIn } from "../support/client.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Catalogue } from "#model/catalogue";
-import { signingKeysOf } from "#repodata/signature";
+import { signingKeysOf } from "#lib/repodata/signature";
 import debian12 from "../../templates/debian-12.json";
 import debian13 from "../../templates/debian-13.json";
 import leap15 from "../../templates/leap-15.6.json";

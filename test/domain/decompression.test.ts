@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { withDecompressor, type Opening } from "#domain/rpms/decompression";
-import { solverRoom } from "#solver/shared";
+import { solverRoom } from "#lib/solver/shared";
 import { longestStop } from "../support/longest-stop.ts";
 
 // 32 mebibytes of zeros by bzip2.

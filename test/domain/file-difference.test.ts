@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { orderOf, type FileEntry } from "#contract/index";
+import { orderOf, type FileEntry } from "#lib/contract/index";
 import { fileDifference, type FileRange } from "#domain/difference/files";
 
 type Made = Partial<FileEntry> & { content?: string };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { imageTypes, type Capabilities } from "#contract/index";
+import { imageTypes, type Capabilities } from "#lib/contract/index";
 import { whyNoEfi } from "#domain/builds/builder-abilities";
 import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
 import { capabilities } from "../support/fake-agent.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { orderOf, type FileEntry } from "#contract/index";
+import { orderOf, type FileEntry } from "#lib/contract/index";
 import { fileAt } from "#domain/images/path";
 
 const owned = { mode: 0o644, uid: 0, gid: 0 };

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
 import { importRepository } from "#domain/repositories/import";
-import { solverRoom } from "#solver/shared";
+import { solverRoom } from "#lib/solver/shared";
 import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { loadTemplates } from "../support/catalogue.ts";

@@ -5,7 +5,7 @@ import { trustOf } from "#domain/repositories/trust";
 import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { searchPackages } from "#storage/packages";
-import { signingKeysOf } from "#repodata/signature";
+import { signingKeysOf } from "#lib/repodata/signature";
 import { appliances, gpgKeys } from "#storage/schema";
 import { appliance as applianceRow } from "../storage/calls/rows.ts";
 import { signedIn } from "../support/client.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { importRepository, type Patience } from "#domain/repositories/import";
-import { importRoom } from "#solver/shared";
+import { importRoom } from "#lib/solver/shared";
 import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { loadTemplates } from "../support/catalogue.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { versionRelease } from "#contract/index";
+import { versionRelease } from "#lib/contract/index";
 import { NameIndex, NameIndexWriter } from "#domain/repositories/name-index";
 import { importRepository } from "#domain/repositories/import";
 import { getSearched, searchSoftware, type SearchedAppliance } from "#domain/repositories/search";

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { createMessage, generateKey, readPrivateKey, sign } from "openpgp";
 import { beforeEach, describe, expect, it } from "vitest";
-import { RepositoryTrust } from "#contract/index";
+import { RepositoryTrust } from "#lib/contract/index";
 import { importRepository } from "#domain/repositories/import";
 import { trustOf } from "#domain/repositories/trust";
-import { hexDigest } from "#repodata/checksum";
+import { hexDigest } from "#lib/repodata/checksum";
 import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { signedIn } from "../support/client.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FrozenConfiguration, FrozenInput } from "#contract/index";
+import type { FrozenConfiguration, FrozenInput } from "#lib/contract/index";
 import { settingDifference } from "#domain/difference/settings";
 
 const configuration: FrozenConfiguration = {

@@ -7,7 +7,7 @@ import { fixUserRepositories, removeStrayUploads } from "#domain/rpms/sweep";
 import { openDatabase } from "#storage/db";
 import { findUserRepository } from "#storage/repositories";
 import { archivedPackageKey, uploadKey, userRepositoryFileKey } from "#storage/blobs";
-import { pickPart, readRepomd } from "#repodata/repomd";
+import { pickPart, readRepomd } from "#lib/repodata/repomd";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { rpmOf } from "../support/packages.ts";

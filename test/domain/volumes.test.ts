@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { needsVolumes, whyNoRoomForVolumes } from "#domain/configuration/volumes";
-import { Configuration } from "#model/configuration";
+import { Configuration } from "#lib/configuration/stored";
 
 type Volumes = Configuration["lvm"]["volumes"];
 

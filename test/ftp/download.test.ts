@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { ftpDownload, ftpFileOf } from "../../src/ftp/download.ts";
+import { ftpDownload, ftpFileOf } from "../../src/lib/ftp/download.ts";
 import { patienceMs } from "../support/patience.ts";
 import { fakeFtp, type FtpBehaviour } from "../support/ftp.ts";
 

@@ -1,12 +1,12 @@
 import { sshKeys } from "../support/ssh-keys.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { FrozenPackage } from "#contract/index";
+import type { FrozenPackage } from "#lib/contract/index";
 import { frozenConfiguration } from "#domain/builds/frozen-configuration";
 import { sealed } from "#domain/configuration/secrets";
 import { imageFacts } from "#domain/images/facts";
-import { descriptionFiles } from "#kiwi/description-files";
-import { Configuration } from "#model/configuration";
+import { descriptionFiles } from "#lib/kiwi/description-files";
+import { Configuration } from "#lib/configuration/stored";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import { openDatabase } from "#storage/db";
 import { signedIn } from "../support/client.ts";

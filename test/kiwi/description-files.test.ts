@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { descriptionFiles } from "#kiwi/description-files";
-import type { ImageFacts } from "#kiwi/facts";
-import { keytables } from "#kiwi/keytables";
-import { prefixLength } from "#kiwi/network";
-import { shellCommand, shellQuote, withInterpreter } from "#kiwi/shell";
+import { descriptionFiles } from "#lib/kiwi/description-files";
+import type { ImageFacts } from "#lib/kiwi/facts";
+import { keytables } from "#lib/kiwi/keytables";
+import { prefixLength } from "#lib/kiwi/network";
+import { shellCommand, shellQuote, withInterpreter } from "#lib/kiwi/shell";
 import { plain } from "./support/facts.ts";
 
 const filesOf = (change: Partial<ImageFacts> = {}) => descriptionFiles({ ...plain, ...change });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { XMLParser } from "fast-xml-parser";
-import { kiwiDescription, type DescriptionFacts } from "#kiwi/description";
+import { kiwiDescription, type DescriptionFacts } from "#lib/kiwi/description";
 
 const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "@", parseTagValue: false });
 

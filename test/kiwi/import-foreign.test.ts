@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { WireFault } from "#wire/fault";
-import { chosenFrom } from "#kiwi/import/chosen";
-import { importDescription } from "#kiwi/import/description";
-import { readXml, type XmlNode } from "#wire/read-xml";
+import { WireFault } from "#lib/wire/fault";
+import { chosenFrom } from "#lib/kiwi/import/chosen";
+import { importDescription } from "#lib/kiwi/import/description";
+import { readXml, type XmlNode } from "#lib/wire/read-xml";
 import { imported } from "./support/imported.ts";
 
 /** As KIWI's users write it. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { productOf } from "#contract/index";
+import { productOf } from "#lib/contract/index";
 import { manifestXml } from "#documents/manifest";
-import { descriptionFiles } from "#kiwi/description-files";
-import type { ImageFacts } from "#kiwi/facts";
-import type { Imported } from "#kiwi/import/index";
-import { withInterpreter } from "#kiwi/shell";
+import { descriptionFiles } from "#lib/kiwi/description-files";
+import type { ImageFacts } from "#lib/kiwi/facts";
+import type { Imported } from "#lib/kiwi/import/index";
+import { withInterpreter } from "#lib/kiwi/shell";
 import * as fc from "../support/properties.ts";
 import { facts } from "./support/appliances.ts";
 import { plain } from "./support/facts.ts";

@@ -1,7 +1,7 @@
 import { XMLParser } from "fast-xml-parser";
 import { describe, expect, it } from "vitest";
-import type { ImageType } from "#contract/index";
-import { kiwiDescription } from "#kiwi/description";
+import type { ImageType } from "#lib/contract/index";
+import { kiwiDescription } from "#lib/kiwi/description";
 import { plain } from "./support/facts.ts";
 
 const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "@", parseTagValue: false });

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { answering, rest } from "#loop/pace";
+import { answering, rest } from "#lib/loop/pace";
 
 /** Keeps the loop for this time. */
 function compute(ms: number): void {

@@ -4,7 +4,7 @@ import { excludedMutations } from "../../scripts/mutate/mutants.ts";
 export default {
   testRunner: "vitest",
   vitest: { configFile: "test/mutate/vitest.config.ts" },
-  mutate: ["src/{attest,kiwi,repodata,wire}/**/*.ts", "builder-agent/src/**/*.ts"],
+  mutate: ["src/lib/{attest,kiwi,repodata,wire}/**/*.ts", "builder-agent/src/**/*.ts"],
   mutator: { excludedMutations },
   coverageAnalysis: "perTest",
   concurrency: 1,

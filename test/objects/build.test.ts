@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { artifactNames, buildLeaseMs } from "#contract/index";
+import { artifactNames, buildLeaseMs } from "#lib/contract/index";
 import { timeLimitMs, wakeUpEveryMs } from "#domain/builds/machine";
 import { longQueueMs } from "#domain/builds/why-waiting";
 import { mailbox } from "#domain/jobs";

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { env } from "cloudflare:workers";
-import { attemptHeader, maxGuestAnswerBytes } from "#contract/index";
+import { attemptHeader, maxGuestAnswerBytes } from "#lib/contract/index";
 import { signedIn, visit } from "../support/client.ts";
 import { answerVisit, bodyOfVisit, webDrive } from "../support/guest-web.ts";
 import {

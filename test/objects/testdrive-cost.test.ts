@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { aliveEveryMs, sessionLeaseMs } from "#contract/index";
+import { aliveEveryMs, sessionLeaseMs } from "#lib/contract/index";
 import page from "../../docs/operations/cost.md?raw";
 import { signedIn } from "../support/client.ts";
 import { objectOf, report, runningDrive, statusOf, stopClock, until } from "../support/testdrives.ts";

@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { maxFrameBytes } from "#contract/index";
+import { maxFrameBytes } from "#lib/contract/index";
 import { findTestdrive } from "#storage/testdrives";
 import { signedIn, type Client } from "../support/client.ts";
 import {

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { type Group, type Operation, scopeOf } from "#api/operation";
 import { groups } from "#api/groups";
-import { imageTypes } from "#contract/index";
+import { imageTypes } from "#lib/contract/index";
 import { type Parameter, parametersOf } from "#openapi/parameters";
 import { client } from "./support/client.ts";
 

@@ -4,7 +4,7 @@ import { shown } from "#api/errors";
 import { Refusal } from "#domain/refusal";
 import { groups } from "#api/groups";
 import { parametersOf } from "#openapi/parameters";
-import { xmlExample } from "#wire/example";
+import { xmlExample } from "#lib/wire/example";
 import { both } from "#api/operation";
 
 const operations = groups.flatMap(({ operations }) => operations);

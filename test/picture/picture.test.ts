@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { decodePng, encodePng, type Picture } from "#picture/codec";
-import { drawBackground, drawLogo } from "#picture/drawing";
-import { outlinePng } from "#picture/png";
-import { thumbnail } from "#picture/thumbnail";
+import { decodePng, encodePng, type Picture } from "#lib/picture/codec";
+import { drawBackground, drawLogo } from "#lib/picture/drawing";
+import { outlinePng } from "#lib/picture/png";
+import { thumbnail } from "#lib/picture/thumbnail";
 import { longestStop } from "../support/longest-stop.ts";
 import { pngChunk, pngOf, rowOf, type PngOptions } from "./png-maker.ts";
 

@@ -1,8 +1,8 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { packTar } from "modern-tar";
 import { describe, expect, it } from "vitest";
-import { type ArchiveLimits, archiveLimits, packagesOfArchive } from "#repodata/archive";
-import { concatenate } from "#repodata/streams";
+import { type ArchiveLimits, archiveLimits, packagesOfArchive } from "#lib/repodata/archive";
+import { concatenate } from "#lib/repodata/streams";
 import { bytesOf, collected, expectFault, inChunks, noOthers, textOf } from "./support.ts";
 
 type Member = Parameters<typeof packTar>[0][number];

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { parseChecksum, verified } from "#repodata/checksum";
+import { parseChecksum, verified } from "#lib/repodata/checksum";
 import { collected, expectFault, inChunks, textOf } from "./support.ts";
 
 const text = "not much text";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { gzipSync } from "node:zlib";
 import { packTar } from "modern-tar";
-import { isDeb, tapControlTar } from "#repodata/deb-archive";
-import { readDebPackage } from "#repodata/deb-package";
-import { concatenate } from "#repodata/streams";
+import { isDeb, tapControlTar } from "#lib/repodata/deb-archive";
+import { readDebPackage } from "#lib/repodata/deb-package";
+import { concatenate } from "#lib/repodata/streams";
 import { arOf, controlOf, fileEntry, type Member, membersOf, tarGz } from "../support/deb-package.ts";
 import { bytesOf, collected, expectFault, inChunks, noOthers, zeros } from "./support.ts";
 

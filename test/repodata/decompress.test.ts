@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { compressionOf, decompressed } from "#repodata/decompress";
-import { concatenate } from "#repodata/streams";
+import { compressionOf, decompressed } from "#lib/repodata/decompress";
+import { concatenate } from "#lib/repodata/streams";
 import { bytesOf, collected, expectFault, inChunks, noOthers, textOf } from "./support.ts";
 
 const text = "<metadata>".repeat(20_000);

@@ -1,10 +1,10 @@
 /** Slices are made for libsolv: it must read them, and refuse what slicing passes on unchecked. */
 import { describe, expect, it } from "vitest";
-import { type SlicedDocument, slices } from "#repodata/slices";
-import { searchRow } from "#repodata/search-rows";
-import { solverModule } from "#solver/module";
-import { UnreadableMetadata } from "#solver/repository";
-import { openSolver } from "#solver/solver";
+import { type SlicedDocument, slices } from "#lib/repodata/slices";
+import { searchRow } from "#lib/repodata/search-rows";
+import { solverModule } from "#lib/solver/module";
+import { UnreadableMetadata } from "#lib/solver/repository";
+import { openSolver } from "#lib/solver/solver";
 import { inChunks } from "./support.ts";
 
 const namespaces = 'xmlns="http://linux.duke.edu/metadata/common" xmlns:rpm="http://linux.duke.edu/metadata/rpm"';

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { decompressed } from "#repodata/decompress";
-import { atMost, inflationGuard } from "#repodata/limits";
-import { concatenate, readAtMost } from "#repodata/streams";
+import { decompressed } from "#lib/repodata/decompress";
+import { atMost, inflationGuard } from "#lib/repodata/limits";
+import { concatenate, readAtMost } from "#lib/repodata/streams";
 import { counted, expectFault, inChunks, noOthers, zeros } from "./support.ts";
 
 const mebibyte = 2 ** 20;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { insideRepository, locationUrl } from "#repodata/location";
+import { insideRepository, locationUrl } from "#lib/repodata/location";
 
 describe("insideRepository", () => {
   it.each([

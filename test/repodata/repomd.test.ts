@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pickPart, readRepomd } from "#repodata/repomd";
+import { pickPart, readRepomd } from "#lib/repodata/repomd";
 import leap from "../fixtures/repodata/leap-repomd.xml?raw";
 import { bytesOf, expectFault } from "./support.ts";
 

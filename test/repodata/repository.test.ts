@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { Download } from "#repodata/opened-repository";
-import { openPart, openRepository } from "#repodata/repository";
-import { slices } from "#repodata/slices";
+import type { Download } from "#lib/repodata/opened-repository";
+import { openPart, openRepository } from "#lib/repodata/repository";
+import { slices } from "#lib/repodata/slices";
 import content from "../fixtures/repodata/content?raw";
 import signedRepomd from "../fixtures/repodata/signed/repomd.xml?raw";
 import stranger from "../fixtures/repodata/signed/stranger.asc?raw";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type RpmHeader, readRpmHeader, rpmFileName } from "#repodata/rpm-header";
-import { tapRpmHeader } from "#repodata/rpm-header-tap";
+import { type RpmHeader, readRpmHeader, rpmFileName } from "#lib/repodata/rpm-header";
+import { tapRpmHeader } from "#lib/repodata/rpm-header-tap";
 import { collected, expectFault, inChunks } from "./support.ts";
 import { type Tags, int16, int32, least, makeHeader, makeRpm, sha256, text, texts } from "./rpm-maker.ts";
 

@@ -1,6 +1,6 @@
 /** Makes the bytes of an RPM's headers, valid or not: for each tag a type, a count and its bytes. */
 import { createHash } from "node:crypto";
-import { concatenate } from "#repodata/streams";
+import { concatenate } from "#lib/repodata/streams";
 
 export type Value =
   | { type: 3 | 4 | 5; numbers: number[] }

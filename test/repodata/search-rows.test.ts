@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ListedPackage, jsonBatches, searchRow } from "#repodata/search-rows";
+import { type ListedPackage, jsonBatches, searchRow } from "#lib/repodata/search-rows";
 import { bytesOf, expectFault } from "./support.ts";
 
 const listed: ListedPackage = {

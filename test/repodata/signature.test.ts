@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isSameSigner, verifySigner } from "#repodata/signature";
+import { isSameSigner, verifySigner } from "#lib/repodata/signature";
 import dsaKey from "../fixtures/repodata/signed/dsa.key?raw";
 import dsa from "../fixtures/repodata/signed/dsa.asc?raw";
 import repomd from "../fixtures/repodata/signed/repomd.xml?raw";

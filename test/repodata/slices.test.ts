@@ -1,6 +1,6 @@
 import { XMLValidator } from "fast-xml-parser";
 import { describe, expect, it } from "vitest";
-import { type SlicedDocument, type SliceLimits, slices } from "#repodata/slices";
+import { type SlicedDocument, type SliceLimits, slices } from "#lib/repodata/slices";
 import { expectFault, inChunks, textOf } from "./support.ts";
 
 const head =

@@ -1,4 +1,4 @@
-import { RepodataFault, type FaultCode } from "#repodata/fault";
+import { RepodataFault, type FaultCode } from "#lib/repodata/fault";
 import { expect } from "vitest";
 
 export const bytesOf = (text: string) => new TextEncoder().encode(text);

@@ -6,7 +6,7 @@ import {
   patternFiles,
   patternList,
   readContent,
-} from "#repodata/susetags";
+} from "#lib/repodata/susetags";
 import content from "../fixtures/repodata/content?raw";
 import { bytesOf, expectFault } from "./support.ts";
 

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { tapControlTar } from "#repodata/deb-archive";
-import { readDebPackage } from "#repodata/deb-package";
+import { tapControlTar } from "#lib/repodata/deb-archive";
+import { readDebPackage } from "#lib/repodata/deb-package";
 import { controlOf } from "../support/deb-package.ts";
 
 // Debian's own program makes the packages that ours reads.

@@ -20,14 +20,14 @@ function write(root: string, files: Record<string, string>): void {
 }
 
 const checkout = {
-  [test]: 'import { run } from "../../builder-agent/src/guest/run.ts";\nimport { name } from "#kiwi/name";',
+  [test]: 'import { run } from "../../builder-agent/src/guest/run.ts";\nimport { name } from "#lib/kiwi/name";',
   "builder-agent/src/guest/run.ts":
     'const init = new URL(`../../guest/${name}`, import.meta.url);\nconst root = new URL("../../..", import.meta.url);',
   "builder-agent/guest/init.sh": "mount /proc",
   "builder-agent/guest/README.md": "What runs in the guest.",
-  "src/kiwi/name.ts": 'export { name } from "./other-name.ts";',
-  "src/kiwi/other-name.ts": "export const name = 1;",
-  "src/kiwi/lonely.ts": "export const lonely = 1;",
+  "src/lib/kiwi/name.ts": 'export { name } from "./other-name.ts";',
+  "src/lib/kiwi/other-name.ts": "export const name = 1;",
+  "src/lib/kiwi/lonely.ts": "export const lonely = 1;",
   "package-lock.json": "{}",
 };
 
@@ -49,7 +49,7 @@ describe("the digest of a guest test", () => {
 
   it.each([
     ["the test", test, `${checkout[test]} `],
-    ["a file that it calls through others", "src/kiwi/other-name.ts", "export const name = 2;"],
+    ["a file that it calls through others", "src/lib/kiwi/other-name.ts", "export const name = 2;"],
     ["a script of the guest", "builder-agent/guest/init.sh", "mount /sys"],
     ["the installed npm packages", "package-lock.json", "[]"],
   ])("changes with one byte of %s", (_, file, text) => {
@@ -62,8 +62,8 @@ describe("the digest of a guest test", () => {
   });
 
   it.each([
-    ["a file that it does not call", "src/kiwi/lonely.ts", "export const lonely = 2;"],
-    ["a new file", "src/kiwi/new.ts", ""],
+    ["a file that it does not call", "src/lib/kiwi/lonely.ts", "export const lonely = 2;"],
+    ["a new file", "src/lib/kiwi/new.ts", ""],
     ["notes", "builder-agent/guest/README.md", "Other words."],
   ])("does not change with %s", (_, file, text) => {
     expect(digestWith({ [file]: text })).toBe(digestWith());

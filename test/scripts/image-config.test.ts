@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { configScript } from "#kiwi/config-script";
+import { configScript } from "#lib/kiwi/config-script";
 import { bareSystem } from "./support/bare-system.ts";
 
 const { dir, fileOf, inBareSystem } = bareSystem();

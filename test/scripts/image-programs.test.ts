@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { descriptionFiles } from "#kiwi/description-files";
-import { networkScript } from "#kiwi/network-script";
+import { descriptionFiles } from "#lib/kiwi/description-files";
+import { networkScript } from "#lib/kiwi/network-script";
 import { plain } from "../kiwi/support/facts.ts";
 import { bareSystem } from "./support/bare-system.ts";
 

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { descriptionFiles } from "#kiwi/description-files";
-import type { ImageFacts } from "#kiwi/facts";
+import { descriptionFiles } from "#lib/kiwi/description-files";
+import type { ImageFacts } from "#lib/kiwi/facts";
 import { plain } from "../kiwi/support/facts.ts";
 
 /** Configures an image from these facts, then runs `ask` in it and returns the output. `before` runs before config.sh. */

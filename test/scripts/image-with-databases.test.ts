@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { databaseVerifiers } from "#domain/accounts/password-hashes";
-import type { DatabaseFacts } from "#kiwi/facts";
+import type { DatabaseFacts } from "#lib/kiwi/facts";
 import { currentPackage, unpackPackages } from "./debian-packages.ts";
 import { imagesIn } from "./image-root.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 const reader = `
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { decompressed } from "#repodata/decompress";
+import { decompressed } from "#lib/repodata/decompress";
 const compress = { gzip: gzipSync, zstd: zstdCompressSync }[process.argv[1]];
 const member = compress(new Uint8Array(64 << 20));
 const bomb = new Uint8Array(Buffer.concat(Array.from({ length: 16 }, () => member)));

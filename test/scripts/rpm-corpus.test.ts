@@ -7,10 +7,10 @@ import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkPackageSignatures } from "../../builder-agent/src/packages/package-signatures.ts";
 import { packageFile } from "../../builder-agent/src/packages/package-file.ts";
-import { nvra, type FrozenPackage } from "#contract/index";
-import { RepodataFault } from "#repodata/fault";
-import { readRepomd } from "#repodata/repomd";
-import { readRpmHeader, type RpmHeader } from "#repodata/rpm-header";
+import { nvra, type FrozenPackage } from "#lib/contract/index";
+import { RepodataFault } from "#lib/repodata/fault";
+import { readRepomd } from "#lib/repodata/repomd";
+import { readRpmHeader, type RpmHeader } from "#lib/repodata/rpm-header";
 import { unpackSource } from "./debian-sources.ts";
 import { solverOf } from "./tiny-linux.ts";
 

@@ -7,10 +7,10 @@ import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { XMLParser } from "fast-xml-parser";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pickPart, readRepomd } from "#repodata/repomd";
+import { pickPart, readRepomd } from "#lib/repodata/repomd";
 import { buildSampleDistribution, findSampleDistribution } from "../../scripts/launch/sample-distribution.ts";
-import { type RpmHeader, readRpmHeader } from "#repodata/rpm-header";
-import { type RepositoryFile, type RepositoryPackage, writeRpmMd } from "#repodata/rpm-md";
+import { type RpmHeader, readRpmHeader } from "#lib/repodata/rpm-header";
+import { type RepositoryFile, type RepositoryPackage, writeRpmMd } from "#lib/repodata/rpm-md";
 
 const directory = mkdtempSync(join(tmpdir(), "repodata-"));
 const ours = join(directory, "ours");

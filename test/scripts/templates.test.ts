@@ -4,7 +4,7 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Catalogue } from "#model/catalogue";
-import type { Job } from "#solver/job";
+import type { Job } from "#lib/solver/job";
 import tiny from "../../templates/tiny.json" with { type: "json" };
 import { solverOf, tinyLinux } from "./tiny-linux.ts";
 

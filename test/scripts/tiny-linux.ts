@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { buildSampleDistribution, findSampleDistribution } from "../../scripts/launch/sample-distribution.ts";
-import { openSolver, type Arch, type Solver } from "#solver/solver";
+import { openSolver, type Arch, type Solver } from "#lib/solver/solver";
 
-const moduleFile = new URL("../../src/solver/native/solver.wasm", import.meta.url);
+const moduleFile = new URL("../../src/lib/solver/native/solver.wasm", import.meta.url);
 
 export const solverModule = (): Promise<WebAssembly.Module> => WebAssembly.compile(readFileSync(moduleFile));
 

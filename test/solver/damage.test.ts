@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { solverModule } from "#solver/module";
-import { SolverCrashed } from "#solver/native";
-import { UnreadableMetadata } from "#solver/repository";
-import { openSolver, type Solver } from "#solver/solver";
+import { solverModule } from "#lib/solver/module";
+import { SolverCrashed } from "#lib/solver/native";
+import { UnreadableMetadata } from "#lib/solver/repository";
+import { openSolver, type Solver } from "#lib/solver/solver";
 import { jobOf, loaded, primaryXmlOf, repo } from "./repo-dsl.ts";
 import { rpmHeader } from "./rpm-file.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { evr } from "#contract/index";
-import { solverModule } from "#solver/module";
-import { openSolver } from "#solver/solver";
+import { evr } from "#lib/contract/index";
+import { solverModule } from "#lib/solver/module";
+import { openSolver } from "#lib/solver/solver";
 import { packagesFile } from "../support/deb.ts";
 import { jobOf } from "./repo-dsl.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Compression, decompressed, DecompressionRefused, ExpansionGuard } from "#solver/decoder";
-import { solverModule } from "#solver/module";
-import { openSolver } from "#solver/solver";
+import { type Compression, decompressed, DecompressionRefused, ExpansionGuard } from "#lib/solver/decoder";
+import { solverModule } from "#lib/solver/module";
+import { openSolver } from "#lib/solver/solver";
 
 const decoded = (base64: string): Uint8Array => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 

@@ -1,9 +1,9 @@
 /** The order of versions without a solver is that of libsolv. */
 import { describe, expect, it } from "vitest";
-import { evr } from "#contract/index";
-import { compareEvr, type Evr } from "#solver/evr-order";
-import { solverModule } from "#solver/module";
-import { openSolver } from "#solver/solver";
+import { evr } from "#lib/contract/index";
+import { compareEvr, type Evr } from "#lib/solver/evr-order";
+import { solverModule } from "#lib/solver/module";
+import { openSolver } from "#lib/solver/solver";
 import * as fc from "../support/properties.ts";
 
 const piece = fc.constantFrom(

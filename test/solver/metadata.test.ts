@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { RepodataFault } from "#repodata/fault";
-import { importedParts } from "#solver/import";
-import { solverModule } from "#solver/module";
-import { nevra } from "#contract/index";
-import { UnreadableMetadata } from "#solver/repository";
-import { openSolver, type Solver } from "#solver/solver";
+import { RepodataFault } from "#lib/repodata/fault";
+import { importedParts } from "#lib/solver/import";
+import { solverModule } from "#lib/solver/module";
+import { nevra } from "#lib/contract/index";
+import { UnreadableMetadata } from "#lib/solver/repository";
+import { openSolver, type Solver } from "#lib/solver/solver";
 import { inChunks } from "../repodata/support.ts";
 import { jobOf, loaded, primaryXmlOf, repo, shown } from "./repo-dsl.ts";
 import { rpmHeader } from "./rpm-file.ts";

@@ -9,10 +9,10 @@
  *
  * A request: `a`, `a = 1.0-1`, `a from updates`, `pattern base`, `ban a`, `multiversion kernel()`.
  */
-import type { Job } from "#solver/job";
-import type { Package } from "#solver/package";
-import type { Resolution } from "#solver/resolution";
-import { openSolver, type Solver, type SolveOptions } from "#solver/solver";
+import type { Job } from "#lib/solver/job";
+import type { Package } from "#lib/solver/package";
+import type { Resolution } from "#lib/solver/resolution";
+import { openSolver, type Solver, type SolveOptions } from "#lib/solver/solver";
 
 export interface RepoText {
   name: string;

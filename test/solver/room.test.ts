@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { solverModule } from "#solver/module";
-import { SolverCrashed } from "#solver/native";
-import { SolverRoom, LockTimeout } from "#solver/room";
-import type { Solver } from "#solver/solver";
+import { solverModule } from "#lib/solver/module";
+import { SolverCrashed } from "#lib/solver/native";
+import { SolverRoom, LockTimeout } from "#lib/solver/room";
+import type { Solver } from "#lib/solver/solver";
 import { jobOf, primaryXmlOf } from "./repo-dsl.ts";
 
 const xml = (...packages: string[]): Uint8Array => new TextEncoder().encode(primaryXmlOf(packages));

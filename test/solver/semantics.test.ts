@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { solverModule } from "#solver/module";
-import { openSolver } from "#solver/solver";
+import { solverModule } from "#lib/solver/module";
+import { openSolver } from "#lib/solver/solver";
 import { named, repo, solving } from "./repo-dsl.ts";
 
 const { ask, solve, complaint } = solving(solverModule);

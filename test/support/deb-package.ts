@@ -1,7 +1,7 @@
 /** Debian packages as dpkg-deb makes them. */
 import { gzipSync } from "node:zlib";
 import { packTar } from "modern-tar";
-import { concatenate } from "#repodata/streams";
+import { concatenate } from "#lib/repodata/streams";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

@@ -1,4 +1,4 @@
-import type { BuildFinished } from "#contract/index";
+import type { BuildFinished } from "#lib/contract/index";
 import { loadTemplates } from "./catalogue.ts";
 import type { Client } from "./client.ts";
 import type { StoreBytes } from "./file-store.ts";

@@ -13,7 +13,7 @@ import {
   type Capabilities,
   type Heartbeat,
   type Hello,
-} from "#contract/index";
+} from "#lib/contract/index";
 import { digestOfParts } from "#storage/artifacts";
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";

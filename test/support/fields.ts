@@ -1,4 +1,4 @@
-import type { AnyShape, Part } from "#wire/shape";
+import type { AnyShape, Part } from "#lib/wire/shape";
 
 /** A field with one value, or with a list of single values. */
 interface FoundField {

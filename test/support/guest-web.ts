@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { attemptHeader, guestHead, guestHeadHeader, TestdriveOrder, type GuestAnswer } from "#contract/index";
+import { attemptHeader, guestHead, guestHeadHeader, TestdriveOrder, type GuestAnswer } from "#lib/contract/index";
 import { visit } from "./client.ts";
 import { runningDrive, type Drive } from "./testdrives.ts";
 import type { Client } from "./client.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
-import { solverModule } from "#solver/module";
-import { openSolver, type Solver } from "#solver/solver";
+import { solverModule } from "#lib/solver/module";
+import { openSolver, type Solver } from "#lib/solver/solver";
 import { aliasOf, type Repository } from "#storage/repositories";
 
 /** A solver with the parts that an import left in R2. */

@@ -6,7 +6,7 @@ import {
   type ModifiedAnswer,
   type ModifiedFile,
   type TestdriveClaim,
-} from "#contract/index";
+} from "#lib/contract/index";
 import { visit, type Client } from "./client.ts";
 import { open, runningDrive, type Drive, type Wire } from "./testdrives.ts";
 

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
-import { solverModule } from "#solver/module";
-import { openSolver } from "#solver/solver";
+import { solverModule } from "#lib/solver/module";
+import { openSolver } from "#lib/solver/solver";
 import { openDatabase } from "#storage/db";
 import { repositories } from "#storage/schema";
 import { primaryXmlOf } from "../solver/repo-dsl.ts";

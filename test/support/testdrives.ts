@@ -1,9 +1,9 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { vi } from "vitest";
-import { attemptHeader, type ClaimOnce, type TestdriveClaim, type TestdriveReport } from "#contract/index";
+import { attemptHeader, type ClaimOnce, type TestdriveClaim, type TestdriveReport } from "#lib/contract/index";
 import { testdriveObject } from "#domain/testdrives/testdrive";
-import { Configuration } from "#model/configuration";
+import { Configuration } from "#lib/configuration/stored";
 import type { Build } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { appliances, builds } from "#storage/schema";

@@ -1,7 +1,7 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { maxGuestRequestBytes } from "#contract/index";
+import { maxGuestRequestBytes } from "#lib/contract/index";
 import { app } from "../../src/app.ts";
 import { signedIn, visit } from "../support/client.ts";
 import { answerVisit, bodyOfVisit, webDrive } from "../support/guest-web.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { WireFault } from "#wire/fault";
-import { arrayOf, fields, int, readAs, repeated, text } from "#wire/field";
-import * as leaves from "#wire/leaf";
-import { readDocument } from "#wire/read";
-import { readXml } from "#wire/read-xml";
-import { document, type Document } from "#wire/shape";
-import { xmlSchema } from "#wire/xml-schema";
+import { WireFault } from "#lib/wire/fault";
+import { arrayOf, fields, int, readAs, repeated, text } from "#lib/wire/field";
+import * as leaves from "#lib/wire/leaf";
+import { readDocument } from "#lib/wire/read";
+import { readXml } from "#lib/wire/read-xml";
+import { document, type Document } from "#lib/wire/shape";
+import { xmlSchema } from "#lib/wire/xml-schema";
 
 const read = <C>(document: Document<never, C>, xml: string): C => readDocument(document, readXml(xml));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { writeJson } from "#wire/json";
-import { marked, XmlList, type XmlValue } from "#wire/xml";
+import { writeJson } from "#lib/wire/json";
+import { marked, XmlList, type XmlValue } from "#lib/wire/xml";
 
 describe("writeJson", () => {
   it.each<[string, string, XmlValue, unknown]>([

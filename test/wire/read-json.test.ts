@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { groups } from "#api/groups";
-import { configurationChange } from "#documents/configuration";
+import { configurationChange } from "#lib/configuration/document";
 import { wantedSoftware } from "#documents/software";
-import { jsonExample, xmlExample } from "#wire/example";
-import { WireFault } from "#wire/fault";
-import { readDocument } from "#wire/read";
-import { readJson } from "#wire/read-json";
-import { readXml } from "#wire/read-xml";
-import type { Document } from "#wire/shape";
+import { jsonExample, xmlExample } from "#lib/wire/example";
+import { WireFault } from "#lib/wire/fault";
+import { readDocument } from "#lib/wire/read";
+import { readJson } from "#lib/wire/read-json";
+import { readXml } from "#lib/wire/read-xml";
+import type { Document } from "#lib/wire/shape";
 
 const taken = groups.flatMap(({ operations }) =>
   operations.flatMap(({ body }) => (body?.kind === "document" ? [body.document] : [])),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { WireFault } from "#wire/fault";
-import { maxXmlBytes, readXml } from "#wire/read-xml";
+import { WireFault } from "#lib/wire/fault";
+import { maxXmlBytes, readXml } from "#lib/wire/read-xml";
 
 const refusalOf = (document: string): string => {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { marked, writeXml, XmlList } from "#wire/xml";
+import { marked, writeXml, XmlList } from "#lib/wire/xml";
 
 describe("writeXml", () => {
   it("writes fields in their order, indented, each on its own line", () => {

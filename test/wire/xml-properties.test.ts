@@ -1,8 +1,8 @@
 import * as fc from "../support/properties.ts";
 import { describe, expect, it } from "vitest";
-import { WireFault } from "#wire/fault";
-import { readXml, type XmlNode } from "#wire/read-xml";
-import { marked, writeXml, type XmlFields, type XmlValue } from "#wire/xml";
+import { WireFault } from "#lib/wire/fault";
+import { readXml, type XmlNode } from "#lib/wire/read-xml";
+import { marked, writeXml, type XmlFields, type XmlValue } from "#lib/wire/xml";
 
 /** The content of a document, independent of how it is written or read. */
 interface Element {

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { encrypt as hashForShadow, verify as matchesShadow } from "unixcrypt";
 import { firstOf, type SealingKey } from "#domain/secrets";
-import type { Configuration } from "#model/configuration";
+import type { Configuration } from "#lib/configuration/stored";
 
 /* What servers and systems store instead of passwords. Frozen inputs contain only these hashes. */
 

@@ -1,4 +1,4 @@
-import type { Arch } from "#contract/index";
+import type { Arch } from "#lib/contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { forStranger, sealedIfClear } from "#domain/configuration/secrets";
@@ -6,7 +6,7 @@ import type { SealingKey } from "#domain/secrets";
 import { configurationForClone, noteUse } from "#domain/gallery/clone";
 import type { Place } from "#domain/place";
 import { Refusal, type IdReason } from "#domain/refusal";
-import { configurationOf, type Configuration, storedBytesOf } from "#model/configuration";
+import { configurationOf, type Configuration, storedBytesOf } from "#lib/configuration/stored";
 import type { Account } from "#storage/accounts";
 import {
   findAppliance,

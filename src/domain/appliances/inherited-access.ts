@@ -5,7 +5,7 @@ import { placeOf } from "#domain/contents/overlay-file-metadata";
 import type { Place } from "#domain/place";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
 import { newPassword, type SealingKey } from "#domain/secrets";
-import type { Configuration } from "#model/configuration";
+import type { Configuration } from "#lib/configuration/stored";
 import type { Account } from "#storage/accounts";
 import { listSshKeys } from "#storage/account-ssh-keys";
 import type { Appliance } from "#storage/appliances";

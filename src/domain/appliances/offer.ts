@@ -1,4 +1,4 @@
-import type { Arch } from "#contract/index";
+import type { Arch } from "#lib/contract/index";
 import { Refusal } from "#domain/refusal";
 import type { BaseSystemFacts } from "#model/catalogue";
 import { listBaseSystems } from "#storage/appliances";

@@ -1,9 +1,9 @@
-import { noPassword } from "#kiwi/access";
-import { isSecretPath, type FrozenInput } from "#contract/index";
+import { noPassword } from "#lib/kiwi/access";
+import { isSecretPath, type FrozenInput } from "#lib/contract/index";
 import { isShadowHashOf } from "#domain/accounts/password-hashes";
 import type { KnownPasswords } from "#domain/configuration/known-passwords";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
-import type { Configuration } from "#model/configuration";
+import type { Configuration } from "#lib/configuration/stored";
 import type { revealedKinds } from "#model/revealed";
 import type { OverlayFile } from "#storage/overlay-files";
 
@@ -55,7 +55,7 @@ export function revealedBy(input: FrozenInput, isKnown: (user: string, hash: str
   ];
 }
 
-/** As `src/kiwi/databases.ts` writes them. */
+/** As `src/lib/kiwi/databases.ts` writes them. */
 const databaseUsers = {
   pgsql: /^ALTER ROLE "(\w+)" LOGIN PASSWORD/gm,
   mysql: /^CREATE USER IF NOT EXISTS '(\w+)'@/gm,

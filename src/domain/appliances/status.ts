@@ -1,4 +1,4 @@
-import { type Capabilities, type ImageType, productOf } from "#contract/index";
+import { type Capabilities, type ImageType, productOf } from "#lib/contract/index";
 import { missingAgreement } from "#domain/accounts/agreement";
 import { estimateOf } from "#domain/appliances/estimate";
 import type { Issue } from "#domain/appliances/issue";
@@ -16,7 +16,7 @@ import { problemWords } from "#domain/software/problem-words";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
-import { configurationOf } from "#model/configuration";
+import { configurationOf } from "#lib/configuration/stored";
 import { progressWords } from "#model/import-progress";
 import { listAbilities } from "#storage/agents";
 import type { Appliance, Repository } from "#storage/appliances";

@@ -1,4 +1,4 @@
-import { openSigningKey, readPublicKey, type PublicKey, type SigningKey } from "#attest/signing-key";
+import { openSigningKey, readPublicKey, type PublicKey, type SigningKey } from "#lib/attest/signing-key";
 import { Refusal } from "#domain/refusal";
 
 export type AttestationEnv = Pick<Env, "ATTESTATION_KEY" | "ATTESTATION_RETIRED_KEYS" | "BASE_URL">;

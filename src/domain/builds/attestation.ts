@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { billOf, type Bill, type BillFacts } from "#attest/bill";
-import { cycloneDxOf } from "#attest/cyclonedx";
-import { signedEnvelope } from "#attest/dsse";
-import { provenanceOf, statementType } from "#attest/provenance";
-import { spdxOf } from "#attest/spdx";
-import type { FrozenInput } from "#contract/index";
+import { billOf, type Bill, type BillFacts } from "#lib/attest/bill";
+import { cycloneDxOf } from "#lib/attest/cyclonedx";
+import { signedEnvelope } from "#lib/attest/dsse";
+import { provenanceOf, statementType } from "#lib/attest/provenance";
+import { spdxOf } from "#lib/attest/spdx";
+import type { FrozenInput } from "#lib/contract/index";
 import { signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";

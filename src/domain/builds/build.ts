@@ -1,5 +1,5 @@
 import type { Place } from "#domain/place";
-import { imageTypes, type ImageType } from "#contract/index";
+import { imageTypes, type ImageType } from "#lib/contract/index";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { leftBytes } from "#domain/accounts/quota";
@@ -19,7 +19,7 @@ import { newToken } from "#domain/secrets";
 import { wakeAfterStart } from "#domain/sign-of-life";
 import { logFailure } from "#log/log";
 import { requestIdNow } from "#log/request-id";
-import { configurationOf } from "#model/configuration";
+import { configurationOf } from "#lib/configuration/stored";
 import { listAbilities } from "#storage/agents";
 import { findBaseSystem } from "#storage/appliances";
 import { buildPrefix } from "#storage/blobs";

@@ -1,4 +1,4 @@
-import type { Arch, Capabilities, ImageType, PackageType } from "#contract/index";
+import type { Arch, Capabilities, ImageType, PackageType } from "#lib/contract/index";
 import type { Build } from "#storage/builds";
 
 /** What a build requires of a builder. */

@@ -1,5 +1,5 @@
 import type { Place } from "#domain/place";
-import type { BuildClaim, BuildClaimRequest, Capabilities, Incarnation } from "#contract/index";
+import type { BuildClaim, BuildClaimRequest, Capabilities, Incarnation } from "#lib/contract/index";
 import { boundTo } from "#domain/attempt-token";
 import { buildObject } from "#domain/builds/build";
 import { canDo } from "#domain/builds/builder-abilities";

@@ -1,4 +1,4 @@
-import type { ImageType } from "#contract/index";
+import type { ImageType } from "#lib/contract/index";
 import type { EarlierSteps, TimedBuild } from "#storage/estimates";
 
 /** This many earlier builds are enough for an estimate. */

@@ -1,5 +1,5 @@
-import type { FrozenConfiguration } from "#contract/index";
-import { configurationOf } from "#model/configuration";
+import type { FrozenConfiguration } from "#lib/contract/index";
+import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 
 /** What a manifest says of an appliance in addition to its KIWI description. */

@@ -1,4 +1,4 @@
-import type { FrozenInput } from "#contract/index";
+import type { FrozenInput } from "#lib/contract/index";
 import type { Place } from "#domain/place";
 import { uploadsIn } from "#domain/repositories/user-repository";
 import { contentKey } from "#storage/blobs";

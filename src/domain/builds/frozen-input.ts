@@ -1,4 +1,4 @@
-import { FrozenPackage, nevra, type FrozenInput, type FrozenRepository, type ImageType } from "#contract/index";
+import { FrozenPackage, nevra, type FrozenInput, type FrozenRepository, type ImageType } from "#lib/contract/index";
 import type { ExaminedAppliance } from "#domain/appliances/status";
 import type { SealingKey } from "#domain/secrets";
 import { frozenConfiguration } from "#domain/builds/frozen-configuration";
@@ -10,10 +10,10 @@ import { Refusal } from "#domain/refusal";
 import { keyOfDeb, readControls } from "#domain/repositories/controls";
 import { trustOf } from "#domain/repositories/trust";
 import type { ApplianceSoftware } from "#domain/software/resolution-request";
-import { descriptionFiles } from "#kiwi/description-files";
-import { parseAptAddress } from "#model/apt-address";
+import { descriptionFiles } from "#lib/kiwi/description-files";
+import { parseAptAddress } from "#lib/repodata/apt-address";
 import { packageTypeOfBase, type BaseSystemFacts } from "#model/catalogue";
-import type { ResolvedPackage } from "#solver/resolution";
+import type { ResolvedPackage } from "#lib/solver/resolution";
 import type { Appliance, Repository } from "#storage/appliances";
 import { aliasOf } from "#storage/repositories";
 

@@ -1,4 +1,4 @@
-import { phases, type Phase } from "#contract/index";
+import { phases, type Phase } from "#lib/contract/index";
 
 /** Warnings of KIWI about its own work, which a good build has too. An owner can do nothing about them. */
 const noise: readonly { pattern: RegExp; why: string }[] = [

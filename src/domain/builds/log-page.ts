@@ -1,7 +1,7 @@
-import type { Phase } from "#contract/index";
+import type { Phase } from "#lib/contract/index";
 import { stripControls, openLog } from "#domain/builds/log";
 import { levelOf, phaseIn, toneOf, type LineTone } from "#domain/builds/log-lines";
-import { rest } from "#loop/pace";
+import { rest } from "#lib/loop/pace";
 import type { Build } from "#storage/builds";
 
 export const logViews = ["steps", "all", "findings"] as const;

@@ -1,4 +1,4 @@
-import { buildLeaseMs, phases, type Heartbeat, type Incarnation, type Phase } from "#contract/index";
+import { buildLeaseMs, phases, type Heartbeat, type Incarnation, type Phase } from "#lib/contract/index";
 import { tooLong, waiting, waitingMessage, type AgentsSeen } from "#domain/builds/why-waiting";
 import { isSameClaim, type Claimant } from "#domain/claimant";
 import { hasReplaced } from "#domain/incarnation";

@@ -1,4 +1,4 @@
-import { imageTypes, type FrozenInput, type ImageType } from "#contract/index";
+import { imageTypes, type FrozenInput, type ImageType } from "#lib/contract/index";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { uuidOf } from "#domain/uuid";

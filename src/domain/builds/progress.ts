@@ -1,4 +1,4 @@
-import { phases, type Phase } from "#contract/index";
+import { phases, type Phase } from "#lib/contract/index";
 import { isOver, timeLimitMs, type BuildState } from "#domain/builds/machine";
 
 /** What a user sees of a build that is not over yet, and the same of one that is. */

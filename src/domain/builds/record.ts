@@ -1,4 +1,4 @@
-import type { BuildFinished, CompleteUpload, NeededArtifact } from "#contract/index";
+import type { BuildFinished, CompleteUpload, NeededArtifact } from "#lib/contract/index";
 import { attestBuild } from "#domain/builds/attestation";
 import type { BuildState } from "#domain/builds/machine";
 import { keepPreparedRoot } from "#domain/builds/prepared-root";

@@ -1,4 +1,4 @@
-import { imageTypes, type Capabilities, type ImageType } from "#contract/index";
+import { imageTypes, type Capabilities, type ImageType } from "#lib/contract/index";
 import { canBuild, whyNotBuilt, type Wanted } from "#domain/builds/builder-abilities";
 import { Refusal } from "#domain/refusal";
 import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { pieceBytes, storedChecksum, type FrozenInput, type StoredPackage } from "#contract/index";
+import { pieceBytes, storedChecksum, type FrozenInput, type StoredPackage } from "#lib/contract/index";
 import type { Place } from "#domain/place";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { packageBlob, packageBlobOfKey, packagePieceKey, packagesPrefix } from "#storage/blobs";

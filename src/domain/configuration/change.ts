@@ -1,7 +1,7 @@
-import type { ImageType } from "#contract/index";
-import type { configurationChange } from "#documents/configuration";
-import { gigabytes } from "#documents/configuration-settings";
-import type { Configuration } from "#model/configuration";
+import type { ImageType } from "#lib/contract/index";
+import type { configurationChange } from "#lib/configuration/document";
+import { gigabytes } from "#lib/configuration/settings";
+import type { Configuration } from "#lib/configuration/stored";
 
 type User = Configuration["users"][number];
 type Database = Configuration["databases"][number];

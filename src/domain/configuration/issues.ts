@@ -1,7 +1,7 @@
-import type { Firmware, ImageType } from "#contract/index";
+import type { Firmware, ImageType } from "#lib/contract/index";
 import type { Issue } from "#domain/appliances/issue";
 import { needsVolumes, rootVolumeMb, whyNoRoomForVolumes } from "#domain/configuration/volumes";
-import type { Configuration } from "#model/configuration";
+import type { Configuration } from "#lib/configuration/stored";
 
 /** What a configuration is compared with: the image that would be built now. */
 export interface PlannedImage {

@@ -2,7 +2,7 @@ import type { Issue } from "#domain/appliances/issue";
 import { opened } from "#domain/configuration/secrets";
 import type { Place } from "#domain/place";
 import type { SealingKey } from "#domain/secrets";
-import { configurationOf } from "#model/configuration";
+import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import { findTemplateConfiguration } from "#storage/configurations";
 

@@ -5,7 +5,7 @@ import type { SealingKey } from "#domain/secrets";
 import { faultsOf, validate } from "#domain/configuration/validation";
 import type { Place } from "#domain/place";
 import { Refusal, type Fault } from "#domain/refusal";
-import { Configuration, configurationOf, storedBytesOf } from "#model/configuration";
+import { Configuration, configurationOf, storedBytesOf } from "#lib/configuration/stored";
 import { findAppliance, type Appliance } from "#storage/appliances";
 import { saveConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";

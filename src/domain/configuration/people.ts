@@ -1,7 +1,7 @@
 import type { Check } from "#domain/configuration/check";
 import { isLine, isPassword, isPath, isSqlName, isUserName } from "#domain/configuration/rules";
 import { whyNoSshKey } from "#domain/configuration/ssh-key";
-import type { Configuration } from "#model/configuration";
+import type { Configuration } from "#lib/configuration/stored";
 
 const highestUid = 60_000;
 const maxKeys = 50;

@@ -1,5 +1,5 @@
 import { isSealed, newPassword, seal, sealAgain, unseal, type SealingKey } from "#domain/secrets";
-import type { Configuration } from "#model/configuration";
+import type { Configuration } from "#lib/configuration/stored";
 
 /* Passwords of users and databases are sealed in rows. */
 

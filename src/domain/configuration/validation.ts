@@ -1,13 +1,13 @@
-import { storedConfiguration } from "#documents/configuration";
+import { storedConfiguration } from "#lib/configuration/document";
 import type { Configured } from "#domain/configuration/change";
 import { faultsIn, wrongValues, type Check } from "#domain/configuration/check";
 import type { Fault } from "#domain/refusal";
 import { validateDatabases, validateUsers } from "#domain/configuration/people";
 import * as rules from "#domain/configuration/rules";
 import { highestNumber } from "#domain/version";
-import { keyboardLayouts } from "#kiwi/keytables";
-import type { Configuration } from "#model/configuration";
-import { outOfRange } from "#wire/range";
+import { keyboardLayouts } from "#lib/kiwi/keytables";
+import type { Configuration } from "#lib/configuration/stored";
+import { outOfRange } from "#lib/wire/range";
 
 const maxTextBytes = 64 * 1024;
 /** As JSON with XML's escapes: a row of D1 has 2 MB, and the document that shows it must fit into the body that sends it back. */

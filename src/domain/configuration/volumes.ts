@@ -1,5 +1,5 @@
-import { type Firmware, type ImageType, productOf } from "#contract/index";
-import type { Configuration } from "#model/configuration";
+import { type Firmware, type ImageType, productOf } from "#lib/contract/index";
+import type { Configuration } from "#lib/configuration/stored";
 
 /** What decides whether volumes fit on their disk. */
 type DiskFacts = Pick<Configuration, "lvm" | "settings">;

@@ -3,7 +3,7 @@ import { makeOnce } from "#domain/accounts/idempotency";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import { isText } from "#domain/configuration/rules";
 import { Refusal } from "#domain/refusal";
-import { maxKeyBytes, weakAllowed } from "#repodata/signature";
+import { maxKeyBytes, weakAllowed } from "#lib/repodata/signature";
 import type { Database } from "#storage/db";
 import {
   addGpgKey,

@@ -3,11 +3,11 @@ import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { FairTurns } from "#domain/fair-turns";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
-import { decodePng, encodePng, type Picture } from "#picture/codec";
-import { drawBackground, drawLogo } from "#picture/drawing";
-import { rest } from "#loop/pace";
-import { outlinePng, PictureFault } from "#picture/png";
-import { thumbnail } from "#picture/thumbnail";
+import { decodePng, encodePng, type Picture } from "#lib/picture/codec";
+import { drawBackground, drawLogo } from "#lib/picture/drawing";
+import { rest } from "#lib/loop/pace";
+import { outlinePng, PictureFault } from "#lib/picture/png";
+import { thumbnail } from "#lib/picture/thumbnail";
 import { findAppliance, type Appliance } from "#storage/appliances";
 import { clearPicture, putPicture, removePicture, savePicture, shownKey, type PictureKind } from "#storage/pictures";
 

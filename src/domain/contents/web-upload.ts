@@ -1,7 +1,7 @@
 import { askOutside, DownloadFailed, outsideConnect, outsideFetch, type OutsideEnv } from "#domain/outside";
 import { isOutside } from "#domain/outside-address";
 import { Refusal } from "#domain/refusal";
-import { ftpDownload, ftpFileOf, FtpRefusal } from "#ftp/download";
+import { ftpDownload, ftpFileOf, FtpRefusal } from "#lib/ftp/download";
 
 /** How long the other side may be silent, and how long the whole download may take. */
 const patience = { silenceMs: 60_000, totalMs: 10 * 60_000 };

@@ -1,9 +1,9 @@
 import { definition } from "#documents/definition";
 import type { Definition } from "#domain/definitions/definition";
-import { rest } from "#loop/pace";
-import type { Configuration } from "#model/configuration";
-import { writeJson } from "#wire/json";
-import { viewOf } from "#wire/view";
+import { rest } from "#lib/loop/pace";
+import type { Configuration } from "#lib/configuration/stored";
+import { writeJson } from "#lib/wire/json";
+import { viewOf } from "#lib/wire/view";
 
 /** A value that differs, by its path in the document; `item`: of a list. `from` is absent if it was added, `to` if it was removed. */
 export interface DefinitionChange {

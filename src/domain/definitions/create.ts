@@ -16,7 +16,7 @@ import {
 } from "#domain/definitions/plan";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
-import { storedBytesOf } from "#model/configuration";
+import { storedBytesOf } from "#lib/configuration/stored";
 import { findAnyAppliance, findApplianceByUuid, type Appliance } from "#storage/appliances";
 import { addDefinition, hasApplianceNamed } from "#storage/definitions";
 import { listTemplateSets } from "#storage/template-sets";

@@ -2,7 +2,7 @@ import type { definition, wantedDefinition } from "#documents/definition";
 import { shownPermissions } from "#documents/file";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
 import { pinOf, repositoryOf } from "#domain/definitions/repositories";
-import { type Configuration, configurationOf } from "#model/configuration";
+import { type Configuration, configurationOf } from "#lib/configuration/stored";
 import {
   listApplianceRepositories,
   listSelection,

@@ -1,4 +1,4 @@
-import { isSecretPath, nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#contract/index";
+import { isSecretPath, nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#lib/contract/index";
 import {
   fileDifference,
   type ComparedFile,
@@ -14,7 +14,7 @@ import {
   type LicenseDifference,
   type PackageChange,
 } from "#domain/difference/packages";
-import { rest } from "#loop/pace";
+import { rest } from "#lib/loop/pace";
 import { Refusal } from "#domain/refusal";
 import { settingDifference, type SettingChange } from "#domain/difference/settings";
 import type { Place } from "#domain/place";

@@ -1,4 +1,4 @@
-import { orderOf, type FileEntry } from "#contract/index";
+import { orderOf, type FileEntry } from "#lib/contract/index";
 import { entriesIn, type FileIndex } from "#domain/images/file-store";
 import type { Change } from "#domain/difference/packages";
 

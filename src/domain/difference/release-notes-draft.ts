@@ -1,7 +1,7 @@
 import { buildDifference, comparedBuild, type BuildDifference, type ComparedBuild } from "#domain/difference/builds";
 import { getOwnForGallery } from "#domain/gallery/access";
 import type { Place } from "#domain/place";
-import { rest } from "#loop/pace";
+import { rest } from "#lib/loop/pace";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
 import { findBaseSystem, listSelection, type Appliance } from "#storage/appliances";

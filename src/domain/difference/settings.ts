@@ -1,4 +1,4 @@
-import type { FrozenInput } from "#contract/index";
+import type { FrozenInput } from "#lib/contract/index";
 
 /** A setting that differs; `item`: of a list. `from` is absent if it was added, `to` if it was removed. */
 export interface SettingChange {

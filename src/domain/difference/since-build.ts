@@ -1,4 +1,4 @@
-import { evr, FrozenInput, type Firmware, type FrozenPackage, type ImageType } from "#contract/index";
+import { evr, FrozenInput, type Firmware, type FrozenPackage, type ImageType } from "#lib/contract/index";
 import { examine } from "#domain/appliances/status";
 import { freezeInput } from "#domain/builds/frozen-input";
 import { packageDifference, type ComparedPackage, type PackageChange } from "#domain/difference/packages";

@@ -1,11 +1,11 @@
-import { isSecretPath } from "#contract/index";
+import { isSecretPath } from "#lib/contract/index";
 import type { ComparedBuild } from "#domain/difference/builds";
 import type { FileChange } from "#domain/difference/files";
 import { lineDifference, type Line } from "#domain/difference/lines";
 import { getImageFile } from "#domain/images/files";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
-import { rest } from "#loop/pace";
+import { rest } from "#lib/loop/pace";
 
 /** How the lines of one file differ between two images. */
 export interface TextDifference {

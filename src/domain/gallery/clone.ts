@@ -1,7 +1,7 @@
 import { forStranger } from "#domain/configuration/secrets";
 import type { Place } from "#domain/place";
 import type { SealingKey } from "#domain/secrets";
-import { configurationOf, type Configuration } from "#model/configuration";
+import { configurationOf, type Configuration } from "#lib/configuration/stored";
 import type { Account } from "#storage/accounts";
 import { findTemplateConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";

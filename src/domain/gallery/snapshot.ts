@@ -1,10 +1,10 @@
-import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#contract/index";
+import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#lib/contract/index";
 import { loginsOf } from "#domain/configuration/known-passwords";
 import { withoutPasswords } from "#domain/configuration/secrets";
 import type { Place } from "#domain/place";
 import type { SealingKey } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
-import { configurationOf } from "#model/configuration";
+import { configurationOf } from "#lib/configuration/stored";
 import type { PublishedDefinition, PublishedItem, PublishedRepository, PublishedSoftware } from "#model/published";
 import { listApplianceRepositories, listSelection, type Appliance } from "#storage/appliances";
 import { findInput, findInstalled } from "#storage/build-blobs";

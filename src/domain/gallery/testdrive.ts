@@ -1,4 +1,4 @@
-import { imageFormats, imageTypes } from "#contract/index";
+import { imageFormats, imageTypes } from "#lib/contract/index";
 import { getPublication } from "#domain/gallery/access";
 import { noteUse } from "#domain/gallery/clone";
 import type { Place } from "#domain/place";

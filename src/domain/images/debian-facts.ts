@@ -1,7 +1,7 @@
-import type { FrozenKey } from "#contract/index";
+import type { FrozenKey } from "#lib/contract/index";
 import { Refusal } from "#domain/refusal";
-import type { AptSource, DebianFacts } from "#kiwi/debian-facts";
-import { parseAptAddress } from "#model/apt-address";
+import type { AptSource, DebianFacts } from "#lib/kiwi/debian-facts";
+import { parseAptAddress } from "#lib/repodata/apt-address";
 import { packageTypeOfBase, type BaseSystemFacts } from "#model/catalogue";
 import type { Repository } from "#storage/repositories";
 

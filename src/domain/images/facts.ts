@@ -6,7 +6,7 @@ import {
   type FrozenPackage,
   type Firmware,
   type ImageType,
-} from "#contract/index";
+} from "#lib/contract/index";
 import { opened } from "#domain/configuration/secrets";
 import type { SealingKey } from "#domain/secrets";
 import { plainArmour } from "#domain/contents/gpg-key";
@@ -14,8 +14,8 @@ import { placeOf } from "#domain/contents/overlay-file-metadata";
 import { withoutPasswords } from "#domain/images/password-facts";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
-import type { ImageFacts } from "#kiwi/facts";
-import { configurationOf } from "#model/configuration";
+import type { ImageFacts } from "#lib/kiwi/facts";
+import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import { contentKey } from "#storage/blobs";
 import { listGpgKeys } from "#storage/gpg-keys";

@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { z } from "zod";
-import { FileEntry, FileTable, maxBlockBytes, maxTableBytes, orderOf, pointerBytes } from "#contract/index";
+import { FileEntry, FileTable, maxBlockBytes, maxTableBytes, orderOf, pointerBytes } from "#lib/contract/index";
 import { Refusal } from "#domain/refusal";
 import { logFailure } from "#log/log";
 

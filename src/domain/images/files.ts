@@ -3,8 +3,8 @@ import { fileAt, type EntryBefore } from "#domain/images/path";
 import { refuseCopyOfSecret, refusingSecrets } from "#domain/images/secret-files";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
-import { decompressed } from "#repodata/decompress";
-import { RepodataFault } from "#repodata/fault";
+import { decompressed } from "#lib/repodata/decompress";
+import { RepodataFault } from "#lib/repodata/fault";
 import type { Appliance } from "#storage/appliances";
 import { findBuild, type Build } from "#storage/builds";
 

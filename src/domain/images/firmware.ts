@@ -1,4 +1,4 @@
-import { productOf, type Arch, type Firmware, type ImageType } from "#contract/index";
+import { productOf, type Arch, type Firmware, type ImageType } from "#lib/contract/index";
 import type { BaseSystemFacts } from "#model/catalogue";
 
 /** What decides the firmware of an image; `packages`: all of its packages. */

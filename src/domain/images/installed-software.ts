@@ -1,4 +1,4 @@
-import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#contract/index";
+import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#lib/contract/index";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { resolve } from "#domain/software/resolution";

@@ -1,8 +1,8 @@
 import { databaseVerifiers, saltingOf, shadowHash } from "#domain/accounts/password-hashes";
 import type { SealingKey } from "#domain/secrets";
-import { rest } from "#loop/pace";
-import { noPassword } from "#kiwi/access";
-import type { Configuration } from "#model/configuration";
+import { rest } from "#lib/loop/pace";
+import { noPassword } from "#lib/kiwi/access";
+import type { Configuration } from "#lib/configuration/stored";
 
 /** The hashes that were made last, by what they are of. An appliance has the same ones in each of its builds. */
 const lastMade = new Map<string, string>();

@@ -1,4 +1,4 @@
-import type { FileEntry, RegularFile } from "#contract/index";
+import type { FileEntry, RegularFile } from "#lib/contract/index";
 
 /** The last entry of an image that is not after `path`, in the order of its index. */
 export type EntryBefore = (path: string) => Promise<FileEntry | undefined>;

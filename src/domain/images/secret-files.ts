@@ -1,4 +1,4 @@
-import { isSecretPath, type RegularFile } from "#contract/index";
+import { isSecretPath, type RegularFile } from "#lib/contract/index";
 import type { EntryBefore } from "#domain/images/path";
 import { entriesIn, type FileIndex } from "#domain/images/file-store";
 import { Refusal } from "#domain/refusal";

@@ -1,5 +1,5 @@
 import type { Place } from "#domain/place";
-import type { Capabilities } from "#contract/index";
+import type { Capabilities } from "#lib/contract/index";
 import { canDo } from "#domain/builds/builder-abilities";
 import { hasFullDisk } from "#domain/full-disk";
 import { switchboard } from "#domain/jobs";

@@ -1,5 +1,5 @@
 import { isOutside, type OutsideRules } from "#domain/outside-address";
-import { aptAddress, componentName } from "#model/apt-address";
+import { aptAddress, componentName } from "#lib/repodata/apt-address";
 import { Refusal } from "#domain/refusal";
 
 /**

@@ -4,8 +4,8 @@ import { spendPackages } from "#domain/accounts/rates";
 import { type ImportLimits, limitsFor, refuseMore } from "#domain/repositories/import-limits";
 import { saveNameIndex } from "#domain/repositories/name-indexes";
 import { importPackages, type PackageSource } from "#domain/repositories/packages";
-import { RepodataFault } from "#repodata/fault";
-import type { Download, OpenedRepository } from "#repodata/opened-repository";
+import { RepodataFault } from "#lib/repodata/fault";
+import type { Download, OpenedRepository } from "#lib/repodata/opened-repository";
 import { nameIndexKeyOfPart, solvPrefixOf } from "#storage/blobs";
 import {
   beginContents,

@@ -1,7 +1,7 @@
-import { evr, type FrozenPackage } from "#contract/index";
-import { rest } from "#loop/pace";
-import { controlsIn, debKey, wantedControls } from "#repodata/deb-control";
-import { readAtMost, streamOf } from "#repodata/streams";
+import { evr, type FrozenPackage } from "#lib/contract/index";
+import { rest } from "#lib/loop/pace";
+import { controlsIn, debKey, wantedControls } from "#lib/repodata/deb-control";
+import { readAtMost, streamOf } from "#lib/repodata/streams";
 import { controlKey, controlPrefixOfPart } from "#storage/blobs";
 
 /** Texts of one file, opened: builds read the files one after the other. */

@@ -1,4 +1,4 @@
-import type { Download, RepositoryPart } from "#repodata/opened-repository";
+import type { Download, RepositoryPart } from "#lib/repodata/opened-repository";
 
 /** The same download, with the part of the lists that it has read. */
 export function countedLists(lists: readonly RepositoryPart[], download: Download) {

@@ -1,9 +1,9 @@
 import { askOutside, DownloadFailed, outsideFetch, type Fetch } from "#domain/outside";
 import { rulesOfCatalogue } from "#domain/outside-address";
-import { rest } from "#loop/pace";
-import { locationUrl } from "#repodata/location";
-import type { Download } from "#repodata/opened-repository";
-import { streamOf } from "#repodata/streams";
+import { rest } from "#lib/loop/pace";
+import { locationUrl } from "#lib/repodata/location";
+import type { Download } from "#lib/repodata/opened-repository";
+import { streamOf } from "#lib/repodata/streams";
 import { repositoryFileKey, userRepositoryFileKey } from "#storage/blobs";
 import type { Repository } from "#storage/repositories";
 import { userIndexPath } from "#storage/user-repositories";

@@ -1,6 +1,6 @@
 import type { Place } from "#domain/place";
 import { type LimitsEnv, usedLimits } from "#domain/accounts/limits";
-import { RepodataFault } from "#repodata/fault";
+import { RepodataFault } from "#lib/repodata/fault";
 import { findImport } from "#storage/imports";
 import type { Repository } from "#storage/repositories";
 

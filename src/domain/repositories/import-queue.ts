@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RequestId } from "#contract/index";
+import { RequestId } from "#lib/contract/index";
 import type { Patience } from "#domain/repositories/import";
 import { requestIdNow } from "#log/request-id";
 

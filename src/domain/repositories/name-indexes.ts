@@ -1,6 +1,6 @@
 import type { Place } from "#domain/place";
 import { NameIndex, NameIndexWriter } from "#domain/repositories/name-index";
-import { rest } from "#loop/pace";
+import { rest } from "#lib/loop/pace";
 import { nameIndexKey, nameIndexKeyOfPart } from "#storage/blobs";
 import { listForNameIndex } from "#storage/packages";
 import type { Repository } from "#storage/repositories";

@@ -1,10 +1,10 @@
-import { evr, nevra } from "#contract/index";
+import { evr, nevra } from "#lib/contract/index";
 import type { Place } from "#domain/place";
 import { hitsOf, maxHits } from "#domain/repositories/search";
 import { installable, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { packageTypeOfBase } from "#model/catalogue";
-import { compareEvr } from "#solver/evr-order";
-import type { ResolvedPackage } from "#solver/resolution";
+import { compareEvr } from "#lib/solver/evr-order";
+import type { ResolvedPackage } from "#lib/solver/resolution";
 import { listVersions, type FoundPackage, type PackageVersion } from "#storage/packages";
 import { aliasOf, type Repository } from "#storage/repositories";
 

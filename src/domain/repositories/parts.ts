@@ -1,7 +1,7 @@
-import { rest } from "#loop/pace";
+import { rest } from "#lib/loop/pace";
 import { maxSolvBytes, tooMuch } from "#domain/repositories/import-limits";
-import type { Repository as SolverRepository } from "#solver/repository";
-import type { Solver } from "#solver/solver";
+import type { Repository as SolverRepository } from "#lib/solver/repository";
+import type { Solver } from "#lib/solver/solver";
 import { solvKey } from "#storage/blobs";
 
 /** Writing it takes 50 ms in which nothing else runs. The solver takes four times as much memory for it, JavaScript three times. */

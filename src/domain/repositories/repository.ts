@@ -20,8 +20,8 @@ import { Refusal, type IdReason } from "#domain/refusal";
 import { otherBaseSystem } from "#domain/repositories/base-system";
 import { parseRepositoryUrl } from "#domain/repositories/address";
 import { requestImports } from "#domain/repositories/turns";
-import type { FrozenKey } from "#contract/index";
-import { signingKeysOf } from "#repodata/signature";
+import type { FrozenKey } from "#lib/contract/index";
+import { signingKeysOf } from "#lib/repodata/signature";
 
 /** How long a client waits for an import. After that, the import goes on in the background. */
 const importWaitMs = 30_000;

@@ -1,4 +1,4 @@
-import { versionRelease } from "#contract/index";
+import { versionRelease } from "#lib/contract/index";
 import type { SoftwareMap, RepositorySoftware } from "#domain/images/installed-software";
 import type { Place } from "#domain/place";
 import type { IndexHit } from "#domain/repositories/name-index";

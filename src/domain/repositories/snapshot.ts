@@ -1,4 +1,4 @@
-import type { OpenedRepository } from "#repodata/opened-repository";
+import type { OpenedRepository } from "#lib/repodata/opened-repository";
 import type { Repository } from "#storage/repositories";
 
 /** Where the packages of this index stay for a while after the repository has changed; null: its catalogue names no such place. */

@@ -1,6 +1,6 @@
 import type { Source } from "#domain/repositories/download";
-import type { Download, RepositoryPart } from "#repodata/opened-repository";
-import { fetchPart } from "#repodata/repository";
+import type { Download, RepositoryPart } from "#lib/repodata/opened-repository";
+import { fetchPart } from "#lib/repodata/repository";
 import { putBlob } from "#storage/blob-writer";
 import { downloadKey } from "#storage/blobs";
 

@@ -1,5 +1,5 @@
-import type { RepositoryTrust } from "#contract/index";
-import { parseAptAddress } from "#model/apt-address";
+import type { RepositoryTrust } from "#lib/contract/index";
+import { parseAptAddress } from "#lib/repodata/apt-address";
 import type { Repository } from "#storage/repositories";
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { FrozenInput, PackageType } from "#contract/index";
+import type { FrozenInput, PackageType } from "#lib/contract/index";
 import type { Place } from "#domain/place";
 import { requestNewImports } from "#domain/repositories/turns";
 import { type DebFacts, type PackageFacts, packageTypeOf, readHeaders, type RpmFacts } from "#domain/rpms/headers";
@@ -17,9 +17,9 @@ import {
   saveUserRepository,
   type UserRepository,
 } from "#storage/user-repositories";
-import { hexDigest } from "#repodata/checksum";
-import { writeDebIndex } from "#repodata/deb-index";
-import { type RepositoryFile, writeRpmMd } from "#repodata/rpm-md";
+import { hexDigest } from "#lib/repodata/checksum";
+import { writeDebIndex } from "#lib/repodata/deb-index";
+import { type RepositoryFile, writeRpmMd } from "#lib/repodata/rpm-md";
 
 /** How long the lists of an old index stay for clients that are reading it. */
 const readersMs = 60 * 60_000;

@@ -3,9 +3,9 @@ import { isSolvers, withDecompressor } from "#domain/rpms/decompression";
 import { type PackageFacts, packageNames, writeHeaders } from "#domain/rpms/headers";
 import { type DebReader, debReaderOf, isSourcePackage, storePackage } from "#domain/rpms/package";
 import type { StoredPackage } from "#model/stored-package";
-import { type ArchivedPackage, archiveLimits, packagesOfArchive } from "#repodata/archive";
-import { readDebPackage } from "#repodata/deb-package";
-import type { Compression } from "#repodata/decompress";
+import { type ArchivedPackage, archiveLimits, packagesOfArchive } from "#lib/repodata/archive";
+import { readDebPackage } from "#lib/repodata/deb-package";
+import type { Compression } from "#lib/repodata/decompress";
 import { putBlob } from "#storage/blob-writer";
 import { archivedPackageKey, uploadKey } from "#storage/blobs";
 

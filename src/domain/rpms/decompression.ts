@@ -1,11 +1,11 @@
 import { FairTurns, type TurnLimits } from "#domain/fair-turns";
-import type { Compression, OtherDecompressor } from "#repodata/decompress";
-import { RepodataFault } from "#repodata/fault";
-import { inTime, streamOf } from "#repodata/streams";
-import { decompressed, type ExpansionLimits } from "#solver/decoder";
-import { solverModule } from "#solver/module";
-import { solverRoom } from "#solver/shared";
-import { openSolver, type Solver } from "#solver/solver";
+import type { Compression, OtherDecompressor } from "#lib/repodata/decompress";
+import { RepodataFault } from "#lib/repodata/fault";
+import { inTime, streamOf } from "#lib/repodata/streams";
+import { decompressed, type ExpansionLimits } from "#lib/solver/decoder";
+import { solverModule } from "#lib/solver/module";
+import { solverRoom } from "#lib/solver/shared";
+import { openSolver, type Solver } from "#lib/solver/solver";
 
 /** `xz -9` needs 65 MiB for its dictionary. */
 const dictionaryBytes = 66 * 2 ** 20;

@@ -1,7 +1,7 @@
-import { type PackageType, versionRelease } from "#contract/index";
+import { type PackageType, versionRelease } from "#lib/contract/index";
 import type { StoredPackage } from "#model/stored-package";
-import type { DebPackage } from "#repodata/deb-package";
-import { type RpmHeader, rpmFileName } from "#repodata/rpm-header";
+import type { DebPackage } from "#lib/repodata/deb-package";
+import { type RpmHeader, rpmFileName } from "#lib/repodata/rpm-header";
 import { BlobWriter } from "#storage/blob-writer";
 import { uploadHeadersKey } from "#storage/blobs";
 

@@ -1,10 +1,10 @@
-import type { PackageType } from "#contract/index";
+import type { PackageType } from "#lib/contract/index";
 import { withDecompressor } from "#domain/rpms/decompression";
 import type { PackageFacts } from "#domain/rpms/headers";
-import { tapControlTar } from "#repodata/deb-archive";
-import { type DebPackage, readDebPackage } from "#repodata/deb-package";
-import { compressionOf } from "#repodata/decompress";
-import { tapRpmHeader } from "#repodata/rpm-header-tap";
+import { tapControlTar } from "#lib/repodata/deb-archive";
+import { type DebPackage, readDebPackage } from "#lib/repodata/deb-package";
+import { compressionOf } from "#lib/repodata/decompress";
+import { tapRpmHeader } from "#lib/repodata/rpm-header-tap";
 import type { StoredBlob } from "#storage/blob-writer";
 
 /** Reads the control.tar of a Debian package. */

@@ -1,4 +1,4 @@
-import { nevra } from "#contract/index";
+import { nevra } from "#lib/contract/index";
 import type { Place } from "#domain/place";
 import { unimportedIssue } from "#domain/appliances/status";
 import { changeBetween, changed, type SoftwareChange } from "#domain/software/change";
@@ -7,7 +7,7 @@ import { keyOfJob, problemWords } from "#domain/software/problem-words";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
 import { loadSoftware, type ApplianceSoftware, type Choice } from "#domain/software/resolution-request";
 import { keyOf } from "#domain/software/selection-rules";
-import type { ResolvedPackage } from "#solver/resolution";
+import type { ResolvedPackage } from "#lib/solver/resolution";
 import type { Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 

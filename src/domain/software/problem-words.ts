@@ -1,7 +1,7 @@
 import type { SoftwareProblem } from "#domain/software/resolution";
 import type { ApplianceSoftware, Choice } from "#domain/software/resolution-request";
 import { keyOf } from "#domain/software/selection-rules";
-import type { Job } from "#solver/job";
+import type { Job } from "#lib/solver/job";
 
 type Wanted = Exclude<Job, { kind: "multiversion" }>;
 

@@ -1,4 +1,4 @@
-import type { Arch, ImageType, PackageType } from "#contract/index";
+import type { Arch, ImageType, PackageType } from "#lib/contract/index";
 import {
   type BaseSystemFacts,
   packageTypeOfBase,
@@ -6,8 +6,8 @@ import {
   type RepositoryType,
   neededAs,
 } from "#model/catalogue";
-import type { Job } from "#solver/job";
-import type { PackageSet } from "#solver/room";
+import type { Job } from "#lib/solver/job";
+import type { PackageSet } from "#lib/solver/room";
 import {
   findBaseSystem,
   listApplianceRepositories,

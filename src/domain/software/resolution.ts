@@ -4,17 +4,17 @@
  * Recommended packages are not included: KIWI takes a `<packages>` section without `patternType` as `onlyRequired` and gives
  * zypper `--no-recommends`.
  */
-import { nevra } from "#contract/index";
+import { nevra } from "#lib/contract/index";
 import type { Place } from "#domain/place";
 import { ResolutionCache } from "#domain/software/resolution-cache";
 import type { UnknownName } from "#domain/software/closest-names";
 import { jobsOf, packageSetOf, unimported, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { logFailure } from "#log/log";
-import type { Job } from "#solver/job";
-import type { Problem, ResolvedPackage } from "#solver/resolution";
-import { rest } from "#loop/pace";
-import { solverRoom } from "#solver/shared";
-import type { Solver } from "#solver/solver";
+import type { Job } from "#lib/solver/job";
+import type { Problem, ResolvedPackage } from "#lib/solver/resolution";
+import { rest } from "#lib/loop/pace";
+import { solverRoom } from "#lib/solver/shared";
+import type { Solver } from "#lib/solver/solver";
 import type { Repository } from "#storage/appliances";
 import { aliasOf, rereadRepositories } from "#storage/repositories";
 

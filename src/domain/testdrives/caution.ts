@@ -1,5 +1,5 @@
-import { isSecretPath, type ModifiedFile } from "#contract/index";
-import { isMachineIdentity } from "#kiwi/machine-identity";
+import { isSecretPath, type ModifiedFile } from "#lib/contract/index";
+import { isMachineIdentity } from "#lib/kiwi/machine-identity";
 
 /**
  * Why copies of an appliance should not get a file that a session has changed: it is a secret, it tells machines apart, it is a log

@@ -1,4 +1,4 @@
-import type { ModifiedFile, ModifiedFilter } from "#contract/index";
+import type { ModifiedFile, ModifiedFilter } from "#lib/contract/index";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import type { Caution } from "#domain/testdrives/caution";
 import {

@@ -1,4 +1,4 @@
-import { sessionLeaseMs } from "#contract/index";
+import { sessionLeaseMs } from "#lib/contract/index";
 
 /**
  * The life of a testdrive. No clock and no I/O: moments come in with the events, as milliseconds since 1970.

@@ -7,13 +7,13 @@ import {
   type ModifiedFilter,
   type ModifiedList,
   type ModifiedOrder,
-} from "#contract/index";
+} from "#lib/contract/index";
 import { cautionOf, type Caution } from "#domain/testdrives/caution";
 import { secretFile } from "#domain/images/secret-files";
 import { Refusal } from "#domain/refusal";
 import { testdriveObject } from "#domain/testdrives/testdrive";
 import { logFailure } from "#log/log";
-import { readAtMost } from "#repodata/streams";
+import { readAtMost } from "#lib/repodata/streams";
 import { findAnyBuild } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { findTestdrive, type Testdrive } from "#storage/testdrives";

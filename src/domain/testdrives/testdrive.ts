@@ -1,4 +1,4 @@
-import { type Incarnation, productOf, type TestdriveClaim, type TestdriveClaimRequest } from "#contract/index";
+import { type Incarnation, productOf, type TestdriveClaim, type TestdriveClaimRequest } from "#lib/contract/index";
 import { boundTo } from "#domain/attempt-token";
 import { offers } from "#domain/claimant";
 import { makeOnce } from "#domain/accounts/idempotency";
@@ -9,7 +9,7 @@ import { wakeAfterLife, wakeAfterStart } from "#domain/sign-of-life";
 import { claimWithinMs, type TestdriveState } from "#domain/testdrives/machine";
 import { logFailure } from "#log/log";
 import { requestIdNow } from "#log/request-id";
-import { configurationOf } from "#model/configuration";
+import { configurationOf } from "#lib/configuration/stored";
 import type { Account } from "#storage/accounts";
 import type { Agent } from "#storage/agents";
 import { findAppliance, findBaseSystem } from "#storage/appliances";

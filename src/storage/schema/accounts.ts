@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { Capabilities } from "#contract/index";
+import type { Capabilities } from "#lib/contract/index";
 import { id, moment, uid } from "./columns.ts";
 
 /** Accounts. The API key is found by its HMAC and shown again from its cipher; neither alone reveals it. */

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { Arch, ImageType } from "#contract/index";
-import type { Configuration } from "#model/configuration";
+import type { Arch, ImageType } from "#lib/contract/index";
+import type { Configuration } from "#lib/configuration/stored";
 import { accounts } from "./accounts.ts";
 import { id, moment } from "./columns.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { ImageType, PackageType } from "#contract/index";
+import type { ImageType, PackageType } from "#lib/contract/index";
 import { id, moment, uid } from "./columns.ts";
 
 export const buildStatuses = ["queued", "running", "finished", "failed", "error", "cancelled"] as const;

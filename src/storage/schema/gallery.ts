@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { Arch, ImageType } from "#contract/index";
+import type { Arch, ImageType } from "#lib/contract/index";
 import type { PublishedDefinition, PublishedFormat, PublishedSoftware } from "#model/published";
 import { appliances } from "./appliances.ts";
 import { fileColumns, id, moment, requestId } from "./columns.ts";

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { Arch, FrozenKey } from "#contract/index";
+import type { Arch, FrozenKey } from "#lib/contract/index";
 import { repositoryPurposes, type BaseSystemFacts, type RepositorySnapshots } from "#model/catalogue";
 import type { ImportProgress } from "#model/import-progress";
 import type { StoredPackage } from "#model/stored-package";
@@ -23,7 +23,7 @@ export const repositories = sqliteTable(
     /** Who imported it, and alone sees it; null: everyone's, brought by a catalogue. */
     accountId: integer("account_id").references(() => accounts.id),
     name: text("name").notNull(),
-    /** http(s) address, or `service:/repositories/…` for one in the service's own R2. Of deb: #model/apt-address. */
+    /** http(s) address, or `service:/repositories/…` for one in the service's own R2. Of deb: #lib/repodata/apt-address. */
     url: text("url").notNull(),
     type: text("type", { enum: ["rpm-md", "yast2", "deb"] }).notNull(),
     baseSystem: text("base_system").notNull(),

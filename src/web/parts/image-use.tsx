@@ -1,4 +1,4 @@
-import { imageUse, type Way } from "#contract/index";
+import { imageUse, type Way } from "#lib/contract/index";
 import type { Build } from "#storage/builds";
 import { CopyButton } from "./button.tsx";
 

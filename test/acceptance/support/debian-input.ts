@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { descriptionFiles } from "#kiwi/description-files";
-import type { ImageFacts } from "#kiwi/facts";
+import { descriptionFiles } from "#lib/kiwi/description-files";
+import type { ImageFacts } from "#lib/kiwi/facts";
 import { FrozenInput, type FrozenPackage, type ImageType } from "../../../builder-agent/src/contract.ts";
 import { plain } from "../../kiwi/support/facts.ts";
 

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { protocolVersion } from "../../../src/contract/protocol.ts";
+import { protocolVersion } from "../../../src/lib/contract/protocol.ts";
 import { bundleFolder, type Bundle } from "../../../scripts/launch/bundle.ts";
 import type { EmbeddedOptions } from "../../../scripts/launch/embedded.ts";
 

@@ -5,8 +5,8 @@ import { gunzipSync } from "node:zlib";
 import { readKey } from "openpgp";
 import { firmwareOf } from "#domain/images/firmware";
 import { neededAs } from "#model/catalogue";
-import { kiwiDescription, type DescriptionFacts } from "#kiwi/description";
-import { openSolver } from "#solver/solver";
+import { kiwiDescription, type DescriptionFacts } from "#lib/kiwi/description";
+import { openSolver } from "#lib/solver/solver";
 import { frozenInput } from "../../../builder-agent/test/support/frozen-input.ts";
 import {
   FrozenPackage,
@@ -19,7 +19,7 @@ import {
 import tiny from "../../../templates/tiny.json" with { type: "json" };
 import { jobOf } from "../../solver/repo-dsl.ts";
 
-const moduleFile = new URL("../../../src/solver/native/solver.wasm", import.meta.url);
+const moduleFile = new URL("../../../src/lib/solver/native/solver.wasm", import.meta.url);
 const priorities = { main: 90, updates: 80 };
 
 /** Frozen inputs record what config.sh may do: without a user's script, one root serves every type (prepared/key.ts). */

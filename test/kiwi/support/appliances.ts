@@ -1,7 +1,7 @@
 import { sshKeys } from "../../support/ssh-keys.ts";
-import { imageTypes } from "#contract/index";
-import type { ImageFacts } from "#kiwi/facts";
-import { keyboardLayouts } from "#kiwi/keytables";
+import { imageTypes } from "#lib/contract/index";
+import type { ImageFacts } from "#lib/kiwi/facts";
+import { keyboardLayouts } from "#lib/kiwi/keytables";
 import * as fc from "../../support/properties.ts";
 
 const text = fc

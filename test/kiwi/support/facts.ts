@@ -1,4 +1,4 @@
-import type { ImageFacts } from "#kiwi/facts";
+import type { ImageFacts } from "#lib/kiwi/facts";
 
 /** The smallest appliance; tests add to it. */
 export const plain: ImageFacts = {

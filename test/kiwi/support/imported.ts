@@ -1,4 +1,4 @@
-import { importXml, type Imported } from "#kiwi/import/index";
+import { importXml, type Imported } from "#lib/kiwi/import/index";
 
 export const serviceUrl = "https://kiln.test";
 

@@ -1,8 +1,8 @@
 import { groups } from "#api/groups";
 import type { Operation } from "#api/operation";
 import { type Parameter, parametersOf } from "#openapi/parameters";
-import { jsonSchema } from "#wire/json-schema";
-import type { Schema } from "#wire/schema";
+import { jsonSchema } from "#lib/wire/json-schema";
+import type { Schema } from "#lib/wire/schema";
 import { interfacesOf, type Member, typeOf } from "./types.ts";
 
 /** The calls of version 2. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { imageTypes } from "#contract/index";
-import type { Schema } from "#wire/schema";
+import { imageTypes } from "#lib/contract/index";
+import type { Schema } from "#lib/wire/schema";
 
 export interface Member {
   name: string;

@@ -24,7 +24,7 @@ function freshClone(): string {
   execFileSync("git", ["clone", "--quiet", "--depth", "1", `file://${projectRoot}`, clone]);
   symlinkSync(join(projectRoot, "node_modules"), join(clone, "node_modules"));
   cpSync(join(projectRoot, "dist"), join(clone, "dist"), { recursive: true });
-  execFileSync("sh", ["-c", `cp src/solver/native/*.wasm "$1"`, "sh", join(clone, "src/solver/native")], {
+  execFileSync("sh", ["-c", `cp src/lib/solver/native/*.wasm "$1"`, "sh", join(clone, "src/lib/solver/native")], {
     cwd: projectRoot,
   });
   return clone;

@@ -1,6 +1,6 @@
 /** The page on which builds are started, watched and fetched. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { imageTypes } from "#contract/index";
+import { imageTypes } from "#lib/contract/index";
 import { browser } from "../../support/browser.ts";
 import { signedIn, type Client } from "../../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../../support/factories.ts";

@@ -1,6 +1,6 @@
 /** Each field of the configuration: a form asks for it and the docs explain it, or its record says why not. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { configuration } from "#documents/configuration";
+import { configuration } from "#lib/configuration/document";
 import docs from "../../../docs/api/configuration.md?raw";
 import { applianceOwner } from "../../support/appliance-owner.ts";
 import { fieldsIn } from "../../support/fields.ts";

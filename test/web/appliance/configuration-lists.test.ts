@@ -5,7 +5,7 @@ import { pngOf } from "../../picture/png-maker.ts";
 import { sendFiles } from "../../support/form-files.ts";
 import { newKey } from "../../support/gpg-keys.ts";
 import { pageOf, textOf } from "../../support/html.ts";
-import { configurationOf } from "#model/configuration";
+import { configurationOf } from "#lib/configuration/stored";
 import { rowOf } from "../../support/configurations.ts";
 import { sshKeys } from "../../support/ssh-keys.ts";
 import { readXml } from "../../support/xml.ts";

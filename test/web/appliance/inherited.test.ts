@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
-import { configurationOf } from "#model/configuration";
+import { configurationOf } from "#lib/configuration/stored";
 import { openDatabase } from "#storage/db";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { browser } from "../../support/browser.ts";

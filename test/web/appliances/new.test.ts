@@ -1,7 +1,7 @@
 /** What someone can begin with: which base system comes first, and what the page says of each. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { imageTypes } from "#contract/index";
+import { imageTypes } from "#lib/contract/index";
 import { Catalogue } from "#model/catalogue";
 import { saveCatalogue } from "#storage/catalogues";
 import { openDatabase } from "#storage/db";

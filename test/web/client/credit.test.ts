@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { creditProtocol, creditWindowBytes, maxFrameBytes } from "#contract/index";
+import { creditProtocol, creditWindowBytes, maxFrameBytes } from "#lib/contract/index";
 import * as page from "../../../src/web/client/credit.ts";
 
 describe("CreditCount", () => {

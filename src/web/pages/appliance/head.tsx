@@ -1,6 +1,6 @@
-import { imageFormats } from "#contract/index";
+import { imageFormats } from "#lib/contract/index";
 import type { Look } from "#domain/appliances/look";
-import { configurationOf } from "#model/configuration";
+import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import { Button } from "../../parts/button.tsx";
 import { Form, Hidden } from "../../parts/form.tsx";

@@ -1,4 +1,4 @@
-import { productOf } from "#contract/index";
+import { productOf } from "#lib/contract/index";
 import { ActionButton } from "../../parts/button.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";

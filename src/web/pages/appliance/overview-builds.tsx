@@ -1,4 +1,4 @@
-import { productOf } from "#contract/index";
+import { productOf } from "#lib/contract/index";
 import type { WatchedBuild } from "#domain/builds/build";
 import type { Build } from "#storage/builds";
 import { ActionButton, ButtonLink } from "../../parts/button.tsx";

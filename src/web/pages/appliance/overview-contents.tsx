@@ -1,5 +1,5 @@
 import type { Child } from "hono/jsx";
-import type { Configuration } from "#model/configuration";
+import type { Configuration } from "#lib/configuration/stored";
 import { Icon } from "../../parts/icon.tsx";
 import type { IconName } from "../../parts/icon-names.ts";
 import { Panel } from "../../parts/panel.tsx";

@@ -1,7 +1,7 @@
-import type { Firmware } from "#contract/index";
+import type { Firmware } from "#lib/contract/index";
 import type { InheritedAccess } from "#domain/appliances/inherited-access";
 import type { Look } from "#domain/appliances/look";
-import type { Configuration } from "#model/configuration";
+import type { Configuration } from "#lib/configuration/stored";
 import type { Selection } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import type { RunningTestdrive } from "../testdrive/running.tsx";

@@ -3,7 +3,7 @@ import { firmwareOf } from "#domain/images/firmware";
 import type { Place } from "#domain/place";
 import { remembered } from "#domain/software/resolution";
 import { loadSoftware } from "#domain/software/resolution-request";
-import type { Firmware } from "#contract/index";
+import type { Firmware } from "#lib/contract/index";
 import type { Appliance, Repository } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import { Facts, Panel } from "../../parts/panel.tsx";

@@ -3,7 +3,7 @@ import type { Child } from "hono/jsx";
 import { hasAccess, inheritedAccess } from "#domain/appliances/inherited-access";
 import type { Look } from "#domain/appliances/look";
 import { listBuilds } from "#domain/builds/build";
-import { configurationOf } from "#model/configuration";
+import { configurationOf } from "#lib/configuration/stored";
 import { listSshKeys } from "#storage/account-ssh-keys";
 import { findBaseSystem, listApplianceRepositories, listSelection } from "#storage/appliances";
 import { listOverlayFiles } from "#storage/overlay-files";

@@ -1,4 +1,4 @@
-import { imageTypes } from "#contract/index";
+import { imageTypes } from "#lib/contract/index";
 import type { Context } from "hono";
 import { z } from "zod";
 import { spend } from "#domain/accounts/rates";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Arch } from "#contract/index";
+import type { Arch } from "#lib/contract/index";
 import { archName, listOffer, preselected, type OfferedBase } from "#domain/appliances/offer";
 import { listed } from "#domain/software/problem-words";
 import { unimportedWords } from "#model/import-progress";

@@ -1,4 +1,4 @@
-import { productOf } from "#contract/index";
+import { productOf } from "#lib/contract/index";
 import type { Glance } from "#domain/appliances/overview";
 import { ActionButton, ButtonLink } from "../../parts/button.tsx";
 import { Form, Hidden } from "../../parts/form.tsx";

@@ -1,4 +1,4 @@
-import { xmlExample } from "#wire/example";
+import { xmlExample } from "#lib/wire/example";
 import { scopeOf, type Answer, type Body, type Operation } from "#api/operation";
 import { parametersOf, type Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";

@@ -1,4 +1,4 @@
-import type { Arch } from "#contract/index";
+import type { Arch } from "#lib/contract/index";
 import { ActionButton, ButtonLink } from "../../parts/button.tsx";
 import { signInTo } from "../../session.ts";
 

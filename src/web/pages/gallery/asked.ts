@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { Arch, ImageType } from "#contract/index";
+import { Arch, ImageType } from "#lib/contract/index";
 import type { GalleryOrder, GalleryTraits } from "#storage/gallery-list";
 import { pageIn } from "../../parts/pager.tsx";
 

@@ -1,4 +1,4 @@
-import { imageFormats, imageTypes } from "#contract/index";
+import { imageFormats, imageTypes } from "#lib/contract/index";
 import { Button } from "../../parts/button.tsx";
 import { Hidden } from "../../parts/form.tsx";
 import { addressOf, type Asked } from "./asked.ts";

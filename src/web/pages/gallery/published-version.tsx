@@ -1,4 +1,4 @@
-import { imageFormats } from "#contract/index";
+import { imageFormats } from "#lib/contract/index";
 import { attestationFormats, type AttestationFormat } from "#domain/builds/attestation";
 import type { Build } from "#storage/builds";
 import { Button, ButtonLink } from "../../parts/button.tsx";

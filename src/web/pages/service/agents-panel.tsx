@@ -1,4 +1,4 @@
-import type { Capabilities } from "#contract/index";
+import type { Capabilities } from "#lib/contract/index";
 import type { AgentAtWork } from "#domain/service-overview";
 import { ActionButton } from "../../parts/button.tsx";
 import { Moment } from "../../parts/moment.tsx";

@@ -1,4 +1,4 @@
-import { productOf } from "#contract/index";
+import { productOf } from "#lib/contract/index";
 import { attestationFormats, formats } from "#domain/builds/attestation";
 import { secondsBetween } from "#domain/builds/progress";
 import type { Build } from "#storage/builds";

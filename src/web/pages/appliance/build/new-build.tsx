@@ -1,4 +1,4 @@
-import { imageFormats, type ImageType } from "#contract/index";
+import { imageFormats, type ImageType } from "#lib/contract/index";
 import type { Look } from "#domain/appliances/look";
 import { Button } from "../../../parts/button.tsx";
 import { Choice, Field } from "../../../parts/field.tsx";

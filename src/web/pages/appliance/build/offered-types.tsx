@@ -1,4 +1,4 @@
-import { imageTypes, type ImageType } from "#contract/index";
+import { imageTypes, type ImageType } from "#lib/contract/index";
 import type { Look } from "#domain/appliances/look";
 import { listed } from "#domain/software/problem-words";
 import { whyNotAs } from "#model/catalogue";

@@ -1,4 +1,4 @@
-import { phases, type Phase } from "#contract/index";
+import { phases, type Phase } from "#lib/contract/index";
 import { Flame, Icon } from "../../../parts/icon.tsx";
 import { duration } from "../../../parts/words.ts";
 

@@ -1,4 +1,4 @@
-import type { ImageType } from "#contract/index";
+import type { ImageType } from "#lib/contract/index";
 import { lastImage, sinceBuild } from "#domain/difference/since-build";
 import type { Place } from "#domain/place";
 import type { Appliance } from "#storage/appliances";

@@ -1,9 +1,9 @@
-import { labelOf } from "#wire/question";
-import type { AnyShape, Fields, Part, Question } from "#wire/shape";
+import { labelOf } from "#lib/wire/question";
+import type { AnyShape, Fields, Part, Question } from "#lib/wire/shape";
 import type { FormField } from "./form-field.tsx";
 import { keyboardList, languageList, timeZoneList } from "./pick-lists.ts";
 
-/** The form field of a field of the configuration, from its question (src/documents/configuration.ts). */
+/** The form field of a field of the configuration, from its question (src/lib/configuration/document.ts). */
 export function askedField(name: string, part: Part): FormField {
   const { shape, question } = part;
   const label = labelOf(part);

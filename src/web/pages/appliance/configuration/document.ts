@@ -1,9 +1,9 @@
-import { configurationChange } from "#documents/configuration";
+import { configurationChange } from "#lib/configuration/document";
 import type { ConfigurationChange } from "#domain/configuration/change";
 import type { Fault, Refusal } from "#domain/refusal";
-import { WireFault } from "#wire/fault";
-import { readJson } from "#wire/read-json";
-import { readDocument } from "#wire/read";
+import { WireFault } from "#lib/wire/fault";
+import { readJson } from "#lib/wire/read-json";
+import { readDocument } from "#lib/wire/read";
 import { portField, type FormField } from "./form-field.tsx";
 import type { Setting } from "./settings.ts";
 

@@ -1,4 +1,4 @@
-import { wellKnownPorts } from "#kiwi/firewall";
+import { wellKnownPorts } from "#lib/kiwi/firewall";
 import { fieldId } from "../../../given.ts";
 import { Choice, Field, Select, TextArea } from "../../../parts/field.tsx";
 import { useForm } from "../../../parts/form.tsx";

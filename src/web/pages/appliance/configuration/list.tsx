@@ -4,7 +4,7 @@ import { z } from "zod";
 import { changeConfiguration, faultsOfChange, type ShownConfiguration } from "#domain/configuration/of-appliance";
 import { wrongValues } from "#domain/configuration/check";
 import { changedMeanwhile, type Fault } from "#domain/refusal";
-import { configurationOf } from "#model/configuration";
+import { configurationOf } from "#lib/configuration/stored";
 import { listSshKeys } from "#storage/account-ssh-keys";
 import type { WebEnv } from "../../../factory.ts";
 import { linesIn } from "../../../lines-in.ts";

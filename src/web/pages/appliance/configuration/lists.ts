@@ -1,8 +1,8 @@
-import { autostart, database, databaseTypes, databaseUser, user, volume } from "#documents/configuration-lists";
-import { storedConfiguration } from "#documents/configuration";
+import { autostart, database, databaseTypes, databaseUser, user, volume } from "#lib/configuration/lists";
+import { storedConfiguration } from "#lib/configuration/document";
 import type { ConfigurationChange } from "#domain/configuration/change";
 import type { Fault } from "#domain/refusal";
-import type { Configuration } from "#model/configuration";
+import type { Configuration } from "#lib/configuration/stored";
 import { linesIn } from "../../../lines-in.ts";
 import { askedOf } from "./asked-field.ts";
 import type { FormField } from "./form-field.tsx";

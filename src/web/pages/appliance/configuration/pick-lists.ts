@@ -1,4 +1,4 @@
-import { keyboardLayouts } from "#kiwi/keytables";
+import { keyboardLayouts } from "#lib/kiwi/keytables";
 
 /** Values to pick from, each with words to find it by, if it needs any. */
 export type PickList = readonly (readonly [value: string, words: string])[];

@@ -16,7 +16,7 @@ const section = (path: string, title: string, list?: ListOf): Section => ({
   ...(list && { list }),
 });
 
-/** The pages of the configuration. Each field names its page (src/documents/configuration.ts). */
+/** The pages of the configuration. Each field names its page (src/lib/configuration/document.ts). */
 export const sections: readonly Section[] = [
   section("general", "Name and description"),
   section("pictures", "Pictures"),

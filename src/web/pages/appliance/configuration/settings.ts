@@ -1,6 +1,6 @@
-import { configuration } from "#documents/configuration";
+import { configuration } from "#lib/configuration/document";
 import type { ShownConfiguration } from "#domain/configuration/of-appliance";
-import { shownIn, type AnyShape, type Part } from "#wire/shape";
+import { shownIn, type AnyShape, type Part } from "#lib/wire/shape";
 import { askedField } from "./asked-field.ts";
 import type { FormField } from "./form-field.tsx";
 

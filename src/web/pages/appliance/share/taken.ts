@@ -1,5 +1,5 @@
 import { placeOf } from "#domain/contents/overlay-file-metadata";
-import { configurationOf } from "#model/configuration";
+import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { listGpgKeys } from "#storage/gpg-keys";

@@ -1,5 +1,5 @@
 import type { SoftwareEffect } from "#domain/software/effect";
-import type { ResolvedPackage } from "#solver/resolution";
+import type { ResolvedPackage } from "#lib/solver/resolution";
 import { counted, number, size } from "../../../parts/words.ts";
 
 /** What adding a package would change, or what a selected one has brought. */

@@ -1,4 +1,4 @@
-import { evr } from "#contract/index";
+import { evr } from "#lib/contract/index";
 import type { Selection } from "#storage/appliances";
 import { ActionButton, Button } from "../../../parts/button.tsx";
 import { Field } from "../../../parts/field.tsx";

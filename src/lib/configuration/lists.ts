@@ -1,0 +1,87 @@
+import { bool, countedOf, fields, inside, int, megabytes, oneOf, password, text, words } from "#lib/wire/field";
+import * as leaves from "#lib/wire/leaf";
+import { line, plainName } from "#lib/wire/leaf";
+import type { XmlNode } from "#lib/wire/read-xml";
+
+/* The entries of lists of a configuration. */
+
+export const databaseTypes = ["pgsql", "mysql"] as const;
+
+const exampleKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJL5HrmwZPxa8T+qEC+VGXo4ac3Ht7ij3ecOoKAerKsD clerk@desk1";
+
+/** XML clients of the original API refuse elements of a user that they do not know. They send users back without them, so they stay. */
+const neverInXml = () => false;
+
+const onlyHashes = "A description has only hashes.";
+
+/** Passwords are sealed in storage (domain/configuration/secrets), hashed in frozen inputs. */
+export const user = fields({
+  uid: int("uid", 1000)
+    .readBy(unlessEmpty(leaves.int(0).read))
+    .asked("Number (uid)", { hint: "Default: the next free one." }),
+  name: text("name", "clerk").required().asked("Name"),
+  password: password("password", "quiet please")
+    .asked("Password", { hint: "Not needed with an SSH key.", usedWith: "password" })
+    .notImported(onlyHashes),
+  group: text("group", "users").asked("Group"),
+  shell: text("shell", "/bin/sh").asked("Shell"),
+  homedir: text("homedir", "/home/clerk").asked("Home directory", { hint: "Default: below /home." }),
+  ssh_keys: inside("sshKeys", countedOf("ssh_key", leaves.text(exampleKey)))
+    .unlessEmpty()
+    .inXmlWhen(neverInXml)
+    .initially([])
+    .asked("SSH keys", {
+      entered: "lines",
+      hint: "Public keys, one in each line: the .pub file of whoever logs in.",
+    }),
+  administrator: bool("administrator", true)
+    .unlessEmpty()
+    .inXmlWhen(neverInXml)
+    .initially(false)
+    .asked("Administrator", { hint: "May do everything with sudo." }),
+});
+
+export const databaseUser = fields({
+  username: text("username", "loans").required().asked("User"),
+  password: password("password", "return it").asked("Password").notImported(onlyHashes),
+  database_list: words("databases", ["loans"], ",").asked("May use the databases", {
+    hint: "Separated by commas. A database of several users belongs to the first.",
+  }),
+});
+
+export const database = fields({
+  type: oneOf("type", databaseTypes)
+    .required()
+    .asked("Server", {
+      options: [
+        ["pgsql", "PostgreSQL"],
+        ["mysql", "MySQL or MariaDB"],
+      ],
+    }),
+  users: inside("users", countedOf("user", databaseUser)),
+});
+
+export const autostart = fields({
+  command: text("command", "/usr/bin/counterd").required().asked("Command"),
+  description: text("description", "Counts visitors").unlessEmpty().asked("Description"),
+  enabled: bool("enabled", true).asked("Start it"),
+  user: text("user", "clerk").readBy(autostartUser).asked("As the user"),
+});
+
+export const volume = fields({
+  size: megabytes("sizeMb", 2000).required().asked("Size", { unit: "MB" }),
+  path: text("path", "/srv").required().asked("Directory", { hint: "Such as /srv." }),
+});
+
+/** One client writes `<user><user>clerk</user></user>`. */
+function autostartUser(node: XmlNode, path: string): string | undefined {
+  const [inner] = node.children;
+  if (!inner || node.children.length > 1 || plainName(inner) !== "user") return unlessEmpty(line)(node, path);
+  return unlessEmpty(line)(inner, `${path}/user`);
+}
+
+/** An element without text counts as absent. */
+function unlessEmpty<T>(read: (node: XmlNode, path: string) => T) {
+  return (node: XmlNode, path: string): T | undefined =>
+    node.text === "" && node.children.length === 0 ? undefined : read(node, path);
+}

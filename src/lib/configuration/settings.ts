@@ -1,0 +1,90 @@
+import { volume } from "#lib/configuration/lists";
+import { bool, countedOf, fields, inside, int, megabytes, text } from "#lib/wire/field";
+import { readSize } from "#lib/wire/leaf";
+import type { XmlNode } from "#lib/wire/read-xml";
+
+/* The machine of an image, its disk, and how it starts. */
+
+const ofMachine = "The machine that runs an image decides it.";
+
+/** Exactly these: clients reject any other. */
+export const settings = fields({
+  memory_size: megabytes("memorySizeMb", 512)
+    .range(64, 65_536, "MB")
+    .asked("Memory", { page: "machine", hint: "Of testdrives and virtual machines." })
+    .notImported(ofMachine),
+  disk_size: int("diskSizeMb", 4)
+    .shownAs(gigabytes)
+    .readInto(diskSize)
+    .asked("Disk", { page: "machine", unit: "GB", hint: "The size of the image's disk." }),
+  swap_size: megabytes("swapSizeMb", 0).range(0, 65_536, "MB").initially(512).asked("Swap", {
+    page: "machine",
+    hint: "A file on the disk, made at the first boot if there is room. 0: none.",
+  }),
+  pae_enabled: bool("paeEnabled", false)
+    .initially(false)
+    .notAsked("Of the specification only: the selected kernel decides it, and only 32-bit kernels differ.")
+    .notImported("A description contains the kernel itself."),
+  xen_host_mode_enabled: bool("xenHostModeEnabled", false)
+    .initially(false)
+    .notAsked("Of the specification only: it changes a warning and a note. The selected packages make a Xen host."),
+  cdrom_enabled: bool("cdromEnabled", true)
+    .initially(true)
+    .asked("CD drive", { page: "machine", hint: "Of a virtual machine that VMware runs." })
+    .notImported(ofMachine),
+  webyast_enabled: bool("webyastEnabled", false)
+    .initially(false)
+    .notAsked("Of the specification only: no present distribution has WebYaST."),
+  live_installer_enabled: bool("liveInstallerEnabled", false)
+    .initially(false)
+    .notAsked("Of the specification only: it adds a note. An image of the type oemiso installs."),
+  public_clonable: bool("publicClonable", true)
+    .initially(true)
+    .asked("Others may clone it from the gallery", {
+      page: "general",
+      hint: "Applies to the versions that you publish from now on.",
+    })
+    .notImported("The gallery uses it, and not the image."),
+  runlevel: int("runlevel", 3)
+    .range(1, 5)
+    .initially(3)
+    .asked("Starts with", {
+      page: "startup",
+      hint: "A desktop is only there if its packages are.",
+      options: [
+        ["3", "a text console"],
+        ["5", "a desktop"],
+      ],
+    }),
+  automatic_login: text("automaticLogin", "clerk")
+    .unlessEmpty()
+    .initially("")
+    .asked("Log this user in without a password", { page: "startup", hint: "Empty: no one." }),
+});
+
+/** Volumes are stored when LVM is off, and not shown. */
+const isEnabled = ({ enabled }: { enabled: boolean }) => enabled;
+
+export const lvm = fields({
+  enabled: bool("enabled", true).asked("Divide the disk into volumes (LVM)", {
+    page: "machine",
+    hint: "Needs the package lvm2.",
+  }),
+  volume_group: text("volumeGroup", "roomVG").when(isEnabled).asked("Name of the volume group", {
+    page: "machine",
+    hint: "1 to 63 letters, digits, and _ + . -",
+    usedWith: "lvm",
+  }),
+  volumes: inside("volumes", countedOf("volume", volume)).unlessEmpty().when(isEnabled),
+});
+
+/** Gigabytes, as the API shows the size of a disk: a rest counts as a whole one. */
+export function gigabytes(megabytes: number): number {
+  return Math.ceil(megabytes / 1024);
+}
+
+/** A bare number is gigabytes, as shown; with M, megabytes exactly. */
+function diskSize(node: XmlNode, path: string): { diskSizeMb?: number; diskSizeGb?: number } {
+  const { amount, unit } = readSize(node, path);
+  return unit === "M" ? { diskSizeMb: amount } : { diskSizeGb: amount };
+}

@@ -1,0 +1,62 @@
+import type { ImageFacts } from "#lib/kiwi/facts";
+import { linesOf, staging, type Part } from "#lib/kiwi/part";
+import { shellCommand } from "#lib/kiwi/shell";
+
+/** In place of a hash. No password matches it, and unlike `!` it does not lock the account, so sshd still accepts keys. */
+export const noPassword = "*";
+
+type User = ImageFacts["users"][number];
+
+/** Who may log in by SSH key, and who may do everything with sudo. */
+export function accessPart({ users }: Pick<ImageFacts, "users">): Part {
+  const withKeys = users.filter(({ sshKeys = [] }) => sshKeys.length > 0);
+  const administrators = users.filter(({ administrator }) => administrator);
+  return {
+    files: {
+      ...Object.fromEntries(withKeys.map(({ name, sshKeys = [] }) => [`${keysFolder}${name}`, linesOf(...sshKeys)])),
+      ...(administrators.length > 0 && { [`${staging}/sudoers`]: linesOf(...administrators.flatMap(sudoRule)) }),
+    },
+    commands: [
+      ...withKeys.map(({ name, group, homedir }) => shellCommand("install_ssh_keys", name, group, homedir)),
+      ...(administrators.length > 0
+        ? [shellCommand("make_administrators", ...administrators.map(({ name }) => name))]
+        : []),
+    ],
+  };
+}
+
+/** In the description: a file for each user. */
+export const keysFolder = `${staging}/ssh-keys/`;
+
+/** SUSE's sudo asks for root's password unless told otherwise. A user without a password has nothing to answer. */
+const sudoRule = ({ name, passwordHash }: User) => [
+  `Defaults:${name} !targetpw`,
+  `${name} ALL=(ALL:ALL) ${passwordHash === noPassword ? "NOPASSWD: " : ""}ALL`,
+];
+
+/** Functions of config.sh. */
+export const accessFunctions = String.raw`
+# install_ssh_keys USER GROUP HOME
+install_ssh_keys() {
+  mkdir -p "$3/.ssh"
+  cp "$staged/ssh-keys/$1" "$3/.ssh/authorized_keys"
+  chown "$1:$2" "$3/.ssh" "$3/.ssh/authorized_keys"
+  chmod 700 "$3/.ssh"
+  chmod 600 "$3/.ssh/authorized_keys"
+}
+
+# make_administrators USER...: sudo reads the rules. Other programs, such as polkit, look for the group sudo or wheel.
+make_administrators() {
+  local user group
+  for user in "$@"; do
+    for group in sudo wheel; do
+      known /etc/group "$group" || continue
+      usermod -a -G "$group" "$user" || note "the image has no usermod that could add $user to the group $group"
+    done
+  done
+  has sudo || { note "the image has no sudo, so its administrators need the password of root"; return 0; }
+  mkdir -p /etc/sudoers.d
+  cp "$staged/sudoers" /etc/sudoers.d/kiln-administrators
+  chmod 440 /etc/sudoers.d/kiln-administrators
+}
+`;

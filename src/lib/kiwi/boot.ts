@@ -1,0 +1,133 @@
+import type { ImageFacts } from "#lib/kiwi/facts";
+import { hostKeyFunctions } from "#lib/kiwi/machine-identity";
+import { linesOf, staging, type Part } from "#lib/kiwi/part";
+import { withInterpreter } from "#lib/kiwi/shell";
+
+/**
+ * One small program in the image does everything that must happen at boot. systemd starts it from two units, another init
+ * from two scripts in /etc/init.d. The script that runs before the login is named E50, because the sample distribution's
+ * init looks for that name.
+ */
+export function bootPart({ scripts: { boot }, settings }: BootFacts): Part {
+  return {
+    files: {
+      "root/usr/lib/kiln/boot": runner,
+      ...(boot.enabled && boot.script !== "" && { "root/usr/lib/kiln/boot-script": withInterpreter(boot.script) }),
+      ...(settings.swapSizeMb > 0 && { "root/usr/lib/kiln/swap": swap(settings.swapSizeMb) }),
+      [`${staging}/units/kiln-before-login.service`]: unitBeforeLogin,
+      [`${staging}/units/kiln-after-services.service`]: unitAfterServices,
+      [`${staging}/init.d/E50kiln`]: initScript("before-login"),
+      [`${staging}/init.d/S98kiln`]: initScript("after-services"),
+    },
+    commands: ["install_boot_program"],
+  };
+}
+
+type BootFacts = Pick<ImageFacts, "scripts" | "settings">;
+
+const runner = String.raw`#!/bin/sh
+# Runs the appliance's boot steps: boot before-login, boot after-services. A step that must run once is retried at the next
+# boot if it fails.
+here=/usr/lib/kiln
+state=/var/lib/kiln
+mkdir -p "$state"
+
+each_time() { [ ! -x "$here/$1" ] || "$here/$1" || echo "kiln: $1 ended with exit code $?"; }
+
+once() {
+  [ -x "$here/$1" ] && [ ! -e "$state/$1.done" ] || return 0
+  if "$here/$1"; then : > "$state/$1.done"; else echo "kiln: $1 ended with exit code $?"; fi
+}
+
+# For an init without units: starts every program as its user, in the background.
+start_autostarts() {
+  [ ! -d /run/systemd/system ] || return 0
+  for owner in "$here"/autostarts/*.user; do
+    [ -e "$owner" ] || continue
+    program=$here/autostarts/$(basename "$owner" .user)
+    su "$(cat "$owner")" -c "$program" < /dev/null > /dev/null 2>&1 &
+  done
+}
+
+${hostKeyFunctions}
+case $1 in
+  host-keys)
+    make_host_keys
+    make_dropbear_keys
+    ;;
+  before-login)
+    [ -d /run/systemd/system ] || "$0" host-keys
+    each_time firewall
+    each_time swap
+    once accept-eulas
+    once ask-network
+    ;;
+  after-services)
+    once make-databases
+    start_autostarts
+    each_time boot-script
+    ;;
+esac
+`;
+
+const swap = (sizeMb: number) => String.raw`#!/bin/sh
+# Swap in a file, made at the first boot. If the disk has too little room for it and the system, there is no swap. Every image
+# type contains this program, because all are made from one root. A system whose root is in memory must not swap to it.
+case $(awk '$2 == "/" {type = $3} END {print type}' /proc/mounts) in
+  overlay | tmpfs | ramfs | rootfs | squashfs) exit 0 ;;
+esac
+file=/var/lib/kiln/swap
+size_mb=${sizeMb}
+reserve_mb=64
+
+free_mb() { df -Pm /var/lib/kiln | awk 'NR == 2 {print $4}'; }
+
+make_file() {
+  if [ "$(free_mb)" -lt $((size_mb + reserve_mb)) ]; then
+    echo "kiln: not enough free disk space for $size_mb MB of swap"
+    exit 0
+  fi
+  # btrfs can only swap to a file without copy-on-write.
+  : > "$file" && chmod 600 "$file" && chattr +C "$file" 2> /dev/null
+  dd if=/dev/zero of="$file" bs=1M count="$size_mb" 2> /dev/null && mkswap "$file" > /dev/null || { rm -f "$file"; exit 1; }
+}
+
+[ -e "$file" ] || make_file
+swapon "$file"
+`;
+
+const unitBeforeLogin = linesOf(
+  "[Unit]",
+  "Description=Appliance setup and questions before the login",
+  "After=local-fs.target plymouth-quit-wait.service",
+  "Wants=network-pre.target",
+  "Before=network-pre.target getty.target getty@tty1.service serial-getty@ttyS0.service display-manager.service",
+  "",
+  "[Service]",
+  "Type=oneshot",
+  "RemainAfterExit=yes",
+  "TimeoutStartSec=infinity",
+  "ExecStart=/usr/lib/kiln/boot before-login",
+  "",
+  "[Install]",
+  "WantedBy=multi-user.target",
+);
+
+const unitAfterServices = linesOf(
+  "[Unit]",
+  "Description=Appliance setup after its services start",
+  "After=network.target postgresql.service mariadb.service mysql.service",
+  "",
+  "[Service]",
+  "Type=oneshot",
+  "RemainAfterExit=yes",
+  "TimeoutStartSec=infinity",
+  "ExecStart=/usr/lib/kiln/boot after-services",
+  "",
+  "[Install]",
+  "WantedBy=multi-user.target",
+);
+
+const initScript = (moment: string) => `#!/bin/sh
+[ "$1" != start ] || exec /usr/lib/kiln/boot ${moment}
+`;

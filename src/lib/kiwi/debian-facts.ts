@@ -1,0 +1,22 @@
+import type { FrozenKey } from "#lib/contract/index";
+
+/** What the description of a Debian system needs in addition. */
+export interface DebianFacts {
+  /** The release as debootstrap knows it, such as `bookworm`. */
+  release: string;
+  /** Repositories that the image itself can reach later. */
+  sources: AptSource[];
+  /** The keys that the image's apt must trust, in addition to those in its packages. */
+  keys: FrozenKey[];
+}
+
+/** A line of the image's /etc/apt/sources.list. */
+export interface AptSource {
+  url: string;
+  suite: string;
+  components: readonly string[];
+  /** Whether its index was signed when the packages were chosen. */
+  isSigned: boolean;
+  /** Its owner uses it although its index is no longer valid. */
+  isExpired: boolean;
+}

@@ -1,0 +1,57 @@
+import { accessFunctions, accessPart } from "#lib/kiwi/access";
+import { autostartPart } from "#lib/kiwi/autostarts";
+import { bootPart } from "#lib/kiwi/boot";
+import { configScript } from "#lib/kiwi/config-script";
+import { databasePart } from "#lib/kiwi/databases";
+import { debianEndPart, debianFunctions, debianPart } from "#lib/kiwi/debian";
+import { kiwiDescription } from "#lib/kiwi/description";
+import { eulaPart } from "#lib/kiwi/eulas";
+import type { ImageFacts } from "#lib/kiwi/facts";
+import { firewallPart } from "#lib/kiwi/firewall";
+import { identityPart } from "#lib/kiwi/identity";
+import { localePart } from "#lib/kiwi/locale";
+import { loginPart } from "#lib/kiwi/login";
+import { machineIdentityPart } from "#lib/kiwi/machine-identity";
+import { networkPart } from "#lib/kiwi/network";
+import { notesPart } from "#lib/kiwi/notes";
+import { overlayPart } from "#lib/kiwi/overlay";
+import { productFunctions, productPart } from "#lib/kiwi/product";
+import { joinParts, staging, type Part } from "#lib/kiwi/part";
+import { withInterpreter } from "#lib/kiwi/shell";
+
+/** Every text file of the KIWI description, by path. The appliance's own files are placed after the generated ones. */
+export function descriptionFiles(facts: ImageFacts): Record<string, string> {
+  const { files, commands } = joinParts([
+    identityPart(facts),
+    productPart(facts),
+    localePart(facts),
+    debianPart(facts),
+    networkPart(facts),
+    firewallPart(facts),
+    loginPart(facts),
+    accessPart(facts),
+    eulaPart(facts),
+    databasePart(facts),
+    autostartPart(facts),
+    bootPart(facts),
+    notesPart(facts),
+    overlayPart(facts),
+    buildScriptPart(facts),
+    machineIdentityPart(facts),
+    debianEndPart(facts),
+  ]);
+  const script = configScript(commands, moreFunctions(facts));
+  return { "config.xml": kiwiDescription(facts), "config.sh": script, ...files };
+}
+
+/** Functions that only some images need: the config.sh of all others stays the same. */
+const moreFunctions = ({ debian, product, users }: Pick<ImageFacts, "debian" | "product" | "users">): string => {
+  const hasAccess = users.some(({ sshKeys = [], administrator }) => sshKeys.length > 0 || administrator);
+  return `${debian ? debianFunctions : ""}${product === undefined ? "" : productFunctions}${hasAccess ? accessFunctions : ""}`;
+};
+
+/** The build script runs last, so it sees the configured image. */
+function buildScriptPart({ scripts: { build } }: Pick<ImageFacts, "scripts">): Part {
+  if (!build.enabled || build.script.trim() === "") return {};
+  return { files: { [`${staging}/build-script`]: withInterpreter(build.script) }, commands: ["run_build_script"] };
+}

@@ -1,0 +1,26 @@
+import type { FrozenFile } from "#lib/contract/index";
+import type { DescriptionFacts } from "#lib/kiwi/description";
+import type { Configuration } from "#lib/configuration/stored";
+
+/** Users of a database server. `verifier` is what the server stores instead of a password. */
+export interface DatabaseFacts {
+  type: Configuration["databases"][number]["type"];
+  users: { username: string; verifier: string; databases: string[] }[];
+}
+
+/** Everything of an appliance that goes into its image, without clear-text passwords. */
+export interface ImageFacts
+  extends
+    DescriptionFacts,
+    Pick<
+      Configuration,
+      "description" | "website" | "network" | "firewall" | "eulas" | "autostarts" | "settings" | "scripts"
+    > {
+  /** The appliance's name for users; `name` is KIWI's. */
+  title: string;
+  databases: DatabaseFacts[];
+  /** The installed product's file in /etc/products.d, without its ending. */
+  product?: string;
+  /** In the order of installation: of two files with the same path, the later one wins. */
+  overlay: FrozenFile[];
+}

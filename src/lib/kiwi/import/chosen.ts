@@ -1,0 +1,62 @@
+import { WireFault } from "#lib/wire/fault";
+import type { XmlNode } from "#lib/wire/read-xml";
+
+/** What an import is for: profiles by name, and an architecture as KIWI names it. */
+export interface Choice {
+  profiles: readonly string[];
+  arch: string;
+}
+
+/**
+ * Marks what belongs to the choice: its sections lose their `profiles`, and elements for the architecture their `arch`. Whoever
+ * reads a section with `profiles`, or an element with `arch`, omits it.
+ */
+export function chosenFrom(image: XmlNode, { profiles, arch }: Choice): XmlNode {
+  const wanted = closureOf(image, profiles);
+  const isWanted = (list: string) => wordsIn(list).some((one) => wanted.has(one));
+  const isForArch = (list: string) => wordsIn(list).some((one) => one === arch || (i86.test(one) && i86.test(arch)));
+  const chosen = (node: XmlNode): XmlNode => ({
+    ...node,
+    attributes: without(without(node.attributes, "profiles", isWanted), "arch", isForArch),
+    children: node.name === "packages" || node.name === "preferences" ? node.children.map(chosen) : node.children,
+  });
+  return { ...image, children: image.children.map(chosen) };
+}
+
+/** KIWI writes ix86 for all of them. */
+const i86 = /^i[3-6x]86$/;
+
+/** The names of the profiles that a description has. */
+export const profilesOf = (image: XmlNode): string[] => profileNodes(image).map(nameOf);
+
+const nameOf = ({ attributes }: XmlNode): string => attributes.get("name") ?? "";
+
+const profileNodes = (image: XmlNode): XmlNode[] =>
+  image.children.filter(({ name }) => name === "profiles").flatMap(({ children }) => children);
+
+/** The given profiles and those that they require. If none is given, KIWI takes those with `import="true"`. */
+function closureOf(image: XmlNode, given: readonly string[]): ReadonlySet<string> {
+  const all = new Map(profileNodes(image).map((node) => [nameOf(node), node]));
+  const unknown = given.find((name) => !all.has(name));
+  if (unknown !== undefined)
+    throw new WireFault("invalid_xml", `It has no profile ${unknown}${listOf([...all.keys()])}.`);
+  const imported = [...all.values()].filter(({ attributes }) => attributes.get("import") === "true").map(nameOf);
+  const closure = new Set(given.length > 0 ? given : imported);
+  for (const name of closure)
+    for (const { name: kind, attributes } of all.get(name)?.children ?? [])
+      if (kind === "requires") closure.add(attributes.get("profile") ?? "");
+  return closure;
+}
+
+const listOf = (names: readonly string[]): string => (names.length === 0 ? "" : `, but ${names.join(", ")}`);
+
+const wordsIn = (list: string): string[] => list.split(",").map((word) => word.trim());
+
+function without(
+  attributes: XmlNode["attributes"],
+  name: string,
+  isChosen: (value: string) => boolean,
+): XmlNode["attributes"] {
+  const value = attributes.get(name);
+  return value !== undefined && isChosen(value) ? new Map([...attributes].filter(([key]) => key !== name)) : attributes;
+}

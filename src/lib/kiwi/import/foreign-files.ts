@@ -1,0 +1,25 @@
+import { textOf, type Imported, type ImportedFile, type NextTo, type Omission } from "#lib/kiwi/import/imported";
+
+/** Reads the files next to a description of others: a script for the end of the build, and files of the image below `root/`. */
+export function foreignFiles({ files }: NextTo): Imported {
+  const found: ImportedFile[] = [];
+  const omitted: Omission[] = [];
+  const script = textOf(files.get("config.sh")?.content);
+  for (const [path, { content, mode }] of files) {
+    const [, inImage] = /^root(\/.+)$/.exec(path) ?? [];
+    if (inImage !== undefined)
+      found.push({
+        path: inImage,
+        owner: "root",
+        group: "root",
+        permissions: mode.toString(8).padStart(3, "0"),
+        content,
+      });
+    else if (/^[\w-]+\.sh$/.test(path) && path !== "config.sh")
+      omitted.push({ what: path, why: "an appliance has only one script of a description, config.sh" });
+  }
+  if (script !== undefined && /\b(base|suse)[A-Z]\w+|kiwi_\w+|\.kconfig\b/.test(script))
+    omitted.push({ what: "config.sh (functions of KIWI)", why: "a build script has none: see what it calls" });
+  const scripts = script === undefined ? {} : { scripts: { build: { enabled: true, script } } };
+  return { definition: { packages: [], patterns: [], bans: [], configuration: scripts }, files: found, omitted };
+}

@@ -1,0 +1,40 @@
+import type { ImportedDefinition, Omission } from "#lib/kiwi/import/imported";
+import { aptAddress } from "#lib/repodata/apt-address";
+import type { XmlNode } from "#lib/wire/read-xml";
+
+/** Repositories that the service can import. */
+export function repositoriesOf(nodes: readonly XmlNode[]): {
+  found: NonNullable<ImportedDefinition["repositories"]>;
+  omitted: Omission[];
+} {
+  const found: NonNullable<ImportedDefinition["repositories"]> = [];
+  const omitted: Omission[] = [];
+  for (const node of nodes) {
+    const source = node.children.find(({ name }) => name === "source");
+    const path = source?.attributes.get("path") ?? "";
+    const why = whyNot(node, path);
+    const name = node.attributes.get("alias");
+    if (why === undefined) {
+      found.push({ ...(name !== undefined && { name }), url: addressOf(node, path) });
+      const attributes = [...node.attributes.keys()].filter((one) => !readAttributes.has(one));
+      const lost = [...attributes, ...(source?.children ?? []).map(({ name }) => name)];
+      for (const one of lost) omitted.push({ what: `repository ${path}/${one}`, why: "the service decides it" });
+    } else omitted.push({ what: `repository ${path}`, why });
+  }
+  return { found, omitted };
+}
+
+const readAttributes = new Set(["alias", "type", "distribution", "components"]);
+
+function whyNot({ attributes }: XmlNode, path: string): string | undefined {
+  if (attributes.has("profiles")) return `it belongs only to the profile ${attributes.get("profiles")}`;
+  if (attributes.has("arch")) return `it is for ${attributes.get("arch")} only`;
+  if (attributes.has("password")) return "the service imports no repository with a password";
+  return /^(https?|ftp):\/\//.test(path) ? undefined : "the service imports repositories only by http, https and ftp";
+}
+
+function addressOf({ attributes }: XmlNode, path: string): string {
+  const suite = attributes.get("distribution");
+  if (suite === undefined) return path;
+  return aptAddress(path, suite, (attributes.get("components") ?? "").split(/[\s,]+/).filter(Boolean));
+}

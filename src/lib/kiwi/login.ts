@@ -1,0 +1,29 @@
+import type { ImageFacts } from "#lib/kiwi/facts";
+import { linesOf, staging, type Part } from "#lib/kiwi/part";
+import { shellCommand } from "#lib/kiwi/shell";
+
+/** The runlevel, and the user whom the screen logs in automatically. */
+export function loginPart({ settings: { runlevel, automaticLogin } }: Pick<ImageFacts, "settings">): Part {
+  const target = shellCommand("set_runlevel", String(runlevel), targets[runlevel] ?? "multi-user.target");
+  if (automaticLogin === "") return { commands: [target] };
+  return {
+    files: {
+      [`${staging}/autologin.conf`]: gettyOf(automaticLogin),
+      [`${staging}/autologin`]: `#!/bin/sh\nexec login -f ${automaticLogin}\n`,
+    },
+    commands: [target, shellCommand("set_automatic_login", automaticLogin)],
+  };
+}
+
+/** As in systemd's runlevel(8). Runlevel 4 has no meaning of its own. */
+const targets: Readonly<Record<number, string>> = {
+  1: "rescue.target",
+  2: "multi-user.target",
+  3: "multi-user.target",
+  4: "multi-user.target",
+  5: "graphical.target",
+};
+
+/** The empty `ExecStart=` removes the unit's own command. */
+const gettyOf = (user: string) =>
+  linesOf("[Service]", "ExecStart=", `ExecStart=-/sbin/agetty --autologin ${user} --noclear %I $TERM`);

@@ -1,0 +1,53 @@
+/** Turns a stream of metadata into repositories of limited size, one after the other in the same instance. */
+import { rest } from "#lib/loop/pace";
+import { type SlicedDocument, type SliceLimits, slices } from "#lib/repodata/slices";
+import type { Repository } from "./repository.ts";
+import type { Solver } from "./solver.ts";
+
+export interface ImportOptions extends Partial<SliceLimits> {
+  /** 2,000 packages take about 10 MiB of WASM memory, and writing them takes 10 ms in which nothing else runs. */
+  packagesPerPart?: number;
+  /** Bytes of metadata after which a part ends, however few packages it has: one advisory can name many files. */
+  bytesPerPart?: number;
+  /** Sees each slice that was read into the current part. */
+  onSlice?: (slice: Uint8Array) => void;
+}
+
+/** Small slices: the library takes two milliseconds for one, and nothing else runs meanwhile. */
+const sliceLimits = { bytes: 2 ** 16 };
+
+/**
+ * Reads `source`, which must be decompressed already, and yields a finished repository whenever it has enough packages. Write
+ * its part and read its pages before you ask for the next one, which resets the solver.
+ */
+export async function* importedParts(
+  solver: Solver,
+  source: ReadableStream<Uint8Array>,
+  document: SlicedDocument,
+  { packagesPerPart = 2000, bytesPerPart = 16 * 2 ** 20, onSlice, ...limits }: ImportOptions = {},
+): AsyncGenerator<Repository> {
+  solver.reset();
+  let part = solver.addRepository("part");
+  let partBytes = 0;
+  for await (const { bytes } of slices(source, document, { ...sliceLimits, records: packagesPerPart, ...limits })) {
+    read(part, document, bytes);
+    onSlice?.(bytes);
+    partBytes += bytes.byteLength;
+    if (part.packageCount < packagesPerPart && partBytes < bytesPerPart) continue;
+    part.finish();
+    await rest();
+    yield part;
+    solver.reset();
+    part = solver.addRepository("part");
+    partBytes = 0;
+  }
+  part.finish();
+  if (part.packageCount > 0) yield part;
+}
+
+function read(part: Repository, document: SlicedDocument, slice: Uint8Array): void {
+  if (document === "primary") part.readPrimary(slice);
+  else if (document === "updateinfo") part.readUpdateinfo(slice);
+  else if (document === "deb") part.readDeb(slice);
+  else part.readSusetags(slice);
+}

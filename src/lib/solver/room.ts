@@ -1,0 +1,211 @@
+/**
+ * Solvers of an isolate, used by one caller at a time.
+ *
+ * Several Durable Objects and requests may share an isolate and its 128 MB, which is too little for a solver each. Two of
+ * usual size find room, so that appliances of two distributions in turn do not load theirs each time. WASM memory never
+ * shrinks, so what has grown beyond the budget is dropped after use.
+ *
+ * A caller can disappear while it holds the lock: the runtime drops a cancelled request without running its `finally`. So
+ * waiting callers watch the holder. It loses the lock if it has not used the solver for `staleAfterMs`, or after its time limit.
+ */
+import type { PackageType } from "#lib/contract/index";
+import { type Arch, openSolver, type Solver } from "./solver.ts";
+
+/** The packages to load into the solver. The same key must always mean the same packages. */
+export interface PackageSet {
+  key: string;
+  arch: Arch;
+  packageType: PackageType;
+}
+
+export interface RoomOptions {
+  /** What idle solvers may hold; it may change. */
+  memoryBudgetBytes?: () => number;
+  staleAfterMs?: number;
+}
+
+/** A caller held the solver for longer than its time limit. */
+export class LockTimeout extends Error {}
+
+/** A caller's exclusive use of the solver. */
+interface Lock {
+  readonly released: Promise<void>;
+  release(): void;
+  /** Rejects at the time limit. */
+  readonly timedOut: Promise<never>;
+  timeOut(reason: LockTimeout): void;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** A solver and what is in it; undefined: nothing complete. */
+interface Resident {
+  solver: Solver;
+  key: string | undefined;
+}
+
+const maxResidents = 2;
+
+/** Extra time of a waiter's timer, so that the holder's own timer fires first. The waiter's is for a holder that disappeared. */
+const watchersGraceMs = 1000;
+
+export class SolverRoom {
+  readonly #module: WebAssembly.Module;
+  readonly #memoryBudgetBytes: () => number;
+  readonly #staleAfterMs: number;
+  /** The one that was used last is at the end. */
+  #residents: Resident[] = [];
+  /** The lock's. */
+  #current: Resident | undefined;
+  #lock: Lock | undefined;
+
+  constructor(
+    module: WebAssembly.Module,
+    { memoryBudgetBytes = () => 90 << 20, staleAfterMs = 20_000 }: RoomOptions = {},
+  ) {
+    this.#module = module;
+    this.#memoryBudgetBytes = memoryBudgetBytes;
+    this.#staleAfterMs = staleAfterMs;
+  }
+
+  /**
+   * Runs `work` with a solver that contains the package set. `load` fills it, unless the last caller used the same set. Do not
+   * change the solver, use it after `work` ends, or call `withSolver` from inside.
+   */
+  async withSolver<T>(
+    { key, arch, packageType }: PackageSet,
+    load: (solver: Solver) => Promise<void> | void,
+    work: (solver: Solver) => Promise<T> | T,
+  ): Promise<T> {
+    return this.#withLock(async (lock) => {
+      const wholeKey = `${packageType} ${arch} ${key}`;
+      const resident = this.#residents.find((one) => one.key === wholeKey) ?? (await this.#open(lock));
+      this.#use(resident);
+      const { solver } = resident;
+      if (resident.key === wholeKey) return work(solver);
+      resident.key = undefined;
+      solver.reset({ arch, packageType });
+      await load(solver);
+      solver.ready();
+      resident.key = wholeKey;
+      return work(solver);
+    });
+  }
+
+  /**
+   * Runs `work` with an empty solver, for an import. Its architecture is x86_64, so it accepts rpms for
+   * i686 too. It needs the room of all others. After `maxMs` the caller loses the solver and gets `LockTimeout`.
+   */
+  async withEmptySolver<T>(
+    work: (solver: Solver) => Promise<T> | T,
+    { maxMs = Infinity, packageType = "rpm" }: { maxMs?: number; packageType?: PackageType } = {},
+  ): Promise<T> {
+    return this.#withLock(async (lock) => {
+      for (const other of this.#residents.slice(1)) this.#drop(other, "an import needs its memory");
+      const resident = this.#residents[0] ?? (await this.#open(lock));
+      this.#use(resident);
+      resident.key = undefined;
+      resident.solver.reset({ arch: "x86_64", packageType });
+      return work(resident.solver);
+    }, maxMs);
+  }
+
+  /** Of memory. */
+  get heldBytes(): number {
+    return this.#residents.reduce((sum, { solver }) => sum + solver.heldBytes, 0);
+  }
+
+  /** Drops idle solvers until the others are within the budget, and leave so many bytes of it. */
+  trim(leftBytes = 0): void {
+    for (const one of this.#residents) {
+      if (this.heldBytes <= this.#memoryBudgetBytes() - leftBytes) return;
+      if (one !== this.#current) this.#drop(one, "the solvers had grown beyond their budget");
+    }
+  }
+
+  async #withLock<T>(work: (lock: Lock) => Promise<T>, maxMs = Infinity): Promise<T> {
+    while (this.#lock) await this.#watch(this.#lock);
+    const lock = newLock(maxMs);
+    this.#lock = lock;
+    const timer = maxMs === Infinity ? undefined : setTimeout(() => this.#timeOut(lock), maxMs);
+    try {
+      return await Promise.race([work(lock), lock.timedOut]);
+    } finally {
+      clearTimeout(timer);
+      this.#release(lock);
+    }
+  }
+
+  /** Drops the instance too, so that whatever its holder still does fails and cannot change another caller's packages. */
+  #timeOut(lock: Lock): void {
+    if (this.#lock !== lock) return;
+    const reason = new LockTimeout("the solver was in use for too long");
+    this.#dropCurrent(reason.message);
+    this.#release(lock);
+    lock.timeOut(reason);
+  }
+
+  /** Waits until the lock is released, or releases it if its holder has disappeared. */
+  async #watch(lock: Lock): Promise<void> {
+    const before = this.#current?.solver.callCount;
+    await releaseOrTimeout(lock.released, Math.min(this.#staleAfterMs, lock.expiresAt + watchersGraceMs - Date.now()));
+    if (this.#lock !== lock) return;
+    if (Date.now() >= lock.expiresAt) return this.#timeOut(lock);
+    if (this.#current?.solver.callCount !== before) return;
+    this.#dropCurrent("its holder did not use it for too long");
+    this.#release(lock);
+  }
+
+  /** A new one if there is room for it, otherwise the least recently used. */
+  async #open(lock: Lock): Promise<Resident> {
+    const [oldest, second] = this.#residents;
+    const half = this.#memoryBudgetBytes() / maxResidents;
+    if (oldest && (second || oldest.key === undefined || oldest.solver.heldBytes > half)) return oldest;
+    const opened = { solver: await openSolver(this.#module), key: undefined };
+    if (this.#lock !== lock) throw new Error("the solver started too slowly: another caller holds it now");
+    this.#residents.push(opened);
+    return opened;
+  }
+
+  #use(resident: Resident): void {
+    this.#current = resident;
+    this.#residents = [...this.#residents.filter((one) => one !== resident), resident];
+  }
+
+  #release(lock: Lock): void {
+    if (this.#lock !== lock) return;
+    if (this.#current?.solver.isGone) this.#dropCurrent("crashed");
+    this.#current = undefined;
+    this.#lock = undefined;
+    this.trim();
+    lock.release();
+  }
+
+  #dropCurrent(reason: string): void {
+    if (this.#current) this.#drop(this.#current, reason);
+  }
+
+  #drop(resident: Resident, reason: string): void {
+    resident.solver.close(reason);
+    this.#residents = this.#residents.filter((one) => one !== resident);
+  }
+}
+
+function newLock(maxMs: number): Lock {
+  const release = Promise.withResolvers<void>();
+  const timedOut = Promise.withResolvers<never>();
+  return {
+    released: release.promise,
+    release: release.resolve,
+    timedOut: timedOut.promise,
+    timeOut: timedOut.reject,
+    expiresAt: Date.now() + maxMs,
+  };
+}
+
+async function releaseOrTimeout(released: Promise<void>, timeMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeMs);
+  await Promise.race([released, promise]);
+  clearTimeout(timer);
+}

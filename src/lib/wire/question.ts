@@ -1,0 +1,11 @@
+import type { Part } from "#lib/wire/shape";
+
+type Asked = Pick<Part, "question" | "range">;
+
+export const unitOf = ({ question, range }: Asked): string => question?.unit ?? range?.unit ?? "";
+
+/** How people see the name of a field, with its unit. Undefined: nobody is asked for it. */
+export function labelOf(part: Asked): string | undefined {
+  const unit = unitOf(part);
+  return part.question && (unit === "" ? part.question.label : `${part.question.label} in ${unit}`);
+}

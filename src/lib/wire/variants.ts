@@ -1,0 +1,43 @@
+import type { AnyShape, Fields, Part, Shape } from "#lib/wire/shape";
+
+/** The same document, which shows empty texts and lists too: a reader that keeps what is omitted makes them empty. */
+export const withEmpty = <T, C>(shape: Fields & Shape<T, C>): Fields & Shape<T, C> => mapParts(shape, shown);
+
+const shown = (part: Part): Part => {
+  if (!part.skipsEmpty) return part;
+  return {
+    ...part,
+    skipsEmpty: false,
+    inXmlWhen: undefined,
+    isOptional: part.when !== undefined,
+    shape: ofAnyText(part.shape),
+  };
+};
+
+/** An empty text is not a valid URL. */
+function ofAnyText(shape: AnyShape): AnyShape {
+  if (shape.kind !== "leaf") return shape;
+  const { format: _format, ...schema } = shape.schema;
+  return { ...shape, schema };
+}
+
+/** The same document, which never shows a secret. A reader still accepts them. */
+export const withoutSecrets = <T, C>(shape: Fields & Shape<T, C>): Fields & Shape<T, C> => mapParts(shape, hidden);
+
+const hidden = (part: Part): Part =>
+  isSecret(part.shape) ? { ...part, isOptional: true, get: () => undefined } : part;
+
+const isSecret = (shape: AnyShape): boolean => shape.kind === "leaf" && shape.isSecret === true;
+
+/** Changes each part, at any depth. `change` gets a part whose own parts are already changed. */
+const mapParts = ({ fields, ...rest }: Fields, change: (part: Part) => Part): Fields => ({
+  ...rest,
+  fields: Object.fromEntries(
+    Object.entries(fields).map(([name, part]) => [name, change({ ...part, shape: mapShape(part.shape, change) })]),
+  ),
+});
+
+function mapShape(shape: AnyShape, change: (part: Part) => Part): AnyShape {
+  if (shape.kind === "fields") return mapParts(shape, change);
+  return shape.kind === "list" ? { ...shape, of: mapShape(shape.of, change) } : shape;
+}
