@@ -33,6 +33,20 @@ const qcow2: Container = {
   },
 };
 
+/** A raw disk and a last sector, which is what Azure accepts. KIWI's disks are whole MiB, as Azure requires. */
+const vhd: Container = {
+  suffix: "vhd",
+  conversion: {
+    driver: "vpc",
+    options: ["subformat=fixed", "force_size=on"],
+    marks: [
+      { at: -512, hex: "636f6e6563746978" },
+      { at: -452, hex: "00000002" },
+    ],
+    size: { at: -464, unit: 1, order: "big" },
+  },
+};
+
 /**
  * In the texts, `{file}` is the download, `{name}` the folder in it, `{disk}` the path of the disk in that, `{arch}` the machine in
  * Amazon's words.
@@ -104,6 +118,33 @@ export const diskFormats = {
         title: "Start it in Xen, from the folder of the disk",
         lines: ["cd {name}", "sudo xl create {name}.cfg", "sudo xl console {name}"],
       },
+    ],
+  },
+  vhd: {
+    label: "Azure",
+    icon: "cloud",
+    product: "disk",
+    container: vhd,
+    what: "A tar archive with a disk (VHD of fixed size) for Microsoft Azure, first generation.",
+    ways: [
+      unpack,
+      {
+        title: "Upload it to Azure",
+        note: "Replace ACCOUNT with a storage account of yours.",
+        lines: [
+          "az storage container create --account-name ACCOUNT --name images",
+          "az storage blob upload --account-name ACCOUNT --container-name images --type page --file {disk} --name {name}",
+        ],
+      },
+      {
+        title: "Start it in Azure",
+        note: "Replace GROUP with a resource group of yours.",
+        lines: [
+          "az disk create --resource-group GROUP --name {name} --os-type Linux --hyper-v-generation V1 --source https://ACCOUNT.blob.core.windows.net/images/{name}",
+          "az vm create --resource-group GROUP --name kiln --attach-os-disk {name} --os-type linux",
+        ],
+      },
+      inQemu("-drive file={disk},format=vpc,if=virtio"),
     ],
   },
   ec2: {
