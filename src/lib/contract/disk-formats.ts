@@ -47,6 +47,12 @@ const vhd: Container = {
   },
 };
 
+/** QEMU refuses a VHDX with a parent. Its size has no fixed place: what qemu-img writes is compared. */
+const vhdx: Container = {
+  suffix: "vhdx",
+  conversion: { driver: "vhdx", options: ["subformat=dynamic"], marks: [{ at: 0, hex: "7668647866696c65" }] },
+};
+
 /**
  * In the texts, `{file}` is the download, `{name}` the folder in it, `{disk}` the path of the disk in that, `{arch}` the machine in
  * Amazon's words.
@@ -89,6 +95,25 @@ export const diskFormats = {
         lines: ["openstack image create --disk-format qcow2 --container-format bare --file {disk} {name}"],
       },
       inQemu("-drive file={disk},format=qcow2,if=virtio"),
+    ],
+  },
+  vhdx: {
+    label: "Hyper-V",
+    icon: "monitor",
+    product: "disk",
+    container: vhdx,
+    bus: "ide",
+    what: "A tar archive with a disk (VHDX) for Microsoft Hyper-V, first generation.",
+    ways: [
+      unpack,
+      {
+        title: "Start it in Hyper-V, in PowerShell",
+        lines: [
+          'New-VM -Name "{name}" -Generation 1 -MemoryStartupBytes 2GB -VHDPath "{disk}"',
+          'Start-VM -Name "{name}"',
+        ],
+      },
+      inQemu("-drive file={disk},format=vhdx,if=ide"),
     ],
   },
   vmx: {
