@@ -53,6 +53,17 @@ const vhdx: Container = {
   conversion: { driver: "vhdx", options: ["subformat=dynamic"], marks: [{ at: 0, hex: "7668647866696c65" }] },
 };
 
+/** QEMU refuses a VDI with a parent. */
+const vdi: Container = {
+  suffix: "vdi",
+  conversion: {
+    driver: "vdi",
+    options: [],
+    marks: [{ at: 64, hex: "7f10dabe" }],
+    size: { at: 368, unit: 1, order: "little" },
+  },
+};
+
 /**
  * In the texts, `{file}` is the download, `{name}` the folder in it, `{disk}` the path of the disk in that, `{arch}` the machine in
  * Amazon's words.
@@ -95,6 +106,28 @@ export const diskFormats = {
         lines: ["openstack image create --disk-format qcow2 --container-format bare --file {disk} {name}"],
       },
       inQemu("-drive file={disk},format=qcow2,if=virtio"),
+    ],
+  },
+  vdi: {
+    label: "VirtualBox",
+    icon: "monitor",
+    product: "disk",
+    container: vdi,
+    bus: "ide",
+    what: "A tar archive with a disk (VDI) for VirtualBox.",
+    ways: [
+      unpack,
+      {
+        title: "Start it in VirtualBox",
+        lines: [
+          "VBoxManage createvm --name {name} --ostype Linux26_64 --register",
+          "VBoxManage modifyvm {name} --memory 2048 --nic1 nat",
+          "VBoxManage storagectl {name} --name IDE --add ide",
+          "VBoxManage storageattach {name} --storagectl IDE --port 0 --device 0 --type hdd --medium {disk}",
+          "VBoxManage startvm {name}",
+        ],
+      },
+      inQemu("-drive file={disk},format=vdi,if=ide"),
     ],
   },
   vhdx: {
