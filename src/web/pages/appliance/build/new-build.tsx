@@ -40,11 +40,9 @@ const Formats = ({ chosen, base }: { chosen: ImageType; base: Look["base"] }) =>
         {offeredTypes(base).map((format) => (
           <label class="tile">
             <input type="checkbox" name="image_type" value={format} checked={checked.includes(format)} />
-            <span>
-              <code>{format}</code>
-            </span>
+            <span>{imageFormats[format].label}</span>
             <Icon name={imageFormats[format].icon} />
-            <span class="hint">{imageFormats[format].label}</span>
+            <code class="hint">{format}</code>
           </label>
         ))}
       </div>
