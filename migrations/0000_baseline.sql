@@ -280,7 +280,10 @@ CREATE TABLE `gallery_listings` (
 	`publication_id` integer NOT NULL,
 	`account_id` integer NOT NULL,
 	`published_at` integer NOT NULL,
-	`points` integer NOT NULL
+	`points` integer NOT NULL,
+	`clones` integer NOT NULL,
+	`testdrives` integer NOT NULL,
+	`downloads` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `gallery_listings_publication` ON `gallery_listings` (`publication_id`);--> statement-breakpoint

@@ -13,6 +13,9 @@ export interface ListedPublication {
   ratings: number;
   averageRating: number | null;
   comments: number;
+  clones: number;
+  testdrives: number;
+  downloads: number;
   baseSystem: string;
   arch: Arch;
   version: string;
@@ -69,12 +72,13 @@ export async function listPublications(
         (SELECT count(*) FROM ratings WHERE appliance_id = p.appliance_id) AS ratings,
         (SELECT avg(rating) FROM ratings WHERE appliance_id = p.appliance_id) AS averageRating,
         (SELECT count(*) FROM comments WHERE appliance_id = p.appliance_id) AS comments,
+        page.clones, page.testdrives, page.downloads,
         p.base_system AS baseSystem, p.arch, p.version, p.account_id AS accountId, p.public_clonable AS publicClonable,
         p.logo_blob AS logoBlob, json_extract(p.definition, '$.estimatedRawMb') AS estimatedRawMb,
         (SELECT group_concat(json_extract(value, '$.imageType'), ' ') FROM json_each(p.formats)) AS imageTypes,
         p.published_at AS publishedAt
       FROM (
-        SELECT l.publication_id AS id, ${weight} AS weight FROM gallery_listings AS l ${chosen}
+        SELECT l.publication_id AS id, l.clones, l.testdrives, l.downloads, ${weight} AS weight FROM gallery_listings AS l ${chosen}
         ORDER BY weight, l.publication_id DESC LIMIT ${limit} OFFSET ${offset}) AS page
       JOIN publications AS p ON p.id = page.id ORDER BY page.weight, page.id DESC`),
   ]);

@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
-import { galleryListings } from "./schema.ts";
+import { galleryListings, type galleryUses } from "./schema.ts";
 
 /**
  * Rewrites an appliance's listing from its publications, ratings and uses: two statements for the end of the batch
@@ -27,6 +27,9 @@ export const relisted = (db: Database, applianceId: number) =>
         accountId: sql`p.account_id`,
         publishedAt: sql`p.published_at`,
         points,
+        clones: usesOf("clone"),
+        testdrives: usesOf("testdrive"),
+        downloads: usesOf("download"),
       },
       sql`FROM publications AS p WHERE p.appliance_id = ${applianceId} GROUP BY p.appliance_id`,
     ).onConflictDoUpdate({
@@ -36,11 +39,28 @@ export const relisted = (db: Database, applianceId: number) =>
         accountId: sql`excluded.account_id`,
         publishedAt: sql`excluded.published_at`,
         points: sql`excluded.points`,
+        clones: sql`excluded.clones`,
+        testdrives: sql`excluded.testdrives`,
+        downloads: sql`excluded.downloads`,
       },
     }),
   ] as const;
 
+export type UseKind = (typeof galleryUses.$inferSelect)["kind"];
+
+const usesOf = (kind: UseKind) =>
+  sql`(SELECT count(*) FROM gallery_uses WHERE appliance_id = p.appliance_id AND kind = ${kind})`;
+
+/** How many other accounts have done each with a published appliance. */
+export type Uses = Pick<typeof galleryListings.$inferSelect, "clones" | "testdrives" | "downloads">;
+
+export const findUses = (db: Database, applianceId: number): Promise<Uses | undefined> =>
+  db.query.galleryListings.findFirst({
+    columns: { clones: true, testdrives: true, downloads: true },
+    where: eq(galleryListings.applianceId, applianceId),
+  });
+
 /** Ratings above 2 lift, below lower, a clone counts as a rating of 5; never below 1 (gallery.md, "Popularity"). */
 const points = sql`1 + max(0,
   coalesce((SELECT sum(rating - 2) FROM ratings WHERE appliance_id = p.appliance_id AND account_id <> p.account_id), 0)
-  + coalesce((SELECT sum(CASE kind WHEN 'clone' THEN 3 ELSE 1 END) FROM gallery_uses WHERE appliance_id = p.appliance_id), 0))`;
+  + coalesce((SELECT sum(CASE kind WHEN 'clone' THEN 3 WHEN 'testdrive' THEN 1 ELSE 0 END) FROM gallery_uses WHERE appliance_id = p.appliance_id), 0))`;

@@ -120,9 +120,18 @@ export async function deleteComment(
   return gone.length > 0;
 }
 
-/** Counts that an account has cloned or tried it, once. */
+/** Counts that an account has cloned, tried or downloaded it, once. A repeat writes nothing. */
 export async function addUse(db: Database, use: typeof galleryUses.$inferInsert): Promise<void> {
-  await db.batch([db.insert(galleryUses).values(use).onConflictDoNothing(), ...relisted(db, use.applianceId)]);
+  const { applianceId, accountId, kind } = use;
+  const known = await db.query.galleryUses.findFirst({
+    where: and(
+      eq(galleryUses.applianceId, applianceId),
+      eq(galleryUses.accountId, accountId),
+      eq(galleryUses.kind, kind),
+    ),
+  });
+  if (known) return;
+  await db.batch([db.insert(galleryUses).values(use).onConflictDoNothing(), ...relisted(db, applianceId)]);
 }
 
 const isPublished = (applianceId: number) =>

@@ -33,6 +33,15 @@ export const findPublication = (
     orderBy: desc(publications.id),
   });
 
+/** The account that has published the version; without reading the large row. */
+export async function findPublisher(db: Database, applianceId: number, version: string): Promise<number | undefined> {
+  const [found] = await db
+    .select({ accountId: publications.accountId })
+    .from(publications)
+    .where(published(applianceId, version));
+  return found?.accountId;
+}
+
 /** The published versions of an appliance, in no order. */
 export async function listPublishedVersions(db: Database, applianceId: number): Promise<string[]> {
   const rows = await db

@@ -8,6 +8,8 @@ import {
   type AttestationFormat,
 } from "#domain/builds/attestation";
 import { findByLink } from "#domain/builds/download-link";
+import { noteInPassing } from "#domain/full-disk";
+import { noteDownload } from "#domain/gallery/clone";
 import { openerFor } from "#domain/operation/downloads";
 import { readerOf } from "#http/client-address";
 import { answerImage } from "#http/image";
@@ -24,13 +26,15 @@ export const download = new Hono<WebEnv>().get("/:token/:fileName", async (c) =>
   const imageName = found?.build.fileName ?? undefined;
   const wanted = imageName === undefined ? undefined : wantedOf(c.req.param("fileName"), imageName);
   if (!found || imageName === undefined || wanted === undefined) return noFile(c);
-  const { build, isLasting } = found;
+  const { build, isLasting, readerId } = found;
   if (build.expiredAt !== null) return gone(c);
   if (wanted !== "image") {
     const made = await getAttestations({ env: c.env, db: c.var.db }, build);
     return await answerText(c.req.raw, attestationFile(made, { format: wanted, imageName }));
   }
   const image = await answerImage(openerFor(c.env, readerOf(c)), c.req.raw, build);
+  if (image?.ok && c.req.method === "GET")
+    await noteInPassing("a download", () => noteDownload(c.var.db, build, readerId));
   image?.headers.set("link", linksOf(imageName));
   // A cache on the way must not serve it after the link has ended.
   if (!isLasting) image?.headers.set("cache-control", "private, no-cache");

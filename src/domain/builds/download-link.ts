@@ -33,11 +33,11 @@ export function withLink<B extends Linked>(build: B, ownerId: number | null, rea
 export const withLinks = <B extends Linked>(builds: readonly B[], ownerId: number | null, reader: LinkReader): B[] =>
   builds.map((build) => withLink(build, ownerId, reader));
 
-/** The finished build of a link; undefined: there is none. Refused if the link has ended. `isLasting`: it cannot end before the build. */
+/** The finished build of a link; undefined: there is none. Refused if the link has ended. `isLasting`: it cannot end before the build. `readerId`: the account that the link was given to. */
 export async function findByLink(
   db: Database,
   link: string,
-): Promise<{ build: Build; isLasting: boolean } | undefined> {
+): Promise<{ build: Build; isLasting: boolean; readerId?: number } | undefined> {
   const [, buildId, accountId, tokenId, seal] = /^(\d{1,15})-(\d{1,15})-(\d{1,15})-([0-9a-f]{64})$/.exec(link) ?? [];
   if (seal === undefined) {
     const build = await findDownload(db, link);
@@ -50,7 +50,7 @@ export async function findByLink(
   };
   const found = await findLinked(db, names, new Date());
   if (found && sameSecret(seal, sealOf(found.build, found.account, names.tokenId))) {
-    return { build: found.build, isLasting: false };
+    return { build: found.build, isLasting: false, readerId: found.account.id };
   }
   throw new Refusal("access_denied", { message: ended });
 }

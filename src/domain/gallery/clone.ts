@@ -4,16 +4,18 @@ import type { SealingKey } from "#domain/secrets";
 import { configurationOf, type Configuration } from "#lib/configuration/stored";
 import type { Account } from "#storage/accounts";
 import { findTemplateConfiguration } from "#storage/configurations";
+import type { Build } from "#storage/builds";
 import type { Database } from "#storage/db";
+import type { UseKind } from "#storage/gallery-listings";
 import { addUse } from "#storage/gallery-opinions";
-import type { Publication } from "#storage/publications";
+import { findPublisher, type Publication } from "#storage/publications";
 
 /** Counts a use for popularity, except the owner's. */
 export async function noteUse(
   db: Database,
   account: Pick<Account, "id">,
   { applianceId, accountId }: Pick<Publication, "applianceId" | "accountId">,
-  kind: "clone" | "testdrive",
+  kind: UseKind,
 ): Promise<void> {
   if (account.id !== accountId) await addUse(db, { applianceId, accountId: account.id, kind });
 }
@@ -25,4 +27,15 @@ export async function configurationForClone(
 ): Promise<Configuration> {
   const stored = configurationOf(definition);
   return await forStranger(env, stored, await findTemplateConfiguration(db, applianceId));
+}
+
+/** Counts the download of a published image by another account. Who downloads by the owner's own link is not known. */
+export async function noteDownload(
+  db: Database,
+  { applianceId, version }: Pick<Build, "applianceId" | "version">,
+  readerId: number | undefined,
+): Promise<void> {
+  if (readerId === undefined) return;
+  const owner = await findPublisher(db, applianceId, version);
+  if (owner !== undefined) await noteUse(db, { id: readerId }, { applianceId, accountId: owner }, "download");
 }

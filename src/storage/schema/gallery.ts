@@ -93,6 +93,10 @@ export const galleryListings = sqliteTable(
     publishedAt: moment("published_at").notNull(),
     /** Points for ratings and uses; a query divides them by the age (gallery.md, "Popularity"). */
     points: integer("points").notNull(),
+    /** How many other accounts have done each. */
+    clones: integer("clones").notNull(),
+    testdrives: integer("testdrives").notNull(),
+    downloads: integer("downloads").notNull(),
   },
   (table) => [
     uniqueIndex("gallery_listings_publication").on(table.publicationId),
@@ -134,13 +138,13 @@ export const comments = sqliteTable(
   ],
 );
 
-/** Accounts that cloned or tried another's published appliance; each counts once (gallery.md, "Popularity"). */
+/** Accounts that cloned, tried or downloaded another's published appliance; each counts once (gallery.md, "Popularity"). */
 export const galleryUses = sqliteTable(
   "gallery_uses",
   {
     applianceId: integer("appliance_id").notNull(),
     accountId: integer("account_id").notNull(),
-    kind: text("kind", { enum: ["clone", "testdrive"] }).notNull(),
+    kind: text("kind", { enum: ["clone", "testdrive", "download"] }).notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.applianceId, table.accountId, table.kind] }),

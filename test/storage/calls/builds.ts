@@ -5,6 +5,7 @@ import type * as downloadLinks from "#storage/download-links";
 import type * as frozenBlobs from "#storage/frozen-blobs";
 import type * as galleryClones from "#storage/gallery-clones";
 import type * as galleryList from "#storage/gallery-list";
+import type * as galleryListings from "#storage/gallery-listings";
 import type * as galleryOpinions from "#storage/gallery-opinions";
 import type * as metrics from "#storage/metrics";
 import type * as preparedRoots from "#storage/prepared-roots";
@@ -127,6 +128,7 @@ export const ofBuilds = {
     isPublished: [[it], [it, "0.0.1"]],
     findPublication: [[it], [it, "0.0.1"]],
     listPublishedVersions: [[it]],
+    findPublisher: [[it, "0.0.1"]],
     addPublication: [[publication, announcement]],
     findPublicationByUuid: [["publication"]],
     saveReleaseNotes: [[{ applianceId: it, version: "0.0.1" }, ""]],
@@ -153,6 +155,9 @@ export const ofBuilds = {
       ],
     ],
   } satisfies Calls<typeof galleryList>,
+  "gallery-listings": {
+    findUses: [[it]],
+  } satisfies Calls<typeof galleryListings>,
   "gallery-opinions": {
     ratingOf: [[it]],
     findOwnRating: [[{ applianceId: it, accountId: own }]],

@@ -125,6 +125,29 @@ describe("a published appliance", () => {
     expect(textOf(page, "h1")).toContain("Kiosk");
   });
 
+  it("counts the people who cloned and downloaded it, each once and not its publisher", async () => {
+    const counted = async () => textOf(await pageOf(visit(`/gallery/${applianceId}`)), ".title .row");
+    expect(await counted()).not.toMatch(/by [1-9]/);
+    const link = async (who: Client) => {
+      const answer = await who.get(galleryPath(applianceId, "/images"), { headers: { accept: "application/json" } });
+      const { images } = (await answer.json<{ gallery: { appliance: { images: Listed[] } } }>()).gallery.appliance;
+      return new URL(images[0]?.download_url ?? "").pathname;
+    };
+    const mine = await link(tux);
+    await visit(mine, { method: "HEAD" });
+    await visit(`${mine}.spdx.json`);
+    await visit(await link(publisher));
+    expect(await counted()).not.toContain("Downloaded");
+    for (const path of [mine, mine, await link(await signedIn())]) await (await visit(path)).arrayBuffer();
+    for (const who of [tux, tux, publisher]) await who.post("/appliances", { clone_from: applianceId });
+    expect(await counted()).toMatch(/Cloned by 1\s*Downloaded by 2$/);
+    const card = textOf(await pageOf(visit("/gallery?order=latest")), ".card .uses");
+    expect(card).toMatch(/Cloned by 1\s*Downloaded by 2/);
+    await publisher.delete(galleryPath(applianceId, "/version/0.0.1"));
+    await publish(publisher, applianceId);
+    expect(await counted()).toContain("Downloaded by 2");
+  });
+
   it("is tried in a testdrive of one's own", async () => {
     const claims = agentClaims();
     const answer = await send("/0.0.1/testdrive", { once: "1" });
@@ -135,6 +158,7 @@ describe("a published appliance", () => {
     // In the guests' own origin, as for the owner.
     expect(drive.querySelector("#web")?.getAttribute("href")).toMatch(/^https:\/\/guests\.test\/testdrives\//);
     expect(textOf(drive, "#logins")).toContain("root");
+    expect(textOf(await seen(), ".title")).toContain("Tried by 1");
   });
 });
 

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { pathId } from "#api/params";
 import { publishedVersions } from "#domain/gallery/publish";
 import { imagesOf } from "#domain/gallery/images";
+import { findUses } from "#storage/gallery-listings";
 import { findOwnRating, ratingOf, listComments } from "#storage/gallery-opinions";
 import { findPublication, type Publication } from "#storage/publications";
 import { notFoundPage } from "../../error-page.tsx";
@@ -32,10 +33,11 @@ async function publishedOf(c: Context<WebEnv>, publication: Publication): Promis
   const { db } = c.var;
   const { applianceId } = publication;
   const person = await personOf(c);
-  const [versions, images, rating, comments, ownRating] = await Promise.all([
+  const [versions, images, rating, uses, comments, ownRating] = await Promise.all([
     publishedVersions(db, 0, applianceId),
     imagesOf(db, publication, person && { account: person.account, access: { by: "key" } }),
     ratingOf(db, applianceId),
+    findUses(db, applianceId),
     listComments(db, applianceId),
     person && findOwnRating(db, { applianceId, accountId: person.account.id }),
   ]);
@@ -45,6 +47,7 @@ async function publishedOf(c: Context<WebEnv>, publication: Publication): Promis
     images,
     baseUrl: c.var.baseUrl,
     rating,
+    uses,
     comments,
     person,
     ownRating,

@@ -3,6 +3,7 @@ import { Picture, vesselOf } from "../../parts/picture.tsx";
 import { Rating } from "../../parts/rating.tsx";
 import { TypeBadge } from "../../parts/state.tsx";
 import { number } from "../../parts/words.ts";
+import { UsesOf } from "./uses.tsx";
 import { TryAndClone } from "./actions.tsx";
 
 export const galleryAt = (id: number, version = ""): string => `/gallery/${id}${version === "" ? "" : `/${version}`}`;
@@ -39,6 +40,9 @@ export const Card = ({ entry, isSignedIn, isMine }: CardProps) => {
         <p class="meta">
           <Rating average={averageRating ?? 0} count={ratings} />
           {estimatedRawMb !== null && <span class="sub num push">about {number(estimatedRawMb)} MB</span>}
+        </p>
+        <p class="meta uses">
+          <UsesOf uses={entry} />
         </p>
         <p class="meta">
           <span class="hidden">Formats: </span>

@@ -5,6 +5,7 @@ import { Picture } from "../../parts/picture.tsx";
 import { Rating } from "../../parts/rating.tsx";
 import { TryAndClone } from "./actions.tsx";
 import type { Published } from "./published.ts";
+import { UsesOf } from "./uses.tsx";
 import { publishedPicture } from "./card.tsx";
 import { Comments } from "./comments.tsx";
 import { About, RateIt, Software } from "./published-facts.tsx";
@@ -12,7 +13,7 @@ import { Images, Notes } from "./published-version.tsx";
 
 /** A published appliance. */
 export const PublishedView = ({ published }: { published: Published }) => {
-  const { publication, rating, person, wanted } = published;
+  const { publication, rating, uses, person, wanted } = published;
   const isMine = person?.account.id === publication.accountId;
   return (
     <Content>
@@ -31,6 +32,7 @@ export const PublishedView = ({ published }: { published: Published }) => {
             </p>
             <p class="row">
               <Rating average={rating.average ?? 0} count={rating.count} />
+              {uses && <UsesOf uses={uses} />}
             </p>
           </div>
           <div class="row">

@@ -1,4 +1,5 @@
 import type { Build } from "#storage/builds";
+import type { Uses } from "#storage/gallery-listings";
 import type { Comment, Rating } from "#storage/gallery-opinions";
 import type { Publication } from "#storage/publications";
 import type { Person } from "../../factory.ts";
@@ -13,6 +14,7 @@ export interface Published {
   /** Of the service, for the link that people share. */
   baseUrl: string;
   rating: Rating;
+  uses: Uses | undefined;
   comments: readonly Comment[];
   person: Person | undefined;
   ownRating: number | undefined;
