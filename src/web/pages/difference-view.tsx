@@ -74,7 +74,11 @@ const Grown = ({ from, to }: { from: number | null; to: number | null }) => {
   const bytes = (to ?? 0) - (from ?? 0);
   return (
     <>
-      {bytes === 0 ? "same" : `${bytes > 0 ? "+" : "−"}${size(Math.abs(bytes))}`} <small>{size(to ?? 0)}</small>
+      {bytes === 0 ? "same" : `${bytes > 0 ? "+" : "−"}${size(Math.abs(bytes))}`}{" "}
+      <small class="nowrap">
+        {bytes !== 0 && `${size(from ?? 0)} → `}
+        {size(to ?? 0)}
+      </small>
     </>
   );
 };
