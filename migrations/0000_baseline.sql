@@ -314,6 +314,8 @@ CREATE TABLE `publications` (
 	`public_clonable` integer NOT NULL,
 	`logo_blob` text,
 	`background_blob` text,
+	`screen_blob` text,
+	`wants_screen` integer DEFAULT true NOT NULL,
 	`published_at` integer NOT NULL,
 	`release_notes` text NOT NULL,
 	`formats` text NOT NULL,
@@ -328,6 +330,7 @@ CREATE UNIQUE INDEX `publications_version` ON `publications` (`appliance_id`,`ve
 CREATE INDEX `publications_account` ON `publications` (`account_id`);--> statement-breakpoint
 CREATE INDEX `publications_logo` ON `publications` (`logo_blob`);--> statement-breakpoint
 CREATE INDEX `publications_background` ON `publications` (`background_blob`);--> statement-breakpoint
+CREATE INDEX `publications_screen` ON `publications` (`screen_blob`);--> statement-breakpoint
 CREATE TABLE `published_files` (
 	`publication_id` integer NOT NULL,
 	`position` integer NOT NULL,

@@ -11,6 +11,8 @@ export interface SessionApi {
   answerVisit(visit: VisitLease, answer: VisitAnswer, signal: AbortSignal): Promise<void>;
   /** Answers a request about modified files. Settles when the client has the whole answer. Rejects when the client has left. */
   answerModified(request: ModifiedLease, answer: ModifiedAnswer | ModifiedContent, signal: AbortSignal): Promise<void>;
+  /** The screen of the booted guest, as PNG. */
+  sendScreen(testdrive: Lease, png: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void>;
 }
 
 interface VisitLease extends Lease {
@@ -61,6 +63,8 @@ export function sessionCalls(url: string, headersOf: (lease: Lease) => Record<st
     },
     answerModified: (lease, answer, signal) =>
       post(lease, `modified/${encodeURIComponent(lease.request)}`, { ...sentAnswer(answer), signal }),
+    sendScreen: (lease, png, signal) =>
+      post(lease, "screen", { headers: { "content-type": "image/png" }, body: new Blob([png]), signal }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { attemptHeader, TestdriveClaimRequest, type TestdriveClaimAnswer } from "#lib/contract/index";
+import { attemptHeader, maxScreenBytes, TestdriveClaimRequest, type TestdriveClaimAnswer } from "#lib/contract/index";
+import { keepScreen } from "#domain/gallery/screen";
 import { openerFor } from "#domain/operation/downloads";
 import { claimTestdrive, testdriveObject } from "#domain/testdrives/testdrive";
 import { answerImage } from "#http/image";
@@ -8,7 +9,7 @@ import { untimed } from "#http/request-body";
 import { findAnyBuild } from "#storage/builds";
 import { tokenOf } from "#agent-api/attempt";
 import { registered } from "#agent-api/authenticate";
-import { readMessage } from "#agent-api/body";
+import { readBytes, readMessage } from "#agent-api/body";
 import { factory, type AgentEnv } from "#agent-api/factory";
 import { accepted, AgentRefusal } from "#agent-api/refusal";
 
@@ -31,6 +32,15 @@ export const testdrives = factory
     const answer = build && (await answerImage(openerFor(c.env), c.req.raw, build));
     if (!answer) throw new AgentRefusal("no_image");
     return answer;
+  })
+  // The screen of a boot of its own, which may take longer than the session.
+  .post("/:id/screen", async (c) => {
+    const agent = await registered(c);
+    const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
+    const { buildId } = accepted(await testdriveObject(c.env, row).bootedBuild(agent.id, token));
+    const png = await readBytes(c, maxScreenBytes);
+    await keepScreen({ env: c.env, db: c.var.db }, { buildId, png });
+    return c.body(null, 204);
   })
   // A session's disk outlives its lease, so the lease does not prove that the agent is still registered.
   .use("/:id/modified/*", async (c, next) => {

@@ -74,6 +74,12 @@ export class Testdrive extends DurableObject<Env> {
     return facts && isLive && this.#isAttempt(agentId, token) ? { buildId: facts.buildId } : { refused: "late" };
   }
 
+  /** The build of this agent's session, also when it has ended: the agent boots it once more meanwhile. */
+  bootedBuild(agentId: number, token: string): { buildId: number } | { refused: "late" } {
+    const buildId = this.#session?.facts.buildId;
+    return buildId !== undefined && this.#isAttempt(agentId, token) ? { buildId } : { refused: "late" };
+  }
+
   async stop(): Promise<TestdriveLook | undefined> {
     await this.#advance({ type: "stopped" });
     return this.look();

@@ -19,6 +19,7 @@ export async function listNamedBlobs(db: Database, blobIds: string[]): Promise<S
     ["resumable_uploads", "blob_id"],
     ["publications", "logo_blob"],
     ["publications", "background_blob"],
+    ["publications", "screen_blob"],
   ];
   const isNamed = namers.map(
     ([table, column]) =>

@@ -22,6 +22,7 @@ export interface ListedPublication {
   accountId: number;
   publicClonable: 0 | 1;
   logoBlob: string | null;
+  screenBlob: string | null;
   estimatedRawMb: number | null;
   /** Image types of the version, space-separated. */
   imageTypes: string | null;
@@ -74,7 +75,7 @@ export async function listPublications(
         (SELECT count(*) FROM comments WHERE appliance_id = p.appliance_id) AS comments,
         page.clones, page.testdrives, page.downloads,
         p.base_system AS baseSystem, p.arch, p.version, p.account_id AS accountId, p.public_clonable AS publicClonable,
-        p.logo_blob AS logoBlob, json_extract(p.definition, '$.estimatedRawMb') AS estimatedRawMb,
+        p.logo_blob AS logoBlob, p.screen_blob AS screenBlob, json_extract(p.definition, '$.estimatedRawMb') AS estimatedRawMb,
         (SELECT group_concat(json_extract(value, '$.imageType'), ' ') FROM json_each(p.formats)) AS imageTypes,
         p.published_at AS publishedAt
       FROM (

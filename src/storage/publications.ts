@@ -10,7 +10,7 @@ import { eventOutbox, publications, publishedFiles } from "./schema.ts";
 
 /** A published version, all of it. */
 export type Publication = typeof publications.$inferSelect;
-export type NewPublication = Omit<Publication, "id" | "formats">;
+export type NewPublication = Omit<Publication, "id" | "formats" | "screenBlob" | "wantsScreen">;
 
 /** Whether the version, or any, is in the gallery; without reading the large row. */
 export async function isPublished(db: Database, applianceId: number, version?: string): Promise<boolean> {
@@ -126,6 +126,7 @@ export async function deletePublication(db: Database, applianceId: number, versi
           SELECT blob_id FROM published_files WHERE publication_id IN ${gone}
           UNION SELECT logo_blob FROM publications WHERE id IN ${gone}
           UNION SELECT background_blob FROM publications WHERE id IN ${gone}
+          UNION SELECT screen_blob FROM publications WHERE id IN ${gone}
         ) WHERE blob_id IS NOT NULL`,
     }),
     db.delete(publishedFiles).where(sql`publication_id IN ${gone}`),

@@ -43,6 +43,7 @@ describe("POST /agent/testdrives/claim", () => {
       buildId: expect.any(Number),
       imageType: "oem",
       hasNetwork: false,
+      wantsScreen: false,
       memoryMb: 512,
       image: {
         fileName: "Kiosk.x86_64-0.0.1.oem.tar.gz",

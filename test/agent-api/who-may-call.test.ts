@@ -199,6 +199,13 @@ const sessionCalls: Record<string, Row & { ended?: number }> = {
     held: 101,
     ended: 101,
   },
+  // The boot of which it shows the screen may take longer than the session.
+  "POST /testdrives/:id/screen": {
+    path: ({ session }) => `/testdrives/${session}/screen`,
+    body: "",
+    held: 204,
+    ended: 204,
+  },
   "POST /testdrives/:id/modified/:request": {
     path: ({ session }) => `/testdrives/${session}/modified/x`,
     body: "{}",

@@ -9,6 +9,7 @@ import { serialLogName, startQemu, type Qemu } from "../testdrive/qemu.ts";
 import { makeSessionDir, type SessionDir } from "../testdrive/session-dir.ts";
 import { flush, stateName, takeOverlay } from "./files.ts";
 import { saveState } from "./save-state.ts";
+import { takeScreen } from "./take-screen.ts";
 
 export interface SnapshotJob {
   key: string;
@@ -19,6 +20,8 @@ export interface SnapshotJob {
   stateDir: string;
   cache: ImageCache;
   signal: AbortSignal;
+  /** Gets the picture of the screen at the prompt. Absent: none is taken. */
+  onScreen?: (png: Buffer<ArrayBuffer>) => Promise<void>;
   /** Shorter in tests. */
   limits?: Partial<Limits>;
 }
@@ -64,6 +67,7 @@ async function boot(job: SnapshotJob, { dir, folder }: { dir: SessionDir; folder
   const signal = AbortSignal.any([job.signal, AbortSignal.timeout(bootMs)]);
   await using qemu = await startQemu(job.machine, dir, { onEvent: () => {}, signal, isIdle: true, startTimeoutMs });
   await Promise.race([untilLogin(dir.file(serialLogName), quietMs, signal), failedBy(qemu)]);
+  await job.onScreen?.(await takeScreen(qemu, { dir, testdriveId }));
   const maxBytes = job.machine.memoryMb * 1024 ** 2 + maxDeviceBytes;
   await saveState(qemu, join(folder, stateName), { dir, testdriveId, maxBytes, signal });
 }

@@ -5,7 +5,9 @@ import { imageFormats, type TestdriveClaim } from "../contract.ts";
 import { freeBytes } from "../disk-room.ts";
 import { hostKey } from "../host-key.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
+import { leaseOfTestdrive } from "../lease.ts";
 import { sentenceOf, type Log } from "../log.ts";
+import type { SessionApi } from "../session-api.ts";
 import { makeDrives } from "../testdrive/disk.ts";
 import { machineArguments, type Machine } from "../testdrive/machine.ts";
 import { startQemu, type Qemu, type QemuStart } from "../testdrive/qemu.ts";
@@ -17,6 +19,7 @@ import { restore } from "./restore.ts";
 export interface SnapshotMeans {
   config: Pick<Config, "stateDir" | "snapshots">;
   cache: ImageCache;
+  api: Pick<SessionApi, "sendScreen">;
   log: Log;
   /** Aborted when the agent stops. */
   signal: AbortSignal;
@@ -26,7 +29,10 @@ export interface SnapshotMeans {
 
 /** A machine to start, and the image of its drives. */
 export interface Boot {
-  claim: Pick<TestdriveClaim, "buildId" | "imageType" | "image">;
+  claim: Pick<
+    TestdriveClaim,
+    "buildId" | "imageType" | "image" | "wantsScreen" | "testdriveId" | "token" | "requestId"
+  >;
   image: CachedImage;
   machine: Machine;
   dir: SessionDir;
@@ -52,13 +58,15 @@ export class Snapshots {
 
   /** Starts the machine: from a snapshot of the booted guest if there is one, otherwise by booting. */
   async start(boot: Boot): Promise<Qemu> {
-    const { machine, dir, start } = boot;
-    if (!this.#isFor(boot)) return await startQemu(machine, dir, start);
-    const key = await snapshotKey(machine);
-    const restored = await this.#restore(key, boot);
-    if (restored) return restored;
-    const qemu = await startQemu(machine, dir, start);
-    this.#want(key, boot);
+    const { claim, machine, dir, start } = boot;
+    if (!this.#canMake(boot)) return await startQemu(machine, dir, start);
+    // A guest on a network must have its own keys.
+    const alone = { ...machine, hasNetwork: false };
+    const key = await snapshotKey(alone);
+    const restored = machine.hasNetwork ? undefined : await this.#restore(key, boot);
+    const qemu = restored ?? (await startQemu(machine, dir, start));
+    const wantsSnapshot = !restored && !machine.hasNetwork;
+    if (wantsSnapshot || claim.wantsScreen) this.#want(key, { ...boot, machine: alone });
     return qemu;
   }
 
@@ -67,11 +75,9 @@ export class Snapshots {
     await this.#making;
   }
 
-  /** An installation medium has no prompt to wait for. A guest on a network must have its own keys. */
-  #isFor({ claim: { imageType }, machine }: Boot): boolean {
-    return (
-      this.#means.config.snapshots === "on" && imageFormats[imageType].product !== "installer" && !machine.hasNetwork
-    );
+  /** An installation medium has no prompt to wait for. */
+  #canMake({ claim: { imageType } }: Boot): boolean {
+    return this.#means.config.snapshots === "on" && imageFormats[imageType].product !== "installer";
   }
 
   async #restore(key: string, { claim, image, machine, dir, start }: Boot): Promise<Qemu | undefined> {
@@ -103,7 +109,7 @@ export class Snapshots {
 
   async #make(key: string, { claim, machine }: Boot): Promise<void> {
     const { config, cache, log, signal, limits } = this.#means;
-    const { buildId, imageType, image } = claim;
+    const { buildId, imageType, image, wantsScreen } = claim;
     if (signal.aborted) return;
     const startedAt = performance.now();
     try {
@@ -112,10 +118,23 @@ export class Snapshots {
       if (held === undefined) return;
       this.#tries.set(key, (this.#tries.get(key) ?? 0) + 1);
       const job = { key, image: held, imageType, machine, stateDir: config.stateDir, cache, signal };
-      await makeSnapshot({ ...job, ...(limits && { limits }) });
+      const onScreen = (png: Buffer<ArrayBuffer>) => this.#sendScreen(claim, png);
+      await makeSnapshot({ ...job, ...(limits && { limits }), ...(wantsScreen && { onScreen }) });
       log("snapshot made", { buildId, seconds: Math.round((performance.now() - startedAt) / 1000) });
     } catch (error) {
       if (!signal.aborted) log("no snapshot", { buildId, reason: sentenceOf(error) });
+    }
+  }
+
+  /** The snapshot is made even if the picture does not arrive. */
+  async #sendScreen(claim: Boot["claim"], png: Buffer<ArrayBuffer>): Promise<void> {
+    const { api, log, signal } = this.#means;
+    const { buildId } = claim;
+    try {
+      await api.sendScreen(leaseOfTestdrive(claim), png, signal);
+      log("picture of the screen sent", { buildId, bytes: png.length });
+    } catch (error) {
+      log("picture of the screen not sent", { buildId, reason: sentenceOf(error) });
     }
   }
 }

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openImageCache } from "../../src/image-cache.ts";
+import type { Lease } from "../../src/lease.ts";
 import { Snapshots } from "../../src/snapshot/snapshots.ts";
 import { makeDrives } from "../../src/testdrive/disk.ts";
 import type { Machine } from "../../src/testdrive/machine.ts";
@@ -22,10 +23,18 @@ export interface PlaceOptions {
   says?: string;
   bootMs?: number;
   cacheBytes?: number;
+  /** The Worker does not take pictures. */
+  refusesScreens?: boolean;
 }
 
 /** An agent's state directory with one cached image, and sessions started from it on real QEMUs. */
-export async function makePlace({ snapshots = "on", says, bootMs, cacheBytes = 1e9 }: PlaceOptions = {}) {
+export async function makePlace({
+  snapshots = "on",
+  says,
+  bootMs,
+  cacheBytes = 1e9,
+  refusesScreens,
+}: PlaceOptions = {}) {
   const state = await temporaryDir();
   await standIn(state.path, "chrt", withoutWaiting);
   const stopping = new AbortController();
@@ -38,10 +47,16 @@ export async function makePlace({ snapshots = "on", says, bootMs, cacheBytes = 1
   const limits = { quietMs: 300, ...(bootMs && { bootMs }) };
   const config = { stateDir: state.path, snapshots };
   const log = (event: string) => void logged.push(event);
-  const made = new Snapshots({ config, cache, log, signal, limits });
+  const screens: { id: number; png: Buffer }[] = [];
+  const sendScreen = ({ id }: Lease, png: Uint8Array<ArrayBuffer>) => {
+    if (refusesScreens) return Promise.reject(new Error("410"));
+    screens.push({ id, png: Buffer.from(png) });
+    return Promise.resolve();
+  };
+  const made = new Snapshots({ config, cache, api: { sendScreen }, log, signal, limits });
 
   /** Starts a session of the build as runTestdrive does. */
-  async function startSession(change: Partial<Machine> = {}) {
+  async function startSession(change: Partial<Machine> = {}, wantsScreen = false) {
     const testdriveId = nextId++;
     const dir = await makeSessionDir(state.path, testdriveId);
     const held = await cache.find(buildId, image.sha256);
@@ -50,7 +65,7 @@ export async function makePlace({ snapshots = "on", says, bootMs, cacheBytes = 1
     const usual = { accel: "tcg", memoryMb: 64, hasNetwork: false, diskBytes: 1e9, vnc: null } as const;
     const { enclosed } = await getWalls();
     const machine = { ...usual, testdriveId, drives, image: held.path, enclosed, ...change };
-    const claim = { buildId, imageType: "oem", image } as const;
+    const claim = { buildId, imageType: "oem", image, wantsScreen, testdriveId, token: "token" } as const;
     const qemu = await made.start({ claim, image: held, machine, dir, start: { onEvent: () => {}, signal } });
     const console = () => readFile(dir.file("serial.log"), "latin1");
     return {
@@ -76,6 +91,7 @@ export async function makePlace({ snapshots = "on", says, bootMs, cacheBytes = 1
     path: state.path,
     cacheDir,
     logged,
+    screens,
     stopping,
     snapshots: made,
     startSession,

@@ -145,3 +145,35 @@ describe("a snapshot of the booted guest", () => {
     expect(readdirSync(join(place.path, "testdrives")).filter((name) => name.startsWith("snapshot-"))).toEqual([]);
   });
 });
+
+describe("the picture of the booted guest's screen", () => {
+  it("is taken if it is wanted, also for a session with a network", async () => {
+    await using place = await makePlace();
+    await using first = await place.startSession({ hasNetwork: true }, true);
+    await first.says("login: ");
+    await place.snapshots.settled();
+    expect(place.logged).toEqual(["picture of the screen sent", "snapshot made"]);
+    const [screen] = place.screens;
+    expect(screen?.png.toString("latin1", 0, 4)).toBe("\x89PNG");
+    // The text mode in which the machine starts.
+    expect([screen?.png.readUInt32BE(16), screen?.png.readUInt32BE(20)]).toEqual([720, 400]);
+    expect(place.screens).toHaveLength(1);
+  });
+
+  it("is taken of a new boot, and not of a session, if there is a snapshot", async () => {
+    await using place = await makePlace();
+    await afterFirstSession(place);
+    await using second = await place.startSession({}, true);
+    await second.strike("a");
+    await place.snapshots.settled();
+    expect(place.logged.slice(1)).toEqual(["started from a snapshot", "picture of the screen sent", "snapshot made"]);
+  });
+
+  it("is not needed for the snapshot", async () => {
+    await using place = await makePlace({ refusesScreens: true });
+    await using first = await place.startSession({}, true);
+    await first.says("login: ");
+    await place.snapshots.settled();
+    expect(place.logged).toEqual(["picture of the screen not sent", "snapshot made"]);
+  });
+});

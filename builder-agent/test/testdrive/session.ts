@@ -50,6 +50,8 @@ export interface SessionOptions {
   keptMinutes?: number;
 }
 
+const sendScreen = () => Promise.reject(new Error("no snapshot is made"));
+
 /** One testdrive on a real QEMU, with the Worker's side of it in this process. */
 export async function startSession(options: SessionOptions = {}) {
   const { ports, sector = probeKernel(), image, change = (claim) => claim, stateName = "s", keptMinutes = 0 } = options;
@@ -62,7 +64,13 @@ export async function startSession(options: SessionOptions = {}) {
   const cache = await openImageCache(join(stateDir, "cache"), 1e9);
   const stopping = new AbortController();
   const { signal } = stopping;
-  const snapshots = new Snapshots({ config: { stateDir, snapshots: "off" }, cache, signal, log: silent });
+  const snapshots = new Snapshots({
+    config: { stateDir, snapshots: "off" },
+    cache,
+    api: { sendScreen },
+    signal,
+    log: silent,
+  });
   const config = { stateDir, memoryMb: 512, accel: "tcg" as const, testdriveDiskGb };
   const reserved: ReservedVnc | null = await reserveVnc({ vnc: ports ? { host: "127.0.0.1", ports } : null });
   const testdriveId = nextId++;

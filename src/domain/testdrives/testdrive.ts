@@ -1,6 +1,7 @@
 import { type Incarnation, productOf, type TestdriveClaim, type TestdriveClaimRequest } from "#lib/contract/index";
 import { boundTo } from "#domain/attempt-token";
 import { offers } from "#domain/claimant";
+import { wantsScreen } from "#domain/gallery/screen";
 import { makeOnce } from "#domain/accounts/idempotency";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
@@ -237,6 +238,7 @@ async function bootFacts(db: Database, build: Build): Promise<Omit<TestdriveFact
   return {
     buildId: build.id,
     imageType: build.imageType,
+    wantsScreen: await wantsScreen(db, build),
     memoryMb: Math.max(configurationOf(appliance).settings.memorySizeMb, base?.facts.testdriveMemoryMb ?? 0),
     image: { fileName, size, sha256, rawSize, compressed: build.compressed ?? false },
   };

@@ -27,6 +27,8 @@ export const TestdriveClaim = z.object({
   memoryMb: z.int().positive(),
   /** A network card with a forwarded web server port and no outgoing connections. */
   hasNetwork: z.boolean().optional(),
+  /** Send the screen of a boot of its own to POST /agent/testdrives/:id/screen, for the gallery. Absent: an older Worker. */
+  wantsScreen: z.boolean().optional(),
   requestId: RequestId.optional(),
   image: z.object({
     /** GET /agent/testdrives/:id/image, with Range. */
@@ -39,6 +41,9 @@ export const TestdriveClaim = z.object({
 });
 export type TestdriveClaim = z.infer<typeof TestdriveClaim>;
 export const TestdriveClaimAnswer = z.object({ testdrive: TestdriveClaim.nullable() });
+
+/** Of the picture of a screen. QEMU's usual 720 × 400 takes some kilobytes. */
+export const maxScreenBytes = 1024 * 1024;
 
 /** Worker → agent on the control socket, GET /agent/testdrives/:id/control. */
 export const TestdriveOrder = z.discriminatedUnion("type", [

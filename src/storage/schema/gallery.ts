@@ -49,6 +49,10 @@ export const publications = sqliteTable(
     publicClonable: integer("public_clonable", { mode: "boolean" }).notNull(),
     logoBlob: text("logo_blob"),
     backgroundBlob: text("background_blob"),
+    /** The picture of its screen after it has booted. */
+    screenBlob: text("screen_blob"),
+    /** Whether the next testdrive takes one: there was none yet, and its publisher has removed none. */
+    wantsScreen: integer("wants_screen", { mode: "boolean" }).notNull().default(true),
     publishedAt: moment("published_at").notNull(),
     releaseNotes: text("release_notes").notNull(),
     formats: text("formats", { mode: "json" }).notNull().$type<PublishedFormat[]>(),
@@ -62,6 +66,7 @@ export const publications = sqliteTable(
     index("publications_account").on(table.accountId),
     index("publications_logo").on(table.logoBlob),
     index("publications_background").on(table.backgroundBlob),
+    index("publications_screen").on(table.screenBlob),
   ],
 );
 

@@ -9,6 +9,7 @@ import type * as galleryListings from "#storage/gallery-listings";
 import type * as galleryOpinions from "#storage/gallery-opinions";
 import type * as metrics from "#storage/metrics";
 import type * as preparedRoots from "#storage/prepared-roots";
+import type * as screens from "#storage/screens";
 import type * as storedImages from "#storage/stored-images";
 import type * as storedPackages from "#storage/stored-packages";
 import type * as publications from "#storage/publications";
@@ -171,6 +172,11 @@ export const ofBuilds = {
     ],
     addUse: [[{ applianceId: it, accountId: own, kind: "clone" }]],
   } satisfies Calls<typeof galleryOpinions>,
+  screens: {
+    findWithoutScreen: [[readBuild]],
+    saveScreen: [[1, "screen"]],
+    clearScreen: [[{ applianceId: it, version: "0.0.1" }]],
+  } satisfies Calls<typeof screens>,
   "prepared-roots": {
     savePreparedRoot: [[root]],
     findPreparedRoot: [[it, "key"]],

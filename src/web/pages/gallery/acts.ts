@@ -2,6 +2,7 @@ import { z } from "zod";
 import { pathId } from "#api/params";
 import { refuseLongText } from "#api/body-text";
 import { comment, rate, removeComment } from "#domain/gallery/opinions";
+import { getScreen, removeScreen } from "#domain/gallery/screen";
 import { tryPublication } from "#domain/gallery/testdrive";
 import { guestOrigin } from "#domain/testdrives/guest-origin";
 import { getPicture } from "#domain/contents/picture";
@@ -31,6 +32,27 @@ export const galleryActs = factory
     answer.headers.set("cache-control", "public, max-age=86400");
     return answer;
   })
+  .get(`${galleryRoute}/:version/screen`, async (c) => {
+    const id = pathId(c, "id", "invalid_appliance_id");
+    const publication = await findPublication(c.var.db, id, c.req.param("version"));
+    const shown = publication && (await getScreen(c.env, publication));
+    if (!shown) return c.notFound();
+    const answer = await answerBlob(c.req.raw, { ...shown, contentType: "image/png" });
+    // It may be removed or unpublished, and then must be gone.
+    answer.headers.set("cache-control", "no-cache");
+    return answer;
+  })
+  .use(`${galleryRoute}/:version/screen/remove`, withSession)
+  .post(`${galleryRoute}/:version/screen/remove`, (c) =>
+    submit(c, {
+      again: showPublished,
+      act: async () => {
+        const [applianceId, version] = [pathId(c, "id", "invalid_appliance_id"), c.req.param("version")];
+        await removeScreen(c.var.db, c.var.account, { applianceId, version });
+        return { to: galleryAt(applianceId, version), result: { text: "The picture is removed." } };
+      },
+    }),
+  )
   .use(`${galleryRoute}/:version/testdrive`, withSession)
   .use(`${galleryRoute}/rating`, withSession)
   .use(`${galleryRoute}/comments/*`, withSession)

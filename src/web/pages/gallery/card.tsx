@@ -15,6 +15,14 @@ export const publishedPicture = ({
 }: Pick<ListedPublication, "applianceId" | "logoBlob">): string =>
   logoBlob === null ? vesselOf(applianceId) : `${galleryAt(applianceId)}/logo?${logoBlob.slice(0, 8)}`;
 
+/** The address of the picture of its screen. Another picture has another address. */
+export const screenOf = ({
+  applianceId,
+  version,
+  screenBlob,
+}: Pick<ListedPublication, "applianceId" | "version"> & { screenBlob: string }): string =>
+  `${galleryAt(applianceId, version)}/screen?${screenBlob.slice(0, 8)}`;
+
 interface CardProps {
   entry: ListedPublication;
   isSignedIn: boolean;
@@ -27,7 +35,11 @@ export const Card = ({ entry, isSignedIn, isMine }: CardProps) => {
   return (
     <li class="card">
       <div class="wall">
-        <Picture src={publishedPicture(entry)} />
+        {entry.screenBlob === null ? (
+          <Picture src={publishedPicture(entry)} />
+        ) : (
+          <img class="screen" src={screenOf({ ...entry, screenBlob: entry.screenBlob })} alt="" loading="lazy" />
+        )}
       </div>
       <div class="body">
         <h3>

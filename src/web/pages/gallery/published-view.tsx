@@ -5,6 +5,7 @@ import { Picture } from "../../parts/picture.tsx";
 import { Rating } from "../../parts/rating.tsx";
 import { TryAndClone } from "./actions.tsx";
 import type { Published } from "./published.ts";
+import { Screen } from "./screen.tsx";
 import { UsesOf } from "./uses.tsx";
 import { publishedPicture } from "./card.tsx";
 import { Comments } from "./comments.tsx";
@@ -52,6 +53,7 @@ export const PublishedView = ({ published }: { published: Published }) => {
             <Comments published={published} />
           </div>
           <aside class="stack" aria-label="About this appliance">
+            <Screen of={publication} isMine={isMine} />
             <About published={published} />
             <Software publication={publication} />
             <RateIt published={published} />

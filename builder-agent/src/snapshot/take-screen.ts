@@ -1,0 +1,32 @@
+import { chmod, open } from "node:fs/promises";
+import { constants } from "node:fs";
+import { maxScreenBytes } from "../contract.ts";
+import type { Qemu } from "../testdrive/qemu.ts";
+import { userOfSession } from "../testdrive/rights.ts";
+import type { SessionDir } from "../testdrive/session-dir.ts";
+
+const screenName = "screen.png";
+
+/** The picture of a machine's screen, as PNG. */
+export async function takeScreen(
+  qemu: Pick<Qemu, "execute">,
+  { dir, testdriveId }: { dir: SessionDir; testdriveId: number },
+): Promise<Buffer<ArrayBuffer>> {
+  const path = dir.file(screenName);
+  await makeFor(userOfSession(testdriveId), dir, path);
+  await qemu.execute("screendump", { filename: screenName, format: "png" });
+  // A guest may have taken its QEMU over.
+  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const read = Buffer.alloc(maxScreenBytes + 1);
+  const { bytesRead } = await file.read(read, 0, read.length, 0);
+  if (bytesRead > maxScreenBytes) throw new Error("the picture of the screen is too large");
+  return read.subarray(0, bytesRead);
+}
+
+/** QEMU has become another user, which may write no file of the agent: it gets an empty one. */
+async function makeFor(user: number | undefined, dir: SessionDir, path: string): Promise<void> {
+  await using file = await open(path, "wx", 0o600);
+  if (user === undefined) return;
+  await file.chown(user, user);
+  await chmod(dir.path, 0o711);
+}

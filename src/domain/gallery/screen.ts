@@ -1,0 +1,74 @@
+import { maxScreenBytes } from "#lib/contract/index";
+import { getOwnForGallery } from "#domain/gallery/access";
+import type { ShownPicture } from "#domain/contents/picture";
+import type { Place } from "#domain/place";
+import { outlinePng, PictureFault } from "#lib/picture/png";
+import type { Account } from "#storage/accounts";
+import { contentKey } from "#storage/blobs";
+import { findAnyBuild } from "#storage/builds";
+import type { Database } from "#storage/db";
+import type { Publication } from "#storage/publications";
+import { clearScreen, findWithoutScreen, putScreen, saveScreen } from "#storage/screens";
+
+/*
+ * The gallery shows the screen of a booted image. An agent takes it of a boot of its own, which no viewer reaches, so it shows
+ * nothing that anyone has typed. Only published versions have one (decision 61).
+ */
+
+const maxSide = 2560;
+
+type Wanting = Parameters<typeof findWithoutScreen>[1];
+
+/** Whether an agent that boots this image should send a picture of its screen. */
+export const wantsScreen = async (db: Database, build: Wanting): Promise<boolean> =>
+  (await findWithoutScreen(db, build)) !== undefined;
+
+/** Stores the picture that an agent has sent. False: it is no picture that can be shown, or none is wanted any more. */
+export async function keepScreen(
+  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { buildId, png }: { buildId: number; png: Uint8Array },
+): Promise<boolean> {
+  const shown = shownOf(png);
+  const build = await findAnyBuild(db, buildId);
+  const publicationId = build && (await findWithoutScreen(db, build));
+  if (!shown || publicationId === undefined) return false;
+  const blobId = crypto.randomUUID();
+  await putScreen(env.BLOBS, blobId, shown);
+  if (await saveScreen(db, publicationId, blobId)) return true;
+  await env.BLOBS.delete(contentKey(blobId));
+  return false;
+}
+
+/** Without comments. Undefined: it is damaged or too large. */
+function shownOf(png: Uint8Array): Uint8Array | undefined {
+  if (png.byteLength > maxScreenBytes) return undefined;
+  try {
+    const { width, height, essence } = outlinePng(png);
+    return Math.max(width, height) <= maxSide ? essence : undefined;
+  } catch (error) {
+    if (error instanceof PictureFault) return undefined;
+    throw error;
+  }
+}
+
+/** The screen of a published version. Undefined: it has none. */
+export async function getScreen(
+  { BLOBS: blobs }: Pick<Env, "BLOBS">,
+  { screenBlob }: Pick<Publication, "screenBlob">,
+): Promise<ShownPicture | undefined> {
+  if (screenBlob === null) return undefined;
+  const key = contentKey(screenBlob);
+  const found = await blobs.head(key);
+  if (!found) throw new Error(`the picture ${key} is gone`);
+  return { size: found.size, etag: found.httpEtag, read: (range) => blobs.get(key, { range }) };
+}
+
+/** By the publisher. The version gets no other picture. */
+export async function removeScreen(
+  db: Database,
+  account: Pick<Account, "id">,
+  which: { applianceId: number; version: string },
+): Promise<void> {
+  await getOwnForGallery(db, account.id, which.applianceId);
+  await clearScreen(db, which);
+}
