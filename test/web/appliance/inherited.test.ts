@@ -53,11 +53,13 @@ async function passwordsOf(): Promise<string[][]> {
   const { user } = (await readXml(await tux.get(`/appliances/${id}/configuration`))).configuration.users;
   return user.map(({ name, password }: XmlDocument) => [name, password]);
 }
-const passwordsIn = (page: Page) =>
-  [...page.querySelectorAll("[aria-labelledby=replaced-title] tbody tr")].map((row) => [
-    textOf(row, "th"),
-    textOf(row, "td"),
-  ]);
+/** Each user with the password that the page shows. */
+function passwordsIn(page: Page): string[][] {
+  const texts = (tag: string) =>
+    [...page.querySelectorAll(`[aria-labelledby=replaced-title] ${tag}`)].map((one) => one.textContent ?? "");
+  const passwords = texts("dd");
+  return texts("dt").map((user, at) => [user, passwords[at] ?? ""]);
+}
 
 describe("a clone of another account's appliance", () => {
   it("lists the users and files that let others in", async () => {

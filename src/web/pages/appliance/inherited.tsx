@@ -5,7 +5,6 @@ import { Choice } from "../../parts/field.tsx";
 import { FaultsOf, Form } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
-import { Table } from "../../parts/table.tsx";
 import { counted } from "../../parts/words.ts";
 import { applianceAt } from "./with-appliance.ts";
 
@@ -25,8 +24,11 @@ export const Inherited = ({ applianceId, access, ownKeys }: InheritedProps) => {
       <p>These came along with the clone. Until you replace them, others may be able to log in to its machines.</p>
       <Facts
         of={[
-          ["Users with the template's password, which everyone knows", access.users.join(", ")],
-          ["Files with SSH keys", access.keyFiles.length > 0 && <KeyFiles of={access.keyFiles.map(placeOf)} />],
+          [
+            "Users",
+            access.users.length > 0 && `${access.users.join(", ")}: with the template's password, which everyone knows`,
+          ],
+          ["SSH keys", access.keyFiles.length > 0 && <KeyFiles of={access.keyFiles.map(placeOf)} />],
         ]}
       />
       <Form action={action} id="replace-access" class="stack-s" once>
@@ -65,14 +67,7 @@ export const Replaced = ({ replaced: { passwords, removedFiles, keyUsers } }: { 
         {passwords.length > 0 ? "Copy the new passwords now, they are not shown again." : "The files are removed."}
       </h2>
       {passwords.length > 0 && (
-        <Table labelledBy="replaced-title" columns={["User", "New password"]}>
-          {passwords.map(({ user, password }) => (
-            <tr>
-              <th scope="row">{user}</th>
-              <td class="mono">{password}</td>
-            </tr>
-          ))}
-        </Table>
+        <Facts of={passwords.map(({ user, password }) => [user, <code class="breaks">{password}</code>] as const)} />
       )}
       {removedFiles.length > 0 && <p class="breaks">Removed: {removedFiles.join(", ")}.</p>}
       {keyUsers.length > 0 && <p class="breaks">Your SSH keys let you in as {keyUsers.join(", ")}.</p>}
