@@ -103,7 +103,7 @@ describe("an appliance's head", () => {
     expect([answer.status, answer.headers.get("location")]).toEqual([303, referer]);
     const after = await overview(id);
     expect(textOf(after, "#status")).toBe("Ready to build");
-    expect(textOf(after, "#result p")).toContain("no-such-package is removed: ");
+    expect(textOf(after, "#result p")).toContain("no-such-package is removed.");
     expect(after.querySelector("#result [name=do]")?.getAttribute("value")).toBe("add");
   });
 });
