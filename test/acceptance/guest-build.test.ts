@@ -27,6 +27,7 @@ import { expectShape, login, serialOfNetworkTree, type Downloaded } from "./supp
 import { sampleDistribution, serveDistribution } from "./support/local-build.ts";
 import { resolvedTiny } from "./support/resolved-tiny.ts";
 import { until } from "./support/until.ts";
+import { settingsWith } from "../support/settings.ts";
 import { diskSizeMb, expectVolumes, lvm, volumesRoot } from "./support/volumes.ts";
 
 // A whole agent, KIWI in a guest without hardware virtualisation, and a build script that has taken over the guest. The image
@@ -55,7 +56,7 @@ afterAll(async () => {
 
 /** Tiny Linux from mirrors on this host, with volumes if there is a disk, and with the hostile script. */
 async function inputFor(worker: FakeWorker, imageType: ImageType = "oem"): Promise<FrozenInput> {
-  const facts = { users: [volumesRoot], diskSizeMb, ...(imageType === "oem" && { lvm }) };
+  const facts = { users: [volumesRoot], settings: settingsWith({ diskSizeMb }), ...(imageType === "oem" && { lvm }) };
   const input = await resolvedTiny(distribution, { imageType, arch: "i586", requests, facts });
   const repositories = input.repositories.map((each) => ({ ...each, url: each.url.replace("service:", server.url) }));
   return withHostileScript({ ...input, repositories }, { secretFile, workerUrl: worker.url });

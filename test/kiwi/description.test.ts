@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { XMLParser } from "fast-xml-parser";
+import { settingsWith } from "../support/settings.ts";
 import { kiwiDescription, type DescriptionFacts } from "#lib/kiwi/description";
 
 const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "@", parseTagValue: false });
@@ -14,7 +15,7 @@ const facts: DescriptionFacts = {
   name: "Kiosk",
   version: "0.0.3",
   imageType: "oem",
-  diskSizeMb: 700,
+  settings: settingsWith({}),
   locale: { language: "de_DE.UTF-8", keyboardLayout: "german", timezone: "Europe/Vienna" },
   users: [{ name: "root", passwordHash: "$6$salt$hash", homedir: "/root", shell: "/bin/bash", group: "root", uid: 0 }],
   packages: ["hello-0:1.0-1.noarch", "vim-2:9.0-3.x86_64"].map(packageOf),

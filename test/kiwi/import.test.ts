@@ -71,7 +71,7 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         .filter(({ enabled }) => enabled)
         .map((each) => ({ ...each, description: each.description.replaceAll("\\", "/") })),
       settings: {
-        ...(isDisk && { disk_size: Math.ceil(one.diskSizeMb / 1024) }),
+        ...(isDisk && { disk_size: Math.ceil(settings.diskSizeMb / 1024) }),
         swap_size: settings.swapSizeMb,
         runlevel: settings.runlevel,
         automatic_login: settings.automaticLogin,

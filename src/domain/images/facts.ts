@@ -43,13 +43,11 @@ export async function imageFacts(
     frozenFiles({ env, db }, appliance),
     listGpgKeys(db, appliance.id),
   ]);
-  const { users, databases, settings, tags: _, ...rest } = configuration;
+  const { users, databases, tags: _, ...rest } = configuration;
   const facts = {
     ...rest,
     ...asked,
     title: appliance.name,
-    diskSizeMb: settings.diskSizeMb,
-    settings,
     ...(await withoutPasswords(env, appliance.id, { users, databases })),
     overlay,
   };

@@ -1,4 +1,5 @@
 import type { ImageFacts } from "#lib/kiwi/facts";
+import type { Own } from "#lib/kiwi/import/own";
 import { hostKeyFunctions } from "#lib/kiwi/machine-identity";
 import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { withInterpreter } from "#lib/kiwi/shell";
@@ -13,7 +14,7 @@ export function bootPart({ scripts: { boot }, settings }: BootFacts): Part {
     files: {
       "root/usr/lib/kiln/boot": runner,
       ...(boot.enabled && boot.script !== "" && { "root/usr/lib/kiln/boot-script": withInterpreter(boot.script) }),
-      ...(settings.swapSizeMb > 0 && { "root/usr/lib/kiln/swap": swap(settings.swapSizeMb) }),
+      ...(settings.swapSizeMb > 0 && { [swapPath]: swap(settings.swapSizeMb) }),
       [`${staging}/units/kiln-before-login.service`]: unitBeforeLogin,
       [`${staging}/units/kiln-after-services.service`]: unitAfterServices,
       [`${staging}/init.d/E50kiln`]: initScript("before-login"),
@@ -22,6 +23,12 @@ export function bootPart({ scripts: { boot }, settings }: BootFacts): Part {
     commands: ["install_boot_program"],
   };
 }
+
+const swapPath = "root/usr/lib/kiln/swap";
+
+export const readSwap = ({ textAt }: Own) => ({
+  swap_size: Number(/^size_mb=(\d+)$/m.exec(textAt(swapPath) ?? "")?.[1] ?? 0),
+});
 
 type BootFacts = Pick<ImageFacts, "scripts" | "settings">;
 

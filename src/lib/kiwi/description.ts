@@ -6,6 +6,7 @@ import {
   type FrozenPackage,
   type ImageType,
 } from "#lib/contract/index";
+import type { Configuration } from "#lib/configuration/stored";
 import { marked, writeXml, type XmlMarked } from "#lib/wire/xml";
 import type { DebianFacts } from "#lib/kiwi/debian-facts";
 import { imageTypeElement } from "#lib/kiwi/image-type";
@@ -20,7 +21,7 @@ export interface DescriptionFacts {
   imageType: ImageType;
   /** Default: bios. */
   firmware?: Firmware;
-  diskSizeMb: number;
+  settings: Configuration["settings"];
   /** Default: the disk has one plain partition. */
   lvm?: LvmFacts;
   locale: { language: string; keyboardLayout: string; timezone: string };
@@ -71,8 +72,8 @@ const preferences = (facts: DescriptionFacts) => ({
   type: typeElement(facts),
 });
 
-const typeElement = ({ imageType, firmware = "bios", diskSizeMb, lvm }: DescriptionFacts): XmlMarked =>
-  withVolumes(imageTypeElement(imageType, { diskSizeMb, firmware }), lvm);
+const typeElement = ({ imageType, firmware = "bios", settings, lvm }: DescriptionFacts): XmlMarked =>
+  withVolumes(imageTypeElement(imageType, { settings, firmware }), lvm);
 
 /** KIWI sets language, keyboard and time zone by programs that fail in a Debian system: config.sh does it there. */
 const rpmPreferences = ({ locale }: DescriptionFacts) => ({

@@ -12,10 +12,7 @@ export interface DatabaseFacts {
 export interface ImageFacts
   extends
     DescriptionFacts,
-    Pick<
-      Configuration,
-      "description" | "website" | "network" | "firewall" | "eulas" | "autostarts" | "settings" | "scripts"
-    > {
+    Pick<Configuration, "description" | "website" | "network" | "firewall" | "eulas" | "autostarts" | "scripts"> {
   /** The appliance's name for users; `name` is KIWI's. */
   title: string;
   databases: DatabaseFacts[];

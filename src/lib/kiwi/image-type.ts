@@ -1,13 +1,18 @@
-import { imageFormats, type Firmware, type ImageType, type Product } from "#lib/contract/index";
+// Not the contract's index, because the command line imports this file and would get all of zod.
+import { imageFormats, imageTypes } from "#lib/contract/image-formats";
+import type { Firmware, ImageType, Product } from "#lib/contract/index";
+import type { ImportedConfiguration, Omission } from "#lib/kiwi/import/imported";
+import { volumesIn } from "#lib/kiwi/volumes";
+import type { XmlNode } from "#lib/wire/read-xml";
 import { marked, type XmlMarked } from "#lib/wire/xml";
 
 // The screen of a testdrive, and the serial line of a server.
 const consoles = "console=tty0 console=ttyS0,115200";
 const bootloader = marked({ name: "grub2", timeout: "1" }, {});
 
-interface Disk {
-  diskSizeMb: number;
+interface TypeFacts {
   firmware: Firmware;
+  settings: { diskSizeMb: number };
 }
 
 /**
@@ -15,13 +20,13 @@ interface Disk {
  * gives a disk a partition for either firmware, and a medium GRUB for both. The agent converts the raw disk to the format of
  * the image type.
  */
-export const imageTypeElement = (imageType: ImageType, facts: Disk): XmlMarked =>
+export const imageTypeElement = (imageType: ImageType, facts: TypeFacts): XmlMarked =>
   elements[imageFormats[imageType].product](facts);
 
 // xz would take most of a build's time and save only a tenth of the size.
 const squashfs = { squashfscompression: "zstd" };
 
-const liveMedium = ({ firmware }: Disk) =>
+const liveMedium = ({ firmware }: TypeFacts) =>
   marked(
     { image: "iso", flags: "overlay", firmware, volid: "CDROM", ...squashfs, kernelcmdline: consoles },
     { bootloader },
@@ -37,21 +42,78 @@ const diskAttributes = (firmware: Firmware) => ({
   kernelcmdline: `${consoles} rw`,
 });
 
-const sizeOf = (diskSizeMb: number) => marked({ unit: "M" }, String(diskSizeMb));
+const sizeOf = ({ diskSizeMb }: TypeFacts["settings"]) => marked({ unit: "M" }, String(diskSizeMb));
 
-const disk = ({ diskSizeMb, firmware }: Disk) =>
-  marked(diskAttributes(firmware), { bootloader, size: sizeOf(diskSizeMb), oemconfig: { "oem-resize": false } });
+const disk = ({ settings, firmware }: TypeFacts) =>
+  marked(diskAttributes(firmware), { bootloader, size: sizeOf(settings), oemconfig: { "oem-resize": false } });
 
 /** Its first menu entry installs without questions: booting the medium is consent enough. */
-const installMedium = ({ diskSizeMb, firmware }: Disk) =>
+const installMedium = ({ settings, firmware }: TypeFacts) =>
   marked(
     { ...diskAttributes(firmware), installiso: "true", installboot: "install", ...squashfs },
-    { bootloader, size: sizeOf(diskSizeMb), oemconfig: { "oem-resize": false, "oem-unattended": true } },
+    { bootloader, size: sizeOf(settings), oemconfig: { "oem-resize": false, "oem-unattended": true } },
   );
 
-const elements: Readonly<Record<Product, (facts: Disk) => XmlMarked>> = {
+const elements: Readonly<Record<Product, (facts: TypeFacts) => XmlMarked>> = {
   disk,
   live: liveMedium,
   installer: installMedium,
   network: () => netTree,
 };
+
+/** What the `<type>` of a description says of an appliance. */
+export interface TypeRead {
+  type?: ImageType;
+  settings: NonNullable<ImportedConfiguration["settings"]>;
+  lvm?: ImportedConfiguration["lvm"];
+  omitted: Omission[];
+}
+
+/** Reads `<type>`, of any author. Only the first one that is a format of appliances counts. */
+export function readImageType(node: XmlNode, to: TypeRead): void {
+  const { attributes, children } = node;
+  const omit = (why: string, what: string) => to.omitted.push({ what: `preferences/${what}`, why });
+  const image = attributes.get("image") ?? node.text;
+  const type = imageTypeOf(image, attributes);
+  if (type === undefined) return void omit(`${image} is not a format of appliances`, `type image="${image}"`);
+  if (to.type !== undefined) {
+    const instead = `an appliance has one type of its own: build this one with \`kiln build --type ${type}\``;
+    return void omit(instead, `type image="${image}"`);
+  }
+  to.type = type;
+  for (const [name] of attributes) if (!readAttributes.has(name)) omit("the service decides it", `type/${name}`);
+  for (const child of children) {
+    if (child.name === "size") readSize(child, to, omit);
+    else if (child.name === "systemdisk" && hasSubvolumes(node, child))
+      omit("an appliance has LVM volumes, and no subvolumes of btrfs", "type/systemdisk");
+    else if (child.name === "systemdisk") to.lvm = volumesIn(child, omit);
+    else omit("the service decides it", `type/${child.name}`);
+  }
+}
+
+const hasSubvolumes = (type: XmlNode, disk: XmlNode): boolean =>
+  type.attributes.get("filesystem") === "btrfs" && disk.attributes.get("preferlvm") !== "true";
+
+const readAttributes = new Set(["image", "format", "installiso", "primary"]);
+
+function imageTypeOf(image: string, attributes: XmlNode["attributes"]): ImageType | undefined {
+  const format = attributes.get("format") ?? "";
+  if (image === "vmx" || image === "oem") {
+    if (attributes.get("installiso") === "true") return "oemiso";
+    if (image === "vmx" || format === "ova") return "vmx";
+    return imageTypes.find((type) => imageFormats[type].container?.suffix === format) ?? "oem";
+  }
+  return ofKiwi[image];
+}
+
+const ofKiwi: Readonly<Record<string, ImageType>> = { iso: "iso", kis: "net", pxe: "net" };
+
+type Omit = (why: string, what: string) => void;
+
+function readSize({ text, attributes }: XmlNode, to: TypeRead, omit: Omit): void {
+  const megabytes = Number(text) * (attributes.get("unit") === "G" ? 1024 : 1);
+  if (attributes.get("additive") === "true")
+    return omit("an appliance has the size of its disk, not the free space on it", "type/size");
+  if (Number.isSafeInteger(megabytes) && megabytes > 0) to.settings["disk_size"] = Math.ceil(megabytes / 1024);
+  else omit(`${text} is not a size`, "type/size");
+}

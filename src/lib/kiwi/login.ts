@@ -1,4 +1,5 @@
 import type { ImageFacts } from "#lib/kiwi/facts";
+import { argumentsOf, type Own } from "#lib/kiwi/import/own";
 import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
@@ -27,3 +28,8 @@ const targets: Readonly<Record<number, string>> = {
 /** The empty `ExecStart=` removes the unit's own command. */
 const gettyOf = (user: string) =>
   linesOf("[Service]", "ExecStart=", `ExecStart=-/sbin/agetty --autologin ${user} --noclear %I $TERM`);
+
+export const readLogin = ({ commands }: Own) => ({
+  runlevel: Number(argumentsOf(commands, "set_runlevel")[0]?.[0] ?? 3),
+  automatic_login: argumentsOf(commands, "set_automatic_login")[0]?.[0] ?? "",
+});

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { settingsWith } from "../../support/settings.ts";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +45,7 @@ export function debianInput({ release, imageType = "oem", packages: more = [], f
     title: "Debian",
     imageType,
     packages,
-    diskSizeMb: 1500,
+    settings: settingsWith({ diskSizeMb: 1500, swapSizeMb: 0 }),
     debian: { release, sources: [], keys: [] },
     ...facts,
   };

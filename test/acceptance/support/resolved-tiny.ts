@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { settingsWith } from "../../support/settings.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -79,7 +80,7 @@ const describe = (facts: Partial<DescriptionFacts> & Pick<DescriptionFacts, "ima
   kiwiDescription({
     name: "Kiosk",
     version: "0.0.1",
-    diskSizeMb: 512,
+    settings: settingsWith({ diskSizeMb: 512 }),
     locale: { language: "en_US.UTF-8", keyboardLayout: "english-us", timezone: "UTC" },
     users: [
       {

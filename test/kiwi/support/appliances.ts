@@ -1,3 +1,4 @@
+import { anySettings } from "../../support/settings.ts";
 import { sshKeys } from "../../support/ssh-keys.ts";
 import { imageTypes } from "#lib/contract/index";
 import type { ImageFacts } from "#lib/kiwi/facts";
@@ -27,7 +28,6 @@ export const facts: fc.Arbitrary<ImageFacts> = fc.record({
   title: line.filter((one) => one !== ""),
   version: fc.stringMatching(/^[1-9]\d{0,2}\.[1-9]\d?\.[1-9]$/),
   imageType: fc.constantFrom(...imageTypes),
-  diskSizeMb: fc.integer({ min: 700, max: 90_000 }),
   lvm: fc.record({
     enabled: fc.boolean(),
     volumeGroup: fc.stringMatching(/^[A-Za-z0-9_]{1,8}$/),
@@ -98,19 +98,9 @@ export const facts: fc.Arbitrary<ImageFacts> = fc.record({
     fc.record({ command: line.filter(Boolean), description: line.filter(Boolean), enabled: fc.boolean(), user: name }),
     { maxLength: 12 },
   ),
-  settings: fc.record({
-    memorySizeMb: fc.constant(256),
-    diskSizeMb: fc.constant(700),
-    swapSizeMb: fc.integer({ min: 0, max: 900 }),
-    paeEnabled: fc.boolean(),
-    xenHostModeEnabled: fc.boolean(),
-    cdromEnabled: fc.boolean(),
-    webyastEnabled: fc.boolean(),
-    liveInstallerEnabled: fc.boolean(),
-    publicClonable: fc.boolean(),
-    runlevel: fc.integer({ min: 1, max: 5 }),
-    automaticLogin: fc.oneof(fc.constant(""), name),
-  }),
+  settings: fc
+    .tuple(anySettings, fc.integer({ min: 700, max: 90_000 }))
+    .map(([settings, diskSizeMb]) => ({ ...settings, diskSizeMb })),
   scripts: fc.record({ build: script, boot: script, autoyast: script }),
   overlay: fc.constant([]),
 });

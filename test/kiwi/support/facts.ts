@@ -1,3 +1,4 @@
+import { settingsWith } from "../../support/settings.ts";
 import type { ImageFacts } from "#lib/kiwi/facts";
 
 /** The smallest appliance; tests add to it. */
@@ -6,7 +7,6 @@ export const plain: ImageFacts = {
   title: "Kiosk",
   version: "0.0.3",
   imageType: "oem",
-  diskSizeMb: 700,
   lvm: { enabled: false, volumeGroup: "", volumes: [] },
   locale: { language: "de_DE.UTF-8", keyboardLayout: "german", timezone: "Europe/Vienna" },
   users: [{ name: "root", passwordHash: "$6$salt$hash", homedir: "/root", shell: "/bin/bash", group: "root", uid: 0 }],
@@ -19,19 +19,7 @@ export const plain: ImageFacts = {
   eulas: [],
   databases: [],
   autostarts: [],
-  settings: {
-    memorySizeMb: 256,
-    diskSizeMb: 700,
-    swapSizeMb: 0,
-    paeEnabled: false,
-    xenHostModeEnabled: false,
-    cdromEnabled: true,
-    webyastEnabled: false,
-    liveInstallerEnabled: false,
-    publicClonable: true,
-    runlevel: 3,
-    automaticLogin: "",
-  },
+  settings: settingsWith({ swapSizeMb: 0 }),
   scripts: {
     build: { enabled: false, script: "" },
     boot: { enabled: false, script: "" },

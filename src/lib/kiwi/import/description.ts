@@ -55,18 +55,19 @@ export function describedBy(image: XmlNode, author: Author): Pick<Imported, "def
   const about = ours ? {} : aboutOf(image);
   const { omitted: _, ...chosen } = software;
   const name = image.attributes.get("displayname") ?? image.attributes.get("name");
-  const { diskSizeMb, lvm, locale } = preferences;
+  const { type, settings, lvm, locale } = preferences;
   return {
     definition: {
       ...(name !== undefined && { name }),
       ...preferences.definition,
+      ...(type !== undefined && { type }),
       ...(repositories.found.length > 0 && { repositories: repositories.found }),
       ...chosen,
       configuration: {
         ...about,
         ...(!isEmpty(locale) && { locale }),
         ...(users.found.length > 0 && { users: users.found }),
-        ...(diskSizeMb !== undefined && { settings: { disk_size: Math.ceil(diskSizeMb / 1024) } }),
+        ...(!isEmpty(settings) && { settings }),
         ...(lvm ? { lvm } : ours && { lvm: { enabled: false } }),
       },
     },

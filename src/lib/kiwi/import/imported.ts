@@ -25,7 +25,7 @@ interface ImportedUser {
   administrator?: boolean;
 }
 
-interface ImportedConfiguration {
+export interface ImportedConfiguration {
   description?: string;
   website?: string;
   locale?: { keyboard_layout?: string; language?: string; timezone?: { location: string } };
@@ -43,15 +43,8 @@ interface ImportedConfiguration {
   eulas?: readonly string[];
   databases?: { type: "pgsql" | "mysql"; users: { username: string; database_list: string }[] }[];
   autostarts?: { command: string; description: string; enabled: boolean; user: string }[];
-  settings?: {
-    disk_size?: number;
-    swap_size?: number;
-    runlevel?: number;
-    automatic_login?: string;
-    xen_host_mode_enabled?: boolean;
-    live_installer_enabled?: boolean;
-    webyast_enabled?: boolean;
-  };
+  /** By their names in the document. Each is read where it is written. */
+  settings?: Record<string, string | number | boolean>;
   lvm?: { enabled: boolean; volume_group?: string; volumes?: { size: number; path: string }[] };
   scripts?: Partial<Record<"build" | "boot" | "autoyast", { enabled: boolean; script: string }>>;
 }

@@ -1,8 +1,12 @@
 import { textOf, type Imported, type ImportedDefinition, type NextTo } from "#lib/kiwi/import/imported";
 import { keysFolder } from "#lib/kiwi/access";
+import { readSwap } from "#lib/kiwi/boot";
 import { databasesIn } from "#lib/kiwi/import/databases";
 import { layoutOf } from "#lib/kiwi/import/preferences";
+import { argumentsOf, type Commands, type TextAt } from "#lib/kiwi/import/own";
 import { shellCommands } from "#lib/kiwi/import/shell-words";
+import { readLogin } from "#lib/kiwi/login";
+import { readNotes } from "#lib/kiwi/notes";
 
 type Configuration = ImportedDefinition["configuration"];
 
@@ -17,6 +21,7 @@ export function readOwnFiles({ files }: NextTo): Imported {
   const textAt = (path: string) => textOf(files.get(path)?.content);
   const script = textAt("config.sh") ?? "";
   const commands = ownCommands(script);
+  const own = { commands, textAt };
   const release = Object.fromEntries(
     shellCommands(textAt("root/etc/kiln-release") ?? "").map(([one = ""]) => pairOf(one)),
   );
@@ -39,7 +44,7 @@ export function readOwnFiles({ files }: NextTo): Imported {
         eulas: textsBelow(files, "root/usr/share/kiln/eulas/"),
         databases: databasesIn(textAt),
         autostarts: autostartsOf(textAt, [...files.keys()]),
-        settings: settingsOf(commands, textAt("root/usr/lib/kiln/swap")),
+        settings: { ...readSwap(own), ...readLogin(own), ...readNotes(own) },
         scripts: scriptsOf(textAt),
       },
       ...(keys.length > 0 && { gpg_keys: keys }),
@@ -63,20 +68,13 @@ export function withAccess(users: Users, { files }: NextTo): Users {
 }
 
 type Users = NonNullable<Configuration["users"]>;
-type TextAt = (path: string) => string | undefined;
 /** Below the functions. */
 const ownCommands = (script: string): Commands => shellCommands(script.slice(script.indexOf("\ntake_back_hosts\n")));
-
-type Commands = readonly (readonly string[])[];
 
 function pairOf(word: string): [string, string] {
   const at = word.indexOf("=");
   return [word.slice(0, at), word.slice(at + 1)];
 }
-
-/** The arguments of each call of a command. */
-const argumentsOf = (commands: Commands, name: string): (readonly string[])[] =>
-  commands.filter(([first]) => first === name).map((words) => words.slice(1));
 
 function localeOf(textAt: TextAt, commands: Commands): NonNullable<Configuration["locale"]> {
   const language = /^LANG=(.+)$/m.exec(textAt("root/etc/locale.conf") ?? "")?.[1];
@@ -131,19 +129,6 @@ function autostartsOf(textAt: TextAt, paths: readonly string[]): NonNullable<Con
       const user = (textAt(`${folder}${number}.user`) ?? "root").trim();
       return { command, description, enabled: true, user };
     });
-}
-
-function settingsOf(commands: Commands, swap: string | undefined): NonNullable<Configuration["settings"]> {
-  const notes = argumentsOf(commands, "note").map(([text = ""]) => text);
-  const isNoted = (words: string) => notes.some((text) => text.startsWith(words));
-  return {
-    swap_size: Number(/^size_mb=(\d+)$/m.exec(swap ?? "")?.[1] ?? 0),
-    runlevel: Number(argumentsOf(commands, "set_runlevel")[0]?.[0] ?? 3),
-    automatic_login: argumentsOf(commands, "set_automatic_login")[0]?.[0] ?? "",
-    xen_host_mode_enabled: isNoted("Xen host mode is enabled"),
-    live_installer_enabled: isNoted("a live installer is enabled"),
-    webyast_enabled: isNoted("WebYaST is enabled"),
-  };
 }
 
 function scriptsOf(textAt: TextAt): NonNullable<Configuration["scripts"]> {
