@@ -15,6 +15,7 @@ import { viewOf } from "#lib/wire/view";
 import { writeXml } from "#lib/wire/xml";
 import tiny from "../../templates/tiny.json";
 import * as fc from "../support/properties.ts";
+import { anySettings } from "../support/settings.ts";
 
 /** Whatever is stored is shown in a document that can be sent back without changing anything. */
 
@@ -100,19 +101,13 @@ const configurationOf = (chosen: string[]): fc.Arbitrary<Configuration> =>
       }),
       { maxLength: 2 },
     ),
-    settings: fc.record({
-      memorySizeMb: fc.integer({ min: 64, max: 65_536 }),
-      diskSizeMb: fc.oneof(fc.integer({ min: 64, max: 4096 }), fc.integer({ min: 64, max: 1024 * 1024 })),
-      swapSizeMb: fc.integer({ min: 0, max: 65_536 }),
-      paeEnabled: fc.boolean(),
-      xenHostModeEnabled: fc.boolean(),
-      cdromEnabled: fc.boolean(),
-      webyastEnabled: fc.boolean(),
-      liveInstallerEnabled: fc.boolean(),
-      publicClonable: fc.boolean(),
-      runlevel: fc.integer({ min: 1, max: 5 }),
-      automaticLogin: fc.constantFrom("", "root", ...chosen),
-    }),
+    settings: fc
+      .record({
+        any: anySettings,
+        diskSizeMb: fc.oneof(fc.integer({ min: 64, max: 4096 }), fc.integer({ min: 64, max: 1024 * 1024 })),
+        automaticLogin: fc.constantFrom("", "root", ...chosen),
+      })
+      .map(({ any, ...some }) => ({ ...any, ...some })),
     lvm: fc.record({
       enabled: fc.boolean(),
       volumeGroup: fc.constantFrom("kioskVG", "a.b+c-d"),

@@ -2,6 +2,7 @@ import { sshKeys } from "./ssh-keys.ts";
 import { createHash } from "node:crypto";
 import type { Definition } from "../../cli/src/appliance-file/write.ts";
 import * as fc from "./properties.ts";
+import { shownSettingsWith } from "./settings.ts";
 
 /** What a generated definition may refer to. */
 interface Known {
@@ -115,19 +116,14 @@ const configuration: fc.Arbitrary<Definition["configuration"]> = fc
     eulas: one.eulas,
     databases: one.databases.length > 0 ? [{ type: "pgsql", users: one.databases }] : [],
     autostarts: one.autostarts.map((start) => ({ ...start, user: "root" })),
-    settings: {
+    settings: shownSettingsWith<Definition["configuration"]["settings"]>({
       memory_size: one.memory,
       disk_size: 4,
       swap_size: 0,
       pae_enabled: one.isOn,
-      xen_host_mode_enabled: false,
-      cdrom_enabled: true,
-      webyast_enabled: false,
-      live_installer_enabled: false,
       public_clonable: one.isOn,
-      runlevel: 3,
       automatic_login: one.isOn ? "root" : "",
-    },
+    }),
     lvm: one.hasVolumes ? { enabled: true, volume_group: "vg", volumes: one.volumes } : { enabled: false },
     scripts: {
       build: { enabled: one.isOn, script: one.script },

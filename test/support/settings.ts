@@ -1,5 +1,5 @@
-import { settings } from "#documents/configuration-settings";
-import type { Configuration } from "#model/configuration";
+import { settings } from "#lib/configuration/settings";
+import type { Configuration } from "#lib/configuration/stored";
 import type { Part } from "#lib/wire/shape";
 import { storedSchema } from "#lib/wire/stored";
 import * as fc from "./properties.ts";
@@ -15,9 +15,9 @@ const parts = Object.entries(settings.fields);
 export const settingsWith = (some: Partial<Settings>): Settings =>
   stored.parse({ memorySizeMb: 256, diskSizeMb: 700, ...some });
 
-/** The same as a document shows them. */
-export const shownSettingsWith = <S>(some: Partial<S>): S =>
-  Object.assign({}, ...parts.map(([name, { initial }]) => (initial === undefined ? {} : { [name]: initial })), some);
+/** The same as a document shows them, in its order. */
+export const shownSettingsWith = <S>(some: Partial<NoInfer<S>>): S =>
+  Object.assign({}, ...parts.map(([name, { initial }]) => ({ [name]: initial })), some);
 
 /** Any values that the API accepts. A text is empty, or that of the example. */
 export const anySettings: fc.Arbitrary<Settings> = fc

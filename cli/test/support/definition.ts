@@ -1,3 +1,4 @@
+import { shownSettingsWith } from "../../../test/support/settings.ts";
 import type { AnswerOf } from "../../src/client/client.ts";
 
 /** An appliance as the service shows it: a little of everything. */
@@ -25,19 +26,7 @@ export const kiosk: AnswerOf<"getDefinition">["definition"] = {
     eulas: [],
     databases: [],
     autostarts: [],
-    settings: {
-      memory_size: 512,
-      disk_size: 1,
-      swap_size: 0,
-      pae_enabled: false,
-      xen_host_mode_enabled: false,
-      cdrom_enabled: true,
-      webyast_enabled: false,
-      live_installer_enabled: false,
-      public_clonable: true,
-      runlevel: 3,
-      automatic_login: "",
-    },
+    settings: shownSettingsWith({ memory_size: 512, disk_size: 1, swap_size: 0 }),
     lvm: { enabled: false },
     scripts: {
       build: { enabled: true, script: "#!/bin/sh\necho hi\n" },
