@@ -1,23 +1,9 @@
 import { imageTypes } from "#lib/contract/index";
 import { storedConfiguration } from "#lib/configuration/document";
 import { effect } from "#documents/software-effect";
-import {
-  anyPartOf,
-  arrayOf,
-  bool,
-  digest,
-  fields,
-  id,
-  inside,
-  int,
-  lines,
-  oneOf,
-  text,
-  url,
-  version,
-} from "#lib/wire/field";
+import { arrayOf, bool, digest, fields, id, inside, int, lines, oneOf, text, url, version } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";
-import { withEmpty, withoutSecrets } from "#lib/wire/variants";
+import { anyPartOf, withEmpty, withoutSecrets } from "#lib/wire/variants";
 
 /*
  * The element `definition`: all that an appliance says, in a form for a file (docs/api/definitions.md). It has no ids of one

@@ -1,8 +1,9 @@
 import type { OverlayFile } from "#storage/overlay-files";
-import { anyPartOf, arrayOf, bool, digest, fields, group, id, int, marked, oneOf, text, url } from "#lib/wire/field";
+import { arrayOf, bool, digest, fields, group, id, int, marked, oneOf, text, url } from "#lib/wire/field";
 import { line } from "#lib/wire/leaf";
 import type { XmlNode } from "#lib/wire/read-xml";
 import { document, type Viewer } from "#lib/wire/shape";
+import { anyPartOf } from "#lib/wire/variants";
 
 /** The element `checksum` of files and packages. */
 export const md5 = group(

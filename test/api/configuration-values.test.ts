@@ -114,6 +114,10 @@ const badValues: [string, string][] = [
   ["<settings>fast</settings>", "settings"],
   ["<lvm><enabled>true</enabled></lvm>", "lvm/volume_group"],
   ["<lvm><volume_group>-a</volume_group></lvm>", "lvm/volume_group"],
+  ...[".", "..", "a/b", "a b", "a".repeat(64)].map((name): [string, string] => [
+    `<lvm><volume_group>${name}</volume_group></lvm>`,
+    "lvm/volume_group",
+  ]),
   [lvm(volume("srv")), "lvm/volumes/volume/path"],
   [lvm(volume("/proc")), "lvm/volumes/volume/path"],
   [lvm(volume("/srv") + volume("/srv")), "lvm/volumes/volume/path"],

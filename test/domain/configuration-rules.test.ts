@@ -65,7 +65,6 @@ const table: [string, (text: string) => unknown, string[], string[]][] = [
   ],
   ["isPassword", rules.isPassword, ["x", "a:b c$ü", " a "], ["", "a\nb", "x".repeat(129)]],
   ["isSqlName", rules.isSqlName, ["tickets_prod", "_a1"], ["", "1a", "a-b", "a;b", "a b", "a".repeat(33)]],
-  ["isVolumeGroup", rules.isVolumeGroup, ["kioskVG", "a.b+c-d"], ["", "-a", ".", "..", "a/b", "a b", "a".repeat(64)]],
   [
     "isWebsite",
     rules.isWebsite,

@@ -71,10 +71,6 @@ export const isPassword = (text: string): boolean =>
 /** Names of databases and of their users that need no quotes. */
 export const isSqlName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,31}$/.test(text);
 
-/** vgcreate's names, as long as the device mapper can take them with the name of a volume. */
-export const isVolumeGroup = (text: string): boolean =>
-  /^[A-Za-z0-9_+.][A-Za-z0-9_+.-]{0,62}$/.test(text) && !/^\.{1,2}$/.test(text);
-
 export function isWebsite(text: string): boolean {
   return /^https?:\/\/[^\s/]/i.test(text) && isLine(text, 2048) && URL.canParse(text);
 }

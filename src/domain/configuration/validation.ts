@@ -7,7 +7,7 @@ import * as rules from "#domain/configuration/rules";
 import { highestNumber } from "#domain/version";
 import { keyboardLayouts } from "#lib/kiwi/keytables";
 import type { Configuration } from "#lib/configuration/stored";
-import { outOfRange } from "#lib/wire/range";
+import { outOfLimits } from "#lib/wire/limits";
 
 const maxTextBytes = 64 * 1024;
 /** As JSON with XML's escapes: a row of D1 has 2 MB, and the document that shows it must fit into the body that sends it back. */
@@ -36,7 +36,7 @@ export const faultsOf = (configured: Configured): Fault[] =>
     validateSettings(check, configuration.settings);
     validateLvm(check, configuration.lvm);
     validateScripts(check, configuration.scripts);
-    for (const { path, why } of outOfRange(storedConfiguration, configuration)) check(false, path, why);
+    for (const { path, why } of outOfLimits(storedConfiguration, configuration)) check(false, path, why);
     check(bytesOf(configuration) <= maxConfigurationBytes, "configuration", "all of it together is too large");
   });
 
@@ -102,8 +102,6 @@ function validateSettings(check: Check, { diskSizeMb }: Configuration["settings"
 }
 
 function validateLvm(check: Check, { enabled, volumeGroup, volumes }: Configuration["lvm"]): void {
-  const name = "must be 1 to 63 of a-z, A-Z, 0-9, _ + . -, and not begin with -";
-  check(volumeGroup === "" || rules.isVolumeGroup(volumeGroup), "lvm/volume_group", name);
   check(volumes.length <= 50, "lvm/volumes", "must not be more than 50");
   for (const { path, sizeMb } of volumes) {
     const isMountable = path === "/" || (rules.isPath(path) && !unmountable.test(path));

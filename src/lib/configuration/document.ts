@@ -1,6 +1,5 @@
 import { imageFormats, imageTypes } from "#lib/contract/index";
 import {
-  anyPartOf,
   bool,
   countedOf,
   fields,
@@ -21,6 +20,7 @@ import { autostart, database, user } from "#lib/configuration/lists";
 import { lvm, settings } from "#lib/configuration/settings";
 import * as leaves from "#lib/wire/leaf";
 import { document } from "#lib/wire/shape";
+import { anyPartOf } from "#lib/wire/variants";
 
 /**
  * The element `configuration` (compatibility.md, "Configuration"). From this come the document and its reader, its forms, the schema of

@@ -70,11 +70,18 @@ export const lvm = fields({
     page: "machine",
     hint: "Needs the package lvm2.",
   }),
-  volume_group: text("volumeGroup", "roomVG").when(isEnabled).asked("Name of the volume group", {
-    page: "machine",
-    hint: "1 to 63 letters, digits, and _ + . -",
-    usedWith: "lvm",
-  }),
+  volume_group: text("volumeGroup", "roomVG")
+    .when(isEnabled)
+    // vgcreate's names, as long as the device mapper can take them with the name of a volume.
+    .like(
+      /^((?!\.{1,2}$)[A-Za-z0-9_+.][A-Za-z0-9_+.-]{0,62})?$/,
+      "must be 1 to 63 of a-z, A-Z, 0-9, _ + . -, and not begin with -",
+    )
+    .asked("Name of the volume group", {
+      page: "machine",
+      hint: "1 to 63 letters, digits, and _ + . -",
+      usedWith: "lvm",
+    }),
   volumes: inside("volumes", countedOf("volume", volume)).unlessEmpty().when(isEnabled),
 });
 

@@ -6,10 +6,9 @@ import {
   type FrozenPackage,
   type ImageType,
 } from "#lib/contract/index";
-import type { Configuration } from "#lib/configuration/stored";
 import { marked, writeXml, type XmlMarked } from "#lib/wire/xml";
 import type { DebianFacts } from "#lib/kiwi/debian-facts";
-import { imageTypeElement } from "#lib/kiwi/image-type";
+import { imageTypeElement, type TypeFacts } from "#lib/kiwi/image-type";
 import { keymapOf } from "#lib/kiwi/keytables";
 import { withVolumes, type LvmFacts } from "#lib/kiwi/volumes";
 
@@ -21,7 +20,7 @@ export interface DescriptionFacts {
   imageType: ImageType;
   /** Default: bios. */
   firmware?: Firmware;
-  settings: Configuration["settings"];
+  settings: TypeFacts["settings"];
   /** Default: the disk has one plain partition. */
   lvm?: LvmFacts;
   locale: { language: string; keyboardLayout: string; timezone: string };

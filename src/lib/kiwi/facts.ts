@@ -15,6 +15,7 @@ export interface ImageFacts
     Pick<Configuration, "description" | "website" | "network" | "firewall" | "eulas" | "autostarts" | "scripts"> {
   /** The appliance's name for users; `name` is KIWI's. */
   title: string;
+  settings: Configuration["settings"];
   databases: DatabaseFacts[];
   /** The installed product's file in /etc/products.d, without its ending. */
   product?: string;

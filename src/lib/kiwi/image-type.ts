@@ -10,7 +10,7 @@ import { marked, type XmlMarked } from "#lib/wire/xml";
 const consoles = "console=tty0 console=ttyS0,115200";
 const bootloader = marked({ name: "grub2", timeout: "1" }, {});
 
-interface TypeFacts {
+export interface TypeFacts {
   firmware: Firmware;
   settings: { diskSizeMb: number };
 }

@@ -2,9 +2,7 @@ import * as leaves from "#lib/wire/leaf";
 import type { LeafShape } from "#lib/wire/leaf";
 import type { XmlNode } from "#lib/wire/read-xml";
 import {
-  document,
   type AnyShape,
-  type Document,
   type Fields,
   type List,
   type Marked,
@@ -95,6 +93,11 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
   /** Limits of a number, inclusive. */
   range(min: number, max: number, unit = ""): Field<O, C> {
     return this.#with({ range: { min, max, unit } });
+  }
+
+  /** A text that is not like this is refused. `why` has no full stop. */
+  like(pattern: RegExp, why: string): Field<O, C> {
+    return this.#with({ pattern: { pattern, why } });
   }
 
   /** The value for a stored document without the field. */
@@ -225,19 +228,6 @@ export const readAs = <T, C>(
   { kind, fields }: Fields & Shape<T>,
   read: (node: XmlNode, path: string) => C,
 ): Fields & Shape<T, C> => ({ kind, fields, readBy: read });
-
-/** A document that a client may send in part. Fields that readers ignore are not described. */
-export const anyPartOf = <C>(name: string, { root, shape }: Document<never, C>): Document<never, C> =>
-  document(name, root, anyPart(shape) as Shape<never, C>);
-
-function anyPart(shape: AnyShape): AnyShape {
-  if (shape.kind !== "fields") return shape;
-  const parts = Object.entries(shape.fields).map(([name, part]): [string, Part] => [
-    name,
-    { ...part, isOptional: true, isUnnamed: part.reading === "ignored", shape: anyPart(part.shape) },
-  ]);
-  return { kind: "fields", fields: Object.fromEntries(parts) };
-}
 
 /** An element with attributes around text or elements of the same owner. */
 export function marked<A extends AnyFields, O, C>(

@@ -109,6 +109,7 @@ export interface Part {
   /** The reader returns properties of the owner, whatever the key is. */
   readonly isReadIntoOwner?: boolean;
   readonly range?: Range | undefined;
+  readonly pattern?: Pattern | undefined;
   /** The value for a stored document without the field. */
   readonly initial?: unknown;
   readonly question?: Question | undefined;
@@ -141,6 +142,13 @@ interface Range {
   readonly min: number;
   readonly max: number;
   readonly unit: string;
+}
+
+/** Which texts are valid. */
+interface Pattern {
+  readonly pattern: RegExp;
+  /** Without a full stop. */
+  readonly why: string;
 }
 
 /** An answer or a body: its root element, and its name in the API's description. */

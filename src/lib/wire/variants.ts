@@ -1,4 +1,4 @@
-import type { AnyShape, Fields, Part, Shape } from "#lib/wire/shape";
+import { document, type AnyShape, type Document, type Fields, type Part, type Shape } from "#lib/wire/shape";
 
 /** The same document, which shows empty texts and lists too: a reader that keeps what is omitted makes them empty. */
 export const withEmpty = <T, C>(shape: Fields & Shape<T, C>): Fields & Shape<T, C> => mapParts(shape, shown);
@@ -40,4 +40,17 @@ const mapParts = ({ fields, ...rest }: Fields, change: (part: Part) => Part): Fi
 function mapShape(shape: AnyShape, change: (part: Part) => Part): AnyShape {
   if (shape.kind === "fields") return mapParts(shape, change);
   return shape.kind === "list" ? { ...shape, of: mapShape(shape.of, change) } : shape;
+}
+
+/** A document that a client may send in part. Fields that readers ignore are not described. */
+export const anyPartOf = <C>(name: string, { root, shape }: Document<never, C>): Document<never, C> =>
+  document(name, root, anyPart(shape) as Shape<never, C>);
+
+function anyPart(shape: AnyShape): AnyShape {
+  if (shape.kind !== "fields") return shape;
+  const parts = Object.entries(shape.fields).map(([name, part]): [string, Part] => [
+    name,
+    { ...part, isOptional: true, isUnnamed: part.reading === "ignored", shape: anyPart(part.shape) },
+  ]);
+  return { kind: "fields", fields: Object.fromEntries(parts) };
 }
