@@ -75,6 +75,7 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         swap_size: settings.swapSizeMb,
         runlevel: settings.runlevel,
         automatic_login: settings.automaticLogin,
+        kernel_arguments: settings.kernelArguments,
         xen_host_mode_enabled: settings.xenHostModeEnabled,
         live_installer_enabled: settings.liveInstallerEnabled,
         webyast_enabled: settings.webyastEnabled,
@@ -119,6 +120,16 @@ describe("importing a description that the service has made", () => {
     const { definition } = imported(Object.fromEntries(files.toReversed()));
     const commands = definition.configuration.autostarts?.map(({ command }) => command);
     expect(commands).toEqual(autostarts.map(({ command }) => command));
+  });
+
+  it("reads the kernel arguments of others, without those that each image gets", () => {
+    const ours = descriptionFiles(plain)["config.xml"] ?? "";
+    const [, each = ""] = /kernelcmdline="([^"]+)"/.exec(ours) ?? [];
+    const theirs = ours.replace(each, `net.ifnames=0 ${each} crashkernel=256M`);
+    expect(each).toContain("console=tty0");
+    expect(imported({ "config.xml": theirs }).definition.configuration.settings).toMatchObject({
+      kernel_arguments: "net.ifnames=0 crashkernel=256M",
+    });
   });
 
   it("omits only passwords, which are hashed", () => {
@@ -179,6 +190,7 @@ function expectedOfManifest(one: ImageFacts): Imported["definition"] {
       ...(lvm && { lvm }),
       settings: {
         ...(settings?.disk_size !== undefined && { disk_size: settings.disk_size }),
+        kernel_arguments: one.settings.kernelArguments,
         runlevel: one.settings.runlevel,
         webyast_enabled: one.settings.webyastEnabled,
       },

@@ -644,6 +644,7 @@ interface Configuration {
       public_clonable: boolean;
       runlevel: number;
       automatic_login?: string;
+      kernel_arguments?: string;
     };
     lvm: Lvm;
     scripts: {
@@ -773,6 +774,7 @@ interface Definition {
         public_clonable: boolean;
         runlevel: number;
         automatic_login: string;
+        kernel_arguments: string;
       };
       lvm: Lvm;
       scripts: {
@@ -1337,6 +1339,7 @@ interface Settings {
   public_clonable?: boolean;
   runlevel?: number;
   automatic_login?: string;
+  kernel_arguments?: string;
 }
 
 interface Sharing {

@@ -60,6 +60,19 @@ export const settings = fields({
     .unlessEmpty()
     .initially("")
     .asked("Log this user in without a password", { page: "startup", hint: "Empty: no one." }),
+  kernel_arguments: text("kernelArguments", "quiet net.ifnames=0")
+    .unlessEmpty()
+    .inXmlWhen(() => false) // see above
+    .initially("")
+    // Nothing that GRUB or a shell would take for more than a word.
+    .like(
+      /^(?!.{513})([\w.,:=/@%+-]+( +[\w.,:=/@%+-]+)*)?$/,
+      "must be at most 512 characters: words of letters, digits and _ . , : = / @ % + -, with spaces between them",
+    )
+    .asked("Kernel arguments", {
+      page: "startup",
+      hint: "Such as net.ifnames=0. The consoles of the screen and of the serial line are always there.",
+    }),
 });
 
 /** Volumes are stored when LVM is off, and not shown. */

@@ -8,11 +8,18 @@ import { marked, type XmlMarked } from "#lib/wire/xml";
 
 // The screen of a testdrive, and the serial line of a server.
 const consoles = "console=tty0 console=ttyS0,115200";
+/** A disk is mounted read-write. */
+const readWrite = "rw";
+
+/** The arguments of the appliance come last, so that they win. */
+const commandLine = ({ kernelArguments }: TypeFacts["settings"], ...own: string[]): string =>
+  [consoles, ...own, kernelArguments].filter((text) => text !== "").join(" ");
+
 const bootloader = marked({ name: "grub2", timeout: "1" }, {});
 
 export interface TypeFacts {
   firmware: Firmware;
-  settings: { diskSizeMb: number };
+  settings: { diskSizeMb: number; kernelArguments: string };
 }
 
 /**
@@ -26,39 +33,40 @@ export const imageTypeElement = (imageType: ImageType, facts: TypeFacts): XmlMar
 // xz would take most of a build's time and save only a tenth of the size.
 const squashfs = { squashfscompression: "zstd" };
 
-const liveMedium = ({ firmware }: TypeFacts) =>
+const liveMedium = ({ firmware, settings }: TypeFacts) =>
   marked(
-    { image: "iso", flags: "overlay", firmware, volid: "CDROM", ...squashfs, kernelcmdline: consoles },
+    { image: "iso", flags: "overlay", firmware, volid: "CDROM", ...squashfs, kernelcmdline: commandLine(settings) },
     { bootloader },
   );
 
-const netTree = marked({ image: "kis", filesystem: "squashfs", ...squashfs, kernelcmdline: consoles }, {});
+const netTree = ({ settings }: TypeFacts) =>
+  marked({ image: "kis", filesystem: "squashfs", ...squashfs, kernelcmdline: commandLine(settings) }, {});
 
-const diskAttributes = (firmware: Firmware) => ({
+const diskAttributes = ({ firmware, settings }: TypeFacts) => ({
   image: "oem",
   filesystem: "ext4",
   firmware,
   bootpartition: "false",
-  kernelcmdline: `${consoles} rw`,
+  kernelcmdline: commandLine(settings, readWrite),
 });
 
 const sizeOf = ({ diskSizeMb }: TypeFacts["settings"]) => marked({ unit: "M" }, String(diskSizeMb));
 
-const disk = ({ settings, firmware }: TypeFacts) =>
-  marked(diskAttributes(firmware), { bootloader, size: sizeOf(settings), oemconfig: { "oem-resize": false } });
+const disk = (facts: TypeFacts) =>
+  marked(diskAttributes(facts), { bootloader, size: sizeOf(facts.settings), oemconfig: { "oem-resize": false } });
 
 /** Its first menu entry installs without questions: booting the medium is consent enough. */
-const installMedium = ({ settings, firmware }: TypeFacts) =>
+const installMedium = (facts: TypeFacts) =>
   marked(
-    { ...diskAttributes(firmware), installiso: "true", installboot: "install", ...squashfs },
-    { bootloader, size: sizeOf(settings), oemconfig: { "oem-resize": false, "oem-unattended": true } },
+    { ...diskAttributes(facts), installiso: "true", installboot: "install", ...squashfs },
+    { bootloader, size: sizeOf(facts.settings), oemconfig: { "oem-resize": false, "oem-unattended": true } },
   );
 
 const elements: Readonly<Record<Product, (facts: TypeFacts) => XmlMarked>> = {
   disk,
   live: liveMedium,
   installer: installMedium,
-  network: () => netTree,
+  network: netTree,
 };
 
 /** What the `<type>` of a description says of an appliance. */
@@ -81,6 +89,8 @@ export function readImageType(node: XmlNode, to: TypeRead): void {
     return void omit(instead, `type image="${image}"`);
   }
   to.type = type;
+  const kernelArguments = attributes.get("kernelcmdline");
+  if (kernelArguments !== undefined) to.settings["kernel_arguments"] = withoutOurs(kernelArguments);
   for (const [name] of attributes) if (!readAttributes.has(name)) omit("the service decides it", `type/${name}`);
   for (const child of children) {
     if (child.name === "size") readSize(child, to, omit);
@@ -94,7 +104,16 @@ export function readImageType(node: XmlNode, to: TypeRead): void {
 const hasSubvolumes = (type: XmlNode, disk: XmlNode): boolean =>
   type.attributes.get("filesystem") === "btrfs" && disk.attributes.get("preferlvm") !== "true";
 
-const readAttributes = new Set(["image", "format", "installiso", "primary"]);
+const readAttributes = new Set(["image", "format", "installiso", "primary", "kernelcmdline"]);
+
+/** Without what each image gets. */
+function withoutOurs(kernelArguments: string): string {
+  const ours = [...consoles.split(" "), readWrite];
+  return kernelArguments
+    .split(/\s+/)
+    .filter((word) => !ours.includes(word))
+    .join(" ");
+}
 
 function imageTypeOf(image: string, attributes: XmlNode["attributes"]): ImageType | undefined {
   const format = attributes.get("format") ?? "";
