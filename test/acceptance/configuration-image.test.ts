@@ -230,6 +230,7 @@ describe("a machine that boots the image", () => {
       expect(report).toContain("started=by clerk\n");
       expect(report).toContain("boots=1\n");
       expect(report).toMatch(/clock=CES?T\n/);
+      expect(report).toMatch(/kernel=.* kiln\.counter=7 printk\.time=1\n/);
       expect(report).toContain("note=made by own-note\n");
       expect(report).toMatch(/policy drop;[^]*tcp dport 22 accept\n\s*tcp dport 8080 accept\n/);
       await guest.says("login:", 300);

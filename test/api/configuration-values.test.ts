@@ -111,6 +111,12 @@ const badValues: [string, string][] = [
   ["<settings><swap_size>-1</swap_size></settings>", "settings/swap_size"],
   ["<settings><runlevel>6</runlevel></settings>", "settings/runlevel"],
   ["<settings><pae_enabled/></settings>", "settings/pae_enabled"],
+  ...["quiet; reboot", "a=$(b)", "a='b'", 'a="b"', "a\\b", "a {b}", "a*", "x".repeat(513)].map(
+    (text): [string, string] => [
+      `<settings><kernel_arguments>${text}</kernel_arguments></settings>`,
+      "settings/kernel_arguments",
+    ],
+  ),
   ["<settings>fast</settings>", "settings"],
   ["<lvm><enabled>true</enabled></lvm>", "lvm/volume_group"],
   ["<lvm><volume_group>-a</volume_group></lvm>", "lvm/volume_group"],

@@ -16,6 +16,7 @@ echo >> /var/lib/boots
   echo "started=$(cat /tmp/started)"
   echo "boots=$(wc -l < /var/lib/boots)"
   echo "clock=$(date +%Z)"
+  echo "kernel=$(cat /proc/cmdline)"
   echo "note=$(cat /usr/share/own-note/note)"
   nft list ruleset
   echo "END"
@@ -79,6 +80,7 @@ export const fullConfiguration = `<?xml version="1.0" encoding="UTF-8"?>
     <runlevel>3</runlevel><automatic_login>clerk</automatic_login>
     <pae_enabled>true</pae_enabled><xen_host_mode_enabled>true</xen_host_mode_enabled>
     <live_installer_enabled>true</live_installer_enabled><webyast_enabled>true</webyast_enabled>
+    <kernel_arguments>kiln.counter=7 printk.time=1</kernel_arguments>
   </settings>
   <scripts>
     <build><enabled>true</enabled><script>${escaped(buildScript)}</script></build>
