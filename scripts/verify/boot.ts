@@ -29,10 +29,15 @@ const netMemoryMb = 2048;
 
 /** Unpacks a download, and says how to boot it. */
 export async function bootOf({ file, folder, format }: Download): Promise<Boot> {
-  if (!file.endsWith(".iso")) await command("tar", ["-xzf", file, "-C", folder, "--strip-components=1"]);
+  if (!file.endsWith(".iso")) await unpack(file, folder, format);
   if (format === "net") return await networkBoot(folder);
   const args = file.endsWith(".iso") ? await mediumArguments({ file, folder, format }) : diskArguments(folder, format);
   return { args, restrict: "on", memoryMb: 0, [Symbol.dispose]: () => {} };
+}
+
+async function unpack(file: string, folder: string, format: ImageType): Promise<void> {
+  const strip = imageFormats[format].alone === undefined ? ["--strip-components=1"] : [];
+  await command("tar", ["-xzf", file, "-C", folder, ...strip]);
 }
 
 /** A machine that starts again has failed, unless it has just been installed. */

@@ -9,7 +9,7 @@ export interface Folder {
   sourceDate?: number | undefined;
 }
 
-/** Packs the folder `name` of `dir` into a `.tar.gz`. Files stay sparse. The same files and `sourceDate` give the same bytes. */
+/** Packs the folder or file `name` of `dir` into a `.tar.gz`. Files stay sparse. The same files and `sourceDate` give the same bytes. */
 export async function packFolder(folder: Folder, file: PartedFile, signal: AbortSignal): Promise<UploadFile> {
   const said: string[] = [];
   const exit = await run("tar", tarArguments(folder, await compressor(signal)), {

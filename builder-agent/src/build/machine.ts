@@ -1,5 +1,5 @@
-import { writeFile } from "node:fs/promises";
-import type { Conversion, FrozenInput } from "../contract.ts";
+import { stat, truncate, writeFile } from "node:fs/promises";
+import { sizeIn, type Conversion, type FrozenInput } from "../contract.ts";
 import { outputOf } from "../process.ts";
 
 /** A virtual machine, as the configuration file next to a disk describes it. */
@@ -29,6 +29,7 @@ export async function convertDisk(raw: string, { conversion, to, signal }: Conve
   const { driver, options } = conversion;
   const how = options.length === 0 ? [] : ["-o", options.join(",")];
   await outputOf("qemu-img", ["convert", "-f", "raw", "-O", driver, ...how, raw, to], signal);
+  if (conversion.multipleOf !== undefined) await truncate(to, sizeIn(conversion, (await stat(to)).size));
 }
 
 /** Describes the virtual machine of the VMDK with the same name. */

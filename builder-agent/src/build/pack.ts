@@ -26,7 +26,7 @@ export interface Packing {
   onFile?: (file: PartedFile) => void;
 }
 
-/** A medium is not packed. Everything else becomes `NAME.tar.gz` with a folder NAME inside. */
+/** A medium is not packed. Everything else becomes `NAME.tar.gz` with a folder NAME inside, or a disk that is alone. */
 export async function packImage(built: Packable, name: string, packing: Packing): Promise<PackedImage> {
   const { workDir, signal, onFile } = packing;
   if (built.format === "iso") return await nameMedium(built.image, name, signal);
@@ -35,7 +35,11 @@ export async function packImage(built: Packable, name: string, packing: Packing)
   const bootable = await fillFolder(built, { dir, name, signal });
   await using file = await PartedFile.create(workDir, `${name}.tar.gz`);
   onFile?.(file);
-  const packed = await packFolder({ dir, name, sourceDate: built.sourceDate }, file, signal);
+  const packed = await packFolder(
+    { dir, name: imageFormats[built.imageType].alone ?? name, sourceDate: built.sourceDate },
+    file,
+    signal,
+  );
   return { ...packed, compressed: true, bootable };
 }
 
@@ -54,10 +58,10 @@ async function fillFolder(built: Packable, folder: Folder): Promise<CacheableIma
     await makePxeTree(built, join(dir, name), name);
     return undefined;
   }
-  const { container, machine } = imageFormats[built.imageType];
+  const { container, machine, alone } = imageFormats[built.imageType];
   if (!container) throw new Error(`there is no container for the disk of ${built.imageType}`);
   if (machine) await machineFiles[machine](at, name, built.machine);
-  const disk = join(dir, diskPath(name, container));
+  const disk = join(dir, diskPath(name, container, alone));
   if (container.conversion) {
     await convertDisk(built.image, { conversion: container.conversion, to: disk, signal });
     return { path: built.image, format: "raw" };

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import type { Container, Conversion } from "../contract.ts";
+import { sizeIn, type Container, type Conversion } from "../contract.ts";
 import { hasSucceeded, run } from "../process.ts";
 import { walledAsNobody } from "./walls.ts";
 
@@ -24,7 +24,7 @@ const rawFile = "raw";
 
 /** The most that a container with a disk takes. Its tables take a thousandth; VHDX and others begin with some megabytes. */
 export const maxBytesIn = ({ conversion }: Container, rawSize: number): number =>
-  conversion === undefined ? rawSize : rawSize + Math.ceil(rawSize / 1000) + 16 * 1024 * 1024;
+  conversion === undefined ? rawSize : sizeIn(conversion, rawSize) + Math.ceil(rawSize / 1000) + 16 * 1024 * 1024;
 
 /**
  * Converts an untrusted disk to a raw disk in the same `dir`, which the user nobody may write to. → the name of the raw disk
@@ -38,7 +38,17 @@ export async function convertToRaw(dir: string, disk: string, converting: Conver
   const file = { driver: "file", filename: disk, "read-only": true };
   const mayHaveParent = parented.has(conversion.driver) && { backing: null };
   const source = `json:${JSON.stringify({ driver: conversion.driver, "read-only": true, ...mayHaveParent, file })}`;
-  const limited = [`--fsize=${rawSize}`, "--core=0", "--", "qemu-img", "convert", "-O", "raw", source, rawFile];
+  const limited = [
+    `--fsize=${sizeIn(conversion, rawSize)}`,
+    "--core=0",
+    "--",
+    "qemu-img",
+    "convert",
+    "-O",
+    "raw",
+    source,
+    rawFile,
+  ];
   const said: string[] = [];
   const exit = await run(...(await walledAsNobody(dir, "prlimit", limited)), {
     cwd: dir,
@@ -46,8 +56,19 @@ export async function convertToRaw(dir: string, disk: string, converting: Conver
     signal,
     onLine: (line) => void said.push(line),
   });
-  if (hasSucceeded(exit)) return rawFile;
-  throw new HostileArchive(`its disk cannot be converted (${said.slice(0, 3).join(" ").slice(0, 300)})`);
+  if (!hasSucceeded(exit))
+    throw new HostileArchive(`its disk cannot be converted (${said.slice(0, 3).join(" ").slice(0, 300)})`);
+  if (conversion.multipleOf !== undefined) await shrink(join(dir, rawFile), converting);
+  return rawFile;
+}
+
+/** Undoes the growth of a disk. */
+async function shrink(path: string, { conversion, rawSize }: Converting): Promise<void> {
+  await using file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW);
+  const { size } = await file.stat();
+  const grown = sizeIn(conversion, rawSize);
+  if (size !== grown) throw new HostileArchive(`its disk has ${size} bytes, expected were ${grown}`);
+  await file.truncate(rawSize);
 }
 
 /** QEMU's drivers that know parents. Others refuse the option. */

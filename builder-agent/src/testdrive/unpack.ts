@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { withSuffix, type Container } from "../contract.ts";
+import { diskPath, type Container } from "../contract.ts";
 import { convertToRaw, HostileArchive, maxBytesIn } from "./container.ts";
 import { killGroup } from "../process.ts";
 import { asNobody, nobody } from "./rights.ts";
@@ -14,6 +14,8 @@ interface Expected {
   rawSize: number;
   /** What the disk in the archive is in. */
   container: Container;
+  /** The name of a disk that is alone in the archive. */
+  alone?: string | undefined;
   signal: AbortSignal;
 }
 
@@ -30,7 +32,7 @@ export async function unpackDisk(archive: string, into: string, expected: Expect
   try {
     if (process.getuid?.() === 0) await chown(dir, nobody, nobody);
     await using source = await open(archive);
-    checkTold(await runTar(source, dir, expected), container);
+    checkTold(await runTar(source, dir, expected), expected);
     const { conversion } = container;
     const disk = conversion ? await convertToRaw(dir, diskFile, { conversion, rawSize, signal }) : diskFile;
     await takeOver(join(dir, disk), into, rawSize);
@@ -42,7 +44,7 @@ export async function unpackDisk(archive: string, into: string, expected: Expect
 /** `tar -vv --numeric-owner`: type and mode, owner, size, date, time, name. */
 const memberLine = /^-[rwxsStT-]{9}\S? +\d+\/\d+ +\d+ +\S+ +\S+ (.+)$/;
 /** As packed by build/pack.ts: `NAME/NAME.raw`. */
-const memberName = /^([A-Za-z0-9][A-Za-z0-9._+-]*)\/([A-Za-z0-9][A-Za-z0-9._+-]*)$/;
+const memberName = /^([A-Za-z0-9][A-Za-z0-9._+-]*)\/[A-Za-z0-9][A-Za-z0-9._+-]*$/;
 const diskFile = "disk";
 
 const tarArguments = [
@@ -59,10 +61,10 @@ interface Told {
 }
 
 async function runTar(source: FileHandle, dir: string, expected: Expected): Promise<Told> {
-  const { container, rawSize, signal } = expected;
+  const { container, rawSize, alone = `*/*.${container.suffix}`, signal } = expected;
   signal.throwIfAborted();
   const limits = [`--fsize=${maxBytesIn(container, rawSize)}`, "--core=0"];
-  const child = spawn(...asNobody("prlimit", [...limits, "--", "tar", ...tarArguments, `*/*.${container.suffix}`]), {
+  const child = spawn(...asNobody("prlimit", [...limits, "--", "tar", ...tarArguments, alone]), {
     env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },
     cwd: dir, // entered while still root: the user nobody cannot enter its parents
     detached: true, // one group with the decompressor, so that both are killed
@@ -81,12 +83,14 @@ async function runTar(source: FileHandle, dir: string, expected: Expected): Prom
   }
 }
 
-function checkTold({ members, complaints, code }: Told, { suffix }: Container): void {
+function checkTold({ members, complaints, code }: Told, { container, alone }: Expected): void {
   const [line, another] = members;
   if (line === undefined) throw new HostileArchive(`there is no disk in it${saying(complaints)}`);
-  const [whole, folder = "", name] = memberName.exec(memberLine.exec(line)?.[1] ?? "") ?? [];
+  const [, member = ""] = memberLine.exec(line) ?? [];
+  const [whole, folder = ""] = alone === member ? [member] : (memberName.exec(member) ?? []);
   if (whole === undefined) throw new HostileArchive(`"${line}" is not a disk of a build`);
-  if (withSuffix(folder, suffix) !== name) throw new HostileArchive(`"${whole}" is not a valid name of a disk`);
+  if (whole !== diskPath(folder, container, alone))
+    throw new HostileArchive(`"${whole}" is not a valid name of a disk`);
   if (another !== undefined) throw new HostileArchive(`it holds more than one disk: "${another}"`);
   if (code !== 0) throw new HostileArchive(`tar ended with ${code ?? "a signal"}${saying(complaints)}`);
 }

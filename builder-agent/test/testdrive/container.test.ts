@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { convertDisk } from "../../src/build/machine.ts";
 import { diskPath, imageFormats, imageTypes, type Container, type ImageType } from "../../src/contract.ts";
@@ -14,6 +14,7 @@ const signal = new AbortController().signal;
 function diskOf(text: string): Buffer {
   const disk = Buffer.alloc(4 * mebi);
   disk.write(text);
+  disk.write("55aa", 510, "hex");
   disk.write("last", disk.length - 4);
   return disk;
 }
@@ -39,18 +40,24 @@ type Change = (file: string, dir: string) => void;
 async function packed(dir: string, type: ImageType, change: Change = () => {}): Promise<string> {
   const name = `Kiosk.x86_64-0.0.1.${type}`;
   const container = containerOf(type);
-  const to = join(dir, diskPath(name, container));
-  mkdirSync(dirname(to));
+  const { alone } = imageFormats[type];
+  const to = join(dir, diskPath(name, container, alone));
+  mkdirSync(join(dir, name));
   await convert(dir, "first", { container, to });
   change(to, dir);
   writeFileSync(join(dir, name, `${name}.vmx`), "");
   const archive = join(dir, "image.tar.gz");
-  execFileSync("tar", ["-czf", archive, "-C", dir, name]);
+  execFileSync("tar", ["-czf", archive, "-C", dir, alone ?? name]);
   return archive;
 }
 
 const unpack = (archive: string, into: string, type: ImageType) =>
-  unpackDisk(archive, into, { rawSize: 4 * mebi, container: containerOf(type), signal });
+  unpackDisk(archive, into, {
+    rawSize: 4 * mebi,
+    container: containerOf(type),
+    alone: imageFormats[type].alone,
+    signal,
+  });
 
 const converted = imageTypes.filter((type) => imageFormats[type].container?.conversion !== undefined);
 

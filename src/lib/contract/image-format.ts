@@ -31,6 +31,8 @@ export interface Conversion {
   marks: readonly Mark[];
   /** Where the size of the disk is: eight bytes, in units of `unit` bytes. Undefined if it has no fixed place. */
   size?: { at: number; unit: number; order: "little" | "big" };
+  /** The disk grows to a multiple of so many bytes. */
+  multipleOf?: number;
 }
 
 /** The file format of a disk. */
@@ -50,6 +52,8 @@ export interface ImageFormat extends ImageUse {
   product: Product;
   /** Only disks have one. */
   container?: Container;
+  /** The name of the disk if it is alone in the archive, without a folder. Default: `NAME/NAME.SUFFIX`. */
+  alone?: string;
   /** The configuration file of a virtual machine that lies beside the disk: for VMware, or for `xl` of Xen. */
   machine?: "vmx" | "xl";
   /** How the machine that it is for connects the disk. Default: virtio. */

@@ -1,4 +1,4 @@
-import type { Container, ImageUse } from "./image-format.ts";
+import type { Container, Conversion, ImageUse } from "./image-format.ts";
 import { imageFormats } from "./image-formats.ts";
 
 /** A download that is named after its type, such as `Kiosk.x86_64-0.0.1.iso`, needs no second extension. */
@@ -6,7 +6,12 @@ export const withSuffix = (name: string, suffix: string): string =>
   name.endsWith(`.${suffix}`) ? name : `${name}.${suffix}`;
 
 /** Where the disk is in the archive of the download `name`. */
-export const diskPath = (name: string, { suffix }: Container): string => `${name}/${withSuffix(name, suffix)}`;
+export const diskPath = (name: string, { suffix }: Container, alone?: string): string =>
+  alone ?? `${name}/${withSuffix(name, suffix)}`;
+
+/** The size of a disk in its container. */
+export const sizeIn = ({ multipleOf = 1 }: Conversion, rawSize: number): number =>
+  Math.ceil(rawSize / multipleOf) * multipleOf;
 
 /** With the real names. The agent gives files names that a shell needs no quotes for. */
 export function imageUse({
@@ -16,12 +21,12 @@ export function imageUse({
   imageType: keyof typeof imageFormats;
   fileName: string;
 }): ImageUse {
-  const { what, ways, container } = imageFormats[imageType];
+  const { what, ways, container, alone } = imageFormats[imageType];
   const name = fileName.replace(/\.(?:tar\.gz|iso)$/, "");
   const names: Readonly<Record<string, string>> = {
     file: fileName,
     name,
-    ...(container && { disk: diskPath(name, container) }),
+    ...(container && { disk: diskPath(name, container, alone) }),
     arch: /\.i[56]86-[^-]*$/.test(fileName) ? "i386" : "x86_64",
   };
   const named = (text: string) =>
