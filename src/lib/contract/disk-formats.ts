@@ -64,6 +64,12 @@ const vdi: Container = {
   },
 };
 
+/** Google Compute Engine imports disks of whole GiB. */
+const gce: Container = {
+  suffix: "raw",
+  conversion: { driver: "raw", options: [], marks: [{ at: 510, hex: "55aa" }], multipleOf: 1024 ** 3 },
+};
+
 /**
  * In the texts, `{file}` is the download, `{name}` the folder in it, `{disk}` the path of the disk in that, `{arch}` the machine in
  * Amazon's words.
@@ -203,6 +209,30 @@ export const diskFormats = {
         ],
       },
       inQemu("-drive file={disk},format=vpc,if=virtio"),
+    ],
+  },
+  gce: {
+    label: "Google Cloud",
+    icon: "cloud",
+    product: "disk",
+    container: gce,
+    alone: "disk.raw",
+    what: "A tar archive with a raw disk of whole GiB, as Google Compute Engine imports it.",
+    ways: [
+      {
+        title: "Import it as an image",
+        note: "Replace BUCKET with a bucket of yours.",
+        lines: [
+          "gcloud storage cp {file} gs://BUCKET/",
+          "gcloud compute images create kiln --source-uri gs://BUCKET/{file}",
+        ],
+      },
+      {
+        title: "Start it in Google Cloud",
+        lines: ["gcloud compute instances create kiln --image kiln"],
+      },
+      unpack,
+      inQemu("-drive file={disk},format=raw,if=virtio"),
     ],
   },
   ec2: {
