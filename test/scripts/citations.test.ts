@@ -30,6 +30,13 @@ describe("the pages", () => {
     expect(pages.filter((page) => page !== "README.md" && !linked.has(page))).toEqual([]);
   });
 
+  it("list every decision in their index", () => {
+    const index = "docs/decisions/README.md";
+    const listed = links.filter(({ page }) => page === index).map(({ target }) => target);
+
+    expect(listed.toSorted()).toEqual(pages.filter((page) => numberOf(page) !== undefined));
+  });
+
   it("link to the decision whose number they say", () => {
     const wrong = links.filter(({ text, target }) => {
       const said = /^decision\s+(\d+)$/i.exec(text)?.[1];
