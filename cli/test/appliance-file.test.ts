@@ -108,7 +108,7 @@ describe("a file that a person wrote", () => {
     ["a number for a text", "version: 1.0", /^kiosk.yaml:3: version must be text: write it as "1".$/],
     ["no value", "packages:", /^kiosk.yaml:3: packages has no value.$/],
     ["no list", "packages: hello", /^kiosk.yaml:3: packages must be a list.$/],
-    ["another word", "type: vhd", /^kiosk.yaml:3: type must be one of oem, iso, /],
+    ["another word", "type: floppy", /^kiosk.yaml:3: type must be one of oem, /],
     ["another form", 'version: "1.0"', /^kiosk.yaml:3: version must be like 0.0.1.$/],
     ["a number outside", "configuration: { settings: { memory_size: 1 } }", /memory_size must be 64 to 65536.$/],
     [
