@@ -86,6 +86,8 @@ async function makeRoot(
   const options = [
     "--quiet",
     "--variant=minbase",
+    // The agent gets the kernel of its guests by apt, which would know no package without its lists.
+    "--skip=cleanup/apt/lists",
     `--include=${tools.join(",")}`,
     // Documentation is of no use in a container; licences stay.
     ...["doc", "man", "locale"].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
