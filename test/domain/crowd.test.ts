@@ -1,66 +1,90 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { Crowd } from "#domain/operation/crowd";
 
+const atOnce = 10;
+
 afterEach(() => vi.useRealTimers());
 
-/** Requests that are answered when the test says so, and how many were refused. */
+/** Requests that are answered when the test says so. */
 function crowded() {
   const crowd = new Crowd();
   const ends: (() => void)[] = [];
-  let refused = 0;
-  const ask = async (key: string, times: number) => {
+  const seen = { begun: 0, refused: 0 };
+  const ask = (key: string, times: number) => {
     for (let n = 0; n < times; n++) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      crowd
-        .join(key, () => promise)
-        .then(
-          () => undefined,
-          () => (refused += 1),
-        );
-      ends.push(resolve);
+      const answer = () => {
+        seen.begun += 1;
+        ends.push(resolve);
+        return promise;
+      };
+      crowd.join(key, answer).catch(() => (seen.refused += 1));
     }
-    await Promise.resolve();
-    await Promise.resolve();
-    const now = refused;
-    refused = 0;
-    return now;
   };
-  return { ask, endAll: () => ends.splice(0).forEach((end) => end()) };
+  return {
+    ask,
+    end: (count = Infinity) => ends.splice(0, count).forEach((end) => end()),
+    /** What has happened at once, without a look of those that wait. */
+    atOnce: async () => {
+      await Promise.resolve();
+      return { ...seen };
+    },
+    /** Those that wait look from time to time. */
+    expectLater: (all: typeof seen) => vi.waitFor(() => expect(seen).toEqual(all), { timeout: 10_000 }),
+  };
 }
 
-it("refuses nobody below a hundred requests, and whoever sends more than that", async () => {
-  const { ask } = crowded();
-  expect(await ask("192.0.2.1", 100)).toBe(0);
-  expect(await ask("192.0.2.1", 3)).toBe(3);
+it("answers ten requests at the same time, and others when there is room", async () => {
+  const crowd = crowded();
+  crowd.ask("192.0.2.1", 14);
+  expect(await crowd.atOnce()).toEqual({ begun: atOnce, refused: 0 });
+  crowd.end(3);
+  await crowd.expectLater({ begun: atOnce + 3, refused: 0 });
+  crowd.end();
+  await crowd.expectLater({ begun: atOnce + 4, refused: 0 });
 });
 
-it("answers those who have less than their share", async () => {
-  const { ask } = crowded();
-  await ask("192.0.2.1", 100);
-  expect(await ask("192.0.2.2", 60)).toBe(10);
-  expect(await ask("192.0.2.3", 40)).toBe(6);
+it("answers addresses at once that have less than their share", async () => {
+  const crowd = crowded();
+  crowd.ask("192.0.2.1", atOnce);
+  crowd.ask("192.0.2.2", 20);
+  expect(await crowd.atOnce()).toEqual({ begun: atOnce + 5, refused: 0 });
+  crowd.ask("192.0.2.3", 20);
+  expect(await crowd.atOnce()).toEqual({ begun: atOnce + 5 + 4, refused: 0 });
 });
 
-it("has an end, however many addresses ask", async () => {
-  const { ask } = crowded();
-  let refused = 0;
-  for (let n = 0; n < 1000; n++) refused += await ask(`2001:db8::${n}`, 1);
-  expect(refused).toBeGreaterThanOrEqual(600);
+it("lets 200 requests of an address wait, and refuses more", async () => {
+  const crowd = crowded();
+  crowd.ask("192.0.2.1", atOnce + 200 + 7);
+  await crowd.expectLater({ begun: atOnce, refused: 7 });
+  crowd.ask("192.0.2.2", 5);
+  expect(await crowd.atOnce()).toEqual({ begun: atOnce + 5, refused: 7 });
 });
 
-it("has room again when requests are answered", async () => {
-  const { ask, endAll } = crowded();
-  await ask("192.0.2.1", 101);
-  endAll();
-  await Promise.resolve();
-  await Promise.resolve();
-  expect(await ask("192.0.2.1", 100)).toBe(0);
-});
-
-it("does not wait for uploads that drip, nor for requests that the runtime dropped", async () => {
+it("answers 400 requests and lets 400 wait, however many addresses ask", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
-  const { ask } = crowded();
-  await ask("192.0.2.1", 100);
-  vi.advanceTimersByTime(5_001);
-  expect(await ask("192.0.2.1", 100)).toBe(0);
+  const crowd = crowded();
+  for (let n = 0; n < 1000; n++) crowd.ask(`2001:db8::${n}`, 1);
+  await crowd.expectLater({ begun: 400, refused: 200 });
+});
+
+it("refuses a request that has waited for two seconds", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const crowd = crowded();
+  crowd.ask("192.0.2.1", atOnce * 8);
+  // None of them ends, so ten more begin whenever the last ones count no longer.
+  for (let n = 1; n <= 4; n++) {
+    await crowd.expectLater({ begun: atOnce * n, refused: 0 });
+    vi.advanceTimersByTime(501);
+  }
+  await crowd.expectLater({ begun: atOnce * 5, refused: atOnce * 3 });
+});
+
+it("does not count uploads that drip, nor requests that the runtime dropped", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const crowd = crowded();
+  crowd.ask("192.0.2.1", atOnce);
+  vi.advanceTimersByTime(501);
+  crowd.ask("192.0.2.1", atOnce);
+  expect(await crowd.atOnce()).toEqual({ begun: atOnce * 2, refused: 0 });
 });

@@ -1,30 +1,43 @@
 import { tooFast } from "#domain/refusal";
 
 /**
- * Requests that one machine answers at the same time. Each waits for all others, and a hundred pages take two seconds. Below that,
- * nobody is refused.
+ * Requests that one machine answers at the same time: each slows down all others, by up to ten milliseconds. Beyond that, a
+ * request waits, unless its address has less than its share.
  */
-const usual = 100;
-/** However many addresses or accounts ask. */
+const usual = 10;
+/** However many addresses ask. */
 const most = 400;
+/** Requests that wait, of all addresses and of one. More could not be answered within `maxWaitMs`. */
+const maxWaiting = 400;
+const maxWaitingPerKey = 200;
+const maxWaitMs = 2_000;
 /** A request that takes longer waits for something else, such as the rest of an upload, or the runtime has dropped it. */
-const countedMs = 5_000;
+const countedMs = 500;
+/** A waiting request looks whether there is room: the more wait, the less often, because each look takes time, too. */
+const lookAfterMs = (waiting: number) => 20 + waiting;
+/** A waiting request looks often. One that did not for so long has been dropped by the runtime. */
+const goneAfterMs = 1_000;
 
 interface Answering {
   key: string;
   begunAt: number;
 }
 
-/** The requests of one isolate that are being answered, by who sent them. With too many, those of whoever has most are refused. */
+interface Waiting {
+  key: string;
+  lookedAt: number;
+}
+
+/** The requests of one isolate that are being answered, by who sent them. With too many, those of whoever has most wait. */
 export class Crowd {
   /** In the order in which they began. */
   readonly #answering = new Set<Answering>();
   readonly #counts = new Map<string, number>();
+  readonly #waiting = new Set<Waiting>();
 
-  /** Refused with "too_fast" if too many are being answered, and the key has its share of them. */
+  /** Answers now, or when there is room. Refused with "too_fast" if too many wait, or if there is no room in time. */
   async join<T>(key: string, answer: () => Promise<T>): Promise<T> {
-    this.#dropOld();
-    if (!this.#hasRoom(key)) throw tooFast(2, "Too many requests at the moment. Wait two seconds, then try again.");
+    if (!this.#hasRoom(key)) await this.#waitForRoom(key);
     const one = { key, begunAt: performance.now() };
     this.#answering.add(one);
     this.#counts.set(key, this.#countOf(key) + 1);
@@ -35,7 +48,26 @@ export class Crowd {
     }
   }
 
+  async #waitForRoom(key: string): Promise<void> {
+    this.#dropGone();
+    const ofKey = [...this.#waiting].filter((other) => other.key === key).length;
+    if (this.#waiting.size >= maxWaiting || ofKey >= maxWaitingPerKey) throw tooMany();
+    const until = performance.now() + maxWaitMs;
+    const one = { key, lookedAt: performance.now() };
+    this.#waiting.add(one);
+    try {
+      do {
+        if (performance.now() >= until) throw tooMany();
+        await scheduler.wait(lookAfterMs(this.#waiting.size));
+        one.lookedAt = performance.now();
+      } while (!this.#hasRoom(key));
+    } finally {
+      this.#waiting.delete(one);
+    }
+  }
+
   #hasRoom(key: string): boolean {
+    this.#dropOld();
     const { size } = this.#answering;
     if (size < usual) return true;
     const keys = this.#counts.size + (this.#counts.has(key) ? 0 : 1);
@@ -58,4 +90,11 @@ export class Crowd {
       this.#leave(one);
     }
   }
+
+  #dropGone(): void {
+    const before = performance.now() - goneAfterMs;
+    for (const one of this.#waiting) if (one.lookedAt < before) this.#waiting.delete(one);
+  }
 }
+
+const tooMany = () => tooFast(2, "Too many requests at the moment. Wait two seconds, then try again.");
