@@ -5,10 +5,10 @@ import type { Readable } from "node:stream";
 import {
   createArguments,
   kiwiEnvironment,
-  makeKiwiPlace,
+  makeKiwiPaths,
   prepareArguments,
   shims,
-  type KiwiPlace,
+  type KiwiPaths,
 } from "../builder-agent/src/build/kiwi.ts";
 import { packImage } from "../builder-agent/src/build/pack.ts";
 import { readResult } from "../builder-agent/src/build/result.ts";
@@ -109,7 +109,7 @@ const placeholder = "/kiln-bench-work-dir";
 async function buildBare(saved: string, folder: string, imageType: ImageType): Promise<number> {
   await using dir = await openWorkDir(folder, "bare", () => {});
   const signal = AbortSignal.timeout(limitMs);
-  const place = await makeKiwiPlace(dir.path);
+  const place = await makeKiwiPaths(dir.path);
   const env = bareEnvironment(place, dir.path);
   for (const name of given) cpSync(join(saved, name), join(dir.path, name), { recursive: true });
   const config = join(place.description, "config.xml");
@@ -134,7 +134,7 @@ async function buildBare(saved: string, folder: string, imageType: ImageType): P
 }
 
 /** Bare KIWI gets only one of our shims for the host's programs: the one that it needs to make disks on some kernels. */
-function bareEnvironment(place: KiwiPlace, dir: string): Record<string, string> {
+function bareEnvironment(place: KiwiPaths, dir: string): Record<string, string> {
   const fixed = join(dir, "fixed");
   cpSync(join(shims, "partx"), join(fixed, "partx"));
   const environment = kiwiEnvironment(place);

@@ -12,7 +12,7 @@ import { writeLayout } from "./release/oci-layout.ts";
 /** What the image has for builds and testdrives. */
 const purposes: readonly Purpose[] = [
   ...(["oem", "iso", "UEFI disks", "UEFI media", "deb", "guests", "fast packing"] as const),
-  ...(["testdrives", "enclosure of testdrives"] as const),
+  ...(["testdrives", "sandbox of testdrives"] as const),
 ];
 /** For https, for guests, and for disks with volumes. */
 const others = ["ca-certificates", "iproute2", "kmod", "lvm2"];

@@ -7,8 +7,8 @@ interface __BaseEnv_Env {
 	IMPORTS: Queue;
 	SLOW_IMPORTS: Queue;
 	CHORES: Queue;
-	SIGN_IN_BRAKE: RateLimit;
-	ADDRESS_BRAKE: RateLimit;
+	SIGN_IN_THROTTLE: RateLimit;
+	ADDRESS_THROTTLE: RateLimit;
 	ASSETS: Fetcher;
 	MODE: string;
 	BASE_URL: string;
@@ -66,8 +66,8 @@ declare namespace Cloudflare {
 		IMPORTS: Queue;
 		SLOW_IMPORTS: Queue;
 		CHORES: Queue;
-		SIGN_IN_BRAKE: RateLimit;
-		ADDRESS_BRAKE: RateLimit;
+		SIGN_IN_THROTTLE: RateLimit;
+		ADDRESS_THROTTLE: RateLimit;
 		ASSETS: Fetcher;
 		MODE: string;
 		BASE_URL: string;

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { matchedRoutes } from "hono/route";
 import { requestIdHeader } from "#lib/contract/index";
-import { networkOf } from "#domain/accounts/sign-in-brake";
+import { networkOf } from "#domain/accounts/sign-in-throttle";
 import { Crowd } from "#domain/operation/crowd";
 import { countRefusal } from "#domain/operation/refusals";
 import { clientAddress } from "#http/client-address";

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import {
   createArguments,
   kiwiEnvironment,
-  makeKiwiPlace,
+  makeKiwiPaths,
   prepareArguments,
   shims,
-  type KiwiPlace,
+  type KiwiPaths,
 } from "../../builder-agent/src/build/kiwi.ts";
-import { loadedAhead } from "../../builder-agent/src/build/loaded-ahead.ts";
+import { preloaded } from "../../builder-agent/src/build/preloaded.ts";
 import { packImage } from "../../builder-agent/src/build/pack.ts";
 import { readResult } from "../../builder-agent/src/build/result.ts";
 import { BaseShare } from "../../builder-agent/src/prepared/base-share.ts";
@@ -135,7 +135,7 @@ function save(workDir: string, saved: string): void {
 
 /** How bare KIWI runs. */
 interface Bare {
-  environment(place: KiwiPlace, dir: string): Record<string, string>;
+  environment(place: KiwiPaths, dir: string): Record<string, string>;
   /** How the program is started. */
   command(path: string): Promise<string[]>;
   /** Changes config.sh. */
@@ -145,7 +145,7 @@ interface Bare {
 /** With the same waits omitted as in our builds. */
 const withoutWaits: Bare = {
   environment: kiwiEnvironment,
-  command: async (path) => (await loadedAhead("kiwi-ng", path)) ?? ["kiwi-ng"],
+  command: async (path) => (await preloaded("kiwi-ng", path)) ?? ["kiwi-ng"],
   script: (text) => text,
 };
 
@@ -163,7 +163,7 @@ const asShipped: Bare = {
 
 async function buildBare(saved: string, folder: string, bare: Bare): Promise<Taken> {
   await using dir = await openWorkDir(folder, "bare", () => {});
-  const place = await makeKiwiPlace(dir.path, { packageType: "deb" });
+  const place = await makeKiwiPaths(dir.path, { packageType: "deb" });
   const env = bare.environment(place, dir.path);
   for (const name of given) cpSync(join(saved, name), join(dir.path, name), { recursive: true });
   change(join(place.description, "config.xml"), (text) => text.replaceAll(placeholder, dir.path));

@@ -36,7 +36,7 @@ const unescapeMount = (point: string) =>
 
 const isBelow = (path: string, dir: string) => path === dir || path.startsWith(`${dir}/`);
 
-/** Whether a process has its root or working directory there: a killed agent may have left it outside of an enclosure. */
+/** Whether a process has its root or working directory there: a killed agent may have left it outside of a sandbox. */
 async function worksBelow(dir: string, pid: number): Promise<boolean> {
   const places = await Promise.all(["root", "cwd"].map((link) => readlink(`/proc/${pid}/${link}`).catch(() => "")));
   return pid !== process.pid && places.some((place) => isBelow(place, dir));

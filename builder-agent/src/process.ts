@@ -102,8 +102,8 @@ export async function whyItFails(command: string, args: readonly string[], env?:
  * daemons that a package's script started, and removes every mount. The first process ends when the agent does, also by SIGKILL.
  */
 export function enclosed(command: string, args: readonly string[]): [command: string, args: string[]] {
-  const enclosure = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--"];
-  return ["setpriv", ["--pdeathsig", "KILL", "--", ...enclosure, command, ...args]];
+  const sandbox = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--"];
+  return ["setpriv", ["--pdeathsig", "KILL", "--", ...sandbox, command, ...args]];
 }
 
 /** The processes of this host that `isWanted` accepts. */

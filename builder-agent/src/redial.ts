@@ -16,7 +16,7 @@ export interface Redial {
 }
 
 /** Connects again whenever the connection ends, until it is refused or lost for too long or `signal` is aborted. */
-export async function keepConnected(
+export async function stayConnected(
   connect: () => Promise<ConnectionEnd>,
   { signal, maxLostMs = Infinity, onPause, ...delays }: Redial,
 ): Promise<"refused" | "lost" | "stopped"> {

@@ -1,7 +1,7 @@
 import type { WebSocket } from "ws";
 import { Poke, type AgentReport } from "./contract.ts";
 import type { Log } from "./log.ts";
-import { keepConnected, parseMessage, untilClosed } from "./redial.ts";
+import { stayConnected, parseMessage, untilClosed } from "./redial.ts";
 
 export interface SocketOptions {
   dial: () => WebSocket;
@@ -29,7 +29,7 @@ export async function keepSocket(options: SocketOptions, signal: AbortSignal): P
     return Date.now() - openedAt > steadyMs ? "good" : "failed";
   };
   const onPause = (redialInMs: number) => options.log("socket lost", { reason, redialInMs });
-  await keepConnected(connect, { baseDelayMs: 1_000, maxDelayMs: 30_000, signal, onPause });
+  await stayConnected(connect, { baseDelayMs: 1_000, maxDelayMs: 30_000, signal, onPause });
 }
 
 /** → why it is closed. */

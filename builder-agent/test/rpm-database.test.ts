@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeKiwiPlace } from "../src/build/kiwi.ts";
+import { makeKiwiPaths } from "../src/build/kiwi.ts";
 import { refuseDatabase } from "../src/build/refusals.ts";
 import { temporaryDir } from "./support/agent-place.ts";
 import { smallRoot } from "./support/fake-root.ts";
@@ -16,7 +16,7 @@ function writes(format: "ndb" | "sqlite", workDir: string): boolean {
 
 const macros = async (rpmDatabase?: "ndb") => {
   await using dir = await temporaryDir();
-  const place = await makeKiwiPlace(dir.path, { ...(rpmDatabase && { rpmDatabase }) });
+  const place = await makeKiwiPaths(dir.path, { ...(rpmDatabase && { rpmDatabase }) });
   return readFileSync(join(place.home, ".rpmmacros"), "utf8");
 };
 

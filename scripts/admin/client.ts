@@ -123,13 +123,13 @@ const Catalogues = z.object({
     }),
   ),
 });
-const WalkPlace = z.object({ column: z.string(), after: z.number() });
-type WalkPlace = z.infer<typeof WalkPlace>;
+const WalkCursor = z.object({ column: z.string(), after: z.number() });
+type WalkCursor = z.infer<typeof WalkCursor>;
 const WalkedPage = z.object({
   changed: z.number(),
   unreadable: z.array(z.object({ column: z.string(), row: z.number() })),
   left: z.number(),
-  next: WalkPlace.nullable(),
+  next: WalkCursor.nullable(),
 });
 const Failure = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
@@ -199,7 +199,7 @@ export function adminClient(url: string, secret: string) {
 /** Pages of a walk through stored secrets; the next call begins at `next`. */
 function keyCalls(ask: ReturnType<typeof asker>) {
   return {
-    walkKeys: (act: "reencrypt" | "rehash", from: WalkPlace | undefined) =>
+    walkKeys: (act: "reencrypt" | "rehash", from: WalkCursor | undefined) =>
       ask("POST", `/keys/${act}`, WalkedPage, { from }),
   };
 }

@@ -15,7 +15,7 @@ export const purposes = [
   "deb",
   "guests",
   "testdrives",
-  "enclosure of testdrives",
+  "sandbox of testdrives",
   "fast packing",
   "sample-distribution",
   "solver",

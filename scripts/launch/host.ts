@@ -4,7 +4,7 @@ import { warn } from "./progress.ts";
 import { buildSampleDistribution, type SampleDistribution } from "./sample-distribution.ts";
 
 const forAgent: Purpose[] = ["oem", "iso", "testdrives"];
-const extras: Purpose[] = ["UEFI disks", "UEFI media", "deb", "enclosure of testdrives", "fast packing"];
+const extras: Purpose[] = ["UEFI disks", "UEFI media", "deb", "sandbox of testdrives", "fast packing"];
 
 /**
  * Installs everything that is missing for a start in one run of apt, which takes half the time of two: also the compiler of the

@@ -4,10 +4,10 @@ const drawEveryMs = 100;
 const remindEveryMs = 10_000;
 
 /** Replaces the detail after a running step, e.g. with the last line of a command. */
-export type Say = (detail: string) => void;
+export type Report = (detail: string) => void;
 
 /** Runs one long step of the start, and prints one line with its duration. */
-export async function step<T>(title: string, work: (say: Say) => Promise<T>): Promise<T> {
+export async function step<T>(title: string, work: (say: Report) => Promise<T>): Promise<T> {
   const startedAt = Date.now();
   let detail = "";
   const show = process.stdout.isTTY ? spin : remind;

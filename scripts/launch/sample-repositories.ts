@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import type { AdminClient } from "../admin/client.ts";
 import { filesBelow } from "./inputs-hash.ts";
 import type { SampleDistribution } from "./sample-distribution.ts";
-import type { Say } from "./progress.ts";
+import type { Report } from "./progress.ts";
 
 const prefix = "tiny";
 const repositories = ["main", "updates"];
@@ -13,7 +13,7 @@ const parallelUploads = 4;
 export async function uploadSampleDistribution(
   admin: AdminClient,
   sample: SampleDistribution,
-  say: Say,
+  say: Report,
 ): Promise<void> {
   for (const repository of repositories) await uploadRepository(admin, join(sample.path, repository), say);
   await deleteGone(admin, sample);
@@ -22,7 +22,7 @@ export async function uploadSampleDistribution(
 // Readers start with repomd.xml and check its signature, so these files are uploaded after all others.
 const isHead = (path: string) => /\/repodata\/repomd\.xml(\.|$)/.test(path);
 
-async function uploadRepository(admin: AdminClient, folder: string, say: Say): Promise<void> {
+async function uploadRepository(admin: AdminClient, folder: string, say: Report): Promise<void> {
   const files = filesBelow(folder).map((path) => relative(join(folder, ".."), path));
   const put = async (path: string) => {
     say(path);

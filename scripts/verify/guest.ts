@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import type { Accel } from "../../builder-agent/src/enclosure.ts";
+import type { Accel } from "../../builder-agent/src/sandbox.ts";
 import { accelArguments } from "../../builder-agent/src/testdrive/machine.ts";
 import { Complaint } from "../launch/complaint.ts";
 import type { Boot } from "./boot.ts";

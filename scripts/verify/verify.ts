@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ImageType } from "#lib/contract/index";
 import { Catalogue, packageTypeOfBase, whyNotAs } from "#model/catalogue";
 import { judgeAccel } from "../../builder-agent/src/doctor/acceleration.ts";
-import type { Accel } from "../../builder-agent/src/enclosure.ts";
+import type { Accel } from "../../builder-agent/src/sandbox.ts";
 import { adminClient, type AdminClient } from "../admin/client.ts";
 import { readCatalogue } from "../launch/catalogue-file.ts";
 import { Complaint } from "../launch/complaint.ts";

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { Context } from "hono";
 import { attemptHeader, partBytes } from "#lib/contract/index";
 import { findAgent } from "#domain/agent";
@@ -25,14 +25,14 @@ export const authenticate = factory.createMiddleware(async (c, next) => {
 
 /** The agent of a call about itself, or about what outlives its leases: one that its operator has not removed. */
 export async function registered(c: Context<AgentEnv>): Promise<Agent> {
-  const place = { env: c.env, db: c.var.db };
-  const agent = c.var.registered ?? (await agentOf(place, c.req.header("authorization")));
+  const services = { env: c.env, db: c.var.db };
+  const agent = c.var.registered ?? (await agentOf(services, c.req.header("authorization")));
   if (!agent) throw new AgentRefusal("unauthorized");
   c.set("registered", agent);
   return agent;
 }
 
-export async function agentOf({ env, db }: Place, authorization: string | undefined): Promise<Agent | undefined> {
+export async function agentOf({ env, db }: Services, authorization: string | undefined): Promise<Agent | undefined> {
   const token = bearerToken(authorization);
   const agent = token === undefined ? undefined : await findAgent(db, env, token);
   const before = new Date(Date.now() - noteEveryMs);

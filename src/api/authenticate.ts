@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { Buffer } from "node:buffer";
 import { checkKeyOrToken } from "#domain/accounts/account";
 import { noteFailedSignIn } from "#domain/accounts/audit";
-import type { Credentials } from "#domain/accounts/sign-in-brake";
+import type { Credentials } from "#domain/accounts/sign-in-throttle";
 import { clientAddress, type AddressRules } from "#http/client-address";
 import { factory, type ApiEnv } from "#api/factory";
 import { answerError } from "#api/respond";

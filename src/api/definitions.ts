@@ -8,7 +8,7 @@ import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
 import { flag } from "#api/params";
 import { ofOwn } from "#api/of-appliance";
-import { toItsEnd } from "#api/to-its-end";
+import { runToCompletion } from "#api/run-to-completion";
 import { refuseLongBody } from "#api/upload";
 import { announcedBytes } from "#http/upload";
 import { uploadTooLarge } from "#domain/contents/overlay-file-content";
@@ -68,7 +68,7 @@ export const definitions: CallGroup = {
       act: async ({ env, db, account, baseUrl }, { found, body }, c) => {
         const { signal } = c.req.raw;
         const request = { account, baseUrl, wanted: await body(), signal };
-        return await toItsEnd(c, planDefinition({ env, db }, found, request));
+        return await runToCompletion(c, planDefinition({ env, db }, found, request));
       },
     }),
     call("POST /definitions", {
@@ -97,7 +97,7 @@ export const definitions: CallGroup = {
       act: async ({ env, db, account, baseUrl }, { body }, c) => {
         const { signal } = c.req.raw;
         const request = { account, baseUrl, wanted: await body(), signal };
-        return await toItsEnd(c, planNewDefinition({ env, db }, request));
+        return await runToCompletion(c, planNewDefinition({ env, db }, request));
       },
     }),
     call("POST /contents", {

@@ -12,7 +12,7 @@ import {
   replaceFile,
   stageContent,
   uploadTooLarge,
-  type Place,
+  type FileTarget,
   type StagedFile,
 } from "#domain/contents/overlay-file-content";
 import { metadataNames, parseChanges, parseMetadata } from "#domain/contents/overlay-file-metadata";
@@ -177,7 +177,7 @@ const receive = (c: Context<ApiEnv>, { isWanted, replaced }: { isWanted: boolean
     tooLarge: uploadTooLarge,
   });
 
-const placeOf = (c: Context<ApiEnv>): Place => ({
+const placeOf = (c: Context<ApiEnv>): FileTarget => ({
   env: c.env,
   db: c.var.db,
   accountId: c.var.account.id,

@@ -6,7 +6,7 @@ import { startOfBody } from "#http/body-start";
 import { boundaryOf } from "#http/multipart";
 import { shown } from "#api/errors";
 import { factory, type ApiEnv } from "#api/factory";
-import { toItsEnd } from "#api/to-its-end";
+import { runToCompletion } from "#api/run-to-completion";
 
 const maxComparedBytes = 256 * 1024;
 const maxStoredBytes = 256 * 1024;
@@ -33,7 +33,7 @@ export const idempotent = factory.createMiddleware(async (c, next) => {
       return without(shown(error).status);
     }
   });
-  await toItsEnd(c, work);
+  await runToCompletion(c, work);
   for (const error of thrown) throw error;
   return undefined;
 });

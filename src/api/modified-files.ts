@@ -9,7 +9,7 @@ import {
   openModifiedArchive,
   type ModifiedContent,
 } from "#domain/testdrives/modified-files";
-import { keepModified } from "#domain/testdrives/keep-modified-files";
+import { saveModifiedFiles } from "#domain/testdrives/keep-modified-files";
 import { Refusal } from "#domain/refusal";
 import { v2 } from "#api/operation";
 import { call, file, type Call, type Caller } from "#api/call";
@@ -108,7 +108,7 @@ export const modifiedFiles: readonly Call[] = [
     act: async (caller, { testdrive_id, archive: asArchive = false, appliance_id: applianceId, all }) => {
       const { testdrive, filter } = await read(caller, testdrive_id, all);
       const place = { env: caller.env, db: caller.db, accountId: caller.account.id };
-      return await keepModified(place, testdrive, { filter, asArchive, applianceId });
+      return await saveModifiedFiles(place, testdrive, { filter, asArchive, applianceId });
     },
   }),
 ];

@@ -6,7 +6,7 @@ import { call } from "#api/call";
 import { ofReadable } from "#api/of-appliance";
 import { v2 } from "#api/operation";
 import { text } from "#api/params";
-import { toItsEnd } from "#api/to-its-end";
+import { runToCompletion } from "#api/run-to-completion";
 
 /** Each may be repeated. */
 const EffectRequest = z.object({
@@ -55,7 +55,7 @@ export const softwareEffect = call("GET /appliances/{appliance_id}/software/effe
       removeRepositories: all("remove_repository").map(repositoryId),
     };
     const { signal } = c.req.raw;
-    return await toItsEnd(c, effectOf({ env, db }, { appliance: found, accountId: account.id, change, signal }));
+    return await runToCompletion(c, effectOf({ env, db }, { appliance: found, accountId: account.id, change, signal }));
   },
 });
 

@@ -12,7 +12,7 @@ import { listUnfinishedUploads, type ResumableUpload } from "#storage/resumable-
 import { byMethod, call, nothing, type Caller, type CallGroup } from "#api/call";
 import type { ApiEnv } from "#api/factory";
 import { id, parseParams, readParams, text } from "#api/params";
-import { toItsEnd } from "#api/to-its-end";
+import { runToCompletion } from "#api/run-to-completion";
 import { bytesIn, bytesType, metadataIn, neededBytesIn } from "#api/tus";
 
 const NewUpload = z.object({
@@ -52,7 +52,7 @@ const send = call("PATCH /uploads/{upload_id}", {
       chunkMs: chunkMsOf(env),
     };
     // If the connection breaks, the bytes that have arrived must still be stored.
-    c.header("Upload-Offset", String(await toItsEnd(c, receive({ env, db, account }, found, piece))));
+    c.header("Upload-Offset", String(await runToCompletion(c, receive({ env, db, account }, found, piece))));
     return c.body(null, 204);
   },
 });

@@ -1,6 +1,6 @@
 import type { Sharing } from "#domain/appliances/sharing";
 import type { SharingWarning } from "#domain/appliances/sharing-warnings";
-import { revealedKinds } from "#model/revealed";
+import { exposedKinds } from "#model/exposed-secrets";
 import { arrayOf, bool, countedOf, fields, id, inside, oneOf, text } from "#lib/wire/field";
 import * as leaves from "#lib/wire/leaf";
 import { document } from "#lib/wire/shape";
@@ -30,7 +30,7 @@ const sentences: Record<SharingWarning["kind"], (name: string) => string> = {
 export const warningText = ({ kind, name }: Pick<SharingWarning, "kind" | "name">): string => sentences[kind](name);
 
 const warning = fields({
-  kind: oneOf("kind", revealedKinds),
+  kind: oneOf("kind", exposedKinds),
   name: text("name", "root"),
   current: bool("isCurrent", true),
   versions: inside("versions", arrayOf("version", leaves.version("0.0.2"))),

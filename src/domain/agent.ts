@@ -1,6 +1,6 @@
 import { takeBuildsFrom } from "#domain/builds/claim";
 import { switchboard } from "#domain/jobs";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, newToken, sameSecret } from "#domain/secrets";
 import { takeTestdrivesFrom } from "#domain/testdrives/testdrive";
@@ -50,7 +50,7 @@ export async function setDuty(db: Database, name: string, duty: AgentDuty): Prom
  *
  * @param acting the same database, for the act that the audit log records
  */
-export async function dismissAgent({ env, db }: Place, acting: Database, name: string): Promise<void> {
+export async function dismissAgent({ env, db }: Services, acting: Database, name: string): Promise<void> {
   const agent = await findAgentByName(db, name);
   if (!agent) throw unknownAgent(name);
   await saveDrained(db, name, new Date());
@@ -61,8 +61,8 @@ export async function dismissAgent({ env, db }: Place, acting: Database, name: s
   await switchboard(env).hangUp(agent.id);
 }
 
-async function takeWorkFrom(place: Place, agent: Agent): Promise<void> {
-  await Promise.all([takeBuildsFrom(place, agent), takeTestdrivesFrom(place, agent)]);
+async function takeWorkFrom(services: Services, agent: Agent): Promise<void> {
+  await Promise.all([takeBuildsFrom(services, agent), takeTestdrivesFrom(services, agent)]);
 }
 
 const unknownAgent = (name: string) => new Refusal("invalid_value", { message: `There is no agent ${name}.` });

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 /** Blobs come before their rows: the row of a young blob may still come. */
@@ -8,7 +8,7 @@ const pageSize = 500;
 
 /** The next page of keys below a prefix, without young ones. Stores the position for the next run. */
 export async function nextOldKeys(
-  { env, db }: Place,
+  { env, db }: Services,
   { prefix, now, youngMs = graceMs }: { prefix: string; now: number; youngMs?: number },
 ): Promise<string[]> {
   const cursor = await findSweepPosition(db, prefix);

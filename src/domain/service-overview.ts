@@ -1,5 +1,5 @@
 import type { AgentReport } from "#lib/contract/index";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { listAliveAgents, whyNotYet } from "#domain/builds/agents-seen";
 import { whyWaiting } from "#domain/builds/why-waiting";
 import { switchboard } from "#domain/jobs";
@@ -23,7 +23,7 @@ export interface AgentAtWork extends Agent {
   report: AgentReport | null;
 }
 
-export async function listAgentsAtWork({ env, db }: Place<OverviewEnv>): Promise<AgentAtWork[]> {
+export async function listAgentsAtWork({ env, db }: Services<OverviewEnv>): Promise<AgentAtWork[]> {
   const [all, alive, heard, reports, held] = await Promise.all([
     listAgents(db),
     listAliveAgents({ env, db }),
@@ -50,7 +50,7 @@ const maxWaiting = 50;
 const maxFailures = 20;
 
 /** The oldest waiting builds of all accounts, and why each waits. */
-export async function listQueue({ env, db }: Place<OverviewEnv>): Promise<WaitingBuild[]> {
+export async function listQueue({ env, db }: Services<OverviewEnv>): Promise<WaitingBuild[]> {
   const [waiting, alive] = await Promise.all([listUnended(db, "queued", maxWaiting), listAliveAgents({ env, db })]);
   return waiting.map((build) => ({ ...build, why: whyWaiting[whyNotYet(alive, build)] }));
 }

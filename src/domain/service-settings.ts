@@ -1,5 +1,5 @@
 import { diskIsFull, hasFullDisk } from "#domain/full-disk";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import type { Database } from "#storage/db";
 import { endDeletionPause, findDeletionPause, saveDeletionPause } from "#storage/deletion-pause";
@@ -40,7 +40,7 @@ export async function setReadOnlyMode(
 }
 
 /** The same while the disk is full. */
-export async function refuseInReadOnlyMode({ env, db }: Place<Pick<Env, "DISK">>): Promise<void> {
+export async function refuseInReadOnlyMode({ env, db }: Services<Pick<Env, "DISK">>): Promise<void> {
   if ((await readOnlyMode(db)).on) throw new Refusal("read_only_mode_active", { message: readOnlyMessage });
   if (await hasFullDisk(env)) throw diskIsFull();
 }

@@ -1,5 +1,5 @@
 import { sealedAgain } from "#domain/configuration/secrets";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { decrypt, encryptAgain, keyedHash, sealAgain, type SealingKey } from "#domain/secrets";
 import { Configuration } from "#lib/configuration/stored";
 import type { Database } from "#storage/db";
@@ -11,7 +11,7 @@ import {
   saveEncrypted,
   type EncryptedColumn,
   type EncryptedValue,
-  type WalkPlace,
+  type WalkCursor,
 } from "#storage/encrypted";
 
 /*
@@ -25,7 +25,7 @@ interface WalkedPage {
   /** What no key of the service decrypts. */
   unreadable: { column: EncryptedColumn; row: number }[];
   left: number;
-  next: WalkPlace | null;
+  next: WalkCursor | null;
 }
 
 /** The statements of a call stay within the limit of an invocation. */
@@ -33,23 +33,23 @@ const pageSize = 100;
 
 /** Encrypts with the first of the keys what another one has encrypted. */
 export async function reencryptPage(
-  { env, db }: Place<SealingKey>,
-  place: WalkPlace = { column: "API keys", after: 0 },
+  { env, db }: Services<SealingKey>,
+  services: WalkCursor = { column: "API keys", after: 0 },
 ): Promise<WalkedPage> {
-  return await walk(db, { place, columns: encryptedColumns }, async (values) => {
-    const read = await readable(values, async ({ stored }) => ({ again: await encryptedAgain(env, place, stored) }));
+  return await walk(db, { services, columns: encryptedColumns }, async (values) => {
+    const read = await readable(values, async ({ stored }) => ({ again: await encryptedAgain(env, services, stored) }));
     const changed = read.filter(({ stored, again }) => again !== stored);
-    await saveEncrypted(db, place.column, changed);
+    await saveEncrypted(db, services.column, changed);
     return { changed: changed.length, read };
   });
 }
 
 /** Computes with the present pepper what API keys are found by. Tokens and sessions are stored as hashes only, and stay lost. */
 export async function rehashPage(
-  { env, db }: Place<SealingKey & Pick<Env, "API_KEY_PEPPER">>,
-  place: WalkPlace = { column: "API keys", after: 0 },
+  { env, db }: Services<SealingKey & Pick<Env, "API_KEY_PEPPER">>,
+  services: WalkCursor = { column: "API keys", after: 0 },
 ): Promise<WalkedPage> {
-  return await walk(db, { place, columns: ["API keys"] }, async (values) => {
+  return await walk(db, { services, columns: ["API keys"] }, async (values) => {
     const read = await readable(values, async ({ stored }) => ({
       hmac: keyedHash(env.API_KEY_PEPPER, await decrypt(env.API_KEY_ENCRYPTION_KEY, stored)),
     }));
@@ -59,11 +59,11 @@ export async function rehashPage(
 
 async function walk(
   db: Database,
-  { place, columns }: { place: WalkPlace; columns: readonly EncryptedColumn[] },
+  { services, columns }: { services: WalkCursor; columns: readonly EncryptedColumn[] },
   change: (values: EncryptedValue[]) => Promise<{ changed: number; read: EncryptedValue[] }>,
 ): Promise<WalkedPage> {
-  const { column } = place;
-  const values = await pageOfEncrypted(db, place, pageSize);
+  const { column } = services;
+  const values = await pageOfEncrypted(db, services, pageSize);
   const { changed, read } = await change(values);
   const readRows = new Set(read.map(({ row }) => row));
   const unreadable = values.filter(({ row }) => !readRows.has(row)).map(({ row }) => ({ column, row }));
@@ -88,7 +88,7 @@ async function readable<T>(
   return (await Promise.all(tried)).flat();
 }
 
-async function encryptedAgain(env: SealingKey, { column }: WalkPlace, stored: string): Promise<string> {
+async function encryptedAgain(env: SealingKey, { column }: WalkCursor, stored: string): Promise<string> {
   if (column === "API keys" || column === "secrets of webhooks") {
     return await encryptAgain(env.API_KEY_ENCRYPTION_KEY, stored);
   }

@@ -1,7 +1,7 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { buildObject, forgetBuild } from "#domain/builds/build";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
-import { wakeAfterLife } from "#domain/sign-of-life";
+import { wakeWhenSilent } from "#domain/liveness";
 import { logFailure } from "#log/log";
 import { abortNoted } from "#storage/begun-uploads";
 import {
@@ -28,8 +28,8 @@ const pageSize = 500;
 const forgottenAtOnce = 100;
 
 /** Wakes the objects of silent builds: they continue what a crash interrupted, and write rows again that a restore has set back. */
-export async function wakeSilentBuilds({ env, db }: Place, now: number): Promise<void> {
-  const silent = await takeSilentBuilds(db, { now: new Date(now), wakeAt: wakeAfterLife(now), limit: pageSize });
+export async function wakeSilentBuilds({ env, db }: Services, now: number): Promise<void> {
+  const silent = await takeSilentBuilds(db, { now: new Date(now), wakeAt: wakeWhenSilent(now), limit: pageSize });
   await Promise.all(
     silent.map((build) =>
       buildObject(env, build)
@@ -40,13 +40,13 @@ export async function wakeSilentBuilds({ env, db }: Place, now: number): Promise
 }
 
 /** Builds that forced ones replaced: deleted after an hour, so that downloads can end. */
-export async function forgetRetiredBuilds({ env, db }: Place, now: number): Promise<void> {
+export async function forgetRetiredBuilds({ env, db }: Services, now: number): Promise<void> {
   const gone = await deleteRetiredBefore(db, new Date(now - graceMs), forgottenAtOnce);
   for (const build of gone) await forgetBuild(env, build);
 }
 
 /** Removes blobs of builds that have no row any more, and of attempts that lost. */
-export async function removeStrayBuildBlobs({ env, db }: Place, now: number): Promise<void> {
+export async function removeStrayBuildBlobs({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: buildsPrefix, now });
   const uids = [...new Set(old.map(buildUidOfKey))];
   const kept = new Map((await listBuildsByUid(db, uids)).map((build) => [build.uid, build]));
@@ -58,7 +58,7 @@ export async function removeStrayBuildBlobs({ env, db }: Place, now: number): Pr
 }
 
 /** Removes frozen inputs that no build names. */
-export async function removeStrayInputs({ env, db }: Place, now: number): Promise<void> {
+export async function removeStrayInputs({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: inputsPrefix, now });
   const used = await listUsedInputs(db, old.map(sha256OfKey));
   await removeBlobs(
@@ -68,7 +68,7 @@ export async function removeStrayInputs({ env, db }: Place, now: number): Promis
 }
 
 /** Aborts multipart uploads that a crash has left unfinished. */
-export async function abortLostUploads({ env, db }: Place, now: number): Promise<void> {
+export async function abortLostUploads({ env, db }: Services, now: number): Promise<void> {
   const notes = await nextOldKeys({ env, db }, { prefix: begunUploadsPrefix, now, youngMs: longestUploadMs });
   for (const note of notes) {
     await abortNoted(env.BLOBS, note).catch((error: unknown) =>

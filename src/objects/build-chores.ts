@@ -2,12 +2,12 @@ import { isOver, isResting, nextWakeUp, type BuildState } from "#domain/builds/m
 import { attestFinished, momentOf, tellDatabase, type Outcome } from "#domain/builds/record";
 import { announceBuild } from "#domain/events/events";
 import { sendJob } from "#domain/jobs";
-import { showLifeEveryMs, wakeAfterLife } from "#domain/sign-of-life";
+import { reportLivenessEveryMs, wakeWhenSilent } from "#domain/liveness";
 import { writePoint } from "#domain/operation/points";
 import { logFailure } from "#log/log";
 import { logKey, toldInstalledKey } from "#storage/blobs";
 import { keepInstalled } from "#storage/build-blobs";
-import { saveSignOfLife } from "#storage/builds";
+import { saveLiveness } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { retryAfterMs, setAlarmBy } from "./alarm.ts";
 import { Announcements } from "./announcements.ts";
@@ -72,17 +72,17 @@ export class BuildChores {
     this.#kv.delete("told");
   }
 
-  get isLifeDue(): boolean {
-    return Date.now() - (this.#kv.get<number>("shownAt") ?? 0) >= showLifeEveryMs;
+  get isLivenessDue(): boolean {
+    return Date.now() - (this.#kv.get<number>("shownAt") ?? 0) >= reportLivenessEveryMs;
   }
 
   /** Writes a sign of life to the row, and to that of the agent that has the build. → which of them exist; undefined: D1 cannot be reached */
-  async showLife(agentId: number | null): Promise<{ build: boolean; agent: boolean } | undefined> {
+  async reportLiveness(agentId: number | null): Promise<{ build: boolean; agent: boolean } | undefined> {
     const { env, uid } = this.#around;
     const at = Date.now();
     this.#kv.put("shownAt", at);
-    const life = { wakeAt: wakeAfterLife(at), agentId, seenAt: new Date(at) };
-    return await saveSignOfLife(openDatabase(env.DB), uid, life).catch(() => undefined);
+    const life = { wakeAt: wakeWhenSilent(at), agentId, seenAt: new Date(at) };
+    return await saveLiveness(openDatabase(env.DB), uid, life).catch(() => undefined);
   }
 
   /** Does the chores of a state, and sets the alarm for what remains. The slow ones only if the caller has time. */

@@ -137,7 +137,7 @@ export class Build extends DurableObject<Env> {
 
   async heartbeat(token: string, beat: Heartbeat): Promise<{ cancel: boolean } | Refused> {
     // Not waited for: a heartbeat must not depend on D1.
-    if (this.#chores.isLifeDue) this.ctx.waitUntil(this.#showLife());
+    if (this.#chores.isLivenessDue) this.ctx.waitUntil(this.#reportLiveness());
     const state = await this.#apply({ type: "heartbeat", at: Date.now(), token, beat });
     return "refused" in state ? state : { cancel: state.status === "cancelled" };
   }
@@ -201,14 +201,14 @@ export class Build extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    if ((await this.#load())?.status === "queued") await this.#showLife();
+    if ((await this.#load())?.status === "queued") await this.#reportLiveness();
     const state = this.#state;
     if (!state) return;
     const isLong = state.status === "queued" && Date.now() - state.queuedAt >= longQueueMs;
     const agents = isLong
       ? await agentsSeen({ env: this.env, db: openDatabase(this.env.DB) }, this.#uid).catch(() => "unknown" as const)
       : "unknown";
-    const isCutOff = state.status === "running" && Date.now() >= state.leaseEndsAt && !(await this.#showLife());
+    const isCutOff = state.status === "running" && Date.now() >= state.leaseEndsAt && !(await this.#reportLiveness());
     await this.#apply({ type: "woke_up", at: Date.now(), agents, isCutOff });
     await this.#settle({ slowOnes: true });
   }
@@ -245,10 +245,10 @@ export class Build extends DurableObject<Env> {
   }
 
   /** False: D1 cannot be reached. If a restored database lacks the row, no one needs the image, and its id is used again. */
-  async #showLife(): Promise<boolean> {
+  async #reportLiveness(): Promise<boolean> {
     const state = this.#state;
     const agentId = state?.status === "running" ? state.agentId : null;
-    const found = await this.#chores.showLife(agentId);
+    const found = await this.#chores.reportLiveness(agentId);
     if (found?.build === false) await this.#apply({ type: "cancelled", at: Date.now() });
     if (found?.agent === false && agentId !== null) await this.agentRemoved(agentId);
     return found !== undefined;

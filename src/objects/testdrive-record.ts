@@ -1,6 +1,6 @@
 import { announceTestdrive } from "#domain/events/events";
 import type { TestdriveState } from "#domain/testdrives/machine";
-import { showLifeEveryMs, wakeAfterLife } from "#domain/sign-of-life";
+import { reportLivenessEveryMs, wakeWhenSilent } from "#domain/liveness";
 import { openDatabase } from "#storage/db";
 import { saveTestdrive, type Testdrive } from "#storage/testdrives";
 import { Announcements } from "./announcements.ts";
@@ -51,7 +51,7 @@ export class TestdriveRecord {
     if (!this.#rowSays(known)) {
       const row = rowOf(known);
       const at = Date.now();
-      await saveTestdrive(openDatabase(this.#env.DB), this.#uid, { ...row, wakeAt: wakeAfterLife(at) });
+      await saveTestdrive(openDatabase(this.#env.DB), this.#uid, { ...row, wakeAt: wakeWhenSilent(at) });
       this.#kv.put("told", { word: wordFor(row), at });
     }
     await this.#announcements.send((moment) => announceTestdrive(this.#env, this.#uid, moment));
@@ -59,7 +59,7 @@ export class TestdriveRecord {
 
   #rowSays(known: Known): boolean {
     const told = this.#kv.get<{ word: string; at: number }>("told");
-    const isRecent = known.state.status === "ended" || Date.now() - (told?.at ?? 0) < showLifeEveryMs;
+    const isRecent = known.state.status === "ended" || Date.now() - (told?.at ?? 0) < reportLivenessEveryMs;
     return told?.word === wordFor(rowOf(known)) && isRecent;
   }
 }

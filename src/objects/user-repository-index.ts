@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { Coalesced } from "#domain/coalesced";
+import { SingleFlight } from "#domain/single-flight";
 import { writeUserRepository } from "#domain/repositories/user-repository";
 import { openDatabase } from "#storage/db";
 
@@ -8,7 +8,7 @@ const writeEveryMs = 1_100;
 
 /** The index of one user repository, named by its row's uid: in one object, simultaneous uploads share a write. */
 export class UserRepositoryIndex extends DurableObject<Env> {
-  readonly #writes = new Coalesced(
+  readonly #writes = new SingleFlight(
     () => writeUserRepository({ env: this.env, db: openDatabase(this.env.DB) }, this.#uid),
     {
       gapMs: this.env.MODE === "embedded" ? 0 : writeEveryMs,

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { z } from "zod";
 import { removeAccounts } from "#domain/accounts/removal";
 import { forgetAuditLog } from "#domain/accounts/audit";
@@ -34,7 +34,7 @@ import { openDatabase } from "#storage/db";
 import { saveChoreSuccess } from "#storage/metrics";
 
 /** A task of the sweep. It does a page at a time, and may run twice at the same time. */
-type Chore = (place: Place, now: number) => Promise<void>;
+type Chore = (services: Services, now: number) => Promise<void>;
 
 const repairs: Record<string, Chore> = {
   wakeSilentBuilds,
@@ -94,16 +94,16 @@ export async function doChore(env: Env, { chore, at }: ChoreMessage): Promise<vo
 }
 
 async function run(env: Env, chore: string, at: number): Promise<void> {
-  const place = { env, db: openDatabase(env.DB) };
-  await repairs[chore]?.(place, at);
+  const services = { env, db: openDatabase(env.DB) };
+  await repairs[chore]?.(services, at);
   const deletion = deletions[chore];
-  if (deletion && !(await deletionPause(env)).paused) await deletion(place, at);
-  await saveChoreSuccess(place.db, chore, new Date(at));
+  if (deletion && !(await deletionPause(env)).paused) await deletion(services, at);
+  await saveChoreSuccess(services.db, chore, new Date(at));
 }
 
 /** One chore, because of the order: the last step deletes the times of release, which the others need. */
-async function removeReleased(place: Place, now: number): Promise<void> {
-  await thawOverBuilds(place, now);
-  await removeReleasedUploads(place, now);
-  await removeReleasedContents(place, now);
+async function removeReleased(services: Services, now: number): Promise<void> {
+  await thawOverBuilds(services, now);
+  await removeReleasedUploads(services, now);
+  await removeReleasedContents(services, now);
 }

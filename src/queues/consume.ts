@@ -1,5 +1,5 @@
 import { deadImportsQueue, ImportMessage, importsQueues } from "#domain/repositories/import-queue";
-import { giveUpTurn, importInTurn } from "#domain/repositories/turns";
+import { giveUpSlot, importInTurn } from "#domain/repositories/turns";
 import { logFailure } from "#log/log";
 import { forRequest } from "#log/request-id";
 import { openDatabase, type Database } from "#storage/db";
@@ -15,7 +15,7 @@ export async function consume(batch: MessageBatch, env: Env): Promise<void> {
   const queue = plainName(batch.queue);
   const patience = importsQueues[queue];
   if (patience) await takeImports(batch, env, (db, id) => importInTurn({ env, db }, { repositoryId: id, patience }));
-  else if (queue === deadImportsQueue) await takeImports(batch, env, (db, id) => giveUpTurn({ env, db }, id));
+  else if (queue === deadImportsQueue) await takeImports(batch, env, (db, id) => giveUpSlot({ env, db }, id));
   else if (queue === choresQueue) await takeChores(batch, env);
   else await takeJobs(batch, env);
 }

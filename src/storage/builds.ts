@@ -89,7 +89,7 @@ export const takeSilentBuilds = (db: Database, silence: Silence): Promise<Build[
     .returning();
 
 /** Its object lives, and so does the agent that has it. False: that row is gone. */
-export async function saveSignOfLife(
+export async function saveLiveness(
   db: Database,
   uid: string,
   { wakeAt, agentId, seenAt }: { wakeAt: Date; agentId: number | null; seenAt: Date },

@@ -41,7 +41,7 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
 ];
 
 /** A place in a walk through a column: after this row. */
-export interface WalkPlace {
+export interface WalkCursor {
   column: EncryptedColumn;
   after: number;
 }
@@ -52,18 +52,18 @@ export interface EncryptedValue {
   stored: string;
 }
 
-export const pageOfEncrypted = (db: Database, place: WalkPlace, limit: number): Promise<EncryptedValue[]> =>
+export const pageOfEncrypted = (db: Database, place: WalkCursor, limit: number): Promise<EncryptedValue[]> =>
   db.all<EncryptedValue>(
     sql`SELECT rowid AS row, ${columns[place.column].column} AS stored ${from(place)} ORDER BY rowid LIMIT ${limit}`,
   );
 
 /** Values after all of these places. */
-export async function countEncrypted(db: Database, places: readonly WalkPlace[]): Promise<number> {
+export async function countEncrypted(db: Database, places: readonly WalkCursor[]): Promise<number> {
   const counts = places.map((place) => sql`(SELECT count(*) ${from(place)})`);
   return (await db.get<{ left: number }>(sql`SELECT ${sql.join(counts, sql` + `)} AS left`)).left;
 }
 
-function from({ column: name, after }: WalkPlace): SQL {
+function from({ column: name, after }: WalkCursor): SQL {
   const { column } = columns[name];
   return sql`FROM ${column.table} WHERE rowid > ${after} AND ${column} IS NOT NULL`;
 }

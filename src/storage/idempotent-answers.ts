@@ -63,7 +63,7 @@ export async function renewKey(db: Database, holder: KeyHolder, leaseEndsAt: Dat
 }
 
 /** Without its body if the account has too many bytes of answers already. */
-export async function keepAnswer(
+export async function storeAnswer(
   db: Database,
   holder: KeyHolder,
   answer: Pick<IdempotentAnswer, "status" | "contentType" | "body">,

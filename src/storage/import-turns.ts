@@ -33,7 +33,7 @@ export async function askForImports(db: Database, repositoryIds: readonly number
 }
 
 /** Starts the turn of the next import of a queue, unless another import has it. Returns the repository. */
-export async function takeTurn(db: Database, queue: ImportQueue, now: Date): Promise<number | undefined> {
+export async function acquireSlot(db: Database, queue: ImportQueue, now: Date): Promise<number | undefined> {
   const isQueued = sql`account_id = ${queue.accountId} AND patience = ${queue.patience}`;
   const [taken] = await db
     .update(importTurns)
@@ -120,11 +120,11 @@ export const moveToPatient = (db: Database, lease: ImportLease) =>
     .where(isHeld(lease));
 
 /** Makes an import wait again: its message was not sent. */
-export const giveTurnBack = (db: Database, repositoryId: number) =>
+export const releaseSlot = (db: Database, repositoryId: number) =>
   db.update(importTurns).set(waiting).where(eq(importTurns.repositoryId, repositoryId));
 
 /** Makes imports wait again if their consumer died, or if their message was sent before that moment and did not arrive. */
-export const giveLostTurnsBack = (db: Database, { now, sentBefore }: { now: Date; sentBefore: Date }) =>
+export const releaseLostSlots = (db: Database, { now, sentBefore }: { now: Date; sentBefore: Date }) =>
   db.batch([
     db.update(importTurns).set(waiting).where(lt(importTurns.leaseEndsAt, now)),
     db

@@ -13,7 +13,7 @@ export type KeptFile = Omit<NewOverlayFile, "applianceId" | "createdAt">;
  * Adds files to an appliance and replaces those at the same paths: all of them, or none. Undefined: the quota is exceeded, or the
  * appliance is gone.
  */
-export async function keepOverlayFiles(
+export async function saveOverlayFiles(
   db: Database,
   applianceId: number,
   files: readonly KeptFile[],

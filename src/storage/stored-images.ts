@@ -12,13 +12,13 @@ export interface StoredImage extends Pick<Build, "id" | "applianceId" | "version
 }
 
 /** The place of an image in the list of the largest. */
-export type ImagePlace = Pick<StoredImage, "bytes" | "id">;
+export type ImageCursor = Pick<StoredImage, "bytes" | "id">;
 
 /** The images that an account stores, the largest first. */
 export const listStoredImages = (
   db: Database,
   accountId: number,
-  { after, limit }: { after?: ImagePlace | undefined; limit: number },
+  { after, limit }: { after?: ImageCursor | undefined; limit: number },
 ): Promise<StoredImage[]> =>
   db
     .select({

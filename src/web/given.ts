@@ -10,11 +10,11 @@ export interface Given {
   fault: string | undefined;
 }
 
-export interface FormPlace {
+export interface FormState {
   id: string | undefined;
   given: Given | undefined;
 }
 
 /** The id of a field's element, so that the list of faults can link to it. */
-export const fieldId = ({ id }: Pick<FormPlace, "id">, name: string): string =>
+export const fieldId = ({ id }: Pick<FormState, "id">, name: string): string =>
   (id === undefined ? name : `${id}-${name}`).replaceAll(/[^\w-]/g, "-");

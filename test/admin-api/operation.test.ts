@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { giveUpTurn } from "#domain/repositories/turns";
+import { giveUpSlot } from "#domain/repositories/turns";
 import { openDatabase } from "#storage/db";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
@@ -178,7 +178,7 @@ describe("GET health", () => {
     const [repository = 0] = await env.DB.prepare("SELECT id FROM repositories LIMIT 1")
       .all<{ id: number }>()
       .then(({ results }) => results.map(({ id }) => id));
-    await giveUpTurn({ env, db }, repository);
+    await giveUpSlot({ env, db }, repository);
     expect((await health()).codes).toEqual(["imports_given_up"]);
     await env.DB.prepare("UPDATE counters SET changed_at = 0 WHERE name = 'imports_given_up'").run();
     expect((await health()).status).toBe(200);

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { contentKey } from "#storage/blobs";
-import { keepOverlayFiles } from "#storage/kept-files";
+import { saveOverlayFiles } from "#storage/kept-files";
 import { appliances, overlayFiles } from "#storage/schema";
 import { signedIn, type Client } from "../support/client.ts";
 import { listOf, modifiedDrive, modifiedFile, type AgentAnswer } from "../support/modified.ts";
@@ -141,9 +141,9 @@ describe("POST modified_files/keep", () => {
       blobId: crypto.randomUUID(),
     }));
     const writer = { accountId: tux.accountId, quotaBytes: 10 };
-    expect(await keepOverlayFiles(db, applianceId, again, writer)).toBeUndefined();
+    expect(await saveOverlayFiles(db, applianceId, again, writer)).toBeUndefined();
     const other = { accountId: (await signedIn()).accountId, quotaBytes: 10 ** 12 };
-    expect(await keepOverlayFiles(db, applianceId, again, other)).toBeUndefined();
+    expect(await saveOverlayFiles(db, applianceId, again, other)).toBeUndefined();
     expect(await rowsOf(applianceId)).toEqual(kept);
     expect(await edited()).toEqual(editedAt);
   });

@@ -1,5 +1,5 @@
 import type { FrozenInput, InstalledPackage } from "#lib/contract/index";
-import type { BillFacts } from "#lib/attest/bill";
+import type { BillFacts } from "#lib/attest/sbom";
 
 const sha256 = "a".repeat(64);
 const key = { name: "Rhea", fingerprint: "d".repeat(40), armour: "-----BEGIN PGP PUBLIC KEY BLOCK-----" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { billOf } from "#lib/attest/bill";
+import { billOf } from "#lib/attest/sbom";
 import { cycloneDxOf } from "#lib/attest/cyclonedx";
 import { provenanceOf } from "#lib/attest/provenance";
 import { purlOf } from "#lib/attest/purl";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Capabilities, RootAbilities } from "#lib/contract/index";
-import { canDo, whyNotBuilt } from "#domain/builds/builder-abilities";
+import { canDo, reasonNotBuilt } from "#domain/builds/builder-abilities";
 import { capabilities } from "../support/fake-agent.ts";
 
 const { packageTypes: both, ...older } = capabilities;
@@ -42,30 +42,30 @@ describe("a build in a builder root", () => {
 
   it("is refused with the reason if no builder has the root", () => {
     const base = { packageType: "rpm", builderRoot: "debian-13" } as const;
-    expect(whyNotBuilt([agent(), agent({ roots: [root()] })], base)).toBeUndefined();
-    expect(whyNotBuilt([agent()], base)).toBe(
+    expect(reasonNotBuilt([agent(), agent({ roots: [root()] })], base)).toBeUndefined();
+    expect(reasonNotBuilt([agent()], base)).toBe(
       "No builder of this service has the builder root debian-13, in which this system is built.",
     );
-    expect(whyNotBuilt([], base), "none has said what it builds").toBeUndefined();
+    expect(reasonNotBuilt([], base), "none has said what it builds").toBeUndefined();
   });
 });
 
-describe("whyNotBuilt", () => {
+describe("reasonNotBuilt", () => {
   it.each([
     ["no builder has said what it builds", []],
     ["one of several builds them", [agent(), agent({ packageTypes: both })]],
   ])("is undefined if %s", (_what, agents) => {
-    expect(whyNotBuilt(agents, { packageType: "deb" })).toBeUndefined();
+    expect(reasonNotBuilt(agents, { packageType: "deb" })).toBeUndefined();
   });
 
   it("names what is missing", () => {
     const lacking = agent({ packageTypes: ["rpm"], noDeb: "debootstrap, dpkg-deb" });
-    expect(whyNotBuilt([lacking, lacking], { packageType: "deb" })).toBe(
+    expect(reasonNotBuilt([lacking, lacking], { packageType: "deb" })).toBe(
       "No builder of this service can build systems of deb packages. Missing there: debootstrap, dpkg-deb.",
     );
-    expect(whyNotBuilt([agent()], { packageType: "deb" })).toBe(
+    expect(reasonNotBuilt([agent()], { packageType: "deb" })).toBe(
       "No builder of this service can build systems of deb packages.",
     );
-    expect(whyNotBuilt([lacking], { packageType: "rpm" })).toBeUndefined();
+    expect(reasonNotBuilt([lacking], { packageType: "rpm" })).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { withDecompressor, type Opening } from "#domain/rpms/decompression";
-import { solverRoom } from "#lib/solver/shared";
+import { solverPool } from "#lib/solver/shared";
 import { longestStop } from "../support/longest-stop.ts";
 
 // 32 mebibytes of zeros by bzip2.
@@ -28,7 +28,7 @@ it("decompresses without stopping the loop", async () => {
 
 it("does not occupy the solver", async () => {
   await withDecompressor(archive(1), async () => {
-    await solverRoom.withEmptySolver((solver) => expect(solver.isGone).toBe(false));
+    await solverPool.withEmptySolver((solver) => expect(solver.isGone).toBe(false));
   });
 });
 

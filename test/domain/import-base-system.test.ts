@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
 import { importRepository } from "#domain/repositories/import";
-import { solverRoom } from "#lib/solver/shared";
+import { solverPool } from "#lib/solver/shared";
 import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { loadTemplates } from "../support/catalogue.ts";
@@ -37,7 +37,7 @@ it("is detected from the release package", async () => {
 
 it("is detected from the release package, even after an i686 resolution", async () => {
   const i686 = { key: "none", arch: "i686", packageType: "rpm" } as const;
-  await solverRoom.withSolver(
+  await solverPool.withSolver(
     i686,
     () => {},
     () => {},

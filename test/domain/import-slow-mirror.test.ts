@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { importRepository, type Patience } from "#domain/repositories/import";
-import { importRoom } from "#lib/solver/shared";
+import { importPool } from "#lib/solver/shared";
 import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { loadTemplates } from "../support/catalogue.ts";
@@ -35,7 +35,7 @@ const downloads = async () => (await env.BLOBS.list({ prefix: "downloads/" })).o
 describe("an import from a slow mirror", () => {
   it("does not block the solver while it downloads", async () => {
     await loadTemplates();
-    const entered = vi.spyOn(importRoom, "withEmptySolver");
+    const entered = vi.spyOn(importPool, "withEmptySolver");
     const tux = await signedIn();
     const appliance = await cloned(tux);
     const end = importing();

@@ -5,8 +5,8 @@ import { jobsOf, type ApplianceSoftware, type Choice } from "#domain/software/re
 import { estimateOf } from "#domain/appliances/estimate";
 import { solverModule } from "#lib/solver/module";
 import { openSolver } from "#lib/solver/solver";
-import { LockTimeout } from "#lib/solver/room";
-import { solverRoom } from "#lib/solver/shared";
+import { LockTimeout } from "#lib/solver/pool";
+import { solverPool } from "#lib/solver/shared";
 import type { Repository } from "#storage/appliances";
 import { openDatabase } from "#storage/db";
 import { addRepository, aliasOf, findRepository } from "#storage/repositories";
@@ -274,7 +274,7 @@ describe("appliances of two bases in turn", () => {
     const debian = { ...facts, needs: {}, packageType: "deb" as const };
     const { env: counted, calls } = counting({ BLOBS: env.BLOBS });
     // One that earlier tests have filled leaves no room for a second; a caller that exceeds its time loses it.
-    const endless = solverRoom.withEmptySolver(() => new Promise(() => {}), { maxMs: 1 });
+    const endless = solverPool.withEmptySolver(() => new Promise(() => {}), { maxMs: 1 });
     await expect(endless).rejects.toThrow(LockTimeout);
 
     for (const name of ["a", "b", "c"]) {

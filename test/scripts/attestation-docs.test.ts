@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { billOf } from "#lib/attest/bill";
+import { billOf } from "#lib/attest/sbom";
 import { cycloneDxOf } from "#lib/attest/cyclonedx";
 import { signedEnvelope } from "#lib/attest/dsse";
 import { provenanceOf, statementType } from "#lib/attest/provenance";

@@ -5,7 +5,7 @@ import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import { saveConfiguration } from "#storage/configurations";
 import { openDatabase } from "#storage/db";
 import { addGpgKey, deleteGpgKey, listGpgKeys } from "#storage/gpg-keys";
-import { keepOverlayFiles } from "#storage/kept-files";
+import { saveOverlayFiles } from "#storage/kept-files";
 import {
   addOverlayFile,
   changeOverlayFile,
@@ -77,7 +77,7 @@ const edits: Record<string, () => Promise<unknown>> = {
   "a file's new metadata": async () => changeOverlayFile(db, await file(), { path: "/root" }, accountId),
   "a file's new content": async () => replaceContent(db, await file(), content(), { accountId, quotaBytes }),
   "a deleted file": async () => deleteOverlayFile(db, await file(), accountId),
-  "files of a testdrive": () => keepOverlayFiles(db, id, [newFile()], { accountId, quotaBytes }),
+  "files of a testdrive": () => saveOverlayFiles(db, id, [newFile()], { accountId, quotaBytes }),
   "a new key": () => addGpgKey(db, { ...key, applianceId: id, createdAt: new Date(at) }, limits),
   "a deleted key": async () => {
     await addGpgKey(db, { ...key, applianceId: id, createdAt: new Date(at) }, limits);
@@ -98,7 +98,7 @@ describe("the time of the last edit", () => {
   it("does not change if an edit is refused", async () => {
     await addOverlayFile(db, { ...newFile(), applianceId: id, createdAt: new Date() }, { accountId, quotaBytes: 0 });
     await addGpgKey(db, { ...key, applianceId: id, createdAt: new Date(at) }, { maxCount: 0, maxCharacters: 0 });
-    await keepOverlayFiles(db, id, [newFile()], { accountId, quotaBytes: 0 });
+    await saveOverlayFiles(db, id, [newFile()], { accountId, quotaBytes: 0 });
     await savePicture(db, { id, accountId, quotaBytes: 0 }, { kind: "logo", blobId: crypto.randomUUID(), bytes: 3 });
     expect(await listOverlayFiles(db, id)).toEqual([]);
     expect(await editedAt()).toBe(at);

@@ -129,7 +129,7 @@ describe("POST /sign_in", () => {
     expect(await sessionsOf(tux)).toEqual([]);
   });
 
-  it("is braked after many wrong passwords", async () => {
+  it("is throttled after many wrong passwords", async () => {
     const statuses = new Set<number>();
     const cf = { clientIp: "198.51.200.1:40000" };
     for (let n = 0; n < 22; n += 1) {

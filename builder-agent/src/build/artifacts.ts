@@ -15,7 +15,7 @@ export interface Artifacts {
 /** An image with the root that it was made from, or with the file store of that root. */
 export type Deliverable = Packable & (Pick<BuiltImage, "root"> | { store: FileStore });
 
-export interface DeliveryPlace {
+export interface DeliveryTarget {
   workDir: string;
   signal: AbortSignal;
   /** The calls that upload that artifact, until `signal` is aborted. */
@@ -31,7 +31,7 @@ export interface DeliveryPlace {
  * others stop. The end of `await using` waits for them.
  */
 export class Delivery implements AsyncDisposable {
-  readonly #place: DeliveryPlace;
+  readonly #place: DeliveryTarget;
   readonly #failed = new AbortController();
   readonly #signal: AbortSignal;
   readonly #works: Promise<unknown>[] = [];
@@ -39,7 +39,7 @@ export class Delivery implements AsyncDisposable {
   #sentBytes = 0;
   #allBytes: number | undefined;
 
-  constructor(place: DeliveryPlace) {
+  constructor(place: DeliveryTarget) {
     this.#place = place;
     this.#signal = AbortSignal.any([place.signal, this.#failed.signal]);
   }

@@ -3,11 +3,11 @@ import { endOf, enclosed, hasSucceeded, run } from "../process.ts";
 import { inRoot } from "../roots/enter.ts";
 import { BuildFailure, failureOf, noNotes, note } from "./failure.ts";
 import { followFile } from "./follow-file.ts";
-import { asMachine, createArguments, kiwiEnvironment, type KiwiPlace, prepareArguments, shims } from "./kiwi.ts";
+import { asMachine, createArguments, kiwiEnvironment, type KiwiPaths, prepareArguments, shims } from "./kiwi.ts";
 import type { KiwiJob, KiwiRunner } from "./kiwi-runner.ts";
-import { loadedAhead, loadedInRoot } from "./loaded-ahead.ts";
+import { preloaded, preloadedInRoot } from "./preloaded.ts";
 import { treeAt } from "./root-walk.ts";
-import { steadyEnvironment } from "./steady.ts";
+import { reproducibleEnvironment } from "./reproducible.ts";
 
 /** KIWI and its tools when it runs without a guest. */
 export interface BareTools {
@@ -104,7 +104,7 @@ async function indexPackages({ input, place, signal, workDir }: KiwiJob, { build
  */
 const sharedCache = "/var/cache/kiwi";
 
-const seenByKiwi = (place: KiwiPlace): KiwiPlace => ({ ...place, cache: sharedCache });
+const seenByKiwi = (place: KiwiPaths): KiwiPaths => ({ ...place, cache: sharedCache });
 
 /** Shows a command this folder as KIWI's cache, in the mount namespace that it runs in. */
 const withCache = (folder: string, [command, args]: [string, string[]]): [command: string, args: string[]] => [
@@ -130,9 +130,9 @@ interface KiwiRun {
 
 async function runKiwi(job: KiwiJob, { tools, args, log: logFile, first, environment: more }: KiwiRun): Promise<void> {
   const { place, input, workDir, signal } = job;
-  const environment = { ...kiwiEnvironment(place), ...steadyEnvironment(input, shims), ...more };
+  const environment = { ...kiwiEnvironment(place), ...reproducibleEnvironment(input, shims), ...more };
   const { kiwi: program, builderRoot } = tools;
-  const loaded = builderRoot ? loadedInRoot : await loadedAhead(program, environment.PATH);
+  const loaded = builderRoot ? preloadedInRoot : await preloaded(program, environment.PATH);
   if (!loaded) await first();
   let notes = noNotes;
   const log = followFile(logFile, (line) => {

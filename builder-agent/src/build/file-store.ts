@@ -17,13 +17,13 @@ export interface FileStore {
 /** How many files are read and compressed ahead of the one being written: enough for libuv's four threads. */
 const readAhead = 8;
 
-export interface StorePlace {
+export interface StoreTarget {
   dir: string;
   signal: AbortSignal;
 }
 
 /** Writes the file store of a root that no longer changes. */
-export async function writeFileStore(root: RootTree, place: StorePlace): Promise<FileStore> {
+export async function writeFileStore(root: RootTree, place: StoreTarget): Promise<FileStore> {
   await using writer = await FileStoreWriter.begin(place);
   return await writer.finish(root);
 }
@@ -32,17 +32,17 @@ export async function writeFileStore(root: RootTree, place: StorePlace): Promise
 export class FileStoreWriter implements AsyncDisposable {
   /** The contents, which can already be sent. */
   readonly files: PartedFile;
-  readonly #place: StorePlace;
+  readonly #place: StoreTarget;
   readonly #contents: FileContents;
   #ahead: PackedAhead | undefined;
 
-  private constructor(place: StorePlace, files: PartedFile) {
+  private constructor(place: StoreTarget, files: PartedFile) {
     this.#place = place;
     this.files = files;
     this.#contents = new FileContents(files, place.signal);
   }
 
-  static async begin(place: StorePlace): Promise<FileStoreWriter> {
+  static async begin(place: StoreTarget): Promise<FileStoreWriter> {
     const writer = new FileStoreWriter(place, await PartedFile.create(place.dir, "files.zst"));
     await writer.#contents.begin();
     return writer;

@@ -12,7 +12,7 @@ import type { StoredRoot } from "../roots/store.ts";
 import { bareKiwi } from "./bare-kiwi.ts";
 import { addLicences } from "./debian-licences.ts";
 import type { KiwiJob } from "./kiwi-runner.ts";
-import { makeKiwiPlace, type KiwiPlace } from "./kiwi.ts";
+import { makeKiwiPaths, type KiwiPaths } from "./kiwi.ts";
 import { machineOf, type Machine } from "./machine.ts";
 import { fetchContents, writeKeys } from "./overlay.ts";
 import { getParts, readResult, type KiwiResult } from "./result.ts";
@@ -62,7 +62,7 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   if (!build.guest) refuseVolumes(input);
   // If builds run in guests, the rpm of a builder root does not run on this host.
   if (!build.builderRoot || !build.guest) await refuseDatabase(input, build);
-  const place = await makeKiwiPlace(build.workDir, input, build.builder ?? build.builderRoot?.facts.builder);
+  const place = await makeKiwiPaths(build.workDir, input, build.builder ?? build.builderRoot?.facts.builder);
   await writeDescription(input, place.description, runner.repository(place));
   build.onPhase("Preparing the build");
   const keys = input.packageType === "deb" ? [] : await writeKeys(input, place.keys);
@@ -74,7 +74,7 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
 }
 
 /** Fetches everything that a root is prepared with. */
-async function fetchAll(input: FrozenInput, place: KiwiPlace, build: ImageBuild): Promise<void> {
+async function fetchAll(input: FrozenInput, place: KiwiPaths, build: ImageBuild): Promise<void> {
   await fetchContents({ ...build, input, description: place.description });
   await fetchPackages({ ...build, input, dir: place.packages });
   await checkTrust({ ...build, input, dir: place.packages });

@@ -1,13 +1,13 @@
 import type { FrozenInput, Phase } from "../contract.ts";
 import type { BaseShare } from "../prepared/base-share.ts";
 import type { RootShare } from "../prepared/share.ts";
-import type { KiwiPlace } from "./kiwi.ts";
+import type { KiwiPaths } from "./kiwi.ts";
 import type { RootTree } from "./root-walk.ts";
 
 /** A description and its keys in a work directory. */
 export interface KiwiJob {
   input: FrozenInput;
-  place: KiwiPlace;
+  place: KiwiPaths;
   workDir: string;
   /** Files of the public keys that the image's rpm must trust. */
   keys: readonly string[];
@@ -27,7 +27,7 @@ export interface KiwiJob {
 /** Runs KIWI, on this host or in a guest. */
 export interface KiwiRunner {
   /** The directory that the description names as its repository, as KIWI will see it. */
-  repository(place: KiwiPlace): string;
+  repository(place: KiwiPaths): string;
   /** Makes the image in the place's target directory. → the tree that it was made from */
   run(job: KiwiJob): Promise<RootTree>;
 }

@@ -11,7 +11,7 @@ import {
 } from "../contract.ts";
 
 /** All files of one KIWI run are below the work directory. Nothing is written to the host's /etc or /var. */
-export interface KiwiPlace {
+export interface KiwiPaths {
   description: string;
   /** The repository of the frozen packages. */
   packages: string;
@@ -27,7 +27,7 @@ export interface KiwiPlace {
 }
 
 /** The paths of a KIWI run below a directory, on this host or in a guest. */
-export function kiwiPlaceAt(workDir: string): KiwiPlace {
+export function kiwiPathsAt(workDir: string): KiwiPaths {
   const at = (name: string) => join(workDir, name);
   return {
     description: at("description"),
@@ -43,13 +43,13 @@ export function kiwiPlaceAt(workDir: string): KiwiPlace {
   };
 }
 
-export async function makeKiwiPlace(
+export async function makeKiwiPaths(
   workDir: string,
   { packageType = "rpm", rpmDatabase }: Partial<Pick<FrozenInput, "packageType" | "rpmDatabase">> = {},
   /** KIWI's version. */
   builder = "9",
-): Promise<KiwiPlace> {
-  const place = kiwiPlaceAt(workDir);
+): Promise<KiwiPaths> {
+  const place = kiwiPathsAt(workDir);
   const { description, packages, target, home, cache, temp } = place;
   await Promise.all([description, packages, target, home, cache, temp].map((dir) => mkdir(dir)));
   await writeFile(join(place.home, ".rpmmacros"), rpmMacros(rpmDatabase));
@@ -58,7 +58,7 @@ export async function makeKiwiPlace(
 }
 
 /** The environment of KIWI, zypper and rpm. They see nothing of the agent's own, which contains its token. */
-export const kiwiEnvironment = (place: KiwiPlace) => ({
+export const kiwiEnvironment = (place: KiwiPaths) => ({
   HOME: place.home,
   PATH: `${shims}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
   LANG: "C.UTF-8",
@@ -76,7 +76,7 @@ export const asMachine = (arch: Arch, command: string, args: string[]): [command
   arch === "i586" ? ["setarch", ["i686", command, ...args]] : [command, args];
 
 /** @param keys files of the public keys that the image's rpm must trust */
-export const prepareArguments = (place: KiwiPlace, type: ImageType, keys: readonly string[]) =>
+export const prepareArguments = (place: KiwiPaths, type: ImageType, keys: readonly string[]) =>
   globalArguments(place, type, "prepare").concat(
     "system",
     "prepare",
@@ -87,10 +87,10 @@ export const prepareArguments = (place: KiwiPlace, type: ImageType, keys: readon
     ...keys.map((file) => `--signing-key=${file}`),
   );
 
-export const createArguments = (place: KiwiPlace, type: ImageType) =>
+export const createArguments = (place: KiwiPaths, type: ImageType) =>
   globalArguments(place, type, "create").concat("system", "create", "--root", place.root, "--target-dir", place.target);
 
-const globalArguments = (place: KiwiPlace, type: ImageType, verb: keyof KiwiPlace["logs"]) => [
+const globalArguments = (place: KiwiPaths, type: ImageType, verb: keyof KiwiPaths["logs"]) => [
   "--debug", // otherwise the log lacks the reasons of the dependency solver
   `--logfile=${place.logs[verb]}`,
   `--config=${place.config}`,

@@ -9,7 +9,7 @@ import { BuildFailure } from "./failure.ts";
 /** rpm prints this and falls back to another format. Then it would find no package in the image's database. */
 const unknownFormat = /invalid %_db_backend/i;
 
-interface RpmPlace {
+interface RpmTarget {
   workDir: string;
   /** Its rpm is asked. Absent: this host's. */
   builderRoot?: { file: string } | undefined;
@@ -19,7 +19,7 @@ interface RpmPlace {
 /** Refuses a build whose package database rpm cannot write. A guest made of this host's packages has this host's rpm. */
 export async function refuseDatabase(
   { rpmDatabase }: Pick<FrozenInput, "rpmDatabase">,
-  place: RpmPlace,
+  place: RpmTarget,
 ): Promise<void> {
   if (rpmDatabase === undefined || (await knowsDatabase(rpmDatabase, place))) return;
   const reason =
@@ -28,7 +28,7 @@ export async function refuseDatabase(
   throw new BuildFailure({ kind: "failed", reason });
 }
 
-async function knowsDatabase(format: string, { workDir, builderRoot, signal }: RpmPlace): Promise<boolean> {
+async function knowsDatabase(format: string, { workDir, builderRoot, signal }: RpmTarget): Promise<boolean> {
   const dir = await mkdtemp(join(workDir, "rpmdb-"));
   const lines: string[] = [];
   try {

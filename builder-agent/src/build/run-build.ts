@@ -26,7 +26,7 @@ import type { PackedImage } from "./pack.ts";
 import { advance, heartbeatOf, startProgress, stepsOf, type ProgressEvent } from "./progress.ts";
 import type { KiwiResult } from "./result.ts";
 import { tellingPaths } from "./told-paths.ts";
-import { isToldToWorker, Stopped, whyEnded } from "./why-ended.ts";
+import { isReported, Stopped, endReason } from "./end-reason.ts";
 
 export interface BuildParts {
   api: WorkerApi;
@@ -84,7 +84,7 @@ class BuildWork {
   stop(reason: StopReason): void {
     if (this.#stopReason !== undefined) return;
     this.#stopReason = reason;
-    if (!isToldToWorker(reason)) this.#logging.abort();
+    if (!isReported(reason)) this.#logging.abort();
     this.#stopping.abort(new Stopped(reason));
   }
 
@@ -234,8 +234,8 @@ class BuildWork {
       const released = api.release(this.#lease, AbortSignal.timeout(releaseMs));
       await released.catch((lost: unknown) => log("could not release the build", { reason: sentenceOf(lost) }));
     }
-    const isNews = !isLate && (stop === undefined || isToldToWorker(stop));
-    const { kind, reason } = await whyEnded(why, { ...this.#claim, ...this.#parts.config });
+    const isNews = !isLate && (stop === undefined || isReported(stop));
+    const { kind, reason } = await endReason(why, { ...this.#claim, ...this.#parts.config });
     const failure = { kind, reason: this.#told(reason) };
     if (isNews) lines?.write(ownLine(failure.reason, new Date()));
     await lines?.close();

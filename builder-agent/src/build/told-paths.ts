@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { insideGuest } from "../guest/job-disk.ts";
-import { kiwiPlaceAt, shims } from "./kiwi.ts";
+import { kiwiPathsAt, shims } from "./kiwi.ts";
 
 interface Places {
   /** Of the build. */
@@ -14,7 +14,7 @@ interface Places {
  * are left out: owners cannot use them, and they show how the host is set up.
  */
 export function tellingPaths({ workDir, stateDir }: Places): (text: string) => string {
-  const { root } = kiwiPlaceAt(workDir);
+  const { root } = kiwiPathsAt(workDir);
   // KIWI mounts the packages below the image's tree, at their own path, and afterwards removes each folder above them.
   const above = foldersAbove(stateDir).map((path): Rule => [exactly(root + path), "/"]);
   const roots = [root, insideGuest.root].map((path): Rule => [within(path), "/"]);

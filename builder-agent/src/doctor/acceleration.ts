@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Config } from "../config.ts";
 import { isAccessible } from "../files.ts";
 import { hostKey } from "../host-key.ts";
-import type { Accel } from "../enclosure.ts";
+import type { Accel } from "../sandbox.ts";
 import { bootProbe, type ProbeResult } from "./probe-boot.ts";
 import { verdictStore } from "./doctor-dir.ts";
 

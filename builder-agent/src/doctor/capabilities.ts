@@ -29,7 +29,7 @@ export async function getCapabilities(config: DoctorConfig): Promise<{ capabilit
     checkMachine(config),
     [checkVnc(config)],
   ]);
-  const host = config.root === hostTools ? hostPlace(config) : undefined;
+  const host = config.root === hostTools ? defaultTools(config) : undefined;
   const [parts, roots, hostsOwn] = await Promise.all([wherever, checkRoots(config), host]);
   const common = parts.flat();
   const abilities = roots.slice(0, maxRoots).map((one) => abilitiesIn(one, common));
@@ -43,13 +43,13 @@ export async function getCapabilities(config: DoctorConfig): Promise<{ capabilit
 const maxRoots = 20;
 
 /** Where builds run whose base system names no builder root. */
-interface DefaultPlace {
+interface DefaultTools {
   kiwi: string | undefined;
   report: Check[];
 }
 
 /** Builds use this host's tools, or run in a guest made of its packages. */
-async function hostPlace(config: DoctorConfig): Promise<DefaultPlace> {
+async function defaultTools(config: DoctorConfig): Promise<DefaultTools> {
   const own = config.isolation === "vm" ? checkGuest(hostGuest(config)) : checkRpmMacros(config.stateDir);
   const [kiwi, tools, others] = await Promise.all([findKiwiVersion(), checkTools(), own]);
   return { kiwi, report: [checkKiwiVersion(kiwi), ...tools, ...[others].flat()] };
@@ -58,7 +58,7 @@ async function hostPlace(config: DoctorConfig): Promise<DefaultPlace> {
 /** Without the configured root, because this guest is made of the host's packages. */
 const hostGuest = ({ accel, stateDir }: DoctorConfig) => ({ accel, stateDir });
 
-function rootPlace(name: string, roots: readonly CheckedRoot[]): DefaultPlace {
+function rootPlace(name: string, roots: readonly CheckedRoot[]): DefaultTools {
   const found = roots.find(({ root }) => root.facts.name === name);
   if (found) return { kiwi: found.root.facts.builder, report: found.report };
   const fix = `npm run agent -- root make ${name}`;

@@ -73,9 +73,9 @@ const checkSpeed = ({ accel, detail }: GuestMeans): Check =>
 
 const checkSight = ({ enclosed, openness }: GuestMeans): Check =>
   enclosed
-    ? fine("enclosure of guests", "bubblewrap: QEMU sees programs and libraries, no network, no other process")
+    ? fine("sandbox of guests", "bubblewrap: QEMU sees programs and libraries, no network, no other process")
     : degraded(
-        "enclosure of guests",
+        "sandbox of guests",
         `${openness}; QEMU still runs as a user without rights, under seccomp`,
         [],
         "apt-get install -y --no-install-recommends bubblewrap; allow unprivileged user namespaces",

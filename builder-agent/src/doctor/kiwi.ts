@@ -1,4 +1,4 @@
-import { makeKiwiPlace, kiwiEnvironment } from "../build/kiwi.ts";
+import { makeKiwiPaths, kiwiEnvironment } from "../build/kiwi.ts";
 import { enclosed, endOf, run, whyItFails } from "../process.ts";
 import { findProgram, versionOf } from "../programs.ts";
 import { answerLimitMs, fine, missing, type Check } from "./check.ts";
@@ -35,7 +35,7 @@ export function checkKiwiVersion(version: string | undefined): Check {
 export async function checkRpmMacros(stateDir: string): Promise<Check> {
   const name = "rpm macros";
   await using dir = await scratchDir(stateDir);
-  const place = await makeKiwiPlace(dir.path);
+  const place = await makeKiwiPaths(dir.path);
   const lines: string[] = [];
   const exit = await run("rpm", ["--eval", "%_dbpath", "--eval", "%__gpg"], {
     env: kiwiEnvironment(place),

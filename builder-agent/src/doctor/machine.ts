@@ -16,9 +16,9 @@ export async function checkMachine(config: Pick<Config, "accel" | "stateDir">): 
 
 export const judgeWalls = ({ enclosed, openness }: Walls): Check =>
   enclosed
-    ? fine("enclosure of testdrives", "bubblewrap: QEMU sees its session's files, and has a network of its own")
+    ? fine("sandbox of testdrives", "bubblewrap: QEMU sees its session's files, and has a network of its own")
     : degraded(
-        "enclosure of testdrives",
+        "sandbox of testdrives",
         `${openness}; QEMU still runs as a user without rights, under seccomp, but sees this host's files and network`,
         [],
         "apt-get install -y --no-install-recommends bubblewrap; run the agent as root, in a container with CAP_SYS_ADMIN",

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { accelArguments } from "../testdrive/machine.ts";
-import type { Accel } from "../enclosure.ts";
+import type { Accel } from "../sandbox.ts";
 import { qemuProgram } from "../testdrive/walls.ts";
-import { probeKernel, probeSays } from "./probe-kernel.ts";
+import { probeKernel, probeOutput } from "./probe-kernel.ts";
 import { scratchDir } from "./doctor-dir.ts";
 
 const probeLimitMs = 10_000;
@@ -31,7 +31,7 @@ export async function bootProbe(accel: Accel, stateDir: string, limitMs = probeL
   let complaint = "";
   child.stdout.on("data", (chunk: Buffer) => {
     said += chunk.toString("latin1");
-    if (said.includes(probeSays)) child.kill("SIGKILL");
+    if (said.includes(probeOutput)) child.kill("SIGKILL");
   });
   child.stderr.on("data", (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-400)));
   const code = await new Promise<number | string>((resolve) => {
@@ -39,7 +39,7 @@ export async function bootProbe(accel: Accel, stateDir: string, limitMs = probeL
     child.on("close", (code, signal) => resolve(code ?? signal ?? "nothing"));
   });
   const ms = Math.round(performance.now() - startedAt);
-  if (said.includes(probeSays)) return { booted: true, ms };
+  if (said.includes(probeOutput)) return { booted: true, ms };
   if (code === "SIGKILL") return { booted: false, why: `the probe kernel says "${said.trim()}" after ${ms / 1000} s` };
   return { booted: false, why: `QEMU ended with ${code}: ${complaint.trim().split("\n").at(-1) ?? ""}` };
 }

@@ -15,7 +15,7 @@ export function probeKernel(): Buffer {
 }
 
 /** The last letter: until then the kernel has not proved anything. */
-export const probeSays = "KILN\n";
+export const probeOutput = "KILN\n";
 
 const program = [
   // 16 bit, loaded at 0x7c00 by the firmware

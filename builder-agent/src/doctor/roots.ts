@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { z } from "zod";
-import { kiwiEnvironment, makeKiwiPlace } from "../build/kiwi.ts";
+import { kiwiEnvironment, makeKiwiPaths } from "../build/kiwi.ts";
 import { imageTypes, type RootAbilities } from "../contract.ts";
 import type { HostConfig } from "../found-config.ts";
 import { sentenceOf } from "../log.ts";
@@ -57,7 +57,7 @@ async function checkBare(root: StoredRoot, { stateDir }: HostConfig): Promise<Ch
   const name = nameOf(root);
   await using dir = await scratchDir(stateDir);
   try {
-    const place = await makeKiwiPlace(dir.path, {}, root.facts.builder);
+    const place = await makeKiwiPaths(dir.path, {}, root.facts.builder);
     const words = Object.entries(kiwiEnvironment(place)).map(([key, value]) => `${key}=${value}`);
     const asking = inRoot(root, dir.path, ["env", ["-i", ...words, ...asked.split(" ")]]);
     const said = await outputOf(...enclosed(...asking), AbortSignal.timeout(2 * answerLimitMs));

@@ -4,7 +4,7 @@ import { BuildFailure, failureOf, noNotes, note, type Notes } from "../build/fai
 import type { KiwiJob, KiwiRunner } from "../build/kiwi-runner.ts";
 import type { RootTree } from "../build/root-walk.ts";
 import type { StoredRoot } from "../roots/store.ts";
-import type { Accel } from "../enclosure.ts";
+import type { Accel } from "../sandbox.ts";
 import { checkImages } from "./image-types.ts";
 import { insideGuest, makeBlankDisk, makeJobDisk } from "./job-disk.ts";
 import type { GuestMachine } from "./machine.ts";

@@ -3,21 +3,21 @@ import { basename, join } from "node:path";
 import {
   asMachine,
   createArguments,
-  kiwiPlaceAt,
+  kiwiPathsAt,
   prepareArguments,
   shims,
   forDebian,
-  type KiwiPlace,
+  type KiwiPaths,
 } from "../build/kiwi.ts";
 import type { KiwiJob } from "../build/kiwi-runner.ts";
-import { steadyEnvironment } from "../build/steady.ts";
+import { reproducibleEnvironment } from "../build/reproducible.ts";
 import { packArguments, unpackArguments } from "../prepared/archive.ts";
 import { outputOf } from "../process.ts";
 import { guestScript } from "./kernel.ts";
 
 /** Paths of a job inside the guest (guest/kiwi.sh). /job is read-only. */
-export const insideGuest: KiwiPlace = {
-  ...kiwiPlaceAt("/build"),
+export const insideGuest: KiwiPaths = {
+  ...kiwiPathsAt("/build"),
   description: "/job/description",
   keys: "/job/keys",
   config: "/job/kiwi.yml",
@@ -39,7 +39,9 @@ const archiveOut = "/build/kept/prepared.tar.zst";
 export function jobCommands({ input, keys, share }: Pick<KiwiJob, "input" | "keys" | "share">): JobCommands {
   const { imageType, appliance } = input;
   const keysInside = keys.map((path) => join(insideGuest.keys, basename(path)));
-  const steady = Object.entries(steadyEnvironment(input, "/job/shims")).map(([name, value]) => `${name}=${value}`);
+  const steady = Object.entries(reproducibleEnvironment(input, "/job/shims")).map(
+    ([name, value]) => `${name}=${value}`,
+  );
   const clean = ["env", "-i", ...environment, ...steady];
   const kiwi = (args: string[]) => [...clean, ...asMachine(appliance.arch, "kiwi-ng", args).flat()];
   const create = kiwi(createArguments(insideGuest, imageType));

@@ -1,4 +1,4 @@
-import { enclosure, type Accel } from "../enclosure.ts";
+import { sandbox, type Accel } from "../sandbox.ts";
 import { qemuProgram } from "../testdrive/walls.ts";
 
 /** What one guest may use. It gets its disks from this host as open files, which QEMU's own user could not open. */
@@ -40,7 +40,7 @@ export function guestCommand(machine: GuestMachine): [command: string, args: str
   const own = groups.length === 0 ? ["--clear-groups"] : ["--groups", groups.join(",")];
   const words = [
     [...identity, ...own, ...noRights, "--", "prlimit", ...limits(machine), "--"],
-    machine.enclosed ? enclosure({ accel: machine.accel, apart: ["--unshare-all"] }) : [],
+    machine.enclosed ? sandbox({ accel: machine.accel, apart: ["--unshare-all"] }) : [],
     [qemuProgram, ...qemuArguments(machine)],
   ];
   return ["setpriv", words.flat()];

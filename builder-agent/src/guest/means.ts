@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import type { BuildClaim } from "../contract.ts";
 import { judgeAccel } from "../doctor/acceleration.ts";
-import type { Accel } from "../enclosure.ts";
+import type { Accel } from "../sandbox.ts";
 import { whyItFails } from "../process.ts";
 import type { GuestKiwi } from "./guest-kiwi.ts";
 import { guestCommand, type GuestMachine } from "./machine.ts";
@@ -40,12 +40,12 @@ async function find(config: Pick<Config, "accel" | "stateDir">): Promise<GuestMe
   return { ...acceleration, enclosed: openness === "", openness };
 }
 
-/** Tries the enclosure of a guest around a program that does nothing. */
+/** Tries the sandbox of a guest around a program that does nothing. */
 async function whyNotEnclosed(): Promise<string> {
   const machine: GuestMachine = { ...smallest, user: userOfBuild(0), groups: [], enclosed: true };
   const [command, args] = guestCommand(machine);
-  const enclosure = args.slice(0, args.indexOf("--chdir") + 2);
-  return await whyItFails(command, [...enclosure, "--", "true"]).catch((error: Error) => error.message);
+  const sandbox = args.slice(0, args.indexOf("--chdir") + 2);
+  return await whyItFails(command, [...sandbox, "--", "true"]).catch((error: Error) => error.message);
 }
 
 const smallest = { accel: "tcg", memoryMb: 256, cpus: 1, diskBytes: 1024 * 1024 } as const;

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { Accel } from "../enclosure.ts";
+import type { Accel } from "../sandbox.ts";
 import { holdName } from "../lock.ts";
 import { firstSessionUid, hasManyUsers, nobody } from "../testdrive/rights.ts";
 

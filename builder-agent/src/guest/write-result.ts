@@ -11,7 +11,7 @@ const defaultLimits = {
   list: 100 * 1024 * 1024,
 };
 
-export interface ResultPlace {
+export interface ResultTarget {
   dir: string;
   /** The most for all files together, including holes. */
   maxBytes: number;
@@ -25,7 +25,7 @@ export interface ResultPlace {
  */
 export async function writeResult(
   stream: AsyncIterable<Buffer>,
-  { dir, maxBytes, limits = defaultLimits }: ResultPlace,
+  { dir, maxBytes, limits = defaultLimits }: ResultTarget,
 ): Promise<void> {
   const contents = new Map<string, Content>();
   const lines: { order: string; text: string }[] = [];

@@ -1,6 +1,6 @@
 import type { WebSocket } from "ws";
 import { ModifiedOrder } from "../contract.ts";
-import { keepConnected, parseMessage, untilClosed, watch } from "../redial.ts";
+import { stayConnected, parseMessage, untilClosed, watch } from "../redial.ts";
 
 export interface ChannelOptions {
   /** Returns a socket before it is connected. */
@@ -24,5 +24,5 @@ export async function holdChannel({ dial, onOrder, signal }: ChannelOptions): Pr
     signal.removeEventListener("abort", close);
     return end;
   };
-  await keepConnected(connect, { baseDelayMs: 500, maxDelayMs: 15_000, signal });
+  await stayConnected(connect, { baseDelayMs: 500, maxDelayMs: 15_000, signal });
 }

@@ -5,7 +5,7 @@ import { sentenceOf } from "../log.ts";
 import { compress, unpackArchive } from "./archive.ts";
 import type { BaseRoot, BaseRoots } from "./bases.ts";
 
-interface BasePlace {
+interface BaseTarget {
   bases: BaseRoots;
   input: FrozenInput;
   /** As Preparer has it (key.ts). */
@@ -21,17 +21,17 @@ const worthwhilePart = 0.1;
 
 /** One build's use of base roots: it starts from one, and its installed packages become another. Errors never fail the build. */
 export class BaseShare {
-  readonly #place: BasePlace;
+  readonly #place: BaseTarget;
   readonly #archive: string;
   #found: BaseRoot | undefined;
 
-  private constructor(place: BasePlace, archive: string, found: BaseRoot | undefined) {
+  private constructor(place: BaseTarget, archive: string, found: BaseRoot | undefined) {
     this.#place = place;
     this.#archive = archive;
     this.#found = found;
   }
 
-  static async join(place: BasePlace): Promise<BaseShare> {
+  static async join(place: BaseTarget): Promise<BaseShare> {
     const archive = join(place.workDir, "base.tar.zst");
     return new BaseShare(place, archive, await place.bases.take(place, archive));
   }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { steadySeed } from "../build/steady.ts";
+import { reproducibleSeed } from "../build/reproducible.ts";
 import type { FrozenInput } from "../contract.ts";
 
 /** What a prepared root depends on in addition to its frozen input. */
@@ -56,7 +56,7 @@ export function preparedKey(input: FrozenInput, { builder, isolation }: Preparer
 export function diskKey(input: FrozenInput, preparer: Preparer): string {
   const type = typeElement.exec(input.description["config.xml"] ?? "")?.[0] ?? input.imageType;
   return createHash("sha256")
-    .update(`${preparedKey(input, preparer)} ${steadySeed(input)} ${type}`)
+    .update(`${preparedKey(input, preparer)} ${reproducibleSeed(input)} ${type}`)
     .digest("hex");
 }
 

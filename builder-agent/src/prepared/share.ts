@@ -12,7 +12,7 @@ export interface RemoteRoots {
   give(file: string, signal: AbortSignal): Promise<void>;
 }
 
-export interface SharePlace {
+export interface ShareTarget {
   roots: PreparedRoots;
   /** The root's name (key.ts). */
   key: string;
@@ -26,14 +26,14 @@ export interface SharePlace {
 
 /** One build's use of a prepared root: it finds the root, or prepares it for later builds. Dispose of it at the end. */
 export class RootShare {
-  readonly #place: SharePlace;
+  readonly #place: ShareTarget;
   readonly #unlock: () => void;
   readonly #file: string;
   readonly #source: Source;
   /** Whether this build has written the archive. */
   #isMade = false;
 
-  private constructor(place: SharePlace, found: { file: string; source: Source; unlock: () => void }) {
+  private constructor(place: ShareTarget, found: { file: string; source: Source; unlock: () => void }) {
     this.#place = place;
     this.#file = found.file;
     this.#source = found.source;
@@ -41,7 +41,7 @@ export class RootShare {
   }
 
   /** Waits while another build prepares the same root. */
-  static async join(place: SharePlace): Promise<RootShare> {
+  static async join(place: ShareTarget): Promise<RootShare> {
     const { roots, key, signal, onNote } = place;
     const file = join(place.workDir, "prepared.tar.zst");
     const unlock = await roots.lock(key, signal);
@@ -109,7 +109,7 @@ export class RootShare {
 type Source = "here" | "remote" | "none";
 
 /** False: the build prepares the root itself. */
-async function fetched({ remote, roots, key, signal, onNote }: SharePlace, file: string): Promise<boolean> {
+async function fetched({ remote, roots, key, signal, onNote }: ShareTarget, file: string): Promise<boolean> {
   if (!remote) return false;
   try {
     if (!(await remote.fetch(key, file, signal))) return false;

@@ -11,7 +11,7 @@ import { PackagesIndex } from "./packages-index.ts";
 import { readReleaseFile, type ReleaseFile } from "./release.ts";
 import type { RootRelease } from "./store.ts";
 
-export interface FetchPlace {
+export interface FetchTarget {
   workDir: string;
   signal: AbortSignal;
 }
@@ -26,7 +26,7 @@ export interface KnownFile {
 /** All packages of the definition's suites, verified by signed indexes, and a record of those indexes. */
 export async function fetchIndex(
   { suites, keyring }: RootDefinition,
-  { acceptExpired, ...place }: FetchPlace & { acceptExpired: boolean },
+  { acceptExpired, ...place }: FetchTarget & { acceptExpired: boolean },
 ): Promise<{ index: PackagesIndex; releases: RootRelease[] }> {
   const keys = await readFile(keyring, "utf8");
   const index = new PackagesIndex();
@@ -51,7 +51,7 @@ function expired({ url, suite }: Suite, { validUntil }: ReleaseFile): RootFault 
 
 const maxIndexBytes = 4 * 2 ** 20;
 
-async function fetchRelease({ url, suite }: Suite, keys: string, { workDir, signal }: FetchPlace) {
+async function fetchRelease({ url, suite }: Suite, keys: string, { workDir, signal }: FetchTarget) {
   const bytes = await withRetry(() => fetchSmall(`${url}/dists/${suite}/InRelease`, signal), shortTries(signal));
   const signed = await readSigned(bytes, keys, { dir: join(workDir, "index-signature"), signal });
   if (!signed)
@@ -79,7 +79,7 @@ async function fetchSmall(url: string, signal: AbortSignal): Promise<Buffer> {
 async function fetchList(
   { url, suite }: Suite,
   component: string,
-  { workDir, signal, release }: FetchPlace & { release: ReleaseFile },
+  { workDir, signal, release }: FetchTarget & { release: ReleaseFile },
 ): Promise<string> {
   const path = `${component}/binary-amd64/Packages.xz`;
   const listed = release.files.get(path);

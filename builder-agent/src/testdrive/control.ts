@@ -1,6 +1,6 @@
 import type { WebSocket } from "ws";
 import { aliveEveryMs, sessionLeaseMs, TestdriveOrder, type TestdriveReport } from "../contract.ts";
-import { keepConnected, parseMessage, untilClosed, watch } from "../redial.ts";
+import { stayConnected, parseMessage, untilClosed, watch } from "../redial.ts";
 
 export interface ControlSettings {
   /** Returns a socket before it is connected. */
@@ -34,7 +34,7 @@ export class Control {
   constructor(settings: ControlSettings) {
     this.#settings = settings;
     this.#alive = setInterval(() => this.#send({ type: "alive" }), settings.aliveEveryMs ?? aliveEveryMs);
-    void this.#keepConnected();
+    void this.#stayConnected();
   }
 
   report(report: TestdriveReport): void {
@@ -66,10 +66,10 @@ export class Control {
     clearTimeout(timer);
   }
 
-  async #keepConnected(): Promise<void> {
+  async #stayConnected(): Promise<void> {
     const { onLost, maxLostMs = sessionLeaseMs } = this.#settings;
     const delays = { baseDelayMs: 250, maxDelayMs: 4_000 };
-    const end = await keepConnected(() => this.#connect(), { ...delays, maxLostMs, signal: this.#over.signal });
+    const end = await stayConnected(() => this.#connect(), { ...delays, maxLostMs, signal: this.#over.signal });
     if (end === "stopped") return;
     this.#end();
     onLost(

@@ -1,5 +1,5 @@
 import { networkArguments } from "./guest-network.ts";
-import type { Accel } from "../enclosure.ts";
+import type { Accel } from "../sandbox.ts";
 
 export interface Machine {
   testdriveId: number;

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { enclosure } from "../enclosure.ts";
+import { sandbox } from "../sandbox.ts";
 import { whyItFails } from "../process.ts";
 import { clientsPort, clientsSocket, guestWebPort, webSocket } from "./guest-network.ts";
 import type { Machine } from "./machine.ts";
@@ -37,7 +37,7 @@ export async function walledAsNobody(
   const mounts = ["--bind", dir, shownAs];
   // Root without its capabilities may not enter the directory of another user.
   const [become, inside] = asNobody("env", [`--chdir=${shownAs}`, command, ...args]);
-  const [bubblewrap = "", ...walls] = enclosure({ accel: "tcg", apart: apart(), mounts });
+  const [bubblewrap = "", ...walls] = sandbox({ accel: "tcg", apart: apart(), mounts });
   return [bubblewrap, [...walls, become, ...inside]];
 }
 
@@ -48,7 +48,7 @@ export const getWalls = (): Promise<Walls> => (walls ??= tryWalls());
 
 /** Tries the walls with `qemu --version`. Exported for its test. */
 export async function tryWalls(env: Record<string, string> = environment()): Promise<Walls> {
-  const [command = "", ...args] = [...enclosure({ accel: "tcg", apart: apart() }), qemuProgram, "--version"];
+  const [command = "", ...args] = [...sandbox({ accel: "tcg", apart: apart() }), qemuProgram, "--version"];
   const openness = await whyItFails(command, args, env).catch(reasonOf);
   return { enclosed: openness === "", openness };
 }
@@ -78,5 +78,5 @@ export function walled(machine: Machine, dir: SessionDir, qemu: readonly string[
   const user = userOfSession(machine.testdriveId) ?? "";
   const opener =
     ways.length === 0 ? [] : [process.execPath, "--max-old-space-size=32", gate, `${user}`, ways.join(",")];
-  return [...enclosure({ accel: machine.accel, apart: apart(), mounts, dir: dir.path }), ...opener, ...qemu];
+  return [...sandbox({ accel: machine.accel, apart: apart(), mounts, dir: dir.path }), ...opener, ...qemu];
 }

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { makeKiwiPlace } from "../../src/build/kiwi.ts";
+import { makeKiwiPaths } from "../../src/build/kiwi.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 async function settings(builder: string) {
   await using dir = await temporaryDir();
-  const { config } = await makeKiwiPlace(dir.path, { packageType: "deb" }, builder);
+  const { config } = await makeKiwiPaths(dir.path, { packageType: "deb" }, builder);
   return JSON.parse(await readFile(config, "utf8"));
 }
 

@@ -63,7 +63,7 @@ describe("packages.json", () => {
       "UEFI media",
       "guests",
       "testdrives",
-      "enclosure of testdrives",
+      "sandbox of testdrives",
       "fast packing",
       "sample-distribution",
       "tests",

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeKiwiPlace } from "../../src/build/kiwi.ts";
+import { makeKiwiPaths } from "../../src/build/kiwi.ts";
 import type { KiwiJob } from "../../src/build/kiwi-runner.ts";
 import { makeBuilderRoot } from "../../src/guest/builder-root.ts";
 import { installedPackages } from "../../src/guest/host-packages.ts";
@@ -32,7 +32,7 @@ const contentIn = (disk: string, path: string) => said("unsquashfs", "-cat", dis
 async function openJob(): Promise<KiwiJob> {
   const dir = await temporaryDir();
   onTestFinished(() => dir[Symbol.asyncDispose]());
-  const place = await makeKiwiPlace(dir.path);
+  const place = await makeKiwiPaths(dir.path);
   mkdirSync(place.keys);
   writeFileSync(join(place.keys, "0.asc"), "a key");
   writeFileSync(join(place.description, "config.xml"), "<image/>");

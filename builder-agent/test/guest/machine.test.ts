@@ -49,9 +49,9 @@ describe("a guest's command", () => {
 
   it("shows QEMU only programs and libraries, read-only", () => {
     const [, args] = guestCommand({ ...machine, accel: "kvm", groups: [108] });
-    const enclosure = args.slice(args.indexOf("bwrap"), args.indexOf("qemu-system-x86_64"));
-    expect(enclosure).toEqual(expect.arrayContaining(["--unshare-all", "--die-with-parent"]));
-    expect(enclosure.filter((word) => /bind/.test(word)).toSorted()).toEqual(
+    const sandbox = args.slice(args.indexOf("bwrap"), args.indexOf("qemu-system-x86_64"));
+    expect(sandbox).toEqual(expect.arrayContaining(["--unshare-all", "--die-with-parent"]));
+    expect(sandbox.filter((word) => /bind/.test(word)).toSorted()).toEqual(
       "--dev-bind --ro-bind --ro-bind-try --ro-bind-try".split(" "),
     );
     expect(after(args, "--groups")).toBe("108");

@@ -7,7 +7,7 @@ import { digestOfFile } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
 import { unverified } from "../verify/envelope.ts";
 import { bills, provenance, verifyBills, verifyImage, type Verified } from "../verify/image.ts";
-import { downloadTo, type Tell } from "./resumed.ts";
+import { downloadTo, type ProgressReporter } from "./resumed.ts";
 
 type Build = AnswerOf<"getBuild">["build"];
 
@@ -30,7 +30,10 @@ export interface Downloaded {
 }
 
 /** Downloads an image with its bills of materials and its provenance. The image gets its name when it is verified. */
-export async function downloadImage({ id, build, folder, keys, force }: Wanted, tell: Tell): Promise<Downloaded> {
+export async function downloadImage(
+  { id, build, folder, keys, force }: Wanted,
+  tell: ProgressReporter,
+): Promise<Downloaded> {
   const url = linkOf(build);
   mkdirSync(folder, { recursive: true });
   const file = join(folder, nameIn(url));

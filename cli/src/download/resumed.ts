@@ -5,7 +5,7 @@ import { Complaint } from "../complaint.ts";
 import { unreachable } from "../client/failure.ts";
 
 /** How many bytes of a file have arrived. `waiting`: the connection was lost, and no more have arrived since. */
-export type Tell = (arrived: number, whole: number, state: "arriving" | "waiting") => void;
+export type ProgressReporter = (arrived: number, whole: number, state: "arriving" | "waiting") => void;
 
 /** A connection without data for this long is closed. */
 const idleMs = 30_000;
@@ -13,7 +13,7 @@ const idleMs = 30_000;
 const pausesMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000];
 
 /** Downloads a file to `part`, and continues after what is there. Repeats interrupted downloads. */
-export async function downloadTo(part: string, url: string, tell: Tell): Promise<void> {
+export async function downloadTo(part: string, url: string, tell: ProgressReporter): Promise<void> {
   let failures = 0;
   let known = Number.NaN;
   for (;;) {

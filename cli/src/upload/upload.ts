@@ -7,7 +7,7 @@ import { ServiceRefusal } from "../client/failure.ts";
 import { Complaint } from "../complaint.ts";
 
 type Upload = AnswerOf<"getUpload">["upload"];
-type Tell = (arrived: number, whole: number) => void;
+type ProgressReporter = (arrived: number, whole: number) => void;
 
 /** A file up to this size is sent in one request. A larger one is sent in pieces, and continues after an interruption. */
 const oneRequestBytes = 8 * 1024 ** 2;
@@ -34,7 +34,7 @@ export async function uploadInPieces(
   client: Client,
   path: string,
   purpose: RequestOf<"beginUpload">,
-  tell: Tell,
+  tell: ProgressReporter,
 ): Promise<Upload> {
   const size = await sizeOf(path);
   const headers = { "upload-length": String(size), "tus-resumable": "1.0.0" };

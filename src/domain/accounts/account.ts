@@ -1,8 +1,8 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { onlyAppliance, type Access } from "#domain/accounts/access";
 import { noteFailedSignIn } from "#domain/accounts/audit";
 import { hashOneAtATime } from "#domain/accounts/hash-queue";
-import { braking, type BrakeEnv, type Credentials } from "#domain/accounts/sign-in-brake";
+import { throttled, type ThrottleEnv, type Credentials } from "#domain/accounts/sign-in-throttle";
 import { findByToken } from "#domain/accounts/tokens";
 import { refuseLocked } from "#domain/accounts/lock";
 import { withLinks } from "#domain/builds/download-link";
@@ -25,7 +25,7 @@ import type { Database } from "#storage/db";
 /** The service's own secrets that guard API keys. */
 type KeySecrets = Pick<Env, "API_KEY_PEPPER" | "API_KEY_ENCRYPTION_KEY">;
 
-type SignInEnv = KeySecrets & BrakeEnv;
+type SignInEnv = KeySecrets & ThrottleEnv;
 
 export interface AccountRequest {
   username: string;
@@ -63,10 +63,10 @@ export interface SignedIn {
 }
 
 /** Signs in with an API key or a token. Reads the database each time, so that an old key stops working immediately. */
-export const checkKeyOrToken = ({ env, db }: Place<SignInEnv>, given: Credentials): Promise<SignedIn | undefined> =>
-  braking(env, given, () => signedInBy({ env, db }, given));
+export const checkKeyOrToken = ({ env, db }: Services<SignInEnv>, given: Credentials): Promise<SignedIn | undefined> =>
+  throttled(env, given, () => signedInBy({ env, db }, given));
 
-async function signedInBy({ env, db }: Place<SignInEnv>, given: Credentials): Promise<SignedIn | undefined> {
+async function signedInBy({ env, db }: Services<SignInEnv>, given: Credentials): Promise<SignedIn | undefined> {
   const account = await findByKey(db, env, given);
   const signedIn: SignedIn | undefined = account
     ? { account, access: { by: "key" } }
@@ -86,17 +86,17 @@ async function findByKey(db: Database, secrets: KeySecrets, { username, key }: C
  * a second one would take a third of the whole request. The key is found by its HMAC, so the time says nothing about it.
  */
 export const listByKeyOrToken = (
-  { env, db }: Place<SignInEnv>,
+  { env, db }: Services<SignInEnv>,
   given: Credentials,
 ): Promise<ApplianceWithBuilds[] | undefined> =>
-  braking(env, given, async () => {
+  throttled(env, given, async () => {
     const apiKeyHmac = keyedHash(env.API_KEY_PEPPER, given.key);
     const all = await listAppliancesOfKey(db, { username: given.username, apiKeyHmac });
-    return all ?? (await listOtherwise({ env, db }, given));
+    return all ?? (await listWithToken({ env, db }, given));
   });
 
 /** With a token that has all of these scopes. */
-async function listOtherwise({ env, db }: Place<SignInEnv>, given: Credentials) {
+async function listWithToken({ env, db }: Services<SignInEnv>, given: Credentials) {
   const signedIn = await signedInBy({ env, db }, given);
   if (!signedIn) return undefined;
   const { account, access } = signedIn;
@@ -112,24 +112,28 @@ async function listOtherwise({ env, db }: Place<SignInEnv>, given: Credentials) 
  * long it takes does not tell which names there are.
  */
 export const checkPasswordOrKey = (
-  { env, db }: Place<SignInEnv>,
+  { env, db }: Services<SignInEnv>,
   given: Credentials,
   matches = passwordMatches,
 ): Promise<Account | undefined> =>
-  braking(env, given, async (refuse) => {
+  throttled(env, given, async (refuse) => {
     const account = (await findByKey(db, env, given)) ?? (await findByPassword(db, given, { refuse, matches }));
     if (account) refuseLocked(account);
     return account;
   });
 
 /** Changes the password; requires the old one. */
-export async function changePassword({ env, db }: Place<SignInEnv>, given: Credentials, wanted: string): Promise<void> {
+export async function changePassword(
+  { env, db }: Services<SignInEnv>,
+  given: Credentials,
+  wanted: string,
+): Promise<void> {
   await setPassword(db, await getByPassword({ env, db }, given), wanted, given.address);
 }
 
 /** For acts that require the password: an API key alone must not do them. */
-export async function getByPassword({ env, db }: Place<SignInEnv>, given: Credentials): Promise<Account> {
-  const account = await braking(env, given, (refuse) =>
+export async function getByPassword({ env, db }: Services<SignInEnv>, given: Credentials): Promise<Account> {
+  const account = await throttled(env, given, (refuse) =>
     findByPassword(db, given, { refuse, matches: passwordMatches }),
   );
   if (account) return account;
@@ -163,7 +167,7 @@ export const showApiKey = (secrets: KeySecrets, account: Account): Promise<strin
 
 /** Creates and returns a new key; the old one stops working immediately. */
 export async function renewApiKey(
-  { env, db }: Place<KeySecrets & Pick<Env, "EVENTS">>,
+  { env, db }: Services<KeySecrets & Pick<Env, "EVENTS">>,
   account: Account,
 ): Promise<string> {
   const apiKey = newPassword(20);

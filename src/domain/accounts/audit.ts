@@ -1,6 +1,6 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { Access } from "#domain/accounts/access";
-import type { Credentials } from "#domain/accounts/sign-in-brake";
+import type { Credentials } from "#domain/accounts/sign-in-throttle";
 import { logFailure } from "#log/log";
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
 import {
@@ -62,6 +62,6 @@ function now() {
 }
 
 /** A chore of the sweep. */
-export async function forgetAuditLog({ db }: Pick<Place, "db">, now: number): Promise<void> {
+export async function forgetAuditLog({ db }: Pick<Services, "db">, now: number): Promise<void> {
   while ((await deleteAuditBefore(db, new Date(now - retentionMs), deletedAtOnce)) === deletedAtOnce);
 }

@@ -1,4 +1,4 @@
-import { networkOf } from "#domain/accounts/sign-in-brake";
+import { networkOf } from "#domain/accounts/sign-in-throttle";
 import { FairTurns } from "#domain/fair-turns";
 
 const hashes = new FairTurns({

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal, tooFast } from "#domain/refusal";
 import { leaseEnd, whileRenewed } from "#domain/request-lease";
 import { seal, unseal, type SealingKey } from "#domain/secrets";
@@ -8,7 +8,7 @@ import {
   hasKeys,
   endLease,
   freeKey,
-  keepAnswer,
+  storeAnswer,
   renewKey,
   takeKey,
   type KeyHolder,
@@ -24,7 +24,7 @@ export interface RepeatableRequest {
 }
 
 /** Where answers are. Their bodies are sealed there: some have the address of a testdrive or of a download, which is a secret. */
-export type AnswerStore = Place<SealingKey>;
+export type AnswerStore = Services<SealingKey>;
 
 /** Body null: too large to be stored. */
 export interface Answer {
@@ -69,7 +69,7 @@ export async function holdKey(
       const outcome = await work();
       if (outcome === "refused") await freeKey(db, holder);
       else if (outcome === "failed") await endLease(db, holder);
-      else await keepAnswer(db, holder, await sealed(env, outcome), keyLimits);
+      else await storeAnswer(db, holder, await sealed(env, outcome), keyLimits);
     },
   );
 }
@@ -100,7 +100,7 @@ export async function makeOnce<T>(
 }
 
 /** A chore of the sweep. */
-export const forgetIdempotentAnswers = ({ db }: Pick<Place, "db">, now: number): Promise<void> =>
+export const forgetIdempotentAnswers = ({ db }: Pick<Services, "db">, now: number): Promise<void> =>
   deleteAnswersBefore(db, new Date(now - retentionMs));
 
 async function answerBefore(

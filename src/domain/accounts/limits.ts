@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { countAll, type Counted } from "#storage/limits";
 
@@ -37,13 +37,13 @@ export function limitsOf(env: LimitsEnv): Counted {
 }
 
 /** How much of each limit an account has used. */
-export async function usedLimits({ env, db }: Place<LimitsEnv>, accountId: number) {
+export async function usedLimits({ env, db }: Services<LimitsEnv>, accountId: number) {
   return { used: await countAll(db, accountId), most: limitsOf(env) };
 }
 
 /** Refuses what would exceed a limit; `more` is what it adds. The specification has no code for it. */
 export async function refuseOverLimit(
-  { env, db }: Place<LimitsEnv>,
+  { env, db }: Services<LimitsEnv>,
   accountId: number,
   more: Partial<Counted>,
 ): Promise<void> {

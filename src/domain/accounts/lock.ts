@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { buildObject } from "#domain/builds/build";
 import { endStreams } from "#domain/events/events";
 import { Refusal } from "#domain/refusal";
@@ -14,14 +14,14 @@ type LockEnv = Pick<Env, "BUILDS" | "EVENTS" | "TESTDRIVES">;
  * Refuses every sign-in from now on, then ends what runs. Repeating it is safe, and ends what a request that had already signed in
  * has started meanwhile.
  */
-export async function lockAccount({ env, db }: Place<LockEnv>, account: Account): Promise<void> {
+export async function lockAccount({ env, db }: Services<LockEnv>, account: Account): Promise<void> {
   await saveLock(db, account.id, new Date());
   await endStreams(env, account);
   await endWork({ env, db }, account);
 }
 
 /** Cancels the builds and ends the testdrives of an account. */
-export async function endWork({ env, db }: Place<LockEnv>, { id }: Account): Promise<void> {
+export async function endWork({ env, db }: Services<LockEnv>, { id }: Account): Promise<void> {
   const [builds, testdrives] = await Promise.all([listUnfinishedOf(db, id), listLiveTestdrives(db, id)]);
   await Promise.all([
     ...builds.map((build) => buildObject(env, build).cancel()),

@@ -7,14 +7,14 @@ import type { Configuration } from "#lib/configuration/stored";
 /* What servers and systems store instead of passwords. Frozen inputs contain only these hashes. */
 
 /** The salt of one password of a user: 16 bytes. */
-export type Salting = (user: string, password: string) => Buffer;
+export type PasswordHasher = (user: string, password: string) => Buffer;
 
 /**
  * Salts of an appliance's passwords. The same password of the same user gets the same one each time, so that another format of a
  * version is frozen like the first one; without the service's key it cannot be predicted, and no two appliances share one.
  */
 export const saltingOf =
-  ({ API_KEY_ENCRYPTION_KEY: keys }: SealingKey, applianceId: number): Salting =>
+  ({ API_KEY_ENCRYPTION_KEY: keys }: SealingKey, applianceId: number): PasswordHasher =>
   (user, password) =>
     createHmac("sha256", Buffer.from(firstOf(keys), "base64"))
       .update(JSON.stringify(["salt of a password in an image", applianceId, user, password]))

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { findQuotaGb, saveQuotaGb, usedBytes, usedBytesByKind, type Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
@@ -12,7 +12,7 @@ export const quotaGbOf = (env: QuotaEnv, { quotaGb }: Pick<Account, "quotaGb">):
   quotaGb ?? Number(env.ACCOUNT_QUOTA_GB);
 
 /** What an account may store and how much of it is used, as compatibility.md, "Accounts" writes it. */
-export async function diskQuota({ env, db }: Place<QuotaEnv>, account: Account) {
+export async function diskQuota({ env, db }: Services<QuotaEnv>, account: Account) {
   const used = await usedBytes(db, account.id);
   const most = Math.floor(quotaGbOf(env, account) * gigabyte);
   const percent = most === 0 ? 100 : Math.round((100 * used) / most);
@@ -20,20 +20,20 @@ export async function diskQuota({ env, db }: Place<QuotaEnv>, account: Account) 
 }
 
 /** The same in bytes, with the bytes of each kind. */
-export async function diskUseByKind({ env, db }: Place<QuotaEnv>, account: Account) {
+export async function diskUseByKind({ env, db }: Services<QuotaEnv>, account: Account) {
   const kinds = await usedBytesByKind(db, account.id);
   const used = Object.values(kinds).reduce((sum, bytes) => sum + bytes, 0);
   return { used, most: Math.floor(quotaGbOf(env, account) * gigabyte), kinds };
 }
 
 /** What an account may store. Read from the database each time, so that a change takes effect immediately. */
-export async function quotaBytes({ env, db }: Place<QuotaEnv>, accountId: number): Promise<number> {
+export async function quotaBytes({ env, db }: Services<QuotaEnv>, accountId: number): Promise<number> {
   return quotaGbOf(env, { quotaGb: await findQuotaGb(db, accountId) }) * gigabyte;
 }
 
 /** What an account may still store; never negative. */
-export async function leftBytes(place: Place<QuotaEnv>, accountId: number): Promise<number> {
-  const [most, used] = await Promise.all([quotaBytes(place, accountId), usedBytes(place.db, accountId)]);
+export async function leftBytes(services: Services<QuotaEnv>, accountId: number): Promise<number> {
+  const [most, used] = await Promise.all([quotaBytes(services, accountId), usedBytes(services.db, accountId)]);
   return Math.max(0, most - used);
 }
 

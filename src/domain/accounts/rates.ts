@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { noteInPassing } from "#domain/full-disk";
 import { FairTurns } from "#domain/fair-turns";
 import { tooFast } from "#domain/refusal";
@@ -39,7 +39,7 @@ const packagesADay = 2_000_000;
 
 /** Counts such an act of an account. Refused if there were too many within these ten minutes. */
 export async function spend(
-  { env, db }: Place<Pick<Env, "ACCOUNT_RATES">>,
+  { env, db }: Services<Pick<Env, "ACCOUNT_RATES">>,
   accountId: number,
   what: Rated,
 ): Promise<void> {
@@ -59,7 +59,7 @@ export async function spend(
  * reached it; undefined: the import may continue.
  */
 export async function spendPackages(
-  { env, db }: Place<Pick<Env, "ACCOUNT_RATES">>,
+  { env, db }: Services<Pick<Env, "ACCOUNT_RATES">>,
   accountId: number,
   packages: number,
 ): Promise<number | undefined> {
@@ -85,11 +85,11 @@ const turns = new FairTurns({
 
 /** Counts an act as `spend` does, and then does it. Costly reads run a few at a time, accounts in turn; who waits too long is refused. */
 export async function spending<T>(
-  place: Place<Pick<Env, "ACCOUNT_RATES">>,
+  services: Services<Pick<Env, "ACCOUNT_RATES">>,
   { accountId, what }: { accountId: number; what: Rated },
   act: () => Promise<T>,
 ): Promise<T> {
-  await spend(place, accountId, what);
+  await spend(services, accountId, what);
   return costly.has(what) ? await turns.take(accountId, act) : await act();
 }
 

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { endWork } from "#domain/accounts/lock";
 import { deleteAppliance } from "#domain/appliances/deletion";
 import { endStreams, eventsObject } from "#domain/events/events";
@@ -29,7 +29,7 @@ import { deleteRpm } from "#storage/rpms";
  * Removes an account. It is marked first, so that no one can sign in; the sweep then removes what belongs to it, page by
  * page, and finally its row. So the next run finds everything that a crash leaves. Repeating it is safe.
  */
-export async function removeAccount({ env, db }: Place, account: Account): Promise<void> {
+export async function removeAccount({ env, db }: Services, account: Account): Promise<void> {
   await markRemoved(db, account.id, new Date());
   await endStreams(env, account);
   await endWork({ env, db }, account);
@@ -43,7 +43,7 @@ const maxMs = 20_000;
 const pagesAtOnce = 20;
 
 /** A chore of the sweep: continues the removal of accounts. */
-export async function removeAccounts({ env, db }: Place, now: number): Promise<void> {
+export async function removeAccounts({ env, db }: Services, now: number): Promise<void> {
   for (const account of await takeRemoved(db, accountsAtOnce, new Date(now))) {
     await continueRemoval({ env, db }, account).catch((error: unknown) =>
       logFailure("the removal of an account failed", error, { account: account.id }),
@@ -51,7 +51,7 @@ export async function removeAccounts({ env, db }: Place, now: number): Promise<v
   }
 }
 
-type Step = (place: Place, account: Account) => Promise<number>;
+type Step = (services: Services, account: Account) => Promise<number>;
 
 /** Each removes one page and returns how many it removed. Rows go before the rows that they depend on. */
 const steps: readonly Step[] = [
@@ -65,7 +65,7 @@ const steps: readonly Step[] = [
   ({ db }, { id }) => deleteSmallRows(db, id, rowsAtOnce),
 ];
 
-async function continueRemoval({ env, db }: Place, account: Account): Promise<void> {
+async function continueRemoval({ env, db }: Services, account: Account): Promise<void> {
   const endsAt = Date.now() + maxMs;
   await endWork({ env, db }, account);
   let pages = 0;
@@ -79,32 +79,32 @@ async function continueRemoval({ env, db }: Place, account: Account): Promise<vo
   await deleteAccountRows(db, account.id);
 }
 
-async function removeUploads({ env, db }: Place, { id }: Account): Promise<number> {
+async function removeUploads({ env, db }: Services, { id }: Account): Promise<number> {
   const page = await pageOfResumableUploads(db, id, pageSize);
   for (const upload of page) await removeUpload({ env, db }, upload);
   return page.length;
 }
 
-async function removePublications({ db }: Pick<Place, "db">, { id }: Account): Promise<number> {
+async function removePublications({ db }: Pick<Services, "db">, { id }: Account): Promise<number> {
   const page = await pageOfPublications(db, id, pageSize);
   for (const { applianceId, version } of page) await deletePublication(db, applianceId, version);
   return page.length;
 }
 
-async function removeAppliances({ env, db }: Place, { id }: Account): Promise<number> {
+async function removeAppliances({ env, db }: Services, { id }: Account): Promise<number> {
   const page = await pageOfAppliances(db, id, pageSize);
   for (const appliance of page) await deleteAppliance({ env, db }, appliance);
   return page.length;
 }
 
-async function removeRpms({ db }: Pick<Place, "db">, { id: accountId }: Account): Promise<number> {
+async function removeRpms({ db }: Pick<Services, "db">, { id: accountId }: Account): Promise<number> {
   const page = await pageOfRpms(db, accountId, pageSize);
   for (const { id } of page) await deleteRpm(db, accountId, id);
   return page.length;
 }
 
 /** No appliance uses them any more. Files of a user repository go before its row, which names them. */
-async function removeRepositories({ env, db }: Place, { id: accountId }: Account): Promise<number> {
+async function removeRepositories({ env, db }: Services, { id: accountId }: Account): Promise<number> {
   const page = await pageOfRepositories(db, accountId, pageSize);
   let removed = 0;
   for (const { id, uid, isUserRepository, importId } of page) {

@@ -1,5 +1,5 @@
 import { quotaBytes, quotaExceeded, type QuotaEnv } from "#domain/accounts/quota";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { deleteExpiredReservations, endReservation, reserve } from "#storage/reservations";
 
 /** Reserved ahead of what has come, at most. */
@@ -23,7 +23,7 @@ export interface Arrival {
 /** Room in the disk quota for a blob that no row names yet. The statement that writes its row, or the sweep, ends it. */
 export class Room {
   readonly blobId: string;
-  readonly #place: Place<QuotaEnv>;
+  readonly #services: Services<QuotaEnv>;
   readonly #accountId: number;
   readonly #mostBytes: number;
   readonly #expectedBytes: number;
@@ -31,12 +31,12 @@ export class Room {
   #renewAt = 0;
 
   constructor(
-    place: Place<QuotaEnv>,
+    services: Services<QuotaEnv>,
     { accountId, blobId = crypto.randomUUID(), expectedBytes = 0 }: Arrival,
     mostBytes: number,
   ) {
     this.blobId = blobId;
-    this.#place = place;
+    this.#services = services;
     this.#accountId = accountId;
     this.#mostBytes = mostBytes;
     this.#expectedBytes = expectedBytes;
@@ -57,7 +57,7 @@ export class Room {
   async #reserve(leastBytes: number, bytes: number): Promise<void> {
     const now = Date.now();
     const row = { blobId: this.blobId, accountId: this.#accountId, bytes, expiresAt: new Date(now + validMs) };
-    const held = await reserve(this.#place.db, row, { leastBytes, quotaBytes: this.#mostBytes });
+    const held = await reserve(this.#services.db, row, { leastBytes, quotaBytes: this.#mostBytes });
     if (held === undefined) throw quotaExceeded();
     this.#heldBytes = held;
     this.#renewAt = now + renewedMs;
@@ -69,20 +69,20 @@ export class Room {
  * free again.
  */
 export async function withRoom<T>(
-  place: Place<QuotaEnv>,
+  services: Services<QuotaEnv>,
   arrival: Arrival,
   store: (room: Room) => Promise<T>,
 ): Promise<T> {
-  const mostBytes = (arrival.replacedBytes ?? 0) + (await quotaBytes(place, arrival.accountId));
-  const room = new Room(place, arrival, mostBytes);
+  const mostBytes = (arrival.replacedBytes ?? 0) + (await quotaBytes(services, arrival.accountId));
+  const room = new Room(services, arrival, mostBytes);
   try {
     return await store(room);
   } catch (error) {
-    await endReservation(place.db, room.blobId);
+    await endReservation(services.db, room.blobId);
     throw error;
   }
 }
 
 /** A chore of the sweep: deletes reservations that have expired, and so do not count any more. */
-export const forgetReservations = ({ db }: Pick<Place, "db">, now: number): Promise<void> =>
+export const forgetReservations = ({ db }: Pick<Services, "db">, now: number): Promise<void> =>
   deleteExpiredReservations(db, new Date(now), forgottenAtOnce);

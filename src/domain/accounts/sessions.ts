@@ -1,5 +1,5 @@
-import type { Place } from "#domain/place";
-import { networkOf } from "#domain/accounts/sign-in-brake";
+import type { Services } from "#domain/services";
+import { networkOf } from "#domain/accounts/sign-in-throttle";
 import { noteInPassing } from "#domain/full-disk";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, newToken, sameSecret } from "#domain/secrets";
@@ -37,7 +37,7 @@ const deletedAtOnce = 1000;
  * so that no attacker can have set it.
  */
 export async function startSession(
-  { env, db }: Place<SessionEnv>,
+  { env, db }: Services<SessionEnv>,
   account: Account,
   { userAgent, address, before }: Browser & { before: string | undefined },
 ): Promise<string> {
@@ -60,7 +60,7 @@ export async function startSession(
 
 /** The session of a cookie and whose it is. Expired ones open nothing. */
 export async function findSession(
-  { env, db }: Place<SessionEnv>,
+  { env, db }: Services<SessionEnv>,
   secret: string,
 ): Promise<{ session: Session; account: Account } | undefined> {
   const hmac = hmacOf(env, secret);
@@ -81,7 +81,7 @@ async function noteUse(db: Database, { id, createdAt, lastUsedAt }: Session, now
 const expiryOf = (createdAt: Date, now: number) => new Date(Math.min(createdAt.getTime() + maxSessionMs, now + idleMs));
 
 /** Signs out. Repeating it is safe. */
-export const endSession = ({ env, db }: Place<SessionEnv>, secret: string): Promise<void> =>
+export const endSession = ({ env, db }: Services<SessionEnv>, secret: string): Promise<void> =>
   deleteSessionByHmac(db, hmacOf(env, secret));
 
 /** Signs another browser out. NaN is the id of no session. */
@@ -95,7 +95,7 @@ export const formTokenOf = (env: SessionEnv, { secretHmac }: Session): string =>
   keyedHash(env.API_KEY_PEPPER, `form of the session ${secretHmac}`);
 
 /** A chore of the sweep. */
-export async function forgetSessions({ db }: Pick<Place, "db">, now: number): Promise<void> {
+export async function forgetSessions({ db }: Pick<Services, "db">, now: number): Promise<void> {
   while ((await deleteExpiredSessions(db, new Date(now), deletedAtOnce)) === deletedAtOnce);
 }
 

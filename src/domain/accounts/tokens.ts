@@ -1,8 +1,8 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { Access } from "#domain/accounts/access";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitReached, limitsOf, type LimitsEnv } from "#domain/accounts/limits";
-import type { Credentials } from "#domain/accounts/sign-in-brake";
+import type { Credentials } from "#domain/accounts/sign-in-throttle";
 import { endStreams } from "#domain/events/events";
 import { noteInPassing } from "#domain/full-disk";
 import { Refusal } from "#domain/refusal";
@@ -39,7 +39,7 @@ const noteUseEveryMs = 60_000;
  * gets another secret: no one has seen the first one.
  */
 export async function createToken(
-  { env, db }: Place<TokenEnv>,
+  { env, db }: Services<TokenEnv>,
   accountId: number,
   { requestId, ...request }: TokenRequest,
 ): Promise<{ token: Token; secret: string }> {
@@ -60,7 +60,7 @@ export async function createToken(
   return { token, secret };
 }
 
-async function addWithinLimit({ env, db }: Place<LimitsEnv>, row: NewToken): Promise<Token> {
+async function addWithinLimit({ env, db }: Services<LimitsEnv>, row: NewToken): Promise<Token> {
   const token = await addToken(db, row, limitsOf(env).tokens);
   if (token) return token;
   throw limitReached(env, "tokens");
@@ -99,7 +99,7 @@ async function noteUse(db: Database, { id, lastUsedAt }: Token, now: number): Pr
 
 /** It opens nothing from the next request on. Streams of the account end, because one of them may be the token's. */
 export async function revokeToken(
-  { env, db }: Place<Pick<Env, "EVENTS">>,
+  { env, db }: Services<Pick<Env, "EVENTS">>,
   account: Account,
   id: number,
 ): Promise<void> {
@@ -108,7 +108,7 @@ export async function revokeToken(
 }
 
 /** For the operator, who knows no account's password. */
-export async function revokeTokenOfAnyone({ env, db }: Place<Pick<Env, "EVENTS">>, id: number): Promise<void> {
+export async function revokeTokenOfAnyone({ env, db }: Services<Pick<Env, "EVENTS">>, id: number): Promise<void> {
   const owner = await findTokenOwner(db, id);
   if (!owner) throw noSuchToken();
   await revokeToken({ env, db }, owner, id);

@@ -4,7 +4,7 @@ import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limi
 import { forStranger, sealedIfClear } from "#domain/configuration/secrets";
 import type { SealingKey } from "#domain/secrets";
 import { configurationForClone, noteUse } from "#domain/gallery/clone";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal, type IdReason } from "#domain/refusal";
 import { configurationOf, type Configuration, storedBytesOf } from "#lib/configuration/stored";
 import type { Account } from "#storage/accounts";
@@ -63,7 +63,7 @@ export async function getOwnAppliance(
  * first version, without builds.
  */
 export async function cloneAppliance(
-  { env, db }: Place<SealingKey & LimitsEnv>,
+  { env, db }: Services<SealingKey & LimitsEnv>,
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -74,7 +74,7 @@ export async function cloneAppliance(
 }
 
 async function makeClone(
-  { env, db }: Place<SealingKey & LimitsEnv>,
+  { env, db }: Services<SealingKey & LimitsEnv>,
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -89,7 +89,7 @@ async function makeClone(
 
 /** The version that was published last, as it was then. */
 async function clonePublished(
-  { env, db }: Place<SealingKey & LimitsEnv>,
+  { env, db }: Services<SealingKey & LimitsEnv>,
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -114,8 +114,12 @@ async function clonePublished(
 }
 
 /** The account has too many, or the source was deleted in between. */
-async function refuseClone(place: Place<LimitsEnv>, { id }: Account, configuration: Configuration): Promise<never> {
-  await refuseOverLimit(place, id, { appliances: 1, configurationBytes: storedBytesOf(configuration) });
+async function refuseClone(
+  services: Services<LimitsEnv>,
+  { id }: Account,
+  configuration: Configuration,
+): Promise<never> {
+  await refuseOverLimit(services, id, { appliances: 1, configurationBytes: storedBytesOf(configuration) });
   throw new Refusal("invalid_appliance_id");
 }
 
@@ -145,7 +149,7 @@ export async function traitsOfClone(
 
 /** Only the owner gets an appliance's passwords; every account gets a template's. */
 async function clonedConfiguration(
-  { env, db }: Place<SealingKey>,
+  { env, db }: Services<SealingKey>,
   { id: accountId }: Account,
   source: Appliance,
 ): Promise<Configuration> {

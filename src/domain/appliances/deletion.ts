@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { buildObject, cancelBuildsOf } from "#domain/builds/build";
 import { Refusal } from "#domain/refusal";
 import { logFailure } from "#log/log";
@@ -11,7 +11,7 @@ import { isPublished } from "#storage/publications";
  * Deletes an appliance with its builds; refused while it is in the gallery. Agents stop first. Then one batch deletes all rows
  * and releases the blobs that they named. The sweep deletes the blobs, also if this ends early.
  */
-export async function deleteAppliance({ env, db }: Place, appliance: Appliance): Promise<void> {
+export async function deleteAppliance({ env, db }: Services, appliance: Appliance): Promise<void> {
   await refuseIfPublished(db, appliance);
   await cancelBuildsOf({ env, db }, appliance.id);
   const gone = await deleteApplianceRows(db, appliance.id).catch(async (error: unknown) => {

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { resolve, type SoftwareResolution } from "#domain/software/resolution";
 import { loadSoftware } from "#domain/software/resolution-request";
 import type { Appliance } from "#storage/appliances";
@@ -20,7 +20,10 @@ export function estimateOf(resolution: SoftwareResolution): Estimate | undefined
 }
 
 /** The appliance with the estimated size of its software. If that does not resolve, the last estimate stays. */
-export async function withEstimate({ env, db }: Place<Pick<Env, "BLOBS">>, appliance: Appliance): Promise<Appliance> {
+export async function withEstimate(
+  { env, db }: Services<Pick<Env, "BLOBS">>,
+  appliance: Appliance,
+): Promise<Appliance> {
   const resolution = await resolve({ env, db }, await loadSoftware(db, appliance));
   return await noteEstimate(db, appliance, resolution);
 }

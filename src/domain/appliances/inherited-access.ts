@@ -2,7 +2,7 @@ import type { LimitsEnv } from "#domain/accounts/limits";
 import { loginsOf } from "#domain/configuration/known-passwords";
 import { changeConfiguration, shownConfiguration } from "#domain/configuration/of-appliance";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
 import { newPassword, type SealingKey } from "#domain/secrets";
 import type { Configuration } from "#lib/configuration/stored";
@@ -23,9 +23,12 @@ export interface InheritedAccess {
 const none: InheritedAccess = { users: [], keyFiles: [] };
 
 /** Nothing, if the appliance is the account's own from the beginning, or a clone of a template. */
-export async function inheritedAccess(place: Place<SealingKey>, appliance: Appliance): Promise<InheritedAccess> {
-  if (!(await descendsFromOthers(place.db, appliance))) return none;
-  const [logins, files] = await Promise.all([loginsOf(place, appliance), listOverlayFiles(place.db, appliance.id)]);
+export async function inheritedAccess(services: Services<SealingKey>, appliance: Appliance): Promise<InheritedAccess> {
+  if (!(await descendsFromOthers(services.db, appliance))) return none;
+  const [logins, files] = await Promise.all([
+    loginsOf(services, appliance),
+    listOverlayFiles(services.db, appliance.id),
+  ]);
   return {
     users: logins.filter(({ password }) => password !== "").map(({ user }) => user),
     keyFiles: files.filter((file) => isSshKeyFile(placeOf(file))),
@@ -52,16 +55,16 @@ export interface ReplacedAccess {
  * done, or nothing.
  */
 export async function replaceAccess(
-  place: Place<SealingKey & LimitsEnv>,
+  services: Services<SealingKey & LimitsEnv>,
   account: Pick<Account, "id">,
   { appliance, withKeys }: { appliance: Appliance; withKeys: boolean },
 ): Promise<ReplacedAccess> {
   const [access, keys] = await Promise.all([
-    inheritedAccess(place, appliance),
-    withKeys ? listSshKeys(place.db, account.id) : [],
+    inheritedAccess(services, appliance),
+    withKeys ? listSshKeys(services.db, account.id) : [],
   ]);
   if (!hasAccess(access)) throw new Refusal("invalid_value", { message: "No password or key of others is left." });
-  const before = (await shownConfiguration(place.env, account.id, appliance)).configuration.users;
+  const before = (await shownConfiguration(services.env, account.id, appliance)).configuration.users;
   const passwords = access.users.map((user) => ({ user, password: newPassword(16) }));
   const files = access.keyFiles.map(placeOf);
   const keyUsers = keys.length === 0 ? [] : before.filter((user) => isAffected(user, access.users, files));
@@ -74,7 +77,7 @@ export async function replaceAccess(
     };
   });
   await changeConfiguration(
-    place,
+    services,
     { accountId: account.id, appliance },
     {
       change: { users },

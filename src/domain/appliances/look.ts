@@ -4,7 +4,7 @@ import type { Issue } from "#domain/appliances/issue";
 import { overviewOf, type Glance } from "#domain/appliances/overview";
 import { examine } from "#domain/appliances/status";
 import { openRootIssue } from "#domain/configuration/known-passwords";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { listAbilities } from "#storage/agents";
 import type { BaseSystemFacts } from "#model/catalogue";
@@ -25,7 +25,7 @@ export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | 
  * examination says so.
  */
 export async function lookAt(
-  { env, db }: Place,
+  { env, db }: Services,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
 ): Promise<Look> {
   const [readOnly, agreement, openRoot, base, { glances, stale }] = await Promise.all([

@@ -1,6 +1,6 @@
 import { examine } from "#domain/appliances/status";
 import { watchAllBuilds, type WatchedBuild } from "#domain/builds/build";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { listAbilities } from "#storage/agents";
 import {
   listLastBuilds,
@@ -60,7 +60,7 @@ const statusIsGoodForMs = 60 * 60_000;
  * appliances. Each unfinished build costs one call; an account has few of these.
  */
 export async function overviewOf(
-  { env, db }: Place,
+  { env, db }: Services,
   { page, perPage: wanted, ...which }: OverviewRequest,
 ): Promise<Overview> {
   const perPage = Math.min(wanted, maxPerPage);
@@ -132,18 +132,18 @@ const examining = new Set<number>();
  * Examines appliances one by one: those of a page, then others of the account that were never examined. The next views know
  * their state, and can filter by it. Call it after the answer.
  */
-export async function examineAgain(place: Place, accountId: number, stale: readonly number[]): Promise<void> {
+export async function examineAgain(services: Services, accountId: number, stale: readonly number[]): Promise<void> {
   if (examining.has(accountId)) return;
   examining.add(accountId);
   try {
-    await examineInTurn(place, { accountId, stale });
+    await examineInTurn(services, { accountId, stale });
   } finally {
     examining.delete(accountId);
   }
 }
 
 async function examineInTurn(
-  { env, db }: Place,
+  { env, db }: Services,
   { accountId, stale }: { accountId: number; stale: readonly number[] },
 ): Promise<void> {
   const begunAt = Date.now();

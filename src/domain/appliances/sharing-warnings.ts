@@ -1,19 +1,19 @@
-import { hashChecker, isPassword, revealedBy, revealedNow, type Revealed } from "#domain/appliances/revealed";
+import { hashChecker, isPassword, exposedBy, exposedNow, type ExposedSecret } from "#domain/appliances/exposed-secrets";
 import { knownPasswords } from "#domain/configuration/known-passwords";
 import { opened } from "#domain/configuration/secrets";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import type { SealingKey } from "#domain/secrets";
 import { rest } from "#lib/loop/pace";
 import { configurationOf } from "#lib/configuration/stored";
-import { revealedKinds } from "#model/revealed";
+import { exposedKinds } from "#model/exposed-secrets";
 import type { Appliance } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
 import { listBuildsOfAppliance, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listOverlayFiles } from "#storage/overlay-files";
 
-export interface SharingWarning extends Revealed {
+export interface SharingWarning extends ExposedSecret {
   /** The appliance has it now, and so will its next build. */
   isCurrent: boolean;
   /** Built versions with it, the newest first. */
@@ -35,7 +35,7 @@ const maxInputs = 10;
  * published. Passwords of the template that it descends from are no secrets.
  */
 export async function sharingWarnings(
-  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
   version: string | undefined,
 ): Promise<SharingWarnings> {
@@ -46,14 +46,14 @@ export async function sharingWarnings(
     listOverlayFiles(db, appliance.id),
   ]);
   const found = new Warnings();
-  const now = revealedNow(configuration, files, known);
+  const now = exposedNow(configuration, files, known);
   // A clone of a published version has the files and scripts of the moment, and no passwords.
   for (const each of now) if (version === undefined || !isPassword(each)) found.add(each);
   const isKnown = hashChecker(known);
   for (const build of images.slice(0, maxInputs)) {
     const input = await findInput(env.BLOBS, build.inputSha256);
     await rest();
-    if (input) for (const each of revealedBy(input, isKnown)) found.add(each, build.version);
+    if (input) for (const each of exposedBy(input, isKnown)) found.add(each, build.version);
   }
   return { applianceId: appliance.id, warnings: found.all(), isComplete: images.length <= maxInputs };
 }
@@ -72,7 +72,7 @@ class Warnings {
   readonly #found = new Map<string, SharingWarning>();
 
   /** Without a version: in the appliance itself. */
-  add({ kind, name }: Revealed, version?: string): void {
+  add({ kind, name }: ExposedSecret, version?: string): void {
     const key = `${kind} ${name}`;
     const warning = this.#found.get(key) ?? { kind, name, isCurrent: false, versions: [] };
     this.#found.set(key, warning);
@@ -81,7 +81,7 @@ class Warnings {
   }
 
   all(): SharingWarning[] {
-    const order = (one: SharingWarning) => revealedKinds.indexOf(one.kind);
+    const order = (one: SharingWarning) => exposedKinds.indexOf(one.kind);
     return [...this.#found.values()].toSorted((one, other) => order(one) - order(other));
   }
 }

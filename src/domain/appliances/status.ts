@@ -3,12 +3,12 @@ import { missingAgreement } from "#domain/accounts/agreement";
 import { estimateOf } from "#domain/appliances/estimate";
 import type { Issue } from "#domain/appliances/issue";
 import { noteStatus } from "#domain/appliances/last-status";
-import { whyNoEfi, whyNotBuilt, whyNoVolumes } from "#domain/builds/builder-abilities";
+import { whyNoEfi, reasonNotBuilt, whyNoVolumes } from "#domain/builds/builder-abilities";
 import { configurationIssues } from "#domain/configuration/issues";
 import { openRootIssue } from "#domain/configuration/known-passwords";
 import { needsVolumes } from "#domain/configuration/volumes";
 import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { SealingKey } from "#domain/secrets";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { closestNames, didYouMean, type UnknownName } from "#domain/software/closest-names";
@@ -29,7 +29,7 @@ export interface ApplianceStatus {
 
 /** The status as its reader sees it: also with what prevents this account, or every account at the moment, from building. */
 export async function shownStatus(
-  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
 ): Promise<ApplianceStatus> {
   const [readOnly, abilities, agreement, openRoot] = await Promise.all([
@@ -55,21 +55,21 @@ export interface ExaminedAppliance extends ApplianceStatus {
 
 /** Resolves the software for an image type, and reports what is wrong. `abilities`: of the service's builders. */
 export async function examine(
-  place: Place<Pick<Env, "BLOBS">>,
+  services: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   { imageType, abilities }: { imageType: ImageType; abilities: readonly Capabilities[] },
 ): Promise<ExaminedAppliance> {
-  const software = await loadSoftware(place.db, appliance, imageType);
+  const software = await loadSoftware(services.db, appliance, imageType);
   // Otherwise nothing could be solved, and saying that of every package would hide why.
-  const resolution = software.baseSystem && servesArch(software) ? await resolve(place, software) : undefined;
+  const resolution = software.baseSystem && servesArch(software) ? await resolve(services, software) : undefined;
   const issues = [
     ...repositoryIssues(software),
-    ...(await softwareIssues({ db: place.db, abilities, appliance }, software, resolution)),
+    ...(await softwareIssues({ db: services.db, abilities, appliance }, software, resolution)),
     ...builderIssues(abilities, software, imageType),
     ...volumeIssues({ abilities, software }, appliance, imageType),
   ];
   const packages = resolution?.state === "solved" ? resolution.packages.length : null;
-  if (imageType === appliance.imageType) await noteStatus(place.db, appliance, { issues, packages });
+  if (imageType === appliance.imageType) await noteStatus(services.db, appliance, { issues, packages });
   return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues, software, resolution };
 }
 
@@ -82,7 +82,7 @@ function builderIssues(
   imageType: ImageType,
 ): Issue[] {
   if (!baseSystem) return [];
-  const texts = [whyNotBuilt(abilities, buildPlaceOf(baseSystem)), whyNotAs(baseSystem, imageType)];
+  const texts = [reasonNotBuilt(abilities, buildPlaceOf(baseSystem)), whyNotAs(baseSystem, imageType)];
   return texts.flatMap((text) => (text === undefined ? [] : [error(text)]));
 }
 

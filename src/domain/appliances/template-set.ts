@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { sealed } from "#domain/configuration/secrets";
 import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";
@@ -22,7 +22,7 @@ const importsWaitMs = 60_000;
  * Loads a catalogue, imports its repositories, and returns its number of templates. Refused if it uses ids of another
  * catalogue. A repository that cannot be imported yet does not stop the catalogue: its row says why.
  */
-export async function loadCatalogue({ env, db }: Place, catalogue: Catalogue): Promise<number> {
+export async function loadCatalogue({ env, db }: Services, catalogue: Catalogue): Promise<number> {
   const templates = catalogue.sets.flatMap(({ templates }) => templates);
   const ids = templates.map(({ applianceId }) => applianceId);
   refuseTwice(ids, "template id");
@@ -99,7 +99,7 @@ async function sealedTemplate(env: Env, template: Template): Promise<Template> {
   return { ...template, configuration: await sealed(env, configuration) };
 }
 
-async function importCatalogue({ env, db }: Place, name: string): Promise<void> {
+async function importCatalogue({ env, db }: Services, name: string): Promise<void> {
   const ids = (await listByCatalogue(db, name)).map(({ id }) => id);
   await requestNewImports({ env, db }, ids);
   await Promise.all(ids.map((id) => waitForImport(db, id, importsWaitMs)));

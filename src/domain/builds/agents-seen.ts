@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { canDo, hasRoot, type Wanted } from "#domain/builds/builder-abilities";
 import type { AgentsSeen } from "#domain/builds/why-waiting";
 import { switchboard } from "#domain/jobs";
@@ -6,21 +6,21 @@ import { listAgents, type Agent } from "#storage/agents";
 import { findAnyAppliance } from "#storage/appliances";
 import { findBuildByUid, type Build } from "#storage/builds";
 
-type SwitchboardPlace = Place<Pick<Env, "SWITCHBOARD">>;
+type SwitchboardServices = Services<Pick<Env, "SWITCHBOARD">>;
 
 /** Why a build waits. */
-export async function agentsSeen(place: SwitchboardPlace, uid: string): Promise<AgentsSeen> {
-  const { db } = place;
+export async function agentsSeen(services: SwitchboardServices, uid: string): Promise<AgentsSeen> {
+  const { db } = services;
   const build = await findBuildByUid(db, uid);
   const [appliance, alive] = await Promise.all([
     build && findAnyAppliance(db, build.applianceId),
-    listAliveAgents(place),
+    listAliveAgents(services),
   ]);
   return build && appliance ? whyNotYet(alive, { ...build, arch: appliance.arch }) : "none";
 }
 
 /** Agents that are connected, or called within the last minute. */
-export async function listAliveAgents({ env, db }: SwitchboardPlace): Promise<Agent[]> {
+export async function listAliveAgents({ env, db }: SwitchboardServices): Promise<Agent[]> {
   const [agents, connected] = await Promise.all([listAgents(db), switchboard(env).connected()]);
   return agents.filter(
     ({ id, lastSeenAt }) => connected.includes(id) || (lastSeenAt?.getTime() ?? 0) > Date.now() - forgottenAfterMs,

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { billOf, type Bill, type BillFacts } from "#lib/attest/bill";
+import { billOf, type Sbom, type BillFacts } from "#lib/attest/sbom";
 import { cycloneDxOf } from "#lib/attest/cyclonedx";
 import { signedEnvelope } from "#lib/attest/dsse";
 import { provenanceOf, statementType } from "#lib/attest/provenance";
 import { spdxOf } from "#lib/attest/spdx";
 import type { FrozenInput } from "#lib/contract/index";
 import { signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { uuidOf } from "#domain/uuid";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
@@ -49,7 +49,7 @@ export async function getAttestedBuild(db: Database, accountId: number, id: numb
  * The documents about the image of a finished build. They are made once and stored: when the build ends, or
  * at the first request if that failed or the build is older than attestations.
  */
-export async function getAttestations({ env, db }: Place<UsedEnv>, build: Build): Promise<Attestations> {
+export async function getAttestations({ env, db }: Services<UsedEnv>, build: Build): Promise<Attestations> {
   const kept = await findAttestations(env.BLOBS, build.uid);
   if (kept) return kept;
   const made = hasImage(build) ? await makeAttestations({ env, db }, build) : undefined;
@@ -58,7 +58,7 @@ export async function getAttestations({ env, db }: Place<UsedEnv>, build: Build)
 }
 
 /** Makes them when the build is finished; without a key there will be none. */
-export async function attestBuild({ env, db }: Place<UsedEnv>, uid: string): Promise<void> {
+export async function attestBuild({ env, db }: Services<UsedEnv>, uid: string): Promise<void> {
   const build = env.ATTESTATION_KEY ? await findBuildByUid(db, uid) : undefined;
   if (build && hasImage(build)) await getAttestations({ env, db }, build);
 }
@@ -71,7 +71,10 @@ const hasImage = (build: Build): build is BuildWithImage =>
   [build.fileName, build.fileSize, build.sha256, build.sha1, build.md5].every((fact) => fact !== null);
 
 /** Undefined: a source of theirs is gone. */
-async function makeAttestations({ env, db }: Place<UsedEnv>, build: BuildWithImage): Promise<Attestations | undefined> {
+async function makeAttestations(
+  { env, db }: Services<UsedEnv>,
+  build: BuildWithImage,
+): Promise<Attestations | undefined> {
   const [appliance, input, installed] = await Promise.all([
     findAnyAppliance(db, build.applianceId),
     findInput(env.BLOBS, build.inputSha256),
@@ -106,7 +109,7 @@ function builtIn({ builtIn }: Pick<BuildWithImage, "builtIn">): BillFacts["built
 /** The provenance speaks for the image and for both bills, so that one signature covers all. */
 async function signed(
   env: AttestationEnv,
-  bill: Bill,
+  bill: Sbom,
   { input, build }: { input: FrozenInput; build: BuildWithImage },
 ): Promise<Attestations> {
   const key = await signingKey(env);

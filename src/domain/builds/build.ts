@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { imageTypes, type ImageType } from "#lib/contract/index";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
 import { makeOnce } from "#domain/accounts/idempotency";
@@ -16,7 +16,7 @@ import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#
 import { needsVolumes } from "#domain/configuration/volumes";
 import { Refusal } from "#domain/refusal";
 import { newToken } from "#domain/secrets";
-import { wakeAfterStart } from "#domain/sign-of-life";
+import { wakeAfterStart } from "#domain/liveness";
 import { logFailure } from "#log/log";
 import { requestIdNow } from "#log/request-id";
 import { configurationOf } from "#lib/configuration/stored";
@@ -56,7 +56,7 @@ export interface WatchedBuild extends Progress {
  * conditional statement, which alone decides between simultaneous requests; the checks before it save work.
  */
 export async function startBuild(
-  { env, db }: Place,
+  { env, db }: Services,
   account: { id: number },
   request: BuildRequest,
 ): Promise<WatchedBuild> {
@@ -71,7 +71,7 @@ export async function startBuild(
   return await withPlaceInQueue(db, build.id, watched(build));
 }
 
-async function enqueue({ env, db }: Place, account: { id: number }, request: BuildRequest): Promise<Build> {
+async function enqueue({ env, db }: Services, account: { id: number }, request: BuildRequest): Promise<Build> {
   const appliance = await getOwnAppliance(db, account.id, request.applianceId, "invalid");
   const [built, abilities, base] = await Promise.all([
     listBuildsOfAppliance(db, appliance.id),
@@ -119,12 +119,16 @@ async function enqueue({ env, db }: Place, account: { id: number }, request: Bui
 }
 
 /** A build that is running or over. It has the same id in both states. */
-export async function watchBuild({ env, db }: Place, accountId: number, id: number): Promise<WatchedBuild> {
+export async function watchBuild({ env, db }: Services, accountId: number, id: number): Promise<WatchedBuild> {
   const build = await getRunningBuild(db, accountId, id);
   return await withProgress({ env, db }, build);
 }
 
-export async function watchBuilds({ env, db }: Place, accountId: number, applianceId: number): Promise<WatchedBuild[]> {
+export async function watchBuilds(
+  { env, db }: Services,
+  accountId: number,
+  applianceId: number,
+): Promise<WatchedBuild[]> {
   const appliance = await getAppliance(db, accountId, applianceId, "invalid");
   if (appliance.accountId === null) return [];
   return await watchThese({ env, db }, await listRunningBuilds(db, appliance.accountId, appliance.id));
@@ -132,7 +136,7 @@ export async function watchBuilds({ env, db }: Place, accountId: number, applian
 
 /** All builds of an account that are not over, the oldest first. `only`: those of one appliance. */
 export async function watchAllBuilds(
-  { env, db }: Place,
+  { env, db }: Services,
   accountId: number,
   only: number | null,
 ): Promise<WatchedBuild[]> {
@@ -143,27 +147,27 @@ export async function watchAllBuilds(
   );
 }
 
-async function watchThese({ env, db }: Place, unfinished: Build[]): Promise<WatchedBuild[]> {
+async function watchThese({ env, db }: Services, unfinished: Build[]): Promise<WatchedBuild[]> {
   const all = await Promise.all(unfinished.map((build) => withProgress({ env, db }, build)));
   return all.filter((build) => isUnfinished({ status: build.state }));
 }
 
 /** Ends a build that is not over. Repeating it is safe; a build that is over stays as it is. */
-export async function cancelBuild({ env, db }: Place, accountId: number, id: number): Promise<void> {
+export async function cancelBuild({ env, db }: Services, accountId: number, id: number): Promise<void> {
   const build = await getRunningBuild(db, accountId, id);
   if (build.accountId !== accountId) throw new Refusal("access_denied");
   if (isUnfinished(build)) await buildObject(env, build).cancel();
 }
 
 /** The same for the operator, of any account. */
-export async function cancelAnyBuild({ env, db }: Place, id: number): Promise<void> {
+export async function cancelAnyBuild({ env, db }: Services, id: number): Promise<void> {
   const build = await findAnyBuild(db, id);
   if (!build) throw new Refusal("invalid_running_build_id", { reason: "unknown" });
   if (isUnfinished(build)) await buildObject(env, build).cancel();
 }
 
 /** What failed is built once more for its account, from the appliance as it is now: for the operator, who has repaired what was wrong. */
-export async function buildAgain({ env, db }: Place, id: number, baseUrl: string): Promise<WatchedBuild> {
+export async function buildAgain({ env, db }: Services, id: number, baseUrl: string): Promise<WatchedBuild> {
   const build = await findAnyBuild(db, id);
   if (build?.status !== "failed" && build?.status !== "error")
     throw new Refusal("invalid_build_id", { reason: "unknown" });
@@ -173,7 +177,7 @@ export async function buildAgain({ env, db }: Place, id: number, baseUrl: string
 }
 
 /** Cancels the builds of an appliance before it is deleted. */
-export async function cancelBuildsOf({ env, db }: Place, applianceId: number): Promise<void> {
+export async function cancelBuildsOf({ env, db }: Services, applianceId: number): Promise<void> {
   const builds = await listBuildsOfAppliance(db, applianceId);
   await Promise.all(builds.filter(isUnfinished).map((build) => buildObject(env, build).cancel()));
 }
@@ -191,7 +195,7 @@ export async function getBuild(db: Database, reader: LinkReader, id: number): Pr
 }
 
 /** Removes a build that is over: first the row, so that nothing points to deleted blobs; the sweep finds leftovers. */
-export async function deleteBuild({ env, db }: Place, accountId: number, id: number): Promise<void> {
+export async function deleteBuild({ env, db }: Services, accountId: number, id: number): Promise<void> {
   const gone = await deleteBuildRow(db, accountId, id);
   if (!gone) throw await whyNotDeleted(db, accountId, id);
   await forgetBuild(env, gone).catch((error: unknown) =>
@@ -259,7 +263,7 @@ const unfinishedOf = (built: Build[], { version, imageType }: Pick<Build, "versi
 
 const slotsOf = (env: Env) => ({ all: Number(env.MAX_BUILDS), perAccount: Number(env.MAX_BUILDS_PER_ACCOUNT) });
 
-async function withProgress({ env, db }: Place, build: Build): Promise<WatchedBuild> {
+async function withProgress({ env, db }: Services, build: Build): Promise<WatchedBuild> {
   if (!isUnfinished(build)) return watched(build);
   const progress = await buildObject(env, build).progress();
   if (progress && isUnfinished({ status: progress.state })) {

@@ -47,7 +47,7 @@ export type BuiltBase = Pick<Wanted, "packageType" | "builderRoot">;
  * Why no builder builds images of such a base system: they lack the builder root, or cannot install the packages. Undefined: one
  * can, or none has reported yet what it builds.
  */
-export function whyNotBuilt(builders: readonly Capabilities[], base: BuiltBase): string | undefined {
+export function reasonNotBuilt(builders: readonly Capabilities[], base: BuiltBase): string | undefined {
   const { packageType, builderRoot } = base;
   const places = builders.flatMap((can) => placeOf(can, builderRoot) ?? []);
   if (builders.length === 0 || places.some((place) => canInstall(place, packageType))) return undefined;

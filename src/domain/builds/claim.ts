@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { BuildClaim, BuildClaimRequest, Capabilities, Incarnation } from "#lib/contract/index";
 import { boundTo } from "#domain/attempt-token";
 import { buildObject } from "#domain/builds/build";
@@ -22,7 +22,7 @@ const candidatesAtOnce = 10;
 type Request = Pick<BuildClaimRequest, "capabilities" | "incarnation" | "nonce" | "isRepeated">;
 
 /** Claims the oldest build that the agent can do. Null: there is none, the agent has no room, or it is drained. */
-export async function claimBuild({ env, db }: Place, agent: Agent, request: Request): Promise<BuildClaim | null> {
+export async function claimBuild({ env, db }: Services, agent: Agent, request: Request): Promise<BuildClaim | null> {
   const { capabilities } = request;
   const isFull = capabilities.hasRoom === false;
   if (hasChanged(agent.capabilities, capabilities)) await saveCapabilities(db, agent.id, capabilities);
@@ -64,10 +64,10 @@ interface Candidate {
 
 /** Undefined: no agent gets this build now, but perhaps another one. "not_now": storage fails, so that each build would be claimed in vain. */
 async function claimOne(
-  place: Place,
+  services: Services,
   { agent, request, build }: Candidate,
 ): Promise<BuildClaim | "not_now" | undefined> {
-  const { env, db } = place;
+  const { env, db } = services;
   const { incarnation, nonce } = request;
   const object = buildObject(env, build);
   const earlierPhases = await earlierPhasesOf(db, build);
@@ -77,7 +77,7 @@ async function claimOne(
   const { attempt, timeLimitMs, requestId } = claimed;
   const token = boundTo(agent, env.API_KEY_PEPPER, claimed.token);
   try {
-    const frozen = await handOut(place, build);
+    const frozen = await handOut(services, build);
     const more = requestId === undefined ? {} : { requestId };
     return { buildId: build.id, attempt, token, timeLimitMs, earlierPhases, ...frozen, ...more };
   } catch (error) {
@@ -92,7 +92,7 @@ async function claimOne(
   }
 }
 
-async function handOut({ env, db }: Place, build: Build): Promise<Pick<BuildClaim, "input" | "sharesRoot">> {
+async function handOut({ env, db }: Services, build: Build): Promise<Pick<BuildClaim, "input" | "sharesRoot">> {
   const [input, sharesRoot] = await Promise.all([
     getInput(env.BLOBS, build.inputSha256),
     isRootShared({ env, db }, build),
@@ -114,14 +114,14 @@ async function earlierPhasesOf(db: Database, build: Build): Promise<Record<strin
 }
 
 /** Gives the builds of an agent that its operator has removed to others. */
-export async function takeBuildsFrom({ env, db }: Place, agent: Agent): Promise<void> {
+export async function takeBuildsFrom({ env, db }: Services, agent: Agent): Promise<void> {
   const held = await listHeldBy(db, agent.id);
   await Promise.all(held.map((build) => buildObject(env, build).agentRemoved(agent.id)));
 }
 
 /** Ends the leases of earlier processes of an agent that has restarted. → how many, and how many another host holds with its token */
 export async function endLeases(
-  { env, db }: Place,
+  { env, db }: Services,
   agent: Agent,
   incarnation: Incarnation | undefined,
 ): Promise<{ ended: number; elsewhere: number }> {

@@ -1,5 +1,5 @@
 import type { FrozenInput } from "#lib/contract/index";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { uploadsIn } from "#domain/repositories/user-repository";
 import { contentKey } from "#storage/blobs";
 import { isFrozenFor } from "#storage/frozen-blobs";
@@ -12,7 +12,7 @@ export const blobsIn = (input: Pick<FrozenInput, "repositories" | "packages" | "
 
 /** One content of a build; undefined: it was frozen without it. Its appliance may no longer have it. */
 export async function findFrozenContent(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   { buildId, blobId }: { buildId: number; blobId: string },
 ): Promise<R2ObjectBody | undefined> {
   if (!(await isFrozenFor(db, buildId, blobId))) return undefined;

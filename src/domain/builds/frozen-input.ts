@@ -5,7 +5,7 @@ import { frozenConfiguration } from "#domain/builds/frozen-configuration";
 import { debianFacts } from "#domain/images/debian-facts";
 import { imageFacts } from "#domain/images/facts";
 import { firmwareOf } from "#domain/images/firmware";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { keyOfDeb, readControls } from "#domain/repositories/controls";
 import { trustOf } from "#domain/repositories/trust";
@@ -31,7 +31,7 @@ type ToFreeze = { version: string; imageType: ImageType } & Pick<ExaminedApplian
  * do not affect it. Refused while the software does not resolve.
  */
 export async function freezeInput(
-  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
   { software, resolution, isOnlyCompared = false, ...request }: ToFreeze,
 ): Promise<FrozenInput> {

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { buildObject, watchBuild, type Progress } from "#domain/builds/build";
 import { withPlaceInQueue } from "#domain/builds/queue";
 import type { Build } from "#storage/builds";
@@ -109,7 +109,7 @@ export async function* followBuild(
 }
 
 /** An object may know of an end before D1 does; users see it when both know. */
-const outsideView = ({ env, db }: Place, build: Build, progress: Progress | undefined): Promise<Progress> =>
+const outsideView = ({ env, db }: Services, build: Build, progress: Progress | undefined): Promise<Progress> =>
   progress?.state === "queued" || progress?.state === "running"
     ? withPlaceInQueue(db, build.id, progress)
     : watchBuild({ env, db }, build.accountId, build.id);

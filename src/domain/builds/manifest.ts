@@ -1,5 +1,5 @@
 import { imageTypes, type FrozenInput, type ImageType } from "#lib/contract/index";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { uuidOf } from "#domain/uuid";
 import type { Appliance } from "#storage/appliances";
@@ -23,7 +23,7 @@ interface WantedManifest {
 
 /** The manifest of the newest finished build in that type, of one version if it is named. */
 export async function getManifest(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   { readerId, ...wanted }: WantedManifest & { readerId: number },
 ): Promise<Manifest> {

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { countBuilders } from "#storage/agents";
 import { isUnfinished, listBuildsOfAppliance, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
@@ -18,7 +18,7 @@ const storedHours = ({ KEEP_PREPARED_HOURS: hours }: Pick<Env, "KEEP_PREPARED_HO
  * Whether agents share the root of this build: other formats of the version exist or are being built, and there are at least
  * two agents. A single agent stores its roots itself.
  */
-export async function isRootShared({ env, db }: Place<UsedEnv>, build: Build): Promise<boolean> {
+export async function isRootShared({ env, db }: Services<UsedEnv>, build: Build): Promise<boolean> {
   if (storedHours(env) === 0) return false;
   const [builders, builds] = await Promise.all([
     countBuilders(db, new Date(Date.now() - silentMs), 2),
@@ -45,7 +45,7 @@ export async function keepPreparedRoot(
 
 /** The archive of a root of the same appliance, and its SHA-256. Undefined: there is none, or it has expired. */
 export async function findPrepared(
-  { env, db }: Place<UsedEnv>,
+  { env, db }: Services<UsedEnv>,
   { applianceId }: Pick<Build, "applianceId">,
   key: string,
 ): Promise<{ blob: R2ObjectBody; sha256: string } | undefined> {
@@ -55,7 +55,7 @@ export async function findPrepared(
 }
 
 /** Removes roots that are older than KEEP_PREPARED_HOURS: the row first, so that nothing names what is gone. */
-export async function expirePreparedRoots({ env, db }: Place, now: number): Promise<void> {
+export async function expirePreparedRoots({ env, db }: Services, now: number): Promise<void> {
   const keys = await deletePreparedBefore(db, new Date(now - storedHours(env) * hourMs));
   for (let from = 0; from < keys.length; from += 1000) await env.BLOBS.delete(keys.slice(from, from + 1000));
 }

@@ -1,5 +1,5 @@
 import { imageTypes, type Capabilities, type ImageType } from "#lib/contract/index";
-import { canBuild, whyNotBuilt, type Wanted } from "#domain/builds/builder-abilities";
+import { canBuild, reasonNotBuilt, type Wanted } from "#domain/builds/builder-abilities";
 import { Refusal } from "#domain/refusal";
 import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
 import type { Appliance } from "#storage/appliances";
@@ -56,7 +56,7 @@ export function chooseImageType(
 function refuseUnbuildable(wanted: Wanted, builders: readonly Capabilities[]): void {
   const { imageType, arch } = wanted;
   if (builders.length === 0 || builders.some((can) => canBuild(can, wanted))) return;
-  const why = whyNotBuilt(builders, wanted);
+  const why = reasonNotBuilt(builders, wanted);
   if (why !== undefined) throw new Refusal("configuration_error", { message: why });
   const lacking = builders.flatMap(({ lacking }) =>
     [lacking?.[imageType], lacking?.[arch]].filter((text) => text !== undefined),

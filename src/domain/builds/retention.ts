@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { attestationsKey } from "#storage/blobs";
 import { listExpirable, markExpired } from "#storage/retention";
 
@@ -11,7 +11,7 @@ const atOnce = 100;
  * gone; the sweep removes what a crash leaves. The row, the log and the list of packages stay.
  */
 export async function expireOldImages(
-  { env, db }: Place<Pick<Env, "BLOBS" | "KEEP_IMAGES_DAYS">>,
+  { env, db }: Services<Pick<Env, "BLOBS" | "KEEP_IMAGES_DAYS">>,
   now: number,
 ): Promise<void> {
   const days = Number(env.KEEP_IMAGES_DAYS);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { pieceBytes, storedChecksum, type FrozenInput, type StoredPackage } from "#lib/contract/index";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { packageBlob, packageBlobOfKey, packagePieceKey, packagesPrefix } from "#storage/blobs";
 import type { Build } from "#storage/builds";
@@ -25,7 +25,7 @@ const maxBytes = ({ STORED_PACKAGES_GB: gb }: Pick<Env, "STORED_PACKAGES_GB">): 
   Math.max(0, Number(gb) || 0) * 1e9;
 
 /** Keeps the packages of a build until it no longer needs them. */
-export async function keepPackages({ env, db }: Place<UsedEnv>, buildId: number, input: FrozenInput): Promise<void> {
+export async function keepPackages({ env, db }: Services<UsedEnv>, buildId: number, input: FrozenInput): Promise<void> {
   if (maxBytes(env) > 0) await needPackages(db, buildId, packagesFromOutside(input));
 }
 
@@ -41,7 +41,7 @@ function packagesFromOutside({ packages, repositories }: FrozenInput): NeededPac
 
 /** The packages that a build may read and send. */
 export async function packagesOfBuild(
-  { env, db }: Place<UsedEnv>,
+  { env, db }: Services<UsedEnv>,
   { id }: Pick<Build, "id">,
 ): Promise<StoredPackage[]> {
   if (maxBytes(env) === 0) return [];
@@ -56,7 +56,7 @@ export async function packagesOfBuild(
 
 /** One piece of a package that the build was frozen with; undefined: it was not, or it is not stored. */
 export async function readPiece(
-  { env, db }: Place<UsedEnv>,
+  { env, db }: Services<UsedEnv>,
   { id: buildId }: Pick<Build, "id">,
   { packageId, piece }: { packageId: number; piece: number },
 ): Promise<R2ObjectBody | undefined> {
@@ -75,7 +75,7 @@ export type Piece = {
 
 /** Stores a piece. Nothing names it until the package is complete. */
 export async function storePiece(
-  { env, db }: Place<UsedEnv>,
+  { env, db }: Services<UsedEnv>,
   { id: buildId, uid }: Pick<Build, "id" | "uid">,
   { packageId, piece, size, sha256, body }: Piece,
 ): Promise<"stored" | "unknown" | "wrong_digest"> {
@@ -100,7 +100,7 @@ const isWrongDigest = (error: unknown): boolean => /10037|checksum|hash/i.test(S
  * sweep then removes the pieces.
  */
 export async function completePackage(
-  { env, db }: Place<UsedEnv>,
+  { env, db }: Services<UsedEnv>,
   { id: buildId, uid }: Pick<Build, "id" | "uid">,
   { packageId, pieces }: { packageId: number; pieces: number },
 ): Promise<{ stored: boolean } | "unknown" | "wrong_digest"> {
@@ -144,7 +144,7 @@ const atOnce = 100;
 const needsPosition = "package-needs/";
 
 /** Releases the packages of builds that ended without an image, or whose image is gone. */
-export async function releaseUnneededPackages({ db }: Pick<Place, "db">, now: number): Promise<void> {
+export async function releaseUnneededPackages({ db }: Pick<Services, "db">, now: number): Promise<void> {
   const after = Number((await findSweepPosition(db, needsPosition)) ?? 0);
   const builds = await listBuildsInNeed(db, { after, limit: atOnce });
   const next = builds.length === atOnce ? builds.at(-1)?.id.toString() : undefined;
@@ -154,7 +154,7 @@ export async function releaseUnneededPackages({ db }: Pick<Place, "db">, now: nu
 }
 
 /** Removes packages that no build has needed for an hour: the row first, so that nothing names what is gone. */
-export async function removeReleasedPackages({ env, db }: Place, now: number): Promise<void> {
+export async function removeReleasedPackages({ env, db }: Services, now: number): Promise<void> {
   const gone = await deleteReleasedPackages(db, { before: new Date(now - graceMs), limit: atOnce });
   const keys = gone.flatMap(({ blob, pieces }) =>
     blob === null ? [] : Array.from({ length: pieces }, (_, n) => packagePieceKey(blob, n + 1)),
@@ -163,7 +163,7 @@ export async function removeReleasedPackages({ env, db }: Place, now: number): P
 }
 
 /** Removes pieces that no row names: their agent was killed, another was faster, or the limit was reached. */
-export async function removeStrayPieces({ env, db }: Place, now: number): Promise<void> {
+export async function removeStrayPieces({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: packagesPrefix, now });
   const named = await listStoredBlobs(db, [...new Set(old.map(packageBlobOfKey))]);
   await removeBlobs(

@@ -1,6 +1,6 @@
 import type { Issue } from "#domain/appliances/issue";
 import { opened } from "#domain/configuration/secrets";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { SealingKey } from "#domain/secrets";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
@@ -10,7 +10,7 @@ import { findTemplateConfiguration } from "#storage/configurations";
 export type KnownPasswords = ReadonlyMap<string, string>;
 
 export async function knownPasswords(
-  { env, db }: Place<SealingKey>,
+  { env, db }: Services<SealingKey>,
   { id }: Pick<Appliance, "id">,
 ): Promise<KnownPasswords> {
   const template = await findTemplateConfiguration(db, id);
@@ -27,10 +27,10 @@ export interface Login {
   password: string;
 }
 
-export async function loginsOf(place: Place<SealingKey>, appliance: Appliance): Promise<Login[]> {
+export async function loginsOf(services: Services<SealingKey>, appliance: Appliance): Promise<Login[]> {
   const [{ users }, known] = await Promise.all([
-    opened(place.env, configurationOf(appliance)),
-    knownPasswords(place, appliance),
+    opened(services.env, configurationOf(appliance)),
+    knownPasswords(services, appliance),
   ]);
   return users.map(({ name, password }) => ({
     user: name,
@@ -39,8 +39,8 @@ export async function loginsOf(place: Place<SealingKey>, appliance: Appliance): 
 }
 
 /** Anyone who reaches a machine with such a password can be root on it. It is a warning: the template may be meant for that. */
-export async function openRootIssue(place: Place<SealingKey>, appliance: Appliance): Promise<Issue | undefined> {
-  const root = (await loginsOf(place, appliance)).find(({ user }) => user === "root");
+export async function openRootIssue(services: Services<SealingKey>, appliance: Appliance): Promise<Issue | undefined> {
+  const root = (await loginsOf(services, appliance)).find(({ user }) => user === "root");
   if (!root?.password) return undefined;
   const text = `root has the password of the template, "${root.password}", which everyone knows. Set another one in the configuration, under Users.`;
   return { type: "warning", text, page: "configuration/users" };

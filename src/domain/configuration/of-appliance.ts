@@ -3,7 +3,7 @@ import { withChange, type ConfigurationChange, type Configured } from "#domain/c
 import { opened, sealed, withoutPasswords } from "#domain/configuration/secrets";
 import type { SealingKey } from "#domain/secrets";
 import { faultsOf, validate } from "#domain/configuration/validation";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal, type Fault } from "#domain/refusal";
 import { Configuration, configurationOf, storedBytesOf } from "#lib/configuration/stored";
 import { findAppliance, type Appliance } from "#storage/appliances";
@@ -46,7 +46,7 @@ const attempts = 5;
  * read: the slower of two changes starts again, so that no change is lost.
  */
 export async function changeConfiguration(
-  { env, db }: Place<SealingKey & LimitsEnv>,
+  { env, db }: Services<SealingKey & LimitsEnv>,
   { accountId, appliance }: { accountId: number; appliance: Appliance },
   { change, precondition, removedFiles }: Edit,
 ): Promise<ShownConfiguration> {

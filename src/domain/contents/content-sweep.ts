@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { blobIdOfKey, contentsPrefix } from "#storage/blobs";
 import { contentKeys, listNamedBlobs, listReleased, forgetReleased, listReleasedBefore } from "#storage/contents";
@@ -10,7 +10,7 @@ const graceMs = 60 * 60_000;
 const blobsPerRun = 500;
 
 /** Removes contents that a row released over an hour ago and that no other row names. */
-export async function removeReleasedContents({ env, db }: Place, now: number): Promise<void> {
+export async function removeReleasedContents({ env, db }: Services, now: number): Promise<void> {
   const before = new Date(now - graceMs);
   const released = await listReleasedBefore(db, before, blobsPerRun);
   const named = await listNamedBlobs(db, released);
@@ -21,7 +21,7 @@ export async function removeReleasedContents({ env, db }: Place, now: number): P
 }
 
 /** Removes contents that never got a row: the client went away, or the service was killed in between. */
-export async function removeStrayContents({ env, db }: Place, now: number): Promise<void> {
+export async function removeStrayContents({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: contentsPrefix, now });
   const blobIds = [...new Set(old.map(blobIdOfKey))];
   const [named, released] = [await listNamedBlobs(db, blobIds), await listReleased(db, blobIds)];

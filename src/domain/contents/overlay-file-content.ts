@@ -17,7 +17,7 @@ import { addOverlayFile, replaceContent, type FileContent, type OverlayFile } fr
 import { endReservation } from "#storage/reservations";
 
 /** Whose files these are, and where. */
-export interface Place {
+export interface FileTarget {
   env: Env & OutsideEnv;
   db: Database;
   accountId: number;
@@ -45,7 +45,7 @@ export interface StagedFile extends FileContent {
  * @param replaced the file whose content it replaces
  */
 export async function stageContent(
-  { env, db, accountId }: Place,
+  { env, db, accountId }: FileTarget,
   { body, fileName, expectedBytes }: IncomingFile,
   { replaced, tooLarge = uploadTooLarge }: { replaced?: OverlayFile | undefined; tooLarge?: TooLarge } = {},
 ): Promise<StagedFile> {
@@ -57,7 +57,7 @@ export async function stageContent(
 }
 
 /** Deletes a content that no row will name. */
-export async function discardContent({ env, db }: Place, staged: FileContent | undefined): Promise<void> {
+export async function discardContent({ env, db }: FileTarget, staged: FileContent | undefined): Promise<void> {
   if (!staged) return;
   await env.BLOBS.delete(contentKey(staged.blobId));
   await endReservation(db, staged.blobId);
@@ -65,7 +65,7 @@ export async function discardContent({ env, db }: Place, staged: FileContent | u
 
 /** Adds a staged content to an appliance. */
 export async function addFile(
-  { env, db, accountId, requestId }: Place,
+  { env, db, accountId, requestId }: FileTarget,
   applianceId: number,
   metadata: FileMetadata,
   staged: StagedFile,
@@ -86,29 +86,29 @@ export async function addFile(
 
 /** Downloads a file and adds it. Its row is written when the whole file is stored. */
 export async function addWebFile(
-  place: Place,
+  target: FileTarget,
   applianceId: number,
   metadata: FileMetadata,
   url: URL,
 ): Promise<OverlayFile> {
-  await spend(place, place.accountId, "web_files");
-  const staged = await stageDownload(place, url);
+  await spend(target, target.accountId, "web_files");
+  const staged = await stageDownload(target, url);
   return await orDiscard(
-    () => discardContent(place, staged),
-    () => addFile(place, applianceId, metadata, staged),
+    () => discardContent(target, staged),
+    () => addFile(target, applianceId, metadata, staged),
   );
 }
 
-async function stageDownload(place: Place, url: URL): Promise<StagedFile> {
+async function stageDownload(target: FileTarget, url: URL): Promise<StagedFile> {
   try {
-    const largestMb = Number(place.env.MAX_UPLOAD_MB);
-    const { body, announcedBytes } = await openWebFile(place.env, url);
+    const largestMb = Number(target.env.MAX_UPLOAD_MB);
+    const { body, announcedBytes } = await openWebFile(target.env, url);
     if (announcedBytes > largestMb * 2 ** 20) {
       await body.cancel();
       throw downloadTooLarge(largestMb);
     }
     return await stageContent(
-      place,
+      target,
       { body, fileName: undefined, expectedBytes: announcedBytes },
       { tooLarge: downloadTooLarge },
     );
@@ -120,7 +120,7 @@ async function stageDownload(place: Place, url: URL): Promise<StagedFile> {
 
 /** Replaces the content of a file by a staged one. */
 export async function replaceFile(
-  { env, db, accountId }: Place,
+  { env, db, accountId }: FileTarget,
   file: OverlayFile,
   staged: StagedFile,
 ): Promise<OverlayFile> {

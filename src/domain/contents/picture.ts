@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { FairTurns } from "#domain/fair-turns";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { decodePng, encodePng, type Picture } from "#lib/picture/codec";
 import { drawBackground, drawLogo } from "#lib/picture/drawing";
@@ -72,7 +72,7 @@ export async function getPicture(
 
 /** Checks a PNG and stores it as the appliance's logo or background. */
 export async function replacePicture(
-  { env, db }: Place<Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB">>,
+  { env, db }: Services<Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB">>,
   appliance: { id: number; accountId: number },
   { kind, png }: { kind: PictureKind; png: Uint8Array },
 ): Promise<void> {
@@ -92,7 +92,7 @@ export async function replacePicture(
 
 /** Removes the appliance's own picture. */
 export const dropPicture = (
-  { db }: Pick<Place, "db">,
+  { db }: Pick<Services, "db">,
   appliance: { id: number; accountId: number },
   kind: PictureKind,
 ): Promise<void> => clearPicture(db, appliance, kind);

@@ -3,13 +3,13 @@ import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { withEstimate } from "#domain/appliances/estimate";
 import { definitionOf, readContents, type Definition } from "#domain/definitions/definition";
 import { allRowsOf, planOf, type ApplyEnv, type DefinitionRequest, type Plan } from "#domain/definitions/plan";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
 import { findAppliance, type Appliance } from "#storage/appliances";
 import { saveDefinition, type DefinitionLimits, type DefinitionRows } from "#storage/definitions";
 
 export async function getDefinition(
-  { db }: Place<unknown>,
+  { db }: Services<unknown>,
   appliance: Appliance,
   baseUrl: string,
 ): Promise<Definition> {
@@ -18,7 +18,7 @@ export async function getDefinition(
 
 /** Applies the whole definition to an appliance, or nothing of it. What the definition omits stays. */
 export async function applyDefinition(
-  { env, db }: Place<ApplyEnv>,
+  { env, db }: Services<ApplyEnv>,
   appliance: Appliance,
   request: DefinitionRequest & { precondition?: ((before: Definition) => void) | undefined },
 ): Promise<Definition> {
@@ -46,7 +46,7 @@ function rowsOf({ before, after }: Plan): DefinitionRows {
   };
 }
 
-async function whyRefused({ env, db }: Place<ApplyEnv>, read: Appliance): Promise<Refusal> {
+async function whyRefused({ env, db }: Services<ApplyEnv>, read: Appliance): Promise<Refusal> {
   const now = read.accountId === null ? undefined : await findAppliance(db, read.accountId, read.id);
   if (!now) return new Refusal("invalid_appliance_id", { reason: "unknown" });
   if (now.lastEditedAt.getTime() !== read.lastEditedAt.getTime()) return changedMeanwhile();
@@ -55,7 +55,7 @@ async function whyRefused({ env, db }: Place<ApplyEnv>, read: Appliance): Promis
 }
 
 /** The account's limits for what a definition adds. */
-export async function limitsFor(place: Place<ApplyEnv>, accountId: number): Promise<DefinitionLimits> {
-  const { appliances, configurationBytes } = limitsOf(place.env);
-  return { quotaBytes: await quotaBytes(place, accountId), appliances, configurationBytes };
+export async function limitsFor(services: Services<ApplyEnv>, accountId: number): Promise<DefinitionLimits> {
+  const { appliances, configurationBytes } = limitsOf(services.env);
+  return { quotaBytes: await quotaBytes(services, accountId), appliances, configurationBytes };
 }

@@ -14,7 +14,7 @@ import {
   type DefinitionRequest,
   type ShownPlan,
 } from "#domain/definitions/plan";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { storedBytesOf } from "#lib/configuration/stored";
 import { findAnyAppliance, findApplianceByUuid, type Appliance } from "#storage/appliances";
@@ -30,14 +30,14 @@ export interface NewRequest extends DefinitionRequest {
 
 /** What `createFromDefinition` would make of the template. */
 export async function planNewDefinition(
-  place: Place<ApplyEnv>,
+  services: Services<ApplyEnv>,
   request: NewRequest & { signal: AbortSignal },
 ): Promise<ShownPlan> {
-  return await planDefinition(place, await startOf(place, request), request);
+  return await planDefinition(services, await startOf(services, request), request);
 }
 
 /** Creates an appliance from a definition: clones the first template of its base system, and applies the definition. */
-export async function createFromDefinition({ env, db }: Place<ApplyEnv>, request: NewRequest): Promise<Definition> {
+export async function createFromDefinition({ env, db }: Services<ApplyEnv>, request: NewRequest): Promise<Definition> {
   const made = await makeOnce(request.requestId, {
     find: (requestId) => findApplianceByUuid(db, requestId),
     make: () => makeFrom({ env, db }, request),
@@ -45,7 +45,7 @@ export async function createFromDefinition({ env, db }: Place<ApplyEnv>, request
   return await getDefinition({ env, db }, made, request.baseUrl);
 }
 
-async function makeFrom({ env, db }: Place<ApplyEnv>, request: NewRequest): Promise<Appliance> {
+async function makeFrom({ env, db }: Services<ApplyEnv>, request: NewRequest): Promise<Appliance> {
   const start = await startOf({ env, db }, request);
   const { after } = await planOf({ env, db }, start, request);
   const limits = await limitsFor({ env, db }, request.account.id);
@@ -73,7 +73,7 @@ async function makeFrom({ env, db }: Place<ApplyEnv>, request: NewRequest): Prom
 }
 
 /** The new appliance before the definition changes anything. It has the id and the contents of its template. */
-async function startOf({ db }: Place<unknown>, { account, wanted, requestId }: NewRequest): Promise<Appliance> {
+async function startOf({ db }: Services<unknown>, { account, wanted, requestId }: NewRequest): Promise<Appliance> {
   const base = wanted.baseSystem;
   const known = (await listTemplateSets(db)).flatMap(({ templates }) => templates);
   const first = known.find(({ baseSystem }) => baseSystem === base);

@@ -2,7 +2,7 @@ import type { LimitsEnv } from "#domain/accounts/limits";
 import { changesBetween, passwordChanges, type DefinitionChange } from "#domain/definitions/changes";
 import { definitionOf, readContents, type Contents, type WantedDefinition } from "#domain/definitions/definition";
 import { wantedContents, type Reading } from "#domain/definitions/wanted";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { SealingKey } from "#domain/secrets";
 import { effectBetween, type SoftwareEffect } from "#domain/software/effect";
 import type { ApplianceSoftware } from "#domain/software/resolution-request";
@@ -33,7 +33,7 @@ export interface ShownPlan {
 
 /** What `applyDefinition` would change. Resolution stops at the signal. */
 export async function planDefinition(
-  { env, db }: Place<ApplyEnv>,
+  { env, db }: Services<ApplyEnv>,
   appliance: Appliance,
   request: DefinitionRequest & { signal: AbortSignal },
 ): Promise<ShownPlan> {
@@ -52,12 +52,12 @@ export async function planDefinition(
 
 /** The present and the wanted contents, and how they differ. */
 export async function planOf(
-  place: Place<SealingKey>,
+  services: Services<SealingKey>,
   appliance: Appliance,
   { account, wanted, baseUrl, missingContent = "refuse" }: DefinitionRequest & Partial<Pick<Reading, "missingContent">>,
 ): Promise<Plan> {
-  const before = await readContents(place.db, appliance);
-  const after = await wantedContents(place, { account, appliance, baseUrl, missingContent }, { before, wanted });
+  const before = await readContents(services.db, appliance);
+  const after = await wantedContents(services, { account, appliance, baseUrl, missingContent }, { before, wanted });
   const shown = (contents: Contents) => definitionOf(appliance, contents, baseUrl);
   const changes = [
     ...(await changesBetween(shown(before), shown(after))),

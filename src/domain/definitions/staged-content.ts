@@ -3,7 +3,7 @@ import type { IncomingFile } from "#domain/contents/incoming-file";
 import { capAt } from "#domain/contents/upload-limit";
 import { uploadTooLarge } from "#domain/contents/overlay-file-content";
 import { withRoom } from "#domain/accounts/room";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { decrypt, encrypt, type SealingKey } from "#domain/secrets";
 import { putBlob } from "#storage/blob-writer";
 import { contentKey } from "#storage/blobs";
@@ -23,7 +23,7 @@ const Sealed = z.object({
 
 /** Stores the bytes while they arrive. They count towards the quota until a definition names them or the sweep removes them. */
 export async function storeContent(
-  { env, db }: Place<SealingKey & Pick<Env, "BLOBS" | "MAX_UPLOAD_MB" | "ACCOUNT_QUOTA_GB">>,
+  { env, db }: Services<SealingKey & Pick<Env, "BLOBS" | "MAX_UPLOAD_MB" | "ACCOUNT_QUOTA_GB">>,
   accountId: number,
   { body, expectedBytes }: Omit<IncomingFile, "fileName">,
 ): Promise<Pick<FileContent, "sha256" | "size"> & { upload: string }> {

@@ -8,7 +8,7 @@ import { parseMetadata } from "#domain/contents/overlay-file-metadata";
 import { kinds, type Contents, type WantedDefinition } from "#domain/definitions/definition";
 import { pinnedTo, repositoryMeant } from "#domain/definitions/repositories";
 import { findContent } from "#domain/definitions/staged-content";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { refuseOtherType } from "#domain/repositories/of-appliance";
 import type { SealingKey } from "#domain/secrets";
@@ -31,19 +31,19 @@ export interface Reading {
 
 /** The contents as a definition wants them: what it omits stays. Refuses what the calls for each part would refuse. */
 export async function wantedContents(
-  place: Place<SealingKey>,
+  services: Services<SealingKey>,
   reading: Reading,
   { before, wanted }: { before: Contents; wanted: WantedDefinition },
 ): Promise<Contents> {
   refuseOtherBase(reading.appliance, wanted);
   const repositories = wanted.repositories
-    ? await repositoriesOf(place, reading, wanted.repositories)
+    ? await repositoriesOf(services, reading, wanted.repositories)
     : before.repositories;
   return {
-    ...(await configuredOf(place.env, before, wanted)),
+    ...(await configuredOf(services.env, before, wanted)),
     repositories,
     selection: selectionOf(before, wanted, (name) => pinnedTo(name, repositories, reading.baseUrl)),
-    files: wanted.files ? await filesOf(place.env, reading, { before, files: wanted.files }) : before.files,
+    files: wanted.files ? await filesOf(services.env, reading, { before, files: wanted.files }) : before.files,
     keys: wanted.gpgKeys ? await keysOf(wanted.gpgKeys) : before.keys,
   };
 }
@@ -90,7 +90,7 @@ function refuseNewWithoutPassword({ users }: Configuration, { configuration: cha
 }
 
 async function repositoriesOf(
-  { db }: Place<unknown>,
+  { db }: Services<unknown>,
   { account, appliance, baseUrl }: Reading,
   wanted: NonNullable<WantedDefinition["repositories"]>,
 ): Promise<Repository[]> {
@@ -140,8 +140,8 @@ async function filesOf(
   for (const { path, owner, group, permissions, enabled, size: told = 0, sha256, upload } of files) {
     await rest();
     const at = path.lastIndexOf("/");
-    const place = { filename: path.slice(at + 1), path: path.slice(0, at + 1) || "/" };
-    const metadata = parseMetadata({ ...place, ...given({ owner, group, permissions, enabled }) }, undefined);
+    const split = { filename: path.slice(at + 1), path: path.slice(0, at + 1) || "/" };
+    const metadata = parseMetadata({ ...split, ...given({ owner, group, permissions, enabled }) }, undefined);
     const content =
       known.get(sha256) ?? (upload === undefined ? undefined : await findContent(env, account.id, upload));
     const isRight = content?.sha256 === sha256 || (content === undefined && missingContent === "assume");

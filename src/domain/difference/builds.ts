@@ -17,7 +17,7 @@ import {
 import { rest } from "#lib/loop/pace";
 import { Refusal } from "#domain/refusal";
 import { settingDifference, type SettingChange } from "#domain/difference/settings";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { findInput, findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import { findVisibleBuild } from "#storage/visible-builds";
@@ -43,7 +43,7 @@ export type ComparedFiles = ({ state: "compared" } & FileDifference) | { state: 
 
 /** Two builds that this account may compare: its own, shared and published ones. */
 export async function getCompared(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   accountId: number,
   ids: { from: number; to: number },
 ): Promise<Record<"from" | "to", ComparedBuild>> {

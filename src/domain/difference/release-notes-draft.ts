@@ -1,6 +1,6 @@
 import { buildDifference, comparedBuild, type BuildDifference, type ComparedBuild } from "#domain/difference/builds";
 import { getOwnForGallery } from "#domain/gallery/access";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { rest } from "#lib/loop/pace";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
@@ -26,7 +26,7 @@ export interface ReleaseNotesDraft {
 
 /** Of a version that has been built, whether it is published already or not. Nothing is stored. */
 export async function draftReleaseNotes(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   account: Account,
   { applianceId, version }: { applianceId: number; version: string },
 ): Promise<ReleaseNotesDraft> {

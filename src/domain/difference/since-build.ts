@@ -3,7 +3,7 @@ import { examine } from "#domain/appliances/status";
 import { freezeInput } from "#domain/builds/frozen-input";
 import { packageDifference, type ComparedPackage, type PackageChange } from "#domain/difference/packages";
 import { settingDifference, type SettingChange } from "#domain/difference/settings";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { SealingKey } from "#domain/secrets";
 import { listAbilities } from "#storage/agents";
 import type { Appliance, Repository } from "#storage/appliances";
@@ -20,7 +20,7 @@ export interface SinceBuild {
   firmware: Firmware;
 }
 
-type Asked = Place<Pick<Env, "BLOBS"> & SealingKey>;
+type Asked = Services<Pick<Env, "BLOBS"> & SealingKey>;
 
 /** Undefined if the appliance cannot be built now, or what the image was made of is gone. */
 export async function sinceBuild(

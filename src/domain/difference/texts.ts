@@ -3,7 +3,7 @@ import type { ComparedBuild } from "#domain/difference/builds";
 import type { FileChange } from "#domain/difference/files";
 import { lineDifference, type Line } from "#domain/difference/lines";
 import { getImageFile } from "#domain/images/files";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { rest } from "#lib/loop/pace";
 
@@ -25,7 +25,7 @@ const places = /^\/(?:etc|home|opt|root|srv|usr\/local|var\/(?:lib\/www|www))\//
  * checked that no file is a copy of a secret, which is expensive.
  */
 export async function textDifferences(
-  place: Place<Pick<Env, "BLOBS">>,
+  services: Services<Pick<Env, "BLOBS">>,
   compared: Record<"from" | "to", ComparedBuild> & { readerId: number },
   changes: readonly FileChange[],
 ): Promise<TextDifference[]> {
@@ -38,8 +38,8 @@ export async function textDifferences(
     .slice(0, maxTexts);
   const texts: TextDifference[] = [];
   for (const change of chosen) {
-    const before = change.from ? await textAt(place, from, change.path) : "";
-    const after = change.to ? await textAt(place, to, change.path) : "";
+    const before = change.from ? await textAt(services, from, change.path) : "";
+    const after = change.to ? await textAt(services, to, change.path) : "";
     await rest();
     if (before === undefined || after === undefined) continue;
     const lines = lineDifference(before, after);
@@ -55,12 +55,12 @@ function isReadable({ path, from, to }: FileChange): boolean {
 
 /** Undefined: it is no text, or cannot be read. */
 async function textAt(
-  place: Place<Pick<Env, "BLOBS">>,
+  services: Services<Pick<Env, "BLOBS">>,
   { build: { id: buildId, applianceId, accountId } }: ComparedBuild,
   path: string,
 ): Promise<string | undefined> {
   try {
-    const file = await getImageFile(place, { id: applianceId, accountId }, { buildId, path, readerId: accountId });
+    const file = await getImageFile(services, { id: applianceId, accountId }, { buildId, path, readerId: accountId });
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(
       await new Response(await file.open()).arrayBuffer(),
     );

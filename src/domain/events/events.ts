@@ -1,6 +1,6 @@
 import type { Access } from "#domain/accounts/access";
 import { streamOf } from "#domain/events/stream";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { logFailure } from "#log/log";
 import type { Announcement } from "#model/announcement";
@@ -77,7 +77,7 @@ export function versionPublished({
 
 /** Announces an event of the outbox. If that fails, the event stays there, and the sweep tries again. */
 export async function sendOutboxEvent(
-  { env, db }: Place<Pick<Env, "EVENTS">>,
+  { env, db }: Services<Pick<Env, "EVENTS">>,
   owner: EventsOwner,
   { id, announcement }: OutboxEvent,
 ): Promise<void> {
@@ -94,7 +94,7 @@ export async function sendOutboxEvent(
 const outboxAtOnce = 100;
 
 /** A chore of the sweep: announces what the request that wrote it could not. */
-export async function sendOutbox({ env, db }: Place<Pick<Env, "EVENTS">>): Promise<void> {
+export async function sendOutbox({ env, db }: Services<Pick<Env, "EVENTS">>): Promise<void> {
   for (const { event, accountUid: uid } of await listOutbox(db, outboxAtOnce)) {
     await sendOutboxEvent({ env, db }, { uid }, event);
   }

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { Access } from "#domain/accounts/access";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitReached, limitsOf, type LimitsEnv } from "#domain/accounts/limits";
@@ -27,7 +27,7 @@ interface WebhookRequest {
 
 /** A new webhook with the secret that signs its deliveries, which is not shown again. */
 export async function createWebhook(
-  { env, db }: Place<WebhookEnv>,
+  { env, db }: Services<WebhookEnv>,
   accountId: number,
   request: WebhookRequest,
 ): Promise<{ webhook: Webhook; secret: string }> {
@@ -40,7 +40,7 @@ export async function createWebhook(
   });
 }
 
-async function makeWebhook({ env, db }: Place<WebhookEnv>, accountId: number, request: WebhookRequest) {
+async function makeWebhook({ env, db }: Services<WebhookEnv>, accountId: number, request: WebhookRequest) {
   const url = parseWebhookUrl(env, request.url);
   const events = parseEvents(request.events);
   const secret = newToken();
@@ -64,7 +64,7 @@ export const shownWebhook = (webhook: Webhook, access: Access): Webhook =>
 
 /** Also deletes the deliveries that still wait. */
 export async function removeWebhook(
-  { env, db }: Place<Pick<Env, "EVENTS">>,
+  { env, db }: Services<Pick<Env, "EVENTS">>,
   account: Account,
   id: number,
 ): Promise<void> {
@@ -78,7 +78,7 @@ export async function removeWebhook(
 
 /** The last 100, newest first. */
 export async function listDeliveries(
-  { env, db }: Place<Pick<Env, "EVENTS">>,
+  { env, db }: Services<Pick<Env, "EVENTS">>,
   account: Account,
   webhookId: number,
 ): Promise<Delivery[]> {
@@ -88,7 +88,7 @@ export async function listDeliveries(
 
 /** Sends the same body again as a new delivery, and returns that. If a disabled webhook accepts it, the webhook is enabled again. */
 export async function replayDelivery(
-  { env, db }: Place<Pick<Env, "EVENTS">>,
+  { env, db }: Services<Pick<Env, "EVENTS">>,
   account: Account,
   { webhookId, deliveryId, requestId }: { webhookId: number; deliveryId: number; requestId?: string | undefined },
 ): Promise<Delivery> {

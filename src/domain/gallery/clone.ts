@@ -1,5 +1,5 @@
 import { forStranger } from "#domain/configuration/secrets";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { SealingKey } from "#domain/secrets";
 import { configurationOf, type Configuration } from "#lib/configuration/stored";
 import type { Account } from "#storage/accounts";
@@ -22,7 +22,7 @@ export async function noteUse(
 
 /** What a clone starts with: the configuration as it was published, with passwords that are not its publisher's. */
 export async function configurationForClone(
-  { env, db }: Place<SealingKey>,
+  { env, db }: Services<SealingKey>,
   { applianceId, definition }: Publication,
 ): Promise<Configuration> {
   const stored = configurationOf(definition);

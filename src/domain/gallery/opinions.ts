@@ -1,7 +1,7 @@
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { refuseUnlessPublished } from "#domain/gallery/access";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { findPublication } from "#storage/publications";
 import type { Account } from "#storage/accounts";
@@ -58,7 +58,7 @@ export async function removeComment(
 
 /** Adds a comment, and returns all of them. */
 export async function comment(
-  { env, db }: Place<LimitsEnv>,
+  { env, db }: Services<LimitsEnv>,
   { id: accountId }: Account,
   { parentId, ...said }: Omit<NewComment, "accountId" | "parentId"> & { parentId: number | undefined },
 ): Promise<Comment[]> {

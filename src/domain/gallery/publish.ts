@@ -4,7 +4,7 @@ import type { SealingKey } from "#domain/secrets";
 import { sendOutboxEvent, versionPublished } from "#domain/events/events";
 import { getOwnForGallery, getPublication, notPublished, refuseUnlessPublished } from "#domain/gallery/access";
 import { definitionOf, softwareIn } from "#domain/gallery/snapshot";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
 import type { Appliance } from "#storage/appliances";
@@ -39,26 +39,30 @@ interface PublishRequest extends VersionOf {
  * Publishes a built version in the gallery: a snapshot of the appliance and of the contents of its images. One conditional
  * statement decides between simultaneous requests; the checks before it give the reasons.
  */
-export async function publish(place: Place<UsedEnv>, account: Account, request: PublishRequest): Promise<Publication> {
+export async function publish(
+  services: Services<UsedEnv>,
+  account: Account,
+  request: PublishRequest,
+): Promise<Publication> {
   return await makeOnce(request.requestId, {
-    find: (requestId) => findPublicationByUuid(place.db, requestId),
-    make: () => publishNow(place, account, request),
+    find: (requestId) => findPublicationByUuid(services.db, requestId),
+    make: () => publishNow(services, account, request),
   });
 }
 
 async function publishNow(
-  place: Place<UsedEnv>,
+  services: Services<UsedEnv>,
   account: Account,
   { applianceId, version, releaseNotes, baseUrl, requestId: uuid }: PublishRequest,
 ): Promise<Publication> {
-  const { db } = place;
+  const { db } = services;
   const appliance = await getOwnForGallery(db, account.id, applianceId);
   const build = await buildToPublish(db, { applianceId, version });
   await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
-  const row = { ...(await snapshotOf(place, { account, appliance, build })), ...(uuid && { uuid }) };
+  const row = { ...(await snapshotOf(services, { account, appliance, build })), ...(uuid && { uuid }) };
   const added = await addPublication(db, { ...row, releaseNotes }, versionPublished(row));
   if (added) {
-    await sendOutboxEvent(place, account, added.event);
+    await sendOutboxEvent(services, account, added.event);
     return added.publication;
   }
   // A change in between has prevented it; refuse with its code.
@@ -104,10 +108,10 @@ async function buildToPublish(db: Database, { applianceId, version }: VersionOf)
 }
 
 async function snapshotOf(
-  place: Place<UsedEnv>,
+  services: Services<UsedEnv>,
   { account, appliance, build }: { account: Account; appliance: Appliance; build: Build },
 ): Promise<Omit<NewPublication, "releaseNotes">> {
-  const [definition, software] = await Promise.all([definitionOf(place, appliance), softwareIn(place, build)]);
+  const [definition, software] = await Promise.all([definitionOf(services, appliance), softwareIn(services, build)]);
   const { description, website, tags, settings } = definition.configuration;
   return {
     uuid: crypto.randomUUID(),

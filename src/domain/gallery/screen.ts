@@ -1,7 +1,7 @@
 import { maxScreenBytes } from "#lib/contract/index";
 import { getOwnForGallery } from "#domain/gallery/access";
 import type { ShownPicture } from "#domain/contents/picture";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { outlinePng, PictureFault } from "#lib/picture/png";
 import type { Account } from "#storage/accounts";
 import { contentKey } from "#storage/blobs";
@@ -25,7 +25,7 @@ export const wantsScreen = async (db: Database, build: Wanting): Promise<boolean
 
 /** Stores the picture that an agent has sent. False: it is no picture that can be shown, or none is wanted any more. */
 export async function keepScreen(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   { buildId, png }: { buildId: number; png: Uint8Array },
 ): Promise<boolean> {
   const shown = shownOf(png);

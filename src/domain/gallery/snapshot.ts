@@ -1,7 +1,7 @@
 import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#lib/contract/index";
 import { loginsOf } from "#domain/configuration/known-passwords";
 import { withoutPasswords } from "#domain/configuration/secrets";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { SealingKey } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
 import { configurationOf } from "#lib/configuration/stored";
@@ -16,7 +16,7 @@ import { rereadRepositories } from "#storage/repositories";
 
 /** What the appliance is now. */
 export async function definitionOf(
-  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
 ): Promise<PublishedDefinition> {
   const [accounts, repositories, selection, keys, files] = await Promise.all([
@@ -40,7 +40,7 @@ export async function definitionOf(
 
 /** What a finished build has installed, and which of that was selected. */
 export async function softwareIn(
-  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
   build: Build,
 ): Promise<PublishedSoftware> {
   const [input, found] = await Promise.all([

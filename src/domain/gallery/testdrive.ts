@@ -1,7 +1,7 @@
 import { imageFormats, imageTypes } from "#lib/contract/index";
 import { getPublication } from "#domain/gallery/access";
 import { noteUse } from "#domain/gallery/clone";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { startTestdriveOf, type StartedTestdrive, type TestdriveEnv } from "#domain/testdrives/testdrive";
 import type { PublishedFormat } from "#model/published";
@@ -19,7 +19,7 @@ interface TryRequest {
 
 /** Boots a published version for any account. It counts as that account's testdrive. */
 export async function tryPublication(
-  { env, db }: Place<TestdriveEnv>,
+  { env, db }: Services<TestdriveEnv>,
   account: Account,
   request: TryRequest,
 ): Promise<StartedTestdrive> {

@@ -12,7 +12,7 @@ import type { SealingKey } from "#domain/secrets";
 import { plainArmour } from "#domain/contents/gpg-key";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
 import { withoutPasswords } from "#domain/images/password-facts";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { configurationOf } from "#lib/configuration/stored";
@@ -34,7 +34,7 @@ interface Asked {
 
 /** Everything that describes the image of an appliance. Hashes the passwords. */
 export async function imageFacts(
-  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
   asked: Asked,
 ): Promise<{ facts: ImageFacts; keys: FrozenKey[] }> {
@@ -61,7 +61,7 @@ export async function imageFacts(
 
 /** Pictures come first, so that an own file at the same path replaces them. */
 async function frozenFiles(
-  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
 ): Promise<FrozenFile[]> {
   const [logo, background, files] = await Promise.all([

@@ -1,7 +1,7 @@
 import { FileIndex, unreadable, type StoredBlob } from "#domain/images/file-store";
 import { fileAt, type EntryBefore } from "#domain/images/path";
 import { refuseCopyOfSecret, refusingSecrets } from "#domain/images/secret-files";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { decompressed } from "#lib/repodata/decompress";
 import { RepodataFault } from "#lib/repodata/fault";
@@ -22,7 +22,7 @@ export interface ImageFile {
  * secrets.
  */
 export async function getImageFile(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   appliance: Pick<Appliance, "id" | "accountId">,
   { buildId, path, readerId }: { buildId: number; path: string; readerId: number },
 ): Promise<ImageFile> {

@@ -1,5 +1,5 @@
 import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#lib/contract/index";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { resolve } from "#domain/software/resolution";
 import { loadSoftware } from "#domain/software/resolution-request";
@@ -36,19 +36,19 @@ export interface ShownPackage {
 
 /** What a build has installed; without a build, what the next one will install. */
 export async function installedSoftware(
-  place: Place<Pick<Env, "BLOBS">>,
+  services: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   buildId: number | undefined,
 ): Promise<SoftwareMap> {
   const repositories = await (buildId === undefined
-    ? softwareOfNextBuild(place, appliance)
-    : softwareOfBuild(place, appliance, buildId));
+    ? softwareOfNextBuild(services, appliance)
+    : softwareOfBuild(services, appliance, buildId));
   return { applianceId: appliance.id, repositories };
 }
 
 /** Nothing if the software does not resolve; the appliance's status says why. */
 async function softwareOfNextBuild(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
 ): Promise<RepositorySoftware[]> {
   const software = await loadSoftware(db, appliance);
@@ -67,7 +67,7 @@ async function softwareOfNextBuild(
 
 /** What rpm reported in the image of a finished build; repository and checksum are those of the frozen packages. */
 async function softwareOfBuild(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   buildId: number,
 ): Promise<RepositorySoftware[]> {

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { Capabilities } from "#lib/contract/index";
 import { canDo } from "#domain/builds/builder-abilities";
 import { hasFullDisk } from "#domain/full-disk";
@@ -38,7 +38,7 @@ export interface Snapshot {
 
 type SnapshotEnv = Pick<Env, "DISK" | "SWITCHBOARD" | "MAX_BUILDS" | "MAX_TESTDRIVES">;
 
-export async function takeSnapshot({ env, db }: Place<SnapshotEnv>, at: number = Date.now()): Promise<Snapshot> {
+export async function takeSnapshot({ env, db }: Services<SnapshotEnv>, at: number = Date.now()): Promise<Snapshot> {
   const [amounts, agents, counters, chores, bytes, isDiskFull] = await Promise.all([
     readAmounts(db),
     agentsNow({ env, db }, at),
@@ -62,7 +62,7 @@ export async function takeSnapshot({ env, db }: Place<SnapshotEnv>, at: number =
 
 type AgentNow = Snapshot["agents"][number] & { can: Capabilities | null };
 
-async function agentsNow({ env, db }: Place<SnapshotEnv>, at: number): Promise<AgentNow[]> {
+async function agentsNow({ env, db }: Services<SnapshotEnv>, at: number): Promise<AgentNow[]> {
   const [agents, busy, heard] = await Promise.all([listAgents(db), listBusyAgents(db), switchboard(env).heard()]);
   const heardSince = (id: number) =>
     heard.some((ping) => ping.agentId === id && ping.at.getTime() > at - silentAfterMs);
@@ -97,7 +97,7 @@ let latest: Snapshot | undefined;
 const recentMs = 10_000;
 
 /** A snapshot that is at most some seconds old, shared by all requests of the isolate. */
-export async function recentSnapshot({ env, db }: Place<SnapshotEnv>): Promise<Snapshot> {
+export async function recentSnapshot({ env, db }: Services<SnapshotEnv>): Promise<Snapshot> {
   const now = Date.now();
   if (!latest || latest.at < now - recentMs || latest.at > now) latest = await takeSnapshot({ env, db }, now);
   return latest;

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { KnownBaseSystem } from "#domain/repositories/base-system";
 import { spendPackages } from "#domain/accounts/rates";
 import { type ImportLimits, limitsFor, refuseMore } from "#domain/repositories/import-limits";
@@ -35,7 +35,7 @@ interface Fetched {
  * fetched, and only its own trust counts. A first import waits as long as if it were the only one, so that the time does not
  * reveal whether another account has the same URL.
  */
-export async function contentsOf({ env, db }: Place, fetched: Fetched): Promise<MadeImport> {
+export async function contentsOf({ env, db }: Services, fetched: Fetched): Promise<MadeImport> {
   const { repository, opened } = fetched;
   const contents = { url: sourceOf(repository, opened), revision: opened.revision };
   const limits = await limitsFor({ env, db }, repository);
@@ -53,7 +53,7 @@ const sourceOf = ({ url, arches, catalogue }: Repository, { type }: OpenedReposi
 
 /** Undefined: another import of the same contents was faster. The sweep removes what a crash leaves. */
 async function make(
-  { env, db }: Place,
+  { env, db }: Services,
   { repository, contents, ...source }: Fetched & { contents: Contents; limits: ImportLimits },
 ): Promise<MadeImport | undefined> {
   const importId = crypto.randomUUID();
@@ -89,7 +89,7 @@ const overBudget = (most: number) =>
 
 /** Counts the packages of each part towards what the account may import in a day. */
 function counting(
-  { env, db }: Place,
+  { env, db }: Services,
   { accountId }: Repository,
   onProgress: PackageSource["onProgress"],
 ): PackageSource["onProgress"] {
@@ -104,7 +104,7 @@ function counting(
 }
 
 async function remove(
-  { env, db }: Place,
+  { env, db }: Services,
   { repository, importId }: { repository: Repository; importId: string },
 ): Promise<void> {
   await releaseImport(db, importId);
@@ -113,7 +113,7 @@ async function remove(
 }
 
 /** Removes contents that were made for a repository that shows others by now, unless another repository shows them. */
-export async function removeUnshown({ env, db }: Place, { id, parts }: MadeImport): Promise<void> {
+export async function removeUnshown({ env, db }: Services, { id, parts }: MadeImport): Promise<void> {
   const [part] = parts;
   if ((await releaseImport(db, id)) && part !== undefined) {
     await env.BLOBS.delete([...parts, nameIndexKeyOfPart(part)]);

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { type LimitsEnv, usedLimits } from "#domain/accounts/limits";
 import { RepodataFault } from "#lib/repodata/fault";
 import { findImport } from "#storage/imports";
@@ -21,7 +21,7 @@ export const maxSolvBytes = 64 * 2 ** 20;
  * How much an import of this repository may store: at most what its account has left, plus what the repository shows now. At most
  * two imports of an account run at the same time, so one may exceed the limit.
  */
-export async function limitsFor({ env, db }: Place<LimitsEnv>, repository: Repository): Promise<ImportLimits> {
+export async function limitsFor({ env, db }: Services<LimitsEnv>, repository: Repository): Promise<ImportLimits> {
   const { accountId, importId } = repository;
   if (accountId === null) return importLimits;
   const { used, most } = await usedLimits({ env, db }, accountId);

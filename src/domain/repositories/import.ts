@@ -1,5 +1,5 @@
 import { diskIsFull, hasFullDisk } from "#domain/full-disk";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { baseSystemByIndex, type KnownBaseSystem, otherBaseSystem } from "#domain/repositories/base-system";
 import {
   DownloadFailed,
@@ -59,7 +59,7 @@ export type Patience = keyof typeof downloadMs;
  * `too_slow`: the mirror is too slow for a quick import, and a patient one must do it.
  */
 export async function importRepository(
-  { env, db }: Place,
+  { env, db }: Services,
   repositoryId: number,
   { fetchOutside, patience = "patient" }: { fetchOutside?: Fetch; patience?: Patience } = {},
 ): Promise<"ended" | "too_slow"> {

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { NameIndex, NameIndexWriter } from "#domain/repositories/name-index";
 import { rest } from "#lib/loop/pace";
 import { nameIndexKey, nameIndexKeyOfPart } from "#storage/blobs";
@@ -10,7 +10,7 @@ const readAtOnce = 1000;
 
 /** Writes the index of an import whose packages are all in the database. */
 export async function saveNameIndex(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   { repositoryId, importId }: { repositoryId: number; importId: string },
 ): Promise<void> {
   const writer = new NameIndexWriter();

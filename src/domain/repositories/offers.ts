@@ -1,5 +1,5 @@
 import { evr, nevra } from "#lib/contract/index";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { hitsOf, maxHits } from "#domain/repositories/search";
 import { installable, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { packageTypeOfBase } from "#model/catalogue";
@@ -47,7 +47,7 @@ interface OfferRequest {
 
 /** Packages and patterns whose name contains a text, each with the version that the solver would choose. */
 export async function findOffers(
-  place: Place<Pick<Env, "BLOBS">>,
+  place: Services<Pick<Env, "BLOBS">>,
   software: ApplianceSoftware,
   { q, allFields, limit, installed }: OfferRequest,
 ): Promise<Offers> {

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { type Arch, evr } from "#lib/contract/index";
 import { baseSystemByPackages, type KnownBaseSystem } from "#domain/repositories/base-system";
 import { type ImportLimits, refuseMore } from "#domain/repositories/import-limits";
@@ -18,8 +18,8 @@ import { streamOf } from "#lib/repodata/streams";
 import { decompressed } from "#lib/solver/decoder";
 import { importedParts, type ImportOptions } from "#lib/solver/import";
 import type { Repository as SolverRepository } from "#lib/solver/repository";
-import { LockTimeout } from "#lib/solver/room";
-import { importRoom, solverRoom } from "#lib/solver/shared";
+import { LockTimeout } from "#lib/solver/pool";
+import { importPool, solverPool } from "#lib/solver/shared";
 import type { Solver } from "#lib/solver/solver";
 import type { Database } from "#storage/db";
 import { savePackages } from "#storage/packages";
@@ -68,7 +68,7 @@ interface Work {
  * Then come patterns in separate files, and the advisories. Nothing is visible before the repository shows the import; if this
  * throws, the sweep removes what was written.
  */
-export async function importPackages({ env, db }: Place, source: PackageSource): Promise<ImportedPackages> {
+export async function importPackages({ env, db }: Services, source: PackageSource): Promise<ImportedPackages> {
   const work = async (solver: Solver) => {
     const parts = new PartWriter(solver, env.BLOBS, source);
     const found = { packages: 0, bytes: 0 };
@@ -79,7 +79,7 @@ export async function importPackages({ env, db }: Place, source: PackageSource):
     return { ...facts, packageCount: found.packages, bytes: found.bytes, parts: parts.keys };
   };
   try {
-    return await importRoom.withEmptySolver(work, { maxMs, packageType: packageTypeOfRepository(source.opened) });
+    return await importPool.withEmptySolver(work, { maxMs, packageType: packageTypeOfRepository(source.opened) });
   } catch (error) {
     if (!(error instanceof LockTimeout)) throw error;
     throw new ImportTookTooLong(`Its lists took longer than ${maxMs / 1000} s to read.`, { cause: error });
@@ -100,7 +100,7 @@ async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" 
   for (const list of opened.packages) {
     const options = optionsOf(opened, controls);
     for await (const part of importedParts(solver, await opening(counted, list), layouts[opened.type], options)) {
-      solverRoom.trim();
+      solverPool.trim();
       await addTexts(part, work);
       if (controls.isFull) await controls.flush();
       parts.add(part);

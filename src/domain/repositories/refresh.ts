@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { ownIndexTag } from "#domain/repositories/download";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { requestImports } from "#domain/repositories/turns";
@@ -17,7 +17,7 @@ const importsPerRun = 500;
 const importsPosition = "imports";
 
 /** Requests imports of what has changed: our own files are checked every minute, mirrors every half hour. */
-export async function refreshRepositories({ env, db }: Place, now: number): Promise<void> {
+export async function refreshRepositories({ env, db }: Services, now: number): Promise<void> {
   const own = await listOwnFiles(db);
   const tags = await Promise.all(own.map((repository) => ownIndexTag(env, repository)));
   const changed = own.filter(({ indexTag }, nth) => tags[nth] !== null && tags[nth] !== indexTag);
@@ -32,7 +32,7 @@ export async function refreshRepositories({ env, db }: Place, now: number): Prom
  * Removes .solv files of imports that are gone. Builds do not need them, because their frozen input has everything. A resolution
  * that is loading one has an hour.
  */
-export async function removeStraySolvs({ env, db }: Place, now: number): Promise<void> {
+export async function removeStraySolvs({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: solvPrefix, now });
   const known = await listImports(db, [...new Set(old.map(importIdOfKey))]);
   await removeBlobs(
@@ -42,12 +42,12 @@ export async function removeStraySolvs({ env, db }: Place, now: number): Promise
 }
 
 /** Removes downloads of imports that were killed: no other import reads them. */
-export async function removeStrayDownloads({ env, db }: Place, now: number): Promise<void> {
+export async function removeStrayDownloads({ env, db }: Services, now: number): Promise<void> {
   await removeBlobs(env, await nextOldKeys({ env, db }, { prefix: downloadsPrefix, now }));
 }
 
 /** Removes imports that no repository shows, with their packages, a page at a time: they were killed, or lost a race. */
-export async function removeStrayPackages({ db }: Pick<Place, "db">, now: number): Promise<void> {
+export async function removeStrayPackages({ db }: Pick<Services, "db">, now: number): Promise<void> {
   const id = (await findSweepPosition(db, importsPosition)) ?? "";
   const { unused, next } = await listUnusedAfter(db, { id, before: new Date(now - importMs), limit: importsPerRun });
   await saveSweepPosition(db, importsPosition, next);

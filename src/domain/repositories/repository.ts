@@ -15,7 +15,7 @@ import {
 import { publicUrl } from "#documents/repository";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal, type IdReason } from "#domain/refusal";
 import { otherBaseSystem } from "#domain/repositories/base-system";
 import { parseRepositoryUrl } from "#domain/repositories/address";
@@ -100,7 +100,7 @@ interface NewRepositoryRequest {
  * takes longer, it goes on in the background.
  */
 export async function importForAccount(
-  { env, db }: Place,
+  { env, db }: Services,
   accountId: number,
   request: NewRepositoryRequest,
 ): Promise<Repository> {
@@ -121,7 +121,7 @@ export async function importForAccount(
 }
 
 /** For the operator: any repository is looked at now, and not at its next turn. */
-export async function importNow({ env, db }: Place, id: number): Promise<Repository> {
+export async function importNow({ env, db }: Services, id: number): Promise<Repository> {
   const repository = await findRepository(db, id);
   if (!repository) throw new Refusal("invalid_repository_id", { reason: "unknown" });
   await requestImports({ env, db }, [id]);
@@ -147,7 +147,7 @@ async function givenKeys(armour: string): Promise<FrozenKey[]> {
 
 /** Adds the row. A repository whose first import failed is tried again. */
 async function addRow(
-  { env, db }: Place<LimitsEnv>,
+  { env, db }: Services<LimitsEnv>,
   accountId: number,
   {
     url,

@@ -1,6 +1,6 @@
 import { versionRelease } from "#lib/contract/index";
 import type { SoftwareMap, RepositorySoftware } from "#domain/images/installed-software";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { IndexHit } from "#domain/repositories/name-index";
 import { nameIndexesOf } from "#domain/repositories/name-indexes";
 import { installable } from "#domain/software/resolution-request";
@@ -43,7 +43,7 @@ export async function getSearched(
 
 /** Packages and patterns that match. The repository with the best hit is first, and so is the best hit of each. */
 export async function searchSoftware(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   { appliance, repositories }: SearchedAppliance,
   request: SearchRequest,
 ): Promise<SoftwareMap> {
@@ -70,7 +70,7 @@ interface Searched {
 
 /** Uses the name indexes if every repository has one, else the database. Both give the same answer. */
 export async function hitsOf(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   { repositories, arches }: Searched,
   { q, allFields, limit }: Pick<SearchRequest, "q" | "allFields" | "limit">,
 ): Promise<FoundPackage[]> {

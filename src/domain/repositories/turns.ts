@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { giveUpImport, importRepository, type Patience } from "#domain/repositories/import";
 import { sendImport } from "#domain/repositories/import-queue";
 import { leaseEnd, whileRenewed } from "#domain/request-lease";
@@ -9,12 +9,12 @@ import {
   endTry,
   endTurn,
   giveAllTurnsBack,
-  giveLostTurnsBack,
-  giveTurnBack,
+  releaseLostSlots,
+  releaseSlot,
   listQueues,
   moveToPatient,
   renewTry,
-  takeTurn,
+  acquireSlot,
   type ImportLease,
   type ImportQueue,
 } from "#storage/import-turns";
@@ -44,19 +44,19 @@ const lostMs = 20 * 60_000;
 const queuesPerRun = 500;
 
 /** Requests imports; each begins when it is its account's turn. */
-export async function requestImports({ env, db }: Place, repositoryIds: readonly number[]): Promise<void> {
+export async function requestImports({ env, db }: Services, repositoryIds: readonly number[]): Promise<void> {
   if (repositoryIds.length > 0) await sendNext({ env, db }, await askForImports(db, repositoryIds, new Date()));
 }
 
 /** Requests imports whose end the caller waits for: from now on the rows say that an import is in progress. */
-export async function requestNewImports({ env, db }: Place, repositoryIds: number[]): Promise<void> {
+export async function requestNewImports({ env, db }: Services, repositoryIds: number[]): Promise<void> {
   await markImporting(db, repositoryIds);
   await requestImports({ env, db }, repositoryIds);
 }
 
 /** Imports a repository whose turn it is, and passes the turn on. A thrown error is a fault of this service, and the turn stays. */
 export async function importInTurn(
-  { env, db }: Place,
+  { env, db }: Services,
   { repositoryId, patience }: { repositoryId: number; patience: Patience },
 ): Promise<void> {
   const now = new Date();
@@ -70,7 +70,7 @@ export async function importInTurn(
     return;
   }
   const lease = { repositoryId, ends: [leaseEndsAt] };
-  if (turn.tries > maxTries) return giveUpTurn({ env, db }, repositoryId, lease);
+  if (turn.tries > maxTries) return giveUpSlot({ env, db }, repositoryId, lease);
   const end = await whileRenewed((endsAt) => renew(db, lease, endsAt), work, leaseMs).catch(async (error: unknown) => {
     await endTry(db, lease);
     throw error;
@@ -87,7 +87,7 @@ async function renew(db: Database, lease: { repositoryId: number; ends: Date[] }
 }
 
 /** Ends an import that no try could finish, and writes that to its row. @param lease of the consumer; absent: it has none */
-export async function giveUpTurn({ env, db }: Place, repositoryId: number, lease?: ImportLease): Promise<void> {
+export async function giveUpSlot({ env, db }: Services, repositoryId: number, lease?: ImportLease): Promise<void> {
   await giveUpImport(
     db,
     repositoryId,
@@ -101,8 +101,8 @@ export async function giveUpTurn({ env, db }: Place, repositoryId: number, lease
 }
 
 /** Each minute: sends lost turns again, and continues queues in which every import waits. */
-export async function resumeImports({ env, db }: Place, now: number): Promise<void> {
-  await giveLostTurnsBack(db, { now: new Date(now), sentBefore: new Date(now - lostMs) });
+export async function resumeImports({ env, db }: Services, now: number): Promise<void> {
+  await releaseLostSlots(db, { now: new Date(now), sentBefore: new Date(now - lostMs) });
   await sendNext({ env, db }, await listQueues(db, queuesPerRun));
 }
 
@@ -110,7 +110,7 @@ export async function resumeImports({ env, db }: Place, now: number): Promise<vo
  * Sends every turn again: the queues were in the memory of a process that has ended. The tries still count, because one of
  * these imports may be what ended it.
  */
-export async function resumeAllImports({ env, db }: Place): Promise<void> {
+export async function resumeAllImports({ env, db }: Services): Promise<void> {
   await giveAllTurnsBack(db);
   await sendNext({ env, db }, await listQueues(db, queuesPerRun));
 }
@@ -120,15 +120,15 @@ const queuesOf = ({ accountId }: Pick<ImportQueue, "accountId">): ImportQueue[] 
   { accountId, patience: "patient" },
 ];
 
-async function sendNext({ env, db }: Place, queues: readonly ImportQueue[]): Promise<void> {
+async function sendNext({ env, db }: Services, queues: readonly ImportQueue[]): Promise<void> {
   const different = new Map(queues.map((queue) => [`${queue.accountId} ${queue.patience}`, queue]));
   for (const queue of different.values()) {
-    const repositoryId = await takeTurn(db, queue, new Date());
+    const repositoryId = await acquireSlot(db, queue, new Date());
     if (repositoryId === undefined) continue;
     try {
       await sendImport(env, queue.patience, { repositoryId });
     } catch (error) {
-      await giveTurnBack(db, repositoryId);
+      await releaseSlot(db, repositoryId);
       throw error;
     }
   }

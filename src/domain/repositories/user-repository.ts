@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FrozenInput, PackageType } from "#lib/contract/index";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { requestNewImports } from "#domain/repositories/turns";
 import { type DebFacts, type PackageFacts, packageTypeOf, readHeaders, type RpmFacts } from "#domain/rpms/headers";
 import { packageTypeOfBase } from "#model/catalogue";
@@ -33,7 +33,7 @@ const lookEveryMs = 100;
  * resolved.
  */
 export async function publishUploads(
-  { env, db }: Place,
+  { env, db }: Services,
   { account, baseSystem }: { account: { id: number; username: string }; baseSystem: string },
 ): Promise<void> {
   const facts = (await findBaseSystem(db, baseSystem))?.facts;
@@ -49,7 +49,7 @@ export async function publishUploads(
 }
 
 /** Waits until an import shows what is published. An import that began earlier may end first; it does not count. */
-async function waitUntilImported({ env, db }: Place, id: number): Promise<void> {
+async function waitUntilImported({ env, db }: Services, id: number): Promise<void> {
   for (const deadline = Date.now() + importWaitMs; Date.now() < deadline;) {
     const repository = await findUserRepositoryById(db, id);
     if (!repository) return;
@@ -65,7 +65,7 @@ export const publishUserRepository = (env: Pick<Env, "USER_REPOSITORIES">, { uid
   env.USER_REPOSITORIES.getByName(uid).publish();
 
 /** For that object: writes the index from the headers of the uploads, and requests its import. */
-export async function writeUserRepository({ env, db }: Place, uid: string): Promise<void> {
+export async function writeUserRepository({ env, db }: Services, uid: string): Promise<void> {
   const repository = await findUserRepositoryByUid(db, uid);
   if (!repository) return;
   await writeIndex(env, repository, await listRpms(db, repository.accountId, repository.baseSystem));
@@ -150,7 +150,7 @@ export function uploadsIn({ repositories, packages }: Pick<FrozenInput, "reposit
  * replaced since, so R2 alone knows whether that was an archive.
  */
 export async function frozenPackageKey(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   { buildId, blobId, number }: { buildId: number; blobId: string; number: number },
 ): Promise<string | undefined> {
   if (!(await isFrozenFor(db, buildId, blobId))) return undefined;

@@ -4,7 +4,7 @@ import { RepodataFault } from "#lib/repodata/fault";
 import { inTime, streamOf } from "#lib/repodata/streams";
 import { decompressed, type ExpansionLimits } from "#lib/solver/decoder";
 import { solverModule } from "#lib/solver/module";
-import { solverRoom } from "#lib/solver/shared";
+import { solverPool } from "#lib/solver/shared";
 import { openSolver, type Solver } from "#lib/solver/solver";
 
 /** `xz -9` needs 65 MiB for its dictionary. */
@@ -41,7 +41,7 @@ export async function withDecompressor<T>(
 ): Promise<T> {
   if (!isSolvers(compression)) return work(noOther);
   return turns[what].take(accountId, async () => {
-    solverRoom.trim(dictionaryBytes);
+    solverPool.trim(dictionaryBytes);
     const decoders = await openSolver(solverModule);
     try {
       return await inTime(work(decompressorOf(decoders, limits)), longestMs, tookTooLong);

@@ -1,5 +1,5 @@
 import type { IncomingFile } from "#domain/contents/incoming-file";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { withRoom, type Room } from "#domain/accounts/room";
 import { capAt } from "#domain/contents/upload-limit";
 import { Refusal } from "#domain/refusal";
@@ -50,7 +50,7 @@ interface Staging {
  * @param replacedBytes the size of the upload that this one replaces
  */
 export async function stageUpload(
-  { env, db }: Place,
+  { env, db }: Services,
   { account, replacedBytes = 0 }: { account: Account; replacedBytes?: number },
   file: IncomingFile,
 ): Promise<StagedUpload> {
@@ -82,7 +82,7 @@ export async function stageStoredUpload(
 }
 
 /** Deletes the blobs of an upload that no row will name. */
-export async function discardUpload({ env, db }: Place, { blobId }: StagedUpload): Promise<void> {
+export async function discardUpload({ env, db }: Services, { blobId }: StagedUpload): Promise<void> {
   await removeUploadBlobs(env.BLOBS, blobId);
   await endReservation(db, blobId);
 }

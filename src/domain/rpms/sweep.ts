@@ -1,5 +1,5 @@
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { requestImports } from "#domain/repositories/turns";
 import { publishUserRepository, stateOf } from "#domain/repositories/user-repository";
 import { blobIdOfKey, uploadsPrefix } from "#storage/blobs";
@@ -19,10 +19,11 @@ const repositoriesPerRun = 20;
 const repositoriesPosition = "user-repositories/";
 
 /** Releases what builds needed that are over by now. */
-export const thawOverBuilds = ({ db }: Pick<Place, "db">, now: number): Promise<void> => thawBlobs(db, new Date(now));
+export const thawOverBuilds = ({ db }: Pick<Services, "db">, now: number): Promise<void> =>
+  thawBlobs(db, new Date(now));
 
 /** Removes uploads that were deleted or replaced over an hour ago and that no build waits for. */
-export async function removeReleasedUploads({ env, db }: Place, now: number): Promise<void> {
+export async function removeReleasedUploads({ env, db }: Services, now: number): Promise<void> {
   const released = await listReleasedBefore(db, new Date(now - readersMs), pageSize);
   const used = await listUsedBlobIds(db, released);
   // Most of them are other contents, which have no blob there; their rows are removed together with those contents.
@@ -30,7 +31,7 @@ export async function removeReleasedUploads({ env, db }: Place, now: number): Pr
 }
 
 /** Removes blobs of uploads that no row names: the client went away, or the service was killed in between. */
-export async function removeStrayUploads({ env, db }: Place, now: number): Promise<void> {
+export async function removeStrayUploads({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: uploadsPrefix, now, youngMs: graceMs });
   const blobIds = [...new Set(old.map(blobIdOfKey))];
   const [used, released] = [await listUsedBlobIds(db, blobIds), await listReleased(db, blobIds)];
@@ -41,7 +42,7 @@ export async function removeStrayUploads({ env, db }: Place, now: number): Promi
 }
 
 /** Publishes user repositories whose index is older than their uploads, a few in each run. */
-export async function fixUserRepositories({ env, db }: Place): Promise<void> {
+export async function fixUserRepositories({ env, db }: Services): Promise<void> {
   const lastId = Number((await findSweepPosition(db, repositoriesPosition)) ?? 0);
   const some = await listUserRepositoriesAfter(db, lastId, repositoriesPerRun);
   const next = some.length === repositoriesPerRun ? some.at(-1)?.id.toString() : undefined;
@@ -49,7 +50,7 @@ export async function fixUserRepositories({ env, db }: Place): Promise<void> {
   for (const repository of some) await fix({ env, db }, repository);
 }
 
-async function fix({ env, db }: Place, repository: UserRepository): Promise<void> {
+async function fix({ env, db }: Services, repository: UserRepository): Promise<void> {
   const published = await findPublished(env.BLOBS, repository);
   const state = stateOf(await listRpms(db, repository.accountId, repository.baseSystem));
   if (published?.state !== state) await publishUserRepository(env, repository);

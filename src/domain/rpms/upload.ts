@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
 import { packageTypeOf } from "#domain/rpms/headers";
@@ -54,7 +54,7 @@ interface Owner {
  * replaces it and keeps its id: after a rebuild, the new package is meant. The blobs of the old one stay for an hour, and as long
  * as a build needs them.
  */
-export async function addUpload({ env, db }: Place, owner: Owner, staged: StagedUpload): Promise<Rpm> {
+export async function addUpload({ env, db }: Services, owner: Owner, staged: StagedUpload): Promise<Rpm> {
   await refuseOtherType(db, owner.baseSystem, staged);
   const quota = await quotaBytes({ env, db }, owner.account.id);
   const rpm = await addRpm(db, rowOf(owner, staged), quota);
@@ -65,7 +65,7 @@ export async function addUpload({ env, db }: Place, owner: Owner, staged: Staged
 
 /** The upload that an interrupted request has added; publishes it too. */
 export async function findUpload(
-  { env, db }: Place,
+  { env, db }: Services,
   { account, requestId }: { account: Account; requestId: string },
 ): Promise<Rpm | undefined> {
   const rpm = await findRpmOfRequest(db, requestId);
@@ -75,7 +75,7 @@ export async function findUpload(
 
 /** Replaces the content of an upload. */
 export async function replaceUpload(
-  { env, db }: Place,
+  { env, db }: Services,
   { account, id, baseSystem }: Owner & { id: number },
   staged: StagedUpload,
 ): Promise<Rpm> {
@@ -92,7 +92,7 @@ export async function replaceUpload(
 }
 
 /** Removes an upload and its packages from the user repository, which stays even if it is empty. */
-export async function deleteUpload({ env, db }: Place, account: Account, id: number): Promise<void> {
+export async function deleteUpload({ env, db }: Services, account: Account, id: number): Promise<void> {
   const gone = await deleteRpm(db, account.id, id);
   if (!gone) throw new Refusal("invalid_rpm_id", { reason: "unknown" });
   await publishUploads({ env, db }, { account, baseSystem: gone.baseSystem });

@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { getUsable } from "#domain/repositories/of-appliance";
 import type { ApplianceSoftware, Choice } from "#domain/software/resolution-request";
 import { checkName, checkVersion, keyOf } from "#domain/software/selection-rules";
@@ -21,7 +21,7 @@ export interface SoftwareChange {
 
 /** The software as it would be after a change. Nothing is stored. */
 export async function changed(
-  { db }: Pick<Place, "db">,
+  { db }: Pick<Services, "db">,
   { software, appliance, accountId }: { software: ApplianceSoftware; appliance: Appliance; accountId: number },
   change: SoftwareChange,
 ): Promise<ApplianceSoftware> {

@@ -1,5 +1,5 @@
 import { nevra } from "#lib/contract/index";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { unimportedIssue } from "#domain/appliances/status";
 import { changeBetween, changed, type SoftwareChange } from "#domain/software/change";
 import { closestNames } from "#domain/software/closest-names";
@@ -57,7 +57,7 @@ export interface EffectRequest {
 
 /** Resolves the software with and without a change; the isolate caches both. */
 export async function effectOf(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   { appliance, accountId, change, signal }: EffectRequest,
 ): Promise<SoftwareEffect> {
   const software = await loadSoftware(db, appliance);
@@ -67,7 +67,7 @@ export async function effectOf(
 
 /** The same for the stored and the wanted software. */
 export async function effectBetween(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   { software, wanted }: Both,
   signal: AbortSignal,
 ): Promise<SoftwareEffect> {

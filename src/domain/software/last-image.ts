@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import {
   imageOf,
   questionOf,
@@ -17,15 +17,15 @@ import { findLastImage, saveLastImage } from "#storage/last-images";
  * zypper does, and not twice.
  */
 export async function imageBefore(
-  place: Place<Pick<Env, "BLOBS">>,
+  services: Services<Pick<Env, "BLOBS">>,
   applianceId: number,
   software: ApplianceSoftware,
 ): Promise<Image> {
   const known = remembered(software);
   if (known) return imageOf(known);
-  const kept = await findLastImage(place.db, applianceId, digestOf(software));
+  const kept = await findLastImage(services.db, applianceId, digestOf(software));
   if (kept) return kept.packages === null ? undefined : new Set(kept.packages);
-  return imageOf(await resolve(place, software));
+  return imageOf(await resolve(services, software));
 }
 
 /** Stores the image after a change. */

@@ -7,7 +7,7 @@ import {
   neededAs,
 } from "#model/catalogue";
 import type { Job } from "#lib/solver/job";
-import type { PackageSet } from "#lib/solver/room";
+import type { PackageSet } from "#lib/solver/pool";
 import {
   findBaseSystem,
   listApplianceRepositories,

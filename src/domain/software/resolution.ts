@@ -5,7 +5,7 @@
  * zypper `--no-recommends`.
  */
 import { nevra } from "#lib/contract/index";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { ResolutionCache } from "#domain/software/resolution-cache";
 import type { UnknownName } from "#domain/software/closest-names";
 import { jobsOf, packageSetOf, unimported, type ApplianceSoftware } from "#domain/software/resolution-request";
@@ -13,7 +13,7 @@ import { logFailure } from "#log/log";
 import type { Job } from "#lib/solver/job";
 import type { Problem, ResolvedPackage } from "#lib/solver/resolution";
 import { rest } from "#lib/loop/pace";
-import { solverRoom } from "#lib/solver/shared";
+import { solverPool } from "#lib/solver/shared";
 import type { Solver } from "#lib/solver/solver";
 import type { Repository } from "#storage/appliances";
 import { aliasOf, rereadRepositories } from "#storage/repositories";
@@ -52,7 +52,7 @@ const cache = new ResolutionCache<{ weight: number; answer: Answer }>(25_000);
  * the signal is aborted before the software is solved.
  */
 export async function resolve(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   software: ApplianceSoftware,
   signal?: AbortSignal,
 ): Promise<SoftwareResolution> {
@@ -83,7 +83,7 @@ async function resolveOnce(
   const key = questionOf(software);
   const known = cache.get(key);
   if (known) return known.answer;
-  const answer = await solverRoom.withSolver(
+  const answer = await solverPool.withSolver(
     set,
     (solver) => load(env.BLOBS, solver, software.repositories),
     (solver) => {

@@ -1,5 +1,5 @@
 import { noteEstimate } from "#domain/appliances/estimate";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { imageBefore, keepImage } from "#domain/software/last-image";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
 import { closestNames, didYouMean } from "#domain/software/closest-names";
@@ -48,28 +48,28 @@ export async function getSelection(db: Database, { id: applianceId }: Appliance)
 
 /** Puts a package, a pattern or a ban into the selection, or changes its pin. */
 export async function select(
-  place: Place<Pick<Env, "BLOBS">>,
+  services: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   request: SelectionRequest,
 ): Promise<SelectionChange> {
   checkName(request.name);
   checkVersion(request.version, "invalid_version");
-  await checkRepository(place.db, appliance, request.repositoryId);
+  await checkRepository(services.db, appliance, request.repositoryId);
   const { kind, name, version = null, repositoryId = null } = request;
   const choice = { kind, name, version, repositoryId };
-  const before = await saveSelection(place.db, { ...choice, applianceId: appliance.id });
+  const before = await saveSelection(services.db, { ...choice, applianceId: appliance.id });
   if (before && before.version === version && before.repositoryId === repositoryId) return equal;
-  return await compare(place, appliance, { before, after: choice });
+  return await compare(services, appliance, { before, after: choice });
 }
 
 /** Removes an entry from the selection. If there is no such entry, the selection is equal. */
 export async function deselect(
-  place: Place<Pick<Env, "BLOBS">>,
+  services: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   { kind, name }: Pick<SelectionRequest, "kind" | "name">,
 ): Promise<SelectionChange> {
-  const before = await removeSelection(place.db, { applianceId: appliance.id, kind, name });
-  return before ? await compare(place, appliance, { before, after: undefined }) : equal;
+  const before = await removeSelection(services.db, { applianceId: appliance.id, kind, name });
+  return before ? await compare(services, appliance, { before, after: undefined }) : equal;
 }
 
 type Wanted = Pick<SelectionRequest, "name" | "version">;
@@ -79,7 +79,7 @@ type Wanted = Pick<SelectionRequest, "name" | "version">;
  * selection and refuses by throwing; if another request changes the appliance after that, this one is refused.
  */
 export async function replaceSelection(
-  place: Place<Pick<Env, "BLOBS">>,
+  services: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   {
     wanted: { packages = [], patterns = [] },
@@ -89,17 +89,17 @@ export async function replaceSelection(
     precondition?: ((before: ShownSelection) => void) | undefined;
   },
 ): Promise<ShownSelection> {
-  precondition?.(await getSelection(place.db, appliance));
-  const rows = await rowsOf(place.db, appliance, [
+  precondition?.(await getSelection(services.db, appliance));
+  const rows = await rowsOf(services.db, appliance, [
     ...packages.map((one) => ({ ...one, kind: "package" as const })),
     ...patterns.map((one) => ({ ...one, kind: "pattern" as const })),
   ]);
   const unchangedSince = precondition && appliance.lastEditedAt;
-  const replaced = await replaceSelections(place.db, { applianceId: appliance.id, unchangedSince }, rows);
+  const replaced = await replaceSelections(services.db, { applianceId: appliance.id, unchangedSince }, rows);
   if (!replaced) throw precondition ? changedMeanwhile() : new Refusal("invalid_appliance_id", { reason: "unknown" });
-  const resolution = await resolve(place, await loadSoftware(place.db, appliance));
-  await noteEstimate(place.db, appliance, resolution);
-  return await getSelection(place.db, appliance);
+  const resolution = await resolve(services, await loadSoftware(services.db, appliance));
+  await noteEstimate(services.db, appliance, resolution);
+  return await getSelection(services.db, appliance);
 }
 
 /** Each entry once; one that keeps its version keeps its repository. */
@@ -120,7 +120,7 @@ const equal: SelectionChange = { state: "equal", packagesAdded: 0, packagesRemov
 
 /** Compares the images with and without this change. Both include other requests' changes, so the difference is this change's. */
 async function compare(
-  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   { before, after }: { before: Choice | undefined; after: Choice | undefined },
 ): Promise<SelectionChange> {
@@ -138,12 +138,13 @@ async function compare(
   const { added, removed } = countChanges(was, imageOf(is)) ?? { added: 0, removed: 0 };
   const counts = { packagesAdded: added, packagesRemoved: removed };
   if (is.state === "solved") return { state: "changed", ...counts };
-  const message = after && is.state === "unsolvable" ? await whyUnknown(db, now, { after, problems: is.problems }) : "";
+  const message =
+    after && is.state === "unsolvable" ? await unknownReason(db, now, { after, problems: is.problems }) : "";
   return { state: "broken", ...counts, ...(message && { message }) };
 }
 
 /** Empty if the name that was added is known. */
-async function whyUnknown(
+async function unknownReason(
   db: Database,
   software: ApplianceSoftware,
   { after, problems }: { after: Choice; problems: SoftwareProblem[] },

@@ -11,14 +11,14 @@ import {
   type ModifiedContent,
   type OwnTestdrive,
 } from "#domain/testdrives/modified-files";
-import { discardContent, stageContent, type Place, type StagedFile } from "#domain/contents/overlay-file-content";
+import { discardContent, stageContent, type FileTarget, type StagedFile } from "#domain/contents/overlay-file-content";
 import { parseMetadata, type FileMetadata } from "#domain/contents/overlay-file-metadata";
 import { leftBytes, quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
 import { logFailure } from "#log/log";
 import { findAppliance, type Appliance } from "#storage/appliances";
 import { findAnyBuild } from "#storage/builds";
-import { keepOverlayFiles } from "#storage/kept-files";
+import { saveOverlayFiles } from "#storage/kept-files";
 import type { OverlayFile } from "#storage/overlay-files";
 
 export interface KeepRequest {
@@ -43,27 +43,31 @@ const maxFiles = 200;
  * Makes overlay files of what a session has added and changed, with owner, group and mode. They replace the appliance's files at
  * the same paths. Adds all of them, or none.
  */
-export async function keepModified(place: Place, testdrive: OwnTestdrive, request: KeepRequest): Promise<Kept> {
-  const appliance = await applianceOf(place, testdrive, request.applianceId);
+export async function saveModifiedFiles(
+  target: FileTarget,
+  testdrive: OwnTestdrive,
+  request: KeepRequest,
+): Promise<Kept> {
+  const appliance = await applianceOf(target, testdrive, request.applianceId);
   const { filter, asArchive } = request;
   const { kept, leftOut } = asArchive
-    ? { kept: [archiveOf(place, testdrive, filter)], leftOut: [] }
-    : await choose(place, testdrive, filter);
-  const staged = await stageAll(place, kept);
+    ? { kept: [archiveOf(target, testdrive, filter)], leftOut: [] }
+    : await choose(target, testdrive, filter);
+  const staged = await stageAll(target, kept);
   const rows = staged.map(({ metadata, content: { sentName: _sentName, ...content } }) => ({
     ...metadata,
     ...content,
   }));
-  const writer = { accountId: place.accountId, quotaBytes: await quotaBytes(place, place.accountId) };
-  const files = await keepOverlayFiles(place.db, appliance.id, rows, writer);
+  const writer = { accountId: target.accountId, quotaBytes: await quotaBytes(target, target.accountId) };
+  const files = await saveOverlayFiles(target.db, appliance.id, rows, writer);
   if (files) return { applianceId: appliance.id, files, leftOut };
-  await discard(place, staged);
-  await getOwnAppliance(place.db, place.accountId, appliance.id, "invalid"); // or it was deleted meanwhile
+  await discard(target, staged);
+  await getOwnAppliance(target.db, target.accountId, appliance.id, "invalid"); // or it was deleted meanwhile
   throw quotaExceeded();
 }
 
 async function applianceOf(
-  { db, accountId }: Place,
+  { db, accountId }: FileTarget,
   { buildId }: OwnTestdrive,
   given: number | undefined,
 ): Promise<Appliance> {
@@ -82,7 +86,7 @@ interface Wanted {
   open: () => Promise<ModifiedContent>;
 }
 
-async function choose({ env, db, accountId }: Place, testdrive: OwnTestdrive, filter: ModifiedFilter) {
+async function choose({ env, db, accountId }: FileTarget, testdrive: OwnTestdrive, filter: ModifiedFilter) {
   const { files, truncated, reading } = await listModified(env, testdrive, { filter, withDifferences: false });
   const reasons = new Map(files.map((file) => [file, whyLeftOut(testdrive, filter, file)]));
   const keepable = files.filter((file) => reasons.get(file) === undefined);
@@ -142,7 +146,7 @@ function metadataOf({ path, mode, uid, gid, owner, group, isNewName }: ModifiedF
 }
 
 /** Without secrets: all copies of the appliance would share them, and nobody has named them. */
-const archiveOf = ({ env }: Place, testdrive: OwnTestdrive, filter: ModifiedFilter): Wanted => ({
+const archiveOf = ({ env }: FileTarget, testdrive: OwnTestdrive, filter: ModifiedFilter): Wanted => ({
   metadata: parseMetadata(
     { filename: `modified-files-${testdrive.id}.tar.gz`, path: "/", permissions: "600", owner: "0", group: "0" },
     undefined,
@@ -156,21 +160,21 @@ interface Staged {
 }
 
 /** Stores all contents; if one is refused, removes the others. */
-async function stageAll(place: Place, wanted: readonly Wanted[]): Promise<Staged[]> {
+async function stageAll(target: FileTarget, wanted: readonly Wanted[]): Promise<Staged[]> {
   const staged: Staged[] = [];
   try {
     for (const { metadata, open } of wanted) {
       const { body } = await open();
-      staged.push({ metadata, content: await stageContent(place, { body, fileName: undefined }) });
+      staged.push({ metadata, content: await stageContent(target, { body, fileName: undefined }) });
     }
     return staged;
   } catch (error) {
-    await discard(place, staged);
+    await discard(target, staged);
     if (error instanceof Refusal) throw error;
     logFailure("files of a testdrive were not stored", error);
     throw unreadable(); // most likely the agent, or its machine, has gone in the middle
   }
 }
 
-const discard = async (place: Place, staged: readonly Staged[]): Promise<void> =>
-  void (await Promise.all(staged.map(({ content }) => discardContent(place, content))));
+const discard = async (target: FileTarget, staged: readonly Staged[]): Promise<void> =>
+  void (await Promise.all(staged.map(({ content }) => discardContent(target, content))));

@@ -3,10 +3,10 @@ import { boundTo } from "#domain/attempt-token";
 import { offers } from "#domain/claimant";
 import { wantsScreen } from "#domain/gallery/screen";
 import { makeOnce } from "#domain/accounts/idempotency";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { newToken, sameSecret, seal, unseal, type SealingKey } from "#domain/secrets";
-import { wakeAfterLife, wakeAfterStart } from "#domain/sign-of-life";
+import { wakeWhenSilent, wakeAfterStart } from "#domain/liveness";
 import { claimWithinMs, type TestdriveState } from "#domain/testdrives/machine";
 import { logFailure } from "#log/log";
 import { requestIdNow } from "#log/request-id";
@@ -63,7 +63,7 @@ interface TestdriveRequest {
 
 /** Takes a slot, and returns when an agent has claimed the session, at most 10 s later. */
 export async function startTestdrive(
-  { env, db }: Place<TestdriveEnv>,
+  { env, db }: Services<TestdriveEnv>,
   account: Pick<Account, "id">,
   { buildId, ...request }: TestdriveRequest & { buildId: number },
 ): Promise<StartedTestdrive> {
@@ -77,7 +77,7 @@ const noDiskToBoot =
 
 /** The same for a build of any account that this one may boot. */
 export async function startTestdriveOf(
-  { env, db }: Place<TestdriveEnv>,
+  { env, db }: Services<TestdriveEnv>,
   account: Pick<Account, "id">,
   { build, hasNetwork, requestId }: TestdriveRequest & { build: Build },
 ): Promise<StartedTestdrive> {
@@ -117,7 +117,7 @@ async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: num
 
 /** Gives the oldest waiting testdrive to an agent; between two agents, its object decides. */
 export async function claimTestdrive(
-  { env, db }: Place<Pick<Env, "TESTDRIVES" | "API_KEY_PEPPER">>,
+  { env, db }: Services<Pick<Env, "TESTDRIVES" | "API_KEY_PEPPER">>,
   agent: Pick<Agent, "id" | "drainedAt" | "tokenHmac">,
   { vnc, incarnation, nonce, isRepeated }: TestdriveClaimRequest,
 ): Promise<TestdriveClaim | undefined> {
@@ -139,7 +139,7 @@ export async function claimTestdrive(
 
 /** Ends the sessions that earlier processes of a restarted agent ran. */
 export async function endTestdrivesOf(
-  { env, db }: Place<Pick<Env, "TESTDRIVES">>,
+  { env, db }: Services<Pick<Env, "TESTDRIVES">>,
   agent: Pick<Agent, "id">,
   incarnation: Incarnation | undefined,
 ) {
@@ -148,12 +148,12 @@ export async function endTestdrivesOf(
 }
 
 /** Ends the sessions of an agent that its operator has removed. */
-export async function takeTestdrivesFrom({ env, db }: Place<Pick<Env, "TESTDRIVES">>, agent: Pick<Agent, "id">) {
+export async function takeTestdrivesFrom({ env, db }: Services<Pick<Env, "TESTDRIVES">>, agent: Pick<Agent, "id">) {
   const live = await listTestdrivesOfAgent(db, agent.id);
   await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).agentRemoved(agent.id)));
 }
 
-type TestdriveStore = Place<SealingKey>;
+type TestdriveStore = Services<SealingKey>;
 
 /** The account's live sessions; with an appliance, only those of its builds. */
 export async function listTestdrives(
@@ -209,8 +209,8 @@ export const stopTestdrive = (env: Pick<Env, "TESTDRIVES">, testdrive: Testdrive
 const wokenAtOnce = 500;
 
 /** For the sweep: wakes silent testdrives, and frees the slots of rows whose object was never started. */
-export async function wakeSilentTestdrives({ env, db }: Place<Pick<Env, "TESTDRIVES">>, now: number): Promise<void> {
-  const wakeAt = wakeAfterLife(now);
+export async function wakeSilentTestdrives({ env, db }: Services<Pick<Env, "TESTDRIVES">>, now: number): Promise<void> {
+  const wakeAt = wakeWhenSilent(now);
   const silent = await takeSilentTestdrives(db, { now: new Date(now), wakeAt, limit: wokenAtOnce });
   await Promise.all(
     silent.map((testdrive) =>
@@ -221,7 +221,7 @@ export async function wakeSilentTestdrives({ env, db }: Place<Pick<Env, "TESTDRI
   );
 }
 
-async function wake({ env, db }: Place<Pick<Env, "TESTDRIVES">>, testdrive: Testdrive): Promise<void> {
+async function wake({ env, db }: Services<Pick<Env, "TESTDRIVES">>, testdrive: Testdrive): Promise<void> {
   const { uid, state, agentId } = testdrive;
   const isKnown = await testdriveObject(env, testdrive).wake({ state, agentId });
   if (!isKnown) await saveTestdrive(db, uid, { state: "ended" });

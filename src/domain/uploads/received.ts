@@ -1,10 +1,10 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { expiryOf, isBusy } from "#domain/uploads/lease";
 import { PartBuffer, partBytes } from "#storage/part-buffer";
 import { deleteTail, readTail, putTail, putUploadPart, tailBytes } from "#storage/resumable-blobs";
 import { listParts, recordProgress, type ResumableUpload, type StoredPart } from "#storage/resumable-uploads";
 
-type Stores = Place<Pick<Env, "BLOBS">>;
+type Stores = Services<Pick<Env, "BLOBS">>;
 
 /**
  * The bytes of an upload that have arrived. Each part is stored in R2 first and then recorded in the row. The last part of a file is

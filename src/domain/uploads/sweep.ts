@@ -1,4 +1,4 @@
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { deleteUpload } from "#domain/uploads/upload";
 import { logFailure } from "#log/log";
@@ -8,7 +8,7 @@ import { listBlobsOfUploads, listExpiredUploads } from "#storage/resumable-uploa
 const uploadsPerRun = 50;
 
 /** Removes uploads that nothing has come for in a day. */
-export async function removeExpiredUploads({ env, db }: Place, now: number): Promise<void> {
+export async function removeExpiredUploads({ env, db }: Services, now: number): Promise<void> {
   for (const upload of await listExpiredUploads(db, new Date(now), uploadsPerRun)) {
     await deleteUpload({ env, db }, upload).catch((error: unknown) =>
       logFailure("could not delete an expired upload", error, { upload: upload.id }),
@@ -17,7 +17,7 @@ export async function removeExpiredUploads({ env, db }: Place, now: number): Pro
 }
 
 /** Removes last bytes of uploads that are gone: a request stored them while its upload was being removed. */
-export async function removeStrayTails({ env, db }: Place, now: number): Promise<void> {
+export async function removeStrayTails({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: tailsPrefix, now });
   const named = await listBlobsOfUploads(db, old.map(blobIdOfKey));
   await removeBlobs(

@@ -4,7 +4,7 @@ import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import { limitOf } from "#domain/contents/overlay-file-content";
 import type { FileMetadata } from "#domain/contents/overlay-file-metadata";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { checkBaseSystem } from "#domain/rpms/upload";
 import { expiryOf, withLease } from "#domain/uploads/lease";
@@ -18,7 +18,7 @@ import {
   type ResumableUpload,
 } from "#storage/resumable-uploads";
 
-type Stores = Place<LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB" | "MAX_FILE_MB">>;
+type Stores = Services<LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB" | "MAX_FILE_MB">>;
 
 /** What the uploaded file will become: an overlay file, or a package. */
 export type Purpose = { applianceId: number; metadata: FileMetadata } | { baseSystem: string };
@@ -79,7 +79,7 @@ export async function deleteUpload(stores: Pick<Stores, "db"> & { env: Pick<Env,
 }
 
 /** Removes an upload, and its bytes unless they have become a file or package. Repeating it is safe. */
-export async function removeUpload({ env, db }: Place<Pick<Env, "BLOBS">>, upload: ResumableUpload): Promise<void> {
+export async function removeUpload({ env, db }: Services<Pick<Env, "BLOBS">>, upload: ResumableUpload): Promise<void> {
   await discardBlob(env.BLOBS, upload);
   await deleteResumableUpload(db, upload.id);
 }

@@ -1,8 +1,8 @@
 import { evr } from "#lib/contract/index";
-import { moment, type Bill, type BilledPackage } from "./bill.ts";
+import { moment, type Sbom, type SbomPackage } from "./sbom.ts";
 
 /** A CycloneDX 1.6 document of an image: its packages, the appliance's own files, and the keys that its rpm or apt trusts. */
-export function cycloneDxOf(bill: Bill): object {
+export function cycloneDxOf(bill: Sbom): object {
   const components = [
     ...bill.packages.map(rpmComponent),
     ...bill.files.map(({ path, sha256 }, n) => ({
@@ -44,7 +44,7 @@ function tool(written: string) {
   return { type: "application", name, version };
 }
 
-const imageComponent = ({ image, appliance }: Bill) => ({
+const imageComponent = ({ image, appliance }: Sbom) => ({
   "bom-ref": "image",
   type: "operating-system",
   name: appliance.name,
@@ -61,7 +61,7 @@ const imageComponent = ({ image, appliance }: Bill) => ({
   ],
 });
 
-function rpmComponent(one: BilledPackage) {
+function rpmComponent(one: SbomPackage) {
   const { name, purl, frozen, license } = one;
   const licenses = license === undefined ? {} : { licenses: [{ license: { name: license } }] };
   const shared = { "bom-ref": purl, type: "library", name, version: evr(one), ...licenses, purl };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FrozenInput, FrozenPackage, FrozenRepository } from "#lib/contract/index";
-import { fileUrl, moment, sourcesOf, type Bill, type Sources } from "./bill.ts";
+import { fileUrl, moment, sourcesOf, type Sbom, type Sources } from "./sbom.ts";
 import { purlOf } from "./purl.ts";
 
 export const statementType = "application/vnd.in-toto+json";
@@ -19,7 +19,7 @@ export interface Origin {
 }
 
 /** An in-toto Statement v1 with a SLSA provenance v1 of an image. */
-export const provenanceOf = (bill: Bill, origin: Origin): object => ({
+export const provenanceOf = (bill: Sbom, origin: Origin): object => ({
   _type: "https://in-toto.io/Statement/v1",
   subject: [
     { name: bill.image.fileName, digest: { sha256: bill.image.sha256 } },
@@ -49,7 +49,7 @@ export const provenanceOf = (bill: Bill, origin: Origin): object => ({
 });
 
 /** What the user requested. */
-const externalParameters = ({ appliance, image }: Bill, { input, baseUrl }: Origin) => ({
+const externalParameters = ({ appliance, image }: Sbom, { input, baseUrl }: Origin) => ({
   appliance: { id: input.appliance.id, uuid: appliance.uuid, name: appliance.name },
   version: appliance.version,
   imageType: image.type,
@@ -59,7 +59,7 @@ const externalParameters = ({ appliance, image }: Bill, { input, baseUrl }: Orig
 });
 
 /** Signed repository indexes, resolved packages (in the image or not), and the appliance's own files and keys. */
-function dependencies({ appliance: { baseSystem }, files, keys }: Bill, { input, baseUrl }: Origin): object[] {
+function dependencies({ appliance: { baseSystem }, files, keys }: Sbom, { input, baseUrl }: Origin): object[] {
   const sources = sourcesOf(input, baseUrl);
   const rpm = (one: FrozenPackage) => {
     const { repository, checksum } = one;
@@ -97,10 +97,10 @@ function repositoryIndex({ alias, name, trust }: FrozenRepository, sources: Sour
 }
 
 /** The system in which KIWI ran, if it was not the agent's host: its packages are in the file of this digest. */
-const builderRoot = ({ builtIn }: Bill) =>
+const builderRoot = ({ builtIn }: Sbom) =>
   builtIn && { builderDependencies: [{ name: `builder root ${builtIn.name}`, digest: { sha256: builtIn.sha256 } }] };
 
-function versions({ writtenBy, builder }: Bill): Record<string, string> {
+function versions({ writtenBy, builder }: Sbom): Record<string, string> {
   const [name = "kiln", version = ""] = writtenBy.split(" ");
   return { [name]: version, "kiwi-ng": builder };
 }

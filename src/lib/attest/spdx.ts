@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { evr } from "#lib/contract/index";
-import { moment, type Bill, type BilledPackage } from "./bill.ts";
+import { moment, type Sbom, type SbomPackage } from "./sbom.ts";
 
 type Package = Record<string, unknown> & { SPDXID: string };
 
@@ -8,7 +8,7 @@ type Package = Record<string, unknown> & { SPDXID: string };
  * An SPDX 2.3 document of an image: the image CONTAINS its packages, the appliance's own files, and the keys that its rpm
  * trusts. Files are packages with the purpose FILE, because an SPDX file requires a SHA-1, which is not known.
  */
-export function spdxOf(bill: Bill): object {
+export function spdxOf(bill: Sbom): object {
   const image = imagePackage(bill);
   const licences = licenceRefs(bill);
   const contents = [
@@ -59,7 +59,7 @@ const plain = (SPDXID: string, name: string, primaryPackagePurpose: string) => (
   primaryPackagePurpose,
 });
 
-const imagePackage = ({ image, appliance, builder }: Bill): Package => ({
+const imagePackage = ({ image, appliance, builder }: Sbom): Package => ({
   ...plain("SPDXRef-Image", appliance.name, "OPERATING-SYSTEM"),
   versionInfo: appliance.version,
   packageFileName: image.fileName,
@@ -72,7 +72,7 @@ const imagePackage = ({ image, appliance, builder }: Bill): Package => ({
 });
 
 /** Licence fields of packages are free text, so each text is a licence of its own in this document. */
-const licenceRefs = ({ packages }: Bill): ReadonlyMap<string, string> =>
+const licenceRefs = ({ packages }: Sbom): ReadonlyMap<string, string> =>
   new Map(
     [...new Set(packages.flatMap(({ license }) => license ?? []))]
       .toSorted()
@@ -86,7 +86,7 @@ const licensingInfo = ([text, licenseId]: [string, string]) => ({
   comment: "The licence as stated in the package.",
 });
 
-function rpmPackage(one: BilledPackage, n: number, licences: ReadonlyMap<string, string>): Package {
+function rpmPackage(one: SbomPackage, n: number, licences: ReadonlyMap<string, string>): Package {
   const { name, purl, frozen, license = "" } = one;
   const shared = {
     ...plain(`SPDXRef-Package-${n}`, name, "LIBRARY"),

@@ -1,18 +1,18 @@
 /** The solvers of this isolate. */
 import { solverModule } from "./module.ts";
-import { SolverRoom } from "./room.ts";
+import { SolverPool } from "./pool.ts";
 
 const maxBytes = 90 << 20;
 /** An import needs memory for JavaScript too. The packages of one large distribution and of an import are less than this. */
 const maxBytesDuringImport = 60 << 20;
 
 /** For imports, which take many seconds: selections of packages need not wait for them. Its instance does not outlive an import. */
-export const importRoom = new SolverRoom(solverModule, { memoryBudgetBytes: () => 0 });
+export const importPool = new SolverPool(solverModule, { memoryBudgetBytes: () => 0 });
 
 /** For everything else. Imports call its `trim` while they grow. */
-export const solverRoom = new SolverRoom(solverModule, {
+export const solverPool = new SolverPool(solverModule, {
   memoryBudgetBytes: () => {
-    const importing = importRoom.heldBytes;
+    const importing = importPool.heldBytes;
     return (importing > 0 ? maxBytesDuringImport : maxBytes) - importing;
   },
 });

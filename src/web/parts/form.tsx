@@ -1,5 +1,5 @@
 import { createContext, useContext, type Child } from "hono/jsx";
-import { fieldId, type FormPlace, type Given } from "../given.ts";
+import { fieldId, type FormState, type Given } from "../given.ts";
 import { Icon } from "./icon.tsx";
 
 interface Page {
@@ -9,14 +9,14 @@ interface Page {
 }
 
 const PageForms = createContext<Page>({ formToken: undefined, given: undefined });
-const ThisForm = createContext<FormPlace>({ id: undefined, given: undefined });
+const ThisForm = createContext<FormState>({ id: undefined, given: undefined });
 
 /** Gives the forms of a page their token, and the one that was refused its values. */
 export const Formed = ({ formToken, given, children }: Page & { children: Child }) => (
   <PageForms.Provider value={{ formToken, given }}>{children}</PageForms.Provider>
 );
 
-export const useForm = (): FormPlace => useContext(ThisForm);
+export const useForm = (): FormState => useContext(ThisForm);
 
 /** Whether this form was refused: whatever hides it must be open. */
 export const useRefused = (action: string, id: string | undefined): boolean => {

@@ -38,7 +38,7 @@ describe("configurationProblems", () => {
       (production) => delete production.assets,
       "wrangler.toml: production does not bind ASSETS.",
     ],
-    ["a brake", ({ ratelimits }) => ratelimits?.pop(), "wrangler.toml: production does not bind ADDRESS_BRAKE."],
+    ["a throttle", ({ ratelimits }) => ratelimits?.pop(), "wrangler.toml: production does not bind ADDRESS_THROTTLE."],
     [
       "a secret",
       ({ secrets }) => secrets?.required?.shift(),

@@ -83,7 +83,9 @@ it("the stand-in changes an account like the pinned wrangler", { timeout: 1_200_
   const bound = real.cloudflare.account.workers
     .get("kiln")
     ?.bindings.map((each) => String(Reflect.get(Object(each), "name")));
-  expect(bound).toEqual(expect.arrayContaining(["DB", "BLOBS", "JOBS", "BUILDS", "EVENTS", "SIGN_IN_BRAKE", "ASSETS"]));
+  expect(bound).toEqual(
+    expect.arrayContaining(["DB", "BLOBS", "JOBS", "BUILDS", "EVENTS", "SIGN_IN_THROTTLE", "ASSETS"]),
+  );
   expect((await real.deploy(["--plan"])).output).not.toMatch(/to do|unknown/);
 });
 

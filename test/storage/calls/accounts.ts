@@ -155,7 +155,7 @@ export const ofAccounts = {
     hasKeys: [[own, 1]],
     findKeyHolder: [[own, "key"]],
     renewKey: [[holder, at]],
-    keepAnswer: [[holder, { status: 200, contentType: "text/plain", body: "" }, { answerBytes: 1 }]],
+    storeAnswer: [[holder, { status: 200, contentType: "text/plain", body: "" }, { answerBytes: 1 }]],
     endLease: [[holder]],
     freeKey: [[holder]],
     deleteAnswersBefore: [[at]],

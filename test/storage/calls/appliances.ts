@@ -130,7 +130,7 @@ export const ofAppliances = {
     deleteGpgKey: [[it, 1]],
   } satisfies Calls<typeof gpgKeys>,
   "kept-files": {
-    keepOverlayFiles: [[it, [keptFile], writer]],
+    saveOverlayFiles: [[it, [keptFile], writer]],
   } satisfies Calls<typeof keptFiles>,
   "last-images": {
     findLastImage: [[it, "question"]],

@@ -66,7 +66,7 @@ export const ofBuilds = {
     listQueued: [[{ after: 0, limit: 10 }]],
     listHeldBy: [[1]],
     takeSilentBuilds: [[{ now: at, wakeAt: at, limit: 10 }]],
-    saveSignOfLife: [["build", { wakeAt: at, agentId: 1, seenAt: at }]],
+    saveLiveness: [["build", { wakeAt: at, agentId: 1, seenAt: at }]],
     listUnfinishedOf: [[own]],
     hasFreeSlot: [[own, slots]],
     addBuild: [

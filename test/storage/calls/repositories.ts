@@ -28,15 +28,15 @@ const uploads = {
 export const ofRepositories = {
   "import-turns": {
     askForImports: [[[it], at]],
-    takeTurn: [[line, at]],
+    acquireSlot: [[line, at]],
     beginTry: [[it, { now: at, leaseEndsAt: at }]],
     renewTry: [[lease, at]],
     endTry: [[lease]],
     endTurn: [[lease, at]],
     endLostTurn: [[it, at]],
     moveToPatient: [[lease]],
-    giveTurnBack: [[it]],
-    giveLostTurnsBack: [[{ now: at, sentBefore: at }]],
+    releaseSlot: [[it]],
+    releaseLostSlots: [[{ now: at, sentBefore: at }]],
     giveAllTurnsBack: [[]],
     listQueues: [[10]],
   } satisfies Calls<typeof importTurns>,

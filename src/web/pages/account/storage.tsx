@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { pathId } from "#api/params";
 import { diskUseByKind } from "#domain/accounts/quota";
 import { deleteBuild } from "#domain/builds/build";
-import { listStoredImages, type ImagePlace, type StoredImage } from "#storage/stored-images";
+import { listStoredImages, type ImageCursor, type StoredImage } from "#storage/stored-images";
 import { factory, type WebEnv } from "../../factory.ts";
 import { ButtonLink } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
@@ -47,7 +47,7 @@ async function showStorage(c: Context<WebEnv>): Promise<Response> {
 }
 
 /** Of the last image of the page before: "BYTES-ID". */
-function placeIn(given: string | undefined): ImagePlace | undefined {
+function placeIn(given: string | undefined): ImageCursor | undefined {
   const [, bytes, id] = /^(\d{1,15})-(\d{1,15})$/.exec(given ?? "") ?? [];
   return bytes === undefined ? undefined : { bytes: Number(bytes), id: Number(id) };
 }

@@ -1,6 +1,6 @@
 import { isUntouchedSince, lastImage, sinceBuild, type SinceBuild } from "#domain/difference/since-build";
 import { firmwareOf } from "#domain/images/firmware";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { remembered } from "#domain/software/resolution";
 import { loadSoftware } from "#domain/software/resolution-request";
 import type { Firmware } from "#lib/contract/index";
@@ -27,20 +27,20 @@ interface Asked {
 
 /** Resolves the software only if something was touched since the last image. */
 export async function sinceLastImage(
-  place: Place,
+  services: Services,
   { appliance, builds, repositories }: Asked,
 ): Promise<{ since: Since | undefined; firmware: Firmware | undefined }> {
   const image = lastImage(builds, appliance.imageType);
-  if (!image) return { since: undefined, firmware: await knownFirmware(place, appliance) };
+  if (!image) return { since: undefined, firmware: await knownFirmware(services, appliance) };
   const before = lastImage(builds.slice(builds.indexOf(image) + 1), appliance.imageType);
   if (isUntouchedSince(image, appliance, repositories))
     return { since: { image, before, changes: null }, firmware: image.needsEfi ? "efi" : "bios" };
-  const changes = await sinceBuild(place, appliance, image);
+  const changes = await sinceBuild(services, appliance, image);
   return { since: { image, before, changes: changes?.isSame ? null : changes }, firmware: changes?.firmware };
 }
 
 /** Undefined unless the head of the page has just resolved the software. */
-async function knownFirmware({ db }: Place, appliance: Appliance): Promise<Firmware | undefined> {
+async function knownFirmware({ db }: Services, appliance: Appliance): Promise<Firmware | undefined> {
   const software = await loadSoftware(db, appliance);
   const { baseSystem } = software;
   const resolution = remembered(software);

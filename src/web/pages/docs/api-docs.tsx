@@ -7,7 +7,7 @@ import type { Group } from "#api/operation";
 import { Call, CurlLine, errorAnchor, Words } from "./call.tsx";
 import { CallList } from "./call-list.tsx";
 import { curlLine, type Reader } from "./curl.ts";
-import { writtenOnce } from "./written-once.ts";
+import { memoizedHtml } from "./memoized-html.ts";
 import { latestIdsOf } from "#storage/appliance-overview";
 import { factory, type WebEnv } from "../../factory.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -75,7 +75,7 @@ const ApiDocs = ({ baseUrl, reader, search }: ApiDocsProps) => (
   </div>
 );
 
-const groupLinks = writtenOnce((group: Group) => (
+const groupLinks = memoizedHtml((group: Group) => (
   <li>
     <a href={`#${anchorOf(group)}`}>{group.title}</a>
     <ol>
@@ -112,7 +112,7 @@ const Beginning = ({ baseUrl, reader }: { baseUrl: string; reader: Reader }) => 
   </section>
 );
 
-const errors = writtenOnce((codes: typeof refusalCodes) => (
+const errors = memoizedHtml((codes: typeof refusalCodes) => (
   <section id="errors">
     <h2>Errors</h2>
     <p class="lead">

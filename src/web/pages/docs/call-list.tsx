@@ -2,7 +2,7 @@ import { groups } from "#api/groups";
 import type { Operation } from "#api/operation";
 import { Search } from "../../parts/search.tsx";
 import { number } from "../../parts/words.ts";
-import { writtenOnce } from "./written-once.ts";
+import { memoizedHtml } from "./memoized-html.ts";
 
 /** All calls by method and path. The island `filter` shows those that match the search; without scripts, the address has the search. */
 export const CallList = ({ search }: { search: string }) => {
@@ -30,7 +30,7 @@ export const CallList = ({ search }: { search: string }) => {
   );
 };
 
-const line = writtenOnce(({ name, method, path, summary }: Operation) => (
+const line = memoizedHtml(({ name, method, path, summary }: Operation) => (
   <li>
     <a href={`#${name}`}>
       <code>

@@ -3,7 +3,7 @@ import { scopeOf, type Answer, type Body, type Operation } from "#api/operation"
 import { parametersOf, type Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";
 import { CopyButton } from "../../parts/button.tsx";
-import { writtenOnce } from "./written-once.ts";
+import { memoizedHtml } from "./memoized-html.ts";
 
 export const errorAnchor = (code: string): string => `error-${code}`;
 
@@ -21,7 +21,7 @@ export const Call = ({ operation, line }: { operation: Operation; line: string }
   </article>
 );
 
-const aboveLine = writtenOnce((operation: Operation) => {
+const aboveLine = memoizedHtml((operation: Operation) => {
   const { name, summary, details, versions } = operation;
   return (
     <>
@@ -42,7 +42,7 @@ const aboveLine = writtenOnce((operation: Operation) => {
   );
 });
 
-const belowLine = writtenOnce((operation: Operation) => {
+const belowLine = memoizedHtml((operation: Operation) => {
   if (operation.deprecated) return <p class="quiet">The same as the call above, for old clients.</p>;
   const parameters = parametersOf(operation);
   return (

@@ -5,7 +5,7 @@ import { imagePath } from "#api/modified-files";
 import { spend } from "#domain/accounts/rates";
 import { startBuild } from "#domain/builds/build";
 import { Refusal } from "#domain/refusal";
-import { keepModified } from "#domain/testdrives/keep-modified-files";
+import { saveModifiedFiles } from "#domain/testdrives/keep-modified-files";
 import {
   getOwnTestdrive,
   listModified,
@@ -94,7 +94,7 @@ export const keepChosen = (c: Context<WebEnv>, { id, back, again }: Keeping): Pr
       const testdrive = await getOwnTestdrive(db, account.id, id);
       const request = { filter: { paths: chosen(all("path")), except: [] }, asArchive: false, applianceId: undefined };
       const place = { env: c.env, db, accountId: account.id };
-      const { applianceId, files, leftOut } = await keepModified(place, testdrive, request);
+      const { applianceId, files, leftOut } = await saveModifiedFiles(place, testdrive, request);
       const kept = `${counted(files.length, "file is", "files are")} kept in the appliance.`;
       const omitted = leftOut.length === 0 ? "" : ` Left out: ${leftOut.map(({ path }) => path).join(", ")}.`;
       if (what === "keep") return { to: back, result: { text: (kept + omitted).slice(0, 500) } };

@@ -149,8 +149,8 @@ const Inside = ({ build }: { build: Build }) => (
 );
 
 const documentNames = {
-  spdx: "Bill of materials, SPDX",
-  cyclonedx: "Bill of materials, CycloneDX",
+  spdx: "Sbom of materials, SPDX",
+  cyclonedx: "Sbom of materials, CycloneDX",
   provenance: "Provenance, signed",
 } as const;
 

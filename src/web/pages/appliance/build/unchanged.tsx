@@ -1,6 +1,6 @@
 import type { ImageType } from "#lib/contract/index";
 import { lastImage, sinceBuild } from "#domain/difference/since-build";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import type { Appliance } from "#storage/appliances";
 import { listBuildsOfAppliance, type Build } from "#storage/builds";
 import { ButtonLink } from "../../../parts/button.tsx";
@@ -24,7 +24,7 @@ export interface Unchanged {
  * version has an image already.
  */
 export async function unchangedOf(
-  { env, db }: Place,
+  { env, db }: Services,
   appliance: Appliance,
   { types, version }: Pick<Unchanged, "types" | "version">,
 ): Promise<Unchanged | undefined> {

@@ -26,7 +26,7 @@ const newId = "new-entry";
 
 const Sent = z.record(z.string(), z.string());
 
-interface ListPlace {
+interface ListPage {
   list: ListOf;
   /** The address of the page. */
   to: string;
@@ -34,7 +34,7 @@ interface ListPlace {
 }
 
 /** Adds, changes or removes an entry. */
-export const changeEntry = (c: Context<WebEnv>, { list, to, again }: ListPlace): Promise<Response> =>
+export const changeEntry = (c: Context<WebEnv>, { list, to, again }: ListPage): Promise<Response> =>
   submit(c, {
     fields: Sent,
     faultsOf: (refusal) => faultsIn(refusal, list.fields),

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { toItsEnd } from "#api/to-its-end";
+import { runToCompletion } from "#api/run-to-completion";
 import { dropRepository, useRepository } from "#domain/repositories/of-appliance";
 import { importForAccount } from "#domain/repositories/repository";
 import { Refusal } from "#domain/refusal";
@@ -109,7 +109,7 @@ async function changing(c: Context<WebEnv>, change: () => Promise<string>): Prom
   const software = await loadSoftware(db, appliance);
   const text = await change();
   const wanted = await loadSoftware(db, appliance);
-  const effect = await toItsEnd(c, effectBetween(place, { software, wanted }, c.req.raw.signal));
+  const effect = await runToCompletion(c, effectBetween(place, { software, wanted }, c.req.raw.signal));
   const why = "the top of the page says why.";
   if (effect.state !== "solved")
     return { text: `${text} The appliance cannot be built like this: ${why}`, isWarning: true };

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import type { z } from "zod";
-import { toItsEnd } from "#api/to-its-end";
+import { runToCompletion } from "#api/run-to-completion";
 import { spending } from "#domain/accounts/rates";
-import type { Place } from "#domain/place";
+import type { Services } from "#domain/services";
 import { findOffers, type Offer, type Offers } from "#domain/repositories/offers";
 import { effectBetween, effectOf, type SoftwareEffect } from "#domain/software/effect";
 import type { SoftwareChange } from "#domain/software/change";
@@ -67,14 +67,14 @@ function askedIn(c: Context<WebEnv>): Record<string, string> {
 /** Reads what the API's search and status read, with their limits. */
 async function readSoftware(c: Context<WebEnv>, asked: z.output<typeof Query>): Promise<ShownSoftware> {
   const { db, account, appliance } = c.var;
-  const place = { env: c.env, db };
+  const services = { env: c.env, db };
   const software = await loadSoftware(db, appliance);
-  const [resolution, now, found] = await spending(place, { accountId: account.id, what: "reads" }, async () => {
-    const solved = await toItsEnd(c, resolve(place, software));
+  const [resolution, now, found] = await spending(services, { accountId: account.id, what: "reads" }, async () => {
+    const solved = await runToCompletion(c, resolve(services, software));
     return await Promise.all([
       solved,
-      effectBetween(place, { software, wanted: software }, c.req.raw.signal),
-      searched(place, { software, resolution: solved }, asked),
+      effectBetween(services, { software, wanted: software }, c.req.raw.signal),
+      searched(services, { software, resolution: solved }, asked),
     ]);
   });
   const [visible, uploads] = await Promise.all([
@@ -90,13 +90,13 @@ async function readSoftware(c: Context<WebEnv>, asked: z.output<typeof Query>): 
 }
 
 const searched = async (
-  place: Place<Pick<Env, "BLOBS">>,
+  services: Services<Pick<Env, "BLOBS">>,
   { software, resolution }: Pick<ShownSoftware, "software" | "resolution">,
   { q, all_fields, most }: z.output<typeof Query>,
 ): Promise<Offers | undefined> =>
   q === ""
     ? undefined
-    : await findOffers(place, software, {
+    : await findOffers(services, software, {
         q,
         allFields: all_fields !== undefined,
         limit: most,
@@ -118,8 +118,8 @@ async function lookAt(c: Context<WebEnv>, { software, found, name }: LookRequest
   const without = { ...software, selection: software.selection.filter((one) => !isIt(one)) };
   return {
     name,
-    effect: await simulated(c, (place, signal) =>
-      effectBetween(place, { software: without, wanted: software }, signal),
+    effect: await simulated(c, (services, signal) =>
+      effectBetween(services, { software: without, wanted: software }, signal),
     ),
   };
 }
@@ -127,17 +127,17 @@ async function lookAt(c: Context<WebEnv>, { software, found, name }: LookRequest
 function effectOfAdding(c: Context<WebEnv>, [kind, name]: [Offer["kind"], string]): Promise<SoftwareEffect> {
   const { account, appliance } = c.var;
   const change = { ...noChange, [kind === "package" ? "addPackages" : "addPatterns"]: [name] };
-  return simulated(c, (place, signal) => effectOf(place, { appliance, accountId: account.id, change, signal }));
+  return simulated(c, (services, signal) => effectOf(services, { appliance, accountId: account.id, change, signal }));
 }
 
 /** Counts a simulation as the API does. */
 const simulated = (
   c: Context<WebEnv>,
-  simulate: (place: Place<Pick<Env, "BLOBS">>, signal: AbortSignal) => Promise<SoftwareEffect>,
+  simulate: (services: Services<Pick<Env, "BLOBS">>, signal: AbortSignal) => Promise<SoftwareEffect>,
 ): Promise<SoftwareEffect> => {
-  const place = { env: c.env, db: c.var.db };
-  const act = () => toItsEnd(c, simulate(place, c.req.raw.signal));
-  return spending(place, { accountId: c.var.account.id, what: "effects" }, act);
+  const services = { env: c.env, db: c.var.db };
+  const act = () => runToCompletion(c, simulate(services, c.req.raw.signal));
+  return spending(services, { accountId: c.var.account.id, what: "effects" }, act);
 };
 
 const View = ({ seen }: { seen: ShownSoftware }) => (

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { solverModule } from "#lib/solver/module";
 import { SolverCrashed } from "#lib/solver/native";
-import { SolverRoom, LockTimeout } from "#lib/solver/room";
+import { SolverPool, LockTimeout } from "#lib/solver/pool";
 import type { Solver } from "#lib/solver/solver";
 import { jobOf, primaryXmlOf } from "./repo-dsl.ts";
 
@@ -9,7 +9,7 @@ const xml = (...packages: string[]): Uint8Array => new TextEncoder().encode(prim
 const pause = (timeMs: number) => new Promise<void>((resolve) => setTimeout(resolve, timeMs));
 const set = (key: string) => ({ key, arch: "x86_64", packageType: "rpm" }) as const;
 
-describe("SolverRoom", () => {
+describe("SolverPool", () => {
   it("loads a set once for all callers that request it", async () => {
     const { room, loads, names } = roomWith();
     expect(await Promise.all([names("one"), names("one"), names("one")])).toEqual([["one"], ["one"], ["one"]]);
@@ -102,14 +102,14 @@ describe("SolverRoom", () => {
     expect(memoryBytes).toBeLessThanOrEqual(100 << 20);
   });
   it("drops an instance that exceeds its memory budget, and no other", async () => {
-    const room = new SolverRoom(solverModule, { memoryBudgetBytes: () => 10 << 20 });
+    const room = new SolverPool(solverModule, { memoryBudgetBytes: () => 10 << 20 });
     const grown = await room.withEmptySolver((solver) => (growTo(solver, 12 << 20), solver));
     const small = await room.withEmptySolver((solver) => solver);
     expect(grown.isGone).toBe(true);
     expect(await room.withEmptySolver((solver) => solver === small)).toBe(true);
   });
   it("is taken from a caller that vanished", async () => {
-    const room = new SolverRoom(solverModule, { staleAfterMs: 20 });
+    const room = new SolverPool(solverModule, { staleAfterMs: 20 });
     const { promise: vanished, resolve: comeBack } = Promise.withResolvers<void>();
     const late = room.withEmptySolver(async (solver) => {
       await vanished;
@@ -121,7 +121,7 @@ describe("SolverRoom", () => {
     expect(await room.withSolver(set("one"), fail, has("one"))).toBe(true);
   });
   it("is not taken from a caller that is slow but still working", async () => {
-    const room = new SolverRoom(solverModule, { staleAfterMs: 40 });
+    const room = new SolverPool(solverModule, { staleAfterMs: 40 });
     const slow = room.withEmptySolver(async (solver) => {
       for (let step = 0; step < 15; step++) {
         await pause(10);
@@ -134,8 +134,8 @@ describe("SolverRoom", () => {
   });
 });
 
-function roomWith(options: ConstructorParameters<typeof SolverRoom>[1] = {}) {
-  const room = new SolverRoom(solverModule, options);
+function roomWith(options: ConstructorParameters<typeof SolverPool>[1] = {}) {
+  const room = new SolverPool(solverModule, options);
   const loads: string[] = [];
   const load = (key: string) => async (solver: Solver) => {
     loads.push(key);

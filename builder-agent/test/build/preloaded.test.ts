@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadedAhead } from "../../src/build/loaded-ahead.ts";
+import { preloaded } from "../../src/build/preloaded.ts";
 import { endOf, run } from "../../src/process.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
@@ -27,7 +27,7 @@ describe("a program that is loaded ahead", () => {
   it("starts when its input is ready, with its own arguments", async () => {
     await using dir = await temporaryDir();
     const file = await programIn(dir.path, program);
-    const [command = "", ...args] = (await loadedAhead("program", `/nowhere:${dir.path}`)) ?? [];
+    const [command = "", ...args] = (await preloaded("program", `/nowhere:${dir.path}`)) ?? [];
     const said = join(dir.path, "said");
     let hadBegun: boolean | undefined;
 
@@ -52,7 +52,7 @@ describe("a program that is loaded ahead", () => {
       dir.path,
       `#!/usr/bin/python3\n${asks}\nos.execv("/usr/bin/python3", ["-", "-c", "${asks}"])\n`,
     );
-    const [command = "", ...args] = (await loadedAhead(file, "")) ?? [];
+    const [command = "", ...args] = (await preloaded(file, "")) ?? [];
 
     expect(endOf(await run(command, args, { signal, input: async () => {} }))).toBe("exit code 0");
     expect(endOf(await run("/usr/bin/python3", ["-c", asks], { signal }))).toBe("exit code 1");
@@ -60,7 +60,7 @@ describe("a program that is loaded ahead", () => {
 
   it("never starts if waiting fails", async () => {
     await using dir = await temporaryDir();
-    const [command = "", ...args] = (await loadedAhead(await programIn(dir.path, program), "")) ?? [];
+    const [command = "", ...args] = (await preloaded(await programIn(dir.path, program), "")) ?? [];
     const said = join(dir.path, "said");
 
     await expect(run(command, [...args, said], { signal, input: fails })).rejects.toThrow("a package is missing");
@@ -74,11 +74,11 @@ describe("a program that is loaded ahead", () => {
     ["a binary", "\u007fELF"],
   ])("cannot be %s", async (_what, text) => {
     await using dir = await temporaryDir();
-    expect(await loadedAhead(await programIn(dir.path, text), "")).toBeUndefined();
+    expect(await preloaded(await programIn(dir.path, text), "")).toBeUndefined();
   });
 
   it("cannot be a missing program", async () => {
-    expect(await loadedAhead("no-such-program", "/usr/bin:/bin")).toBeUndefined();
-    expect(await loadedAhead("/no/such/program", "/usr/bin:/bin")).toBeUndefined();
+    expect(await preloaded("no-such-program", "/usr/bin:/bin")).toBeUndefined();
+    expect(await preloaded("/no/such/program", "/usr/bin:/bin")).toBeUndefined();
   });
 });

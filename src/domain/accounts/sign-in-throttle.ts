@@ -11,10 +11,10 @@ export interface Credentials {
   address?: string | undefined;
 }
 
-export type BrakeEnv = Pick<Env, "SIGN_IN_BRAKE" | "ADDRESS_BRAKE">;
+export type ThrottleEnv = Pick<Env, "SIGN_IN_THROTTLE" | "ADDRESS_THROTTLE">;
 
 /** The period of both bindings in wrangler.toml. */
-const brakeSeconds = 60;
+const throttleSeconds = 60;
 /** Different keys that are tried at the same moment for one account from one address. */
 const maxAtOnce = 4;
 /** An attempt whose client has left may never end. */
@@ -44,33 +44,33 @@ class Recent {
   }
 }
 
-const braked = new Recent();
+const throttledNames = new Recent();
 /** Credentials that have opened an account: failures of others do not stop them. */
-const proven = new Recent();
+const knownGood = new Recent();
 const inProgress = new Map<string, Map<string, number>>();
 
 /**
  * Tries credentials, unless too many wrong ones came from their address lately: for this account, or altogether. Credentials that
  * have proved right are always tried. `check` may call `refuse` again before it does what costs much.
  */
-export async function braking<T extends object>(
-  env: BrakeEnv,
+export async function throttled<T extends object>(
+  env: ThrottleEnv,
   given: Credentials,
   check: (refuse: () => void) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const credentials = credentialsName(given);
-  const isProven = proven.has(credentials);
-  if (isProven) {
+  const isKnownGood = knownGood.has(credentials);
+  if (isKnownGood) {
     const found = await check(() => {});
     if (found) return found;
-    proven.forget(credentials);
+    knownGood.forget(credentials);
   }
   const names = { credentials, ...namesOf(given) };
-  if (!isProven) {
-    const refuse = () => refuseWhileBraked(names);
+  if (!isKnownGood) {
+    const refuse = () => refuseWhileThrottled(names);
     refuse();
-    const found = await oneOfFew(names, () => check(refuse));
-    if (found) proven.note(names.credentials);
+    const found = await limitConcurrency(names, () => check(refuse));
+    if (found) knownGood.note(names.credentials);
     if (found) return found;
   }
   await countFailure(env, names);
@@ -97,15 +97,15 @@ export function networkOf(address = ""): string {
   return [...head, ...zeros, ...tail].slice(0, 4).join(":");
 }
 
-function refuseWhileBraked({ address, account }: Names): void {
-  if (braked.has(account) || braked.has(address)) throw tooManyFailures();
+function refuseWhileThrottled({ address, account }: Names): void {
+  if (throttledNames.has(account) || throttledNames.has(address)) throw tooManyFailures();
 }
 
 const tooManyFailures = () =>
-  tooFast(brakeSeconds, "Too many wrong passwords or keys came from your address. Wait a minute, then try again.");
+  tooFast(throttleSeconds, "Too many wrong passwords or keys came from your address. Wait a minute, then try again.");
 
 /** Many at the same moment would all be tried before the first of them has failed. */
-async function oneOfFew<T>({ account, credentials }: Names, attempt: () => Promise<T>): Promise<T> {
+async function limitConcurrency<T>({ account, credentials }: Names, attempt: () => Promise<T>): Promise<T> {
   const others = inProgress.get(account) ?? new Map<string, number>();
   for (const [other, since] of others) if (since < Date.now() - longestAttemptMs) others.delete(other);
   if (!others.has(credentials) && others.size >= maxAtOnce) throw tooManyFailures();
@@ -119,16 +119,19 @@ async function oneOfFew<T>({ account, credentials }: Names, attempt: () => Promi
   }
 }
 
-/** The bindings count per Cloudflare location, and only roughly: enough for a brake. If they fail, sign-in still works. */
-async function countFailure({ SIGN_IN_BRAKE, ADDRESS_BRAKE }: BrakeEnv, { account, address }: Names): Promise<void> {
+/** The bindings count per Cloudflare location, and only roughly: enough for a throttle. If they fail, sign-in still works. */
+async function countFailure(
+  { SIGN_IN_THROTTLE, ADDRESS_THROTTLE }: ThrottleEnv,
+  { account, address }: Names,
+): Promise<void> {
   const counted = await Promise.allSettled([
-    countOne(SIGN_IN_BRAKE, account),
-    ...(address === "" ? [] : [countOne(ADDRESS_BRAKE, address)]),
+    countOne(SIGN_IN_THROTTLE, account),
+    ...(address === "" ? [] : [countOne(ADDRESS_THROTTLE, address)]),
   ]);
   for (const one of counted) if (one.status === "rejected") logFailure("could not count a failed sign-in", one.reason);
 }
 
 async function countOne(binding: RateLimit, name: string): Promise<void> {
   const { success } = await binding.limit({ key: name });
-  if (!success) braked.note(name, Date.now() + brakeSeconds * 1000);
+  if (!success) throttledNames.note(name, Date.now() + throttleSeconds * 1000);
 }

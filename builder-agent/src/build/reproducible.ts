@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { FrozenInput } from "../contract.ts";
 
 /** A digest of an input without its image type, so that types which are the same disk (decision 29) have the same seed. */
-export function steadySeed(input: FrozenInput): string {
+export function reproducibleSeed(input: FrozenInput): string {
   const facts = { ...input, imageType: "", imageName: "" };
   return createHash("sha256").update(JSON.stringify(facts)).digest("hex");
 }
@@ -14,12 +14,12 @@ export function steadySeed(input: FrozenInput): string {
  *
  * @param shims the directory of the shims as KIWI will see it
  */
-export function steadyEnvironment(input: FrozenInput, shims: string): Record<string, string> {
+export function reproducibleEnvironment(input: FrozenInput, shims: string): Record<string, string> {
   if (input.sourceDate === undefined) return {};
   return {
     SOURCE_DATE_EPOCH: String(input.sourceDate),
     E2FSPROGS_FAKE_TIME: String(input.sourceDate),
-    KILN_STEADY_SEED: steadySeed(input),
+    KILN_STEADY_SEED: reproducibleSeed(input),
     PYTHONPATH: `${shims}/python`,
     PYTHONDONTWRITEBYTECODE: "1",
   };

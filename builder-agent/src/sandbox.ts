@@ -1,7 +1,7 @@
 /** How QEMU runs a guest's instructions: on the processor, or by emulation. */
 export type Accel = "kvm" | "tcg";
 
-export interface Enclosure {
+export interface Sandbox {
   accel: Accel;
   /** bubblewrap's options for what the program does not share with this host. */
   apart: readonly string[];
@@ -15,7 +15,7 @@ export interface Enclosure {
  * The command that goes before QEMU's own: QEMU then sees programs and libraries, read-only, and nothing else. To be started in its
  * own process group (`detached`), which also leaves the terminal, and killed as a group.
  */
-export function enclosure({ accel, apart, mounts = [], dir = "/" }: Enclosure): string[] {
+export function sandbox({ accel, apart, mounts = [], dir = "/" }: Sandbox): string[] {
   const links = ["bin", "lib", "lib64"].flatMap((name) => ["--symlink", `usr/${name}`, `/${name}`]);
   const readOnly = ["/etc/ld.so.cache", "/etc/alternatives"].flatMap((path) => ["--ro-bind-try", path, path]);
   const device = accel === "kvm" ? ["--dev-bind", "/dev/kvm", "/dev/kvm"] : [];

@@ -49,7 +49,7 @@ const maxResidents = 2;
 /** Extra time of a waiter's timer, so that the holder's own timer fires first. The waiter's is for a holder that disappeared. */
 const watchersGraceMs = 1000;
 
-export class SolverRoom {
+export class SolverPool {
   readonly #module: WebAssembly.Module;
   readonly #memoryBudgetBytes: () => number;
   readonly #staleAfterMs: number;

@@ -7,7 +7,7 @@ import { shims } from "./kiwi.ts";
  * A command that starts a Python program and loads its modules, but begins to run it only at the end of its standard input
  * (shims/loaded.py). Undefined: it is not a Python program.
  */
-export async function loadedAhead(program: string, path: string): Promise<string[] | undefined> {
+export async function preloaded(program: string, path: string): Promise<string[] | undefined> {
   const file = program.includes("/") ? program : await findProgram(program, path);
   const [, python, option] = /^#! ?(\/\S*python[\d.]*)(?: (-\w+))?\n/.exec(await headOf(file)) ?? [];
   if (file === undefined || python === undefined) return undefined;
@@ -15,7 +15,7 @@ export async function loadedAhead(program: string, path: string): Promise<string
 }
 
 /** The same for KIWI in a builder root, which is Debian. */
-export const loadedInRoot = ["/usr/bin/python3", join(shims, "loaded.py"), "/usr/bin/kiwi-ng"];
+export const preloadedInRoot = ["/usr/bin/python3", join(shims, "loaded.py"), "/usr/bin/kiwi-ng"];
 
 async function headOf(file: string | undefined): Promise<string> {
   if (file === undefined) return "";

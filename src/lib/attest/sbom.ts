@@ -10,7 +10,7 @@ import {
 import { purlOf } from "./purl.ts";
 
 /** The facts for all documents about one image (docs/api/attestations.md). */
-export interface Bill {
+export interface Sbom {
   /** Identifies the documents. Stays the same each time they are made. */
   uuid: string;
   image: {
@@ -31,26 +31,26 @@ export interface Bill {
   /** The builder root; absent: built with the tools of the agent's host, or before there were builder roots. */
   builtIn?: { name: string; sha256: string } | undefined;
   /** The packages that rpm or dpkg reported in the image, by name. */
-  packages: BilledPackage[];
+  packages: SbomPackage[];
   files: FrozenFile[];
   keys: FrozenKey[];
 }
 
 /** A package in the image, with facts about its file. */
-export interface BilledPackage extends InstalledPackage {
+export interface SbomPackage extends InstalledPackage {
   purl: string;
   /** Absent: not one of the packages that the selection resolved to. */
   frozen?: { repository: string; checksum: FrozenPackage["checksum"]; url: string | undefined } | undefined;
 }
 
 /** Facts from the build's row and its appliance. */
-export type BillFacts = Omit<Bill, "packages" | "files" | "keys" | "writtenBy">;
+export type BillFacts = Omit<Sbom, "packages" | "files" | "keys" | "writtenBy">;
 
 /** Joins the packages found in the image with the frozen input. `baseUrl` is the service's URL, or empty if it has none. */
 export function billOf(
   facts: BillFacts,
   { input, installed, baseUrl }: { input: FrozenInput; installed: InstalledPackage[]; baseUrl: string },
-): Bill {
+): Sbom {
   const frozen = new Map(input.packages.map((one) => [nvra(one), one]));
   const sources = sourcesOf(input, baseUrl);
   const billed = [...new Map(installed.map((one) => [nvra(one), one]))]
@@ -94,11 +94,11 @@ export function fileUrl({ repository, location }: FrozenPackage, sources: Source
 interface Joined {
   frozen: FrozenPackage | undefined;
   sources: Sources;
-  facts: Pick<Bill, "appliance">;
+  facts: Pick<Sbom, "appliance">;
   packageType: FrozenInput["packageType"];
 }
 
-function billedPackage(installed: InstalledPackage, { frozen, sources, facts, packageType }: Joined): BilledPackage {
+function billedPackage(installed: InstalledPackage, { frozen, sources, facts, packageType }: Joined): SbomPackage {
   const source = frozen && sources.get(frozen.repository);
   const purl = purlOf(installed, { packageType, distro: facts.appliance.baseSystem, repositoryUrl: source?.url });
   if (!frozen) return { ...installed, purl };

@@ -4,24 +4,25 @@ import { isShadowHashOf } from "#domain/accounts/password-hashes";
 import type { KnownPasswords } from "#domain/configuration/known-passwords";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
 import type { Configuration } from "#lib/configuration/stored";
-import type { revealedKinds } from "#model/revealed";
+import type { exposedKinds } from "#model/exposed-secrets";
 import type { OverlayFile } from "#storage/overlay-files";
 
 /** A secret of the owner that others get with the appliance or its images. */
-export interface Revealed {
-  kind: (typeof revealedKinds)[number];
+export interface ExposedSecret {
+  kind: (typeof exposedKinds)[number];
   /** Of the user, the path, or which script. */
   name: string;
 }
 
-export const isPassword = ({ kind }: Revealed): boolean => kind === "user_password" || kind === "database_password";
+export const isPassword = ({ kind }: ExposedSecret): boolean =>
+  kind === "user_password" || kind === "database_password";
 
 /** What an appliance has. Its configuration shows passwords in clear. */
-export function revealedNow(
+export function exposedNow(
   { users, databases, scripts }: Configuration,
   files: readonly OverlayFile[],
   known: KnownPasswords,
-): Revealed[] {
+): ExposedSecret[] {
   return [
     ...users
       .filter(({ name, password }) => password !== "" && known.get(name) !== password)
@@ -35,7 +36,7 @@ export function revealedNow(
 const scriptNames = ["build", "boot", "autoyast"] as const satisfies readonly (keyof Configuration["scripts"])[];
 
 /** What an image has, by what it was made from. */
-export function revealedBy(input: FrozenInput, isKnown: (user: string, hash: string) => boolean): Revealed[] {
+export function exposedBy(input: FrozenInput, isKnown: (user: string, hash: string) => boolean): ExposedSecret[] {
   const { description, files = [], configuration } = input;
   const users = [...(description["config.xml"] ?? "").matchAll(/<user name="([^"]+)" password="([^"]*)"/g)];
   const databases = Object.entries(databaseUsers).flatMap(([type, user]) =>
@@ -73,13 +74,14 @@ export function hashChecker(known: KnownPasswords): (user: string, hash: string)
   };
 }
 
-const userPassword = (name: string): Revealed => ({ kind: "user_password", name });
-const databasePassword = (type: string, name: string): Revealed => ({
+const userPassword = (name: string): ExposedSecret => ({ kind: "user_password", name });
+const databasePassword = (type: string, name: string): ExposedSecret => ({
   kind: "database_password",
   name: `${type} ${name}`,
 });
-const overlayFile = (path: string): Revealed[] => (isSuspicious(path) ? [{ kind: "overlay_file", name: path }] : []);
-const script = (name: string, text: string): Revealed[] =>
+const overlayFile = (path: string): ExposedSecret[] =>
+  isSuspicious(path) ? [{ kind: "overlay_file", name: path }] : [];
+const script = (name: string, text: string): ExposedSecret[] =>
   mentionsSecret.test(text) ? [{ kind: "script", name }] : [];
 
 const isSuspicious = (path: string): boolean => isSecretPath(path) || nameOfSecret.test(path);

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 
 /** Lets work go on if its client disconnects: the solver must not be interrupted while it loads packages. */
-export async function toItsEnd<T>(c: Pick<Context, "executionCtx">, work: Promise<T>): Promise<T> {
+export async function runToCompletion<T>(c: Pick<Context, "executionCtx">, work: Promise<T>): Promise<T> {
   c.executionCtx.waitUntil(work.catch(() => {}));
   return await work;
 }

@@ -16,7 +16,7 @@ export class Stopped extends Error {
 }
 
 /** The Worker gave the other reasons itself, or needs no message. */
-export const isToldToWorker = (reason: StopReason): boolean => reason === "time_limit" || reason === "no_room";
+export const isReported = (reason: StopReason): boolean => reason === "time_limit" || reason === "no_room";
 
 const full: BuildFailed = { kind: "error", reason: "The disk of the builder is full." };
 const almostFull: BuildFailed = {
@@ -30,7 +30,7 @@ const fullBytes = 64e6;
  * The message for the owner, and whose fault the failure is. If the description is not at fault, another agent retries the build.
  * Call it before the work directory is deleted, because it checks the free disk space.
  */
-export async function whyEnded(
+export async function endReason(
   why: unknown,
   { timeLimitMs, stateDir }: { timeLimitMs: number; stateDir: string },
 ): Promise<BuildFailed> {

@@ -2,7 +2,7 @@
  * Work that many callers request. A run covers every request made before it begins, so all callers during a run share the
  * next one, which begins `gapMs` after the end of the one before at the earliest.
  */
-export class Coalesced {
+export class SingleFlight {
   readonly #work: () => Promise<void>;
   readonly #gapMs: number;
   #last: Promise<unknown> = Promise.resolve();

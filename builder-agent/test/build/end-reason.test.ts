@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
 import { BuildFailure } from "../../src/build/failure.ts";
-import { Stopped, whyEnded } from "../../src/build/why-ended.ts";
+import { Stopped, endReason } from "../../src/build/end-reason.ts";
 import { smallDisk } from "../support/small-disk.ts";
 
 const timeLimitMs = 14_400_000;
@@ -21,14 +21,14 @@ describe("the reason that a build has ended", () => {
     ["a missing program", new Error("spawn tar ENOENT"), "error", "The program tar is missing on the builder."],
     ["anything else", new TypeError("x is not a function"), "error", "x is not a function"],
   ] as const)("can be %s", async (_, why, kind, reason) => {
-    const said = await whyEnded(why, { timeLimitMs, stateDir: tmpdir() });
+    const said = await endReason(why, { timeLimitMs, stateDir: tmpdir() });
 
     expect(said).toEqual({ kind, reason: typeof reason === "string" ? reason : expect.stringMatching(reason) });
   });
 
   it("is the full disk, whatever KIWI reports", async () => {
     await using disk = await smallDisk(128);
-    const ask = () => whyEnded(theirs, { timeLimitMs, stateDir: disk.stateDir });
+    const ask = () => endReason(theirs, { timeLimitMs, stateDir: disk.stateDir });
 
     expect(await ask()).toMatchObject({ kind: "failed" });
     disk.fill(120);
@@ -36,6 +36,6 @@ describe("the reason that a build has ended", () => {
   });
 
   it("is known even if the disk cannot be checked", async () => {
-    expect(await whyEnded(theirs, { timeLimitMs, stateDir: "/not-there" })).toMatchObject({ kind: "failed" });
+    expect(await endReason(theirs, { timeLimitMs, stateDir: "/not-there" })).toMatchObject({ kind: "failed" });
   });
 });

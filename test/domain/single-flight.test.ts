@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { Coalesced } from "#domain/coalesced";
+import { SingleFlight } from "#domain/single-flight";
 import { patienceMs } from "../support/patience.ts";
 
 /** Work that ends when told; `begun` are its runs. */
@@ -16,7 +16,7 @@ function heldWork() {
 
 it("shares the next run between all who ask during one", async () => {
   const { begun, work, isBegun } = heldWork();
-  const writes = new Coalesced(work, { gapMs: 0 });
+  const writes = new SingleFlight(work, { gapMs: 0 });
   const ended: string[] = [];
   const ask = (name: string) => writes.run().then(() => ended.push(name));
 
@@ -36,7 +36,7 @@ it("shares the next run between all who ask during one", async () => {
 
 it("fails for those who waited for the run that failed, and for no others", async () => {
   const { begun, work, isBegun } = heldWork();
-  const writes = new Coalesced(work, { gapMs: 0 });
+  const writes = new SingleFlight(work, { gapMs: 0 });
   const first = writes.run();
   await isBegun(1);
   const second = writes.run();
@@ -53,7 +53,7 @@ it("waits between two runs, also after one that failed", async () => {
     begunAt.push(performance.now());
     if (begunAt.length === 2) throw new Error("R2 is away");
   };
-  const writes = new Coalesced(work, { gapMs: 50 });
+  const writes = new SingleFlight(work, { gapMs: 50 });
 
   await writes.run();
   await expect(writes.run()).rejects.toThrow("R2 is away");

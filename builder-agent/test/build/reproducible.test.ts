@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { FrozenInput } from "../../src/contract.ts";
 import { shims } from "../../src/build/kiwi.ts";
-import { steadyEnvironment } from "../../src/build/steady.ts";
+import { reproducibleEnvironment } from "../../src/build/reproducible.ts";
 import { jobCommands } from "../../src/guest/job-disk.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 import { frozenInput } from "../support/frozen-input.ts";
@@ -14,7 +14,7 @@ const dated: FrozenInput = { ...frozenInput(), sourceDate: 1_767_225_600 };
 const other: FrozenInput = { ...dated, appliance: { ...dated.appliance, id: 1001 } };
 const environment = (input = dated): Record<string, string> => ({
   PATH: "/usr/bin:/bin",
-  ...steadyEnvironment(input, shims),
+  ...reproducibleEnvironment(input, shims),
 });
 
 let disk: string;
@@ -153,5 +153,5 @@ it("also reaches KIWI in a guest, by the guest's paths", () => {
 });
 
 it("does not change older inputs", () => {
-  expect(steadyEnvironment(frozenInput(), shims)).toEqual({});
+  expect(reproducibleEnvironment(frozenInput(), shims)).toEqual({});
 });
