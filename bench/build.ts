@@ -9,9 +9,9 @@ import {
   prepareArguments,
   shims,
   type KiwiPaths,
-} from "../builder-agent/src/build/kiwi.ts";
-import { packImage } from "../builder-agent/src/build/pack.ts";
-import { readResult } from "../builder-agent/src/build/result.ts";
+} from "../builder-agent/src/run/kiwi.ts";
+import { packImage } from "../builder-agent/src/run/pack.ts";
+import { readResult } from "../builder-agent/src/run/result.ts";
 import type { ImageType } from "../builder-agent/src/contract.ts";
 import { endOf, enclosed, run } from "../builder-agent/src/process.ts";
 import { openWorkDir } from "../builder-agent/src/work-dir.ts";

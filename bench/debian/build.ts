@@ -8,10 +8,10 @@ import {
   prepareArguments,
   shims,
   type KiwiPaths,
-} from "../../builder-agent/src/build/kiwi.ts";
-import { preloaded } from "../../builder-agent/src/build/preloaded.ts";
-import { packImage } from "../../builder-agent/src/build/pack.ts";
-import { readResult } from "../../builder-agent/src/build/result.ts";
+} from "../../builder-agent/src/run/kiwi.ts";
+import { preloaded } from "../../builder-agent/src/run/preloaded.ts";
+import { packImage } from "../../builder-agent/src/run/pack.ts";
+import { readResult } from "../../builder-agent/src/run/result.ts";
 import { BaseShare } from "../../builder-agent/src/prepared/base-share.ts";
 import { openBaseRoots, type BaseRoots } from "../../builder-agent/src/prepared/bases.ts";
 import { endOf, enclosed, run } from "../../builder-agent/src/process.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startBuild, type RunningBuild } from "./build/run-build.ts";
+import { startBuild, type RunningBuild } from "./run/run-build.ts";
 import type { Config } from "./config.ts";
 import type { Capabilities, Job, Poke } from "./contract.ts";
 import { DiskRoom } from "./disk-room.ts";

@@ -6,7 +6,7 @@ import {
   passwordProgramIn,
   withoutSecrets,
   type Dropped,
-} from "./build/secrets.ts";
+} from "./run/secrets.ts";
 
 /** In bytes. The rest of a longer line is dropped. */
 export const longestLine = 4 * 1024;

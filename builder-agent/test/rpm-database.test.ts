@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeKiwiPaths } from "../src/build/kiwi.ts";
-import { refuseDatabase } from "../src/build/refusals.ts";
+import { makeKiwiPaths } from "../src/run/kiwi.ts";
+import { refuseDatabase } from "../src/run/refusals.ts";
 import { temporaryDir } from "./support/agent-place.ts";
 import { smallRoot } from "./support/fake-root.ts";
 

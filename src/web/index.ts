@@ -17,7 +17,7 @@ import { storagePage } from "./pages/account/storage.tsx";
 import { tokenForms } from "./pages/account/tokens.tsx";
 import { webhookPages } from "./pages/account/webhooks.tsx";
 import { appliancePictures } from "./pages/appliance/pictures.ts";
-import { buildPage } from "./pages/appliance/build/build.tsx";
+import { buildPage } from "./pages/appliance/builds/build.tsx";
 import { configurationPage } from "./pages/appliance/configuration/configuration.tsx";
 import { differencePage } from "./pages/appliance/difference.tsx";
 import { filesPage } from "./pages/appliance/files/files.tsx";

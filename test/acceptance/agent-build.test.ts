@@ -3,10 +3,10 @@ import { mkdirSync, openSync, readdirSync, readFileSync, readSync } from "node:f
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { differenceOf } from "../../builder-agent/src/build/difference.ts";
-import { writeFileStore } from "../../builder-agent/src/build/file-store.ts";
-import type { BuiltImage, ImageBuild } from "../../builder-agent/src/build/image.ts";
-import { packImage, type PackedImage } from "../../builder-agent/src/build/pack.ts";
+import { differenceOf } from "../../builder-agent/src/run/difference.ts";
+import { writeFileStore } from "../../builder-agent/src/run/file-store.ts";
+import type { BuiltImage, ImageBuild } from "../../builder-agent/src/run/image.ts";
+import { packImage, type PackedImage } from "../../builder-agent/src/run/pack.ts";
 import { FileEntry, type FrozenInput, type InstalledPackage, type Phase } from "../../builder-agent/src/contract.ts";
 import { mountsBelow } from "../../builder-agent/src/leftovers.ts";
 import { preparedKey } from "../../builder-agent/src/prepared/key.ts";

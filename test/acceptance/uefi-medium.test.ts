@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { differenceOf } from "../../builder-agent/src/build/difference.ts";
+import { differenceOf } from "../../builder-agent/src/run/difference.ts";
 import { temporaryDir } from "../../builder-agent/test/support/agent-place.ts";
 import { driveOf } from "./support/boot.ts";
 import { login } from "./support/image-types.ts";

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { FileIndexWriter } from "../../builder-agent/src/build/file-index.ts";
+import { FileIndexWriter } from "../../builder-agent/src/run/file-index.ts";
 import { orderOf, pointerText, type FileEntry } from "#lib/contract/index";
 import { FileIndex } from "#domain/images/file-store";
 import { Refusal } from "#domain/refusal";

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { zstdCompressSync } from "node:zlib";
-import { FileIndexWriter } from "../../builder-agent/src/build/file-index.ts";
+import { FileIndexWriter } from "../../builder-agent/src/run/file-index.ts";
 import { orderOf, type FileEntry } from "#lib/contract/index";
 
 /** The two artifacts of a file store, as an agent uploads them. */

@@ -1,4 +1,4 @@
-import { makeKiwiPaths, kiwiEnvironment } from "../build/kiwi.ts";
+import { makeKiwiPaths, kiwiEnvironment } from "../run/kiwi.ts";
 import { enclosed, endOf, run, whyItFails } from "../process.ts";
 import { findProgram, versionOf } from "../programs.ts";
 import { answerLimitMs, fine, missing, type Check } from "./check.ts";

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { shims } from "../build/kiwi.ts";
+import { shims } from "../run/kiwi.ts";
 import { enclosed, outputOf } from "../process.ts";
 import { answerLimitMs, degraded, fine, missing, type Check } from "./check.ts";
 import { scratchDir } from "./doctor-dir.ts";

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { z } from "zod";
-import { kiwiEnvironment, makeKiwiPaths } from "../build/kiwi.ts";
+import { kiwiEnvironment, makeKiwiPaths } from "../run/kiwi.ts";
 import { imageTypes, type RootAbilities } from "../contract.ts";
 import type { HostConfig } from "../found-config.ts";
 import { sentenceOf } from "../log.ts";

@@ -1,8 +1,8 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { BuildFailure, failureOf, noNotes, note, type Notes } from "../build/failure.ts";
-import type { KiwiJob, KiwiRunner } from "../build/kiwi-runner.ts";
-import type { RootTree } from "../build/root-walk.ts";
+import { BuildFailure, failureOf, noNotes, note, type Notes } from "../run/failure.ts";
+import type { KiwiJob, KiwiRunner } from "../run/kiwi-runner.ts";
+import type { RootTree } from "../run/root-walk.ts";
 import type { StoredRoot } from "../roots/store.ts";
 import type { Accel } from "../sandbox.ts";
 import { checkImages } from "./image-types.ts";

@@ -1,8 +1,8 @@
 import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { getParts, type Product } from "../build/result.ts";
+import { getParts, type Product } from "../run/result.ts";
 import type { ImageType } from "../contract.ts";
-import { BuildFailure } from "../build/failure.ts";
+import { BuildFailure } from "../run/failure.ts";
 import { sentenceOf } from "../log.ts";
 
 /** The bytes by which a file is recognised. */

@@ -8,9 +8,9 @@ import {
   shims,
   forDebian,
   type KiwiPaths,
-} from "../build/kiwi.ts";
-import type { KiwiJob } from "../build/kiwi-runner.ts";
-import { reproducibleEnvironment } from "../build/reproducible.ts";
+} from "../run/kiwi.ts";
+import type { KiwiJob } from "../run/kiwi-runner.ts";
+import { reproducibleEnvironment } from "../run/reproducible.ts";
 import { packArguments, unpackArguments } from "../prepared/archive.ts";
 import { outputOf } from "../process.ts";
 import { guestScript } from "./kernel.ts";

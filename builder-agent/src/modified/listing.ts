@@ -1,5 +1,5 @@
 import { maxDifferenceBytes, maxTextBytes, type ModifiedFile } from "../contract.ts";
-import { namesOf, type Owners } from "../build/root-owners.ts";
+import { namesOf, type Owners } from "../run/root-owners.ts";
 import { textOf, type Change, type Comparison, type Sides } from "./compare.ts";
 import type { Inode } from "./ext4-inode.ts";
 import { bytesOf, type FileSystem } from "./file-system.ts";

@@ -1,8 +1,8 @@
 /** Checks the signatures of what a build has fetched. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { BuildFailure } from "../build/failure.ts";
-import { ownLine } from "../build/log-line.ts";
+import { BuildFailure } from "../run/failure.ts";
+import { ownLine } from "../run/log-line.ts";
 import { collect, quietLimit } from "../receive.ts";
 import type { FrozenInput, RepositoryTrust } from "../contract.ts";
 import { sentenceOf } from "../log.ts";

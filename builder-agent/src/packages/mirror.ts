@@ -1,5 +1,5 @@
 /** Fetches files of a build's repositories, from mirrors or from the Worker itself. */
-import { BuildFailure } from "../build/failure.ts";
+import { BuildFailure } from "../run/failure.ts";
 import type { FrozenRepository } from "../contract.ts";
 import { fetchOutside, OutsideRefused, type OutsideRules } from "../outside.ts";
 import { RemoteRefusal } from "../retry.ts";

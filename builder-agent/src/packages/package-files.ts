@@ -1,6 +1,6 @@
 /** Fetches the frozen packages and verifies their frozen checksums. Nothing else gets into the image. */
 import { join } from "node:path";
-import { BuildFailure } from "../build/failure.ts";
+import { BuildFailure } from "../run/failure.ts";
 import { nvra, type FrozenInput, type FrozenPackage, type FrozenRepository } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import { OutsideRefused } from "../outside.ts";

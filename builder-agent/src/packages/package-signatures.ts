@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BuildFailure } from "../build/failure.ts";
+import { BuildFailure } from "../run/failure.ts";
 import { nvra, type FrozenInput, type FrozenKey, type FrozenPackage } from "../contract.ts";
 import { endOf, run } from "../process.ts";
 import { asNobody } from "../testdrive/rights.ts";

@@ -2,7 +2,7 @@ import { link, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { z } from "zod";
 import { bootId } from "../host-key.ts";
-import type { FileStore } from "../build/file-store.ts";
+import type { FileStore } from "../run/file-store.ts";
 import { Sha256 } from "../contract.ts";
 import { DiskCache, diskUse, type CacheLimits } from "../disk-cache.ts";
 import type { UploadFile } from "../upload/upload.ts";

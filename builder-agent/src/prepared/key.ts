@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { reproducibleSeed } from "../build/reproducible.ts";
+import { reproducibleSeed } from "../run/reproducible.ts";
 import type { FrozenInput } from "../contract.ts";
 
 /** What a prepared root depends on in addition to its frozen input. */

@@ -1,8 +1,8 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Deliverable } from "../build/artifacts.ts";
-import { machineOf } from "../build/machine.ts";
-import { readResult } from "../build/result.ts";
+import type { Deliverable } from "../run/artifacts.ts";
+import { machineOf } from "../run/machine.ts";
+import { readResult } from "../run/result.ts";
 import type { Config } from "../config.ts";
 import { imageFormats, type BuildClaim } from "../contract.ts";
 import { sentenceOf } from "../log.ts";

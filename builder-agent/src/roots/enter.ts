@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { shims } from "../build/kiwi.ts";
+import { shims } from "../run/kiwi.ts";
 
 const script = fileURLToPath(new URL("../../roots/enter.sh", import.meta.url));
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startBuild } from "../../src/build/run-build.ts";
+import { startBuild } from "../../src/run/run-build.ts";
 import type { BuildClaim, FrozenInput } from "../../src/contract.ts";
 import { openImageCache } from "../../src/image-cache.ts";
 import { openPrepared } from "../../src/prepared/caches.ts";

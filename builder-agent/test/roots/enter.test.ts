@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { shims } from "../../src/build/kiwi.ts";
+import { shims } from "../../src/run/kiwi.ts";
 import { enclosed, outputOf } from "../../src/process.ts";
 import { inRoot } from "../../src/roots/enter.ts";
 import { smallRoot } from "../support/fake-root.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { parsePackages } from "../../src/build/result.ts";
+import { parsePackages } from "../../src/run/result.ts";
 import type { FrozenInput, FrozenPackage, ImageType } from "../../src/contract.ts";
 
 interface Wish {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { startBuild } from "../../src/build/run-build.ts";
+import { startBuild } from "../../src/run/run-build.ts";
 import type { BuildClaim, FrozenInput } from "../../src/contract.ts";
 import { openImageCache } from "../../src/image-cache.ts";
 import { connectWorker } from "../../src/worker-api.ts";

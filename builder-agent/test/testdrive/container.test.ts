@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { convertDisk } from "../../src/build/machine.ts";
+import { convertDisk } from "../../src/run/machine.ts";
 import { diskPath, imageFormats, imageTypes, type Container, type ImageType } from "../../src/contract.ts";
 import { HostileArchive } from "../../src/testdrive/container.ts";
 import { unpackDisk } from "../../src/testdrive/unpack.ts";

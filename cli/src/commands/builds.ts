@@ -1,4 +1,4 @@
-import { asText, errorLines, exitOfState, followBuild, type WatchedBuild } from "../build/follow.ts";
+import { asText, errorLines, exitOfState, followBuild, type WatchedBuild } from "../builds/follow.ts";
 import { follow } from "../client/event-stream.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint, exitCodes, type Exit } from "../complaint.ts";

@@ -33,7 +33,7 @@ const products: Readonly<Record<Product, ProductFacts>> = {
   network: { kiwi: "kis", needs: ["net"], hasDisk: false, isMedium: false, startsAlone: false, efi: [] },
 };
 
-/** In the texts, `{file}` is the download, `{name}` the folder in it and its files, which the agent makes (builder-agent/src/build/pack.ts). */
+/** In the texts, `{file}` is the download, `{name}` the folder in it and its files, which the agent makes (builder-agent/src/run/pack.ts). */
 const formats = {
   ...diskFormats,
   iso: {

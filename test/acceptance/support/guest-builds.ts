@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { startBuild, type BuildParts } from "../../../builder-agent/src/build/run-build.ts";
+import { startBuild, type BuildParts } from "../../../builder-agent/src/run/run-build.ts";
 import type { BuildFinished, ImageType } from "../../../builder-agent/src/contract.ts";
 import { openImageCache } from "../../../builder-agent/src/image-cache.ts";
 import { openPrepared } from "../../../builder-agent/src/prepared/caches.ts";

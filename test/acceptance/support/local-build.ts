@@ -1,7 +1,7 @@
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { join, normalize } from "node:path";
-import { buildImage, type BuiltImage, type ImageBuild } from "../../../builder-agent/src/build/image.ts";
+import { buildImage, type BuiltImage, type ImageBuild } from "../../../builder-agent/src/run/image.ts";
 import type { FrozenInput } from "../../../builder-agent/src/contract.ts";
 import { openWorkDir } from "../../../builder-agent/src/work-dir.ts";
 

@@ -9,7 +9,7 @@ import { Picture } from "../../parts/picture.tsx";
 import { State } from "../../parts/state.tsx";
 import { number, signed, size } from "../../parts/words.ts";
 import type { Result } from "../../result.ts";
-import { NotOffered, offeredTypes } from "./build/offered-types.tsx";
+import { NotOffered, offeredTypes } from "./builds/offered-types.tsx";
 import { pictureOf } from "./pictures.ts";
 import { factsOf, stateOf } from "./state-of.tsx";
 import { Tabs, type Tab } from "./tabs.tsx";

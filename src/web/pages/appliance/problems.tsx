@@ -3,7 +3,7 @@ import type { Look } from "#domain/appliances/look";
 import { ActionButton, ButtonLink } from "../../parts/button.tsx";
 import { FaultsOf } from "../../parts/form.tsx";
 import { Notice } from "../../parts/notice.tsx";
-import { newBuildForm } from "./build/new-build.tsx";
+import { newBuildForm } from "./builds/new-build.tsx";
 import type { Tab } from "./tabs.tsx";
 import { applianceAt } from "./with-appliance.ts";
 

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
-import { BuildFailure } from "../../src/build/failure.ts";
-import { Stopped, endReason } from "../../src/build/end-reason.ts";
+import { BuildFailure } from "../../src/run/failure.ts";
+import { Stopped, endReason } from "../../src/run/end-reason.ts";
 import { smallDisk } from "../support/small-disk.ts";
 
 const timeLimitMs = 14_400_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { differenceOf, remarkOf } from "../../src/build/difference.ts";
+import { differenceOf, remarkOf } from "../../src/run/difference.ts";
 import type { InstalledPackage } from "../../src/contract.ts";
 import { frozenPackage } from "../support/frozen-input.ts";
 

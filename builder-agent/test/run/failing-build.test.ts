@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startBuild } from "../../src/build/run-build.ts";
+import { startBuild } from "../../src/run/run-build.ts";
 import { openImageCache } from "../../src/image-cache.ts";
 import { connectWorker } from "../../src/worker-api.ts";
 import { startFakeWorker } from "../fake-worker.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { tellingPaths } from "../../src/build/told-paths.ts";
+import { tellingPaths } from "../../src/run/told-paths.ts";
 
 const workDir = "/var/lib/kiln-agent/work/build-7-1";
 const told = tellingPaths({ workDir, stateDir: "/var/lib/kiln-agent" });

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { packImage } from "../../src/build/pack.ts";
-import { readResult } from "../../src/build/result.ts";
+import { packImage } from "../../src/run/pack.ts";
+import { readResult } from "../../src/run/result.ts";
 import type { ImageType } from "../../src/contract.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 

@@ -1,10 +1,10 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { followFile } from "../../src/build/follow-file.ts";
-import { parsePackageLine } from "../../src/build/log-line.ts";
-import { parsePackages } from "../../src/build/result.ts";
-import { withoutSecrets } from "../../src/build/secrets.ts";
+import { followFile } from "../../src/run/follow-file.ts";
+import { parsePackageLine } from "../../src/run/log-line.ts";
+import { parsePackages } from "../../src/run/result.ts";
+import { withoutSecrets } from "../../src/run/secrets.ts";
 import { eventually, temporaryDir } from "../support/agent-place.ts";
 
 describe("zypper's lines", () => {

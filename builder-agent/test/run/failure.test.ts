@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { failureOf, noNotes, note } from "../../src/build/failure.ts";
+import { failureOf, noNotes, note } from "../../src/run/failure.ts";
 
 const root = "/var/lib/kiln-agent/work/build-7-1/root";
 const exit = { code: 1 } as const;

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { resolveSources, writeDescription } from "../../src/build/source.ts";
+import { resolveSources, writeDescription } from "../../src/run/source.ts";
 import { frozenInput } from "../support/frozen-input.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 

@@ -4,7 +4,7 @@ import { linkSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFile
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { packFolder } from "../../src/build/archive.ts";
+import { packFolder } from "../../src/run/archive.ts";
 import { findProgram } from "../../src/programs.ts";
 import { PartedFile } from "../../src/upload/parted-file.ts";
 import { temporaryDir } from "../support/agent-place.ts";

@@ -13,8 +13,8 @@ import {
 import { dirname, join } from "node:path";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { writeFileStore, type FileStore } from "../../src/build/file-store.ts";
-import { treeAt } from "../../src/build/root-walk.ts";
+import { writeFileStore, type FileStore } from "../../src/run/file-store.ts";
+import { treeAt } from "../../src/run/root-walk.ts";
 import { FileEntry, FileTable, orderOf, pointerBytes } from "../../src/contract.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 

@@ -12,8 +12,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { FileStoreWriter, type FileStore } from "../../src/build/file-store.ts";
-import { treeAt, type Found, type RootTree } from "../../src/build/root-walk.ts";
+import { FileStoreWriter, type FileStore } from "../../src/run/file-store.ts";
+import { treeAt, type Found, type RootTree } from "../../src/run/root-walk.ts";
 import { FileEntry } from "../../src/contract.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { describe, expect, it } from "vitest";
-import { noNotes, note } from "../../src/build/failure.ts";
-import { advance, heartbeatOf, startProgress } from "../../src/build/progress.ts";
-import { withoutSecrets } from "../../src/build/secrets.ts";
+import { noNotes, note } from "../../src/run/failure.ts";
+import { advance, heartbeatOf, startProgress } from "../../src/run/progress.ts";
+import { withoutSecrets } from "../../src/run/secrets.ts";
 import { Heartbeat } from "../../src/contract.ts";
 import { eachLine } from "../../src/guest/pipe.ts";
 import { startHeartbeat } from "../../src/heartbeat.ts";

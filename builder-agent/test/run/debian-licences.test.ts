@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { addLicences, licenceOf } from "../../src/build/debian-licences.ts";
-import { parseDebPackages } from "../../src/build/result.ts";
-import { treeAt } from "../../src/build/root-walk.ts";
+import { addLicences, licenceOf } from "../../src/run/debian-licences.ts";
+import { parseDebPackages } from "../../src/run/result.ts";
+import { treeAt } from "../../src/run/root-walk.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 const head = "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { refuseVolumes } from "../../src/build/refusals.ts";
+import { refuseVolumes } from "../../src/run/refusals.ts";
 
 const described = (inside: string) => ({ description: { "config.xml": `<image><type>${inside}</type></image>` } });
 const volumes = described('<systemdisk name="kioskVG"/>');

@@ -7,7 +7,7 @@ import {
   stepsOf,
   type Progress,
   type ProgressEvent,
-} from "../../src/build/progress.ts";
+} from "../../src/run/progress.ts";
 import { phases, type Phase } from "../../src/contract.ts";
 
 const recorded = (name: string) =>

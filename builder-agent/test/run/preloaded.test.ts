@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { preloaded } from "../../src/build/preloaded.ts";
+import { preloaded } from "../../src/run/preloaded.ts";
 import { endOf, run } from "../../src/process.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fetchContents, writeKeys } from "../../src/build/overlay.ts";
+import { fetchContents, writeKeys } from "../../src/run/overlay.ts";
 import { stagedContents, type FrozenFile } from "../../src/contract.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 

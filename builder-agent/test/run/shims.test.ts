@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncate
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { unpackPackages } from "../../../test/scripts/debian-packages.ts";
-import { shims } from "../../src/build/kiwi.ts";
+import { shims } from "../../src/run/kiwi.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 /** Each command would take hours, or be killed after this time. */

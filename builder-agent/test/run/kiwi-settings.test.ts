@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { makeKiwiPaths } from "../../src/build/kiwi.ts";
+import { makeKiwiPaths } from "../../src/run/kiwi.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 async function settings(builder: string) {
