@@ -15,7 +15,7 @@ import { viewOf } from "#lib/wire/view";
 import { writeXml } from "#lib/wire/xml";
 import tiny from "../../templates/tiny.json";
 import * as fc from "../support/properties.ts";
-import { anySettings } from "../support/settings.ts";
+import { anySettings } from "../support/any-settings.ts";
 
 /** Whatever is stored is shown in a document that can be sent back without changing anything. */
 

@@ -1,4 +1,4 @@
-import { anySettings } from "../../support/settings.ts";
+import { anySettings } from "../../support/any-settings.ts";
 import { sshKeys } from "../../support/ssh-keys.ts";
 import { imageTypes } from "#lib/contract/index";
 import type { ImageFacts } from "#lib/kiwi/facts";
