@@ -69,19 +69,19 @@ export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<
   await Promise.all([work.stop(), socket, watch]);
 }
 
-/** 1–2 s when there is work, then gradually up to 15 s, with jitter. Exported for its test. */
+/** The time to the next pull: 1–2 s if there is work, then gradually up to 15 s, with jitter. Exported for its test. */
 export function pollDelayMs(idlePulls: number, random = Math.random()): number {
   const ceilingMs = Math.min(15_000, 2_000 * 1.25 ** Math.max(0, idlePulls - 3));
   return ceilingMs * (0.5 + random / 2);
 }
 
 type Kind = Job["kind"];
-/** The result of a claim. "not_now": the message is for another agent, or for later. */
+/** The result of a claim. "not_now" means that the message is for another agent, or for later. */
 type Claimed = "claimed" | "nothing" | "not_now";
 
 class Work {
   readonly #parts: AgentParts;
-  /** As last examined. */
+  /** What the host could do at its last examination. */
   #capabilities: Capabilities;
   #roots: string | undefined;
   readonly #again: { everyMs: number; at: number };
@@ -109,7 +109,7 @@ class Work {
     this.#snapshots = new Snapshots({ ...parts, signal });
   }
 
-  /** One pull and its claims; after a poke also a claim without any message. → whether there was work. */
+  /** Pulls once and claims for each message; after a poke, also claims without a message. → whether there was work */
   async look({ poked }: { poked: boolean }): Promise<boolean> {
     const hasOtherAbilities = (await this.#findOtherRoots()) || (await this.#findWhatWasMissing());
     const free = this.#free("build") + this.#free("testdrive");
@@ -125,7 +125,8 @@ class Work {
       if (answer === "claimed") claimed++;
     }
     await queue.acknowledge(done, later, this.#signal);
-    // A poke is faster than the queue, and after the end of a build, or without room, the messages of waiting ones may be gone.
+    // A poke is faster than the queue. After a build has ended, or if there was no room, the messages of waiting builds
+    // may be gone.
     const isDue = poked || hasOtherAbilities || (await this.#room.isBack(this.#builds.size));
     const unasked: Kind[] = isDue
       ? (["build", "testdrive"] as const).filter((kind) => !messages.some((each) => each.job?.kind === kind))
@@ -142,7 +143,7 @@ class Work {
     return this.#builds.size === 0 && this.#testdrives.size === 0;
   }
 
-  /** Until the agent stops. */
+  /** Stops the newest build when the disk is almost full. Runs until the agent stops. */
   async keepDiskFloor(signal: AbortSignal): Promise<void> {
     await this.#room.keepFloor(() => [...this.#builds.values()].at(-1), signal);
   }
@@ -161,7 +162,7 @@ class Work {
     return builds ? config.slots - this.#builds.size : 0;
   }
 
-  /** Whether the operator has made or removed builder roots since the last look. The Worker learns it by the next claim. */
+  /** Whether the operator has made or removed builder roots since the last check. The next claim reports it. */
   async #findOtherRoots(): Promise<boolean> {
     const { config, examine, log } = this.#parts;
     const roots = (await listRoots(config.stateDir)).map(({ sha256 }) => sha256).join(" ");
@@ -173,7 +174,7 @@ class Work {
     return true;
   }
 
-  /** What was missing may be there now, or its probe may have been killed. The Worker learns it by the next claim. */
+  /** Something missing may exist now, or its probe may have been killed. The next claim reports it to the Worker. */
   async #findWhatWasMissing(): Promise<boolean> {
     const { examine, log } = this.#parts;
     if (!isLacking(this.#capabilities) || Date.now() < this.#again.at) return false;
@@ -198,7 +199,7 @@ class Work {
     }
   }
 
-  /** Asks also without room: the Worker then gives nothing, and can say why its builds wait. */
+  /** Claims even if there is no room: the Worker then returns no build, but can show why its builds wait. */
   async #claimBuild(): Promise<Claimed> {
     const { api } = this.#parts;
     const capabilities = this.#capabilities;

@@ -43,8 +43,8 @@ const vncFix =
   'give {"host": "203.0.113.5", "ports": [5900, 5999]} (environment: "203.0.113.5:5900-5999"), or null for none';
 
 /**
- * Each key has its meaning (`description`, shown in README.md and `--help`), its default, and an error that says how to fix a wrong
- * value. `defaultText` describes a default that is not a plain value.
+ * Each key has its meaning (`description`, shown in README.md and `--help`), its default, and an error that explains
+ * how to fix a wrong value. `defaultText` describes a default that is not a plain value.
  */
 const keys = {
   url: base("give the address of the Worker, e.g. https://kiln.example.org").meta({ description: "URL of the Worker" }),
@@ -181,12 +181,11 @@ const Schema = z.strictObject(keys).transform((config) => ({
   queueToken: config.queueToken ?? config.token,
 }));
 
-/** All settings of one agent. */
 export type Config = z.output<typeof Schema>;
 
 export interface ConfigKey {
   key: string;
-  /** The variable that sets it. */
+  /** The environment variable that sets the key. */
   environment: string;
   meaning: string;
   default: string;

@@ -1,2 +1,2 @@
-/** The only door to the messages that Worker and agent share. */
+/** The agent imports the messages that it shares with the Worker only through this module. */
 export * from "../../src/lib/contract/index.ts";

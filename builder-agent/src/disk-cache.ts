@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { Mutex } from "./mutex.ts";
 
 export interface CacheLimits {
-  /** Of all entries together. */
+  /** The limit for all entries together. */
   maxBytes: number;
   /** An entry that was not used for longer is deleted. */
   maxAgeMs?: number;
@@ -14,7 +14,7 @@ export interface CacheLayout {
   limits: CacheLimits;
   /** The paths of all entries, each a file or a directory. */
   list(): Promise<string[]>;
-  /** What an entry counts towards the limit: `fileSize` or `diskUse`. */
+  /** How many bytes of the limit an entry uses: `fileSize` or `diskUse`. */
   sizeOf(path: string): Promise<number>;
   /** The entry that this one needs. Both are deleted together. */
   parentOf?(path: string): string | undefined;
@@ -49,7 +49,7 @@ const incomingPrefix = "incoming";
 export class DiskCache {
   readonly #layout: CacheLayout;
   readonly #mutex = new Mutex();
-  /** By path. What was used last is at the end. */
+  /** By path. The most recently used entry is the last. */
   #entries = new Map<string, Entry>();
   readonly #leases = new Map<string, Set<GiveUp | symbol>>();
   #incomingCount = 0;
@@ -89,7 +89,7 @@ export class DiskCache {
     });
   }
 
-  /** Marks an entry as used now. False: there is none. */
+  /** Marks an entry as used now. False if it does not exist. */
   async touch(path: string): Promise<boolean> {
     const now = new Date();
     const known = this.#entries.get(path);
@@ -100,7 +100,7 @@ export class DiskCache {
       await lutimes(path, now, now);
       return true;
     } catch {
-      if (this.#entries.get(path) === used) this.#entries.delete(path); // else it was published in the meantime
+      if (this.#entries.get(path) === used) this.#entries.delete(path); // otherwise it was published in the meantime
       return false;
     }
   }
@@ -169,7 +169,7 @@ export class DiskCache {
     }
   }
 
-  /** Undefined: it was deleted in the meantime. */
+  /** Undefined if it was deleted in the meantime. */
   async #measure(path: string) {
     try {
       const { mtimeMs: usedAt } = await stat(path);
@@ -179,7 +179,7 @@ export class DiskCache {
     }
   }
 
-  /** → for each entry in use that its user was asked to give up: settles when the entry is deleted. */
+  /** → a promise for each entry whose user was asked to give it up. It settles when the entry is deleted. */
   async #shrinkTo(maxBytes: number): Promise<Promise<void>[]> {
     const { maxAgeMs = Infinity } = this.#layout.limits;
     const leaving: Promise<void>[] = [];
@@ -195,7 +195,7 @@ export class DiskCache {
     return leaving;
   }
 
-  /** → how many bytes that was. */
+  /** → the number of bytes freed */
   async #remove(path: string): Promise<number> {
     const { parentOf } = this.#layout;
     const children = parentOf ? [...this.#entries.keys()].filter((each) => parentOf(each) === path) : [];
@@ -215,7 +215,10 @@ export class DiskCache {
 
 export const fileSize = async (path: string): Promise<number> => (await stat(path)).size;
 
-/** A disk image is sparse, so this may be much less than its size. A directory counts the files directly in it. */
+/**
+ * The disk space that a path uses. A disk image is sparse, so it may use much less than its size. For a directory, the
+ * files directly in it count.
+ */
 export async function diskUse(path: string): Promise<number> {
   const facts = await stat(path);
   if (!facts.isDirectory()) return facts.blocks * 512;
@@ -223,7 +226,7 @@ export async function diskUse(path: string): Promise<number> {
   return (await Promise.all(files)).reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Atomic for files. A directory cannot replace another that has files, so that one is deleted first. */
+/** Atomic for files. A directory cannot replace another that has files, so the old one is deleted first. */
 async function replace(from: string, path: string): Promise<void> {
   try {
     await rename(from, path);

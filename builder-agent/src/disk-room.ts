@@ -28,7 +28,7 @@ export interface FreeableCache {
 
 interface Means {
   config: Pick<Config, "stateDir" | "minFreeGb">;
-  /** In the order in which they are deleted. Undefined: switched off by the operator. */
+  /** In the order in which they are deleted. Undefined if the operator has switched the cache off. */
   caches: readonly (FreeableCache | undefined)[];
   log: Log;
 }

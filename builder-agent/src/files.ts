@@ -38,10 +38,12 @@ export async function sha256OfFile(file: string): Promise<string> {
   return digest.digest("hex");
 }
 
-/** A directory to make something in, next to what it becomes. Its name says which process makes it. */
+/**
+ * A directory to make something in, next to where it will be. Its name contains the id of the process that makes it.
+ */
 export const makingDir = (parent: string): Promise<string> => mkdtemp(join(parent, `making-${process.pid}-`));
 
-/** If another process has the number by now, the directory stays and only takes space. */
+/** Whether the process that makes it still runs. If its id was reused, the directory stays and only takes space. */
 export function isBeingMade(name: string): boolean {
   const pid = /^making-(\d+)-/.exec(name)?.[1];
   return pid !== undefined && existsSync(`/proc/${pid}`);

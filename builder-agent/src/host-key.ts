@@ -4,7 +4,7 @@ import { release } from "node:os";
 import { versionOf } from "./programs.ts";
 import { qemuProgram } from "./testdrive/walls.ts";
 
-/** Names this kernel, QEMU and processor. What was found out with them stays true while the key is the same. */
+/** Identifies this kernel, QEMU and processor. Results that depend on them stay valid while the key is the same. */
 export async function hostKey(): Promise<string> {
   const qemu = await versionOf(qemuProgram).catch(() => "none");
   const processor = (await readFile("/proc/cpuinfo", "utf8")).split("\n\n")[0] ?? "";

@@ -5,7 +5,7 @@ import { freeBytes } from "./disk-room.ts";
 
 type ReportConfig = Pick<Config, "stateDir" | "slots" | "testdriveSlots">;
 
-/** How the host is, in steps so coarse that an idle one stays the same. */
+/** The host's load and free space, rounded so coarsely that an idle host's report stays the same. */
 export async function hostReport({ stateDir, slots, testdriveSlots }: ReportConfig): Promise<AgentReport> {
   const [load = 0] = loadavg();
   return {

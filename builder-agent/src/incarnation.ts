@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import type { Incarnation } from "./contract.ts";
 
-/** When this process started, on the clock that runs since the host's start: another process of this host has another time. */
+/** When this process started, in microseconds since the host's start. No two processes of a host have the same time. */
 const start = Number(process.hrtime.bigint() / 1000n) - Math.round(process.uptime() * 1e6);
 
 /**
- * This process of the agent, for the service. The kernel's id of this boot tells hosts apart, also those that were cloned with their
- * configuration; the state directory tells apart agents on one host, of which each locks its own (lock.ts).
+ * Identifies this process of the agent to the service. The kernel's boot id distinguishes hosts, even clones with the
+ * same configuration. The state directory distinguishes the agents of one host, because each locks its own (lock.ts).
  */
 export async function incarnationIn(stateDir: string): Promise<Incarnation> {
   const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8");

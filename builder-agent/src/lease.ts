@@ -4,7 +4,7 @@ import type { TestdriveClaim } from "./contract.ts";
 export interface Lease {
   id: number;
   token: string;
-  /** The request that started the work. Absent: unknown. */
+  /** The request that started the work. Absent if it is unknown. */
   requestId?: string | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface LogStream {
 export interface LogStreamOptions {
   /** Lines are written here first, so that a slow Worker costs disk and not memory. */
   file: string;
-  /** → the next offset, and whether the log is being read. Retries by itself: an error is final. */
+  /** → the next offset, and whether the log is being read. It retries on its own, so an error is final. */
   send: (offset: number, bytes: Uint8Array<ArrayBuffer>) => Promise<LogAnswer>;
   onFailure: (error: unknown) => void;
   everyMs?: number;
@@ -20,7 +20,7 @@ export interface LogStreamOptions {
 /** While no one reads the log, it is sent this many times less often: each chunk costs a request and rows. */
 const unwatchedTimes = 10;
 
-/** Sends lines in chunks, every half second while the log is read. The Worker's answer says which offset comes next. */
+/** Sends lines in chunks, every half second while the log is read. The Worker's answer contains the next offset. */
 export async function openLogStream({ file, send, onFailure, everyMs = 500 }: LogStreamOptions): Promise<LogStream> {
   const spool = await openSpool(file, onFailure);
   const closing = new AbortController();

@@ -21,7 +21,7 @@ import { getWalls } from "./testdrive/walls.ts";
 import { clearWorkDirs } from "./work-dir.ts";
 import { connectWorker } from "./worker-api.ts";
 
-/** From the first signal to the end of the process. The next start cleans up what is left then. */
+/** The time allowed for shutdown after the first signal. The next start cleans up what is left. */
 const stopWithinMs = 5_000;
 
 /** Ctrl-C reaches the whole process group, and npm and scripts/node24.mjs send it again. That counts as the same signal. */
@@ -49,7 +49,8 @@ const logFormat = process.env["KILN_AGENT_LOG"] === "json" ? "json" : "text";
 const log = openLog((line) => process.stderr.write(`${line}\n`), logFormat);
 
 async function main(): Promise<number> {
-  // Other users read what this user writes: gpgv, QEMU, apt, and the users of an image. What is secret has a mode of its own.
+  // Other users read what this user writes: gpgv, QEMU, apt, and the users of an image. Secret files set their own
+  // mode.
   process.umask(0o022);
   const stopping = stopOnSignal(log);
   try {
@@ -88,10 +89,10 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   const capabilities = await examine();
   if (config.isolation === "none") log("builds run bare on this host, as root: isolation is none");
   const { enclosed, openness } = await getWalls();
-  const doctor = process.env["KILN_AGENT_DOCTOR"] ?? "npm run doctor"; // as the package of a release calls it
+  const doctor = process.env["KILN_AGENT_DOCTOR"] ?? "npm run doctor"; // set by a release's package
   if (!enclosed) log(`testdrives run without a sandbox: run ${doctor} to see how to fix it`, { reason: openness });
   const api = connectWorker(config, await incarnationIn(config.stateDir));
-  // Forever: an agent may start before its Worker.
+  // Retries forever, because an agent may start before its Worker.
   const tries = { attempts: Infinity, baseDelayMs: 1_000, maxDelayMs: 15_000, signal };
   const hello = () =>
     api.hello(capabilities, signal).catch((error: unknown) => {

@@ -9,18 +9,18 @@ export class OutsideRefused extends Error {
 }
 
 export interface OutsideRules {
-  /** HOST or HOST:PORT, allowed with any address. */
+  /** Each is HOST or HOST:PORT, and may have any address. */
   allowHosts: readonly string[];
   /** An HTTP proxy, and the `HOST:PORT` that it is used for. It resolves their names itself. */
   proxy?: { url: string; hosts: readonly string[] } | undefined;
-  /** How names become addresses. */
+  /** Resolves a host name to its addresses. */
   resolve?: (host: string) => Promise<string[]>;
 }
 
 /**
- * Fetches a URL that came from a user: http or https, and no private address. A name is resolved once, and the connection goes to
- * the checked addresses, so a name that changes its address in between leads nowhere else. Does not follow redirects: their target
- * is another such URL.
+ * Fetches a URL that came from a user: http or https, and no private address. A name is resolved once, and the
+ * connection goes to the checked addresses, so a name whose address changes in between cannot lead elsewhere. Does not
+ * follow redirects, because their targets must be checked in the same way.
  *
  * @throws OutsideRefused
  */

@@ -10,9 +10,9 @@ export interface RunOptions {
   signal: AbortSignal;
   /** Each line of standard output and standard error, in the order of arrival. */
   onLine?: (line: string) => void;
-  /** Writes the program's standard input. If it fails, the program fails too. Absent: there is no input. */
+  /** Writes the program's standard input. If it fails, the program fails too. Without it, there is no input. */
   input?: () => Promise<void>;
-  /** Takes standard output as bytes instead. Lines then come only from standard error. */
+  /** Receives standard output as bytes. Lines then come only from standard error. */
   onOutput?: (output: Readable) => Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export function exitOf(child: ChildProcess): Promise<Exit> {
   });
 }
 
-/** What a short command prints. Throws if the command fails. */
+/** The output of a short command. Throws if the command fails. */
 export async function outputOf(command: string, args: readonly string[], signal: AbortSignal): Promise<string> {
   const said: string[] = [];
   const chunks: Buffer[] = [];
@@ -89,7 +89,10 @@ export const succeeds = (command: string, args: readonly string[], signal: Abort
 
 const maxTrialMs = 30_000;
 
-/** Why a command fails: the last line that it writes, or how it ends. Empty: it succeeds. Throws if it cannot be started. */
+/**
+ * Why a command fails: the last line that it writes, or how it ends. Empty if it succeeds. Throws if it cannot be
+ * started.
+ */
 export async function whyItFails(command: string, args: readonly string[], env?: Record<string, string>) {
   let last = "";
   const signal = AbortSignal.timeout(maxTrialMs);
@@ -98,8 +101,9 @@ export async function whyItFails(command: string, args: readonly string[], env?:
 }
 
 /**
- * The same command in its own process and mount namespace. When its first process ends, the kernel ends all the others, including
- * daemons that a package's script started, and removes every mount. The first process ends when the agent does, also by SIGKILL.
+ * The same command in its own process and mount namespace. When its first process ends, the kernel ends all the others,
+ * including daemons that a package's script started, and removes every mount. The first process ends when the agent
+ * does, even if the agent is killed by SIGKILL.
  */
 export function enclosed(command: string, args: readonly string[]): [command: string, args: string[]] {
   const sandbox = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--"];
@@ -115,7 +119,7 @@ export async function processesWhere(isWanted: (pid: number) => Promise<boolean>
 
 const msPerTick = 10; // USER_HZ of Linux is 100
 
-/** The processor time that a process has used, in milliseconds. Undefined: it has ended. */
+/** The processor time that a process has used, in milliseconds. Undefined if it has ended. */
 export async function processorMs(pid: number): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => undefined);
   // proc(5): utime and stime are fields 14 and 15; the state, after the name in parentheses, is field 3.
@@ -136,7 +140,7 @@ export function killProcess(pid: number): void {
   }
 }
 
-/** Undefined: the program could not be started. */
+/** @param leader undefined if the program could not be started */
 export function killGroup(leader: number | undefined): void {
   if (leader !== undefined) killProcess(-leader);
 }

@@ -21,9 +21,9 @@ interface Asked {
 
 const asked = new Map<string, Asked>();
 
-/** What `program --version` prints. The program runs again only if the host was updated and another file has its name. */
+/** The output of `program --version`. The program runs again only if an update of the host has replaced its file. */
 export async function versionOf(program: string): Promise<string> {
-  // Before the program runs, so that an update in between is seen the next time.
+  // Read before the program runs, so that an update in between is noticed the next time.
   const file = await fileOf(program);
   const known = asked.get(program);
   if (known?.file === file) return await known.said;
@@ -35,7 +35,7 @@ export async function versionOf(program: string): Promise<string> {
   });
 }
 
-/** Packages set modification times of their own, so the inode and the time of the last status change count too. */
+/** Packages set their own modification times, so the inode and the time of the last status change count too. */
 async function fileOf(program: string): Promise<string> {
   const path = await findProgram(program);
   if (path === undefined) throw new Error(`${program} is not installed`);

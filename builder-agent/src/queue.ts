@@ -15,7 +15,7 @@ export interface PullQueue {
   acknowledge(done: readonly Message[], later: readonly Message[], signal: AbortSignal): Promise<void>;
 }
 
-/** Long enough for a claim. If the agent dies meanwhile, its message goes to another agent. */
+/** Long enough for a claim. If the agent dies in that time, its message goes to another agent. */
 const visibilityMs = 30_000;
 /** A message that this agent cannot serve now is soon offered to another agent. */
 const laterSeconds = 2;
@@ -65,7 +65,7 @@ async function post(
   }, shortTries(signal));
 }
 
-/** The body of a JSON message is base64. That of a text message is not. */
+/** The body is base64 in a JSON message, and plain in a text message. */
 function readJob(message: z.infer<typeof Pulled>["messages"][number]): Job | null {
   const isText = message.metadata?.["CF-Content-Type"] === "text";
   const text = isText ? message.body : Buffer.from(message.body, "base64").toString();

@@ -22,9 +22,9 @@ export function quietLimit(signal: AbortSignal, maxQuietMs = 30_000) {
 type Body = AsyncIterable<Uint8Array> | null;
 
 interface Receiving {
-  /** Called with all bytes so far, before the last of them are written. If it throws, the transfer ends. */
+  /** Called with the number of bytes so far, before the last of them are written. If it throws, the transfer ends. */
   onBytes?: (size: number) => void;
-  /** Of the digest. */
+  /** The digest's algorithm. */
   type?: string;
   flags?: string;
   mode?: number;
@@ -45,7 +45,7 @@ export async function receive(body: Body, into: string, options: Receiving = {})
   return digest.digest("hex");
 }
 
-/** A small body. Undefined: it has more than `maxBytes`. */
+/** Reads a small body. Undefined if it has more than `maxBytes`. */
 export async function collect(body: Body, maxBytes: number, onBytes?: () => void): Promise<Buffer | undefined> {
   const pieces: Uint8Array[] = [];
   let size = 0;

@@ -10,7 +10,7 @@ export interface Redial {
   baseDelayMs: number;
   maxDelayMs: number;
   signal: AbortSignal;
-  /** Give up after this time without a good connection. Absent: never. */
+  /** Gives up after this time without a good connection. Without it, never gives up. */
   maxLostMs?: number;
   onPause?: (pauseMs: number) => void;
 }
@@ -42,7 +42,10 @@ interface SocketUser {
   onText: (text: string) => void;
 }
 
-/** Settles when the socket is closed. "refused": the Worker does not know what the socket is for, or no longer. */
+/**
+ * Settles when the socket is closed. "refused" means that the Worker does not know, or no longer knows, what the socket
+ * is for.
+ */
 export async function untilClosed(socket: WebSocket, { onOpen, onText }: SocketUser) {
   let end: ConnectionEnd = "failed";
   let reason: string | undefined;
@@ -62,7 +65,7 @@ export async function untilClosed(socket: WebSocket, { onOpen, onText }: SocketU
   return { end, reason: reason ?? `closed with ${code}` };
 }
 
-/** Undefined: a newer Worker sent something that this agent does not know. */
+/** Undefined if a newer Worker sent something that this agent does not know. */
 export function parseMessage<T>(schema: { parse: (value: unknown) => T }, text: string): T | undefined {
   try {
     return schema.parse(JSON.parse(text));
@@ -71,7 +74,10 @@ export function parseMessage<T>(schema: { parse: (value: unknown) => T }, text: 
   }
 }
 
-/** A dead connection is noticed after two of these. The Worker's runtime answers pings without waking an object. */
+/**
+ * A dead connection is noticed after two of these intervals. The Worker's runtime answers pings without waking an
+ * object.
+ */
 const pingEveryMs = 10_000;
 
 /** Closes a socket whose other side sends neither pongs nor data. TCP alone would notice only after many minutes. */

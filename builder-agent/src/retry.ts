@@ -12,11 +12,13 @@ export class RemoteRefusal extends Error {
 
 export interface Tries {
   attempts: number;
-  /** The most for the first pause. It doubles with each attempt. Each pause is a random part of it (full jitter). */
+  /**
+   * The limit of the first pause. It doubles with each attempt. Each pause is a random part of the limit (full jitter).
+   */
   baseDelayMs: number;
   maxDelayMs: number;
   signal: AbortSignal;
-  /** Before each attempt but the first. */
+  /** Called before each attempt except the first. */
   onRetry?: () => void;
 }
 
@@ -28,7 +30,10 @@ export const shortTries = (signal: AbortSignal): Tries => ({
   signal,
 });
 
-/** 30 attempts, pauses of some three minutes: for failures that would cost a whole build. Its lease needs only heartbeats. */
+/**
+ * 30 attempts with about three minutes of pauses, for failures that would cost a whole build. Its lease needs only
+ * heartbeats.
+ */
 export const longTries = (signal: AbortSignal): Tries => ({
   attempts: 30,
   baseDelayMs: 500,
@@ -58,7 +63,10 @@ export function isWorthRetry(error: unknown): boolean {
   return error.name === "TimeoutError" || (error instanceof TypeError && error.cause !== undefined);
 }
 
-/** Full jitter: anything up to the ceiling, so that agents that lost the Worker together do not come back together. */
+/**
+ * Full jitter: anything up to the ceiling, so that agents that lost the Worker at the same time do not all return at
+ * the same time.
+ */
 export function pauseMs(attempt: number, limits: { baseDelayMs: number; maxDelayMs: number }): number {
   return Math.random() * Math.min(limits.maxDelayMs, limits.baseDelayMs * 2 ** (attempt - 1));
 }

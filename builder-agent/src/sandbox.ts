@@ -12,8 +12,8 @@ export interface Sandbox {
 }
 
 /**
- * The command that goes before QEMU's own: QEMU then sees programs and libraries, read-only, and nothing else. To be started in its
- * own process group (`detached`), which also leaves the terminal, and killed as a group.
+ * The command to put before QEMU's own. QEMU then sees programs and libraries, read-only, and nothing else. Start it in
+ * its own process group (`detached`), which also detaches it from the terminal, and kill it as a group.
  */
 export function sandbox({ accel, apart, mounts = [], dir = "/" }: Sandbox): string[] {
   const links = ["bin", "lib", "lib64"].flatMap((name) => ["--symlink", `usr/${name}`, `/${name}`]);

@@ -31,7 +31,7 @@ interface ModifiedLease extends Lease {
 export interface ModifiedContent {
   kind: "content";
   bytes: AsyncIterable<Buffer>;
-  /** Null: unknown before the end. */
+  /** Null if it is unknown before the end. */
   size: number | null;
 }
 

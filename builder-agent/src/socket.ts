@@ -6,7 +6,7 @@ import { stayConnected, parseMessage, untilClosed } from "./redial.ts";
 export interface SocketOptions {
   dial: () => WebSocket;
   onPoke: (poke: Poke) => void;
-  /** What the Worker should know of the host. */
+  /** Makes the report about the host for the Worker. */
   report: () => Promise<AgentReport>;
   log: Log;
   pingEveryMs?: number;
@@ -15,7 +15,7 @@ export interface SocketOptions {
 
 /** After two pings without an answer, the socket counts as dead. */
 const pingEveryMs = 10_000;
-/** A report wakes an object of the Worker, so it is rare, and the same one is sent once. */
+/** A report wakes an object of the Worker, so reports are rare, and an unchanged report is not sent again. */
 const reportEveryMs = 60_000;
 /** A connection that lasted this long was good. */
 const steadyMs = 30_000;
@@ -32,7 +32,7 @@ export async function keepSocket(options: SocketOptions, signal: AbortSignal): P
   await stayConnected(connect, { baseDelayMs: 1_000, maxDelayMs: 30_000, signal, onPause });
 }
 
-/** → why it is closed. */
+/** Holds one socket until it is closed. → why it was closed */
 async function holdSocket(
   {
     dial,

@@ -42,7 +42,7 @@ interface Part {
 
 interface PieceId {
   packageId: number;
-  /** From 1. */
+  /** Counted from 1. */
   piece: number;
 }
 
@@ -88,7 +88,7 @@ export interface ArtifactApi {
   complete(file: CompleteUpload): Promise<void>;
 }
 
-/** @param incarnation this process; absent: it claims no work */
+/** @param incarnation this process. Absent if it claims no work */
 export function connectWorker(config: Pick<Config, "url" | "token">, incarnation?: Incarnation): WorkerApi {
   const send: Send = (path, request) => call(config, path, request);
   const dial: Dial = (path, lease, protocol = "") =>
@@ -224,7 +224,7 @@ interface Request {
   partDigest?: string;
   range?: string;
   tries: Tries;
-  /** Null: no limit, for a download. */
+  /** Null for no limit, as for a download. */
   timeoutMs?: number | null;
 }
 

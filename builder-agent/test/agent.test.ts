@@ -114,7 +114,7 @@ describe("the agent", () => {
   });
 
   it("claims a build immediately on a poke without a message", async () => {
-    // Its pauses are this many units of 2 s, so a claimed build did not wait for the end of one.
+    // The agent's pauses are this many units of 2 s, so a claimed build did not wait for the end of a pause.
     vi.spyOn(Math, "random").mockReturnValue(100);
     onTestFinished(() => void vi.restoreAllMocks());
     await using agent = await startAgent();
@@ -158,7 +158,7 @@ describe("the agent", () => {
     worker.poke({ type: "poke" });
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(second.status).toBe("queued");
-    // That of the first may also be there: an agent that has just connected asks without a message.
+    // The first build's message may also be there, because an agent that has just connected claims without a message.
     expect(worker.messages.map(({ body }) => String(Buffer.from(body, "base64")))).toContainEqual(
       JSON.stringify({ kind: "build", buildId: second.claim.buildId }),
     );

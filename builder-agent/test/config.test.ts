@@ -123,7 +123,7 @@ describe("the configuration", () => {
     const env = Object.fromEntries(configKeys().map(({ environment }) => [environment, "!"]));
     const refused = await readConfig(undefined, env).catch((error: unknown) => String(error));
     expect(configKeys().filter(({ environment }) => !String(refused).includes(environment))).toMatchObject([
-      { key: "stateDir" }, // all others refuse it
+      { key: "stateDir" }, // all other keys refuse it
       { key: "allowHosts" },
       { key: "catalogueHosts" },
       { key: "proxiedHosts" },

@@ -59,7 +59,7 @@ describe("room for a build", () => {
   });
 });
 
-/** A build that keeps the ballast until it is stopped. */
+/** A build that holds the ballast file until it is stopped. */
 function startBuild(disk: Awaited<ReturnType<typeof smallDisk>>) {
   const ended = Promise.withResolvers<void>();
   const stops: string[] = [];

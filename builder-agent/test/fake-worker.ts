@@ -52,7 +52,7 @@ export type FakeWorker = Awaited<ReturnType<typeof startFakeWorker>>;
 /**
  * The Worker's agent API over real HTTP, in memory: follows src/lib/contract and refuses anything that violates it.
  *
- * @param buildsAfter builds are numbered after this: a guest's user depends on its build's number
+ * @param buildsAfter the number before the first build's: a guest's user depends on its build's number
  */
 export async function startFakeWorker({ buildsAfter = 0 } = {}) {
   const worker = new Fake(buildsAfter);
@@ -84,9 +84,9 @@ interface Trouble {
 class Fake {
   readonly builds = new Map<number, FakeBuild>();
   readonly sockets = new Set<WebSocket>();
-  /** What the agent said that it can do, with each claim. */
+  /** The capabilities that the agent reported with each claim. */
   readonly claimedWith: Capabilities[] = [];
-  /** Also those whose answer is lost. */
+  /** All claims, including those whose answer is lost. */
   readonly claims: BuildClaimRequest[] = [];
   readonly testdriveClaims: TestdriveClaimRequest[] = [];
   readonly calls: string[] = [];
@@ -270,7 +270,10 @@ class Fake {
   }
 }
 
-/** `/repositories/tiny/main/noarch/a.rpm` and `/agent/builds/7/packages/BLOB/0/a.rpm` → what follows the fourth word. */
+/**
+ * `/repositories/tiny/main/noarch/a.rpm` and `/agent/builds/7/packages/BLOB/0/a.rpm` → everything after the third
+ * segment.
+ */
 const locationOf = (path: string) => decodeURIComponent(path).split("/").slice(4).join("/");
 
 type Answer = [status: number, body: object];

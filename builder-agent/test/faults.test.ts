@@ -62,7 +62,7 @@ describe("an agent", () => {
     await using agent = await startAgent(0);
     const build = agent.begin();
     const kiwi = await eventually("KIWI", () =>
-      // Not the enclosing programs: if one is killed before it has set --kill-child, its child is left behind.
+      // Not the enclosing programs, because if one is killed before it has set --kill-child, its child is left behind.
       [...processesIn(agent.work)].find(([, words]) => words.startsWith(`/bin/sh ${fakeKiwi}`)),
     );
 

@@ -40,7 +40,7 @@ describe("clearWorkDirs", () => {
     await clearWorkDirs(state.path, silent);
 
     expect(sh("losetup --list --noheadings --output BACK-FILE")).not.toContain(state.path);
-    // A program that looks for a free device meanwhile may use this one, with a partition.
+    // Another program that looks for a free device may use this one, with a partition.
     expect(hasPartition() && !existsSync(`${inSys}/loop`)).toBe(false);
   });
 
@@ -76,7 +76,8 @@ describe("a work directory", () => {
       writeFileSync(join(dir.path, "precious"), "");
       return dir.path;
     })();
-    // umount reports "not mounted" for a mount in another namespace: here it stands for one that cannot be unmounted.
+    // umount reports "not mounted" for a mount in another namespace. Here that stands for a mount that cannot be
+    // unmounted.
     const tools = join(state.path, "tools");
     mkdirSync(tools);
     writeFileSync(join(tools, "umount"), "#!/bin/sh\nexit 32\n", { mode: 0o755 });

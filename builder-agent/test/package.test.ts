@@ -8,7 +8,7 @@ import { eventually, fakeKiwi, temporaryDir } from "./support/agent-place.ts";
 
 const project = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Makes the package and installs it into a root of its own, as dpkg does on a build host. */
+/** Makes the package and installs it into its own root, as dpkg does on a build host. */
 function install(dir: string): string {
   const script = join(project, "scripts/package-agent.ts");
   execFileSync(process.execPath, [script, join(dir, "made")], { cwd: project, stdio: "ignore" });
@@ -31,7 +31,7 @@ it("installs a complete agent: commands, unit, and an agent that works", async (
   const root = install(dir.path);
   const program = join(root, "usr/lib/kiln-agent/bin/kiln-agent");
   const config = join(root, "etc/kiln-agent/agent.json");
-  // Nothing of this checkout, and no other Node.
+  // No file of this checkout, and no other Node.
   const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", HOME: dir.path, KILN_AGENT_CONFIG: config };
 
   const untouched = spawnSync(program, ["doctor"], { env: { ...env, KILN_AGENT_CONFIG: "" }, encoding: "utf8" });

@@ -6,7 +6,7 @@ import { temporaryDir } from "./support/agent-place.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** A directory of programs at the front of the path; it counts how often a program was asked for its version. */
+/** A directory of programs at the front of the path; it counts how often a program's version was requested. */
 async function programs() {
   const dir = await temporaryDir();
   const calls = join(dir.path, "calls");

@@ -56,7 +56,7 @@ describe("the agent's socket", () => {
     }
     await eventually("the last poke", () => socket.pokes.length === 3);
 
-    // The first poke is its own: something may have arrived while there was no socket.
+    // The socket makes the first poke itself, because work may have arrived while there was no socket.
     expect(socket.pokes).toEqual([{ type: "poke" }, { type: "cancel", buildId: 7 }, { type: "poke" }]);
   });
 

@@ -8,7 +8,7 @@ export const tinyBase = tiny.baseSystem.name;
 export const putAgreement = (agreement: unknown): Promise<Response> =>
   operate("PUT", `/catalogues/${tiny.name}`, { ...tiny, baseSystem: { ...tiny.baseSystem, agreement } });
 
-/** Without an agreement: the catalogue as it is shipped. */
+/** Loads the catalogue with this agreement, or as it is shipped. */
 export async function loadWithAgreement(agreement?: { title: string; text: string }): Promise<void> {
   expect((await putAgreement(agreement)).status).toBe(200);
 }
@@ -19,7 +19,7 @@ export const openAgreement = (
   { path = `/agreements/${tinyBase}`, secret = tux.apiKey }: { path?: string; secret?: string } = {},
 ): Promise<Response> => visit(path, { headers: credentials(tux, secret) });
 
-/** Sends the page's form. */
+/** Sends the form of the agreement's page. */
 export const sendForm = (tux: Client, formToken: string, headers: Record<string, string> = {}): Promise<Response> =>
   visit(`/agreements/${tinyBase}`, {
     method: "POST",

@@ -6,7 +6,7 @@ import { openDatabase } from "#storage/db";
 import { addRepository } from "#storage/repositories";
 import { newKey } from "./gpg-keys.ts";
 
-/** Two mirrors of one name, which `account` can use. */
+/** Two mirrors with the same name, which this account can use. */
 export async function addTwins(accountId: number): Promise<Definition["repositories"]> {
   const urls = ["one", "two"].map((name) => `http://mirror.example.org/twins/${name}`);
   for (const url of urls) {
@@ -38,7 +38,7 @@ export const fileOf = (
 
 const secret = <T extends object>(user: T) => ({ ...user, password: "quiet please" });
 
-/** What a file says, with a password for each user: no file has them. */
+/** Reads a file back and adds a password for each user, because no file contains passwords. */
 export function readBack({ text, files }: Written): ApplianceFile {
   const { definition, contents } = readApplianceFile(text, {
     name: "one.yaml",

@@ -7,7 +7,7 @@ import { visit, type Client } from "./client.ts";
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
-/** A browser: it keeps the cookie that it was given, and follows no redirect by itself. */
+/** A browser. It keeps the cookie that it was given, and follows no redirect automatically. */
 export function browser({ origin = "https://kiln.test", cookie = "", userAgent = firefox } = {}) {
   const jar = cookieJar(cookie);
   const ask = async (path: string, init: RequestInit = {}) => {
@@ -29,7 +29,7 @@ export function browser({ origin = "https://kiln.test", cookie = "", userAgent =
     post,
     signIn: ({ username }: Client, password = "correct horse", form: Record<string, string> = {}) =>
       post("/sign_in", { name: username, password, ...form }),
-    /** The token of the forms of the page of sessions. */
+    /** The token of the forms on the sessions page. */
     formToken: async () => {
       const html = await (await ask("/account/sessions")).text();
       return /name="form_token" value="([^"]+)"/.exec(html)?.[1] ?? "";
@@ -54,7 +54,7 @@ function cookieJar(first: string) {
 
 export const sessionsOf = ({ accountId }: Client) => listSessions(openDatabase(env.DB), accountId, new Date(0));
 
-/** A session that a browser with this secret has; answers its id. */
+/** Starts a browser's session; returns its id and secret. */
 export async function sessionOf(tux: Client): Promise<{ id: number; secret: string }> {
   const db = openDatabase(env.DB);
   const account = await findAccount(db, tux.username);

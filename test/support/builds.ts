@@ -32,10 +32,10 @@ export const objectOfBuild = async (buildId: number) => buildObject(env, await r
 export async function ringAlarm(buildId: number): Promise<void> {
   const object = await objectOfBuild(buildId);
   await runDurableObjectAlarm(object);
-  await object.wake(); // is queued after the alarm
+  await object.wake(); // runs after the alarm
 }
 
-/** Of all builds. */
+/** The number of attempts that all builds have lost. */
 export const attemptsLost = async () =>
   (await env.DB.prepare("SELECT coalesce(sum(value), 0) AS n FROM counters WHERE name = 'attempts_lost'").first<number>(
     "n",

@@ -1,11 +1,11 @@
-/** Bindings that count what is asked of them: a Worker on Cloudflare may ask 10,000 times in one invocation. */
+/** Bindings that record their calls: a Worker on Cloudflare may make 10,000 of them in one invocation. */
 export function counting<Bindings extends object>(bindings: Bindings): { env: Bindings; calls: string[] } {
   const calls: string[] = [];
   const watched = Object.entries(bindings).map(([name, binding]) => [name, watch(name, binding, calls)]);
   return { env: Object.fromEntries(watched), calls };
 }
 
-/** Methods that only make another object, which then asks. */
+/** Methods that only make another object, whose calls are then recorded. */
 const makers = new Set(["getByName", "idFromName", "prepare", "bind"]);
 
 function watch(name: string, target: unknown, calls: string[]): unknown {
@@ -15,7 +15,8 @@ function watch(name: string, target: unknown, calls: string[]): unknown {
       const value: unknown = Reflect.get(object, key);
       if (typeof value !== "function" || key === "constructor") return value;
       return (...given: unknown[]) => {
-        const answer: unknown = Reflect.apply(value, object, given); // a stub takes each name for one of its methods, "apply" too
+        // Not value.apply: a stub treats each name, even "apply", as one of its own methods.
+        const answer: unknown = Reflect.apply(value, object, given);
         if (makers.has(String(key))) return watch(name, answer, calls);
         calls.push(`${name}.${String(key)}`);
         return answer;

@@ -41,7 +41,7 @@ interface Suite {
   compression?: "gz" | "zst" | "none";
 }
 
-/** The files of a suite, relative to its directory; signed if there is a key, and else a plain Release. */
+/** The files of a suite, relative to its directory; signed if there is a key, otherwise with a plain Release. */
 export async function debSuite({
   codename = "test",
   lists,

@@ -15,7 +15,7 @@ export interface Shown {
 
 export const json = { accept: "application/json" };
 
-/** Of the appliance at this path. */
+/** The definition of the appliance at this path. */
 export async function shownBy(who: Client, at: string): Promise<Shown> {
   const answer = await who.get(at, { headers: json });
   expect(answer.status).toBe(200);
@@ -29,7 +29,7 @@ const sendBytes = ({ username, apiKey }: Client, at: string, init: RequestInit &
     headers: { ...json, authorization: `Basic ${btoa(`${username}:${apiKey}`)}`, ...init.headers },
   });
 
-/** `call`: method and path. */
+/** `call` is the method and the path. */
 export const send = (who: Client, call: string, definition: object, headers: object = {}) => {
   const [method = "", at = ""] = call.split(" ");
   return sendBytes(who, at, {
@@ -59,7 +59,7 @@ export async function stored(who: Client, bytes: string): Promise<{ sha256: stri
   return ((await answer.json()) as { content: { sha256: string; upload: string } }).content;
 }
 
-/** Gives an appliance something of everything. */
+/** Gives an appliance at least one of everything that it may have. */
 export async function fill(tux: Client, applianceId: number): Promise<void> {
   await uploadFile(tux, applianceId, "hello", { query: { filename: "motd", path: "/etc" } });
   await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "hello", version: "1.0-1" });

@@ -21,7 +21,7 @@ export async function announceOne(
   await objectOf(tux).announce({ ...announcement, ...more });
 }
 
-/** No server answers at this URL; the tests of webhooks have receivers. */
+/** No server answers at this URL. The tests of webhooks have their own receivers. */
 export const hookUrl = "https://hooks.example.org/";
 
 /** Makes a webhook and one of its deliveries. */

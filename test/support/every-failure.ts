@@ -1,25 +1,25 @@
 import { expect, it, vi } from "vitest";
 import { away, withFate, type Fate } from "./storage-faults.ts";
 
-/** Work that makes storage calls, from its start to its end, and repeats what fails as its clients do. */
+/** One run of some work that makes storage calls. It repeats failed calls as the clients of the service do. */
 export interface Run {
-  /** What is being done at the moment. */
+  /** The step that is being done at the moment. */
   readonly step: string;
   toTheEnd: () => Promise<void>;
-  /** Nothing of it is lost, and nothing is there twice. */
+  /** Expects that nothing of it is lost and that nothing exists twice. */
   expectWhole: (outage?: Service) => Promise<void>;
 }
 
 export interface Work {
   begin: () => Promise<Run>;
-  /** Those in which a call must have failed: a table without them would test nothing. */
+  /** The steps in which a call must have failed. Without such calls, the test would test nothing. */
   steps: string[];
-  /** After all runs of a kind of fault. */
+  /** Called after all runs of a kind of fault. */
   atTheEnd?: () => Promise<void>;
 }
 
 export type Service = keyof typeof outageMs;
-/** Longer than a lease, and than an agent repeats most calls. */
+/** Longer than a lease, and longer than an agent repeats most calls. */
 const outageMs = { D1: 40_000, R2: 40_000, object: 40_000 };
 
 /**
@@ -37,7 +37,8 @@ export function survivesEveryFailure({ begin, steps, atTheEnd }: Work): void {
       await run.expectWhole(fault.outage()).catch((error: unknown) => failedAt(wanted, error));
     }
     await atTheEnd?.();
-    // Queue consumers and alarms call on their own, so a single call may not come again; but some of each step do.
+    // Queue consumers and alarms call on their own, so a single call may not come again; but some calls of each step
+    // do.
     expect([...failed].toSorted()).toEqual(steps.toSorted());
   });
 }
@@ -45,7 +46,7 @@ export function survivesEveryFailure({ begin, steps, atTheEnd }: Work): void {
 const failedAt = (call: string, cause: unknown) =>
   Promise.reject(new Error(`${call}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause }));
 
-/** Which calls a run makes, each once per step. */
+/** The calls that a run makes, each once per step. */
 async function callsOf(run: Run): Promise<string[]> {
   const calls = new Set<string>();
   const note: Fate = async (name, call) => {
@@ -59,7 +60,7 @@ async function callsOf(run: Run): Promise<string[]> {
 interface Fault {
   fate: Fate;
   hasHappened: () => boolean;
-  /** What was away for a while. */
+  /** The service that was unavailable for a while. */
   outage: () => Service | undefined;
 }
 type FaultOf = (isWanted: (name: string) => boolean) => Fault;
@@ -101,10 +102,10 @@ const faults: Record<string, FaultOf> = {
   "for 40 s": outage,
 };
 
-/** From now on, only a run passes time, however slow the machine is. */
+/** Stops the clock, so that only a run passes time, however slow the machine is. */
 export const stopClock = (): void => void vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
 
-/** Repeats a call while the service is at fault; `pass` passes time between two tries. */
+/** Repeats a call while the service is at fault. `pass` passes time between two tries. */
 export async function insist(
   what: string,
   call: () => Promise<Response>,

@@ -19,7 +19,7 @@ export async function createAppliance(tux: Client, overrides: Record<string, str
   return Number(appliance.id);
 }
 
-/** An appliance about which nothing is to be warned: its root has not the password of the template. */
+/** An appliance that causes no warnings: its root does not have the template's password. */
 export async function createSafeAppliance(
   tux: Client,
   overrides: Record<string, string | number> = {},

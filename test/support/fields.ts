@@ -2,7 +2,7 @@ import type { AnyShape, Part } from "#lib/wire/shape";
 
 /** A field with one value, or with a list of single values. */
 interface FoundField {
-  /** In a document, such as `settings/memory_size` or `users/user/name`. */
+  /** The path in a document, such as `settings/memory_size` or `users/user/name`. */
   path: string;
   name: string;
   part: Part;

@@ -27,7 +27,7 @@ export async function send(tux: Client, body: BodyInit | null, { method = "POST"
 
 type Fields = Record<string, string>;
 
-/** A form with a file in it, and fields before and after that. */
+/** A form with a file in it, and fields before and after the file. */
 export function fileForm(
   content: string | Uint8Array<ArrayBuffer>,
   { name = "hello", before = {}, after = {} }: { name?: string; before?: Fields; after?: Fields } = {},

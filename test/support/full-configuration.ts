@@ -14,13 +14,13 @@ const initial = Configuration.parse({
   settings: settingsWith({}),
 });
 
-/** What the API's description has as an example. */
+/** The example in the API's description. */
 const example = readDocument(
   configurationChange,
   readJson(configurationChange, JSON.stringify(jsonExample(configuration, "v2"))),
 );
 
-/** A configuration with a value in each of its fields: that of the example, or one that makes a difference. */
+/** A configuration with a value in each of its fields: the one from the example, or one that makes a difference. */
 export const fullConfiguration: Configuration = withChange(
   { name: "Kiosk", version: "0.0.1", imageType: "oem", configuration: initial },
   {

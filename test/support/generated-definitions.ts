@@ -4,7 +4,7 @@ import type { Definition } from "../../cli/src/appliance-file/write.ts";
 import * as fc from "./properties.ts";
 import { shownSettingsWith } from "./settings.ts";
 
-/** What a generated definition may refer to. */
+/** The objects that a generated definition may refer to. */
 interface Known {
   /** As definitions show them. */
   repositories: Definition["repositories"];
@@ -43,7 +43,7 @@ const choice = (repositories: Definition["repositories"]) =>
     { requiredKeys: ["name"] },
   );
 
-/** A name that two of them have says nothing. */
+/** Values that pin a package to one of these repositories. A name that two of them have is ambiguous. */
 function pinsOf(repositories: Definition["repositories"]): string[] {
   const names = repositories.map(({ name }) => name);
   return repositories.flatMap(({ name, url, uploads }) => {

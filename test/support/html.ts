@@ -1,6 +1,6 @@
 import { parseHTML } from "linkedom";
 
-/** What tests use of a parsed document; the types of the DOM are not those of the Worker. */
+/** The part of a parsed document that tests use. The types of the DOM are not available in the Worker. */
 export interface Element {
   id: string;
   textContent: string | null;
@@ -21,6 +21,6 @@ export function parseHtml(html: string): Page {
   return document as Page;
 }
 
-/** What someone reads in an element, without the line breaks of the source. */
+/** The visible text of an element, without the line breaks of the source. */
 export const textOf = (where: Element, selector: string): string =>
   (where.querySelector(selector)?.textContent ?? "").replaceAll(/\s+/g, " ").trim();

@@ -5,7 +5,7 @@ import type { RepositoryFiles } from "./rpm-md.ts";
 
 export { rpmMd, type RepositoryFiles } from "./rpm-md.ts";
 
-/** Puts the files at `service:/repositories/<path>` as the launcher does: the index last. */
+/** Puts the files at `service:/repositories/<path>` like the launcher, with the index last. */
 export async function publish(path: string, files: RepositoryFiles): Promise<void> {
   for (const [name, bytes] of Object.entries(files)) await env.BLOBS.put(repositoryFileKey(`${path}/${name}`), bytes);
 }

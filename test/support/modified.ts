@@ -10,7 +10,7 @@ import {
 import { visit, type Client } from "./client.ts";
 import { open, runningDrive, type Drive, type Wire } from "./testdrives.ts";
 
-/** A session with an agent that answers questions about its files as the test says. */
+/** A session with an agent that answers orders about its files as the test specifies. */
 export interface ModifiedDrive extends Drive {
   control: Wire;
   line: Wire;
@@ -18,7 +18,7 @@ export interface ModifiedDrive extends Drive {
   orders: ModifiedOrder[];
 }
 
-/** What the agent sends: JSON, or bytes. */
+/** The agent's answer: JSON, or bytes. */
 export type AgentAnswer = ModifiedAnswer | { bytes: string | Uint8Array<ArrayBuffer>; size?: number } | { raw: string };
 
 export const asAgent = (claim: TestdriveClaim) => ({

@@ -35,7 +35,7 @@ const describedApi = () =>
 
 interface Call {
   method: string;
-  /** As in the description: `/builds/{build_id}`. */
+  /** The path as in the description: `/builds/{build_id}`. */
   path: string;
   version: "v1" | "v2";
   /** Default: 200. */

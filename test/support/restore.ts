@@ -23,7 +23,7 @@ export async function bookmark(): Promise<Bookmark> {
   return rows;
 }
 
-/** Without computed columns, which cannot be written: this pragma omits them. */
+/** The columns of a table, without computed ones, which cannot be written. This pragma omits them. */
 async function storedColumns(table: string): Promise<string[]> {
   const { results } = await env.DB.prepare(`SELECT name FROM pragma_table_info('${table}')`).all<{ name: string }>();
   return results.map(({ name }) => name);

@@ -39,7 +39,7 @@ export async function send(
   return await app.fetch(new Request(url, init), { ...env, ...settings });
 }
 
-/** A form with a file in it, and fields before and after that. */
+/** A form with a file in it, and fields before and after the file. */
 export function form(
   file: Uint8Array<ArrayBuffer> | undefined,
   { name = "upload.rpm", before = {}, after = {} }: { name?: string; before?: object; after?: object } = {},

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 
-/** Expects the headers that every answer has but one that opens a WebSocket. */
+/** Expects the headers that every answer has, except one that opens a WebSocket. */
 export function expectSafe(answer: Response): void {
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     "content-security-policy": expect.stringMatching(/^(default-src 'none'|sandbox)(?!.*'unsafe)/),
     "x-content-type-options": "nosniff",
-    // Of pages: their forms need it.
+    // Pages send same-origin, because their forms need it.
     "referrer-policy": expect.stringMatching(/^(no-referrer|same-origin)$/),
   });
 }

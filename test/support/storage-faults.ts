@@ -4,10 +4,13 @@ import { vi } from "vitest";
 
 const spared = new AsyncLocalStorage<true>();
 
-/** Lets a test look at storage while it is away for the service. */
+/** Allows a test to read storage while it is unavailable to the service. */
 export const unharmed = <T>(work: () => Promise<T>): Promise<T> => spared.run(true, work);
 
-/** Does a call of the storage, or fails instead of it or after it. Its name is like "D1 query", "R2 put" or "object claim". */
+/**
+ * Makes a storage call, or fails instead of making it, or fails after it. Its name is like "D1 query", "R2 put" or
+ * "object claim".
+ */
 export type Fate = (name: string, call: () => Promise<unknown>) => Promise<unknown>;
 
 /** Every call of D1, R2 and Durable Objects goes through `fate`, from the Worker and from objects, until `end`. */
@@ -29,7 +32,7 @@ function storageWith(fate: Fate): { end: () => void } {
   };
 }
 
-/** Does some work while part of the storage answers nothing but errors. */
+/** Does some work while part of the storage answers only with errors. */
 export async function whileAway(isAway: (name: string) => boolean, work: () => Promise<void>): Promise<void> {
   await withFate(async (name, call) => (isAway(name) ? away(name) : await call()), work);
 }
@@ -44,12 +47,12 @@ export async function whileHanging(hangs: (name: string) => boolean, work: () =>
   await withFate(fate, () => work().finally(goesOn.resolve));
 }
 
-/** What D1, R2 and objects throw in trouble. */
+/** Throws what D1, R2 and objects throw when they fail. */
 export function away(name: string): never {
   throw new Error(`${name}: internal error, please try again (10001)`);
 }
 
-/** Does some work while the first `R2 put` reports that it is reached, and waits. */
+/** Does some work whose first `R2 put` resolves `reached`, and then waits for `goOn`. */
 export async function whilePutWaits(
   reached: PromiseWithResolvers<void>,
   goOn: PromiseWithResolvers<void>,
@@ -67,7 +70,7 @@ export async function whilePutWaits(
   await withFate(fate, work);
 }
 
-/** Does some work with this fate of each call. */
+/** Does some work with this fate for each storage call. */
 export async function withFate(fate: Fate, work: () => Promise<void>): Promise<void> {
   const faults = storageWith(fate);
   try {

@@ -60,7 +60,7 @@ export async function bootableBuild(owner: Client, overrides: Partial<Build> = {
   return build;
 }
 
-/** A claimed session, from its user's and its agent's side. */
+/** A claimed session, as its user and its agent see it. */
 export interface Drive {
   id: number;
   uid: string;
@@ -116,7 +116,7 @@ async function claimOf(build: Build, vnc: object | null): Promise<TestdriveClaim
   return testdrive ?? undefined;
 }
 
-/** @param once how the claim can be repeated; absent: an older agent */
+/** @param once how the claim can be repeated. Absent for an older agent */
 export const claimTestdrive = (
   vnc: object | null = null,
   token: string = env.AGENT_TOKEN,
@@ -211,7 +211,10 @@ export async function passTime(drive: { uid: string }, ms: number): Promise<void
   await runDurableObjectAlarm(objectOf(drive));
 }
 
-/** The same; then the agent reports that it is alive, at the stopped clock's time, and the object has received it. */
+/**
+ * Like `passTime`. Then the agent reports that it is alive, at the stopped clock's time, and the object has received
+ * the report.
+ */
 export async function passTimeAlive(drive: Drive & { control: Wire }, ms: number): Promise<void> {
   await passTime(drive, ms);
   report(drive.control, { type: "alive" });

@@ -6,7 +6,7 @@ import { expectError, readXml, type XmlDocument } from "./xml.ts";
 export const mebibyte = 2 ** 20;
 const bytesType = "application/offset+octet-stream";
 
-/** A client of tus that can be told what to send. */
+/** A client of tus whose requests the test chooses. */
 export function tusClient({ username, apiKey }: Client) {
   const authorization = `Basic ${btoa(`${username}:${apiKey}`)}`;
   const ask = (method: string, path: string, headers: Record<string, string>, body?: BodyInit) =>
@@ -38,13 +38,13 @@ export function tusClient({ username, apiKey }: Client) {
 
 export type TusClient = ReturnType<typeof tusClient>;
 
-/** Begins an upload; answers its id. */
+/** Begins an upload; returns its id. */
 export const begun = async (tus: TusClient, query: Record<string, string | number>, length: number): Promise<string> =>
   (await readXml(await tus.begin(query, length))).upload.id;
 
 export const offsetOf = async (tus: TusClient, id: string) => Number((await tus.head(id)).headers.get("upload-offset"));
 
-/** Bytes that differ everywhere, so that none can stand for another. */
+/** Bytes that differ everywhere, so that no part can be confused with another. */
 export function someBytes(length: number): Uint8Array<ArrayBuffer> {
   const words = new Uint32Array(Math.ceil(length / 4));
   for (let at = 0, word = length; at < words.length; at++)
@@ -52,7 +52,7 @@ export function someBytes(length: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(words.buffer, 0, length);
 }
 
-/** A body that brings these bytes, and then waits to be ended or cut off. */
+/** A body that sends these bytes, and then waits to be ended or cut off. */
 export function openBody(bytes: Uint8Array) {
   const { readable, writable } = new IdentityTransformStream();
   const writer = writable.getWriter();
@@ -73,6 +73,6 @@ export async function blobIdOf(id: string): Promise<string> {
   return (await asked.first<string>("blob_id")) ?? "";
 }
 
-/** Keys of what is stored of an upload after its last part. */
+/** The keys of an upload's bytes that are stored after its last part. */
 export const tailsOf = async (blobId: string): Promise<string[]> =>
   (await env.BLOBS.list({ prefix: tailPrefix(blobId) })).objects.map(({ key }) => key);

@@ -27,7 +27,6 @@ export function receiver(address: string, answer: () => Response | Promise<Respo
   return { posted, handler };
 }
 
-/** Makes a new webhook for this URL. */
 export async function createWebhook(
   tux: Client,
   url: string,
@@ -45,7 +44,10 @@ export async function deliveriesOf(tux: Client, id: string): Promise<any[]> {
   return [deliveries.delivery ?? []].flat();
 }
 
-/** Runs the alarm until nothing is due. It must not ring on its own meanwhile (moveClock): then the end would be unknown. */
+/**
+ * Runs the alarm until nothing is due. The alarm must not ring on its own in between (moveClock), because the end would
+ * then be unknown.
+ */
 export async function ring(tux: Client): Promise<void> {
   const due = () =>
     runInDurableObject(objectOf(tux), (_, { storage }) =>

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 
-/** What the service counts of itself, whenever it comes to that. */
+/** Tables in which the service counts its own work, at times that tests do not control. */
 const ofService = ["counters", "chore_runs"];
 
 /** Every row of every table but these, as text, in an order that does not depend on when they were written. */

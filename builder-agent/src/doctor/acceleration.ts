@@ -9,7 +9,7 @@ import { verdictStore } from "./doctor-dir.ts";
 
 export interface AccelVerdict {
   accel: Accel;
-  /** Why this one, for the operator. */
+  /** Why this accelerator was chosen, for the operator. */
   detail: string;
 }
 

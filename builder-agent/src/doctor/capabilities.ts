@@ -42,7 +42,7 @@ export async function getCapabilities(config: DoctorConfig): Promise<{ capabilit
 /** The most that the Worker accepts. */
 const maxRoots = 20;
 
-/** Where builds run whose base system names no builder root. */
+/** The tools of builds whose base system names no builder root. */
 interface DefaultTools {
   kiwi: string | undefined;
   report: Check[];
@@ -105,7 +105,7 @@ function noEfiOf(report: Check[]): Pick<Capabilities, "noEfi"> {
   return told.length === 0 ? {} : { noEfi: Object.fromEntries(told) };
 }
 
-/** The names of failed checks that these extras need. Empty: nothing is missing. */
+/** The names of the failed checks that these extras need. Empty if nothing is missing. */
 function lackingFor(extras: readonly Ability[], report: Check[]): string {
   return namesOf(
     report.filter(({ state, disables }) => state !== "ok" && extras.some((one) => disables.includes(one))),
@@ -118,7 +118,7 @@ const namesOf = (checks: Check[]): string =>
     .join(", ")
     .slice(0, maxLackingLength);
 
-/** What the Worker tells users if no agent can do their build. */
+/** What the Worker shows users if no agent can run their build. */
 function lackingOf(report: Check[]): Capabilities["lacking"] {
   const wanted = [...imageTypes, "i586" as const];
   const lacks = wanted.map((each) => [each, namesOf(obstaclesTo(each, report))] as const);

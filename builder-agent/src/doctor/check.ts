@@ -9,7 +9,7 @@ export const answerLimitMs = 30_000;
 /** What the doctor reports as possible or not. */
 export type Possibility = ImageType | "i586" | "deb" | "testdrives" | "sample-distribution";
 
-/** One finding of the doctor. `degraded`: it works, but slower or with limits. */
+/** One finding of the doctor. `degraded` means that it works, but slower or with limits. */
 export interface Check {
   name: string;
   state: "ok" | "degraded" | "missing";

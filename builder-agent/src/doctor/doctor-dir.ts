@@ -13,12 +13,12 @@ export async function scratchDir(stateDir: string): Promise<{ path: string } & A
 
 /** The result of a slow check, stored so that it is not repeated at each start of the agent. */
 export interface VerdictStore<T> {
-  /** Undefined: there is none, or it was about another key. */
+  /** Undefined if there is no result, or if it is for another key. */
   find(key: string): Promise<T | undefined>;
   store(key: string, verdict: T): Promise<void>;
 }
 
-/** @param name of the check, and of its file */
+/** @param name the name of the check and of its file */
 export function verdictStore<T>(stateDir: string, name: string, schema: z.ZodType<T>): VerdictStore<T> {
   const file = join(doctorDir(stateDir), `${name}.json`);
   const Stored = z.object({ key: z.string(), verdict: schema });

@@ -14,7 +14,7 @@ import { judge32BitProgramsInGuests, smallestProgram } from "./programs-32.ts";
 import { scratchDir, verdictStore } from "./doctor-dir.ts";
 import { judgeVolumesInGuests } from "./volumes.ts";
 
-/** `root`: what the guest is made of. Absent: this host's packages. */
+/** `root` is what the guest is made of. Without it, the guest is made of this host's packages. */
 type GuestConfig = Pick<Config, "accel" | "stateDir"> & { root?: StoredRoot | undefined };
 
 /** How the checks examine this host. Tests replace it. */
@@ -37,7 +37,7 @@ type Verdict = z.infer<typeof Verdict>;
 
 const host: GuestQuestions = { means: getMeans, system: openGuestSystem, probe };
 
-/** Whether builds can run in guests here. The probe takes the same way, disks and ports as a build. */
+/** Whether builds can run in guests on this host. The probe uses the same code, disks and ports as a build. */
 export async function checkGuest(config: GuestConfig, ask: GuestQuestions = host): Promise<Check[]> {
   const means = await ask.means(config);
   return [...(await checkProbe(config, means, ask)), checkSpeed(means), checkSight(means)];

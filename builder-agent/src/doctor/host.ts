@@ -20,7 +20,7 @@ export function checkIsolation({ isolation }: Pick<Config, "isolation">): Check 
     : fine("isolation", "none: builds run bare on this host, by configuration");
 }
 
-/** Degraded, not missing: the agent checks again before each build. */
+/** Too little space is degraded, not missing, because the agent checks again before each build. */
 export async function checkDisk({ stateDir, minFreeGb }: Pick<Config, "stateDir" | "minFreeGb">): Promise<Check> {
   const free = await freeBytes(stateDir);
   const name = "free disk";

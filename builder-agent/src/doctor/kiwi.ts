@@ -7,10 +7,10 @@ import { scratchDir } from "./doctor-dir.ts";
 /** The oldest version that Kiln was tested with. */
 const oldestKiwi = [9, 24] as const;
 
-/** A busy host may kill a program, or let it wait: that does not mean that it is missing. */
+/** A busy host may kill or delay a program, which does not mean that the program is missing. */
 const tries = 3;
 
-/** Undefined: KIWI is not installed, or does not answer. */
+/** Undefined if KIWI is not installed or does not answer. */
 export async function findKiwiVersion(): Promise<string | undefined> {
   for (let nth = 1; nth <= tries && (await findProgram("kiwi-ng")) !== undefined; nth += 1) {
     const said = await versionOf("kiwi-ng").catch(() => "");

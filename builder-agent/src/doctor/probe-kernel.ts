@@ -1,11 +1,11 @@
 /**
  * A kernel of one boot sector that does what operating systems do and firmware does not: it goes from real mode (prints
- * "K" to the first serial port) through protected mode ("I") to 64-bit mode with paging in the upper half of the address
- * space ("L"), computes 64 million rounds while timer interrupts come in and are returned from, and says "N".
+ * "K" to the first serial port) through protected mode ("I") to 64-bit mode with paging in the upper half of the
+ * address space ("L"), computes 64 million rounds while it handles timer interrupts, and prints "N".
  *
- * The rounds matter. A software KVM (without VT-x or AMD-V below it) interprets such code one instruction at a time: the
- * firmware still appears within seconds, but a Linux kernel would be unpacking itself for hours, as if it hung. A real
- * KVM needs 0.1 s for the whole, TCG 0.2 s, such an impostor minutes.
+ * The rounds matter. A software KVM (without VT-x or AMD-V below it) interprets such code one instruction at a time:
+ * the firmware still appears within seconds, but a Linux kernel would be unpacking itself for hours, as if it hung. A
+ * real KVM needs 0.1 s for everything, TCG 0.2 s, and such an impostor minutes.
  */
 export function probeKernel(): Buffer {
   const sector = Buffer.alloc(512);

@@ -74,7 +74,7 @@ const asked = "kiwi-ng --version";
 const describe = ({ facts, sha256, bytes }: StoredRoot): string =>
   `${facts.packages.length} packages, ${Math.round(bytes / 1e6)} MB, sha256 ${sha256.slice(0, 12)}…`;
 
-/** Tools that only testdrives or tests need are this host's. */
+/** Tools that only testdrives or tests need come from this host. */
 const isOfBuilds = (ability: string): boolean =>
   [...imageTypes, "deb", "i586", "UEFI disks", "UEFI media"].some((one) => one === ability);
 

@@ -16,7 +16,7 @@ import { HostileTar } from "./tar.ts";
 /** What a build's guest may use, and as which user it runs. */
 export interface GuestKiwi {
   stateDir: string;
-  /** The guest's system. Absent: it is made of this host's packages. */
+  /** The guest's system. Without it, the guest is made of this host's packages. */
   builderRoot?: StoredRoot | undefined;
   accel: Accel;
   memoryMb: number;
@@ -62,7 +62,7 @@ async function take(job: KiwiJob, guest: GuestKiwi, result: string): Promise<Roo
   return tree;
 }
 
-/** Fails the build: another agent would get the same result. */
+/** Fails the build, because another agent would get the same result. */
 function blamed(error: unknown): never {
   if (!(error instanceof HostileTar)) throw error;
   throw new BuildFailure({ kind: "failed", reason: `${error.message}.` }, { cause: error });

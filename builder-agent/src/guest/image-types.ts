@@ -55,7 +55,7 @@ async function hasMark(path: string, { position, bytes }: Mark): Promise<boolean
   return bytes.some((good) => found.startsWith(good));
 }
 
-/** As hex. Empty if there is no such file. */
+/** The bytes as hex. Empty if there is no such file. */
 async function bytesAt(path: string, position: number, length: number): Promise<string> {
   await using file = await open(path).catch(() => undefined);
   if (!file) return "";

@@ -125,7 +125,7 @@ export async function writeInitialArchive(
     await cp(guestScript(script), join(dir, name));
     await chmod(join(dir, name), 0o755);
   }
-  // Not in one pipe: it would hide that cpio fails, or is not installed.
+  // Not one pipe, because that would hide that cpio failed or is not installed.
   const pack =
     'cd "$1" && find . | LC_ALL=C sort | cpio --create --format=newc --owner=0:0 --quiet > "$2" && gzip -1n < "$2" > "$3"';
   await tool("sh", ["-c", pack, "sh", dir, join(workDir, "initial.cpio"), into]);

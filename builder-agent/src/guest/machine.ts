@@ -27,9 +27,9 @@ const descriptors = {
   result: 11,
 };
 
-/** For TCG's translated code. With less, a build translates the same programs again and again. */
+/** Memory for TCG's translated code. With less, a build translates the same programs again and again. */
 const translationMb = 256;
-/** For QEMU itself: its program, its libraries, a thread for each request. */
+/** Memory for QEMU itself: its program, its libraries, a thread for each request. */
 const overheadMb = 3072;
 
 /** The whole command: it drops root's rights, sets limits, hides this host's files, and starts QEMU. */

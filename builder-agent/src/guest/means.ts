@@ -10,16 +10,16 @@ import { kvmGroups, reserveUser, userOfBuild } from "./user.ts";
 /** How guests run on this host. */
 export interface GuestMeans {
   accel: Accel;
-  /** Why this one, for the operator. */
+  /** Why this accelerator was chosen, for the operator. */
   detail: string;
   groups: readonly number[];
   /** Whether bubblewrap works for a user without rights. */
   enclosed: boolean;
-  /** Why it does not. */
+  /** Why bubblewrap does not work. */
   openness: string;
 }
 
-/** Checked once per process and state directory, because it cannot change meanwhile. */
+/** Checked once per process and state directory, because the answer does not change. */
 export async function getMeans(config: Pick<Config, "accel" | "stateDir">): Promise<GuestMeans> {
   const known = means.get(config.stateDir) ?? find(config);
   means.set(config.stateDir, known);

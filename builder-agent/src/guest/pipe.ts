@@ -22,7 +22,7 @@ export async function eachChunk(from: Pipe, take: (bytes: Buffer) => void | Prom
   try {
     for await (const chunk of from) await take(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
   } catch (error) {
-    // A socket whose other side was killed.
+    // The other side of the socket was killed.
     if (!(error instanceof Error && "code" in error && error.code === "ECONNRESET")) throw error;
   }
 }

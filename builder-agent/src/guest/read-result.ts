@@ -21,7 +21,7 @@ export interface ResultReading {
   /** The path for the archive of the prepared root, if there is one. The agent does not read it. */
   prepared?: string;
   user: number;
-  /** The most for all files together, including holes. */
+  /** The limit for all files together, including holes. */
   maxBytes: number;
   signal: AbortSignal;
 }
@@ -73,7 +73,7 @@ type Entry = z.infer<typeof Entry>;
 
 async function readList(file: string): Promise<Entry[]> {
   const entries: Entry[] = [];
-  // Not node:readline, which also cuts at U+2028: JSON leaves that in a name as it is.
+  // Not node:readline, which also splits at U+2028, a character that JSON does not escape in names.
   const lines = createReadStream(file).setEncoding("utf8");
   let rest = "";
   for await (const text of lines) {

@@ -24,7 +24,7 @@ export interface GuestRun {
 /** Output beyond these limits is dropped. */
 const maxLogBytes = 64 * 1024 * 1024;
 const maxStatusBytes = 16 * 1024;
-/** From QEMU's start to the guest's first line. With TCG on a busy host 15 s were measured. */
+/** The longest time from QEMU's start to the guest's first line. With TCG on a busy host, 15 s were measured. */
 const bootLimitMs = 180_000;
 
 /** Runs a job in its own guest until the guest powers off. Aborting kills it immediately. Do not trust its output. */
@@ -83,7 +83,7 @@ async function begin(
   }
 }
 
-/** In the order of `descriptors`. */
+/** Opens the files in the order of `descriptors`. */
 async function openFiles({ system, job, scratch, result }: Omit<GuestRun, "machine">): Promise<FileHandle[]> {
   const wanted = [
     ...[system.kernel, system.initrd, system.root, job].map((path) => ({ path, flags: "r" })),
@@ -135,7 +135,7 @@ function listen(child: ChildProcess, run: Pick<GuestRun, "onLine" | "onStatus">,
   done.catch(() => {}); // thrown where it is awaited
   const lastWords = () => {
     const lines = heard.trim().split(/[\r\n]+/);
-    // Its reason comes before a long trace.
+    // The panic's reason comes before a long trace.
     const panic = lines.findLast((line) => line.includes("Kernel panic"));
     return panic?.slice(0, 500) ?? (lines.slice(-3).join(" ").slice(-500) || "it said nothing");
   };

@@ -22,8 +22,8 @@ export interface GuestSystem {
 const makerVersion = 2;
 
 /**
- * The guest's system below `stateDir`, from a builder root or from this host's packages. Made again, which takes seconds, when
- * these or our scripts have changed.
+ * The guest's system below `stateDir`, from a builder root or from this host's packages. It is made again, which takes
+ * seconds, when the root, the packages or our scripts have changed.
  */
 export async function openGuestSystem(stateDir: string, root?: StoredRoot): Promise<GuestSystem> {
   // A root that was made again from the same packages has the same digest, but lacks the guest files.

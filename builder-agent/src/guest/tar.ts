@@ -3,7 +3,7 @@
  * may have taken its guest over. https://www.gnu.org/software/tar/manual/html_node/Standard.html
  */
 
-/** The stream is not one that our jobs write. */
+/** Thrown for a stream that our jobs would not write. */
 export class HostileTar extends Error {
   static readonly head = "The build's result was refused: ";
 
@@ -14,9 +14,9 @@ export class HostileTar extends Error {
 }
 
 export interface TarEntry {
-  /** Relative, without empty steps, "." and "..". Undefined: it is not UTF-8. */
+  /** Relative, without empty segments, "." and "..". Undefined if it is not UTF-8. */
   name: string | undefined;
-  /** `h`: another name of the file `target`. */
+  /** `h` is a hard link to the file `target`. */
   type: "f" | "d" | "l" | "h" | "c" | "b" | "p";
   mode: number;
   uid: number;

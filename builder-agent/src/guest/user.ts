@@ -16,7 +16,10 @@ export interface ReservedUser extends AsyncDisposable {
   uid: number;
 }
 
-/** Agents of different services each count builds from 1, so the build's own user may be taken. Then it is the next free one. */
+/**
+ * Agents of different services each count builds from 1, so the build's own user may be taken. Then the next free one
+ * is used.
+ */
 export async function reserveUser(buildId: number): Promise<ReservedUser> {
   const first = userOfBuild(buildId);
   if (first < firstGuestUid) return { uid: first, async [Symbol.asyncDispose]() {} };
@@ -28,7 +31,7 @@ export async function reserveUser(buildId: number): Promise<ReservedUser> {
   throw new Error("all users for builds in guests are taken");
 }
 
-/** The groups that such a user needs to open /dev/kvm. Undefined: no group may open it. */
+/** The groups that such a user needs to open /dev/kvm. Undefined if no group may open it. */
 export async function kvmGroups(accel: Accel, device = "/dev/kvm"): Promise<number[] | undefined> {
   if (accel === "tcg") return [];
   const { mode, gid } = await stat(device);

@@ -13,7 +13,7 @@ const defaultLimits = {
 
 export interface ResultTarget {
   dir: string;
-  /** The most for all files together, including holes. */
+  /** The limit for all files together, including holes. */
   maxBytes: number;
   limits?: typeof defaultLimits;
 }

@@ -7,7 +7,7 @@ import type { Inode } from "./ext4-inode.ts";
 export interface Change {
   change: ModifiedFile["change"];
   path: string;
-  /** Null: the path does not exist in that tree. */
+  /** Null if the path does not exist in that tree. */
   before: Inode | null;
   after: Inode | null;
   content: boolean;
@@ -147,7 +147,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Characters that neither XML nor our paths can contain. */
 const unfit = /[\u0000-\u001f\u007f\ufffe\uffff]/;
 
-/** A name, given as characters of Latin-1, as text. Undefined: it is not valid text. */
+/** Decodes a name whose bytes are given as characters of Latin-1. Undefined if it is not valid text. */
 export function textOf(latin1: string): string | undefined {
   try {
     const text = utf8.decode(Buffer.from(latin1, "latin1"));

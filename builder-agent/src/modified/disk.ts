@@ -25,7 +25,6 @@ export function checkRange(size: number, position: number, length: number): void
   if (length > maxBytes) throw new UnreadableDisk("it contains a piece that is too large");
 }
 
-/** A raw disk in a file. */
 export const rawDisk = (file: FileHandle, size: number): Disk => ({
   size,
   async read(position, length) {
@@ -34,7 +33,6 @@ export const rawDisk = (file: FileHandle, size: number): Disk => ({
   },
 });
 
-/** A part of a disk. */
 export const partOf = (disk: Disk, start: number, size: number): Disk => ({
   size,
   read(position, length) {

@@ -16,7 +16,10 @@ export interface EndedDisk {
   release(): Promise<void>;
 }
 
-/** The disks of ended sessions. Each stays for `keptMinutes`, and together they have up to `keptGb`. The oldest go first. */
+/**
+ * The disks of ended sessions. Each is stored for `keptMinutes`, and together they take up to `keptGb`. The oldest are
+ * deleted first.
+ */
 export class EndedDisks implements FreeableCache {
   readonly #config: Pick<Config, "stateDir" | "keptMinutes" | "keptGb">;
   readonly #cache: DiskCache;
@@ -39,7 +42,7 @@ export class EndedDisks implements FreeableCache {
     return join(dir, name);
   }
 
-  /** Renames an overlay. Undefined: it is larger than `keptGb`, or the operator has switched this off. */
+  /** Renames an overlay. Undefined if it is larger than `keptGb`, or if the operator has switched this off. */
   async put(overlay: string, name: string): Promise<EndedDisk | undefined> {
     const { keptMinutes, keptGb } = this.#config;
     if (keptMinutes === 0 || (await diskUse(overlay)) > keptGb * 1e9) return undefined;

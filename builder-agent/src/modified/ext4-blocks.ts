@@ -10,9 +10,9 @@ export interface Geometry {
   /** First block of the group descriptors, and bytes of each. */
   groupsAt: number;
   groupBytes: number;
-  /** Inode of the journal; 0: none. */
+  /** Inode of the journal, or 0 if there is none. */
   journal: number;
-  /** The file system was not unmounted: blocks in the journal are newer than those in their places. */
+  /** The file system was not unmounted, so blocks in the journal are newer than those in their places. */
   needsRecovery: boolean;
 }
 

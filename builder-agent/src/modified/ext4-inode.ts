@@ -21,7 +21,10 @@ export interface Inode {
   body: Buffer;
 }
 
-/** `count` blocks of a file from block `at` on. They are on the disk from `start` on. Null: zeros. */
+/**
+ * `count` blocks of a file from block `at` on. They are on the disk from block `start` on; if that is null, they are
+ * zeros.
+ */
 interface Extent {
   at: number;
   count: number;
@@ -35,7 +38,7 @@ const extentMagic = 0xf30a;
 const deepest = 5;
 const maxExtents = 2_000_000;
 
-/** Undefined: the inode is not in use. */
+/** Undefined if the inode is not in use. */
 export async function readInode(read: ReadBlock, geometry: Geometry, number: number): Promise<Inode | undefined> {
   const { inodesPerGroup, inodes, inodeBytes, blockBytes, groupsAt, groupBytes } = geometry;
   if (number < 1 || number > inodes) throw new UnreadableDisk("a directory refers to an inode that does not exist");

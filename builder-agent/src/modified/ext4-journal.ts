@@ -2,8 +2,9 @@ import { UnreadableDisk } from "./disk.ts";
 import type { ReadBlock } from "./ext4-blocks.ts";
 
 /*
- * The journal has blocks that are not yet in their places; that of a running machine always has some. They are read in place of the
- * disk's blocks, and not written to it. https://docs.kernel.org/filesystems/ext4/journal.html
+ * The journal contains blocks that are not yet in their places on the disk. A running machine's journal always has
+ * some. They are read instead of the disk's blocks, and not written to the disk.
+ * https://docs.kernel.org/filesystems/ext4/journal.html
  */
 
 const magic = 0xc03b3998;
@@ -77,7 +78,7 @@ async function openLog(read: Log["read"]): Promise<Log> {
 /** Reads the log up to the first incomplete transaction. */
 async function committed(log: Log): Promise<Map<number, Copy>> {
   const found: { block: number; sequence: number; copy: Copy }[] = [];
-  /** By block: up to this transaction its copies are invalid. */
+  /** For each block, the last transaction up to which its copies are invalid. */
   const revoked = new Map<number, number>();
   let { sequence } = log;
   let open: { writes: [number, Copy][]; revokes: number[] } = { writes: [], revokes: [] };

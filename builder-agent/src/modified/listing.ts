@@ -85,7 +85,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Control characters that our documents cannot contain, or would change. */
 const unfit = /[\u0000-\u0008\u000b-\u001f\u007f\ufffe\uffff]/;
 
-/** "" if there is no file. Undefined if it is not text. */
+/** The text of a file: "" if there is no file, undefined if it is not text. */
 async function textIn(files: FileSystem, inode: Inode | null): Promise<string | undefined> {
   if (inode === null) return "";
   if (inode.type !== "f" || inode.size > maxTextBytes) return undefined;

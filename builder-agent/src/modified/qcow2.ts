@@ -15,7 +15,7 @@ const compressed = 1n << 62n;
 const allZeros = 1n;
 const maxTableBytes = 8 * 1024 * 1024;
 
-/** @param below the disk below the overlay. Null: a blank disk */
+/** @param below the disk below the overlay, or null for a blank disk */
 export async function overlayDisk(file: FileHandle, below: Disk | null): Promise<Disk> {
   const { size, clusterBytes, table } = await readHead(file);
   const entriesPerTable = clusterBytes / 8;

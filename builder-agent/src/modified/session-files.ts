@@ -34,8 +34,8 @@ const maxCopyBytes = 4e9;
 const answerMs = 10 * 60_000;
 
 /**
- * Answers which files of its image a testdrive has changed. While the machine runs, it reads copies of the overlay; afterwards it
- * reads the overlay itself, while that is stored. Answers one order at a time.
+ * Answers which files of its image a testdrive has changed. While the machine runs, it reads copies of the overlay.
+ * Afterwards it reads the overlay itself, for as long as that is stored. Answers one order at a time.
  */
 export class SessionFiles implements AsyncDisposable {
   readonly #parts: SessionFilesParts;
@@ -68,7 +68,10 @@ export class SessionFiles implements AsyncDisposable {
     void holdChannel({ dial: () => api.openModified(lease), onOrder, signal }).finally(() => this.#end());
   }
 
-  /** Call it when the machine has ended. Stores its disk for a while to answer from it. Does not wait for the end of that. */
+  /**
+   * Call it when the machine has ended. Stores its disk for a while to answer from it, and does not wait until that
+   * time is over.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     const hasRun = this.#overlay.machine !== null;
     this.#overlay = { ...this.#overlay, machine: null };
@@ -126,7 +129,7 @@ export class SessionFiles implements AsyncDisposable {
     }
   }
 
-  /** A new reading, or the one of the list that the order continues. Undefined: that one is closed. */
+  /** A new reading, or the one of the list that the order continues. Undefined if that one is closed. */
   async #readingFor({ wanted }: ModifiedOrder, used: AsyncDisposableStack): Promise<Reading | undefined> {
     if (wanted.kind === "data" && wanted.reading !== undefined) return this.#readings.find(wanted.reading);
     const whyNot = this.#whyNot();
@@ -155,7 +158,7 @@ export class SessionFiles implements AsyncDisposable {
     return copy;
   }
 
-  /** Why the session has no disk that can be compared. Undefined: it has one. */
+  /** Why the session has no disk that can be compared. Undefined if it has one. */
   #whyNot(): string | undefined {
     const { claim, image } = this.#parts;
     if (imageFormats[claim.imageType].product === "installer")

@@ -67,7 +67,7 @@ function block({ name, target, kind, size, mode, uid = 0, gid = 0, at = 0 }: Blo
   return bytes;
 }
 
-/** 0 if the value does not fit. Then a pax record has it. */
+/** 0 if the value does not fit. Then a pax record contains it. */
 const octal = (value: number, max: number, digits: number): string =>
   (value > max ? 0 : value).toString(8).padStart(digits, "0");
 

@@ -81,7 +81,7 @@ async function checkIndex(repository: Signed, check: TrustCheck): Promise<string
 /** An InRelease has its signature inside. */
 const contained = { bytes: undefined };
 
-/** `isGone`: there is no such file, or it is too large to be one. */
+/** `isGone` means that there is no such file, or that it is too large to be one. */
 type Read = { bytes: Uint8Array } | { reason: string; isGone: boolean };
 
 const maxBytes = 2 * 1024 * 1024;

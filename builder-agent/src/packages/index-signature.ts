@@ -6,7 +6,7 @@ import { asNobody } from "../testdrive/rights.ts";
 
 export interface SignedIndex {
   index: Uint8Array;
-  /** Detached, in armour or binary. Absent: the index contains its signature. */
+  /** Detached, in armour or binary. Absent if the index contains its signature. */
   signature?: Uint8Array | undefined;
   keys: RepositoryTrust["keys"];
 }
@@ -27,8 +27,8 @@ export async function isSignedIndex({ index, signature, keys }: SignedIndex, dir
 }
 
 /**
- * The signed text in a clearsigned file, without anything before and after it, and the fingerprint of the key that signed it.
- * Undefined: no key of this armoured keyring signed it.
+ * The signed text in a clearsigned file, without anything before and after it, and the fingerprint of the key that
+ * signed it. Undefined if no key of this armoured keyring signed it.
  */
 export async function readSigned(
   index: Uint8Array,
@@ -79,7 +79,7 @@ async function askGpgv(files: Record<string, Uint8Array>, { dir, signed, signal 
   }
 }
 
-/** The environment of programs that check signatures: nothing of the agent's own, and messages in English. */
+/** The environment of programs that check signatures: none of the agent's own variables, and messages in English. */
 export const gpgEnvironment = { PATH: "/usr/bin:/bin", HOME: "/nonexistent", LC_ALL: "C" };
 
 /** gpgv begins the report of each signature with NEWSIG. The last word of VALIDSIG is the primary key's fingerprint. */
@@ -95,7 +95,10 @@ function signerIn(lines: readonly string[], isKnown: (fingerprint: string) => bo
   return undefined;
 }
 
-/** gpgv's keyring has no armour. See RFC 9580 §6.2: headers up to an empty line, base64, a checksum after "=". */
+/**
+ * Removes the armour, which gpgv's keyrings do not have. See RFC 9580 §6.2: headers up to an empty line, base64, a
+ * checksum after "=".
+ */
 function unarmoured(armour: string): Buffer {
   const body = /-----BEGIN [^\n]*\n(?:[^\n]+\n)*?[ \t]*\n([A-Za-z0-9+/=\s]+?)(?:\n=[^\n]*)?\n-----END/.exec(
     armour.replaceAll("\r", ""),

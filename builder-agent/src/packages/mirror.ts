@@ -13,7 +13,7 @@ export interface Reach {
   /** Base of the Worker's calls about this build, for uploaded packages (`service:/user/ID`) and the appliance's own files. */
   buildUrl?: string;
   allowHosts: readonly string[];
-  /** More hosts, only for repositories of the operator's catalogues. */
+  /** Additional allowed hosts, only for repositories of the operator's catalogues. */
   catalogueHosts?: readonly string[];
   /** Only for repositories of catalogues on these hosts. */
   catalogueProxy?: OutsideRules["proxy"];

@@ -14,7 +14,7 @@ export interface WantedPackage {
   /** URL of its repository. A package of another repository never replaces it. */
   repository: string;
   checksum: FrozenPackage["checksum"];
-  /** Where the build needs it. */
+  /** The path where the build needs it. */
   into: string;
 }
 
@@ -98,7 +98,7 @@ export class PackageCache {
   }
 }
 
-/** Undefined: switched off by the operator. Then deletes the directory of an earlier cache. */
+/** Undefined if the operator has switched it off. Then the directory of an earlier cache is deleted. */
 export async function openConfiguredPackageCache(
   { stateDir, packageCacheGb }: Pick<Config, "stateDir" | "packageCacheGb">,
   log: Log,
@@ -115,7 +115,7 @@ async function listPackages(dir: string): Promise<string[]> {
   return packages.map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** False: there is no such file, or its checksum is wrong. */
+/** False if there is no such file, or if its checksum is wrong. */
 async function copyChecked(from: string, into: string, { type, value }: FrozenPackage["checksum"]): Promise<boolean> {
   // Do not follow a link, and do not wait for the writer of a pipe.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -23,7 +23,7 @@ export interface PackageFetch {
   onProgress: (fraction: number) => void;
 }
 
-/** More would not be faster at one mirror, and would burden it. */
+/** More downloads from one mirror would not be faster, and would burden it. */
 const atOnce = 6;
 const maxPackageBytes = 4 * 1024 ** 3;
 

@@ -42,7 +42,7 @@ export class StoredPackageFiles implements AsyncDisposable {
     await this.#sending;
   }
 
-  /** Fetches a package that its mirrors no longer have. False: the service does not have it either. */
+  /** Fetches a package that its mirrors no longer have. False if the service does not have it either. */
   async take(one: FrozenPackage, repositoryId: number, into: string): Promise<boolean> {
     try {
       const found = (await this.#list()).get(keyOf(one, repositoryId));

@@ -8,11 +8,11 @@ import type { BaseRoot, BaseRoots } from "./bases.ts";
 interface BaseTarget {
   bases: BaseRoots;
   input: FrozenInput;
-  /** As Preparer has it (key.ts). */
+  /** The same as in Preparer (key.ts). */
   builder: string;
   workDir: string;
   signal: AbortSignal;
-  /** Takes a sentence for the build's log. */
+  /** Called with a sentence for the build's log. */
   onNote: (note: string) => void;
 }
 
@@ -54,7 +54,7 @@ export class BaseShare {
     }
   }
 
-  /** Where to write an archive of the root when its packages are installed. Undefined: none is needed. */
+  /** Where to write an archive of the root when its packages are installed. Undefined if none is needed. */
   get copy(): string | undefined {
     const { input, workDir } = this.#place;
     return isWorthwhile(input, this.#found) ? join(workDir, "new-base.tar") : undefined;

@@ -8,18 +8,21 @@ import { sha256OfFile } from "../files.ts";
 
 /** Archives of Debian roots with packages only, from which builds with more packages start (decision 29). */
 export interface BaseRoots {
-  /** Links the base with the most of the input's packages, and no others, as `into` on the same disk. Undefined: there is none. */
+  /**
+   * Finds the base with the most of the input's packages, and no others, and links it as `into` on the same disk.
+   * Undefined if there is none.
+   */
   take(wanted: Wanted, into: string): Promise<BaseRoot | undefined>;
   /** Stores an archive that is on the same disk and complete. */
   put(made: Wanted, file: string): Promise<void>;
   forget(base: BaseRoot): Promise<void>;
-  /** Removes all of them. */
+  /** Removes all bases. */
   free(): Promise<void>;
 }
 
 interface Wanted {
   input: FrozenInput;
-  /** As Preparer has it (key.ts). */
+  /** The same as in Preparer (key.ts). */
   builder: string;
 }
 
@@ -31,7 +34,7 @@ export interface BaseRoot {
 
 const archiveName = "root.tar.zst";
 const factsName = "facts.json";
-/** `context`: what else must be the same. `packages`: their checksums. */
+/** `context` is a digest of everything else that must be the same. `packages` are their checksums. */
 const Facts = z.object({ context: Sha256, packages: z.array(Sha256), archive: Sha256 });
 
 /** Increase it when the layout of the archive, or the way to make it, changes. */

@@ -15,7 +15,10 @@ export interface PreparedCaches {
   disks: PreparedDisks;
 }
 
-/** Bases, roots and disks get `preparedGb` each. Undefined: switched off by the operator. Then deletes earlier caches. */
+/**
+ * Bases, roots and disks get `preparedGb` each. Undefined if the operator has switched them off. Then earlier caches
+ * are deleted.
+ */
 export async function openPrepared(
   config: Pick<Config, "stateDir" | "preparedGb" | "preparedMinutes">,
 ): Promise<PreparedCaches | undefined> {

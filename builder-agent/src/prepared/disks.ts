@@ -19,7 +19,7 @@ export interface PreparedDisks {
   take(key: string, place: { target: string; workDir: string }): Promise<FileStore | undefined>;
   /** Links a disk before the build moves it away. */
   begin(key: string, disk: MadeDisk): Promise<DiskSlot>;
-  /** Removes all of them. */
+  /** Removes all disks. */
   free(): Promise<void>;
 }
 
@@ -39,8 +39,8 @@ const Digests = z.object({
   parts: z.array(z.string()),
 });
 /**
- * `sizes`: the size of each file. Modification times are no proof, because testdrives use and touch the same file. `boot`: the
- * cache does not flush the files, so a disk is dropped when the host restarts.
+ * `sizes` has the size of each file. Modification times prove nothing, because testdrives use and touch the same file.
+ * `boot` is the host's boot id: the cache does not flush the files, so a disk is dropped when the host restarts.
  */
 const Facts = z.object({
   boot: z.string(),
@@ -64,7 +64,7 @@ export async function openPreparedDisks(dir: string, limits: CacheLimits): Promi
         await cache.touch(stored);
         return storeIn(workDir, facts);
       } catch {
-        // There is none, or it is damaged: KIWI makes it again.
+        // The disk is missing or damaged, so KIWI makes it again.
         await cache.remove(stored);
         await clear(target, workDir);
         return undefined;

@@ -42,7 +42,7 @@ export function preparedKey(input: FrozenInput, { builder, isolation }: Preparer
     keys: inOrder(keys.map(({ armour }) => [armour])),
     // It is in rpm's database.
     sourceDate: input.sourceDate,
-    // If absent, the key is that of older agents.
+    // If it is absent, the key is the same as in older agents.
     rpmDatabase: input.rpmDatabase,
     // The keys that had to sign the packages.
     trust: inOrder(
@@ -75,7 +75,7 @@ function typelessDescription(input: FrozenInput): Record<string, string> {
   return { ...description, "config.xml": config.replace(typeElement, "") };
 }
 
-/** An input of an older Worker, without a configuration, does not say whether config.sh runs a user's script. */
+/** An input of an older Worker, without a configuration, does not show whether config.sh runs a user's script. */
 const mayReadType = ({ configuration, description }: FrozenInput): boolean =>
   configuration === undefined ? "config.sh" in description : configuration.buildScript !== undefined;
 

@@ -15,11 +15,11 @@ import { diskKey, preparedKey } from "./key.ts";
 import { RootShare } from "./share.ts";
 
 export interface ShareParts {
-  /** Undefined: this agent caches nothing. */
+  /** Undefined if this agent caches nothing. */
   prepared?: PreparedCaches | undefined;
   api: Pick<WorkerApi, "readPrepared" | "artifact">;
   config: Pick<Config, "isolation">;
-  /** As Preparer has it (key.ts). */
+  /** The same as in Preparer (key.ts). */
   builder: string;
 }
 
@@ -45,7 +45,7 @@ export async function joinRoots(
   return await RootShare.join({ ...build, roots: prepared.roots, key, ...(isShared && { remote }) });
 }
 
-/** What a claimed build of Debian, on this host, starts from. */
+/** Finds the base that a claimed build of Debian starts from, if it runs without a guest. */
 export async function joinBases(
   { input }: BuildClaim,
   { prepared, config, builder }: ShareParts,

@@ -5,10 +5,10 @@ import type { PreparedRoots } from "./store.ts";
 
 /** Roots that other agents have prepared. The Worker stores them. */
 export interface RemoteRoots {
-  /** Writes the archive of that key to `into`. False: there is none. */
+  /** Writes the archive of that key to `into`. False if there is none. */
   fetch(key: string, into: string, signal: AbortSignal): Promise<boolean>;
   has(key: string, signal: AbortSignal): Promise<boolean>;
-  /** Puts the archive there. */
+  /** Uploads the archive. */
   give(file: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -17,10 +17,10 @@ export interface ShareTarget {
   /** The root's name (key.ts). */
   key: string;
   workDir: string;
-  /** Absent: no other agent needs this root, or has it. */
+  /** Absent if no other agent needs this root or has it. */
   remote?: RemoteRoots;
   signal: AbortSignal;
-  /** A sentence for the build's log. */
+  /** Called with a sentence for the build's log. */
   onNote: (note: string) => void;
 }
 
@@ -58,12 +58,12 @@ export class RootShare {
     }
   }
 
-  /** An archive of the prepared root: only `system create` is left to do. */
+  /** An archive of the prepared root. With it, only `system create` is left to do. */
   get archive(): string | undefined {
     return this.#source === "none" ? undefined : this.#file;
   }
 
-  /** Lets `pack` write an archive of the prepared root. A build does not fail if there is none. */
+  /** Calls `pack` to write an archive of the prepared root. A build does not fail if that fails. */
   async offer(pack: (file: string) => Promise<void>): Promise<void> {
     const { roots, key, signal, onNote } = this.#place;
     try {
@@ -79,7 +79,7 @@ export class RootShare {
     }
   }
 
-  /** Uploads the root for agents that do not have it. → its key; undefined: it was not uploaded, and the build continues */
+  /** Uploads the root for agents that do not have it. → its key; undefined if that failed, and the build continues */
   async give(): Promise<{ key: string } | undefined> {
     const { remote, key, signal, onNote } = this.#place;
     if (!remote) return undefined;
@@ -105,10 +105,10 @@ export class RootShare {
   }
 }
 
-/** Where the archive is from. */
+/** Where the archive comes from. */
 type Source = "here" | "remote" | "none";
 
-/** False: the build prepares the root itself. */
+/** False if the build must prepare the root itself. */
 async function fetched({ remote, roots, key, signal, onNote }: ShareTarget, file: string): Promise<boolean> {
   if (!remote) return false;
   try {

@@ -6,20 +6,20 @@ import { KeyedLock } from "../mutex.ts";
 
 /** Archives of prepared roots on this host, by the key of the root (key.ts). */
 export interface PreparedRoots {
-  /** Waits while another build prepares that root. → unlocks */
+  /** Waits while another build prepares that root. → a function that unlocks it */
   lock(key: string, signal: AbortSignal): Promise<() => void>;
-  /** Puts the archive at `into`, on the same disk. False: there is none, or it was damaged. */
+  /** Puts the archive at `into`, on the same disk. False if there is none or it was damaged. */
   take(key: string, into: string): Promise<boolean>;
   /** Stores an archive that is on the same disk and complete. */
   put(key: string, file: string): Promise<void>;
   forget(key: string): Promise<void>;
-  /** Removes all of them. */
+  /** Removes all roots. */
   free(): Promise<void>;
 }
 
 /**
- * An archive is `KEY.SHA256.tar.zst`. Builds get a hard link, so a script of a bare build could damage an archive: the digest shows
- * it.
+ * An archive is `KEY.SHA256.tar.zst`. Builds get a hard link, so a script of a bare build could damage an archive. The
+ * digest detects that.
  */
 export async function openPreparedRoots(dir: string, limits: CacheLimits): Promise<PreparedRoots> {
   // An operator may delete the directory while the agent runs.
@@ -60,7 +60,7 @@ export async function openPreparedRoots(dir: string, limits: CacheLimits): Promi
 
 const archiveName = /^([0-9a-f]{64})\.([0-9a-f]{64})\.tar\.zst$/;
 
-/** False: it was deleted in the meantime. */
+/** False if it was deleted in the meantime. */
 async function isLinked(file: string, name: string): Promise<boolean> {
   try {
     await link(file, name);

@@ -14,7 +14,7 @@ const Suite = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
   suite: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.+/-]*$/),
   components: z.array(z.string().regex(/^[a-z][a-z-]*$/)).default(["main"]),
-  /** The packages to take from it. Absent: all. */
+  /** The packages to take from it, by default all. */
   only: z.array(z.string()).optional(),
 });
 export type Suite = z.infer<typeof Suite>;
@@ -26,7 +26,7 @@ const Definition = z.strictObject({
   /** The file with the keys of the suites in ASCII armour, relative to the definition. */
   keyring: z.string().min(1),
   suites: z.array(Suite).min(1),
-  /** In addition to those of every root (contents.ts). */
+  /** Packages in addition to those of every root (contents.ts). */
   packages: z.array(z.string()).default([]),
 });
 export type RootDefinition = z.infer<typeof Definition>;

@@ -3,7 +3,7 @@ import { shims } from "../run/kiwi.ts";
 
 const script = fileURLToPath(new URL("../../roots/enter.sh", import.meta.url));
 
-/** The same command in a builder root. It needs the namespaces of `enclosed`. Without a root, on this host. */
+/** The same command in a builder root, or on this host if there is none. It needs the namespaces of `enclosed`. */
 export function inRoot(
   root: { file: string } | undefined,
   workDir: string,

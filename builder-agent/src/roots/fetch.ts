@@ -75,7 +75,7 @@ async function fetchSmall(url: string, signal: AbortSignal): Promise<Buffer> {
   return bytes;
 }
 
-/** Fetches a list by its checksum if the mirror offers that, because the mirror may be updated meanwhile. */
+/** Fetches a list by its checksum if the mirror offers that, because the mirror may be updated in between. */
 async function fetchList(
   { url, suite }: Suite,
   component: string,

@@ -8,8 +8,9 @@ import { findRoot, type StoredRoot } from "./store.ts";
 export const hostTools = "host";
 
 /**
- * The builder root of a build: the one that its base system names, otherwise the agent's. Undefined: this host's tools. The build
- * gets its own link to the file, because KIWI runs twice in it and the operator may make a newer root in between.
+ * The builder root of a build: the one that its base system names, otherwise the agent's. Undefined means this host's
+ * tools. The build gets its own link to the file, because KIWI runs twice in it and the operator may make a newer root
+ * in between.
  */
 export async function rootOfBuild(
   { stateDir, root: byDefault, workDir }: Pick<Config, "stateDir" | "root"> & { workDir: string },
@@ -23,7 +24,10 @@ export async function rootOfBuild(
   return { ...root, file };
 }
 
-/** The tools of a build, for its log, its result and the keys of prepared roots. `builder`: KIWI's version on this host. */
+/**
+ * The tools of a build, for its log, its result and the keys of prepared roots. `builder` is KIWI's version on this
+ * host.
+ */
 export function toolsOf(root: StoredRoot | undefined, { builder }: { builder: string }) {
   if (!root) return { builder, key: builder, said: `KIWI ${builder}` };
   const { sha256, facts } = root;

@@ -4,7 +4,7 @@ import { RootFault } from "./definition.ts";
 /** The fields of a suite's `Release`. */
 export interface ReleaseFile {
   date: string;
-  /** Milliseconds since 1970. Undefined: it never expires. */
+  /** Milliseconds since 1970. Undefined if it never expires. */
   validUntil: number | undefined;
   hasFilesByHash: boolean;
   files: Map<string, { sha256: string; size: number }>;

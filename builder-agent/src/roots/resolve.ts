@@ -2,8 +2,8 @@ import { RootFault } from "./definition.ts";
 import { satisfies, type DebPackage, type PackagesIndex, type Relation } from "./packages-index.ts";
 
 /**
- * The named packages, all essential ones, and everything that they depend on. Of alternatives it takes the first that exists,
- * unless another one is chosen already. `missing`: names that no suite has.
+ * The named packages, all essential ones, and everything that they depend on. It takes the first alternative that
+ * exists, unless another one is already chosen. `missing` lists the names that no suite has.
  *
  * @throws RootFault if a dependency cannot be satisfied
  */

@@ -57,7 +57,7 @@ export interface StoredRoot {
 
 const rootsDir = (stateDir: string) => join(stateDir, "roots");
 
-/** By name, and of each name the newest first. */
+/** Sorted by name; roots of the same name are sorted by age, the newest first. */
 export async function listRoots(stateDir: string): Promise<StoredRoot[]> {
   const dir = rootsDir(stateDir);
   const names = (await readdir(dir).catch((): string[] => [])).filter((name) => Sha256.safeParse(name).success);
@@ -73,7 +73,7 @@ export async function listRoots(stateDir: string): Promise<StoredRoot[]> {
 export const findRoot = async (stateDir: string, name: string): Promise<StoredRoot | undefined> =>
   (await listRoots(stateDir)).find(({ facts }) => facts.name === name);
 
-/** Undefined: the root is damaged or is being deleted. */
+/** Undefined if the root is damaged or is being deleted. */
 async function readRoot(dir: string, sha256: string): Promise<StoredRoot | undefined> {
   const file = join(dir, "root.squashfs");
   try {

@@ -16,7 +16,7 @@ export async function exportRoot({ file, sha256 }: StoredRoot, into: string): Pr
   await writeFile(digestFile(into), `${sha256}  ${basename(into)}\n`);
 }
 
-/** Stores a root that another agent exported. `sha256`: its digest. Default: the one in the file next to it. */
+/** Stores a root that another agent exported. `sha256` is its digest, by default the one in the file next to it. */
 export async function importRoot(
   file: string,
   { stateDir, sha256 }: { stateDir: string; sha256: string | undefined },

@@ -35,7 +35,10 @@ export async function unpackPackages(
   await finish(tree, signal);
 }
 
-/** The package contains the links of Debian 13 too, and no other package may write through them meanwhile. */
+/**
+ * base-files is unpacked first and alone: it contains Debian 13's links too, and no other package may write through
+ * them while it is unpacked.
+ */
 const isFirst = (file: string): boolean => /(^|\/)base-files_/.test(file);
 
 /** Alternatives (update-alternatives) that scripts need. */
@@ -66,7 +69,7 @@ for dir in /usr/lib/python3 /usr/lib/python3.*; do
 done
 `;
 
-/** Runs a script of ours with the tree's own programs and without network. */
+/** Runs one of our scripts with the tree's own programs and without network. */
 async function runInside(tree: string, script: string, signal: AbortSignal): Promise<void> {
   const spaces = ["--mount", "--net", "--pid", "--fork", "--kill-child"];
   const user = process.getuid?.() === 0 ? [] : ["--map-root-user"];

@@ -5,7 +5,7 @@ import type { UploadFile } from "../upload/upload.ts";
 export interface Folder {
   dir: string;
   name: string;
-  /** The time of all files, in seconds since 1970. Undefined: each file's own time. */
+  /** The time of all files, in seconds since 1970. If undefined, each file keeps its own time. */
   sourceDate?: number | undefined;
 }
 
@@ -25,8 +25,9 @@ export async function packFolder(folder: Folder, file: PartedFile, signal: Abort
 }
 
 /**
- * Other formats and testdrives link to the disk and only read it. When a link is added or removed, tar sees another time of change
- * and warns. It has other messages for a file that became shorter or that it cannot read.
+ * tar warns if a file's time of change is another one after reading. That is harmless here: other formats and
+ * testdrives add and remove links to the disk, and only read it. For a file that became shorter or that it cannot read,
+ * tar has other messages.
  */
 const isWhole = (exit: Exit, said: readonly string[]): boolean =>
   "code" in exit &&

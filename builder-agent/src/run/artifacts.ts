@@ -44,7 +44,10 @@ export class Delivery implements AsyncDisposable {
     this.#signal = AbortSignal.any([place.signal, this.#failed.signal]);
   }
 
-  /** Begins with the contents of a root from which KIWI is making the image. → `end` waits until nothing reads the root. */
+  /**
+   * Starts to store the contents of a root while KIWI is making the image from it. → `end` waits until nothing reads
+   * the root.
+   */
   async storeAhead(root: RootTree): Promise<{ end(): Promise<void> }> {
     return (await this.#openStore()).packAhead(root);
   }

@@ -69,7 +69,7 @@ async function prepare(job: KiwiJob, tools: BareTools): Promise<void> {
   });
 }
 
-/** For shims/chroot. */
+/** Environment variables for shims/chroot. */
 const copyEnvironment = ({ base, workDir }: KiwiJob): Record<string, string> =>
   base?.copy === undefined ? {} : { KILN_BASE_COPY: base.copy, KILN_WORK_DIR: workDir };
 
@@ -124,7 +124,7 @@ interface KiwiRun {
   log: string;
   /** KIWI loads its modules while this runs, and then starts. */
   first: () => Promise<void>;
-  /** In addition to `kiwiEnvironment`. */
+  /** Variables in addition to `kiwiEnvironment`. */
   environment?: Record<string, string>;
 }
 

@@ -21,7 +21,7 @@ export async function addLicences(list: string, root: RootTree): Promise<void> {
   await writeFile(list, lines.join("\n"));
 }
 
-/** By package name. Packages of one source often link to the same file. */
+/** The licences by package name. Packages of one source often link to the same file. */
 async function licencesIn(root: RootTree): Promise<ReadonlyMap<string, string>> {
   const licences = new Map<string, string>();
   const links = new Map<string, string>();

@@ -6,7 +6,7 @@ export interface Difference {
   unexpected: string[];
 }
 
-/** Undefined: the image has exactly the frozen packages. */
+/** Undefined if the image has exactly the frozen packages. */
 export function differenceOf(frozen: FrozenPackage[], installed: InstalledPackage[]): Difference | undefined {
   const [wanted, found] = [new Set(frozen.map(nevra)), new Set(installed.map(nevra))];
   const missing = [...wanted.difference(found)].toSorted();

@@ -19,9 +19,9 @@ export interface Notes {
   /** All lines of the last record of level ERROR. */
   error: string[];
   inError: boolean;
-  /** The builder's disk. */
+  /** Whether the builder's disk was full. */
   diskFull: boolean;
-  /** The image's own disk, or a volume of it. */
+  /** Whether the image's own disk, or one of its volumes, was full. */
   imageFull: boolean;
   /** What our own config.sh reports as its failure. */
   said: string | undefined;

@@ -23,7 +23,7 @@ import { refuseDatabase, refuseVolumes } from "./refusals.ts";
 export interface ImageBuild {
   /** KIWI NG's program on this host. */
   kiwi: string;
-  /** KIWI's version. Absent: the builder root's, or an old one. */
+  /** KIWI's version. Without it, the builder root's version counts, or else an old one. */
   builder?: string;
   /** If given, KIWI and its tools come from this root. */
   builderRoot?: StoredRoot | undefined;
@@ -43,7 +43,7 @@ export interface ImageBuild {
   signal: AbortSignal;
   onLine: (line: string) => void;
   onPhase: (phase: Phase) => void;
-  /** The fraction of the phase that is done. */
+  /** Called with the fraction of the phase that is done. */
   onProgress: (fraction: number) => void;
 }
 
@@ -73,7 +73,7 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   return { ...result, root, machine: machineOf(input), sourceDate: input.sourceDate };
 }
 
-/** Fetches everything that a root is prepared with. */
+/** Fetches everything that is needed to prepare a root. */
 async function fetchAll(input: FrozenInput, place: KiwiPaths, build: ImageBuild): Promise<void> {
   await fetchContents({ ...build, input, description: place.description });
   await fetchPackages({ ...build, input, dir: place.packages });

@@ -11,11 +11,14 @@ export interface KiwiJob {
   workDir: string;
   /** Files of the public keys that the image's rpm must trust. */
   keys: readonly string[];
-  /** Fetches the packages and files that a root is prepared with into `place`. Call it once, only if a root is prepared. */
+  /**
+   * Fetches into `place` the packages and files that are needed to prepare a root. Call it once, and only if a root is
+   * prepared.
+   */
   fetch: () => Promise<void>;
-  /** Shares the root with other builds. Absent: it is prepared for this build only. */
+  /** Shares the root with other builds. Without it, the root is prepared for this build only. */
   share?: RootShare | undefined;
-  /** What a Debian root that is prepared on this host starts from. */
+  /** The base of a Debian root that is prepared on this host. */
   base?: BaseShare | undefined;
   /** Starts to read a prepared root while KIWI makes the image from it. End it before KIWI's directory is cleaned up. */
   storeAhead?: ((root: RootTree) => Promise<{ end(): Promise<void> }>) | undefined;

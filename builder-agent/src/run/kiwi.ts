@@ -57,7 +57,7 @@ export async function makeKiwiPaths(
   return place;
 }
 
-/** The environment of KIWI, zypper and rpm. They see nothing of the agent's own, which contains its token. */
+/** The environment of KIWI, zypper and rpm. They do not see the agent's own environment, which contains its token. */
 export const kiwiEnvironment = (place: KiwiPaths) => ({
   HOME: place.home,
   PATH: `${shims}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
@@ -71,7 +71,10 @@ export const kiwiEnvironment = (place: KiwiPaths) => ({
  */
 export const forDebian = { INITRD: "No", LC_ALL: "C.UTF-8" } as const;
 
-/** The same command, for which the kernel reports that architecture. KIWI, libzypp and the image's programs all ask the kernel. */
+/**
+ * Wraps a command so that the kernel reports that architecture to it. KIWI, libzypp and the image's programs all query
+ * the kernel.
+ */
 export const asMachine = (arch: Arch, command: string, args: string[]): [command: string, args: string[]] =>
   arch === "i586" ? ["setarch", ["i686", command, ...args]] : [command, args];
 

@@ -12,7 +12,7 @@ export function parseLogLine(line: string): LogLine {
   return { kind: "record", level, text: found[2] ?? "" };
 }
 
-/** A line of ours, in KIWI's format. */
+/** One of our own lines, in KIWI's format. */
 export function ownLine(text: string, at: Date): string {
   return `[ INFO    ]: ${at.toISOString().slice(11, 19)} | Kiln: ${withoutSecrets(text)}`;
 }

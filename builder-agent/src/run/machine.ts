@@ -9,7 +9,7 @@ export interface Machine {
   is64Bit: boolean;
 }
 
-/** For an input from an older Worker, without these settings. */
+/** Used for an input from an older Worker, without these settings. */
 const usualMemoryMb = 512;
 
 export const machineOf = ({ appliance, configuration }: FrozenInput): Machine => ({
@@ -65,7 +65,7 @@ const vmx = (name: string, { memoryMb, hasCdrom, is64Bit }: Machine) => ({
   "floppy0.present": "FALSE",
 });
 
-/** For `xl create`, in the folder of the raw disk with the same name: a guest with BIOS (HVM). */
+/** Configures a guest with BIOS (HVM), for `xl create` in the folder of the raw disk with the same name. */
 export const writeXlConfiguration = (file: string, name: string, { memoryMb }: Machine): Promise<void> =>
   writeFile(
     file,

@@ -13,7 +13,7 @@ import { convertDisk, writeVmx, writeXlConfiguration, type Machine } from "./mac
 /** The downloadable file, and the image that a testdrive can start from. */
 export interface PackedImage extends UploadFile {
   compressed: boolean;
-  /** Undefined: there is neither a disk nor a medium. */
+  /** Undefined if there is neither a disk nor a medium. */
   bootable: CacheableImage | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function packImage(built: Packable, name: string, packing: Packing)
 }
 
 interface Folder {
-  /** The archive's folder is in it. */
+  /** The directory that contains the archive's folder. */
   dir: string;
   name: string;
   signal: AbortSignal;

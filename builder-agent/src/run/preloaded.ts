@@ -4,8 +4,8 @@ import { findProgram } from "../programs.ts";
 import { shims } from "./kiwi.ts";
 
 /**
- * A command that starts a Python program and loads its modules, but begins to run it only at the end of its standard input
- * (shims/loaded.py). Undefined: it is not a Python program.
+ * A command that starts a Python program and loads its modules, but begins to run it only at the end of its standard
+ * input (shims/loaded.py). Undefined if it is not a Python program.
  */
 export async function preloaded(program: string, path: string): Promise<string[] | undefined> {
   const file = program.includes("/") ? program : await findProgram(program, path);

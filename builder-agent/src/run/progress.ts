@@ -10,7 +10,7 @@ import { parseLogLine, parsePackageLine, type PackageLine } from "./log-line.ts"
 export interface Progress {
   phase: Phase;
   phaseBeganAt: number;
-  /** The fraction of the phase that is done, 0..1. Null: unknown, estimated by time. */
+  /** The fraction of the phase that is done, 0..1. Null if it is unknown; then it is estimated by time. */
   fraction: number | null;
   message: string;
   percent: number;
@@ -37,9 +37,9 @@ interface Software {
 }
 
 /**
- * How long a whole phase is expected to take: the mean seconds of earlier builds of the appliance. If there are none, how often the
- * phase passes over the image's data (installing downloads and unpacks; creating makes the file system, copies the tree into it and
- * lists it). The time of the phases before then gives the seconds per pass.
+ * How long a whole phase is expected to take: the mean seconds of earlier builds of the appliance. If there are none,
+ * how often the phase passes over the image's data (installing downloads and unpacks; creating makes the file system,
+ * copies the tree into it and lists it). The time of the earlier phases then gives the seconds per pass.
  */
 interface Weights {
   unit: "seconds" | "passes";
@@ -132,7 +132,7 @@ const phaseLines: (readonly [RegExp, Phase])[] = [
   ],
 ];
 
-/** Messages that tell the owner of an appliance nothing. */
+/** Messages that are useless to the owner of an appliance. */
 const housekeeping =
   /^(-->|Reading runtime|Loading XML|Support for XML|Using package manager|Cleaning up|umount |Result files)/;
 

@@ -11,7 +11,7 @@ const unknownFormat = /invalid %_db_backend/i;
 
 interface RpmTarget {
   workDir: string;
-  /** Its rpm is asked. Absent: this host's. */
+  /** The root whose rpm is checked. Without it, this host's rpm is. */
   builderRoot?: { file: string } | undefined;
   signal: AbortSignal;
 }

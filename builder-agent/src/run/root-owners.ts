@@ -27,7 +27,7 @@ export function namesOf(text = "", isName = /./): Map<number, string> {
   return names;
 }
 
-/** Empty if the file or its directory is a link, which could lead out of the root. */
+/** The text is empty if the file or its directory is a link, which could lead out of the root. */
 async function textOf(dir: string, name: string): Promise<string> {
   const isThere = await lstat(dir).then(
     (stat) => stat.isDirectory(),

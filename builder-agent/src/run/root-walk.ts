@@ -5,7 +5,7 @@ import { readOwners, type Owners } from "./root-owners.ts";
 
 /** A path in a root. The types are regular file, link, directory, character device, block device, FIFO and socket. */
 export interface Found {
-  /** As the image sees it. */
+  /** The path as the image sees it. */
   path: string;
   /** The path of its content on this host. */
   place: string;

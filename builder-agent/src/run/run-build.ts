@@ -33,7 +33,7 @@ export interface BuildParts {
   config: Config;
   cache: ImageCache;
   packageCache?: PackageCache | undefined;
-  /** Undefined: nothing is cached for other formats. */
+  /** Undefined if nothing is cached for other formats. */
   prepared?: PreparedCaches | undefined;
   /** KIWI's version on this host. */
   builder: string;
@@ -55,7 +55,7 @@ export function startBuild(claim: BuildClaim, parts: BuildParts): RunningBuild {
   return { buildId: claim.buildId, stop: (reason) => work.stop(reason), done };
 }
 
-/** How long the agent tries to report a failure. If the Worker is unreachable, it notices the end of the lease. */
+/** How long the agent tries to report a failure. A Worker that is unreachable notices it when the lease ends. */
 const lastWordsMs = 90_000;
 const releaseMs = 3_000;
 
@@ -66,11 +66,11 @@ class BuildWork {
   /** Aborted when the log is no longer needed. A build that took too long still sends its log. */
   readonly #logging = new AbortController();
   readonly #lease: Lease;
-  /** Of the work directory, once there is one. */
+  /** Rewrites paths of this host for the owner, once there is a work directory. */
   #told = (text: string): string => text;
   #stopReason: StopReason | undefined;
   #progress;
-  /** The Worker knows how this attempt ended, or no longer needs to know. */
+  /** Whether the Worker knows how this attempt ended, or no longer needs to know. */
   #isTold = false;
 
   constructor(claim: BuildClaim, parts: BuildParts) {
@@ -210,7 +210,7 @@ class BuildWork {
     more: Pick<BuildFinished, "builder" | "builderRoot" | "remark" | "prepared">,
   ): Promise<void> {
     const { api, cache } = this.#parts;
-    // Before the Worker knows, so that a testdrive which is claimed right afterwards needs no download.
+    // Done before the Worker is notified, so that a testdrive which is claimed right afterwards needs no download.
     if (packed.bootable) {
       const { path, format } = packed.bootable;
       const cached = await cache.put(this.#claim.buildId, packed.digests.sha256, path, format);
@@ -265,7 +265,7 @@ class BuildWork {
   }
 }
 
-/** What a build gives to KIWI's run. */
+/** What a build passes to its KIWI run. */
 interface Partners {
   /** KIWI's version. */
   builder: string;

@@ -3,15 +3,13 @@ import { insideGuest } from "../guest/job-disk.ts";
 import { kiwiPathsAt, shims } from "./kiwi.ts";
 
 interface Places {
-  /** Of the build. */
   workDir: string;
-  /** Of the agent. */
   stateDir: string;
 }
 
 /**
- * Rewrites texts for the owner of an appliance. The path of the image's tree becomes the image's own path, and folders of this host
- * are left out: owners cannot use them, and they show how the host is set up.
+ * Rewrites texts for the owner of an appliance. The path of the image's tree becomes the image's own path, and folders
+ * of this host are removed: owners cannot use them, and they show how the host is set up.
  */
 export function tellingPaths({ workDir, stateDir }: Places): (text: string) => string {
   const { root } = kiwiPathsAt(workDir);
@@ -25,7 +23,7 @@ export function tellingPaths({ workDir, stateDir }: Places): (text: string) => s
 
 type Rule = readonly [path: RegExp, shown: string];
 
-/** Without those of every system, such as /var. */
+/** The folders above a path, without those that every system has, such as /var. */
 const foldersAbove = (path: string): string[] =>
   path
     .split("/")

@@ -20,14 +20,14 @@ export interface SnapshotJob {
   stateDir: string;
   cache: ImageCache;
   signal: AbortSignal;
-  /** Gets the picture of the screen at the prompt. Absent: none is taken. */
+  /** Gets the picture of the screen at the prompt. Without it, no picture is taken. */
   onScreen?: (png: Buffer<ArrayBuffer>) => Promise<void>;
   /** Shorter in tests. */
   limits?: Partial<Limits>;
 }
 
 interface Limits {
-  /** Long enough on a busy host. */
+  /** The limit for the boot, long enough on a busy host. */
   bootMs: number;
   /** How long the console must be silent, so that services which start together with the prompt run too. */
   quietMs: number;
@@ -35,9 +35,9 @@ interface Limits {
 
 const usualLimits: Limits = { bootMs: 15 * 60_000, quietMs: 2_000 };
 const startTimeoutMs = 120_000;
-/** For the screen's memory, firmware, and the state of devices. */
+/** The limit for the screen's memory, firmware, and the state of devices. */
 const maxDeviceBytes = 64 * 1024 ** 2;
-/** Not a session: those count from 1. */
+/** Not the id of a session: those count from 1. */
 const testdriveId = 0;
 
 /**

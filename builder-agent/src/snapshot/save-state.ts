@@ -16,7 +16,7 @@ const withoutLimit = 2 ** 40;
 export interface SaveOptions {
   dir: SessionDir;
   testdriveId: number;
-  /** The most for the state: if a guest has taken its QEMU over, that could write forever. */
+  /** The largest state. If a guest has taken its QEMU over, that QEMU could write forever. */
   maxBytes: number;
   signal: AbortSignal;
 }

@@ -23,7 +23,7 @@ export async function takeScreen(
   return read.subarray(0, bytesRead);
 }
 
-/** QEMU has become another user, which may write no file of the agent: it gets an empty one. */
+/** Makes an empty file for QEMU, which has become another user and may not write the agent's files. */
 async function makeFor(user: number | undefined, dir: SessionDir, path: string): Promise<void> {
   await using file = await open(path, "wx", 0o600);
   if (user === undefined) return;

@@ -5,7 +5,10 @@ import { sizeIn, type Container, type Conversion } from "../contract.ts";
 import { hasSucceeded, run } from "../process.ts";
 import { walledAsNobody } from "./walls.ts";
 
-/** An archive that our builds do not make. They make one disk, and the files that describe a machine for it. */
+/**
+ * Thrown for an archive that our builds would not make. Theirs contain one disk, and the files that describe a machine
+ * for it.
+ */
 export class HostileArchive extends Error {
   constructor(why: string) {
     super(`The image's archive was refused: ${why}.`);
@@ -22,7 +25,9 @@ interface Converting {
 
 const rawFile = "raw";
 
-/** The most that a container with a disk takes. Its tables take a thousandth; VHDX and others begin with some megabytes. */
+/**
+ * The largest size of a container with a disk. Its tables take a thousandth; VHDX and others begin with some megabytes.
+ */
 export const maxBytesIn = ({ conversion }: Container, rawSize: number): number =>
   conversion === undefined ? rawSize : sizeIn(conversion, rawSize) + Math.ceil(rawSize / 1000) + 16 * 1024 * 1024;
 

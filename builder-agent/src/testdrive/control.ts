@@ -43,7 +43,7 @@ export class Control {
     this.#send(report);
   }
 
-  /** Tells the session's owner something. It is lost if there is no socket. */
+  /** Sends the session's owner a message. It is lost if there is no socket. */
   say(message: string): void {
     this.#send({ type: "preparing", message });
   }

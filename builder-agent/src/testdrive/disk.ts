@@ -29,7 +29,7 @@ export async function makeDrives(
   return [...disk(null), ...medium(image.path)];
 }
 
-/** @param below the raw disk below the overlay. Null: none */
+/** @param below the raw disk below the overlay, or null if there is none */
 function disk(below: string | null): string[] {
   const node = {
     driver: "qcow2",

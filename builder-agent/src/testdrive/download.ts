@@ -10,7 +10,10 @@ import { writeAll } from "../files.ts";
 
 export interface Download {
   claim: Pick<TestdriveClaim, "image">;
-  /** The sessions that wait for the image. Each one's token is valid until it ends, so then another one's is used. */
+  /**
+   * The sessions that wait for the image. A token is valid until its session ends. Then the token of another session is
+   * used.
+   */
   leases: () => Lease[];
   api: Pick<WorkerApi, "readImage">;
   signal: AbortSignal;

@@ -11,7 +11,7 @@ const maxWaitingBytes = 1024 * 1024;
 interface Handshake {
   request: GuestRequest;
   door: Door;
-  /** For the whole handshake. Then `late` is thrown. */
+  /** The limit for the whole handshake. After that, `late` is thrown. */
   limitMs: number;
   late: Error;
 }

@@ -21,7 +21,7 @@ export interface Visit {
   visit: string;
   request: GuestRequest;
   testdrive: Lease;
-  /** Null: this machine has no network. */
+  /** Null if this machine has no network. */
   door: Door | null;
   api: Pick<WorkerApi, "readVisit" | "answerVisit" | "openVisit">;
   signal: AbortSignal;
@@ -32,9 +32,9 @@ export interface Visit {
 interface Limits {
   /** A connection without data for this time is closed. */
   silenceMs: number;
-  /** For the head of the guest's answer. The Worker waits slightly longer. */
+  /** The limit for the head of the guest's answer. The Worker waits slightly longer. */
   answerMs: number;
-  /** For the whole answer. */
+  /** The limit for the whole answer. */
   visitMs: number;
 }
 
@@ -130,7 +130,7 @@ function shownOf({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(shown);
 }
 
-/** The answer to the visitor if the guest gives none. */
+/** The answer to the visitor if the guest sends none. */
 class Excuse extends Error {
   readonly status: number;
 

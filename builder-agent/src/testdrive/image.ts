@@ -13,7 +13,7 @@ export interface ImageSource {
   api: Pick<WorkerApi, "readImage">;
   cache: ImageCache;
   signal: AbortSignal;
-  /** Takes a line for users. */
+  /** Called with a line for users. */
   onMessage: (message: string) => void;
 }
 

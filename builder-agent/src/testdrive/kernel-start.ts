@@ -3,14 +3,15 @@ import { z } from "zod";
 import type { Qmp } from "./qmp.ts";
 
 /*
- * On a busy host, an emulated timer may be late. In its first moment, Linux takes it for a broken one and panics (check_timer in
- * arch/x86/kernel/apic/io_apic.c: "IO-APIC + timer doesn't work"). With "quiet" it prints nothing. Then it repeats one loop for
- * ever, before it has started the clock of its processor. The same machine, started again, boots.
+ * On a busy host, an emulated timer may be late. In its first moment, Linux takes it for a broken one and panics
+ * (check_timer in arch/x86/kernel/apic/io_apic.c: "IO-APIC + timer doesn't work"). With "quiet" it prints nothing. Then
+ * it repeats one loop forever, before it has started the clock of its processor. The same machine, started again,
+ * boots.
  */
 
 export interface KernelStart {
   execute: Qmp["execute"];
-  /** The processor time that the machine has used, in milliseconds. Undefined: it has ended. */
+  /** The processor time that the machine has used, in milliseconds. Undefined if it has ended. */
   usedMs: () => Promise<number | undefined>;
   /** Called after each restart. */
   onRestart: () => void;
@@ -18,7 +19,7 @@ export interface KernelStart {
   limits?: Partial<typeof usualLimits>;
 }
 
-/** `stuckMs` is processor time of the machine: an emulated kernel starts its clock within 2 s of it. */
+/** `stuckMs` is processor time of the machine. An emulated kernel starts its clock within 2 s of processor time. */
 const usualLimits = { stuckMs: 5_000, everyMs: 1_000, restarts: 3 };
 
 /**
@@ -52,8 +53,8 @@ const maskedTimer = 2 ** 16;
 const pageDigits = 3;
 
 /**
- * What the processor does, from QEMU's human monitor: the firmware or a boot loader runs, a kernel whose clock has started, or one
- * that runs in this page of its code and has no clock yet. Exported for its test.
+ * What the processor runs, according to QEMU's human monitor: the firmware or a boot loader, a kernel whose clock has
+ * started, or a kernel that has no clock yet, with the page of its code. Exported for its test.
  */
 export function kernelLook(registers: string, lapic: string): "not yet" | "started" | { loop: string } {
   const [, place = "", halted] = /^[ER]IP=([0-9a-f]+) .*\bHLT=(\d)/m.exec(registers) ?? [];

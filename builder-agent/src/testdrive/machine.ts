@@ -5,14 +5,14 @@ export interface Machine {
   testdriveId: number;
   accel: Accel;
   memoryMb: number;
-  /** From makeDrives. */
+  /** The arguments from makeDrives. */
   drives: string[];
-  /** The file below its drives. It sees no other file of the agent outside of its session's directory. */
+  /** The file below its drives. QEMU sees no other file of the agent outside its session's directory. */
   image: string;
   /** Whether it runs behind walls (walls.ts). */
   enclosed: boolean;
   hasNetwork: boolean;
-  /** The most that the overlay may have. If the guest writes more, QEMU ends. */
+  /** The largest size of the overlay. If the guest writes more, QEMU ends. */
   diskBytes: number;
   /** The VNC server for clients that do not come through the Worker. Behind walls it listens on `clientsPort`. */
   vnc: { bindHost: string; port: number; password: string } | null;

@@ -24,13 +24,16 @@ const passwordFile = "vnc.password";
 /** A running virtual machine. Dispose of it to end the process. */
 export interface Qemu extends AsyncDisposable {
   pid: number;
-  /** Leads to the guest's web server. Null: no network. */
+  /** Leads to the guest's web server. Null if there is no network. */
   web: Door | null;
-  /** Leads to the VNC server for clients that do not come through the Worker. Null: no walls, or no such server. */
+  /**
+   * Leads to the VNC server for clients that do not come through the Worker. Null if there are no walls, or no such
+   * server.
+   */
   clients: Door | null;
   /** Settles when the process has ended, with a message for the session's owner. */
   ended: Promise<string>;
-  /** A command of QMP. */
+  /** Executes a command of QMP. */
   execute: Qmp["execute"];
 }
 

@@ -6,7 +6,9 @@ const BlockIoError = z.object({
   data: z.object({ operation: z.string(), nospace: z.boolean().optional(), reason: z.string().optional() }),
 });
 
-/** Why a session must end after a failed write to its disk, as a message for its owner. Undefined: another event. */
+/**
+ * Why a session must end after a failed write to its disk, as a message for its owner. Undefined for any other event.
+ */
 export function diskFailureOf(event: QmpEvent, diskBytes: number): string | undefined {
   const parsed = BlockIoError.safeParse(event);
   if (!parsed.success || parsed.data.data.operation !== "write") return undefined;
@@ -30,7 +32,7 @@ const VncEvent = z.object({
 export class TcpViewers {
   readonly #clients = new Set<string>();
 
-  /** → the new count; undefined: the event changes nothing */
+  /** → the new count; undefined if the event changes nothing */
   note(event: QmpEvent): number | undefined {
     const parsed = VncEvent.safeParse(event);
     if (!parsed.success || !/^ipv[46]$/.test(parsed.data.data.server.family)) return undefined;

@@ -49,7 +49,7 @@ async function untilConnected(path: string, signal: AbortSignal): Promise<Socket
   }
 }
 
-/** A connection to a unix socket. Undefined: no process listens on it yet. */
+/** A connection to a unix socket. Undefined if no process listens on it yet. */
 function tryConnect(path: string): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ path });

@@ -8,8 +8,8 @@ export const nobody = 65_534;
 const isRoot = () => process.getuid?.() === 0;
 
 /**
- * QEMU's arguments for the rights of a session. If it is started as root, it opens its files and sockets and then becomes a user of
- * its own. A guest that breaks out then reaches neither the host's files nor another session's process.
+ * QEMU's arguments for the rights of a session. If it is started as root, it opens its files and sockets and then
+ * becomes its own user. A guest that breaks out then reaches neither the host's files nor another session's process.
  */
 export function rightsOfSession(testdriveId: number): string[] {
   const uid = userOfSession(testdriveId);
@@ -17,7 +17,9 @@ export function rightsOfSession(testdriveId: number): string[] {
   return uid === undefined ? sandbox : [...sandbox, "-runas", `${uid}:${uid}`];
 }
 
-/** The user, and the group with the same number, that a session's QEMU becomes. Undefined: it keeps the agent's user. */
+/**
+ * The user, and the group with the same number, that a session's QEMU becomes. Undefined if it keeps the agent's user.
+ */
 export function userOfSession(testdriveId: number): number | undefined {
   if (!isRoot()) return undefined;
   return hasManyUsers() ? firstSessionUid + (testdriveId % 65_536) : nobody;

@@ -50,5 +50,5 @@ export class SharedWork<T extends Disposable, W extends Waiter> {
   }
 }
 
-/** `waiters`: the current ones. */
+/** `waiters` are the current ones. */
 export type Begin<T, W> = (work: Waiter & { waiters: ReadonlySet<W> }) => Promise<T>;

@@ -12,7 +12,7 @@ import { asNobody, nobody } from "./rights.ts";
 interface Expected {
   /** Bytes of the raw disk. */
   rawSize: number;
-  /** What the disk in the archive is in. */
+  /** The container of the disk in the archive. */
   container: Container;
   /** The name of a disk that is alone in the archive. */
   alone?: string | undefined;
@@ -43,7 +43,7 @@ export async function unpackDisk(archive: string, into: string, expected: Expect
 
 /** `tar -vv --numeric-owner`: type and mode, owner, size, date, time, name. */
 const memberLine = /^-[rwxsStT-]{9}\S? +\d+\/\d+ +\d+ +\S+ +\S+ (.+)$/;
-/** As packed by build/pack.ts: `NAME/NAME.raw`. */
+/** As packed by run/pack.ts: `NAME/NAME.raw`. */
 const memberName = /^([A-Za-z0-9][A-Za-z0-9._+-]*)\/[A-Za-z0-9][A-Za-z0-9._+-]*$/;
 const diskFile = "disk";
 
@@ -56,7 +56,7 @@ const tarArguments = [
 interface Told {
   members: string[];
   complaints: string[];
-  /** Null: killed. */
+  /** Null if it was killed. */
   code: number | null;
 }
 

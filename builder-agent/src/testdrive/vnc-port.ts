@@ -11,7 +11,10 @@ export interface ReservedVnc {
   port: number;
   /** The address that QEMU listens on. Behind address translation it differs from `host`. */
   bindHost: string;
-  /** Stops listening so that QEMU can, but keeps the port reserved. → clients that came too early, with nothing read from them */
+  /**
+   * Stops listening so that QEMU can, but keeps the port reserved. → the clients that connected too early; nothing has
+   * been read from them
+   */
   handOver(): Promise<Socket[]>;
   /** For a QEMU behind walls: keeps listening, and joins all clients with QEMU, the early ones first. */
   passOn(door: Door): void;
@@ -29,7 +32,10 @@ const maxClients = 32;
 /** Reserved ports on which QEMU listens, is about to listen, or has just ended. */
 const handedOver = new Set<number>();
 
-/** Reserves a free port of the configured range by listening on it. Null: no address is configured, or no port is free. */
+/**
+ * Reserves a free port of the configured range by listening on it. Null if no address is configured, or if no port is
+ * free.
+ */
 export async function reserveVnc(config: Pick<Config, "vnc">): Promise<ReservedVnc | null> {
   if (config.vnc === null) return null;
   const bindHost = bindAddress(config.vnc.host);

@@ -5,7 +5,7 @@ import { CreditWindow } from "./credit-window.ts";
 import { watch } from "../redial.ts";
 
 export interface Viewer {
-  /** Its id, which also says whether it gives credit. */
+  /** Its id, which also shows whether it gives credit. */
   viewer: string;
   /** Returns a socket to the Worker before it is connected. */
   dial: () => WebSocket;
@@ -114,7 +114,7 @@ class FrameSender {
     this.#waitingBytes -= bytes;
     this.#window.sent(bytes);
     this.#sentAt = performance.now();
-    // Continues when the bytes have left, because a full buffer of ours may have stopped the loop.
+    // Continues when the bytes have left, because our full buffer may have stopped the loop.
     this.#socket.send(waiting.subarray(0, bytes), { binary: true }, (error) => {
       if (!error && this.#waitingBytes > 0 && this.#timer === undefined) this.flush();
     });

@@ -9,7 +9,7 @@ import type { SessionDir } from "./session-dir.ts";
 /** Whether the QEMUs of testdrives run behind walls on this host. */
 export interface Walls {
   enclosed: boolean;
-  /** Why not. */
+  /** Why they do not run behind walls. */
   openness: string;
 }
 
@@ -43,7 +43,7 @@ export async function walledAsNobody(
 
 let walls: Promise<Walls> | undefined;
 
-/** Checked once per process, because it cannot change meanwhile. */
+/** Checked once per process, because the answer does not change. */
 export const getWalls = (): Promise<Walls> => (walls ??= tryWalls());
 
 /** Tries the walls with `qemu --version`. Exported for its test. */

@@ -42,7 +42,7 @@ export function openDigests(bytesPerPart = partBytes) {
 
   return {
     take,
-    /** Of the complete parts so far. */
+    /** The digests of the complete parts so far. */
     parts: parts as readonly string[],
     /** Call it once, at the end. */
     result(): Digests {

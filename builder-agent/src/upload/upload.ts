@@ -12,7 +12,7 @@ export interface UploadFile {
 }
 
 export interface FilePart {
-  /** From 1. */
+  /** Counted from 1. */
   number: number;
   sha256: string;
   bytes: number;
@@ -22,7 +22,7 @@ export interface FilePart {
 export interface UploadSource {
   path: string;
   fileName: string;
-  /** Undefined: unknown yet. */
+  /** Undefined while it is unknown. */
   size?: number;
   parts(): AsyncGenerator<FilePart>;
   /** Call it when there are no more parts. */

@@ -6,7 +6,7 @@ import { fine, isPossible } from "../../src/doctor/check.ts";
 import { abilitiesIn, checkRoots, summaryOf } from "../../src/doctor/roots.ts";
 import { storeAnsweringRoot, storeFakeRoot } from "../support/fake-root.ts";
 
-/** Not below /dev, which is the host's in a root too. */
+/** Not below /dev, because a root sees the host's /dev. */
 function stateDir(): string {
   const dir = mkdtempSync("/var/tmp/kiln-roots-");
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));

@@ -3,7 +3,7 @@ export interface Made {
   name?: string | Buffer;
   flag?: string;
   size?: number;
-  /** The size field's raw bytes instead. */
+  /** Raw bytes for the size field, instead of the real size. */
   rawSize?: string | Buffer;
   uid?: number;
   /** For a sparse file: the positions of its bytes, and its size including holes. */

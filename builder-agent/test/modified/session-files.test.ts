@@ -79,7 +79,7 @@ describe("the files of a session", () => {
     expect(await ask(session, { ...motd, reading: list.reading })).toBe("later\n");
     expect(await ask(session, { ...motd, reading: "another" })).toMatchObject({ kind: "refused", why: "gone" });
     const kept = join(session.stateDir, "modified");
-    expect(readdirSync(kept)).toHaveLength(1); // the one of the list
+    expect(readdirSync(kept)).toHaveLength(1); // the reading of the list
     for (let more = 0; more < 2; more++) await ask(session, { kind: "list", withDifferences: false });
     expect(await ask(session, { ...motd, reading: list.reading })).toBe("later\n");
     for (let more = 0; more < 3; more++) await ask(session, { kind: "list", withDifferences: false });

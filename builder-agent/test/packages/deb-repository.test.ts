@@ -49,7 +49,7 @@ const inputOf = (packages: FrozenPackage[], more: Partial<FrozenInput> = {}): Fr
   ...more,
 });
 
-/** apt of an empty system, which knows this repository alone. */
+/** Runs the apt of an empty system, which knows only this repository. */
 function apt(...words: string[]): string {
   writeFileSync(join(dir, "status"), "");
   writeFileSync(join(dir, "sources"), `deb [trusted=yes check-valid-until=no] file:${dir}/packages bookworm main\n`);

@@ -124,7 +124,7 @@ describe("the package cache", () => {
     const wanted = { repository: mirror, checksum: checksumOf("one"), into: join(dir, "failing") };
     const download = () => (begun.resolve(), failing.promise);
     const first = cache.take(wanted, download, never);
-    await begun.promise; // or the second may be the one that downloads
+    await begun.promise; // otherwise the second may be the one that downloads
     const second = take(cache, "one");
     setTimeout(() => failing.reject(new Error("the other was cancelled")), 20);
     await expect(first).rejects.toThrow("the other was cancelled");

@@ -14,7 +14,7 @@ import { fileAt, frozenPackage } from "../support/frozen-input.ts";
 
 type Repositories = FrozenInput["repositories"];
 
-/** A mirror that has only the files whose path it is given, and remembers what it was asked for. */
+/** A mirror that has only the files whose paths `has` accepts, and records its requests. */
 async function mirrorOf(has: (path: string) => boolean) {
   const asked: string[] = [];
   const server = createServer((request, response) => {

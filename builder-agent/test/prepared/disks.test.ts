@@ -14,7 +14,7 @@ async function place(limits = roomy) {
   const at = (name: string) => join(dir.path, name);
   const disks = await openPreparedDisks(at("disks"), limits);
   let count = 0;
-  /** Keeps a disk as a build does, which moves it away meanwhile. */
+  /** Stores a disk as a build does, which moves the disk away in between. */
   const keep = async (key: string, text: string) => {
     const work = at(`made-${++count}`);
     mkdirSync(work);

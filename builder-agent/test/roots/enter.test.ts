@@ -16,12 +16,12 @@ busybox ls "$1/partx" > /dev/null && echo shims are there
 busybox ls / | busybox tr '\\n' ' '; echo
 echo result > result`;
 
-/** The shims have their own path in there, which begins wherever this checkout is. */
+/** The first directory of the shims' path, which is the same in a root and depends on the checkout. */
 const wayToShims = shims.split("/")[1] ?? "";
 
 describe("a builder root", () => {
   it("is what a command sees, with its work directory, the shims and the host's devices", async () => {
-    // Not below /dev, which is the host's in there too.
+    // Not below /dev, because a root sees the host's /dev.
     const dir = mkdtempSync("/var/tmp/kiln-enter-");
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
     const root = smallRoot(dir);

@@ -64,7 +64,7 @@ describe("the packages of a builder root", () => {
   it("take another alternative than the first if that is chosen already, or in no version that fits", () => {
     expect(namesIn(indexOf([list]), "yum", "kiwi")).not.toContain("rpm 4.18");
     const old = list.replace("Version: 3.9", "Version: 3.8");
-    expect(namesIn(indexOf([old]), "kiwi")).toContain("python3 3.8"); // as python4
+    expect(namesIn(indexOf([old]), "kiwi")).toContain("python3 3.8"); // chosen as python4
   });
 
   it("take no second provider of what a chosen package provides", () => {

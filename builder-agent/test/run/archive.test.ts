@@ -43,7 +43,7 @@ it("fails for a disk that is truncated meanwhile", async () => {
   await expect(packed.packing).rejects.toThrow(/tar: .*shrank/);
 });
 
-/** Packs a folder on a host that has these programs and no others; twice, for the same bytes. */
+/** Packs a folder twice on a host that has only these programs, and expects the same bytes. */
 async function packedBy(programs: readonly string[]): Promise<Buffer> {
   await using dir = await temporaryDir();
   mkdirSync(join(dir.path, "image"));

@@ -78,7 +78,7 @@ describe("a failing build", () => {
     await eventually("KIWI runs", () => isSlow(state.path));
 
     const [kiwi] = [...processesIn(state.path)].find(([, words]) => words.startsWith(`/bin/sh ${fakeKiwi}`)) ?? [];
-    if (kiwi === undefined) throw new Error("KIWI has ended"); // 0 would be this test itself
+    if (kiwi === undefined) throw new Error("KIWI has ended"); // 0 would kill this test itself
     process.kill(kiwi, "SIGKILL");
     await running.done;
 

@@ -53,7 +53,7 @@ describe("a build whose scripts print the worst output", () => {
 
     expect(build.failure).toBeNull();
     expect(build.status).toBe("finished");
-    // The lease is 30 s. A single line of 64 KiB kept the agent for 7 s.
+    // The lease is 30 s. Earlier, a single line of 64 KiB blocked the agent for 7 s.
     expect(delay.max / 1e6).toBeLessThan(3000);
     expect(build.log).toContain("more bytes of this line are not shown");
     expect(build.log).toContain("(21/21) Installing: hello-1.1-1.noarch");
@@ -67,7 +67,7 @@ describe("the worst output of a script", () => {
     async (kind) => {
       await costOf(kind, 128 * 1024); // compiles
       const small = await costOf(kind, 256 * 1024);
-      // Four times the bytes: sixteen times the time where that grows with the square.
+      // Four times the bytes would take sixteen times as long if the time were quadratic.
       expect(await costOf(kind, 1024 * 1024)).toBeLessThan(9 * small + 100);
     },
   );
@@ -130,7 +130,7 @@ describe("the worst output of a script", () => {
     const at = [begun, ...sentAt, performance.now()];
     const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
     expect(seen.lines).toBeGreaterThan(1000);
-    // The lease is 30 s. Before, 64 KiB without an end took 7 s, with no beat in between.
+    // The lease is 30 s. Earlier, a line of 64 KiB without an end took 7 s, without a heartbeat in between.
     expect(Math.max(...gaps)).toBeLessThan(3000);
     expect(sentAt.length).toBeGreaterThan(3);
   });

@@ -76,7 +76,7 @@ describe("a build", () => {
 
     const lines = gunzipSync(uploadedFile(build.artifacts["files-index"])).toString().split("\n");
     expect(lines.find((line) => line.includes('"path":"/tmp"'))).toContain(`"mode":${0o1777},`);
-    // KIWI's cache is one of the build, not of this host.
+    // KIWI's cache belongs to the build, not to this host.
     expect(existsSync("/var/cache/kiwi/by-fake-kiwi")).toBe(false);
   });
 

@@ -6,7 +6,7 @@ import { unpackPackages } from "../../../test/scripts/debian-packages.ts";
 import { shims } from "../../src/run/kiwi.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
-/** Each command would take hours, or be killed after this time. */
+/** Without the shims, a command would take hours. It is killed after this time. */
 const timeout = 20_000;
 const sleepless = (...command: string[]) =>
   execFileSync("python3", ["-BES", join(shims, "sleepless.py"), ...command], { timeout, encoding: "utf8" });

@@ -2,8 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { bootSector } from "../testdrive/session.ts";
 
 /**
- * A guest of one sector. It prints "login: " on the serial console and then answers each key with a line: the key, the number
- * of keys so far (kept in memory), and the key before it (kept in the disk's second sector; 0: none).
+ * A guest of one sector. It prints "login: " on the serial console and then answers each key with a line: the key, the
+ * number of keys so far (kept in memory), and the key before it (kept in the disk's second sector; 0 if there was
+ * none).
  */
 const program = [
   "31c0 8ed8 8ec0 bc007c", //                          ds = es = 0; sp = 0x7c00

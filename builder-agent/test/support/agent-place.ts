@@ -46,7 +46,7 @@ export function processesIn(dir: string): Map<number, string> {
       if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(`${dir}/`)) continue;
       found.set(Number(pid), readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
     } catch {
-      // Ended meanwhile.
+      // The process has ended.
     }
   }
   return found;

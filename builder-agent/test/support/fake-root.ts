@@ -5,7 +5,7 @@ import { join } from "node:path";
 import packages from "../../src/doctor/packages.json" with { type: "json" };
 import type { RootFacts } from "../../src/roots/store.ts";
 
-/** A builder root that says what it is, and whose file is none. */
+/** A builder root that has facts, but whose file is not a squashfs. */
 export function storeFakeRoot(
   stateDir: string,
   { name, sha256, ...more }: { name: string; sha256: string } & Partial<RootFacts>,
@@ -41,7 +41,7 @@ export function storeAnsweringRoot(
   renameSync(file, storeFakeRoot(stateDir, { name, sha256, packages: listed }));
 }
 
-/** A squashfs with busybox and these scripts, by the name of the program that they stand for. */
+/** A squashfs with busybox and these scripts, by the name of the program that they replace. */
 export function smallRoot(dir: string, scripts: Record<string, string> = {}): { file: string } {
   const tree = join(dir, "tree");
   for (const name of ["bin", "proc", "sys", "dev", "run", "tmp", "var/tmp", "etc"])

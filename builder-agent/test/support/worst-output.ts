@@ -1,4 +1,4 @@
-/** Output with which an image's script may keep an agent busy, of this many bytes or slightly more. */
+/** Output of this many bytes or slightly more, with which an image's script may keep an agent busy. */
 const of = (unit: string) => (bytes: number) => unit.repeat(Math.ceil(bytes / unit.length));
 
 /** As many different lines as fit. */

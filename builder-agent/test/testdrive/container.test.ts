@@ -25,7 +25,7 @@ function containerOf(type: ImageType): Container {
   return container;
 }
 
-/** Makes the container's file of a disk with this text. */
+/** Converts a disk with this text to a file in this container. */
 async function convert(dir: string, text: string, { container, to }: { container: Container; to: string }) {
   const raw = join(dir, `${text}.raw`);
   writeFileSync(raw, diskOf(text));
@@ -71,7 +71,7 @@ const overwrite =
 
 const image = (...args: string[]) => execFileSync("qemu-img", args);
 
-/** Types whose disks may name a parent. */
+/** Image types whose disks may name a parent. */
 const parented = converted.filter((type) =>
   ["vmdk", "qcow2"].includes(imageFormats[type].container?.conversion?.driver ?? ""),
 );

@@ -16,7 +16,7 @@ function drip(socket: Duplex): void {
   socket.on("close", () => clearInterval(timer)).on("error", () => {});
 }
 
-/** A guest that repeats what it is told, and the Worker's side of the visitor. */
+/** A guest that echoes what it receives, and the Worker's side of the visitor. */
 async function place() {
   const guestSockets = new WebSocketServer({ noServer: true, handleProtocols: () => "chat" });
   const requests: IncomingMessage[] = [];

@@ -41,7 +41,7 @@ const rawGuest = (words: string) => {
   }));
 };
 
-/** Begins so, and then sends a byte at a time. */
+/** Sends these bytes first, and then a byte at a time. */
 const pieces = (first: string) =>
   guest((_, { socket }) => {
     socket?.write(first);
@@ -58,7 +58,7 @@ interface Shown {
   body: string;
 }
 
-/** What a visitor gets who sends this request to the web server on that port. */
+/** What a visitor gets after sending this request to the web server on that port. */
 async function visitTo(
   port: number | null,
   asked: Partial<GuestRequest> = {},

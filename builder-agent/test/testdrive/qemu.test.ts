@@ -6,7 +6,7 @@ import { makeSessionDir } from "../../src/testdrive/session-dir.ts";
 import { eventually, processesIn, temporaryDir } from "../support/agent-place.ts";
 import { standIn } from "../support/stand-in.ts";
 
-/** As bubblewrap is for a few milliseconds: its child does not know yet that it must end with it. */
+/** Like bubblewrap in its first milliseconds, when its child is not yet set to end with it. */
 const beginningBwrap = "sleep 1000 & wait";
 
 /** The number of a process's session. Only processes of one session have the same terminal. */

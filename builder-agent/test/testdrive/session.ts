@@ -36,15 +36,16 @@ async function makeDisk(dir: string, sector: Buffer, size: number): Promise<{ ar
 export interface SessionOptions {
   ports?: readonly [number, number];
   /**
-   * What boots. Default: the doctor's probe kernel, which prints "KILN" on the serial console and keeps the machine running.
+   * The boot sector. Default: the doctor's probe kernel, which prints "KILN" on the serial console and keeps the
+   * machine running.
    */
   sector?: Buffer;
-  /** What the service sends instead of the disk. */
+  /** The bytes that the service sends instead of the disk. */
   image?: Buffer;
   change?: (claim: TestdriveClaim) => TestdriveClaim;
   testdriveDiskGb?: number;
   diskBytes?: number;
-  /** In the test's directory. Long paths prove that no socket's path is truncated. */
+  /** The name of the state directory in the test's directory. Long paths prove that no socket's path is truncated. */
   stateName?: string;
   /** How long the disk is kept after the end. */
   keptMinutes?: number;

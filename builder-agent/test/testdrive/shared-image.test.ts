@@ -39,7 +39,7 @@ async function makePlace() {
   return {
     service,
     ask,
-    /** Returns a function that lets the downloads start. */
+    /** Returns a function that allows the downloads to start. */
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       service.held = promise;

@@ -19,7 +19,7 @@ function disk(bytes = 4 * mebi): Buffer {
   return content;
 }
 
-/** Runs tar with these arguments to make an archive in `dir`. What has no folder is in the folder `a`. */
+/** Runs tar with these arguments to make an archive in `dir`. Names without a folder are in the folder `a`. */
 function pack(dir: string, ...args: string[]): string {
   execFileSync("tar", ["-czf", "image.tar.gz", ...args, inFolder], { cwd: dir, stdio: ["ignore", "ignore", "ignore"] });
   return join(dir, "image.tar.gz");

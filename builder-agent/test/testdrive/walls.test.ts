@@ -73,7 +73,7 @@ function start({ machine, dir }: Place, command: string[], change: Partial<Machi
 
 const outputOf = async (at: Place, script: string) => await text(start(at, ["sh", "-c", script]).stdout);
 
-/** Empty for a process that has ended. */
+/** The command line of a process. Empty if the process has ended. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "latin1");
@@ -82,7 +82,7 @@ function commandOf(pid: number): string {
   }
 }
 
-/** A service of this host's loopback. */
+/** A service on this host's loopback. */
 async function hostService(): Promise<number> {
   const server = createServer((socket) => socket.end("host")).listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,7 +1,7 @@
-/** What anyone sees. */
+/** The pages that anyone can see. */
 export const openPages = ["/", "/gallery?search=radio", "/api/docs", "/help"];
 
-/** What someone who is signed in sees, who is also an operator. */
+/** The pages that a signed-in operator can see. */
 export const accountPages = [
   "/appliances",
   "/appliances/new",

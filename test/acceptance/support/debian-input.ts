@@ -8,9 +8,10 @@ import type { ImageFacts } from "#lib/kiwi/facts";
 import { FrozenInput, type FrozenPackage, type ImageType } from "../../../builder-agent/src/contract.ts";
 import { plain } from "../../kiwi/support/facts.ts";
 
-// Debian from the mirror that this machine's own apt uses: apt resolves and downloads, so every proxy and option of it counts.
+// Debian from the mirror that this machine's own apt uses: apt resolves and downloads, so all of apt's proxies and
+// options count.
 
-/** Packages that are in it are not downloaded again. */
+/** Packages in this directory are not downloaded again. */
 const cache = join(process.env["TINY_CACHE"] ?? join(homedir(), ".cache/kiln"), "debian-releases");
 
 /** The smallest system that boots from a disk, asks for a login, and has a network. */
@@ -28,13 +29,13 @@ export interface DebianWish {
   facts?: Partial<ImageFacts>;
 }
 
-/** A frozen input as the Worker writes it, and the folder that stands for its one repository. */
+/** A frozen input as the Worker writes it, and the folder that serves as its one repository. */
 export interface DebianInput {
   input: FrozenInput;
   folder: string;
 }
 
-/** Throws if this machine has no Debian of that release, with what it lacks. */
+/** Throws if this machine has no Debian of that release. The error names what is missing. */
 export function debianInput({ release, imageType = "oem", packages: more = [], facts = {} }: DebianWish): DebianInput {
   const apt = aptOf(release);
   const wanted = [...required(apt), "apt", "usr-is-merged", dhcpClient[release], ...jeos, ...more];
@@ -78,7 +79,7 @@ export function debianInput({ release, imageType = "oem", packages: more = [], f
   return { input, folder: apt.archives };
 }
 
-/** How apt is called as if nothing were installed. */
+/** How to call apt as if nothing were installed. */
 interface Apt {
   options: string[];
   archives: string;
@@ -138,7 +139,7 @@ function otherRelease(release: string, folder: string, mirrors: readonly Mirror[
   };
 }
 
-/** What debootstrap installs before all else. */
+/** The packages that debootstrap installs first. */
 function required(apt: Apt): string[] {
   const paragraphs = textOf("apt-cache", apt, ["dumpavail"]).split("\n\n");
   const names = paragraphs.flatMap((text) =>

@@ -8,7 +8,7 @@ export interface Dialect {
   url: string;
   /** The header `Authorization`. */
   basic: string;
-  /** Name and key as in Basic authentication. */
+  /** Name and key, encoded as in Basic authentication. */
   credentials: string;
   /** A new connection, closed at the end of the test. */
   open: () => Promise<Wire>;

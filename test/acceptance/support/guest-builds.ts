@@ -32,7 +32,8 @@ interface GuestBuilds extends AsyncDisposable {
 }
 
 /**
- * An agent's builds in guests without hardware virtualisation. Roots that one build leaves for others are kept until the end.
+ * An agent's builds in guests without hardware virtualisation. Roots that one build leaves for others are stored until
+ * the end.
  */
 export async function guestBuilds(): Promise<GuestBuilds> {
   const distribution = sampleDistribution();

@@ -2,7 +2,10 @@ import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 
-/** Asks a guest's web server, as curl and browsers do: they know where *.localhost is, and Node asks the host's resolver. */
+/**
+ * Sends a request to a guest's web server at 127.0.0.1, as curl and browsers do for *.localhost. Node would ask the
+ * host's resolver.
+ */
 export async function visitGuest(url: string, { method = "GET", body }: { method?: string; body?: Buffer } = {}) {
   const { host, port, pathname, search } = new URL(url);
   const asked = request({ host: "127.0.0.1", port, method, path: pathname + search, headers: { host } }).end(body);

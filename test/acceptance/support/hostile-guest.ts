@@ -53,14 +53,14 @@ export const whatHostilityComesTo = {
   "full-disk": expect.stringMatching(/^No space left on device \d{3}$/),
 };
 
-/** /proc's facts about a user's processes. */
+/** The facts in /proc about a user's processes. */
 export function processesOf(user: number): string[] {
   return readdirSync("/proc").flatMap((pid) => {
     try {
       const status = /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/status`, "utf8") : "";
       return new RegExp(`^Uid:\\t${user}\\t`, "m").test(status) ? [status] : [];
     } catch {
-      return []; // ended meanwhile
+      return []; // it has ended
     }
   });
 }

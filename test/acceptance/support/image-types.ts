@@ -61,7 +61,7 @@ const machines = {
   },
 };
 
-/** A raw disk has BIOS boot code. Of others, QEMU tells the size. */
+/** A raw disk must have BIOS boot code. For other formats, QEMU reports the size. */
 function expectDisk(disk: string, { conversion }: Container, size: number): void {
   if (!conversion) return expectBootableDisk(disk, size);
   const info = execFileSync("qemu-img", ["info", "--output=json", "-f", conversion.driver, disk]).toString();
@@ -88,11 +88,11 @@ function expectBootableDisk(raw: string, size: number): void {
   expect(sector.toString("latin1")).toContain("GRUB");
 }
 
-/** What a machine with the VMDK on IDE prints. */
+/** The output of a machine with the VMDK on IDE. */
 export const serialOfVmdk = ({ folder, name }: Downloaded): Promise<string> =>
   serialOf(driveOf(join(folder, `${name}.vmdk`), { driver: "vmdk", device: "ide-hd" }), login);
 
-/** What a machine prints whose kernel fetches its root over HTTP, as the tree's own PXE configuration says. */
+/** The output of a machine whose kernel fetches its root over HTTP, as the tree's own PXE configuration specifies. */
 export async function serialOfNetworkTree({ folder }: Downloaded): Promise<string> {
   const configuration = readFileSync(join(folder, "pxelinux.cfg", "default"), "utf8");
   using web = await serveFiles(folder);
@@ -102,7 +102,9 @@ export async function serialOfNetworkTree({ folder }: Downloaded): Promise<strin
   return await serialOf([...boot, "-nic", "user,model=virtio-net-pci"], login);
 }
 
-/** What a testdrive's machine prints: the medium writes the appliance to a blank disk, which then boots on its own. */
+/**
+ * The output of a testdrive's machine. The medium writes the appliance to a blank disk, which then boots on its own.
+ */
 export async function serialOfInstallation({ file }: Downloaded): Promise<string> {
   await using session = await makeSessionDir(dirname(file), 1);
   const { signal } = new AbortController();
@@ -118,7 +120,7 @@ export async function serialOfInstallation({ file }: Downloaded): Promise<string
     vnc: null,
   } as const;
   const machine = { ...usual, drives, image: file, enclosed };
-  // The medium's kernel says nothing, so only startQemu notices when it is stuck.
+  // The medium's kernel prints nothing, so only startQemu notices when it is stuck.
   await using qemu = await startQemu(machine, session, { onEvent: () => {}, signal });
   let isOver = false;
   void qemu.ended.then(() => (isOver = true));

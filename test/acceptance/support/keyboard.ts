@@ -1,6 +1,6 @@
 import type { Locator, Page } from "playwright-core";
 
-/** More than any page has places for the focus. */
+/** More steps than any page has focusable elements. */
 const maxSteps = 250;
 
 /** Moves the focus to an element with Tab, as a person without a pointer does. */

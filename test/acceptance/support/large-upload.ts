@@ -41,7 +41,7 @@ export class GeneratedFile implements FileSource {
   }
 }
 
-/** Uploads a file as a program does that knows tus and nothing of this service, over a connection that is cut. */
+/** Uploads a file like a program that knows tus but not this service, over a connection that is cut. */
 export async function uploadOver(
   proxy: TcpProxy,
   { username, api_key: apiKey }: Ready,
@@ -68,7 +68,7 @@ export async function uploadOver(
   });
 }
 
-/** SHA-256 of what an address answers. */
+/** SHA-256 of the answer's body from a URL. */
 export async function sha256At(url: string, { username, api_key: apiKey }: Ready): Promise<string> {
   const authorization = `Basic ${btoa(`${username}:${apiKey}`)}`;
   const { body } = await fetch(url, { headers: { authorization } });

@@ -18,12 +18,12 @@ export interface Machine extends AsyncDisposable {
  */
 const missedItsTimer = (output: string): boolean => output.includes("IO-APIC + timer doesn't work");
 
-/** If a kernel stops so often, it is not the host's fault. */
+/** If a kernel stops this often, it is not the host's fault. */
 const maxStarts = 5;
 
 /**
- * Starts QEMU, again if a kernel misses its timer. That may be the second kernel of a machine, so what the first one has printed
- * stays.
+ * Starts QEMU, again if a kernel misses its timer. That may be the second kernel of a machine, so the output of the
+ * first one is not discarded.
  */
 export function startMachine(devices: readonly string[]): Machine {
   const always = ["-nodefaults", "-no-user-config", ...accelArguments("tcg"), "-vga", "std", "-display", "none"];

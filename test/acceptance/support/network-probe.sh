@@ -14,7 +14,7 @@ say() {
   if timeout "$longest" "$@" < /dev/null > /dev/null 2>&1; then echo "$name reached"; else echo "$name not reached"; fi
 }
 
-# Alone, because it must answer, however slow the machine is.
+# Not in parallel with the others, because it must answer however slow the machine is.
 say 127.0.0.1:80 nc -w "$longest" 127.0.0.1 80
 longest=4
 for target in $(echo "$QUERY_STRING" | tr , ' '); do

@@ -8,8 +8,8 @@ import type { EmbeddedOptions } from "../../../scripts/launch/embedded.ts";
 const migrations = fileURLToPath(new URL("../../../migrations", import.meta.url));
 
 /**
- * What the next release may be: this Worker with the next protocol number and one more migration. The agents of this release are
- * then one version behind.
+ * A possible next release: this Worker with the next protocol number and one more migration. The agents of this release
+ * are then one version behind.
  */
 export function makeNextRelease(
   bundle: Bundle,

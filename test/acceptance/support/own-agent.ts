@@ -41,7 +41,7 @@ export class OwnAgent implements AsyncDisposable {
     return this.#said;
   }
 
-  /** Undefined while it does not run. */
+  /** The agent's process id. Undefined while it does not run. */
   get pid(): number | undefined {
     const child = this.#process;
     return child?.exitCode === null && child.signalCode === null ? child.pid : undefined;
@@ -60,7 +60,7 @@ export class OwnAgent implements AsyncDisposable {
     try {
       return readFileSync(join(this.stateDir, "work", `build-${buildId}-${attempt}`, "build.log"), "utf8");
     } catch {
-      return ""; // not yet there, or already gone
+      return ""; // it does not exist yet, or no longer
     }
   }
 
@@ -73,13 +73,13 @@ export class OwnAgent implements AsyncDisposable {
         if (!places.some((place) => `${place}/`.startsWith(`${this.stateDir}/`))) continue;
         found.set(Number(pid), readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
       } catch {
-        // Ended meanwhile.
+        // The process has ended.
       }
     }
     return found;
   }
 
-  /** Everything that builds have left on this host: in the end, nothing. */
+  /** Everything that builds have left on this host. At the end there must be nothing. */
   async leftovers(): Promise<string[]> {
     const loops = execFileSync("losetup", ["--list", "--noheadings", "--output", "BACK-FILE"], { encoding: "utf8" });
     return [
@@ -90,7 +90,10 @@ export class OwnAgent implements AsyncDisposable {
     ];
   }
 
-  /** Fills its disk except for this many MB. Agent and builds are paused meanwhile: they may have little left to write. */
+  /**
+   * Fills its disk except for this many MB. Agent and builds are paused while it is filled, because they may have
+   * little left to write.
+   */
   fillDisk(leftMb = 0): void {
     this.#process?.kill("SIGSTOP");
     const builds = [...this.processes().keys()];

@@ -16,7 +16,7 @@ adduser --system --group --no-create-home greeter
 cat /usr/share/kiln-greeter/greeting > /var/lib/greeted
 `;
 
-/** A package of an account's own, made by dpkg-deb in that folder. Its script needs another package. */
+/** An account's own package, made by dpkg-deb in that folder. Its script needs another package. */
 export async function ownDeb(folder: string): Promise<Blob> {
   const root = join(folder, "kiln-greeter");
   const files = {

@@ -25,7 +25,7 @@ export async function uploadOwnNote({ send }: Person, folder: string, baseSystem
   expect(await answer.text()).toMatch(/^<rpm>/);
 }
 
-/** The packages that an image has or will have. */
+/** The packages that an image contains or will contain. */
 export interface Listed {
   repository: string;
   /** Name and version. */

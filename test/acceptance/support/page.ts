@@ -15,7 +15,7 @@ const args = [
   "--disable-sync",
 ];
 
-/** For each step: even a browser on a busy host finishes in this time. */
+/** The limit for each step. Even a browser on a busy host finishes in this time. */
 const timeout = 120_000;
 
 /** Opens a URL in a real browser and passes its page to `work`; then closes the browser. */
@@ -42,12 +42,14 @@ export async function inBrowser<T>(
   }
 }
 
-/** Saves what the page shows, light and dark, if KILN_PICTURES is a folder; docs/pictures has those of the README. */
+/**
+ * Saves pictures of the page, light and dark, if KILN_PICTURES is a folder. Those of the README are in docs/pictures.
+ */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env["KILN_PICTURES"];
   if (!folder) return;
   await page.screenshot({ path: join(folder, `${name}.png`) });
-  // Without motion, so that no colour is on its way to another.
+  // Without motion, so that no colour is in transition.
   await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
   await page.screenshot({ path: join(folder, `${name}-dark.png`) });
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });

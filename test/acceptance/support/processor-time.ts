@@ -26,6 +26,6 @@ function workingDirectory(pid: string): string {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
   } catch {
-    return ""; // ended meanwhile
+    return ""; // it has ended
   }
 }

@@ -4,8 +4,8 @@ type Questions = Readonly<Record<string, string>>;
 const over = "<over>";
 
 /**
- * A program that answers on the serial line of the machine that it runs in. The answers of a second start would get between
- * those of the first.
+ * A program that prints answers on the serial line of the machine in which it runs. The answers of a second start would
+ * get between those of the first.
  */
 export const askingProgram = (questions: Questions): string =>
   [
@@ -25,7 +25,7 @@ export const askingProgram = (questions: Questions): string =>
 
 export const isOver = (said: string): boolean => said.includes(over);
 
-/** The lines of the answer to a question; empty ones, and those that the system has coloured, are not of it. */
+/** The lines of the answer to a question, without empty lines and without lines that the system has coloured. */
 export function answerIn(said: string, name: string): string[] {
   const [begin, end] = [`<${name}>\n`, `</${name}>`];
   const from = said.indexOf(begin) + begin.length;

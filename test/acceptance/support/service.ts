@@ -25,7 +25,7 @@ export interface Service {
   /** Everything it has printed so far. */
   output: () => string;
   stop: () => Promise<void>;
-  /** Its launcher's. */
+  /** The launcher's process id. */
   pid: number;
   /** Ends it by a signal, and keeps its state. */
   end: (signal: "SIGTERM" | "SIGKILL") => Promise<void>;
@@ -57,7 +57,7 @@ export async function startAsItIs(
   { env = {}, at }: { env?: Record<string, string>; at?: ServicePlace | undefined } = {},
 ): Promise<Service> {
   const { stateDir, port } = at ?? (await newPlace());
-  rmSync(readyFile(stateDir), { force: true }); // left by a killed one
+  rmSync(readyFile(stateDir), { force: true }); // a killed service may have left it
   const args = ["scripts/start.mjs", "--state", stateDir, "--port", String(port), ...options];
   const launcher = spawn(process.execPath, args, {
     cwd: root,
@@ -89,7 +89,7 @@ export async function startAsItIs(
   return service;
 }
 
-/** A service that runs already, with this state directory. */
+/** A service that already runs, with this state directory. */
 export const runningService = (stateDir: string): { stateDir: string; ready: Ready } => ({
   stateDir,
   ready: JSON.parse(readFileSync(readyFile(stateDir), "utf8")) as Ready,
@@ -116,8 +116,8 @@ function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 /**
- * A port that no one listens on, below those that the system gives to connections: between this moment and the one in which the
- * service listens, any connection of this machine could get such a one.
+ * A port that no one listens on, below those that the system assigns to connections: before the service listens, any
+ * connection of this machine could get one of those.
  */
 export const freePort = () =>
   new Promise<number>((resolve) => {

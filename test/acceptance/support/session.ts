@@ -10,7 +10,7 @@ export const loginPrompt = /login: ?$/m;
 /** A testdrive that a viewer watches through the relay. */
 export interface Session {
   id: string;
-  /** Its page. */
+  /** The URL of its page. */
   url: string;
   viewer: Viewer;
   /** The agent's directory for the session while it runs. */

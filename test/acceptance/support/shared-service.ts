@@ -21,7 +21,7 @@ export async function addAccount({ ready, stateDir }: Known, username: string): 
   return { ...ready, username, api_key: apiKey };
 }
 
-/** Lets an account use the operator's pages. */
+/** Allows an account to use the operator's pages. */
 export async function makeOperator({ ready, stateDir }: Known, username: string): Promise<void> {
   await adminClient(ready.url, readSecrets(stateDir).ADMIN_SECRET ?? "").setOperator(username, { operator: true });
 }

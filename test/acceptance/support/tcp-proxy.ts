@@ -5,9 +5,12 @@ export interface TcpProxy extends Disposable {
   url: string;
   /** Cuts every connection and accepts no more until `pass`. */
   refuse: () => void;
-  /** Passes nothing on, in no direction, until `pass`. */
+  /** Forwards nothing in either direction until `pass`. */
   stall: () => void;
-  /** Cuts the connection of each of the next requests like `pattern` when its answer comes: it was done, and no one knows. */
+  /**
+   * Cuts the connection of each of the next requests that match `pattern` when its answer comes, so the client does not
+   * know that it was done.
+   */
   swallow: (pattern: RegExp, times: number) => void;
   /** Undoes `refuse`, `stall` and `cutAt`. */
   pass: () => void;

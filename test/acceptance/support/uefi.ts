@@ -8,7 +8,7 @@ const firmware = [
 ].flatMap((flash) => ["-drive", `if=pflash,format=raw,${flash}`]);
 
 /**
- * Returns what a machine prints up to its login, started by either firmware; `byUefi` is what Linux says about it.
+ * Returns what a machine prints up to its login, started by either firmware; `byUefi` is what Linux reports about it.
  *
  * @param drive from `driveOf`
  */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How much longer something may take on a busy host, and the most that is of use: a test has 1,200 seconds. */
+/** How much longer something may take on a busy host, and the longest useful limit: a test has 1,200 seconds. */
 const busy = { factor: 5, mostSeconds: 1_000 };
 
 /**
- * Polls every 200 ms; on failure, says what it waited for. A limit only ends a test that hangs.
+ * Polls every 200 ms. On failure, the error names what it waited for. A limit only ends a test that hangs.
  *
  * @param seconds that are enough on an idle host
  */

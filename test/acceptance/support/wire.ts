@@ -42,7 +42,7 @@ export class Wire {
     await new Promise<void>((resolve) => this.#socket.write(bytes, () => resolve()));
   }
 
-  /** The next answer, including interim ones; `to` tells whether a body follows the head. */
+  /** The next answer, including interim ones; `to` determines whether a body follows the head. */
   async answer(to: "GET" | "HEAD" = "GET"): Promise<WireAnswer> {
     const head = (await this.#upTo("\r\n\r\n")).toString("latin1");
     const [statusLine = "", ...lines] = head.split("\r\n");
