@@ -111,7 +111,7 @@ const shownQuota = (env: Env, quotaGb: number | null) => ({
   hasOwnQuota: quotaGb !== null,
 });
 
-/** The database for an act of the operator. A new account has no id yet. */
+/** The database for an action of the operator, which the audit log records. A new account has no id yet. */
 const acting = (
   c: Context<AdminEnv>,
   { id: accountId, username }: { id?: number; username: string },

@@ -27,7 +27,7 @@ export const audit = factory.createApp().get("/", async (c) => {
   return c.json({ entries: entries.map(({ minute: _minute, ...shown }) => shown) });
 });
 
-/** Remembers every call that changes something, and each look at an API key. */
+/** Records every call that changes something, and each call that shows an API key. */
 export const audited = createMiddleware<AdminEnv>(async (c, next) => {
   await next();
   const path = c.req.path.replace(/^\/admin/, "");

@@ -4,7 +4,7 @@ import { Refusal } from "#domain/refusal";
 import { Catalogue } from "#model/catalogue";
 import type { Repository } from "#storage/repositories";
 
-/** Template catalogues: a file replaces the whole catalogue of its name. */
+/** Template catalogues. An uploaded file replaces the whole catalogue of the same name. */
 export const catalogues = factory
   .createApp()
   .get("/", async (c) => {

@@ -7,7 +7,7 @@ const Walk = z.object({
   from: z.object({ column: z.enum(encryptedColumns), after: z.int().nonnegative() }).optional(),
 });
 
-/** Brings stored secrets to the present keys, a page per call: the caller continues at `next`. */
+/** Re-encrypts and rehashes stored secrets with the current keys, one page per call. The caller continues at `next`. */
 export const keys = factory
   .createApp()
   .post("/reencrypt", async (c) =>

@@ -6,7 +6,7 @@ import { missingMigration } from "#storage/schema-version";
 import { factory } from "#admin-api/factory";
 import { prometheusText, prometheusType } from "#admin-api/prometheus";
 
-/** What monitoring reads. */
+/** Health and metrics for monitoring. */
 export const operation = factory
   .createApp()
   .get("/health", async (c) => {

@@ -1,6 +1,5 @@
 import type { Metric } from "#domain/operation/metrics";
 
-/** The media type of Prometheus' text format. */
 export const prometheusType = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Metrics in Prometheus' text format. */

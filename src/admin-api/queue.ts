@@ -6,7 +6,7 @@ import { factory } from "#admin-api/factory";
 
 const Id = z.coerce.number("Give the id of a build.").int().positive();
 
-/** What waits, what is built, and what has failed. */
+/** Builds that are queued, running or failed. */
 export const queue = factory
   .createApp()
   .get("/", async (c) => {

@@ -12,7 +12,10 @@ const FilePath = z
     "Give the path of a file in a repository, such as tiny/main/repodata/repomd.xml.",
   );
 
-/** Files of the repositories that this service stores in R2, and an import of any repository now. Write repomd.xml last, because readers start there. */
+/**
+ * Files of the repositories that this service stores in R2, and an immediate import of any repository. Write repomd.xml
+ * last, because readers start there.
+ */
 export const repositoryFiles = factory
   .createApp()
   .get("/", async (c) => {

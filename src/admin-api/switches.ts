@@ -5,7 +5,10 @@ import { factory } from "#admin-api/factory";
 const ReadOnlyRequest = z.object({ on: z.boolean(), message: z.string().max(500).optional() });
 const PauseRequest = z.object({ paused: z.boolean() });
 
-/** What the operator switches on and off: read-only mode, and the sweep's deletions while a restored database is checked. */
+/**
+ * Switches for the operator: read-only mode, and the sweep's deletions, which are paused while a restored database is
+ * checked.
+ */
 export const switches = factory
   .createApp()
   .get("/read-only", async (c) => c.json(await readOnlyMode(c.var.db)))

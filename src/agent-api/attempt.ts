@@ -11,7 +11,7 @@ const BuildId = z.coerce.number().int().positive();
 
 const buildIdOf = (c: Context<AgentEnv>): number => BuildId.parse(c.req.param("id"));
 
-/** The build of a call, and the token of the attempt, which must be this agent's. */
+/** The build that a call is about, and the token of the attempt, which must be this agent's. */
 export function attemptOf(c: Context<AgentEnv>) {
   const { token, row } = tokenOf(c, buildIdOf(c));
   return { build: buildObject(c.env, row), uid: row.uid, token };

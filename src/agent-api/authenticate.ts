@@ -10,8 +10,8 @@ import { AgentRefusal } from "#agent-api/refusal";
 import { factory, type AgentEnv } from "#agent-api/factory";
 
 /**
- * Checks an agent's bearer token: one that the operator created, or AGENT_TOKEN. A call about claimed work needs no database if its
- * two tokens belong together: the work's object refuses an agent that is gone.
+ * Checks an agent's bearer token: one that the operator created, or AGENT_TOKEN. A call about claimed work needs no
+ * database if its two tokens belong together: the work's object refuses an agent that was removed.
  */
 export const authenticate = factory.createMiddleware(async (c, next) => {
   const [bearer, attempt] = [bearerToken(c.req.header("authorization")), c.req.header(attemptHeader)];
@@ -19,11 +19,14 @@ export const authenticate = factory.createMiddleware(async (c, next) => {
   const holder = isAboutWork ? agentOfBound(attempt, bearer, c.env.API_KEY_PEPPER) : undefined;
   c.set("agent", holder ?? (await registered(c)));
   await next();
-  // An agent sends a whole part before it reads that its attempt is over.
+  // An agent sends a whole part before it reads the answer that its attempt is over.
   await readRest(c, partBytes);
 });
 
-/** The agent of a call about itself, or about what outlives its leases: one that its operator has not removed. */
+/**
+ * The agent of a call about itself, or about data that outlives its leases. Refused if the operator has removed the
+ * agent.
+ */
 export async function registered(c: Context<AgentEnv>): Promise<Agent> {
   const services = { env: c.env, db: c.var.db };
   const agent = c.var.registered ?? (await agentOf(services, c.req.header("authorization")));
@@ -45,5 +48,5 @@ export async function agentOf({ env, db }: Services, authorization: string | und
 export const bearerToken = (authorization: string | undefined): string | undefined =>
   /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
 
-/** So that not every heartbeat writes to the database. */
+/** Limits how often heartbeats write to the database. */
 const noteEveryMs = 20_000;

@@ -12,8 +12,8 @@ import { AgentRefusal } from "#agent-api/refusal";
 const Package = z.object({ blobId: z.uuid(), number: z.coerce.number().int().nonnegative() });
 
 /**
- * Only for the attempt that runs a build: the appliance's own files, the uploaded packages that the build was frozen
- * with, and roots that other builds of the appliance have prepared.
+ * Downloads for the attempt that runs a build: the appliance's own files, the uploaded packages that the build was
+ * frozen with, and roots that other builds of the appliance have prepared.
  */
 export const downloads = factory
   .createApp()

@@ -1,4 +1,7 @@
-/** Reasons to refuse an agent's call. `late`: another attempt has the work, or it is over. The agent must stop and send nothing more. */
+/**
+ * Reasons to refuse an agent's call. `late`: another attempt has the work, or the work has ended. The agent must stop
+ * and send nothing more.
+ */
 const table = {
   unauthorized: [401, "Invalid agent token."],
   invalid: [400, "The request does not match the contract."],

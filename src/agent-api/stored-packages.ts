@@ -10,7 +10,10 @@ const PackageId = z.coerce.number().int().positive();
 const Place = z.object({ packageId: PackageId, piece: z.coerce.number().int().min(1).max(64) });
 const Sent = z.object({ size: z.coerce.number().int().positive(), sha256: Sha256 });
 
-/** Files of frozen packages, which mirrors may drop: an attempt sends those that it has fetched, and reads those that it cannot. */
+/**
+ * Files of frozen packages, because mirrors may drop them: an attempt uploads the files that it has fetched, and
+ * downloads those that it can no longer fetch.
+ */
 export const storedPackages = factory
   .createApp()
   .get("/:id/stored-packages", async (c) => {

@@ -33,7 +33,7 @@ export const testdrives = factory
     if (!answer) throw new AgentRefusal("no_image");
     return answer;
   })
-  // The screen of a boot of its own, which may take longer than the session.
+  // A screenshot from a separate boot, which may take longer than the session.
   .post("/:id/screen", async (c) => {
     const agent = await registered(c);
     const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));

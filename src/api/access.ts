@@ -7,7 +7,9 @@ import { scopeOf, type Operation } from "#api/operation";
 import { factory, type ApiEnv } from "#api/factory";
 import { maxFormBytes } from "#api/params";
 
-/** Refuses what a token may not do, by the call's description, before the call does anything (decision 33). */
+/**
+ * Refuses a call that the token may not make, by the call's description, before the call does anything (decision 33).
+ */
 export const refuseBeyondToken = (call: Operation) =>
   factory.createMiddleware(async (c, next) => {
     const { access } = c.var;
@@ -24,7 +26,7 @@ async function refuseBeyond(c: Context<ApiEnv>, token: TokenAccess, call: Operat
 
 const prefix = /^\/api\/v\d\/user/;
 
-/** What an id in a path or a parameter names. */
+/** The kind of thing that an id in a path or a parameter names. */
 const kinds: Readonly<Record<string, Named["what"]>> = {
   appliance_id: "appliance",
   build_id: "build",
@@ -39,7 +41,7 @@ function namedInPath(c: Context<ApiEnv>, { path }: Operation): Named[] {
   return path.split("/").flatMap((segment, at) => namedBy(segment.replace(/^\{(\w+)\}$/, "$1"), given[at]));
 }
 
-/** Every value, wherever it is: which of several the call takes must not matter. */
+/** Every value, from the query and the body: if there are several, it must not matter which of them the call uses. */
 async function namedInParameters(c: Context<ApiEnv>, { params }: Operation): Promise<Named[]> {
   const names = Object.keys(params?.shape ?? {}).filter((name) => name in kinds);
   if (names.length === 0) return [];
@@ -58,7 +60,7 @@ const namedBy = (name: string, id: string | undefined): Named[] => {
   return what === undefined ? [] : [{ what, id: id ?? "" }];
 };
 
-/** The fields of the body, which the call reads again; undefined: it is too large to read here. */
+/** The fields of the body, which the call reads again. Undefined if the body is too large to read here. */
 async function formOf(c: Context<ApiEnv>): Promise<[string, string][] | undefined> {
   const type = c.req.header("content-type") ?? null;
   if (!mayBeForm(type)) return [];

@@ -21,13 +21,13 @@ export const authenticate = factory.createMiddleware(async (c, next) => {
   return undefined;
 });
 
-/** The credentials of a request, and its address; undefined: it has none. */
+/** The credentials of a request, and its address. Undefined if it has no credentials. */
 export function givenCredentials(request: Request, env: AddressRules): Credentials | undefined {
   const given = basicCredentials(request.headers.get("authorization"));
   return given && { ...given, address: clientAddress(request, env) };
 }
 
-/** Name and secret of an Authorization header; the scheme in any case, since Java writes BASIC. */
+/** Name and secret of an Authorization header. The scheme may be in upper or lower case, since Java writes BASIC. */
 function basicCredentials(header: string | null): { username: string; key: string } | undefined {
   const encoded = /^basic +([A-Za-z0-9+/=]+) *$/i.exec(header ?? "")?.[1];
   if (encoded === undefined) return undefined;
@@ -36,7 +36,7 @@ function basicCredentials(header: string | null): { username: string; key: strin
   return colon < 0 ? undefined : { username: text.slice(0, colon), key: text.slice(colon + 1) };
 }
 
-/** Answers 401. Notes wrong credentials, so that the account can see that someone tried. */
+/** Answers 401. Records wrong credentials, so that the account can see that someone tried. */
 export function challengeAgain(c: Context<ApiEnv>, given: Credentials | undefined): Response {
   if (given) c.executionCtx.waitUntil(noteFailedSignIn(c.var.db, given));
   return challenge(c);

@@ -6,13 +6,13 @@ import { readJson } from "#lib/wire/read-json";
 import { maxXmlBytes, readXml } from "#lib/wire/read-xml";
 import type { Document } from "#lib/wire/shape";
 
-/** Reads the document in a client's body, in XML or JSON. Does not read a body that is too long to its end. */
+/** Reads the document in a client's body, in XML or JSON. If a body is too long, the rest is not read. */
 export async function readDocumentBody<C>(document: Document<never, C>, { body }: Request): Promise<C> {
   const bytes = body ? await readWhole(body, maxXmlBytes) : new Uint8Array();
   if (!bytes) throw new Refusal("invalid_xml", { message: "The XML or JSON is too large." });
   const text = utf8Of(bytes);
   if (text === undefined) throw new Refusal("invalid_xml", { message: "The body is not UTF-8." });
-  // XML cannot begin with a brace, whatever the content type says.
+  // XML cannot begin with a brace, whatever the content type is.
   const node = /^\s*\{/.test(text) ? readJson(document, text) : readXml(text);
   await rest();
   return readDocument(document, node);
@@ -35,7 +35,7 @@ export async function readRawText({ body }: Request): Promise<string> {
 
 const tooLong = () => new Refusal("invalid_value", { message: "The text is longer than 64 KiB." });
 
-/** The same limit for a text that came in a form. */
+/** Applies the same limit to a text from a form. */
 export function refuseLongText(text: string): void {
   if (new TextEncoder().encode(text).byteLength > maxTextBytes) throw tooLong();
 }

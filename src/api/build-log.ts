@@ -6,10 +6,10 @@ import type { Database } from "#storage/db";
 
 interface LogReader {
   account: { id: number };
-  /** Whether the token or session that the request came with still does. */
+  /** Whether the token or session of the request is still valid. */
   stillOpens: () => Promise<boolean>;
   buildId: number;
-  /** Where events begin, in bytes. Default: with the last lines. */
+  /** Where events begin, in bytes. By default, they begin with the last lines. */
   from?: number | undefined;
 }
 

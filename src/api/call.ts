@@ -24,15 +24,15 @@ export interface CallGroup extends Group {
   operations: readonly Call[];
 }
 
-/** Who calls, with which version of the API, and the bindings that the answer is made with. */
+/** The account that calls, the version of the API, and the bindings that the answer needs. */
 export type Caller = ApiEnv["Variables"] & { env: Env };
 
-/** An answer that is a file: `act` makes the response itself. */
+/** An answer that is a file. `act` makes the response itself. */
 export type FileAnswer = Extract<Operation["answer"], { kind: "file" }> & Typed<Response, unknown>;
 
 export const file = (what: string, ...types: readonly string[]): FileAnswer => ({ kind: "file", types, what });
 
-/** An answer without a body: `act` makes the response itself. */
+/** An answer without a body. `act` makes the response itself. */
 export type NoAnswer = Extract<Operation["answer"], { kind: "nothing" }> & Typed<Response, unknown>;
 
 export const nothing = (what: string): NoAnswer => ({ kind: "nothing", what });
@@ -44,30 +44,33 @@ export const rawText = (what: string): TextBody => ({ kind: "text", what });
 
 type Ids = Readonly<Record<string, RefusalCode>>;
 
-/** What a call says as its description does. */
+/** The part of a call that is the same as in `Operation`. */
 type Described = Omit<Operation, "method" | "path" | "versions" | "params" | "body" | "answer">;
 
 interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F> extends Described {
-  /** Default: both. */
+  /** By default, both versions have the call. */
   versions?: readonly Version[];
   /** Ids in the path, each with the code for an id that is unknown or another account's. */
   ids?: I;
-  /** What the first id names, for `act`. It is found before the rest of the request is read, so that its refusal comes first. */
+  /**
+   * Finds the object that the first id names, for `act`. It runs before the rest of the request is read, so that its
+   * refusal comes first.
+   */
   finds?: (caller: Caller, id: number) => F | Promise<F>;
-  /** Read from the query, a form or multipart fields; from the query alone where the body is a document or a text. */
+  /** Read from the query, a form or multipart fields, but only from the query if the body is a document or a text. */
   params?: P;
   /** Parameters that `act` reads itself: next to a file in the body, as they arrive, or in a header too. */
   besideFile?: z.ZodObject;
-  /** The document that the body holds, or what else it is. */
+  /** The document in the body, or the other kind of body that the call takes. */
   takes?: (Document | TextBody | Extract<Body, { kind: "file" | "bytes" }>) & Typed<never, B>;
   answer: (Document | FileAnswer | NoAnswer) & Typed<A, unknown>;
   /** The answer has status 201. */
   isCreated?: true;
-  /** The same for a client that asks for plain text. */
+  /** The result as plain text, for a client that requests it. */
   asText?: (result: A, caller: Caller) => string;
   /** The answer shows a secret, so no cache may store it. */
   isSecret?: true;
-  /** The entry in the audit log. The statements of the act write it with theirs: see `entryOfAct`. */
+  /** The entry in the audit log. `act` writes it in the same batch as its own statements, see `entryOfAct`. */
   audit?: { event: AuditEvent; detail?: (request: RequestOf<R, I, P, B, F, A>) => AuditDetail };
   /** A Response is sent unchanged. */
   act: (
@@ -82,7 +85,7 @@ type RequestOf<R extends string, I, P extends z.ZodObject, B, F, A> = {
   [N in NamesIn<R>]: N extends keyof I ? number : string;
 } & z.output<P> & { found: F; body: () => Promise<B>; all: AllValues; precondition: Precondition<A> };
 
-/** Throws if the document is no longer what the client names with If-Match; undefined if it names nothing. */
+/** Throws if the document no longer matches the client's If-Match. Undefined if the client sent no If-Match. */
 type Precondition<A> = ((before: A) => void) | undefined;
 
 /** Every value of a parameter that may be repeated: `path=/a&path=/b`, or `path[]` as many libraries write it. */
@@ -117,7 +120,7 @@ export function call<
   };
 }
 
-/** The same call by another method, which one client sends. */
+/** The same call with another method, which one client sends. */
 export function byMethod(method: Operation["method"], same: Call): Call {
   const by = method.charAt(0) + method.slice(1).toLowerCase();
   return { ...same, name: `${same.name}By${by}`, method, deprecated: true };
@@ -161,12 +164,12 @@ async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObje
   }
   const { first, all } = params && !takes ? await readRepeated(c) : { first: params && readQuery(c), all: () => [] };
   const given = params && first && parseParams(params, first);
-  // Read late: an appliance that is not the caller's does not exist, whatever the body says.
+  // Read last: an appliance that is not the caller's does not exist, whatever the body contains.
   const body = async () => {
     if (takes && "root" in takes) return await readDocumentBody(takes, c.req.raw);
     return takes?.kind === "text" ? await readRawText(c.req.raw) : undefined;
   };
   const precondition = hasEtag && preconditionOf(c, answer as Document<A>);
-  // The types of the call say what is in it.
+  // The type parameters of the call define the request's fields.
   return { ...named, ...given, found, body, all, precondition } as unknown as RequestOf<R, I, P, B, F, A>;
 }

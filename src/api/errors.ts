@@ -5,12 +5,15 @@ import { BodyFault } from "#http/request-body";
 import { WireFault } from "#lib/wire/fault";
 import type { ApiVersion } from "#api/versions";
 
-/** What a client sees of an error. Everything that is not a Refusal is our bug, and is shown without details. */
+/**
+ * The part of an error that a client sees. Anything that is not a Refusal is a bug of the service, and is shown without
+ * details.
+ */
 export interface ShownError {
   status: ContentfulStatusCode;
   code: RefusalCode;
   message: string;
-  /** Headers that belong to it. */
+  /** Headers of the answer. */
   headers: Record<string, string>;
 }
 
@@ -26,7 +29,9 @@ export function shown(error: unknown, version?: ApiVersion): ShownError {
   return { status: statusOf(error, version), code, message, headers };
 }
 
-/** compatibility.md, "Status codes". A reason that the original did not have has no code of its own, but a status. */
+/**
+ * compatibility.md, "Status codes". A reason that the original did not have has its own status, but no separate code.
+ */
 function statusOf({ code, reason }: Refusal, version?: ApiVersion): ContentfulStatusCode {
   if (reason === "unknown" && version?.unknownIdStatus !== 400) return 404;
   return statusOfReason[reason] ?? statusOfCode[code] ?? 400;

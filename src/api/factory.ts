@@ -4,7 +4,7 @@ import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
 import type { ApiVersion } from "#api/versions";
 
-/** What every handler of this door finds on its context. */
+/** The context of every handler of this door. */
 export type ApiEnv = {
   Bindings: Env;
   Variables: {
@@ -13,9 +13,12 @@ export type ApiEnv = {
     access: Access;
     version: ApiVersion;
     baseUrl: string;
-    /** Of a request with an Idempotency-Key: what it makes is named by it, so that its repeat finds it. */
+    /**
+     * Set if the request has an Idempotency-Key. What the request makes is stored with this id, so that a repeat finds
+     * it.
+     */
     requestId?: string;
-    /** The code of the error that is the answer. */
+    /** The error code, if the answer is an error. */
     refused?: string;
   };
 };

@@ -8,7 +8,7 @@ import { receiveUpload, type Received, type UploadSink } from "#http/upload";
 import type { ApiEnv } from "#api/factory";
 import { damagedForm, refuseLongBody } from "#api/upload";
 
-/** How a call takes a file. */
+/** How a call receives a file. */
 export interface FileCall<T> extends UploadSink<T> {
   /** Names of parameters: a body that begins with one of them is a form without a file. */
   parameters: readonly string[];
@@ -16,8 +16,8 @@ export interface FileCall<T> extends UploadSink<T> {
 }
 
 /**
- * Receives a form with a file in it, a form or JSON without one, or the file itself as the body: one client sends that, and calls
- * it a form (compatibility.md, "Bodies").
+ * Receives a form with a file, a form or JSON without one, or the file itself as the body. One client sends the file
+ * itself and declares it as a form (compatibility.md, "Bodies").
  */
 export async function receiveFile<T>(c: Context<ApiEnv>, call: FileCall<T>): Promise<Received<T>> {
   refuseLongBody(c, call.tooLarge);
@@ -38,7 +38,7 @@ function isForm(body: Uint8Array, contentType: string | null, parameters: readon
   return parameters.includes(name);
 }
 
-/** Whether it is an object with parameters only; any other JSON is a file. */
+/** Whether the text is a JSON object that contains only parameters. Any other JSON is a file. */
 function isJsonOf(text: string, parameters: readonly string[]): boolean {
   try {
     const fields = jsonFields(text);

@@ -5,19 +5,19 @@ import { isJson, JsonFault, jsonFields } from "#http/json-fields";
 import { readWhole } from "#http/whole-body";
 import { readQuery, refusedJson } from "#api/params";
 
-/** The parameters of a request to add a key, and the key, wherever the request has it. */
+/** The parameters of a request to add a key, and the key, wherever it is in the request. */
 export interface KeyRequest {
   params: Record<string, string>;
   key: Uint8Array;
 }
 
-/** A key and the form around it, in which each byte may need three. */
+/** A key and the form around it. In a form, each byte of the key may take three bytes. */
 const maxBodyBytes = 768 * 1024 + 64 * 1024;
 
 /**
- * Reads the parameters from the query and from a form or JSON, as every call does. The key is a parameter, the field `file`, or
- * the body itself. One client sends armour as its body and calls that a form (compatibility.md, "GPG keys"), so the first bytes
- * of the body decide.
+ * Reads the parameters from the query and from a form or JSON, as every call does. The key is a parameter, the field
+ * `file`, or the body itself. One client sends armour as its body but declares a form (compatibility.md, "GPG keys"),
+ * so the first bytes of the body decide.
  */
 export async function readKeyRequest(c: Context): Promise<KeyRequest> {
   const query = readQuery(c);
@@ -80,11 +80,11 @@ const given = (values: [string, string][]): Record<string, string> =>
 const keyOf = ({ key }: Record<string, string>): Uint8Array | undefined =>
   key === undefined ? undefined : bytesOf(withPluses(key));
 
-/** If a client does not encode its key, each plus arrives as a space. The lines of an armour contain no spaces of their own. */
+/** If a client does not encode its key, each plus arrives as a space. The lines of armour contain no other spaces. */
 const withPluses = (armour: string): string =>
   armour.replace(/^[A-Za-z0-9/= ]+$/gm, (line) => {
     const whole = line.replaceAll(" ", "+");
-    // The length of base64 is a multiple of four. If it is not, the spaces at the end are only spaces.
+    // The length of base64 is a multiple of four. If it is not, the spaces at the end are real spaces.
     return /^=?(.{4})*$/.test(whole) ? whole : line.trimEnd().replaceAll(" ", "+");
   });
 

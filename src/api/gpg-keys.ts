@@ -8,7 +8,7 @@ import { readKeyRequest } from "#api/gpg-key-request";
 import { ofOwn, ofReadable } from "#api/of-appliance";
 import { parseParams } from "#api/params";
 
-/** The key itself may come as a file instead. */
+/** The key may also come as a file. */
 const NewKey = z.object({
   name: z.string({ error: "invalid_name" }),
   target: z.literal("rpm", { error: "invalid_target" }),

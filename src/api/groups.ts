@@ -20,7 +20,7 @@ import { testdrives } from "#api/testdrives";
 import { tokens } from "#api/tokens";
 import { uploads } from "#api/uploads";
 
-/** Every call of the API below its prefix, in the order of the page. */
+/** Every call of the API, in the order of the reference page. Paths are relative to the prefix. */
 export const groups: readonly CallGroup[] = [
   general,
   tokens,

@@ -12,8 +12,9 @@ const maxComparedBytes = 256 * 1024;
 const maxStoredBytes = 256 * 1024;
 
 /**
- * A POST, or a PUT with If-Match, that has an Idempotency-Key is done once. If it comes again within a day, it gets the same answer
- * (docs/api/README.md). If the connection breaks, the work goes on, because the client will ask again.
+ * A POST, or a PUT with If-Match, that has an Idempotency-Key is done once. If it comes again within a day, it gets the
+ * same answer (docs/api/README.md). If the connection breaks, the work continues, because the client will send the
+ * request again.
  */
 export const idempotent = factory.createMiddleware(async (c, next) => {
   const key = keyOf(c);
@@ -38,7 +39,10 @@ export const idempotent = factory.createMiddleware(async (c, next) => {
   return undefined;
 });
 
-/** A repeated PUT does the same again. But with If-Match it would fail, because the first has changed the state. */
+/**
+ * A PUT can be repeated without a key. But with If-Match the repeat would fail, because the first request has changed
+ * the state.
+ */
 const mayHaveKey = ({ req }: Context): boolean =>
   req.method === "POST" || (req.method === "PUT" && req.header("if-match") !== undefined);
 
@@ -49,14 +53,16 @@ function keyOf(c: Context): string | undefined {
   throw new Refusal("invalid_value", { message: "An Idempotency-Key has at most 255 characters, all of them ASCII." });
 }
 
-/** SHA-256 of what distinguishes requests. The body of the request can still be read. */
+/** SHA-256 of everything that distinguishes requests. The body of the request can still be read afterwards. */
 async function fingerprint(c: Context<ApiEnv>): Promise<string> {
   const { pathname, search } = new URL(c.req.url);
   const told = [c.req.method, pathname, search, ...(await bodyMarks(c))];
   return await sha256(Buffer.from(JSON.stringify(told)));
 }
 
-/** Of a large body, only the length counts: it is a stream, which nothing may read before the comparison. */
+/**
+ * For a large body, only the length is compared: the body is a stream, which must not be read before the comparison.
+ */
 async function bodyMarks(c: Context<ApiEnv>): Promise<string[]> {
   const type = c.req.header("content-type") ?? "";
   const kind = type.replace(/;.*/s, "").trim().toLowerCase();
@@ -88,7 +94,7 @@ const sha256 = async (bytes: Uint8Array) => Buffer.from(await crypto.subtle.dige
 async function outcomeOf(answer: Response): Promise<Outcome> {
   if (!answer.ok) return without(answer.status);
   const text = await answer.clone().text();
-  // An answer with no-store has a secret that is shown only once.
+  // An answer with no-store contains a secret that is shown only once.
   const isStored = Buffer.byteLength(text) <= maxStoredBytes && answer.headers.get("cache-control") !== "no-store";
   const body = isStored ? text : null;
   return { status: answer.status, contentType: answer.headers.get("content-type") ?? "", body };

@@ -40,7 +40,7 @@ function resources(version: ApiVersion) {
   return app;
 }
 
-/** Before a call: what its token may do is decided first, also before an answer is repeated. */
+/** The checks before a call. What its token may do is checked first, even before a stored answer is repeated. */
 function guardsOf(call: Call) {
   const guards = [refuseBeyondToken(call), refuseChangesInReadOnlyMode];
   // A call that only reads may happen twice.

@@ -15,7 +15,7 @@ import { v2 } from "#api/operation";
 import { call, file, type Call, type Caller } from "#api/call";
 import { flag, id } from "#api/params";
 
-/** A path of the image, absolute; `path` and `except` may be repeated, and include what is below them. */
+/** An absolute path in the image. `path` and `except` may be repeated, and include everything below them. */
 const path = z.string({ error: "missing_parameter" }).max(4096, "invalid_value");
 
 const ModifiedParams = z.object({ path: path.optional(), except: path.optional() });
@@ -124,7 +124,7 @@ async function read({ db, account }: Caller, testdriveId: number, all: (name: st
   return { testdrive, filter };
 }
 
-/** An absolute path of the image, without `.`, double slashes and a slash at its end; `..` is refused, wherever it leads. */
+/** An absolute path in the image, without `.`, double slashes and a trailing slash. `..` is always refused. */
 export function imagePath(text: string): string {
   const steps = text.split("/").filter((step) => step !== "" && step !== ".");
   if (!text.startsWith("/") || steps.includes("..") || text.length > 4096 || /[\u0000-\u001f\u007f]/.test(text)) {

@@ -6,8 +6,8 @@ import { nothingHere } from "#api/respond";
 import type { ApiVersion } from "#api/versions";
 
 /**
- * The routes of calls, each behind its guards. A call that only another version of the API has does not exist in this one. A call
- * with a rate is counted before it does anything.
+ * The routes of calls, each after its guards. A call that only another version of the API has does not exist in this
+ * version. A call with a rate is counted before it does anything.
  */
 export function mounted(
   { operations }: Pick<CallGroup, "operations">,

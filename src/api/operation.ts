@@ -9,45 +9,49 @@ export const both: readonly Version[] = ["v1", "v2"];
 export const v2: readonly Version[] = ["v2"];
 
 /**
- * Whose things a call can name: those of the account, and repositories that everyone has; also those that it may read, which
- * are templates and what is shared with it; or what every account may see, such as the gallery.
+ * The things that a call can name. `own`: the account's own, and repositories that everyone has. `readable`: also
+ * templates and what is shared with the account. `public`: what every account may see, such as the gallery.
  */
 type Access = "own" | "readable" | "public";
 
-/** One call, as the description and the page show it. */
+/** One call, as the OpenAPI description and the reference page show it. */
 export interface Operation {
-  /** Unlike that of every other call; the anchor of the page. */
+  /** Unique among all calls; the anchor on the reference page. */
   name: string;
   access: Access;
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below /api/<version>/user, with its ids in braces: `/builds/{build_id}`. */
   path: string;
   versions: readonly Version[];
-  /** What it needs of a token, if that is not what its method says. */
+  /** The scope that a token needs, if it does not follow from the method. */
   scope?: Needed;
-  /** Names no appliance, and is still open to a token for one: it shows nothing of others, or leaves it out. */
+  /**
+   * Open to a token for one appliance although the call names none: it shows nothing of other appliances, or omits it.
+   */
   isForAll?: true;
-  /** What an account can do only so often in ten minutes. Each call counts, whatever its answer is. */
+  /**
+   * The rate limit that the call counts towards, per account and ten minutes. Each call counts, whatever its answer.
+   */
   rate?: Rated;
   summary: string;
   details?: string;
-  /** What the door reads its parameters by: from the query, a form or multipart fields. */
+  /** The schema of the parameters, which come from the query, a form or multipart fields. */
   params?: z.ZodObject;
-  /** What a parameter means here, where it is not what `parameter-meanings.ts` says. */
+  /** The meanings of parameters that differ from `parameter-meanings.ts`. */
   about?: Readonly<Record<string, string>>;
   body?: Body;
   answer: Answer;
-  /** Headers of the request that are about this call. */
+  /** Request headers that only this call has. */
   headers?: Readonly<Record<string, HeaderMeaning>>;
-  /** Carries an ETag, and heeds If-None-Match or If-Match. */
+  /** The answer has an ETag, and the call honours If-None-Match or If-Match. */
   hasEtag?: true;
-  /** Codes of an address at which there is nothing, such as that of an unknown id: 404 on v2, 400 on v1. */
+  /** Codes for a path that names nothing, such as an unknown id: 404 on v2, 400 on v1. */
   unknown?: readonly RefusalCode[];
-  /** Codes in addition to those of its ids and those that every call knows. */
+  /** Codes in addition to those of its ids and those of every call. */
   refuses?: readonly RefusalCode[];
   /** Further statuses of `unknown_error`. */
   reasons?: readonly Reason[];
-  /** Exists only for an old client. */
+  /** The call exists only for an old client. */
   deprecated?: true;
 }
 
@@ -62,17 +66,22 @@ export const statusOf = ({ answer }: Operation): 200 | 201 | 204 => {
   return answer.kind === "document" && answer.isCreated ? 201 : 200;
 };
 
-/** What a token needs for a call. To read needs `read`, to change something `build`, unless the call says otherwise. */
+/**
+ * The scope that a token needs for a call: `read` to read, `build` to change something, unless the call sets another.
+ */
 export const scopeOf = ({ scope, method }: Operation): Needed => scope ?? (method === "GET" ? "read" : "build");
 
-/** `file`: a form with the field `file`, or the file itself; an optional file says so. */
+/** `file`: a form with the field `file`, or the file itself. */
 export type Body =
   | { kind: "document"; document: Document }
   | { kind: "file"; what: string; mayBeAbsent?: true }
   | { kind: "bytes"; what: string; type: string }
   | { kind: "text"; what: string };
 
-/** `asText`: also what the document says as plain text, for `Accept: text/plain`. `isCreated`: with status 201. `nothing`: only headers. */
+/**
+ * `asText`: the document is also available as plain text, for `Accept: text/plain`. `isCreated`: the status is 201.
+ * `nothing`: the answer has only headers.
+ */
 export type Answer =
   | { kind: "document"; document: Document; asText?: true; isCreated?: true }
   | { kind: "nothing"; what: string }

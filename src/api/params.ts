@@ -6,7 +6,7 @@ import { JsonFault } from "#http/json-fields";
 import { MultipartFault } from "#http/multipart";
 import { readWhole } from "#http/whole-body";
 
-/** A form of parameters has a few hundred bytes. */
+/** Enough: a form of parameters usually has a few hundred bytes. */
 export const maxFormBytes = 256 * 1024;
 
 /**
@@ -18,7 +18,9 @@ export async function readParams(c: Context): Promise<Record<string, string>> {
   return firstOfEach([...queryOf(c), ...(await bodyFields(c))]);
 }
 
-/** The same if some may be repeated: `path=/a&path=/b`, or `path[]` as many libraries write it. */
+/**
+ * Like `readParams`, for parameters that may be repeated: `path=/a&path=/b`, or `path[]` as many libraries write it.
+ */
 export async function readRepeated(
   c: Context,
 ): Promise<{ first: Record<string, string>; all: (name: string) => string[] }> {
@@ -47,19 +49,22 @@ export const id = (invalid: RefusalCode, missing: RefusalCode = "missing_paramet
     .regex(/^[1-9]\d{0,14}$/, invalid)
     .transform(Number);
 
-/** The number of a page, or of what is on it. */
+/** A page number, or the number of entries on a page. */
 export const positive = z
   .string()
   .regex(/^0*[1-9]\d{0,8}$/, "invalid_value")
   .transform(Number);
 
-/** `true`, `1`, `True` … and `force=` without a value: absent. */
+/** A flag: `true`, `1`, `True` … A flag without a value, such as `force=`, counts as absent. */
 export const flag = z
   .string()
   .regex(/^(true|false|1|0)$/i, "invalid_value")
   .transform((text) => /^(true|1)$/i.test(text));
 
-/** A short text, such as a name: without control characters, what XML cannot contain, and U+FFFD, which replaces invalid UTF-8. */
+/**
+ * A short text, such as a name: without control characters, characters that XML cannot contain, and U+FFFD, which
+ * replaces invalid UTF-8.
+ */
 export const text = (missing: RefusalCode = "missing_parameter") =>
   z
     .string({ error: missing })
@@ -67,10 +72,9 @@ export const text = (missing: RefusalCode = "missing_parameter") =>
     .regex(/^[^\u0000-\u001f\u007f\ufffd-\uffff]+$/, "invalid_value")
     .refine((value) => value.isWellFormed(), "invalid_value");
 
-/** One of these values. The domain checks it after the appliance, and refuses it with its own message. */
+/** One of these values. The domain checks it after it has found the appliance, and has its own message for it. */
 export const choice = (values: readonly string[]) => z.string().meta({ enum: values });
 
-/** An id in the path. */
 export function pathId(c: Context, name: string, code: RefusalCode): number {
   const value = c.req.param(name) ?? "";
   if (!/^[1-9]\d{0,14}$/.test(value)) throw new Refusal(code, { reason: "unknown" });
@@ -84,7 +88,7 @@ function refusalOf(message: string, name: string): Refusal {
   return new Refusal(code);
 }
 
-/** The first value of each name that is not empty. */
+/** The first non-empty value of each name. */
 const firstOfEach = (given: readonly [string, string][]): Record<string, string> =>
   Object.fromEntries(given.filter(([, value]) => value !== "").toReversed());
 

@@ -13,7 +13,7 @@ const xmlType = "application/xml; charset=utf-8";
 const jsonType = "application/json; charset=utf-8";
 
 /**
- * Answers a document: XML, or JSON for a client that asks for it. With its length, because old clients need it on
+ * Answers with a document: XML, or JSON for a client that requests it. Sends the length, because old clients need it on
  * keep-alive connections.
  */
 export function xml(c: Context, root: string, value: XmlValue, status: ContentfulStatusCode = 200): Response {
@@ -26,7 +26,7 @@ export function xml(c: Context, root: string, value: XmlValue, status: Contentfu
   });
 }
 
-/** The same, or plain text for a client that asks for it. */
+/** Like `xml`, but answers with plain text if the client requests it. */
 export function xmlOrText(c: Context, root: string, value: XmlValue, text: () => string): Response {
   if (!prefersText(c.req.header("accept"))) return xml(c, root, value);
   const body = text();
@@ -37,7 +37,7 @@ export function xmlOrText(c: Context, root: string, value: XmlValue, text: () =>
   });
 }
 
-/** For an unknown path, and for one that only another version of the API has. */
+/** The answer for an unknown path, and for one that only another version of the API has. */
 export const nothingHere = (c: Context): Response =>
   answerError(c, { code: "unknown_error", message: "There is nothing at this address." }, 404);
 

@@ -8,7 +8,7 @@ import { writeXml, type XmlValue } from "#lib/wire/xml";
 import type { ApiEnv } from "#api/factory";
 import { xml } from "#api/respond";
 
-/** Answers a document with its ETag, or 304 if `If-None-Match` says that the client has it. */
+/** Answers with a document and its ETag, or 304 if `If-None-Match` shows that the client has it. */
 export function validated(c: Context, root: string, value: XmlValue): Response {
   const etag = etagsOf(root, value)[prefersJson(c.req.header("accept")) ? "json" : "xml"];
   c.header("ETag", etag);
@@ -18,7 +18,10 @@ export function validated(c: Context, root: string, value: XmlValue): Response {
   return c.body(null, 304);
 }
 
-/** Refuses a change of a document that is no longer in the state of `If-Match`. Undefined: the client names no state. */
+/**
+ * Refuses a change of a document that is no longer in the state of `If-Match`. Undefined if the client sent no
+ * `If-Match`.
+ */
 export function preconditionOf<T>(c: Context<ApiEnv>, document: Document<T>): ((state: T) => void) | undefined {
   const header = c.req.header("if-match");
   if (header === undefined) return undefined;

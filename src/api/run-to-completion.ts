@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 
-/** Lets work go on if its client disconnects: the solver must not be interrupted while it loads packages. */
+/** Completes work even if its client disconnects: the solver must not be interrupted while it loads packages. */
 export async function runToCompletion<T>(c: Pick<Context, "executionCtx">, work: Promise<T>): Promise<T> {
   c.executionCtx.waitUntil(work.catch(() => {}));
   return await work;

@@ -4,8 +4,8 @@ import { factory } from "#api/factory";
 export const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Browsers attach cached Basic credentials to forms of other sites. A changing request that says it comes from one is
- * refused before it is parsed; no client of the original sends either header.
+ * Browsers attach cached Basic credentials to forms of other sites. A request that changes something and that comes
+ * from another site, by its headers, is refused before it is parsed. No client of the original sends either header.
  */
 export const refuseForeignOrigins = factory.createMiddleware(async (c, next) => {
   if (!readingMethods.has(c.req.method) && isForeign(c.req.raw.headers, [c.var.baseUrl, c.req.url])) {

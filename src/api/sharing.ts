@@ -16,7 +16,7 @@ const ofAppliance = {
 
 const WarningsRequest = z.object({ version: z.string().optional() });
 
-/** The calls of a list of readers answer the list (compatibility.md, "Sharing"). */
+/** Each call that changes a list of readers answers with the list (compatibility.md, "Sharing"). */
 export const sharing: CallGroup = {
   title: "Sharing",
   about: "Who else may read an appliance and clone it, and what they learn. Every change answers the new list.",
@@ -71,13 +71,19 @@ export const sharing: CallGroup = {
   ],
 };
 
-/** After a call that lets others read images, a Link header points to what they learn: the document has no place for it. */
+/**
+ * After a call that makes images readable for others, a Link header points to the secrets that this exposes. The
+ * document has no place for them.
+ */
 export function linkWarnings(c: Context, applianceId: number, version?: string): void {
   const query = version === undefined ? "" : `?version=${encodeURIComponent(version)}`;
   c.header("Link", `</api/v2/user/appliances/${applianceId}/sharing_warnings${query}>; rel="related"`);
 }
 
-/** The last segment as it was sent: the Ruby client writes a space as a plus there, too (compatibility.md, "Parameters"). */
+/**
+ * The last segment as it was sent: the Ruby client encodes a space as a plus in paths, too (compatibility.md,
+ * "Parameters").
+ */
 function usernameIn(url: string): string {
   const [, segment = ""] = /\/([^/]+)\/*$/.exec(new URL(url).pathname) ?? [];
   try {

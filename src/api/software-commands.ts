@@ -30,7 +30,7 @@ const add = (kind: "package" | "pattern"): Call =>
       select({ env, db }, found, { kind, name, version, repositoryId }),
   });
 
-/** An entry by its name alone. */
+/** A command whose only parameter is the entry's name. */
 const byName = (
   verb: string,
   change: typeof deselect,
@@ -51,7 +51,7 @@ const removals = [
   byName("unban_package", deselect, { kind: "ban", name: "unbanPackage", summary: "Allow a banned package again" }),
 ];
 
-/** Each changes the selection by one entry, and answers what that did to the image. */
+/** Each call changes one entry of the selection, and answers with the effect on the image. */
 export const softwareCommands: readonly Call[] = [
   add("package"),
   add("pattern"),

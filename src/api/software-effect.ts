@@ -8,7 +8,7 @@ import { v2 } from "#api/operation";
 import { text } from "#api/params";
 import { runToCompletion } from "#api/run-to-completion";
 
-/** Each may be repeated. */
+/** Each parameter may be repeated. */
 const EffectRequest = z.object({
   add_package: text().optional(),
   remove_package: text().optional(),

@@ -9,7 +9,7 @@ const version = "1.0.0";
 const extensions = "creation,termination,expiration";
 export const bytesType = "application/offset+octet-stream";
 
-/** Every answer names the version; OPTIONS answers what this service can do, to anyone. */
+/** Every answer has the version header. OPTIONS reports what this service supports, and needs no credentials. */
 export const tus = factory.createMiddleware(async (c, next) => {
   if (c.req.method === "OPTIONS") {
     const maxSize = String(Number(c.env.MAX_FILE_MB) * 2 ** 20);
@@ -27,7 +27,7 @@ export const tus = factory.createMiddleware(async (c, next) => {
   return undefined;
 });
 
-/** A header with a number of bytes; undefined: the client does not send it. */
+/** A header with a number of bytes. Undefined if the client does not send it. */
 export function bytesIn(c: Context, name: string): number | undefined {
   const value = c.req.header(name);
   if (value === undefined) return undefined;
@@ -37,14 +37,17 @@ export function bytesIn(c: Context, name: string): number | undefined {
   return Number(value);
 }
 
-/** The same of a header that the call needs. */
+/** Like `bytesIn`, for a header that the call requires. */
 export function neededBytesIn(c: Context, name: string): number {
   const bytes = bytesIn(c, name);
   if (bytes === undefined) throw new Refusal("missing_parameter", { message: `The header ${name} is missing.` });
   return bytes;
 }
 
-/** What Upload-Metadata says: names, each with a value in base64. Empty values are absent, as those of parameters. */
+/**
+ * The contents of Upload-Metadata: names, each with a value in base64. As for parameters, an empty value counts as
+ * absent.
+ */
 export function metadataIn(c: Context): Record<string, string> {
   const pairs = (c.req.header("upload-metadata") ?? "").split(",").map((pair) => pair.trim().split(/ +/));
   const given = pairs.map(([name = "", value = ""]) => [name, textOf(value)] as const);

@@ -9,13 +9,16 @@ import type { ApiEnv } from "#api/factory";
 export const withoutEmpty = (fields: ReadonlyMap<string, string>): Record<string, string> =>
   Object.fromEntries([...fields].filter(([, value]) => value !== ""));
 
-/** Refuses a body whose Content-Length is too long for any file; without one, the body is counted while it arrives. */
+/**
+ * Refuses a body whose Content-Length is too long for any file. Without the header, the body is counted while it
+ * arrives.
+ */
 export function refuseLongBody(c: Context<ApiEnv>, tooLarge: (largestMb: number) => Refusal): void {
   const largestMb = Number(c.env.MAX_UPLOAD_MB);
   if (announcedBytes(c.req.raw) > largestMb * 2 ** 20 + formBytes) throw tooLarge(largestMb);
 }
 
-/** For `catch`: a form that cannot be read is refused like a file that cannot be used. */
+/** For `catch`: refuses a form that cannot be read like an invalid file. */
 export const damagedForm =
   (code: RefusalCode) =>
   (error: unknown): never => {

@@ -57,7 +57,7 @@ const send = call("PATCH /uploads/{upload_id}", {
   },
 });
 
-/** Files that arrive in several requests, by tus 1.0. */
+/** Files that are uploaded in several requests, by tus 1.0. */
 export const uploads: CallGroup = {
   title: "Large uploads",
   about: "Files and packages that arrive in several requests, by the protocol tus 1.0.",

@@ -1,6 +1,6 @@
 import { imageTypes, type ImageType } from "#lib/contract/index";
 
-/** What v1 and v2 show differently (compatibility.md, "Differences of v1"). */
+/** The differences between v1 and v2 (compatibility.md, "Differences of v1"). */
 export interface ApiVersion {
   name: "v1" | "v2";
   /** GET api_version. */
@@ -10,7 +10,7 @@ export interface ApiVersion {
   imageTypes: readonly ImageType[];
 }
 
-/** All that v1 ever had. Messages list them in this order. */
+/** All image types that v1 ever had. Messages list them in this order. */
 const firstTypes: readonly ImageType[] = ["xen", "oem", "vmx", "iso"];
 
 export const v1: ApiVersion = {

@@ -7,10 +7,10 @@ import { takeTestdrivesFrom } from "#domain/testdrives/testdrive";
 import { addAgent, findAgentByName, findAgentByToken, removeAgent, saveDrained, type Agent } from "#storage/agents";
 import type { Database } from "#storage/db";
 
-/** The agent that holds AGENT_TOKEN; it needs no registration, so that a fresh service has one. */
+/** The name of the agent that holds AGENT_TOKEN. It needs no registration, so that a fresh service has an agent. */
 const firstAgentName = "local";
 
-/** Registers an agent. Its token is only in the result: it is not stored. */
+/** Registers an agent. Its token is only in the result, and is not stored. */
 export async function createAgent(
   db: Database,
   pepper: string,
@@ -22,7 +22,7 @@ export async function createAgent(
   return { agent, token };
 }
 
-/** The agent whose token this is. */
+/** Finds an agent by its token. */
 export async function findAgent(
   db: Database,
   secrets: Pick<Env, "API_KEY_PEPPER" | "AGENT_TOKEN">,
@@ -31,7 +31,7 @@ export async function findAgent(
   const tokenHmac = keyedHash(secrets.API_KEY_PEPPER, token);
   const known = await findAgentByToken(db, tokenHmac);
   if (known || !sameSecret(token, secrets.AGENT_TOKEN)) return known;
-  // Two simultaneous first calls: one inserts, the other reads that row.
+  // If there are two first calls at the same time, one inserts the row and the other reads it.
   return (await addAgent(db, { name: firstAgentName, tokenHmac })) ?? (await findAgentByToken(db, tokenHmac));
 }
 
@@ -44,11 +44,11 @@ export async function setDuty(db: Database, name: string, duty: AgentDuty): Prom
 }
 
 /**
- * Removes an agent: its token is refused, its sockets are closed, and what it works on ends or goes to others. Calls about claimed
- * work do not look for the agent, so its leases must end. Drained first, so that it claims nothing meanwhile, and if this is
- * interrupted it can be repeated.
+ * Removes an agent: its token is refused, its sockets are closed, and its work ends or is given to other agents. Calls
+ * about claimed work do not look up the agent, so its leases must end. The agent is drained first, so that it claims
+ * nothing in between. If this is interrupted, it can be repeated.
  *
- * @param acting the same database, for the act that the audit log records
+ * @param acting the same database, for the action that the audit log records
  */
 export async function dismissAgent({ env, db }: Services, acting: Database, name: string): Promise<void> {
   const agent = await findAgentByName(db, name);
@@ -56,7 +56,7 @@ export async function dismissAgent({ env, db }: Services, acting: Database, name
   await saveDrained(db, name, new Date());
   await takeWorkFrom({ env, db }, agent);
   if (!(await removeAgent(acting, name))) throw unknownAgent(name);
-  // A claim may have been on its way.
+  // Again, because a claim may have been in progress.
   await takeWorkFrom({ env, db }, agent);
   await switchboard(env).hangUp(agent.id);
 }

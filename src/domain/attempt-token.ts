@@ -12,23 +12,27 @@ interface Row {
  */
 export const newAttemptToken = (agentId: number, { id, uid }: Row): string => `${agentId}.${id}.${uid}.${newToken()}`;
 
-/** The row of an agent's call about this id, as its token says. Undefined: the token belongs to another agent or row. */
+/** The row of an agent's call about this id, from its token. Undefined if the token belongs to another agent or row. */
 export function rowOfToken(token: string, { agentId, id }: { agentId: number; id: number }): Row | undefined {
   const parts = token.split(".");
-  // A token from before rows had uids: its object has the id for a name.
+  // A token from before rows had uids: its object's name is the id.
   if (parts.length === 1) return { id, uid: String(id) };
   const [ofAgent, ofId, uid = ""] = parts;
   return Number(ofAgent) === agentId && Number(ofId) === id && isUid.test(uid) ? { id, uid } : undefined;
 }
 
 /**
- * The token as its agent gets it: with a proof that it was given to the holder of this agent's own token. So a call about claimed
- * work needs no query; the object, which removing the agent tells, knows whether the attempt still runs.
+ * The token as the agent receives it, with a proof that it was given to the holder of this agent's own token. So a call
+ * about claimed work needs no query. The object knows whether the attempt still runs, because it is notified when the
+ * agent is removed.
  */
 export const boundTo = ({ tokenHmac }: Pick<Agent, "tokenHmac">, pepper: string, token: string): string =>
   `${token}.${proofOf(token, tokenHmac, pepper)}`;
 
-/** The agent that both tokens of a call belong to. Undefined: they do not belong together, or an older version gave out the attempt's. */
+/**
+ * The agent that both tokens of a call belong to. Undefined if they do not belong together, or if an older version
+ * issued the attempt's token.
+ */
 export function agentOfBound(sent: string, agentToken: string, pepper: string): { id: number } | undefined {
   const { token, proof } = apart(sent);
   if (proof === undefined || !sameSecret(proof, proofOf(token, keyedHash(pepper, agentToken), pepper)))
@@ -36,7 +40,7 @@ export function agentOfBound(sent: string, agentToken: string, pepper: string): 
   return { id: Number(token.split(".")[0]) };
 }
 
-/** What the object compares: the token without the proof. */
+/** The token without the proof, as the object compares it. */
 export const unbound = (sent: string): string => apart(sent).token;
 
 function apart(sent: string): { token: string; proof?: string } {

@@ -1,20 +1,20 @@
 import type { ClaimOnce, Incarnation } from "#lib/contract/index";
 
-/** Who claims a build or a testdrive, and how. */
+/** The agent that claims a build or a testdrive, and its claim. */
 export interface Claimant {
   agentId: number;
   incarnation?: Incarnation | undefined;
-  /** Of the claim, so that its repetition gets the same answer. */
+  /** The claim's nonce, so that a repeated claim gets the same answer. */
   nonce?: string | undefined;
 }
 
-/** Whether a claim is the one that has the work already: its answer was lost. */
+/** Whether a claim repeats the one that holds the work, because the answer to that was lost. */
 export const isSameClaim = (holder: Claimant, again: Claimant): boolean =>
   again.nonce !== undefined && holder.nonce === again.nonce && holder.agentId === again.agentId;
 
 /**
- * What to offer to a claim, in turn. If its answer was lost, first what the agent holds: the work that it has got already is
- * among that.
+ * The work to offer for a claim, in order. If the claim's answer was lost, work that the agent holds comes first,
+ * because it includes the work of that answer.
  */
 export async function* offers<Work>(
   { isRepeated }: Pick<ClaimOnce, "isRepeated">,

@@ -1,47 +1,50 @@
 import { tooFast } from "#domain/refusal";
 
 export interface TurnLimits {
-  /** How many works run at once, and how many of one key. */
+  /** How many tasks run at the same time, and how many of one key. */
   atOnce: number;
   atOncePerKey?: number;
-  /** How many wait, and how many of one key. */
+  /** How many tasks may wait, and how many of one key. */
   waiting: number;
   waitingPerKey: number;
-  /** Who has waited this long is refused. */
+  /** A request that has waited this long is refused. */
   maxWaitMs: number;
-  /** The runtime drops the request of a client that left, without running `finally`: its turn ends after this. */
+  /**
+   * The runtime drops the request of a client that disconnected, without running `finally`. Its turn ends after this
+   * time.
+   */
   maxTurnMs: number;
-  /** Other requests get this much time between the end of a work and the next one. */
+  /** How long other requests can run between two tasks. */
   pauseMs?: number;
-  /** What a refused client is told. */
+  /** The message of the refusal. */
   message: string;
 }
 
 interface Entry {
   readonly key: string;
-  /** The lowest is next: each key's first work comes before any key's second one. */
+  /** The lowest rank is next: each key's first task comes before any key's second one. */
   readonly rank: number;
   /** Decides between equal ranks. */
   readonly nth: number;
-  /** Milliseconds, of `performance.now()`. */
+  /** Milliseconds, from `performance.now()`. */
   lookedAt: number;
   begunAt: number | undefined;
-  /** It gave way to another. */
+  /** The entry was refused in favour of another. */
   isRefused: boolean;
 }
 
 const lookEveryMs = 20;
-/** A waiting request looks often. One that did not for so long has been dropped. */
+/** A waiting request checks often. One that has not checked for this long has been dropped by the runtime. */
 const goneAfterMs = 1000;
 
-/** More keys than this are forgotten. That only costs them their place. */
+/** With more keys than this, their ranks are forgotten. That only costs them their place. */
 const maxKeys = 1000;
 
-/** Lets costly works of this isolate run a few at a time, and the keys (accounts, addresses) in turn. */
+/** Runs costly tasks of this isolate a few at a time, with the keys (accounts, addresses) in turn. */
 export class FairTurns {
   readonly #limits: TurnLimits;
   #entries = new Set<Entry>();
-  /** The rank of what began last, and the last ranks of keys that were given no lower one. */
+  /** The rank of the task that began last, and the last rank of each key. */
   #served = 0;
   #ranks = new Map<string, number>();
   #joined = 0;
@@ -51,7 +54,10 @@ export class FairTurns {
     this.#limits = limits;
   }
 
-  /** Runs the work in the key's turn. Refused with "too_fast" if too many wait, or if the turn does not come in time. */
+  /**
+   * Runs the task when it is the key's turn. Refused with "too_fast" if too many wait, or if the turn does not come in
+   * time.
+   */
   async take<T>(key: string | number, work: () => Promise<T>): Promise<T> {
     const entry = this.#join(String(key));
     try {
@@ -85,7 +91,7 @@ export class FairTurns {
     return entry;
   }
 
-  /** If too many wait, the last of a key with several gives way to a key that has none. */
+  /** If too many wait, the last entry of a key with several is refused, to make room for a key that has none. */
   #makesRoom(entry: Entry, waiting: Entry[]): boolean {
     if (waiting.length < this.#limits.waiting) return true;
     const last = waiting.reduce((one, other) => (isBefore(one, other) ? other : one), entry);
@@ -107,7 +113,7 @@ export class FairTurns {
       if (entry.isRefused || performance.now() >= until) throw this.#refused();
       await scheduler.wait(lookEveryMs);
       entry.lookedAt = performance.now();
-      // After a long stop of the loop, another may have taken this one for dropped.
+      // If the event loop was blocked for long, another request may have treated this entry as dropped.
       this.#entries.add(entry);
       this.#dropGone();
     }

@@ -1,7 +1,7 @@
 import { Refusal } from "#domain/refusal";
 import { logFailure } from "#log/log";
 
-/** On one machine, `DISK` is the launcher: it answers 507 while the disk of the state directory has no room left. */
+/** On one machine, `DISK` is the launcher, which answers 507 while the disk of the state directory is full. */
 type DiskEnv = Pick<Env, "DISK">;
 
 const fullDiskMessage =
@@ -9,7 +9,7 @@ const fullDiskMessage =
 
 export const diskIsFull = () => new Refusal("read_only_mode_active", { message: fullDiskMessage });
 
-/** Whether nothing more may be stored. What remains of the disk is for what reading itself writes. */
+/** Whether nothing more may be stored. The remaining disk space is for what read requests themselves write. */
 export async function hasFullDisk({ DISK }: DiskEnv): Promise<boolean> {
   if (!DISK) return false;
   try {
@@ -20,14 +20,17 @@ export async function hasFullDisk({ DISK }: DiskEnv): Promise<boolean> {
   }
 }
 
-/** Whether a statement failed because there was no room. */
+/** Whether a statement failed because the disk was full. */
 export const isOfFullDisk = (error: unknown): boolean =>
   error instanceof Error && (/\bSQLITE_FULL\b/.test(error.message) || isOfFullDisk(error.cause));
 
 const logEveryMs = 60_000;
 let logsAt = -Infinity;
 
-/** Writes down what a read notes in passing. If that fails, the read goes on, and one line a minute says so. */
+/**
+ * Stores something that a read records as a side effect. If that fails, the read continues, and one log line per minute
+ * reports it.
+ */
 export async function noteInPassing<T>(what: string, note: () => Promise<T>): Promise<T | undefined> {
   try {
     return await note();

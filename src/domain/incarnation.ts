@@ -1,5 +1,8 @@
 import type { Incarnation } from "#lib/contract/index";
 
-/** Whether a process of an agent proves by its start that the one which took a lease has ended. Undefined: an older agent. */
+/**
+ * Whether the start of a process of an agent proves that the process which took a lease has ended. Undefined for an
+ * older agent.
+ */
 export const hasReplaced = (started: Incarnation | undefined, holder: Incarnation | undefined): boolean =>
   holder === undefined || (started?.host === holder.host && started.start > holder.start);

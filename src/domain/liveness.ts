@@ -1,15 +1,15 @@
 /**
- * The object of a build or a testdrive writes a sign of life to its row from time to time. The sweep wakes only objects whose
- * sign is late: a live object has acted long before.
+ * How often the object of a build or a testdrive updates the liveness time in its row. The sweep wakes only objects
+ * whose update is late, because a live object would have acted long before.
  */
 export const reportLivenessEveryMs = 60_000;
-/** Longer than any lease, and several signs of life. */
+/** Longer than any lease, and than several liveness updates. */
 const silentMs = 5 * 60_000;
-/** A request inserts the row and starts its object within seconds. */
+/** Ample time: a request inserts the row and starts its object within seconds. */
 const startedWithinMs = 60_000;
 
 /** When the sweep wakes the object of a new row. */
 export const wakeAfterStart = (at: Date): Date => new Date(at.getTime() + startedWithinMs);
 
-/** When the sweep wakes an object after a sign of life, or after it was woken. */
+/** When the sweep wakes an object after its last liveness update, or after it was last woken. */
 export const wakeWhenSilent = (at: number): Date => new Date(at + silentMs);

@@ -1,12 +1,12 @@
 import type { Services } from "#domain/services";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
-/** Blobs come before their rows: the row of a young blob may still come. */
+/** Blobs are written before their rows, so the row of a young blob may not be written yet. */
 const graceMs = 60 * 60_000;
-/** Blobs of each prefix that one run looks at. */
+/** The number of blobs of each prefix that one run checks. */
 const pageSize = 500;
 
-/** The next page of keys below a prefix, without young ones. Stores the position for the next run. */
+/** The next page of keys below a prefix, without recent ones. Stores the position for the next run. */
 export async function nextOldKeys(
   { env, db }: Services,
   { prefix, now, youngMs = graceMs }: { prefix: string; now: number; youngMs?: number },

@@ -2,33 +2,33 @@ import { hostOf, isAddress, isPublicAddress } from "#lib/contract/index";
 
 /** The addresses that may be reached. */
 export interface OutsideRules {
-  /** The service's own address: it downloads nothing from itself. Empty: unknown. */
+  /** The service's own address, because it downloads nothing from itself. Empty if it is unknown. */
   BASE_URL: string;
   /** `HOST` or `HOST:PORT`, comma-separated: private addresses that the operator opened (`--allow-host`). */
   ALLOW_HOSTS?: string;
   /** `HOST:PORT`, comma-separated: mirrors of the operator's catalogues, for their repositories only. */
   CATALOGUE_HOSTS?: string;
-  /** Those of them that are reached through CATALOGUE_PROXY. */
+  /** Those of CATALOGUE_HOSTS that are reached through CATALOGUE_PROXY. */
   PROXIED_HOSTS?: string;
-  /** The same, in the rules for a repository of a catalogue only. */
+  /** The same hosts, but only set in the rules for a repository of a catalogue. */
   viaProxy?: string;
 }
 
 const ports: Record<string, string> = { "http:": "80", "https:": "443", "ftp:": "21" };
 
 /**
- * Whether an address from a user may be requested at all: none that is literally private, and none of this service.
- * A name that resolves to a private address is the network's responsibility, see `outside`.
+ * Whether an address from a user may be requested at all. It must not be literally private, or the service's own. A
+ * name that resolves to a private address is handled by the network, see `outside`.
  */
 export function isOutside(rules: OutsideRules, url: URL): boolean {
   if (isListed(rules, url)) return true;
   return !isPrivateHost(url) && url.host !== URL.parse(rules.BASE_URL)?.host;
 }
 
-/** Whether the operator opened this very host and port. */
+/** Whether the operator opened exactly this host and port. */
 export const isListed = ({ ALLOW_HOSTS = "" }: Partial<OutsideRules>, url: URL): boolean => isOneOf(ALLOW_HOSTS, url);
 
-/** Whether the operator's catalogues reach this very host and port through a proxy. */
+/** Whether the operator's catalogues reach exactly this host and port through a proxy. */
 export const isProxied = ({ viaProxy = "" }: OutsideRules, url: URL): boolean => isOneOf(viaProxy, url);
 
 function isOneOf(hosts: string, { hostname, port, protocol }: URL): boolean {
@@ -46,7 +46,10 @@ export const rulesOfCatalogue = <R extends OutsideRules>(rules: R): R => ({
   viaProxy: rules.PROXIED_HOSTS,
 });
 
-/** A literal address of a private, local or otherwise special network; `URL` has made its spelling canonical. */
+/**
+ * Whether the host is a literal address of a private, local or otherwise special network. `URL` has made its spelling
+ * canonical.
+ */
 function isPrivateHost(url: URL): boolean {
   const host = hostOf(url);
   return isAddress(host) ? !isPublicAddress(host) : /(^|\.)(localhost|local|internal)\.?$/i.test(host);

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { isListed, isOutside, isProxied, type OutsideRules } from "#domain/outside-address";
 import { connectDirectly, type ConnectTo } from "#lib/ftp/tcp";
 
-/** The file could not be downloaded; the message may be shown. */
+/** The file could not be downloaded. The message may be shown to the user. */
 export class DownloadFailed extends Error {
   override readonly name = "DownloadFailed";
 }
@@ -10,11 +10,11 @@ export class DownloadFailed extends Error {
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * The way out for every URL that came from a user. Embedded, the launcher binds two networks, and workerd checks the address that
- * it really connects to: OUTSIDE reaches only the public network, OUTSIDE_LISTED also the hosts that the operator opened. Only an
- * address that is listed with its port goes through OUTSIDE_LISTED, so a user's own name for an opened host is refused.
- * CATALOGUE_PROXY is the proxy of the host's apt, only for the mirrors of catalogues. On Cloudflare none is bound, and no private
- * network can be reached.
+ * The networks for every URL that came from a user. In embedded mode, the launcher binds two networks, and workerd
+ * checks the address that it really connects to: OUTSIDE reaches only the public network, OUTSIDE_LISTED also the hosts
+ * that the operator opened. Only an address that is listed with its port goes through OUTSIDE_LISTED, so a user's own
+ * name for an opened host is refused. CATALOGUE_PROXY is the proxy of the host's apt, and only for the mirrors of
+ * catalogues. On Cloudflare none of them is bound, and no private network can be reached.
  */
 export type OutsideEnv = OutsideRules & { OUTSIDE?: Fetcher; OUTSIDE_LISTED?: Fetcher; CATALOGUE_PROXY?: Fetcher };
 
@@ -28,14 +28,17 @@ export const outsideFetch =
     return network ? network.fetch(url, init) : fetch(url, init);
   };
 
-/** To a proxy, workerd sends the host's name only in the request line, and not every proxy accepts that. */
+/** workerd sends the host's name to a proxy only in the request line, which not every proxy accepts. */
 function forProxy(url: string, init: RequestInit): RequestInit {
   const headers = new Headers(init.headers);
   headers.set("host", new URL(url).host);
   return { ...init, headers };
 }
 
-/** TCP to the host of an address, which `isOutside` must have allowed; its other ports go through the same network. */
+/**
+ * Opens TCP connections to the host of an address, which `isOutside` must have allowed. Other ports of the host use the
+ * same network.
+ */
 export function outsideConnect(env: OutsideEnv, url: URL): ConnectTo {
   const { hostname } = url;
   const network = networkOf(env, url);
@@ -55,8 +58,8 @@ export interface Asking {
 }
 
 /**
- * Requests an http(s) URL and follows redirects; the answer may have any other status. Credentials in the URL are sent only to
- * its own host.
+ * Requests an http(s) URL and follows redirects. The answer may have any other status. Credentials in the URL are sent
+ * only to its own host.
  */
 export async function askOutside(rules: OutsideRules, address: URL, asking: Asking): Promise<Response> {
   let url = withoutCredentials(address);

@@ -58,22 +58,22 @@ export const refusalCodes = table.map(([code]) => code);
 
 const usualMessages = new Map<RefusalCode, string>(table);
 
-/** What is wrong. The doors choose the status. */
+/** The kind of problem. The doors choose the status. */
 export type Reason =
   /** The thing that the call is about does not exist, or not for this account. */
   | "unknown"
-  /** An argument cannot be used, or the state of things does not allow the call. The usual reason. */
+  /** The usual reason: an argument is invalid, or the current state does not allow the call. */
   | "invalid"
-  /** The thing has changed since the state that the change was made for. */
+  /** The thing has changed since the client read it. */
   | "changed"
-  /** The first request with the same Idempotency-Key is not done, or its answer was not stored. */
+  /** The first request with the same Idempotency-Key is unfinished, or its answer was not stored. */
   | "repeated"
   /** The Idempotency-Key belongs to another request. */
   | "key_taken"
   | "too_fast"
   /** Another request is writing the thing. */
   | "busy"
-  /** Bytes of a file that do not begin where the stored ones end. */
+  /** The bytes of a file do not begin where the stored ones end. */
   | "wrong_offset"
   | "too_large"
   /** The call does not accept this type of body. */
@@ -84,20 +84,19 @@ export type Reason =
 /** An unknown id is "unknown" if the call is about the thing of that id, and "invalid" if it is only an argument. */
 export type IdReason = Extract<Reason, "unknown" | "invalid">;
 
-/** A value that cannot be used, by its path in the document. */
+/** An invalid value, by its path in the document. */
 export interface Fault {
   path: string;
-  /** Without a full stop. */
+  /** The reason, without a full stop. */
   why: string;
 }
 
-/** The domain refuses a request. `message` replaces the usual one. */
+/** Thrown if the domain refuses a request. `message` replaces the usual message. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly reason: Reason;
-  /** When to try again, if that is known. */
   readonly retryAfterSeconds: number | undefined;
-  /** All values that are wrong. */
+  /** All invalid values. */
   readonly faults: readonly Fault[];
 
   constructor(
@@ -113,7 +112,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Another request was faster than a change that names the state it is meant for. */
+/** Another request was faster than a change that names the state that it applies to. */
 export const changedMeanwhile = () =>
   new Refusal("unknown_error", {
     reason: "changed",

@@ -5,10 +5,10 @@ import { logFailure } from "#log/log";
  */
 const requestMs = 9_000;
 
-/** When a lease ends that is taken or renewed now. */
+/** The end of a lease that is taken or renewed now. */
 export const leaseEnd = (now: number, leaseMs = requestMs): Date => new Date(now + leaseMs);
 
-/** Does the work while its lease is renewed, three times before it would end. */
+/** Does the work while renewing its lease, three times per lease. */
 export async function whileRenewed<T>(
   renew: (endsAt: Date) => Promise<unknown>,
   work: () => Promise<T>,
@@ -24,6 +24,6 @@ export async function whileRenewed<T>(
     return await work();
   } finally {
     clearInterval(renewal);
-    await renewed; // otherwise it could arrive after the lease was given back
+    await renewed; // otherwise the renewal could arrive after the lease was released
   }
 }

@@ -1,14 +1,14 @@
 import { Buffer } from "node:buffer";
 import { createHmac, randomBytes, randomInt, scrypt, timingSafeEqual } from "node:crypto";
 
-/** Keys, passwords and tokens: how they are made, stored and compared. */
+/** Keys, passwords and tokens are created, stored and compared here. */
 
 const encoder = new TextEncoder();
 
-/** An unguessable token of 192 bits, safe in urls and headers. */
+/** An unguessable token of 192 bits, safe in URLs and headers. */
 export const newToken = (): string => randomBytes(24).toString("base64url");
 
-// Without characters that people confuse.
+// Characters that people confuse are missing.
 const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 /** `length` random letters and digits; an API key has 20 (116 bits). */
@@ -27,7 +27,7 @@ export async function encrypt(encryptionKeys: string, plain: string): Promise<st
   return Buffer.concat([iv, Buffer.from(cipher)]).toString("base64");
 }
 
-/** Tries each of the keys: an operator may put a new one before the old one. */
+/** Tries each of the keys, because an operator may have put a new one before the old one. */
 export async function decrypt(encryptionKeys: string, cipher: string): Promise<string> {
   const bytes = Buffer.from(cipher, "base64");
   const algorithm = { name: "AES-GCM", iv: bytes.subarray(0, 12) };
@@ -38,7 +38,10 @@ export async function decrypt(encryptionKeys: string, cipher: string): Promise<s
   return new TextDecoder().decode(plain);
 }
 
-/** The same secret, encrypted with the first of the keys: the same text if it is already. Fails if no key can decrypt it. */
+/**
+ * The same secret, encrypted with the first of the keys. If it already is, the text stays the same. Fails if no key can
+ * decrypt it.
+ */
 export async function encryptAgain(encryptionKeys: string, cipher: string): Promise<string> {
   const isCurrent = await decrypt(firstOf(encryptionKeys), cipher).then(
     () => true,
@@ -51,12 +54,12 @@ export async function encryptAgain(encryptionKeys: string, cipher: string): Prom
 export const firstOf = (encryptionKeys: string): string => keysIn(encryptionKeys)[0] ?? "";
 const keysIn = (encryptionKeys: string): string[] => encryptionKeys.split(" ");
 
-/** The prefix of a secret that is sealed in a row by AES-GCM. Older rows have theirs in clear. */
+/** The prefix of a secret that is encrypted with AES-GCM in a row. Older rows contain secrets in clear. */
 const mark = "sealed:";
 /** A nonce, a tag and at least one byte are 29 bytes. */
 const sealedText = /^sealed:([A-Za-z0-9+/]{38,}={0,2})$/;
 
-/** The variable of the Worker that seals secrets in rows. */
+/** The Worker's variable with the keys that encrypt secrets in rows. */
 export interface SealingKey {
   API_KEY_ENCRYPTION_KEY: string;
 }
@@ -71,26 +74,32 @@ export async function unseal(env: SealingKey, stored: string): Promise<string> {
   return cipher === undefined ? stored : await decrypt(env.API_KEY_ENCRYPTION_KEY, cipher);
 }
 
-/** Sealed with the first of the keys; a text in clear stays as it is. */
+/** The secret, encrypted with the first of the keys. A text in clear stays as it is. */
 export async function sealAgain(env: SealingKey, stored: string): Promise<string> {
   const [, cipher] = sealedText.exec(stored) ?? [];
   return cipher === undefined ? stored : mark + (await encryptAgain(env.API_KEY_ENCRYPTION_KEY, cipher));
 }
 
-/** Compares without telling by its duration where two secrets differ; their lengths are no secret. */
+/**
+ * Compares two secrets in constant time, so that the duration does not reveal where they differ. Their lengths are not
+ * secret.
+ */
 export function sameSecret(left: string, right: string): boolean {
   const [a, b] = [Buffer.from(left), Buffer.from(right)];
   return a.byteLength === b.byteLength && timingSafeEqual(a, b);
 }
 
-/** A secret in hexadecimal digits, with a random pad before it: different each time, so that the length of no compressed answer tells it (BREACH). */
+/**
+ * Masks a secret in hexadecimal digits with a random pad, which comes before it. The text is different each time, so
+ * that the length of a compressed answer does not reveal the secret (BREACH).
+ */
 export function masked(secret: string): string {
   const bytes = Buffer.from(secret, "hex");
   const pad = randomBytes(bytes.byteLength);
   return Buffer.concat([pad, xored(bytes, pad)]).toString("hex");
 }
 
-/** The secret again; of other texts something that is no secret. */
+/** The secret of a masked text. For any other text, the result is not a secret. */
 export function unmasked(text: string): string {
   const bytes = Buffer.from(text, "hex");
   const half = bytes.byteLength >> 1;
@@ -99,7 +108,7 @@ export function unmasked(text: string): string {
 
 const xored = (bytes: Uint8Array, pad: Uint8Array): Uint8Array => bytes.map((byte, at) => byte ^ (pad[at] ?? 0));
 
-// OWASP's scrypt parameters that need 32 MiB for a moment, a quarter of an isolate.
+// OWASP's scrypt parameters. They need 32 MiB for a moment, a quarter of an isolate.
 const scryptCost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
 /** `salt$hash`, both base64: scrypt with N=2^15, r=8, p=1. */
@@ -108,7 +117,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `${salt.toString("base64")}$${(await scryptOf(password, salt)).toString("base64")}`;
 }
 
-/** Matches no password, and costs as much as a real one. */
+/** A hash that matches no password. Checking it takes as long as for a real one. */
 export const hashOfNone = `${"A".repeat(22)}==$none`;
 
 export async function passwordMatches(password: string, stored: string): Promise<boolean> {

@@ -8,18 +8,18 @@ import { countHeld, listEnded, listUnended, type NamedBuild } from "#storage/bui
 import type { Database } from "#storage/db";
 
 /*
- * What the operator sees of the service. Every list is limited: none reads a table that grows.
+ * The operator's view of the service. Every list is limited: none reads all of a growing table.
  */
 
 type OverviewEnv = Pick<Env, "SWITCHBOARD">;
 
 export interface AgentAtWork extends Agent {
-  /** Its last call, or the last answer to its ping. */
+  /** The time of its last call, or of the last answer to its ping. */
   heardAt: Date | null;
   isAlive: boolean;
   builds: number;
   testdrives: number;
-  /** Null: it is not connected, or older than this report. */
+  /** Null if it is not connected, or if its version does not send this report. */
   report: AgentReport | null;
 }
 
@@ -42,7 +42,7 @@ export async function listAgentsAtWork({ env, db }: Services<OverviewEnv>): Prom
 }
 
 export interface WaitingBuild extends NamedBuild {
-  /** "Waiting: all builders are busy" */
+  /** The message of the build, such as "Waiting: all builders are busy". */
   why: string;
 }
 
@@ -55,7 +55,7 @@ export async function listQueue({ env, db }: Services<OverviewEnv>): Promise<Wai
   return waiting.map((build) => ({ ...build, why: whyWaiting[whyNotYet(alive, build)] }));
 }
 
-/** The builds that agents have, of all accounts. */
+/** The builds of all accounts that agents are building. */
 export const listAtWork = (db: Database): Promise<NamedBuild[]> => listUnended(db, "running", maxWaiting);
 
 /** The latest builds that failed, because of their appliance (`failed`) or of the service (`error`). */

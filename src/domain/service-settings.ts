@@ -5,12 +5,15 @@ import type { Database } from "#storage/db";
 import { endDeletionPause, findDeletionPause, saveDeletionPause } from "#storage/deletion-pause";
 import { addSetting, deleteSettings, getSettings, saveSetting, type Setting } from "#storage/service-settings";
 
-/** While it is on, only the operator and the agents change anything (compatibility.md, "Status", `read_only_mode_active`). */
+/**
+ * While it is on, only the operator and the agents can change anything (compatibility.md, "Status",
+ * `read_only_mode_active`).
+ */
 export interface ReadOnlyMode {
   on: boolean;
   /** When it was switched on, as ISO 8601. */
   since: string | null;
-  /** What the operator tells people on every page meanwhile. */
+  /** The operator's message for users, which every page shows while the mode is on. */
   message: string | null;
 }
 
@@ -20,13 +23,16 @@ const settings: Setting[] = ["read_only", "read_only_message"];
 export const readOnlyMessage =
   "The service is in read-only mode: appliances cannot be changed or built at the moment. Please try again later.";
 
-/** Read from the database each time: an isolate that remembered it would let changes through. */
+/** Read from the database each time, because an isolate that cached it would still allow changes. */
 export async function readOnlyMode(db: Database): Promise<ReadOnlyMode> {
   const { read_only: since, read_only_message: message } = await getSettings(db, settings);
   return { on: since !== undefined, since: since ?? null, message: (since !== undefined && message) || null };
 }
 
-/** Switched on twice, it keeps its first moment, and without a new message the one that it has. An empty one removes it. */
+/**
+ * Switches the mode on or off. Switching it on again keeps the first time, and the message unless there is a new one.
+ * An empty message removes it.
+ */
 export async function setReadOnlyMode(
   db: Database,
   { on, message }: { on: boolean; message?: string | undefined },
@@ -39,7 +45,7 @@ export async function setReadOnlyMode(
   return await readOnlyMode(db);
 }
 
-/** The same while the disk is full. */
+/** Refuses in read-only mode, and while the disk is full. */
 export async function refuseInReadOnlyMode({ env, db }: Services<Pick<Env, "DISK">>): Promise<void> {
   if ((await readOnlyMode(db)).on) throw new Refusal("read_only_mode_active", { message: readOnlyMessage });
   if (await hasFullDisk(env)) throw diskIsFull();
@@ -57,7 +63,7 @@ export async function deletionPause({ BLOBS }: Pick<Env, "BLOBS">): Promise<Dele
   return { paused: since !== undefined, since: since ?? null };
 }
 
-/** Pausing again keeps the first moment. */
+/** Pausing again keeps the first time. */
 export async function setDeletionPause(env: Pick<Env, "BLOBS">, paused: boolean): Promise<DeletionPause> {
   if (paused) await saveDeletionPause(env.BLOBS, new Date().toISOString());
   else await endDeletionPause(env.BLOBS);

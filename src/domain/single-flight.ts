@@ -1,6 +1,6 @@
 /**
- * Work that many callers request. A run covers every request made before it begins, so all callers during a run share the
- * next one, which begins `gapMs` after the end of the one before at the earliest.
+ * Work that many callers request. A run covers every request made before it begins, so all callers during a run share
+ * the next one, which begins at least `gapMs` after the end of the previous one.
  */
 export class SingleFlight {
   readonly #work: () => Promise<void>;
@@ -13,7 +13,7 @@ export class SingleFlight {
     this.#gapMs = gapMs;
   }
 
-  /** Ends, or fails, with a run that begins after this call. */
+  /** Resolves or rejects with a run that begins after this call. */
   run(): Promise<void> {
     return (this.#next ??= this.#runNext());
   }

@@ -1,6 +1,6 @@
 import { Refusal } from "#domain/refusal";
 
-/** Does work with something that is stored without a row. If the work is refused, discards what was stored. */
+/** Does work with content that is stored without a row. If the work is refused, discards the content. */
 export async function orDiscard<T>(discard: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -15,23 +15,23 @@ import {
 } from "#storage/encrypted";
 
 /*
- * After an operator has replaced a key of the service: brings what is stored to the present keys, a page per call. A call that is
- * repeated changes nothing more, so a walk can begin again at any time.
+ * Updates what is stored to the current keys after an operator has replaced a key of the service, one page per call.
+ * Repeating a call changes nothing, so a walk can start again at any time.
  */
 
-/** What a call has done, and where the next one continues; null: at the end. */
+/** The result of a call. `next` is where the next call continues, or null at the end. */
 interface WalkedPage {
   changed: number;
-  /** What no key of the service decrypts. */
+  /** Values that no key of the service can decrypt. */
   unreadable: { column: EncryptedColumn; row: number }[];
   left: number;
   next: WalkCursor | null;
 }
 
-/** The statements of a call stay within the limit of an invocation. */
+/** Small enough for the statements of a call to stay within the limit of an invocation. */
 const pageSize = 100;
 
-/** Encrypts with the first of the keys what another one has encrypted. */
+/** Encrypts values with the first of the keys if another key encrypted them. */
 export async function reencryptPage(
   { env, db }: Services<SealingKey>,
   services: WalkCursor = { column: "API keys", after: 0 },
@@ -44,7 +44,10 @@ export async function reencryptPage(
   });
 }
 
-/** Computes with the present pepper what API keys are found by. Tokens and sessions are stored as hashes only, and stay lost. */
+/**
+ * Computes the HMACs by which API keys are found, with the current pepper. Tokens and sessions are only stored as
+ * hashes, and stay lost.
+ */
 export async function rehashPage(
   { env, db }: Services<SealingKey & Pick<Env, "API_KEY_PEPPER">>,
   services: WalkCursor = { column: "API keys", after: 0 },
@@ -74,7 +77,7 @@ async function walk(
   return { changed, unreadable, left: next ? await countEncrypted(db, places) : 0, next };
 }
 
-/** Without those that no key decrypts. */
+/** The values without those that no key can decrypt. */
 async function readable<T>(
   values: readonly EncryptedValue[],
   read: (value: EncryptedValue) => Promise<T>,
@@ -95,6 +98,6 @@ async function encryptedAgain(env: SealingKey, { column }: WalkCursor, stored: s
   if (column !== "configurations") return await sealAgain(env, stored);
   const before = Configuration.parse(JSON.parse(stored));
   const after = JSON.stringify(await sealedAgain(env, before));
-  // What is only missing in an older row is no reason to write it.
+  // A row is not written only because it lacks newer fields.
   return after === JSON.stringify(before) ? stored : after;
 }

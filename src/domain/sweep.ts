@@ -18,16 +18,19 @@ import { isUnfinished, takeSilentBuilds } from "#storage/builds";
 import { listPreparedBlobs } from "#storage/prepared-roots";
 import { deleteRetiredBefore, listBuildsByUid, listUsedInputs, type SweptBuild } from "#storage/sweep";
 
-/** Downloads of a replaced build can end. */
+/** The time for downloads of a replaced build to end. */
 const graceMs = 60 * 60_000;
-/** An upload of 2 GiB may take its time. */
+/** An upload of 2 GiB may take long. */
 const longestUploadMs = 24 * 60 * 60_000;
-/** Objects that one run wakes. */
+/** The number of objects that one run wakes. */
 const pageSize = 500;
-/** Builds whose leftovers one run removes. */
+/** The number of builds whose leftovers one run removes. */
 const forgottenAtOnce = 100;
 
-/** Wakes the objects of silent builds: they continue what a crash interrupted, and write rows again that a restore has set back. */
+/**
+ * Wakes the objects of silent builds: they continue what a crash interrupted, and rewrite rows that a restore has
+ * reverted.
+ */
 export async function wakeSilentBuilds({ env, db }: Services, now: number): Promise<void> {
   const silent = await takeSilentBuilds(db, { now: new Date(now), wakeAt: wakeWhenSilent(now), limit: pageSize });
   await Promise.all(
@@ -39,13 +42,13 @@ export async function wakeSilentBuilds({ env, db }: Services, now: number): Prom
   );
 }
 
-/** Builds that forced ones replaced: deleted after an hour, so that downloads can end. */
+/** Deletes builds that forced builds have replaced, after an hour, so that downloads can end. */
 export async function forgetRetiredBuilds({ env, db }: Services, now: number): Promise<void> {
   const gone = await deleteRetiredBefore(db, new Date(now - graceMs), forgottenAtOnce);
   for (const build of gone) await forgetBuild(env, build);
 }
 
-/** Removes blobs of builds that have no row any more, and of attempts that lost. */
+/** Removes blobs of builds that no longer have a row, and of attempts that did not make the build's image. */
 export async function removeStrayBuildBlobs({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: buildsPrefix, now });
   const uids = [...new Set(old.map(buildUidOfKey))];
@@ -79,7 +82,7 @@ export async function abortLostUploads({ env, db }: Services, now: number): Prom
 
 function belongs(key: string, build: SweptBuild | undefined): boolean {
   if (!build) return false;
-  // While it runs, only its object deletes uploads of its attempts.
+  // While the build runs, only its object deletes uploads of its attempts.
   const { uid, imageKey, filesKey, filesIndexKey } = build;
   const ofImage = imageKey === null ? [] : [imageKey, attestationsKey(uid)];
   return isUnfinished(build) || [...ofImage, filesKey, filesIndexKey, logKey(uid), installedKey(uid)].includes(key);

@@ -13,7 +13,7 @@ export function prefersJson(accept: string | undefined): boolean {
   const json = qualityOf(ranges, ["application/json"]);
   if (!json) return false;
   const xml = qualityOf(ranges, ["application/xml", "text/xml"]);
-  // A wildcard is a fallback, so a type that is named comes first.
+  // A wildcard is a fallback, so a type that is named has priority.
   return xml === undefined ? json >= (qualityOf(ranges, ["*/*", "application/*"]) ?? 0) : json > xml;
 }
 

@@ -1,10 +1,10 @@
 import { hitsIfNoneMatch } from "./etag.ts";
 import { rangeOf, type ByteRange } from "./range.ts";
 
-/** Null: the file no longer exists. */
+/** Returns null if the file no longer exists. */
 export type ReadRange = (range: ByteRange) => Promise<{ body: ReadableStream } | null>;
 
-/** A file in R2, such as an image or a file of our own repositories. */
+/** A file in R2, such as an image or a file of the service's own repositories. */
 export interface Blob {
   size: number;
   /** A strong validator, in quotes. */
@@ -15,7 +15,9 @@ export interface Blob {
   read: ReadRange;
 }
 
-/** Answers GET and HEAD with everything that download managers use: one range, validators, and always the length. */
+/**
+ * Answers GET and HEAD with everything that download managers need: a single range, validators, and always the length.
+ */
 export async function answerBlob(request: Request, blob: Blob): Promise<Response> {
   const headers = headersOf(blob);
   if (hitsIfNoneMatch(request.headers.get("if-none-match"), blob.etag)) {
@@ -51,7 +53,10 @@ const headersOf = ({ etag, contentType, fileName, size }: Blob) =>
     ...(fileName === undefined ? {} : { "content-disposition": dispositionOf(fileName) }),
   });
 
-/** A name with other characters gets two forms: a plain one for every client, and the exact one for clients of RFC 6266. */
+/**
+ * A name with special characters is sent in two forms: a plain one for every client, and the exact one for clients of
+ * RFC 6266.
+ */
 function dispositionOf(fileName: string): string {
   const plain = fileName.replace(/[^\x20-\x7e]|["\\]/gu, "_");
   if (plain === fileName) return `attachment; filename="${plain}"`;

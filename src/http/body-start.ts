@@ -8,7 +8,7 @@ export interface BodyStart {
   request: Request;
 }
 
-/** Reads the first `bytes` of the body, or less if it is shorter. */
+/** Reads the first `bytes` of the body, or all of it if it is shorter. */
 export async function startOfBody(request: Request, bytes: number): Promise<BodyStart> {
   if (request.body === null) return { start: new Uint8Array(0), isWhole: true, request };
   const { start, stream } = await peek(request.body, bytes + 1);

@@ -2,8 +2,8 @@
 export type AddressRules = Pick<Env, "MODE" | "TRUSTED_PROXIES">;
 
 /**
- * The IP address of the client. A header from the client itself is never trusted: in X-Forwarded-For only the part counts that was
- * written by a proxy of the operator (`--trusted-proxy`). Undefined: unknown to the runtime.
+ * The IP address of the client. A header from the client itself is never trusted: only the part of X-Forwarded-For that
+ * a proxy of the operator wrote counts (`--trusted-proxy`). Undefined if the runtime does not know it.
  */
 export function clientAddress(request: Request, { MODE, TRUSTED_PROXIES: named }: AddressRules): string | undefined {
   const trusted = proxiesIn(named);
@@ -24,7 +24,7 @@ interface Asking {
   var: { account?: { id: number } };
 }
 
-/** Who takes a download: the address, and the account if the request has one. */
+/** The receiver of a download: the address, and the account if the request has one. */
 export const readerOf = ({ req, env, var: { account } }: Asking) => ({
   address: clientAddress(req.raw, env),
   accountId: account?.id,
@@ -32,7 +32,7 @@ export const readerOf = ({ req, env, var: { account } }: Asking) => ({
 
 let latest: { named: string; proxies: ReadonlySet<string | undefined> } | undefined;
 
-/** Read once, since the setting does not change while the service runs. */
+/** Parsed once, since the setting does not change while the service runs. */
 function proxiesIn(named: string): ReadonlySet<string | undefined> {
   if (latest?.named !== named) {
     latest = { named, proxies: new Set(named.split(",").map((address) => canonicalAddress(address))) };

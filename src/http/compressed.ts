@@ -3,8 +3,8 @@ import { createMiddleware } from "hono/factory";
 const types = /^(text\/(html|css|javascript)|application\/(javascript|json)|image\/svg\+xml)\b/;
 
 /**
- * Compresses pages and their files where no edge of Cloudflare does. workerd compresses the body itself when the answer says that it
- * is compressed. As the edge does, it leaves alone what must not be transformed.
+ * Compresses pages and their files if there is no Cloudflare edge that does it. workerd compresses the body itself if
+ * the answer's headers declare it as compressed. Like the edge, this skips answers that must not be transformed.
  */
 export const compressed = createMiddleware<{ Bindings: Pick<Env, "MODE"> }>(async (c, next) => {
   await next();

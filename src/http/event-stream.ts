@@ -6,7 +6,7 @@ export const eventStreamHeaders = {
   "x-accel-buffering": "no",
 };
 
-/** Pulled by the client's reading, so that a slow one slows only itself. */
+/** The client's reads pull the items, so that a slow client delays only itself. */
 export function bodyOf<T>(source: AsyncGenerator<T>, encoded: (one: T) => Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

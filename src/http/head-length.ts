@@ -1,8 +1,8 @@
 import { createMiddleware } from "hono/factory";
 
 /**
- * Answers HEAD with the length that GET would have. The runtime sets the length only for bodies that it sends, so this counts the
- * bytes of a page or document. Answers with a file or a stream of known length already have the header.
+ * Answers HEAD with the length that GET would have. The runtime sets the length only if it sends the body, so this
+ * counts the bytes of a page or document. Answers with a file or a stream of known length already have the header.
  */
 export const headLength = createMiddleware(async (c, next) => {
   await next();

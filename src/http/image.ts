@@ -1,7 +1,7 @@
 import type { Build } from "#storage/builds";
 import { answerBlob, type ReadRange } from "./blob.ts";
 
-/** Answers with the image of a finished build; undefined if it has none. */
+/** Answers with the image of a finished build. Undefined if it has none. */
 export async function answerImage(
   open: (key: string) => ReadRange,
   request: Request,

@@ -7,8 +7,8 @@ export const isJson = (contentType: string | null): boolean =>
   /^\s*application\/([\w.-]+\+)?json\b/i.test(contentType ?? "");
 
 /**
- * The parameters in a JSON object, in its order: texts unchanged, numbers and flags as in a form. Null means absent. A list of such
- * values repeats the parameter. Throws a JsonFault for anything else.
+ * The parameters in a JSON object, in its order: texts unchanged, numbers and flags as in a form. Null counts as
+ * absent. A list of such values repeats the parameter. Throws a JsonFault for anything else.
  */
 export function jsonFields(text: string): [name: string, value: string][] {
   const object = parsed(text);

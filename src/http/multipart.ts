@@ -1,8 +1,7 @@
 import { Buffer } from "node:buffer";
 
-/** A part of a form: a field or a file. Its body can only be read before taking the next part. */
+/** A part of a form: a field or a file. Its body must be read before the next part is taken. */
 export interface Part {
-  /** The field's name. */
   name: string | undefined;
   /** As sent by the client. Do not trust it as a path. */
   fileName: string | undefined;
@@ -19,7 +18,7 @@ const maxParts = 100;
 const lineBreak = Buffer.from("\r\n");
 const emptyLine = Buffer.from("\r\n\r\n");
 
-/** The boundary of a multipart/form-data body; undefined for other types. */
+/** The boundary of a multipart/form-data body. Undefined for other types. */
 export function boundaryOf(contentType: string | null): string | undefined {
   if (!/^\s*multipart\/form-data\b/i.test(contentType ?? "")) return undefined;
   const boundary = parametersOf(contentType ?? "").get("boundary");
@@ -30,8 +29,9 @@ export function boundaryOf(contentType: string | null): string | undefined {
 }
 
 /**
- * The parts of a form (RFC 7578) while they arrive. Memory contains at most one network chunk, a boundary and the headers of one
- * part. A body that ends before its closing boundary is a fault, also for the reader of the part in which it ends.
+ * The parts of a form (RFC 7578) while they arrive. Memory contains at most one network chunk, a boundary and the
+ * headers of one part. If a body ends before its closing boundary, both this generator and the reader of the current
+ * part throw a fault.
  */
 export async function* partsOf(source: ReadableStream<Uint8Array>, boundary: string): AsyncGenerator<Part> {
   const form = new Form(source, boundary);
@@ -43,7 +43,7 @@ export async function* partsOf(source: ReadableStream<Uint8Array>, boundary: str
       const body = form.beginBody();
       yield { name: disposition.get("name"), fileName: disposition.get("filename"), body: streamOf(body) };
       while (await body()) {
-        // Skips what the caller did not read.
+        // Skips the rest, which the caller did not read.
       }
     }
   } finally {
@@ -51,7 +51,7 @@ export async function* partsOf(source: ReadableStream<Uint8Array>, boundary: str
   }
 }
 
-/** Returns the next chunk of a part, and undefined at its end. */
+/** Returns the next chunk of a part, or undefined at its end. */
 type Body = () => Promise<Uint8Array | undefined>;
 
 /** The bytes of a form and the position in them. */
@@ -114,7 +114,7 @@ class Form {
     }
   }
 
-  /** The position of the bytes, once they have arrived. */
+  /** Waits until the bytes have arrived, and returns their position. */
   async #find(bytes: Buffer, complaint: string): Promise<number> {
     for (;;) {
       const at = this.#held.indexOf(bytes);

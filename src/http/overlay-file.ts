@@ -2,7 +2,6 @@ import { contentKey } from "#storage/blobs";
 import type { OverlayFile } from "#storage/overlay-files";
 import { answerBlob, type ReadRange } from "./blob.ts";
 
-/** Answers with the content of an overlay file. */
 export const answerOverlayFile = (
   open: (key: string) => ReadRange,
   request: Request,

@@ -4,8 +4,8 @@ export interface ByteRange {
 }
 
 /**
- * The single range of a Range header (RFC 9110 §14). Undefined: answer with the whole file, which is also correct for several
- * ranges and for an invalid header.
+ * The single range of a Range header (RFC 9110 §14). Undefined means to answer with the whole file, which is also
+ * correct for several ranges and for an invalid header.
  */
 export function rangeOf(header: string | null, size: number): ByteRange | "unsatisfiable" | undefined {
   const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(" ", "") ?? "");
@@ -17,7 +17,7 @@ export function rangeOf(header: string | null, size: number): ByteRange | "unsat
   return from >= size ? "unsatisfiable" : { offset: from, length: to - from + 1 };
 }
 
-/** `bytes=-N`: the last N. */
+/** `bytes=-N`: the last N bytes. */
 function suffix(count: number, size: number): ByteRange | "unsatisfiable" {
   if (count === 0 || size === 0) return "unsatisfiable";
   const length = Math.min(count, size);

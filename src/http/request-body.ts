@@ -2,16 +2,22 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { chunkBytes, inTime } from "#lib/repodata/streams";
 
-/** For a deployment whose wrangler.toml is older than the variable. */
+/** The default for a deployment whose wrangler.toml does not have the variable yet. */
 const usualSeconds = 30;
 
-/** In this time, so much as `chunkBytes` of a body must arrive. A byte now and then does not keep a connection open, and a slow line does. */
+/**
+ * Within this time, `chunkBytes` of a body must arrive. That is possible on a slow line, but single bytes now and then
+ * do not keep a connection open.
+ */
 export const chunkMsOf = (env: Pick<Env, "BODY_SECONDS">): number => 1000 * (Number(env.BODY_SECONDS) || usualSeconds);
 
-/** So much of a refused body is read: a client that sends everything first then reads the answer. */
+/** At most this much of a refused body is read, so that a client that sends everything first can read the answer. */
 const maxUnreadBytes = 2 ** 20;
 
-/** The body did not arrive: its client is too slow, or has gone. What fails because of that is not the service's fault. */
+/**
+ * The body did not arrive, because the client is too slow or has disconnected. Failures that follow from it are not the
+ * service's fault.
+ */
 export class BodyFault extends Error {
   override readonly name = "BodyFault";
   readonly status: 400 | 408;
@@ -41,13 +47,13 @@ export class RequestBody {
           if (chunk) controller.enqueue(chunk);
           if (this.#isOver) controller.close();
         },
-        // A reader that has seen enough: `discard` decides about the rest.
+        // The reader needs no more. `discard` handles the rest.
       },
       { highWaterMark: 0 },
     );
   }
 
-  /** Why it did not arrive, if it did not. */
+  /** The reason if the body did not arrive. */
   get fault(): BodyFault | undefined {
     return this.#fault;
   }
@@ -56,12 +62,12 @@ export class RequestBody {
     return this.#reader !== undefined;
   }
 
-  /** Reads what its reader has left, at most `maxBytes` of it, unless it is still being read. */
+  /** Reads the rest that its reader has left, at most `maxBytes`, unless the body is still being read. */
   async discard(maxBytes: number): Promise<void> {
     const isWithOther = this.#source.locked && !this.isBegun;
     if (this.#reading || isWithOther) return;
     for (let bytes = 0; bytes < maxBytes && !this.#isOver && !this.#fault;) {
-      const chunk = await this.#next().catch(() => undefined); // a client that has gone needs no answer
+      const chunk = await this.#next().catch(() => undefined); // a client that has disconnected needs no answer
       bytes += chunk?.byteLength ?? 0;
     }
   }
@@ -93,9 +99,10 @@ export class RequestBody {
 const bodies = new WeakMap<Context, { given: Request; body: RequestBody }>();
 
 /**
- * Gives every body its deadlines. After the answer is made, reads what is left of the body, or a part of it if the answer is a
- * refusal: a client that sends all of it before it reads the answer would find its connection closed, and the answer lost. A body
- * that waits for `100 Continue` is not sent yet, and reading would request it.
+ * Applies deadlines to every body. After the answer is made, reads the rest of the body, or only a part of it if the
+ * answer is a refusal. Otherwise a client that sends the whole body before it reads the answer would find its
+ * connection closed, and the answer lost. A body that waits for `100 Continue` has not been sent yet, and reading would
+ * request it.
  */
 export const requestBody = createMiddleware<{ Bindings: Env }>(async (c, next) => {
   const given = c.req.raw;
@@ -111,8 +118,8 @@ export const requestBody = createMiddleware<{ Bindings: Env }>(async (c, next) =
 });
 
 /**
- * A success, such as the stored answer to a repeated upload, and the challenge before which Python sends everything
- * (compatibility.md, "Credentials").
+ * Whether the client must get the answer: it is a success, such as the stored answer to a repeated upload, or the
+ * challenge, before which Python sends everything (compatibility.md, "Credentials").
  */
 const isOwed = ({ ok, status }: Response, { headers }: Request): boolean =>
   ok || (status === 401 && !headers.has("authorization"));
@@ -120,7 +127,10 @@ const isOwed = ({ ok, status }: Response, { headers }: Request): boolean =>
 /** Reads the rest of a body, for a client that must get the answer. */
 export const readRest = async (c: Context, maxBytes: number): Promise<void> => bodies.get(c)?.body.discard(maxBytes);
 
-/** The body of a GET has no meaning (RFC 9110, 9.3.1): if it had parameters, a token would be checked against others. */
+/**
+ * The body of a GET has no meaning (RFC 9110, 9.3.1). If it could contain parameters, a token would be checked against
+ * other parameters.
+ */
 function withBody(request: Request, body: ReadableStream<Uint8Array>): Request {
   const { method } = request;
   if (method === "GET" || method === "HEAD") return Object.defineProperty(request, "body", { value: null });
@@ -128,13 +138,13 @@ function withBody(request: Request, body: ReadableStream<Uint8Array>): Request {
 }
 
 /**
- * The request as it came, for a call that passes its body on while it arrives and that ends it by rules of its own. If the body
- * has been looked at, for an Idempotency-Key, the request that was made to read it again.
+ * The request as it arrived, for a call that forwards its body as a stream and has its own rules for ending it. If the
+ * body was already read for an Idempotency-Key, this is the request that was made to read it again.
  */
 export function untimed(c: Context): Request {
   const known = bodies.get(c);
   return known && !known.body.isBegun ? known.given : c.req.raw;
 }
 
-/** The fault of the request's body, from which the error followed; without one, the error itself. */
+/** The fault of the request's body that caused the error, or the error itself if there is none. */
 export const causeOf = (c: Context, error: unknown): unknown => bodies.get(c)?.body.fault ?? error;

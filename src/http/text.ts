@@ -9,7 +9,7 @@ export interface TextFile {
   fileName: string;
 }
 
-/** Answers with a text as with a file in R2: with ranges, validators and the length. */
+/** Answers with a text in the same way as with a file in R2: with ranges, validators and the length. */
 export async function answerText(request: Request, { text, contentType, fileName }: TextFile): Promise<Response> {
   const bytes = Buffer.from(text);
   return await answerBlob(request, {

@@ -2,15 +2,15 @@ import { RepodataFault } from "#lib/repodata/fault";
 import { peek, readAtMost } from "#lib/repodata/streams";
 import { boundaryOf, MultipartFault, partsOf } from "./multipart.ts";
 
-/** The Content-Length; 0: the client has not said it. */
+/** The Content-Length, or 0 if the client did not send it. */
 export const announcedBytes = ({ headers }: Request): number => Number(headers.get("content-length")) || 0;
 
 /** A file while it arrives. */
 export interface IncomingFile {
   body: ReadableStream<Uint8Array>;
-  /** The client's name for it. */
+  /** The file's name on the client. */
   fileName: string | undefined;
-  /** About its length; absent or 0: unknown. */
+  /** The approximate length. Absent or 0 if it is unknown. */
   expectedBytes?: number;
 }
 
@@ -25,7 +25,7 @@ export interface UploadSink<T> {
 export interface Received<T> {
   /** The text fields of the form, before and after the file. */
   fields: ReadonlyMap<string, string>;
-  /** The sink's result for the file; undefined: the upload had no file. */
+  /** The sink's result for the file. Undefined if the upload had no file. */
   stored: T | undefined;
 }
 

@@ -15,7 +15,7 @@ export async function readWhole(
   return concatenate(chunks);
 }
 
-/** The text of bytes in UTF-8, with its byte order mark; undefined: they are not UTF-8. */
+/** Decodes UTF-8, including a byte order mark. Undefined if the bytes are not UTF-8. */
 export function utf8Of(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

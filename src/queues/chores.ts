@@ -33,7 +33,7 @@ import { logFailure } from "#log/log";
 import { openDatabase } from "#storage/db";
 import { saveChoreSuccess } from "#storage/metrics";
 
-/** A task of the sweep. It does a page at a time, and may run twice at the same time. */
+/** A task of the sweep. It handles one page at a time, and two runs may overlap. */
 type Chore = (services: Services, now: number) => Promise<void>;
 
 const repairs: Record<string, Chore> = {
@@ -74,11 +74,11 @@ const deletions: Record<string, Chore> = {
 
 export const chores: readonly string[] = [...Object.keys(repairs), ...Object.keys(deletions)];
 
-/** Requests a run of one chore, as of that moment. */
+/** Requests a run of one chore; `at` is the time that the chore uses as now. */
 export const ChoreMessage = z.object({ chore: z.enum(chores), at: z.int().positive() });
 export type ChoreMessage = z.infer<typeof ChoreMessage>;
 
-/** Longer than a chore takes. One that hangs must not stop those after it. */
+/** Longer than a chore takes. A chore that hangs must not stop the ones after it. */
 const longestMs = 2 * 60_000;
 
 /** Runs a chore. A failure is only logged: the next sweep repeats the chore. */
@@ -101,7 +101,9 @@ async function run(env: Env, chore: string, at: number): Promise<void> {
   await saveChoreSuccess(services.db, chore, new Date(at));
 }
 
-/** One chore, because of the order: the last step deletes the times of release, which the others need. */
+/**
+ * A single chore, because the order matters: the last step deletes the times of release, which the other steps need.
+ */
 async function removeReleased(services: Services, now: number): Promise<void> {
   await thawOverBuilds(services, now);
   await removeReleasedUploads(services, now);

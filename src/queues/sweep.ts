@@ -5,12 +5,11 @@ import { openDatabase } from "#storage/db";
 import { saveChores } from "#storage/metrics";
 import { ChoreMessage, chores, doChore } from "./chores.ts";
 
-/** The name of the queue of chores. */
 export const choresQueue = "kiln-chores";
 
 /**
- * Runs every minute: requests every chore. Each is a message, and on Cloudflare each message has its own invocation, with its own
- * limit of subrequests, so that a failure stops no other chore.
+ * Runs every minute: requests every chore. Each request is a message. On Cloudflare each message has its own
+ * invocation, with its own limit of subrequests, so a failure stops no other chore.
  *
  * `start`: under `npm start`, the first run of a new workerd. The queues of the previous one were in its memory.
  */

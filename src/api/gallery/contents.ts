@@ -16,7 +16,7 @@ interface OfAppliance {
   appliance_id: number;
 }
 
-/** Without a version: the one that was published last. */
+/** The default is the version that was published last. */
 const OfVersion = z.object({ version: z.string().optional() });
 
 const ofVersion = {
@@ -25,7 +25,7 @@ const ofVersion = {
   about: { version: "A published version. Default: the one that was published last." },
 } as const;
 
-/** What is in a published version, and how it looks and runs. */
+/** The contents of a published version, its pictures and its testdrives. */
 export const galleryContents: readonly Call[] = [
   call("GET /gallery/appliances/{appliance_id}/software", {
     name: "listPublishedSoftware",
@@ -56,7 +56,7 @@ export const galleryContents: readonly Call[] = [
     name: "getPublishedBackground",
     ...picture("background", "The background as 100x100 thumbnail, or the service's own."),
   }),
-  // The original's documentation writes it so.
+  // The original's documentation has this dot.
   call("GET /gallery/appliances/{appliance_id}/background.", {
     name: "getPublishedBackgroundByPeriod",
     ...picture("background", "The same, for clients that use this name."),

@@ -14,7 +14,7 @@ export const gallery: CallGroup = {
   operations: [galleryList, ...galleryVersions, ...galleryContents, ...galleryOpinions],
 };
 
-/** The path of a version without the version. It is not a call, so the description does not have it. */
+/** The path of a version without the version. It is not a call, so it is not in the description. */
 export const versionless = factory.createApp().all("/gallery/appliances/:id/version", (c) => {
   if (c.var.version.name === "v1") return nothingHere(c);
   throw new Refusal("missing_version");

@@ -34,7 +34,9 @@ export const galleryList = call("GET /gallery/appliances", {
     listGallery(db, galleryQueryOf(new URL(c.req.url).searchParams), { page, perPage }),
 });
 
-/** Every form that a client is known to send, and the one of the specification (compatibility.md, "Gallery"). */
+/**
+ * Accepts every form that clients are known to send, and the one in the specification (compatibility.md, "Gallery").
+ */
 function galleryQueryOf(given: URLSearchParams): GalleryQuery {
   const kind = given.get("query") || ["latest", "popular", "username", "search"].find((name) => given.has(name));
   const username = given.get("username") ?? "";

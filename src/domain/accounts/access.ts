@@ -3,20 +3,20 @@ import type { Scope } from "#model/scope";
 import { findApplianceIdOf, type PartOfAppliance } from "#storage/appliance-parts";
 import type { Database } from "#storage/db";
 
-/** What a call needs: a scope, or the account's own key because the call is about the account itself. */
+/** The access that a call needs: a scope, or the account's key if the call is about the account itself. */
 export type Needed = Scope | "key";
 
-/** What a token may do. `applianceId` null: with all appliances of its account. */
+/** What a token may do. If `applianceId` is null, it may do that with all appliances of its account. */
 export interface TokenAccess {
   by: "token";
   id: number;
   scope: Scope;
   applianceId: number | null;
-  /** Null: never. */
+  /** Null if the token never expires. */
   expiresAt: Date | null;
 }
 
-/** How a request has signed in, and so what it may do. The account's key may do everything. */
+/** How a request has signed in, which decides what it may do. The account's key may do everything. */
 export type Access = { by: "key" } | TokenAccess;
 
 const included: Record<Scope, readonly Needed[]> = {
@@ -34,13 +34,16 @@ export function refuseOutOfScope({ scope }: TokenAccess, needed: Needed): void {
   );
 }
 
-/** Something that a request names by its id, as the request has written it. */
+/** Something that a request names by its id. The id is as the request contains it. */
 export interface Named {
   what: "appliance" | PartOfAppliance;
   id: string;
 }
 
-/** A token for one appliance reaches what belongs to that appliance. What does not exist is refused in the same way. */
+/**
+ * A token for one appliance can reach only what belongs to that appliance. A thing that does not exist is refused in
+ * the same way.
+ */
 export async function refuseOtherAppliances(
   db: Database,
   only: number,
@@ -54,13 +57,13 @@ export async function refuseOtherAppliances(
   }
 }
 
-/** Refuses what a token for one appliance would make in another appliance, or (null) in none. */
+/** Stops a token for one appliance from making something in another appliance, or in none (null). */
 export function refuseMakingIn(access: Access, applianceId: number | null): void {
   const only = onlyAppliance(access);
   if (only !== null && only !== applianceId) throw otherAppliance(only);
 }
 
-/** The one appliance that lists show with this access; null: all of the account's. */
+/** The only appliance that lists show with this access. Null if they show all of the account's. */
 export const onlyAppliance = (access: Access): number | null => (access.by === "key" ? null : access.applianceId);
 
 const otherAppliance = (only: number) =>

@@ -56,7 +56,7 @@ export async function createAccount(
   return { account, apiKey, password };
 }
 
-/** Who signs in, and what the request may do. */
+/** The account that has signed in, and what the request may do. */
 export interface SignedIn {
   account: Account;
   access: Access;
@@ -82,8 +82,9 @@ async function findByKey(db: Database, secrets: KeySecrets, { username, key }: C
 }
 
 /**
- * The appliances of the account with this key or token; undefined: no account has it. One query finds the account and its list, because
- * a second one would take a third of the whole request. The key is found by its HMAC, so the time says nothing about it.
+ * The appliances of the account with this key or token. Undefined if no account has it. One query finds the account and
+ * its list, because a second query would take a third of the whole request. The key is found by its HMAC, so the time
+ * reveals nothing about it.
  */
 export const listByKeyOrToken = (
   { env, db }: Services<SignInEnv>,
@@ -95,7 +96,7 @@ export const listByKeyOrToken = (
     return all ?? (await listWithToken({ env, db }, given));
   });
 
-/** With a token that has all of these scopes. */
+/** Lists the appliances for a token. */
 async function listWithToken({ env, db }: Services<SignInEnv>, given: Credentials) {
   const signedIn = await signedInBy({ env, db }, given);
   if (!signedIn) return undefined;
@@ -108,8 +109,8 @@ async function listWithToken({ env, db }: Services<SignInEnv>, given: Credential
 }
 
 /**
- * The key's page opens with the password as well as with the key itself. A name that no account has costs a hash too, so that how
- * long it takes does not tell which names there are.
+ * The key's page opens with the password as well as with the key itself. A name that no account has costs a hash too,
+ * so that the duration does not reveal which names exist.
  */
 export const checkPasswordOrKey = (
   { env, db }: Services<SignInEnv>,
@@ -131,7 +132,7 @@ export async function changePassword(
   await setPassword(db, await getByPassword({ env, db }, given), wanted, given.address);
 }
 
-/** For acts that require the password: an API key alone must not do them. */
+/** For actions that require the password: an API key alone is not enough. */
 export async function getByPassword({ env, db }: Services<SignInEnv>, given: Credentials): Promise<Account> {
   const account = await throttled(env, given, (refuse) =>
     findByPassword(db, given, { refuse, matches: passwordMatches }),
@@ -165,7 +166,7 @@ async function findByPassword(
 export const showApiKey = (secrets: KeySecrets, account: Account): Promise<string> =>
   decrypt(secrets.API_KEY_ENCRYPTION_KEY, account.apiKeyCipher);
 
-/** Creates and returns a new key; the old one stops working immediately. */
+/** Creates and returns a new key. The old one stops working immediately. */
 export async function renewApiKey(
   { env, db }: Services<KeySecrets & Pick<Env, "EVENTS">>,
   account: Account,

@@ -5,21 +5,21 @@ import { addAcceptance, findAcceptance, listAllAcceptances } from "#storage/agre
 import { findBaseSystem, listBaseSystems } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
-/** The legal agreement of a base system, as its catalogue has it now. A new text has to be accepted again. */
+/** The current legal agreement of a base system, from its catalogue. A new text has to be accepted again. */
 export interface Agreement extends AgreementText {
   baseSystem: string;
-  /** Of the text, as hex. */
+  /** The digest of the text, in hex. */
   sha256: string;
 }
 
-/** An account that wants to build or publish. `baseUrl`: of the service, for the link to the agreement. */
+/** An account that wants to build or publish. `baseUrl` is the service's, for the link to the agreement. */
 export interface AgreementQuestion {
   accountId: number;
   baseSystem: string;
   baseUrl: string;
 }
 
-/** Refused if the base system has no agreement: most have none. */
+/** Refused if the base system has no agreement, as most do not. */
 export async function getAgreement(db: Database, baseSystem: string): Promise<Agreement> {
   const agreement = await findAgreement(db, baseSystem);
   if (agreement) return agreement;
@@ -29,19 +29,19 @@ export async function getAgreement(db: Database, baseSystem: string): Promise<Ag
   });
 }
 
-/** When the account accepted this very text. */
+/** When the account accepted exactly this text. */
 export async function acceptedAt(db: Database, accountId: number, agreement: Agreement): Promise<Date | undefined> {
   const { baseSystem, sha256: textSha256 } = agreement;
   return (await findAcceptance(db, { accountId, baseSystem, textSha256 }))?.acceptedAt;
 }
 
-/** Records that the account accepts the text. Repeating it changes nothing: the first time counts. */
+/** Records that the account accepts the text. Repeating it changes nothing: the time of the first call stays. */
 export async function acceptAgreement(db: Database, accountId: number, agreement: Agreement): Promise<void> {
   const { baseSystem, sha256: textSha256 } = agreement;
   await addAcceptance(db, { accountId, baseSystem, textSha256, acceptedAt: new Date() });
 }
 
-/** The message if the account has not accepted the agreement of this base system; undefined: nothing is missing. */
+/** The message if the account has not accepted the agreement of this base system. Undefined if nothing is missing. */
 export async function missingAgreement(db: Database, asked: AgreementQuestion): Promise<string | undefined> {
   const agreement = await findAgreement(db, asked.baseSystem);
   if (!agreement || (await acceptedAt(db, asked.accountId, agreement))) return undefined;
@@ -57,7 +57,7 @@ export async function refuseWithoutAgreement(db: Database, asked: AgreementQuest
 
 export const agreementPath = (baseSystem: string): string => `/agreements/${encodeURIComponent(baseSystem)}`;
 
-/** Every acceptance, oldest first; `current`: of the present text. */
+/** Every acceptance, oldest first. `current` is true if it was of the current text. */
 export async function listAcceptances(db: Database) {
   const [all, baseSystems] = await Promise.all([listAllAcceptances(db), listBaseSystems(db)]);
   const current = new Map(baseSystems.map(({ name, facts }) => [name, facts.agreement && sha256Of(facts.agreement)]));

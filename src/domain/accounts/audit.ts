@@ -17,7 +17,7 @@ export interface Audited {
   event: AuditEvent;
   /** `page`: the page of the API key, which opens with the password or the key. */
   actor: "key" | "page" | "operator" | "service" | `token ${number}`;
-  /** Omitted: it concerns no account. */
+  /** Omitted if the entry concerns no account. */
   accountId?: number | undefined;
   detail?: AuditDetail | undefined;
   address?: string | null | undefined;
@@ -29,10 +29,10 @@ const deletedAtOnce = 1000;
 
 export const actorOf = (access: Access): Audited["actor"] => (access.by === "key" ? "key" : `token ${access.id}`);
 
-/** The database for an act that is one batch: the act and its entry are stored together, or neither is. */
+/** The database for an action that is one batch: the action and its entry are stored together, or neither is. */
 export const audited = (db: Database, what: Audited): Database => withAuditEntry(db, entryOf(what));
 
-/** Records an act that is not one batch. It has happened already, so a failure is only logged. */
+/** Records an action that is not one batch. It has happened already, so a failure is only logged. */
 export async function note(db: Database, what: Audited): Promise<void> {
   await addAuditEntry(db, entryOf(what)).catch((error: unknown) =>
     logFailure("could not write an audit entry", error, { entry: what.event }),
@@ -48,7 +48,10 @@ const entryOf = ({ accountId = 0, event, actor, detail = {}, address = null }: A
   address,
 });
 
-/** One row for each account and minute. Call it after the answer: it is faster for an unknown name, and its time must not show that. */
+/**
+ * Writes at most one row per account and minute. Call it after the answer: it is faster for an unknown name, and the
+ * duration of the answer must not reveal that.
+ */
 export async function noteFailedSignIn(db: Database, { username, address }: Credentials): Promise<void> {
   const entry = { ...now(), event: "sign_in.failed", actor: "", detail: {}, address: address ?? null } as const;
   await addAuditEntryOf(db, username, entry).catch((error: unknown) =>

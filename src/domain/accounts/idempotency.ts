@@ -14,19 +14,22 @@ import {
   type KeyHolder,
 } from "#storage/idempotent-answers";
 
-/** A request that may come again because its client lost the answer; it is done once. */
+/** A request that its client may repeat because it lost the answer. It is done once. */
 export interface RepeatableRequest {
   accountId: number;
-  /** What the client calls it, e.g. a UUID. */
+  /** The client's name for the request, such as a UUID. */
   key: string;
-  /** Equal for the same request. */
+  /** Two requests with the same digest are the same request. */
   requestSha256: string;
 }
 
-/** Where answers are. Their bodies are sealed there: some have the address of a testdrive or of a download, which is a secret. */
+/**
+ * The store of answers. Their bodies are encrypted: some contain the URL of a testdrive or a download, which is a
+ * secret.
+ */
 export type AnswerStore = Services<SealingKey>;
 
-/** Body null: too large to be stored. */
+/** A stored answer. `body` is null if it was too large to be stored. */
 export interface Answer {
   status: number;
   contentType: string;
@@ -34,14 +37,17 @@ export interface Answer {
 }
 
 /**
- * How the work went. Refused: it has changed nothing, so its key is free again. Failed: it may have changed something, which
- * its repeat finds.
+ * The outcome of the work. `refused`: it has changed nothing, so its key is free again. `failed`: it may have changed
+ * something, which a repeat finds.
  */
 export type Outcome = Answer | "refused" | "failed";
 
 const retentionMs = 24 * 60 * 60 * 1000;
 
-/** Of one account, in the time that keys are stored. An answer that would exceed the bytes is not stored; its key is. */
+/**
+ * The limits for one account during the time that keys are stored. An answer that would exceed the bytes is not stored,
+ * but its key is.
+ */
 const keyLimits = { keys: 20_000, answerBytes: 16 * 2 ** 20 };
 
 /** Claims the right to do the request, which only one request can hold; or returns the stored answer of the same request. */
@@ -57,7 +63,9 @@ export async function claimKey(
   return { answer: await answerBefore(store, request) };
 }
 
-/** Does the work while holding its key, and stores the answer. Refused or failed work may be tried again under the same key. */
+/**
+ * Does the work while holding its key, and stores the answer. Refused or failed work may be retried with the same key.
+ */
 export async function holdKey(
   { db, env }: AnswerStore,
   holder: KeyHolder,
@@ -80,8 +88,8 @@ const sealed = async (env: SealingKey, answer: Answer): Promise<Answer> => ({
 });
 
 /**
- * What the request makes, once. The row that is made has the request's id, under a unique index: a repeat of a request that
- * was interrupted finds it instead of making another one, and of two at the same time only one makes it.
+ * Makes the request's row once. The row has the request's id, under a unique index. So a repeat of an interrupted
+ * request finds the row instead of making another one, and of two simultaneous requests only one makes it.
  */
 export async function makeOnce<T>(
   requestId: string | undefined,
@@ -112,7 +120,7 @@ async function answerBefore(
     throw refused("key_taken", "This Idempotency-Key belongs to another request. Take a new one for each request.");
   }
   if (!found && (await hasKeys(db, accountId, keyLimits.keys))) throw tooManyKeys();
-  // Not found: it was freed in this moment.
+  // Not found if it was freed at this moment.
   if (!found || found.status === null) {
     throw refused("repeated", "The first request with this Idempotency-Key is still at work. Ask again in a moment.");
   }

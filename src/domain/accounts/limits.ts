@@ -20,7 +20,7 @@ export type LimitsEnv = Pick<Env, (typeof variables)[keyof Counted]>;
 const maxWebhooks = 6;
 const megabyte = 2 ** 20;
 
-/** What an account may have, in addition to the bytes of its disk quota. */
+/** The limits of an account, in addition to the bytes of its disk quota. */
 export function limitsOf(env: LimitsEnv): Counted {
   const most = (name: keyof Counted) => Number(env[variables[name]]);
   return {
@@ -41,7 +41,9 @@ export async function usedLimits({ env, db }: Services<LimitsEnv>, accountId: nu
   return { used: await countAll(db, accountId), most: limitsOf(env) };
 }
 
-/** Refuses what would exceed a limit; `more` is what it adds. The specification has no code for it. */
+/**
+ * Refuses an action that would exceed a limit; `more` is what the action adds. The specification has no code for it.
+ */
 export async function refuseOverLimit(
   { env, db }: Services<LimitsEnv>,
   accountId: number,

@@ -11,8 +11,8 @@ import { listLiveTestdrives } from "#storage/testdrives";
 type LockEnv = Pick<Env, "BUILDS" | "EVENTS" | "TESTDRIVES">;
 
 /**
- * Refuses every sign-in from now on, then ends what runs. Repeating it is safe, and ends what a request that had already signed in
- * has started meanwhile.
+ * Refuses every sign-in from now on, then ends all builds and testdrives. Repeating it is safe, and also ends what was
+ * started in between by a request that had already signed in.
  */
 export async function lockAccount({ env, db }: Services<LockEnv>, account: Account): Promise<void> {
   await saveLock(db, account.id, new Date());
@@ -31,7 +31,7 @@ export async function endWork({ env, db }: Services<LockEnv>, { id }: Account): 
 
 export const unlockAccount = (db: Database, { id }: Account): Promise<void> => saveLock(db, id, null);
 
-/** Call it after the credentials were checked: no one else may learn that the account is locked. */
+/** Call it after checking the credentials: no one else may learn that the account is locked. */
 export function refuseLocked({ lockedAt }: Account): void {
   if (lockedAt === null) return;
   throw new Refusal("access_denied", { message: "This account is locked. Only the operator can unlock it." });

@@ -4,14 +4,15 @@ import { encrypt as hashForShadow, verify as matchesShadow } from "unixcrypt";
 import { firstOf, type SealingKey } from "#domain/secrets";
 import type { Configuration } from "#lib/configuration/stored";
 
-/* What servers and systems store instead of passwords. Frozen inputs contain only these hashes. */
+/* Hashes that servers and systems store instead of passwords. Frozen inputs contain only these hashes. */
 
-/** The salt of one password of a user: 16 bytes. */
+/** Returns the salt of one password of a user: 16 bytes. */
 export type PasswordHasher = (user: string, password: string) => Buffer;
 
 /**
- * Salts of an appliance's passwords. The same password of the same user gets the same one each time, so that another format of a
- * version is frozen like the first one; without the service's key it cannot be predicted, and no two appliances share one.
+ * Salts of an appliance's passwords. The same password of the same user always gets the same salt, so that another
+ * format of a version is frozen like the first one. Without the service's key a salt cannot be predicted, and no two
+ * appliances share one.
  */
 export const saltingOf =
   ({ API_KEY_ENCRYPTION_KEY: keys }: SealingKey, applianceId: number): PasswordHasher =>
@@ -29,7 +30,7 @@ export const isShadowHashOf = (password: string, hash: string): boolean => hash 
 /** At most 16 characters of crypt's alphabet. */
 const cryptText = (salt: Buffer): string => salt.toString("base64").slice(0, 16).replaceAll("+", ".");
 
-/** As `CREATE ROLE … PASSWORD` and `IDENTIFIED WITH mysql_native_password AS` take it. */
+/** Verifiers for `CREATE ROLE … PASSWORD` and `IDENTIFIED WITH mysql_native_password AS`. */
 export const databaseVerifiers: Record<
   Configuration["databases"][number]["type"],
   (password: string, salt: Buffer) => string
@@ -40,7 +41,10 @@ export const databaseVerifiers: Record<
 
 const iterations = 4096; // as PostgreSQL itself does
 
-/** RFC 5803, in PostgreSQL's words: `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`. Exported for RFC 7677's example. */
+/**
+ * RFC 5803, in PostgreSQL's format: `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`. Exported for RFC 7677's
+ * example.
+ */
 export function scramVerifier(password: string, salt: Buffer): string {
   const salted = pbkdf2Sync(password.normalize("NFKC"), salt, iterations, 32, "sha256");
   const keyOf = (whose: string) => createHmac("sha256", salted).update(whose).digest();
@@ -49,7 +53,7 @@ export function scramVerifier(password: string, salt: Buffer): string {
   return `SCRAM-SHA-256$${iterations}:${salt.toString("base64")}$${stored}:${server}`;
 }
 
-/** The hash of mysql_native_password, which MySQL to 8.3 and MariaDB know: twice SHA-1. */
+/** The hash of mysql_native_password, which MySQL up to 8.3 and MariaDB support: SHA-1 twice. */
 function mysqlHash(password: string): string {
   return `*${sha1(sha1(password)).toString("hex").toUpperCase()}`;
 }

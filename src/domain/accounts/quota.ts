@@ -7,11 +7,11 @@ const gigabyte = 1024 ** 3;
 
 export type QuotaEnv = Pick<Env, "ACCOUNT_QUOTA_GB">;
 
-/** What an account may store, in GB: its own quota, or that of all accounts. */
+/** The quota of an account in GB: its own, or the default for all accounts. */
 export const quotaGbOf = (env: QuotaEnv, { quotaGb }: Pick<Account, "quotaGb">): number =>
   quotaGb ?? Number(env.ACCOUNT_QUOTA_GB);
 
-/** What an account may store and how much of it is used, as compatibility.md, "Accounts" writes it. */
+/** The quota of an account and how much of it is used, in the format of compatibility.md, "Accounts". */
 export async function diskQuota({ env, db }: Services<QuotaEnv>, account: Account) {
   const used = await usedBytes(db, account.id);
   const most = Math.floor(quotaGbOf(env, account) * gigabyte);
@@ -19,25 +19,25 @@ export async function diskQuota({ env, db }: Services<QuotaEnv>, account: Accoun
   return { available: `${quotaGbOf(env, account)}GB`, used: `${percent}%` };
 }
 
-/** The same in bytes, with the bytes of each kind. */
+/** The quota and its use in bytes, with the bytes of each kind. */
 export async function diskUseByKind({ env, db }: Services<QuotaEnv>, account: Account) {
   const kinds = await usedBytesByKind(db, account.id);
   const used = Object.values(kinds).reduce((sum, bytes) => sum + bytes, 0);
   return { used, most: Math.floor(quotaGbOf(env, account) * gigabyte), kinds };
 }
 
-/** What an account may store. Read from the database each time, so that a change takes effect immediately. */
+/** The quota of an account in bytes. Read from the database each time, so that a change takes effect immediately. */
 export async function quotaBytes({ env, db }: Services<QuotaEnv>, accountId: number): Promise<number> {
   return quotaGbOf(env, { quotaGb: await findQuotaGb(db, accountId) }) * gigabyte;
 }
 
-/** What an account may still store; never negative. */
+/** The bytes that an account may still store. Never negative. */
 export async function leftBytes(services: Services<QuotaEnv>, accountId: number): Promise<number> {
   const [most, used] = await Promise.all([quotaBytes(services, accountId), usedBytes(services.db, accountId)]);
   return Math.max(0, most - used);
 }
 
-/** Gives an account a quota of its own; null: it has that of all accounts. What it stores already stays. */
+/** Gives an account its own quota, or the default if `quotaGb` is null. Everything that it already stores stays. */
 export const setQuota = (db: Database, account: Account, quotaGb: number | null): Promise<void> =>
   saveQuotaGb(db, account.id, quotaGb);
 

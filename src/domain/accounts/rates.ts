@@ -4,7 +4,7 @@ import { FairTurns } from "#domain/fair-turns";
 import { tooFast } from "#domain/refusal";
 import { countUse } from "#storage/account-rates";
 
-/** Expensive acts, and how often an account may do each in ten minutes. `ACCOUNT_RATES` overrides them. */
+/** Expensive actions, and how often an account may do each in ten minutes. `ACCOUNT_RATES` overrides them. */
 export const rates = {
   builds: 100,
   clones: 500,
@@ -19,13 +19,13 @@ export const rates = {
   effects: 6000,
   publications: 100,
   testdrives: 100,
-  /** Reads out of an image, or out of the disk of a session. */
+  /** Files read from an image, or from the disk of a testdrive. */
   image_files: 3000,
   modified_files: 300,
   differences: 300,
   /** Searches, statuses, lists of what will be installed, and drafts of release notes. */
   reads: 6000,
-  /** Webhooks made, and deliveries sent again. */
+  /** Webhooks created, and deliveries sent again. */
   webhooks: 300,
 } as const;
 
@@ -37,7 +37,7 @@ const dayMs = 24 * 60 * 60_000;
 /** Packages that the imports of an account may read in a day; `ACCOUNT_RATES="packages_a_day=…"` overrides it. */
 const packagesADay = 2_000_000;
 
-/** Counts such an act of an account. Refused if there were too many within these ten minutes. */
+/** Counts an action of an account. Refused if there were too many within the current ten minutes. */
 export async function spend(
   { env, db }: Services<Pick<Env, "ACCOUNT_RATES">>,
   accountId: number,
@@ -55,8 +55,8 @@ export async function spend(
 }
 
 /**
- * Counts packages that an import has read, those of failed imports too: they cost the same. Returns the limit if the account has
- * reached it; undefined: the import may continue.
+ * Counts packages that an import has read. Failed imports count too, because they cost the same. Returns the limit if
+ * the account has reached it, and undefined if the import may continue.
  */
 export async function spendPackages(
   { env, db }: Services<Pick<Env, "ACCOUNT_RATES">>,
@@ -70,7 +70,7 @@ export async function spendPackages(
   return counted === false ? most : undefined;
 }
 
-/** Reads that keep D1 or the isolate busy for a tenth of a second and more. */
+/** Reads that keep D1 or the isolate busy for a tenth of a second or more. */
 const costly: ReadonlySet<Rated> = new Set<Rated>(["reads", "differences"]);
 
 const turns = new FairTurns({
@@ -83,7 +83,10 @@ const turns = new FairTurns({
   message: "Too many costly requests at the same time. Wait 2 s, then try again.",
 });
 
-/** Counts an act as `spend` does, and then does it. Costly reads run a few at a time, accounts in turn; who waits too long is refused. */
+/**
+ * Counts an action as `spend` does, and then does it. Costly reads run a few at a time, with accounts in turn. A
+ * request that waits too long is refused.
+ */
 export async function spending<T>(
   services: Services<Pick<Env, "ACCOUNT_RATES">>,
   { accountId, what }: { accountId: number; what: Rated },
@@ -93,7 +96,7 @@ export async function spending<T>(
   return costly.has(what) ? await turns.take(accountId, act) : await act();
 }
 
-/** `ACCOUNT_RATES="builds=20 clones=0"` overrides the defaults; 0: no limit. */
+/** `ACCOUNT_RATES="builds=20 clones=0"` overrides the defaults. 0 means no limit. */
 export function ratesOf(env: Pick<Env, "ACCOUNT_RATES">): Record<Rated, number> {
   return { ...rates, ...Object.fromEntries(given(env)) };
 }

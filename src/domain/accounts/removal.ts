@@ -26,8 +26,8 @@ import { pageOfResumableUploads } from "#storage/resumable-uploads";
 import { deleteRpm } from "#storage/rpms";
 
 /**
- * Removes an account. It is marked first, so that no one can sign in; the sweep then removes what belongs to it, page by
- * page, and finally its row. So the next run finds everything that a crash leaves. Repeating it is safe.
+ * Removes an account. It is marked first, so that no one can sign in; the sweep then removes what belongs to it, page
+ * by page, and finally its row. So the next run finds everything that a crash leaves behind. Repeating it is safe.
  */
 export async function removeAccount({ env, db }: Services, account: Account): Promise<void> {
   await markRemoved(db, account.id, new Date());
@@ -38,7 +38,7 @@ export async function removeAccount({ env, db }: Services, account: Account): Pr
 const accountsAtOnce = 5;
 const pageSize = 20;
 const rowsAtOnce = 1000;
-/** Of one account in one run of the sweep. */
+/** The time for one account in one run of the sweep. */
 const maxMs = 20_000;
 const pagesAtOnce = 20;
 
@@ -53,7 +53,10 @@ export async function removeAccounts({ env, db }: Services, now: number): Promis
 
 type Step = (services: Services, account: Account) => Promise<number>;
 
-/** Each removes one page and returns how many it removed. Rows go before the rows that they depend on. */
+/**
+ * Each step removes one page and returns how many rows it removed. Rows are removed before the rows that they depend
+ * on.
+ */
 const steps: readonly Step[] = [
   removeUploads,
   removePublications,
@@ -103,7 +106,7 @@ async function removeRpms({ db }: Pick<Services, "db">, { id: accountId }: Accou
   return page.length;
 }
 
-/** No appliance uses them any more. Files of a user repository go before its row, which names them. */
+/** No appliance uses them any more. The files of a user repository are removed before its row, which names them. */
 async function removeRepositories({ env, db }: Services, { id: accountId }: Account): Promise<number> {
   const page = await pageOfRepositories(db, accountId, pageSize);
   let removed = 0;

@@ -2,9 +2,9 @@ import { quotaBytes, quotaExceeded, type QuotaEnv } from "#domain/accounts/quota
 import type { Services } from "#domain/services";
 import { deleteExpiredReservations, endReservation, reserve } from "#storage/reservations";
 
-/** Reserved ahead of what has come, at most. */
+/** The most that is reserved ahead of the bytes that have arrived. */
 const aheadBytes = 8 * 2 ** 20;
-/** After an upload, the sweep removes a blob without a row about then. */
+/** About the time after which the sweep removes an uploaded blob without a row. */
 const validMs = 2 * 60 * 60_000;
 const renewedMs = validMs / 2;
 const forgottenAtOnce = 1000;
@@ -12,15 +12,18 @@ const forgottenAtOnce = 1000;
 /** An upload that is going to be stored. */
 export interface Arrival {
   accountId: number;
-  /** Default: a new one. */
+  /** By default, a new one. */
   blobId?: string;
-  /** What it will replace. */
+  /** The size of the content that it will replace. */
   replacedBytes?: number | undefined;
-  /** About what it will need; absent or 0: unknown. */
+  /** The approximate size. Absent or 0 if it is unknown. */
   expectedBytes?: number | undefined;
 }
 
-/** Room in the disk quota for a blob that no row names yet. The statement that writes its row, or the sweep, ends it. */
+/**
+ * A reservation in the disk quota for a blob that no row names yet. It ends with the statement that writes the blob's
+ * row, or the sweep ends it.
+ */
 export class Room {
   readonly blobId: string;
   readonly #services: Services<QuotaEnv>;
@@ -42,14 +45,14 @@ export class Room {
     this.#expectedBytes = expectedBytes;
   }
 
-  /** Makes sure that it has this much in all. */
+  /** Makes sure that at least this much is reserved in total. */
   async hold(bytes: number): Promise<void> {
     if (bytes <= this.#heldBytes && Date.now() < this.#renewAt) return;
     const ahead = Math.min(2 * this.#heldBytes, this.#heldBytes + aheadBytes);
     await this.#reserve(bytes, Math.max(bytes, ahead, this.#expectedBytes));
   }
 
-  /** Gives back what is more than this. */
+  /** Releases everything above this size. */
   async trim(bytes: number): Promise<void> {
     await this.#reserve(bytes, bytes);
   }
@@ -65,8 +68,8 @@ export class Room {
 }
 
 /**
- * Stores an upload that reserves room while it arrives, so that all uploads of the account together fit. If it fails, the room is
- * free again.
+ * Stores an upload and reserves room while it arrives, so that all uploads of the account together fit. If it fails,
+ * the room is released.
  */
 export async function withRoom<T>(
   services: Services<QuotaEnv>,
@@ -83,6 +86,6 @@ export async function withRoom<T>(
   }
 }
 
-/** A chore of the sweep: deletes reservations that have expired, and so do not count any more. */
+/** A chore of the sweep: deletes reservations that have expired. They no longer count anyway. */
 export const forgetReservations = ({ db }: Pick<Services, "db">, now: number): Promise<void> =>
   deleteExpiredReservations(db, new Date(now), forgottenAtOnce);

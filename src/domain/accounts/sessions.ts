@@ -17,24 +17,24 @@ import {
 
 type SessionEnv = Pick<Env, "API_KEY_PEPPER">;
 
-/** Where a browser signs in from, as its requests say. */
+/** The browser that signs in, and its address. */
 export interface Browser {
   userAgent: string | undefined;
   address: string | undefined;
 }
 
 const dayMs = 24 * 60 * 60_000;
-/** A session without a request for this long ends. */
+/** A session ends if it had no request for this long. */
 const idleMs = 7 * dayMs;
-/** However often it is used. */
+/** A session ends after this time, however often it is used. */
 export const maxSessionMs = 30 * dayMs;
 const maxSessions = 20;
 const noteUseEveryMs = 60_000;
 const deletedAtOnce = 1000;
 
 /**
- * Signs a browser in; answers the secret of its cookie, which is always a new one. The session that the browser had before ends,
- * so that no attacker can have set it.
+ * Signs a browser in, and returns the secret of its cookie, which is always new. The session that the browser had
+ * before ends, since an attacker may have set it.
  */
 export async function startSession(
   { env, db }: Services<SessionEnv>,
@@ -58,7 +58,7 @@ export async function startSession(
   return secret;
 }
 
-/** The session of a cookie and whose it is. Expired ones open nothing. */
+/** The session of a cookie and its account. Expired sessions are not found. */
 export async function findSession(
   { env, db }: Services<SessionEnv>,
   secret: string,
@@ -84,13 +84,13 @@ const expiryOf = (createdAt: Date, now: number) => new Date(Math.min(createdAt.g
 export const endSession = ({ env, db }: Services<SessionEnv>, secret: string): Promise<void> =>
   deleteSessionByHmac(db, hmacOf(env, secret));
 
-/** Signs another browser out. NaN is the id of no session. */
+/** Signs another browser out. NaN matches no session. */
 export async function revokeSession(db: Database, accountId: number, id: number): Promise<void> {
   if (Number.isSafeInteger(id) && (await deleteSession(db, accountId, id))) return;
   throw new Refusal("unknown_error", { reason: "unknown", message: "There is no such session." });
 }
 
-/** What a form of a page must send along. Another site cannot know it, and it ends with the session. */
+/** The token that a page's form must send. Another site cannot know it, and it expires with the session. */
 export const formTokenOf = (env: SessionEnv, { secretHmac }: Session): string =>
   keyedHash(env.API_KEY_PEPPER, `form of the session ${secretHmac}`);
 
@@ -101,7 +101,7 @@ export async function forgetSessions({ db }: Pick<Services, "db">, now: number):
 
 const hmacOf = (env: SessionEnv, secret: string): string => keyedHash(env.API_KEY_PEPPER, `session ${secret}`);
 
-/** What their user agents say; browsers that name others too come first. */
+/** The names in user agents. A browser whose user agent also names others comes first. */
 const browsers = {
   Edge: /Edg/,
   Opera: /OPR\//,
@@ -111,14 +111,14 @@ const browsers = {
 };
 const systems = { Android: /Android/, iOS: /iPhone|iPad/, Windows: /Windows/, macOS: /Mac OS X/, Linux: /Linux|X11/ };
 
-/** Enough to know one's own browsers: their exact versions are not stored. */
+/** Enough for users to recognise their own browsers. Exact versions are not stored. */
 function browserIn(userAgent = ""): string {
   const nameIn = (all: Readonly<Record<string, RegExp>>) => Object.keys(all).find((name) => all[name]?.test(userAgent));
   const [browser, system] = [nameIn(browsers), nameIn(systems)];
   return `${browser ?? "a browser"}${system === undefined ? "" : ` on ${system}`}`;
 }
 
-/** `192.0.2.*` or `2001:db8:7:1:*`. */
+/** The network of an address: `192.0.2.*` or `2001:db8:7:1:*`. */
 function networkIn(address: string | undefined): string | null {
   if (address === undefined) return null;
   return address.includes(":") ? `${networkOf(address)}:*` : address.replace(/\d+$/, "*");

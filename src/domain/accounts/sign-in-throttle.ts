@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { tooFast } from "#domain/refusal";
 import { logFailure } from "#log/log";
 
-/** What a client signs in with, and where it comes from. */
+/** The credentials that a client signs in with, and its address. */
 export interface Credentials {
   username: string;
-  /** An API key, or at some doors the password. */
+  /** An API key, or for some doors the password. */
   key: string;
-  /** An IP address; undefined: unknown. */
+  /** An IP address. Undefined if it is unknown. */
   address?: string | undefined;
 }
 
@@ -15,9 +15,9 @@ export type ThrottleEnv = Pick<Env, "SIGN_IN_THROTTLE" | "ADDRESS_THROTTLE">;
 
 /** The period of both bindings in wrangler.toml. */
 const throttleSeconds = 60;
-/** Different keys that are tried at the same moment for one account from one address. */
+/** How many different keys may be tried at the same time for one account from one address. */
 const maxAtOnce = 4;
-/** An attempt whose client has left may never end. */
+/** The limit of an attempt, because an attempt whose client has disconnected may never end. */
 const longestAttemptMs = 10_000;
 
 const maxEntries = 10_000;
@@ -45,13 +45,14 @@ class Recent {
 }
 
 const throttledNames = new Recent();
-/** Credentials that have opened an account: failures of others do not stop them. */
+/** Credentials that have opened an account: failures of others do not block them. */
 const knownGood = new Recent();
 const inProgress = new Map<string, Map<string, number>>();
 
 /**
- * Tries credentials, unless too many wrong ones came from their address lately: for this account, or altogether. Credentials that
- * have proved right are always tried. `check` may call `refuse` again before it does what costs much.
+ * Tries credentials, unless too many wrong ones came from their address recently, for this account or in total.
+ * Credentials that were right before are always tried. `check` may call `refuse` again before it does something
+ * expensive.
  */
 export async function throttled<T extends object>(
   env: ThrottleEnv,
@@ -79,7 +80,7 @@ export async function throttled<T extends object>(
 
 type Names = Record<"address" | "account" | "credentials", string>;
 
-/** Digests, because names and keys can have any length, and keys are not stored. */
+/** Digests instead of names and keys, because these can have any length, and keys must not be stored. */
 function namesOf({ username, address }: Credentials): Omit<Names, "credentials"> {
   const network = networkOf(address);
   return { address: network && digest(network), account: digest(network, username) };
@@ -89,7 +90,7 @@ const credentialsName = ({ username, key, address }: Credentials): string => dig
 
 const digest = (...words: string[]) => createHash("sha256").update(JSON.stringify(words)).digest("base64");
 
-/** Of IPv6 the first 64 bits: a client with one address there has them all. */
+/** The first 64 bits of an IPv6 address, because a client with one address of such a network has them all. */
 export function networkOf(address = ""): string {
   if (!address.includes(":")) return address;
   const [head = [], tail = []] = address.split("::").map((half) => half.split(":").filter(Boolean));
@@ -104,7 +105,7 @@ function refuseWhileThrottled({ address, account }: Names): void {
 const tooManyFailures = () =>
   tooFast(throttleSeconds, "Too many wrong passwords or keys came from your address. Wait a minute, then try again.");
 
-/** Many at the same moment would all be tried before the first of them has failed. */
+/** Without this limit, many simultaneous attempts would all be tried before the first one has failed. */
 async function limitConcurrency<T>({ account, credentials }: Names, attempt: () => Promise<T>): Promise<T> {
   const others = inProgress.get(account) ?? new Map<string, number>();
   for (const [other, since] of others) if (since < Date.now() - longestAttemptMs) others.delete(other);
@@ -119,7 +120,10 @@ async function limitConcurrency<T>({ account, credentials }: Names, attempt: () 
   }
 }
 
-/** The bindings count per Cloudflare location, and only roughly: enough for a throttle. If they fail, sign-in still works. */
+/**
+ * The bindings count per Cloudflare location, and only approximately, which is enough for a throttle. If they fail,
+ * sign-in still works.
+ */
 async function countFailure(
   { SIGN_IN_THROTTLE, ADDRESS_THROTTLE }: ThrottleEnv,
   { account, address }: Names,

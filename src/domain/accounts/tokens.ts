@@ -24,19 +24,19 @@ import {
 
 interface TokenRequest extends Pick<Token, "name" | "scope" | "expiresAt"> {
   applianceId: number | null;
-  /** Of a request that may come again. */
+  /** The id of a request that may be repeated. */
   requestId?: string | undefined;
 }
 
 type TokenEnv = LimitsEnv & Pick<Env, "API_KEY_PEPPER">;
 
-/** Lets people and secret scanners recognise a token. */
+/** The prefix by which people and secret scanners recognise a token. */
 const prefix = "kiln_";
 const noteUseEveryMs = 60_000;
 
 /**
- * Creates a token; its secret is in the result and is not stored. If the request is repeated because it was interrupted, its token
- * gets another secret: no one has seen the first one.
+ * Creates a token. Its secret is in the result and is not stored. If the request is repeated because it was
+ * interrupted, its token gets a new secret: no one has seen the first one.
  */
 export async function createToken(
   { env, db }: Services<TokenEnv>,
@@ -66,7 +66,7 @@ async function addWithinLimit({ env, db }: Services<LimitsEnv>, row: NewToken): 
   throw limitReached(env, "tokens");
 }
 
-/** The account that a name and a token open, and what the token may do there. Expired tokens open nothing. */
+/** The account of a name and a token, and what the token may do there. Expired tokens are not found. */
 export async function findByToken(
   db: Database,
   secrets: Pick<Env, "API_KEY_PEPPER">,
@@ -84,7 +84,7 @@ export async function findByToken(
   return { account, access: { by: "token", id, scope, applianceId, expiresAt } };
 }
 
-/** Whether a long answer may go on: since it began, the token may have expired or been revoked. */
+/** Whether a long answer may continue: since it began, the token may have expired or been revoked. */
 export async function stillOpens(db: Database, access: Access): Promise<boolean> {
   if (access.by === "key") return true;
   if (access.expiresAt && access.expiresAt.getTime() <= Date.now()) return false;
@@ -97,7 +97,10 @@ async function noteUse(db: Database, { id, lastUsedAt }: Token, now: number): Pr
   await noteTokenUse(db, id, { at: new Date(now), unlessSince });
 }
 
-/** It opens nothing from the next request on. Streams of the account end, because one of them may be the token's. */
+/**
+ * The token stops working with the next request. All streams of the account end, because one of them may be the
+ * token's.
+ */
 export async function revokeToken(
   { env, db }: Services<Pick<Env, "EVENTS">>,
   account: Account,
@@ -107,12 +110,12 @@ export async function revokeToken(
   await endStreams(env, account);
 }
 
-/** For the operator, who knows no account's password. */
+/** For the operator, who does not know any account's password. */
 export async function revokeTokenOfAnyone({ env, db }: Services<Pick<Env, "EVENTS">>, id: number): Promise<void> {
   const owner = await findTokenOwner(db, id);
   if (!owner) throw noSuchToken();
   await revokeToken({ env, db }, owner, id);
 }
 
-/** Also for text that is not a valid id. */
+/** The refusal for an unknown id, and for text that is not a valid id. */
 const noSuchToken = () => new Refusal("unknown_error", { reason: "unknown", message: "There is no such token." });

@@ -26,9 +26,9 @@ import { listByCatalogue } from "#storage/repositories";
 interface CloneRequest {
   cloneFrom: number;
   name?: string | undefined;
-  /** Undefined: i686 if the base system has it (`defaultArch`). */
+  /** Undefined for the default: i686 if the base system has it (`defaultArch`). */
   arch: Arch | undefined;
-  /** Of a request that may come again. */
+  /** The id of a request that may be repeated. */
   requestId?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function getAppliance(
   return appliance;
 }
 
-/** One that this account may change; templates and shared appliances can only be read and cloned. */
+/** An appliance that this account may change. Templates and shared appliances can only be read and cloned. */
 export async function getOwnAppliance(
   db: Database,
   accountId: number,
@@ -59,8 +59,8 @@ export async function getOwnAppliance(
 }
 
 /**
- * Copies a template, an appliance, or the published version of another account's, under a name of its own; it starts at the
- * first version, without builds.
+ * Copies a template, an appliance, or the published version of another account's appliance, under a new name. The copy
+ * starts at the first version, without builds.
  */
 export async function cloneAppliance(
   { env, db }: Services<SealingKey & LimitsEnv>,
@@ -87,7 +87,7 @@ async function makeClone(
   return saved ?? (await refuseClone({ env, db }, account, configuration));
 }
 
-/** The version that was published last, as it was then. */
+/** Clones the version that was published last, as it was then. */
 async function clonePublished(
   { env, db }: Services<SealingKey & LimitsEnv>,
   account: Account,
@@ -113,7 +113,7 @@ async function clonePublished(
   return saved;
 }
 
-/** The account has too many, or the source was deleted in between. */
+/** Refuses with the reason: the account has too many appliances, or the source was deleted in between. */
 async function refuseClone(
   services: Services<LimitsEnv>,
   { id }: Account,
@@ -123,7 +123,7 @@ async function refuseClone(
   throw new Refusal("invalid_appliance_id");
 }
 
-/** What every clone has for itself. */
+/** The properties that every clone gets new. */
 export async function traitsOfClone(
   db: Database,
   account: Account,
@@ -161,7 +161,10 @@ async function clonedConfiguration(
 /** The same limit as for a name in a request (api/params, `text`). */
 const maxNameLength = 255;
 
-/** `<user>'s <source>`, like the captured appliances (compatibility.md, "Appliances"). A clone of one's own clone says it once. */
+/**
+ * `<user>'s <source>`, like the captured appliances (compatibility.md, "Appliances"). The user's name is not repeated
+ * in the name of a clone of their own clone.
+ */
 function generatedName({ displayName }: Account, source: Pick<Appliance, "name">): string {
   const owner = `${displayName}'s `;
   const name = source.name.startsWith(owner) ? source.name : `${owner}${source.name}`;
@@ -175,7 +178,7 @@ function generatedName({ displayName }: Account, source: Pick<Appliance, "name">
 /** The default of `POST /appliances` (compatibility.md, "Architectures and versions"). */
 const specifiedArch = "i586";
 
-/** The preferred architecture, unless the base system has packages for others only. */
+/** The preferred architecture, unless the base system only has packages for others. */
 export async function defaultArch(
   db: Database,
   { baseSystem }: Pick<Appliance, "baseSystem">,
@@ -187,7 +190,10 @@ export async function defaultArch(
   return arches.includes(preferred) ? preferred : first;
 }
 
-/** The architecture of a clone: `i686` of the request is `i586` in all answers (compatibility.md, "Architectures and versions"). */
+/**
+ * The architecture of a clone: `i686` in the request becomes `i586` in all answers
+ * (compatibility.md, "Architectures and versions").
+ */
 export function parseArch(requested: string | undefined): Arch | undefined {
   if (requested === undefined) return undefined;
   if (requested === "x86_64") return "x86_64";

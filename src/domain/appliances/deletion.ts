@@ -8,18 +8,19 @@ import type { Database } from "#storage/db";
 import { isPublished } from "#storage/publications";
 
 /**
- * Deletes an appliance with its builds; refused while it is in the gallery. Agents stop first. Then one batch deletes all rows
- * and releases the blobs that they named. The sweep deletes the blobs, also if this ends early.
+ * Deletes an appliance with its builds; refused while it is in the gallery. Agents stop first. Then one batch deletes
+ * all rows and releases the blobs that they named. The sweep deletes the blobs, even if this is interrupted.
  */
 export async function deleteAppliance({ env, db }: Services, appliance: Appliance): Promise<void> {
   await refuseIfPublished(db, appliance);
   await cancelBuildsOf({ env, db }, appliance.id);
   const gone = await deleteApplianceRows(db, appliance.id).catch(async (error: unknown) => {
-    // Published in between: the batch changed nothing.
+    // If it was published in between, the batch has changed nothing.
     await refuseIfPublished(db, appliance);
     throw error;
   });
-  // Started in between. If its object cannot be reached, it builds for nothing, and the sweep removes the image.
+  // Builds that were started in between. If a build's object cannot be reached, the build continues in vain, and the
+  // sweep removes its image.
   const late = gone.filter(isUnfinished).map((build) =>
     buildObject(env, build)
       .cancel()

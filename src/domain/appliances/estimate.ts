@@ -8,8 +8,8 @@ import { saveEstimate } from "#storage/estimates";
 export type Estimate = Pick<Appliance, "estimatedRawMb" | "estimatedCompressedMb">;
 
 /**
- * How large an image will be. Unpacked: what the packages install. Compressed: what their files weigh, because an rpm is
- * the same content with a similar compression. Undefined while there is nothing to go by.
+ * Estimates the size of an image. Unpacked, it is what the packages install. Compressed, it is the size of their files,
+ * because an rpm contains the same content with a similar compression. Undefined if there is no basis for an estimate.
  */
 export function estimateOf(resolution: SoftwareResolution): Estimate | undefined {
   if (resolution.state !== "solved") return undefined;
@@ -28,7 +28,7 @@ export async function withEstimate(
   return await noteEstimate(db, appliance, resolution);
 }
 
-/** Stores the size that a resolution gives, for lists: they do not resolve. */
+/** Stores the size that a resolution gives, for lists, which do not resolve. */
 export async function noteEstimate(
   db: Database,
   appliance: Appliance,

@@ -10,14 +10,14 @@ import type { OverlayFile } from "#storage/overlay-files";
 /** A secret of the owner that others get with the appliance or its images. */
 export interface ExposedSecret {
   kind: (typeof exposedKinds)[number];
-  /** Of the user, the path, or which script. */
+  /** The user's name, the file's path, or the name of the script. */
   name: string;
 }
 
 export const isPassword = ({ kind }: ExposedSecret): boolean =>
   kind === "user_password" || kind === "database_password";
 
-/** What an appliance has. Its configuration shows passwords in clear. */
+/** The secrets in an appliance. Its configuration shows passwords in clear. */
 export function exposedNow(
   { users, databases, scripts }: Configuration,
   files: readonly OverlayFile[],
@@ -35,7 +35,7 @@ export function exposedNow(
 
 const scriptNames = ["build", "boot", "autoyast"] as const satisfies readonly (keyof Configuration["scripts"])[];
 
-/** What an image has, by what it was made from. */
+/** The secrets in an image, found in the input of its build. */
 export function exposedBy(input: FrozenInput, isKnown: (user: string, hash: string) => boolean): ExposedSecret[] {
   const { description, files = [], configuration } = input;
   const users = [...(description["config.xml"] ?? "").matchAll(/<user name="([^"]+)" password="([^"]*)"/g)];
@@ -56,13 +56,16 @@ export function exposedBy(input: FrozenInput, isKnown: (user: string, hash: stri
   ];
 }
 
-/** As `src/lib/kiwi/databases.ts` writes them. */
+/** The database users that `src/lib/kiwi/databases.ts` writes. */
 const databaseUsers = {
   pgsql: /^ALTER ROLE "(\w+)" LOGIN PASSWORD/gm,
   mysql: /^CREATE USER IF NOT EXISTS '(\w+)'@/gm,
 } as const satisfies Record<Configuration["databases"][number]["type"], RegExp>;
 
-/** Whether a hash is that of a user's known password. A hash takes a while, and most images have the same ones. */
+/**
+ * Checks whether a hash is that of a user's known password. Results are cached, because a hash takes a while and most
+ * images have the same hashes.
+ */
 export function hashChecker(known: KnownPasswords): (user: string, hash: string) => boolean {
   const checked = new Map<string, boolean>();
   return (user, hash) => {

@@ -12,17 +12,17 @@ import type { Appliance } from "#storage/appliances";
 import { descendsFromOthers } from "#storage/configurations";
 import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
 
-/** What in the clone of another account's appliance lets others in. */
+/** The parts of a clone of another account's appliance that give others access. */
 export interface InheritedAccess {
   /** Users with the template's password, which everyone knows. */
   users: readonly string[];
-  /** Files with SSH keys: whose owners may log in, or which tell the machine apart. */
+  /** Files with SSH keys. Their owners may log in, or they identify the machine. */
   keyFiles: readonly OverlayFile[];
 }
 
 const none: InheritedAccess = { users: [], keyFiles: [] };
 
-/** Nothing, if the appliance is the account's own from the beginning, or a clone of a template. */
+/** Empty if the appliance has always been the account's own, or is a clone of a template. */
 export async function inheritedAccess(services: Services<SealingKey>, appliance: Appliance): Promise<InheritedAccess> {
   if (!(await descendsFromOthers(services.db, appliance))) return none;
   const [logins, files] = await Promise.all([
@@ -43,16 +43,16 @@ const isSshKeyFile = (path: string): boolean =>
   );
 
 export interface ReplacedAccess {
-  /** The new passwords. They can be read again only as the passwords of the configuration. */
+  /** The new passwords. Later they can only be read in the configuration. */
   passwords: readonly { user: string; password: string }[];
   removedFiles: readonly string[];
-  /** Who has the account's SSH keys now. */
+  /** The users that have the account's SSH keys now. */
   keyUsers: readonly string[];
 }
 
 /**
- * Gives each of these users a new password, removes the files, and lets the account's own SSH keys in if it wants. All of it is
- * done, or nothing.
+ * Gives each of these users a new password, removes the files, and adds the account's own SSH keys if requested. Either
+ * all of it is done, or nothing.
  */
 export async function replaceAccess(
   services: Services<SealingKey & LimitsEnv>,

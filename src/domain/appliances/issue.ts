@@ -1,10 +1,13 @@
-/** What prevents a build, or might surprise its user (compatibility.md, "Status"). */
+/** A problem that prevents a build, or a fact that might surprise the user (compatibility.md, "Status"). */
 export interface Issue {
   type: "error" | "warning";
   text: string;
-  /** The same for people, if it is about the software, whose page says it with all ways out. The API keeps the words of libsolv. */
+  /**
+   * The text for people, if the issue is about the software, whose page shows it with all solutions. The API keeps
+   * libsolv's text.
+   */
   ofSoftware?: string;
-  /** The page of the appliance on which it can be solved. */
+  /** The appliance's page on which the issue can be solved. */
   page?: string;
   solution?: { type: "install" | "remove"; package: string };
 }

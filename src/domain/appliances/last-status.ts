@@ -4,10 +4,10 @@ import type { Appliance } from "#storage/appliances";
 import { saveLastStatus } from "#storage/appliance-overview";
 import type { Database } from "#storage/db";
 
-/** A list has no room for a longer text. */
+/** Lists have no room for a longer text. */
 const maxText = 300;
 
-/** Stores what is wrong with an appliance, for lists: they do not examine it. */
+/** Stores what is wrong with an appliance, for lists, which do not examine it. */
 export async function noteStatus(
   db: Database,
   appliance: Appliance,

@@ -10,19 +10,19 @@ import { listAbilities } from "#storage/agents";
 import type { BaseSystemFacts } from "#model/catalogue";
 import { findBaseSystem, type Appliance } from "#storage/appliances";
 
-/** The head of each page of an appliance. */
+/** The data for the head of each page of an appliance. */
 export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | "packages"> {
-  /** With its size as it is known now. */
+  /** With the current estimate of its size. */
   appliance: Appliance;
-  /** Undefined: no catalogue knows the base system any more, or it is another account's. */
+  /** Undefined if no catalogue has the base system any more, or the appliance is another account's. */
   base: Pick<BaseSystemFacts, "title" | "cannot"> | undefined;
-  /** What prevents a build, or might surprise. */
+  /** What prevents a build, or might surprise the user. */
   issues: readonly Issue[];
 }
 
 /**
- * Looks at an appliance of the account. While nothing is wrong and nothing has changed, that needs no resolution: the last
- * examination says so.
+ * Looks at an appliance of the account. If the last examination found no problem and nothing has changed since, no
+ * resolution is needed.
  */
 export async function lookAt(
   { env, db }: Services,
@@ -38,7 +38,7 @@ export async function lookAt(
   const [glance] = glances;
   const { running = [], lastBuild, images = [], packages = null } = glance ?? {};
   const seen = { appliance, running, lastBuild, images, packages, base: base?.facts };
-  // Only this issue: nothing else could be fixed now.
+  // Shows only this issue, because nothing else could be fixed now.
   if (readOnly.on) return { ...seen, issues: [{ type: "error", text: readOnlyMessage }] };
   const known: Issue[] = [
     ...(agreement === undefined ? [] : [{ type: "error" as const, text: agreement }]),

@@ -6,18 +6,21 @@ import type { Database } from "#storage/db";
 import { listCatalogueArches, listUnimported, type Repository } from "#storage/repositories";
 import { listTemplatesWithSizes, type TemplateWithSizes } from "#storage/template-sets";
 
-/** A base system with its templates, as a page offers them. The API lists them by set, in the order that old clients expect. */
+/**
+ * A base system with its templates, as the pages show them. The API lists templates by set, in the order that old
+ * clients expect.
+ */
 export interface OfferedBase {
   name: string;
   facts: Pick<BaseSystemFacts, "title" | "support" | "isToy">;
   templates: TemplateWithSizes[];
-  /** Its repositories have packages for these. */
+  /** The architectures that its repositories have packages for. */
   arches: Arch[];
   /** Repositories that were never imported. Until they are, no clone can be built. */
   missing: Repository[];
 }
 
-/** Base systems that have templates: the one that is supported longest first, toys last. */
+/** Base systems that have templates, sorted by the end of their support, the latest first. Toys are last. */
 export async function listOffer(db: Database): Promise<OfferedBase[]> {
   const [templates, known] = await Promise.all([listTemplatesWithSizes(db), listBaseSystems(db)]);
   const catalogues = [...new Set(templates.map(({ catalogue }) => catalogue))];
@@ -33,7 +36,10 @@ export async function listOffer(db: Database): Promise<OfferedBase[]> {
     .toSorted(byUse);
 }
 
-/** Refuses an architecture that the template's base system has no packages for. The API makes such a clone: its status says why. */
+/**
+ * Refuses an architecture that the template's base system has no packages for. The API does create such a clone, and
+ * its status has the reason.
+ */
 export async function refuseUnserved(
   db: Database,
   { cloneFrom, arch }: { cloneFrom: number; arch: Arch | undefined },
@@ -44,10 +50,10 @@ export async function refuseUnserved(
   throw new Refusal("invalid_architecture", { message: `${base.facts.title} has no packages for ${archName(arch)}.` });
 }
 
-/** As people and clients of the API call it. */
+/** The name that people and API clients use. */
 export const archName = (arch: Arch): string => (arch === "i586" ? "i686" : arch);
 
-/** The template to begin with, unless someone chooses another: of a base system whose repositories can be read. */
+/** The template that is preselected: one of a base system whose repositories can be read. */
 export function preselected(bases: readonly OfferedBase[]): TemplateWithSizes | undefined {
   const [base] = [...bases.filter(({ missing }) => missing.every(({ problem }) => problem === null)), ...bases];
   return base?.templates[0];

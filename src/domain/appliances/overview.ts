@@ -14,8 +14,8 @@ import {
 import { findAnyAppliance } from "#storage/appliances";
 
 /**
- * What an appliance is doing, or else whether it can be built. `unknown`: it was edited and not examined since, or never
- * examined.
+ * What an appliance is doing, or otherwise whether it can be built. `unknown`: it has not been examined since its last
+ * edit, or never.
  */
 type GlanceState = "building" | "waiting" | "ok" | "warning" | "error" | "unknown";
 
@@ -25,25 +25,25 @@ export interface Glance {
   state: GlanceState;
   errors: number;
   warnings: number;
-  /** What is being done, or the first thing that is wrong; empty: nothing. */
+  /** What is being done, or the first thing that is wrong. Empty if there is nothing. */
   text: string;
-  /** How many packages its image would have; null: not known, or they do not resolve. */
+  /** How many packages its image would have. Null if it is unknown, or if the software does not resolve. */
   packages: number | null;
-  /** Builds that are not over, the oldest first. The state is that of the first. */
+  /** Unfinished builds, the oldest first. `state` is that of the first. */
   running: WatchedBuild[];
-  /** The last build that is over, with or without an image. */
+  /** The last build that has ended, with or without an image. */
   lastBuild: OverviewBuild | undefined;
-  /** Images of the version that was finished last, which can be downloaded. */
+  /** The downloadable images of the version that was finished last. */
   images: OverviewBuild[];
 }
 
 export interface Overview {
-  /** Of all pages. */
+  /** The number of appliances on all pages. */
   total: number;
   pages: number;
   page: number;
   glances: Glance[];
-  /** Appliances of this page whose status may no longer be true (`examineAgain`): first those of which nothing is known. */
+  /** Appliances of this page whose status may be outdated (`examineAgain`), those without any status first. */
   stale: number[];
 }
 
@@ -121,16 +121,18 @@ function statusIn({
 const isKnown = ({ appliance, status }: Pick<OverviewRow, "appliance" | "status">): boolean =>
   status?.editedAt.getTime() === appliance.lastEditedAt.getTime();
 
-/** How long a view goes on examining; the next view continues. On Cloudflare, work after an answer ends after 30 s. */
+/**
+ * How long a view keeps examining. The next view continues. On Cloudflare, work after an answer is ended after 30 s.
+ */
 const examinedForMs = 20_000;
-/** After those of the page, so many more of which nothing is known. */
+/** How many more appliances without any status are examined after those of the page. */
 const mostMore = 50;
-/** Accounts whose appliances are being examined: a page that looks at itself again does not begin once more. */
+/** Accounts whose appliances are being examined, so that a page that refreshes itself does not start another run. */
 const examining = new Set<number>();
 
 /**
- * Examines appliances one by one: those of a page, then others of the account that were never examined. The next views know
- * their state, and can filter by it. Call it after the answer.
+ * Examines appliances one by one: those of a page, then others of the account that were never examined. The next views
+ * then show their state, and can filter by it. Call it after the answer.
  */
 export async function examineAgain(services: Services, accountId: number, stale: readonly number[]): Promise<void> {
   if (examining.has(accountId)) return;

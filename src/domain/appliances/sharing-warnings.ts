@@ -14,25 +14,26 @@ import type { Database } from "#storage/db";
 import { listOverlayFiles } from "#storage/overlay-files";
 
 export interface SharingWarning extends ExposedSecret {
-  /** The appliance has it now, and so will its next build. */
+  /** The appliance contains it now, and so will its next build. */
   isCurrent: boolean;
-  /** Built versions with it, the newest first. */
+  /** Built versions that contain it, the newest first. */
   versions: string[];
 }
 
 export interface SharingWarnings {
   applianceId: number;
   warnings: SharingWarning[];
-  /** Every image was looked at. */
+  /** Whether every image was checked. */
   isComplete: boolean;
 }
 
-/** Frozen inputs that one request reads: each may have a megabyte. */
+/** The most frozen inputs that one request reads. Each may have a megabyte. */
 const maxInputs = 10;
 
 /**
- * What others learn if the appliance is shared: from itself and from its images. With a version, what they learn if that version is
- * published. Passwords of the template that it descends from are no secrets.
+ * The secrets that others learn if the appliance is shared, from itself and from its images. With a version, the
+ * secrets that they learn if that version is published. Passwords of the template that it descends from are not
+ * secrets.
  */
 export async function sharingWarnings(
   { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
@@ -47,7 +48,7 @@ export async function sharingWarnings(
   ]);
   const found = new Warnings();
   const now = exposedNow(configuration, files, known);
-  // A clone of a published version has the files and scripts of the moment, and no passwords.
+  // A clone of a published version gets the current files and scripts, and no passwords.
   for (const each of now) if (version === undefined || !isPassword(each)) found.add(each);
   const isKnown = hashChecker(known);
   for (const build of images.slice(0, maxInputs)) {
@@ -58,7 +59,7 @@ export async function sharingWarnings(
   return { applianceId: appliance.id, warnings: found.all(), isComplete: images.length <= maxInputs };
 }
 
-/** One build of each input whose image can be downloaded, the newest first. */
+/** One build per frozen input, if its image can be downloaded, the newest first. */
 async function imagesOf(db: Database, { id }: Appliance, version: string | undefined): Promise<Build[]> {
   const builds = (await listBuildsOfAppliance(db, id)).filter(
     (build) => build.status === "finished" && build.expiredAt === null && (version ?? build.version) === build.version,
@@ -67,11 +68,11 @@ async function imagesOf(db: Database, { id }: Appliance, version: string | undef
   return [...new Map(builds.map((build) => [build.inputSha256, build])).values()];
 }
 
-/** Each secret once, wherever it is. */
+/** Collects each secret once, wherever it is. */
 class Warnings {
   readonly #found = new Map<string, SharingWarning>();
 
-  /** Without a version: in the appliance itself. */
+  /** Without a version, the secret is in the appliance itself. */
   add({ kind, name }: ExposedSecret, version?: string): void {
     const key = `${kind} ${name}`;
     const warning = this.#found.get(key) ?? { kind, name, isCurrent: false, versions: [] };

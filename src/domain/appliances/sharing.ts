@@ -5,7 +5,10 @@ import type { Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { addReader, listReaders, removeReader } from "#storage/shares";
 
-/** With whom an appliance is shared, by account name. Only its owner may know. Everyone has a template. */
+/**
+ * The accounts that an appliance is shared with, by name. Only its owner may see them. A template is available to
+ * everyone.
+ */
 export interface Sharing {
   applianceId: number;
   usernames: string[];
@@ -17,7 +20,9 @@ export async function getSharing(db: Database, { id: accountId }: Account, appli
   return await sharingOf(db, appliance);
 }
 
-/** Lets an account read and clone the appliance. Repeating it changes nothing, and neither does naming the owner. */
+/**
+ * Allows an account to read and clone the appliance. Repeating it changes nothing, and neither does naming the owner.
+ */
 export async function share(
   db: Database,
   { id: accountId }: Account,
@@ -29,7 +34,7 @@ export async function share(
   return await sharingOf(db, appliance);
 }
 
-/** Existing clones stay. */
+/** Stops sharing. Existing clones stay. */
 export async function unshare(
   db: Database,
   { id: accountId }: Account,

@@ -27,7 +27,9 @@ export interface ApplianceStatus {
   issues: Issue[];
 }
 
-/** The status as its reader sees it: also with what prevents this account, or every account at the moment, from building. */
+/**
+ * The status as its reader sees it. It includes what prevents this account, or currently every account, from building.
+ */
 export async function shownStatus(
   { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
@@ -38,7 +40,7 @@ export async function shownStatus(
     missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
     appliance.accountId === null ? undefined : openRootIssue({ env, db }, appliance),
   ]);
-  // Only this issue (compatibility.md, "Status"): nothing else could be fixed now.
+  // Shows only this issue (compatibility.md, "Status"), because nothing else could be fixed now.
   if (readOnly.on) return { state: "error", issues: [error(readOnlyMessage)] };
   const examined = await examine({ env, db }, appliance, { imageType: appliance.imageType, abilities });
   const { state } = examined;
@@ -49,18 +51,20 @@ export async function shownStatus(
 /** A status with the facts behind it. */
 export interface ExaminedAppliance extends ApplianceStatus {
   software: ApplianceSoftware;
-  /** Undefined: nothing could be solved. */
+  /** Undefined if nothing could be resolved. */
   resolution: SoftwareResolution | undefined;
 }
 
-/** Resolves the software for an image type, and reports what is wrong. `abilities`: of the service's builders. */
+/**
+ * Resolves the software for an image type, and reports what is wrong. `abilities` are those of the service's builders.
+ */
 export async function examine(
   services: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   { imageType, abilities }: { imageType: ImageType; abilities: readonly Capabilities[] },
 ): Promise<ExaminedAppliance> {
   const software = await loadSoftware(services.db, appliance, imageType);
-  // Otherwise nothing could be solved, and saying that of every package would hide why.
+  // Otherwise nothing could be resolved, and reporting that for every package would hide the reason.
   const resolution = software.baseSystem && servesArch(software) ? await resolve(services, software) : undefined;
   const issues = [
     ...repositoryIssues(software),
@@ -75,7 +79,7 @@ export async function examine(
 
 const error = (text: string): Issue => ({ type: "error", text });
 
-/** A system that every builder of the service would refuse, or that has no image of this type anywhere. */
+/** Reports a system that every builder of the service would refuse, or that cannot be built as this image type. */
 function builderIssues(
   abilities: readonly Capabilities[],
   { baseSystem }: ApplianceSoftware,
@@ -86,7 +90,7 @@ function builderIssues(
   return texts.flatMap((text) => (text === undefined ? [] : [error(text)]));
 }
 
-/** Volumes that every builder of the service would refuse. */
+/** Reports volumes if every builder of the service would refuse them. */
 function volumeIssues(
   { abilities, software: { baseSystem } }: { abilities: readonly Capabilities[]; software: ApplianceSoftware },
   appliance: Appliance,
@@ -97,7 +101,7 @@ function volumeIssues(
   return why === undefined ? [] : [error(why)];
 }
 
-/** A UEFI boot loader in the software that every builder of the service would refuse. */
+/** Reports a UEFI boot loader in the software if every builder of the service would refuse it. */
 function firmwareIssues(
   abilities: readonly Capabilities[],
   software: BootFacts & { baseSystem: BaseSystemFacts },
@@ -154,7 +158,7 @@ async function softwareIssues(
   }
 }
 
-/** Why nothing can be resolved with a repository. */
+/** The reason why nothing can be resolved with a repository. */
 export const unimportedIssue = (repository: Repository): Issue => {
   const text = unimportedText(repository);
   return { ...error(text), ofSoftware: text };
@@ -167,7 +171,7 @@ function unimportedText({ name, problem, revision, importProgress }: Repository)
     : `The repository ${name} could not be imported: ${problem}`;
 }
 
-/** How many unknown names get suggestions. */
+/** The number of unknown names that get suggestions. */
 const maxExplained = 10;
 
 async function problemIssues(db: Database, software: ApplianceSoftware, problems: SoftwareProblem[]): Promise<Issue[]> {

@@ -20,7 +20,7 @@ const importsWaitMs = 60_000;
 
 /**
  * Loads a catalogue, imports its repositories, and returns its number of templates. Refused if it uses ids of another
- * catalogue. A repository that cannot be imported yet does not stop the catalogue: its row says why.
+ * catalogue. A repository that cannot be imported yet does not stop the catalogue. Its row has the reason.
  */
 export async function loadCatalogue({ env, db }: Services, catalogue: Catalogue): Promise<number> {
   const templates = catalogue.sets.flatMap(({ templates }) => templates);
@@ -78,7 +78,9 @@ async function signingKeys({ keys }: Catalogue): Promise<SigningKey[]> {
   return (await Promise.all(read)).flat();
 }
 
-/** Refuses a template that no image could have: every clone of it would fail later. */
+/**
+ * Encrypts the passwords of the templates. Refuses a template with invalid values: every clone of it would fail later.
+ */
 async function withSealedPasswords(env: Env, catalogue: Catalogue): Promise<Catalogue> {
   const sealedSets = catalogue.sets.map(async (set) => ({
     ...set,

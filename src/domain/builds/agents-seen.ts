@@ -8,7 +8,7 @@ import { findBuildByUid, type Build } from "#storage/builds";
 
 type SwitchboardServices = Services<Pick<Env, "SWITCHBOARD">>;
 
-/** Why a build waits. */
+/** The reason why a build waits, from the agents that are alive. */
 export async function agentsSeen(services: SwitchboardServices, uid: string): Promise<AgentsSeen> {
   const { db } = services;
   const build = await findBuildByUid(db, uid);
@@ -19,7 +19,7 @@ export async function agentsSeen(services: SwitchboardServices, uid: string): Pr
   return build && appliance ? whyNotYet(alive, { ...build, arch: appliance.arch }) : "none";
 }
 
-/** Agents that are connected, or called within the last minute. */
+/** Agents that are connected, or have called within the last minute. */
 export async function listAliveAgents({ env, db }: SwitchboardServices): Promise<Agent[]> {
   const [agents, connected] = await Promise.all([listAgents(db), switchboard(env).connected()]);
   return agents.filter(
@@ -27,7 +27,10 @@ export async function listAliveAgents({ env, db }: SwitchboardServices): Promise
   );
 }
 
-/** No agent that can do a build, or that has its builder root, is alive; or all of them are drained, busy or out of disk space. */
+/**
+ * Why no agent does a build yet: no agent that can do it, or that has its builder root, is alive, or all of them are
+ * drained, busy or out of disk space.
+ */
 export function whyNotYet(
   alive: readonly Agent[],
   wanted: Wanted & Pick<Build, "needsLvm" | "needsEfi">,

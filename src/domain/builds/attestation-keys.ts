@@ -11,7 +11,7 @@ export async function signingKey({ ATTESTATION_KEY: key }: Partial<AttestationEn
 
 const withoutKey = "This service has no key to sign with. Its operator gives it one as ATTESTATION_KEY.";
 
-/** All public keys that the service signs or has signed with; the one that signs now comes first, if there is one. */
+/** All public keys of the service, current and former. The one that signs now comes first, if there is one. */
 export async function listPublicKeys(env: Partial<AttestationEnv>): Promise<(PublicKey & { isCurrent: boolean })[]> {
   const current = env.ATTESTATION_KEY ? [await openSigningKey(env.ATTESTATION_KEY)] : [];
   const retired = (env.ATTESTATION_RETIRED_KEYS ?? "").split(/[\s,]+/).flatMap((spki) => readPublicKey(spki) ?? []);

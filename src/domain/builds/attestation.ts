@@ -18,7 +18,7 @@ import { findVisibleBuild } from "#storage/visible-builds";
 
 type UsedEnv = Pick<Env, "BLOBS"> & AttestationEnv;
 
-/** What can be downloaded about an image, and its file name: the image's name followed by this. */
+/** The documents about an image that can be downloaded. The file name is the image's name followed by this suffix. */
 export const attestationFormats = {
   spdx: { suffix: ".spdx.json", contentType: "application/spdx+json" },
   cyclonedx: { suffix: ".cdx.json", contentType: "application/vnd.cyclonedx+json; version=1.6" },
@@ -57,7 +57,7 @@ export async function getAttestations({ env, db }: Services<UsedEnv>, build: Bui
   return await keepAttestations(env.BLOBS, build.uid, made);
 }
 
-/** Makes them when the build is finished; without a key there will be none. */
+/** Makes the documents when the build is finished. Without a key, none are made. */
 export async function attestBuild({ env, db }: Services<UsedEnv>, uid: string): Promise<void> {
   const build = env.ATTESTATION_KEY ? await findBuildByUid(db, uid) : undefined;
   if (build && hasImage(build)) await getAttestations({ env, db }, build);
@@ -70,7 +70,7 @@ const hasImage = (build: Build): build is BuildWithImage =>
   build.imageKey !== null &&
   [build.fileName, build.fileSize, build.sha256, build.sha1, build.md5].every((fact) => fact !== null);
 
-/** Undefined: a source of theirs is gone. */
+/** Undefined if a source of the documents is gone. */
 async function makeAttestations(
   { env, db }: Services<UsedEnv>,
   build: BuildWithImage,
@@ -106,7 +106,7 @@ function builtIn({ builtIn }: Pick<BuildWithImage, "builtIn">): BillFacts["built
   return name !== undefined && sha256 !== undefined ? { name, sha256 } : undefined;
 }
 
-/** The provenance speaks for the image and for both bills, so that one signature covers all. */
+/** The subjects of the provenance are the image and both SBOMs, so that one signature covers all of them. */
 async function signed(
   env: AttestationEnv,
   bill: Sbom,

@@ -43,7 +43,7 @@ import type { Database } from "#storage/db";
 import { freezeBlobs } from "#storage/frozen-blobs";
 import { isPublished } from "#storage/publications";
 
-/** A running build as a user sees it, also after it is over. */
+/** A running build as a user sees it, even after it has ended. */
 export interface WatchedBuild extends Progress {
   id: number;
   applianceId: number;
@@ -64,7 +64,7 @@ export async function startBuild(
     find: (requestId) => findBuildByUid(db, requestId),
     make: () => enqueue({ env, db }, account, request),
   });
-  // The row is the promise: if its object cannot be woken now, the sweep wakes it within a minute.
+  // The row is enough: if its object cannot be woken now, the sweep wakes it within a minute.
   await buildObject(env, build)
     .wake({ requestId: requestIdNow() })
     .catch((error: unknown) => logFailure("could not wake the object of a build", error, { buildId: build.id }));
@@ -86,7 +86,7 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
   if ((await leftBytes({ env, db }, account.id)) === 0) throw noRoomForBuild();
   const { baseUrl } = request;
   await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
-  // The rest costs much. A build that replaces another gets the slot of that one.
+  // The rest is expensive. A build that replaces another one gets its slot.
   const replaced = request.force ? unfinishedOf(built, { version, imageType }) : [];
   if (replaced.length === 0 && !(await hasFreeSlot(db, account.id, slotsOf(env)))) throw new Refusal("no_build_slots");
   const { software, resolution } = okOrRefused(await examine({ env, db }, appliance, { imageType, abilities }));
@@ -118,7 +118,7 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
   return build;
 }
 
-/** A build that is running or over. It has the same id in both states. */
+/** A build that is running or has ended. It has the same id in both states. */
 export async function watchBuild({ env, db }: Services, accountId: number, id: number): Promise<WatchedBuild> {
   const build = await getRunningBuild(db, accountId, id);
   return await withProgress({ env, db }, build);
@@ -134,7 +134,7 @@ export async function watchBuilds(
   return await watchThese({ env, db }, await listRunningBuilds(db, appliance.accountId, appliance.id));
 }
 
-/** All builds of an account that are not over, the oldest first. `only`: those of one appliance. */
+/** All unfinished builds of an account, the oldest first. With `only`, those of one appliance. */
 export async function watchAllBuilds(
   { env, db }: Services,
   accountId: number,
@@ -152,21 +152,23 @@ async function watchThese({ env, db }: Services, unfinished: Build[]): Promise<W
   return all.filter((build) => isUnfinished({ status: build.state }));
 }
 
-/** Ends a build that is not over. Repeating it is safe; a build that is over stays as it is. */
+/** Cancels an unfinished build. Repeating it is safe, and a build that has ended stays as it is. */
 export async function cancelBuild({ env, db }: Services, accountId: number, id: number): Promise<void> {
   const build = await getRunningBuild(db, accountId, id);
   if (build.accountId !== accountId) throw new Refusal("access_denied");
   if (isUnfinished(build)) await buildObject(env, build).cancel();
 }
 
-/** The same for the operator, of any account. */
+/** The same for the operator, for a build of any account. */
 export async function cancelAnyBuild({ env, db }: Services, id: number): Promise<void> {
   const build = await findAnyBuild(db, id);
   if (!build) throw new Refusal("invalid_running_build_id", { reason: "unknown" });
   if (isUnfinished(build)) await buildObject(env, build).cancel();
 }
 
-/** What failed is built once more for its account, from the appliance as it is now: for the operator, who has repaired what was wrong. */
+/**
+ * Builds a failed build again for its account, from the current appliance. For the operator, after fixing the cause.
+ */
 export async function buildAgain({ env, db }: Services, id: number, baseUrl: string): Promise<WatchedBuild> {
   const build = await findAnyBuild(db, id);
   if (build?.status !== "failed" && build?.status !== "error")
@@ -187,14 +189,17 @@ export async function listBuilds(db: Database, reader: LinkReader, applianceId: 
   return ownerId === null ? [] : withLinks(await listOverBuilds(db, ownerId, id), ownerId, reader);
 }
 
-/** A build that is over, of an appliance that this account may read. */
+/** A build that has ended, of an appliance that this account may read. */
 export async function getBuild(db: Database, reader: LinkReader, id: number): Promise<Build> {
   const build = await findReadableBuild(db, reader.account.id, id);
   if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { reason: "unknown" });
   return withLink(build, build.accountId, reader);
 }
 
-/** Removes a build that is over: first the row, so that nothing points to deleted blobs; the sweep finds leftovers. */
+/**
+ * Removes a build that has ended. The row is removed first, so that nothing points to deleted blobs. The sweep finds
+ * leftovers.
+ */
 export async function deleteBuild({ env, db }: Services, accountId: number, id: number): Promise<void> {
   const gone = await deleteBuildRow(db, accountId, id);
   if (!gone) throw await whyNotDeleted(db, accountId, id);
@@ -209,26 +214,26 @@ async function whyNotDeleted(db: Database, accountId: number, id: number): Promi
   return new Refusal(build.accountId === accountId ? "cannot_delete_published_build" : "access_denied");
 }
 
-/** Removes everything that is stored of a build except its row. */
+/** Removes everything that is stored for a build except its row. */
 export async function forgetBuild(env: Env, build: Pick<Build, "uid">): Promise<void> {
   await buildObject(env, build).forget();
   await deleteBlobsBelow(env.BLOBS, buildPrefix(build.uid));
 }
 
-/** A build, running or over, of an appliance that this account may read. */
+/** A build, running or ended, of an appliance that this account may read. */
 export async function getRunningBuild(db: Database, accountId: number, id: number): Promise<Build> {
   const build = await findReadableBuild(db, accountId, id);
   if (!build) throw new Refusal("invalid_running_build_id", { reason: "unknown" });
   return build;
 }
 
-/** Whether an account may still follow a build: its appliance may no longer be shared with it. */
+/** Whether an account may still follow a build. Its appliance may no longer be shared with the account. */
 export const stillReads = async (db: Database, accountId: number, build: Build): Promise<boolean> =>
   build.accountId === accountId || (await findReadableBuild(db, accountId, build.id)) !== undefined;
 
 export type { Progress };
 
-/** The object of a build: the truth about it while it runs. */
+/** The object of a build. It is authoritative while the build runs. */
 export const buildObject = (env: Pick<Env, "BUILDS">, { uid }: Pick<Build, "uid">) => env.BUILDS.getByName(uid);
 
 function okOrRefused(examined: ExaminedAppliance): ExaminedAppliance {
@@ -244,13 +249,13 @@ const noRoomForBuild = () =>
     message: "Your disk quota is used up. Delete builds or uploads that you no longer need, and start the build again.",
   });
 
-/** What another request changed in between, or else that there is no slot. */
+/** The refusal if no row was written: another request changed something in between, or there is no slot. */
 async function whyNot(db: Database, row: Pick<Build, "applianceId" | "version" | "imageType">): Promise<Refusal> {
   const built = await listBuildsOfAppliance(db, row.applianceId);
   return (await lockOn(db, row)) ?? obstacleTo(row, built, { force: false }) ?? new Refusal("no_build_slots");
 }
 
-/** A version in the gallery stays as it is. */
+/** A lock against changing a version that is in the gallery. */
 async function lockOn(
   db: Database,
   { applianceId, version }: Pick<Build, "applianceId" | "version">,
@@ -269,7 +274,7 @@ async function withProgress({ env, db }: Services, build: Build): Promise<Watche
   if (progress && isUnfinished({ status: progress.state })) {
     return await withPlaceInQueue(db, build.id, { ...watched(build), ...progress });
   }
-  // It ended in between, and its object has told D1 before it answered.
+  // It ended in between, and its object updated D1 before it answered.
   return watched((await findBuild(db, build.accountId, build.id)) ?? build);
 }
 

@@ -1,12 +1,12 @@
 import type { Arch, Capabilities, ImageType, PackageType } from "#lib/contract/index";
 import type { Build } from "#storage/builds";
 
-/** What a build requires of a builder. */
+/** The requirements of a build for its builder. */
 export interface Wanted {
   imageType: ImageType;
   arch: Arch;
   packageType: PackageType;
-  /** That the base system names. */
+  /** The builder root that the base system names. */
   builderRoot?: string | null | undefined;
 }
 
@@ -23,7 +23,7 @@ export function canBuild(can: Capabilities, { imageType, arch, packageType, buil
 
 type Place = Pick<Capabilities, "imageTypes" | "packageTypes">;
 
-/** Where an agent would do the build. Undefined: it lacks the builder root. */
+/** Where an agent would do the build. Undefined if it lacks the builder root. */
 const placeOf = (can: Capabilities, builderRoot: string | null | undefined): Place | undefined =>
   builderRoot ? can.roots?.find(({ name }) => name === builderRoot) : can;
 
@@ -34,18 +34,17 @@ const canInstall = ({ packageTypes = ["rpm"] }: Place, packageType: PackageType)
 export const hasRoot = (can: Capabilities, { builderRoot }: Pick<Wanted, "builderRoot">): boolean =>
   placeOf(can, builderRoot) !== undefined;
 
-/** Whether an agent can do this build. */
 export const canDo = (can: Capabilities, build: Wanted & Pick<Build, "needsLvm" | "needsEfi">): boolean =>
   canBuild(can, build) &&
   (!build.needsLvm || can.noLvm === undefined) &&
   (!build.needsEfi || can.noEfi?.[build.imageType] === undefined);
 
-/** A base system as far as it decides where its images are built. */
+/** The part of a base system that decides where its images are built. */
 export type BuiltBase = Pick<Wanted, "packageType" | "builderRoot">;
 
 /**
- * Why no builder builds images of such a base system: they lack the builder root, or cannot install the packages. Undefined: one
- * can, or none has reported yet what it builds.
+ * Why no builder builds images of such a base system: all lack the builder root, or cannot install the packages.
+ * Undefined if a builder can, or if none has reported its capabilities yet.
  */
 export function reasonNotBuilt(builders: readonly Capabilities[], base: BuiltBase): string | undefined {
   const { packageType, builderRoot } = base;
@@ -59,13 +58,16 @@ export function reasonNotBuilt(builders: readonly Capabilities[], base: BuiltBas
   return `No builder of this service can build systems of ${packageType} packages.${there}`;
 }
 
-/** Why no builder divides the disk of such an image into volumes. Undefined: one may. */
+/** Why no builder divides the disk of such an image into volumes. Undefined if one may be able to. */
 export function whyNoVolumes(abilities: readonly Capabilities[], wanted: Wanted): string | undefined {
   const there = missingEverywhere(abilities, wanted, ({ noLvm }) => noLvm);
   return there && `No builder of this service can divide a disk into volumes (LVM). Missing there: ${there}.`;
 }
 
-/** Why no builder makes such an image boot by UEFI, which the package `loader` requires. Undefined: one may. */
+/**
+ * Why no builder makes such an image boot by UEFI, which the package `loader` requires. Undefined if one may be able
+ * to.
+ */
 export function whyNoEfi(abilities: readonly Capabilities[], wanted: Wanted & { loader: string }): string | undefined {
   const there = missingEverywhere(abilities, wanted, ({ noEfi }) => noEfi?.[wanted.imageType]);
   if (there === undefined) return undefined;
@@ -73,8 +75,8 @@ export function whyNoEfi(abilities: readonly Capabilities[], wanted: Wanted & { 
 }
 
 /**
- * What the builders of such images lack, at most three things. Undefined: one lacks nothing, or none makes such images, which is
- * another refusal.
+ * At most three things that the builders of such images lack. Undefined if one of them lacks nothing, or if no builder
+ * makes such images, which is refused elsewhere.
  */
 function missingEverywhere(
   abilities: readonly Capabilities[],

@@ -16,12 +16,12 @@ import { keepPackages } from "#domain/builds/stored-packages";
 import { logFailure } from "#log/log";
 import { freezeBlobs } from "#storage/frozen-blobs";
 
-/** Builds that are read in one query. */
+/** The number of builds that one query reads. */
 const candidatesAtOnce = 10;
 
 type Request = Pick<BuildClaimRequest, "capabilities" | "incarnation" | "nonce" | "isRepeated">;
 
-/** Claims the oldest build that the agent can do. Null: there is none, the agent has no room, or it is drained. */
+/** Claims the oldest build that the agent can do. Null if there is none, or if the agent has no room or is drained. */
 export async function claimBuild({ env, db }: Services, agent: Agent, request: Request): Promise<BuildClaim | null> {
   const { capabilities } = request;
   const isFull = capabilities.hasRoom === false;
@@ -38,13 +38,19 @@ export async function claimBuild({ env, db }: Services, agent: Agent, request: R
   return null;
 }
 
-/** While an agent runs, its disk may fill, its operator may add and remove builder roots, and it may find programs that it had missed. */
+/**
+ * While an agent runs, its disk may fill up, its operator may add and remove builder roots, and it may find programs
+ * that it missed before.
+ */
 const hasChanged = (known: Capabilities | null, now: Capabilities): boolean => wordsOf(known) !== wordsOf(now);
 
-/** An agent that says nothing of its room has some. */
+/** An agent that does not report its room has some. */
 const wordsOf = (can: Capabilities | null): string => JSON.stringify(can && { ...can, hasRoom: can.hasRoom !== false });
 
-/** All queued builds that the agent can do. A row from a restored backup refuses until the sweep corrects it, and must not hide others. */
+/**
+ * All queued builds that the agent can do. A build whose row is from a restored backup refuses claims until the sweep
+ * corrects the row, and must not hide other builds.
+ */
 async function* candidates(db: Database, can: Capabilities): AsyncGenerator<Build> {
   let after = 0;
   for (;;) {
@@ -62,7 +68,10 @@ interface Candidate {
   build: Build;
 }
 
-/** Undefined: no agent gets this build now, but perhaps another one. "not_now": storage fails, so that each build would be claimed in vain. */
+/**
+ * Undefined if this build cannot be claimed now, but perhaps another one can. "not_now" if storage fails, so that every
+ * claim would be in vain.
+ */
 async function claimOne(
   services: Services,
   { agent, request, build }: Candidate,
@@ -72,7 +81,7 @@ async function claimOne(
   const object = buildObject(env, build);
   const earlierPhases = await earlierPhasesOf(db, build);
   const claimed = await object.claim(agent.id, expectedSecondsOf(earlierPhases), { incarnation, nonce });
-  // Another agent was faster, or the build was cancelled.
+  // Another agent was faster, or the build has been cancelled.
   if ("refused" in claimed) return undefined;
   const { attempt, timeLimitMs, requestId } = claimed;
   const token = boundTo(agent, env.API_KEY_PEPPER, claimed.token);
@@ -86,7 +95,7 @@ async function claimOne(
       await object.notHandedOut(claimed.token);
       return "not_now";
     }
-    // Costs this build an attempt, so that it cannot block all others forever.
+    // This costs the build an attempt, so that it cannot block all others forever.
     await object.fail(claimed.token, { kind: "error", reason: "The service could not read what to build." });
     return undefined;
   }
@@ -103,7 +112,7 @@ async function handOut({ env, db }: Services, build: Build): Promise<Pick<BuildC
   return { input, ...(sharesRoot && { sharesRoot }) };
 }
 
-/** A build starts even if its earlier builds cannot be read. */
+/** Empty if the earlier builds cannot be read: the build must start anyway. */
 async function earlierPhasesOf(db: Database, build: Build): Promise<Record<string, number>[]> {
   try {
     return mostSimilar(await listEarlierSteps(db, build), build.imageType);
@@ -113,13 +122,16 @@ async function earlierPhasesOf(db: Database, build: Build): Promise<Record<strin
   }
 }
 
-/** Gives the builds of an agent that its operator has removed to others. */
+/** Gives the builds of an agent that the operator has removed to other agents. */
 export async function takeBuildsFrom({ env, db }: Services, agent: Agent): Promise<void> {
   const held = await listHeldBy(db, agent.id);
   await Promise.all(held.map((build) => buildObject(env, build).agentRemoved(agent.id)));
 }
 
-/** Ends the leases of earlier processes of an agent that has restarted. → how many, and how many another host holds with its token */
+/**
+ * Ends the leases of earlier processes of an agent that has restarted. Returns how many, and how many leases another
+ * host holds with the agent's token.
+ */
 export async function endLeases(
   { env, db }: Services,
   agent: Agent,

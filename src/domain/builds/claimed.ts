@@ -1,4 +1,4 @@
-/** What a build's object gives to the agent that claims it. */
+/** The answer of a build's object to the agent that claims it. */
 export interface Claimed {
   attempt: number;
   token: string;

@@ -7,9 +7,9 @@ import type { Database } from "#storage/db";
 import { findLinked, type LinkNames } from "#storage/download-links";
 
 /*
- * A download link needs no credentials. The owner's has the build's token: it works while the build exists. Every other account, and
- * every token, gets its own link, `build-account-token-seal`, which expires with the right to read the image (decision 37).
- * The seal's key is the build's token, so nothing is stored for a link.
+ * A download link needs no credentials. The owner's link has the build's token, and works while the build exists. Every
+ * other account, and every API token, gets its own link, `build-account-token-seal`, which expires with the right to
+ * read the image (decision 37). The seal's key is the build's token, so nothing is stored for a link.
  */
 
 /** The account that receives a link, and how it signed in. */
@@ -18,7 +18,7 @@ export interface LinkReader {
   access: Access;
 }
 
-/** The parts of a build in its link. */
+/** The parts of a build that its link needs. */
 type Linked = Pick<Build, "id" | "downloadToken">;
 
 /** The same build with the part of the download address that this reader gets. */
@@ -33,7 +33,10 @@ export function withLink<B extends Linked>(build: B, ownerId: number | null, rea
 export const withLinks = <B extends Linked>(builds: readonly B[], ownerId: number | null, reader: LinkReader): B[] =>
   builds.map((build) => withLink(build, ownerId, reader));
 
-/** The finished build of a link; undefined: there is none. Refused if the link has ended. `isLasting`: it cannot end before the build. `readerId`: the account that the link was given to. */
+/**
+ * The finished build of a link. Undefined if there is none. Refused if the link has expired. `isLasting`: the link
+ * cannot expire before the build. `readerId`: the account that received the link.
+ */
 export async function findByLink(
   db: Database,
   link: string,
@@ -55,7 +58,7 @@ export async function findByLink(
   throw new Refusal("access_denied", { message: ended });
 }
 
-/** A renewed key is another one, so a link ends with the key that it was given to, as with a token. */
+/** A link expires with the API key or token for which it was made: a renewed key counts as another key. */
 const sealOf = (
   { id, downloadToken }: Linked,
   { uid, apiKeyHmac }: LinkReader["account"],

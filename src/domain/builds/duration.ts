@@ -1,12 +1,12 @@
 import type { ImageType } from "#lib/contract/index";
 import type { EarlierSteps, TimedBuild } from "#storage/estimates";
 
-/** This many earlier builds are enough for an estimate. */
+/** The number of earlier builds that is enough for an estimate. */
 const enough = 3;
 
 /**
- * Seconds per phase of the most similar builds: the appliance's own in this type, else its own in other types, else other
- * appliances' in this type. If there are none, the agent estimates by the size of the image.
+ * Seconds per phase of the most similar builds: the appliance's own in this type, otherwise its own in other types,
+ * otherwise other appliances' in this type. If there are none, the agent estimates from the size of the image.
  */
 export function mostSimilar({ own, ofType }: EarlierSteps, imageType: ImageType): Record<string, number>[] {
   const same = own.filter((build) => build.imageType === imageType);
@@ -17,7 +17,7 @@ export function mostSimilar({ own, ofType }: EarlierSteps, imageType: ImageType)
 const secondsByPhase = ({ steps }: TimedBuild): Record<string, number> =>
   Object.fromEntries(steps.map(({ phase, seconds }) => [phase, seconds]));
 
-/** The mean duration of earlier builds; undefined: there are none. */
+/** The mean duration of earlier builds. Undefined if there are none. */
 export function expectedSecondsOf(earlier: readonly Record<string, number>[]): number | undefined {
   if (earlier.length === 0) return undefined;
   const all = earlier.flatMap((phases) => Object.values(phases));

@@ -2,7 +2,7 @@ import type { FrozenConfiguration } from "#lib/contract/index";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 
-/** What a manifest says of an appliance in addition to its KIWI description. */
+/** The facts about an appliance that a manifest contains in addition to the KIWI description. */
 export function frozenConfiguration(appliance: Appliance): FrozenConfiguration {
   const { locale, network, firewall, settings, scripts } = configurationOf(appliance);
   return {

@@ -10,7 +10,7 @@ export const blobsIn = (input: Pick<FrozenInput, "repositories" | "packages" | "
   ...new Set((input.files ?? []).map(({ blobId }) => blobId)),
 ];
 
-/** One content of a build; undefined: it was frozen without it. Its appliance may no longer have it. */
+/** One content of a build, which its appliance may no longer have. Undefined if the build was frozen without it. */
 export async function findFrozenContent(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { buildId, blobId }: { buildId: number; blobId: string },

@@ -17,18 +17,18 @@ import type { ResolvedPackage } from "#lib/solver/resolution";
 import type { Appliance, Repository } from "#storage/appliances";
 import { aliasOf } from "#storage/repositories";
 
-/** Kiln's own version, as frozen inputs show it. */
+/** Kiln's own version, which frozen inputs contain. */
 const kilnVersion = "0.1.0";
 
-/** A build, with the software as the status has resolved it. */
+/** A build, with the software that the status has resolved. */
 type ToFreeze = { version: string; imageType: ImageType } & Pick<ExaminedAppliance, "software" | "resolution"> & {
-    /** Nothing is built from it, so the paragraphs of Debian's packages are left out: reading them is slow. */
+    /** Nothing is built from it, so the paragraphs of Debian's packages are omitted: reading them is slow. */
     isOnlyCompared?: boolean;
   };
 
 /**
  * Collects everything that decides what a build contains, so that later changes of the appliance and its repositories
- * do not affect it. Refused while the software does not resolve.
+ * do not affect the build. Refused while the software does not resolve.
  */
 export async function freezeInput(
   { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
@@ -54,7 +54,7 @@ export async function freezeInput(
     formatVersion: 1,
     appliance: { id: appliance.id, name: appliance.name, version: request.version, arch: appliance.arch },
     imageType: request.imageType,
-    // Left out for rpm, so that its frozen inputs stay the same to the byte.
+    // Omitted for rpm, so that its frozen inputs stay byte-identical.
     ...(debian && { packageType: "deb" as const, debRelease: debian.release }),
     ...forBuilder(baseSystem),
     firmware,
@@ -81,14 +81,14 @@ export async function freezeInput(
   };
 }
 
-/** What the base system requires of the agent and its tools. */
+/** The base system's requirements for the agent and its tools. */
 const forBuilder = ({ builderRoot, rpmDatabase, builderNeeds }: BaseSystemFacts) => ({
   ...(builderRoot !== undefined && { builderRoot }),
   ...(rpmDatabase !== undefined && { rpmDatabase }),
   ...(builderNeeds !== undefined && { builderNeeds }),
 });
 
-/** `Ticket_counter_kiosk.x86_64-0.0.1.oem`: what the file to download is called, without its extension. */
+/** The name of the downloaded file without its extension: `Ticket_counter_kiosk.x86_64-0.0.1.oem`. */
 const imageName = (appliance: Appliance, { version, imageType }: { version: string; imageType: ImageType }) =>
   `${fileNameOf(appliance.name)}.${appliance.arch}-${version}.${imageType}`;
 
@@ -100,9 +100,9 @@ function fileNameOf(name: string): string {
 function frozenRepository(repository: Repository): FrozenRepository {
   const { id, name } = repository;
   const trust = trustOf(repository);
-  // Locations of deb are relative to the archive, and not to the suite.
+  // Locations of Debian packages are relative to the archive, not to the suite.
   const url = repository.type === "deb" ? parseAptAddress(repository.url).root : repository.url;
-  // The service's own repositories are reached without this, and their frozen inputs stay the same to the byte.
+  // The service's own repositories can be reached without this, and their frozen inputs stay byte-identical.
   const isOfCatalogue = repository.catalogue !== null && !url.startsWith("service:");
   return {
     alias: aliasOf(id),
@@ -115,13 +115,16 @@ function frozenRepository(repository: Repository): FrozenRepository {
   };
 }
 
-/** Of the last change to what the image is made of, in seconds: starting the same build later does not change it. */
+/**
+ * The time of the last change to anything that the image is made of, in seconds. Starting the same build later does not
+ * change it.
+ */
 function sourceDateOf({ lastEditedAt }: Appliance, repositories: readonly Repository[]): number {
   const changes = [lastEditedAt, ...repositories.map(({ importedAt }) => importedAt)];
   return Math.floor(Math.max(...changes.map((at) => at?.getTime() ?? 0)) / 1000);
 }
 
-/** The agent can only fetch a package whose metadata has its location and a checksum. */
+/** Refuses a package whose metadata lacks its location or a checksum: no agent could fetch it. */
 function frozenPackage(resolved: ResolvedPackage, folder: string): FrozenPackage {
   const { name, epoch, version, release, arch, repository, downloadSizeBytes: size } = resolved;
   const location = resolved.location && [folder, resolved.location].filter(Boolean).join("/");

@@ -1,6 +1,6 @@
 import { phases, type Phase } from "#lib/contract/index";
 
-/** Warnings of KIWI about its own work, which a good build has too. An owner can do nothing about them. */
+/** KIWI's warnings about its own work. A good build has them too, and an owner can do nothing about them. */
 const noise: readonly { pattern: RegExp; why: string }[] = [
   { pattern: /^Path \S* not a mountpoint/, why: "KIWI unmounts folders that it did not mount." },
   { pattern: /^remove_hierarchy: path \S* is protected/, why: "KIWI keeps folders of the image when it cleans up." },
@@ -18,10 +18,12 @@ export type LineTone = "bad" | "warn";
 
 const record = /^\[ ([A-Z]+) *\]: [\d:]+ \| (.*)$/;
 
-/** Of the appliance's own config.sh, about what the image cannot do. */
+/** A note of the appliance's own config.sh about something that the image cannot do. */
 const note = /^kiln: note: /;
 
-/** Of a line that concerns the appliance: by KIWI's levels, our notes, and the words of package managers. */
+/**
+ * The tone of a line that concerns the appliance, from KIWI's levels, our notes, and the messages of package managers.
+ */
 export function toneOf(line: string): LineTone | undefined {
   const [, level, text = line] = record.exec(line) ?? [];
   if (level === "ERROR" || /^error:/i.test(line)) return "bad";
@@ -29,13 +31,13 @@ export function toneOf(line: string): LineTone | undefined {
   return warns && !noise.some(({ pattern }) => pattern.test(text)) ? "warn" : undefined;
 }
 
-/** A finding in words: without its level and time. */
+/** The text of a finding, without its level and time. */
 export function wordsOf(line: string): string {
   const [, , text = line] = record.exec(line) ?? [];
   return text.replace(note, "");
 }
 
-/** The level of a record; undefined for a line that continues the record before it. */
+/** The level of a record. Undefined for a line that continues the record before it. */
 export const levelOf = (line: string): string | undefined => record.exec(line)?.[1];
 
 /** The phase that begins with a line: the agent writes one for each. */

@@ -10,7 +10,7 @@ export type LogView = (typeof logViews)[number];
 export interface LogQuestion {
   /** `steps`: without the details that KIWI logs for its developers. */
   view: LogView;
-  /** Only lines with this text, of any view; empty: all. */
+  /** Only lines with this text, in all views. Empty for all lines. */
   search: string;
   page: number;
 }
@@ -24,21 +24,21 @@ export interface LogLine {
 /** A part of the log of a build as people read it. */
 export interface LogPage {
   lines: LogLine[];
-  /** Of the whole log. */
+  /** The number of lines in the whole log. */
   total: number;
-  /** That the question asks for, on all pages. */
+  /** The number of lines that match the question, on all pages. */
   matches: number;
   pages: number;
   findings: LogLine[];
   /** Where each phase begins. */
   phases: { phase: Phase; line: number }[];
-  /** The rest of the log is only in its text. */
+  /** Only the beginning of the log was read. The rest is only in the log as text. */
   isCut: boolean;
 }
 
 export const linesPerPage = 500;
 const maxFindings = 20;
-/** About a hundred times the log of a usual build. */
+/** The most that a page reads: about a hundred times the log of a usual build. */
 const maxBytes = 16 * 1024 * 1024;
 
 export const pageOfLine = (line: number): number => Math.max(1, Math.ceil(line / linesPerPage));

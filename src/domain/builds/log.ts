@@ -23,7 +23,7 @@ export interface LogQuestion {
   seen?: number;
 }
 
-/** Both logs as the XML of a finished build carries them. */
+/** Both logs, as the XML of a finished build contains them. */
 export interface BuildTexts {
   /** The agent's own lines. */
   own: string;
@@ -33,11 +33,11 @@ export interface BuildTexts {
 
 const maxTextBytes = 256 * 1024;
 
-/** The end of a build's log, split into what Kiln and what KIWI wrote, without control characters. */
+/** The end of a build's log, split into Kiln's and KIWI's lines, without control characters. */
 export async function readTexts(env: Env, build: Build): Promise<BuildTexts> {
   const { bytes, from } = await readLog(env, build, { from: { last: maxTextBytes }, maxBytes: maxTextBytes });
   const text = stripControls(new TextDecoder().decode(bytes));
-  // The first line of a cut log is half a line.
+  // The first line of a cut log is incomplete.
   const lines = (from === 0 ? text : text.slice(text.indexOf("\n") + 1)).split("\n");
   return { own: lines.filter(isOwn).join("\n"), kiwi: lines.filter((line) => !isOwn(line)).join("\n") };
 }
@@ -66,9 +66,9 @@ export async function openLog(env: Env, build: Build): Promise<{ length: number;
   return { length: first.length, pages: pages() };
 }
 
-/** What a follower of a build gets. */
+/** A message to a client that follows a build. */
 export type BuildNews =
-  /** Whole lines; `offset` is where the next ones begin. */
+  /** Whole lines. `offset` is where the next ones begin. */
   | { type: "log"; text: string; offset: number }
   | { type: "progress"; progress: Progress }
   | { type: "silence" }
@@ -76,10 +76,13 @@ export type BuildNews =
 
 const tailBytes = 16 * 1024;
 const sliceBytes = 64 * 1024;
-/** Proxies close idle connections. */
+/** Something is sent after this time, because proxies close idle connections. */
 const silenceMs = 15_000;
 
-/** Follows a build until it is over: first the end of its log, or all from `from` on, then every new line and all progress. */
+/**
+ * Follows a build until it ends: first the end of its log, or everything from `from` on, then every new line and all
+ * progress.
+ */
 export async function* followBuild(
   env: Env,
   db: Database,
@@ -108,7 +111,7 @@ export async function* followBuild(
   }
 }
 
-/** An object may know of an end before D1 does; users see it when both know. */
+/** An object may know that a build has ended before D1 does. Users see the end when both know. */
 const outsideView = ({ env, db }: Services, build: Build, progress: Progress | undefined): Promise<Progress> =>
   progress?.state === "queued" || progress?.state === "running"
     ? withPlaceInQueue(db, build.id, progress)
@@ -132,7 +135,7 @@ async function startOfTail(env: Env, build: Build): Promise<number> {
 
 const newline = 10;
 
-/** Up to the last end of a line, so that no character is cut; a line longer than a slice is cut between characters. */
+/** Up to the last line end, so that no character is cut. A line longer than a slice is cut between characters. */
 function wholeLines(bytes: Uint8Array): Uint8Array {
   const end = bytes.lastIndexOf(newline) + 1;
   if (end > 0 || bytes.byteLength < sliceBytes) return bytes.subarray(0, end);

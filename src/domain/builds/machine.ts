@@ -16,8 +16,8 @@ import { sameSecret } from "#domain/secrets";
  *       │  attempt lost
  *       └───────────────────────────────────────────────────────^
  *
- * Each claim is an attempt with its own token; messages of earlier attempts are late. Reporting the end of an attempt twice
- * changes nothing.
+ * Each claim is an attempt with its own token. Messages of earlier attempts are late. Reporting the end of an attempt
+ * twice changes nothing.
  */
 export type BuildState =
   | QueuedState
@@ -36,34 +36,34 @@ interface QueuedState {
   wakeAgainAt: number;
   startedAt: number | null;
   message: string;
-  /** Why the attempt before was lost; absent: there was none, or its agent gave the build back. */
+  /** Why the previous attempt was lost. Absent if there was none, or if its agent gave the build back. */
   lostBy?: Loss;
-  /** No agent gets it before: it was just claimed in vain. */
+  /** No agent gets the build before this time, because it was just claimed in vain. */
   restsUntil?: number;
   claimedInVain?: number;
 }
 
 export type RunningState = Heartbeat & {
   status: "running";
-  /** When each phase of this attempt began; absent: it began before this was stored. */
+  /** When each phase of this attempt began. Absent if the attempt began before this was stored. */
   begun?: Partial<Record<Phase, number>>;
   attempt: number;
   losses: number;
   agentId: number;
   token: string;
-  /** Of the first attempt: users see the time since then. */
+  /** When the first attempt began. Users see the time since then. */
   startedAt: number;
   leaseEndsAt: number;
   timeLimitAt: number;
-  /** How long similar builds took; absent: there are none. */
+  /** How long similar builds took. Absent if there are none. */
   expectedSeconds?: number;
-  /** Of the claim, so that its repetition gets the same answer; absent: an older agent. */
+  /** The claim's nonce, so that a repeated claim gets the same answer. Absent for an older agent. */
   nonce?: string;
-  /** Which process of the agent claimed it; absent: an older agent. */
+  /** The process of the agent that claimed it. Absent for an older agent. */
   incarnation?: Incarnation;
-  /** No heartbeat has come: the agent may never have got the claim's answer. */
+  /** No heartbeat has arrived: the agent may never have received the claim's answer. */
   isUnheard?: true;
-  /** Attempts in a row, up to this one, that no agent has begun. */
+  /** How many attempts in a row, up to this one, no agent has begun. */
   claimedInVain?: number;
 };
 
@@ -73,22 +73,22 @@ interface Over {
   endedAt: number;
 }
 
-/** How an attempt is lost: its agent was silent, restarted, or reported a fault of its host or of the service. */
+/** How an attempt is lost: its agent was silent or restarted, or it reported a fault of its host or of the service. */
 type Loss = "silence" | "restart" | "fault";
-/** Why a build ends without an image, for the operator's figures: its content, its time, or the last loss. */
+/** Why a build ends without an image, for the operator's metrics: its content, its time limit, or the last loss. */
 type Cause = Loss | "content" | "time_limit";
 
-/** Without an image. */
+/** A build that ended without an image. */
 interface Broken extends Over {
-  /** Absent: it was cancelled, or ended before this was stored. */
+  /** Absent if the build was cancelled, or ended before this was stored. */
   cause?: Cause;
-  /** How far the last attempt got. Absent: it ended before this was stored. */
+  /** How far the last attempt got. Absent if the build ended before this was stored. */
   percent?: number;
-  /** When each phase of the last attempt began. Absent: there was none, or it ended before this was stored. */
+  /** When each phase of the last attempt began. Absent if there was none, or if it ended before this was stored. */
   begun?: RunningState["begun"] | undefined;
 }
 
-/** `at` is the clock: the machine has none of its own. */
+/** `at` is the current time, because the machine has no clock. */
 export type BuildEvent = { at: number } & (
   | (Claimant & { type: "claimed"; token: string; expectedSeconds?: number | undefined })
   | { type: "heartbeat"; token: string; beat: Heartbeat }
@@ -98,15 +98,15 @@ export type BuildEvent = { at: number } & (
   | { type: "failed"; token: string; kind: "failed" | "error"; reason: string }
   | { type: "finished"; token: string }
   | { type: "cancelled" }
-  /** The agent connected again: its earlier processes have ended. */
+  /** The agent has connected again, so its earlier processes have ended. */
   | { type: "agent_restarted"; agentId: number; incarnation?: Incarnation | undefined }
-  /** Its operator has removed the agent. */
+  /** The operator has removed the agent. */
   | { type: "agent_removed"; agentId: number }
-  /** The alarm. The agents matter only while queued, `isCutOff` only while running: the service does not reach its own database. */
+  /** The alarm. `agents` matters only while queued, `isCutOff` only while running: the service cannot reach D1. */
   | { type: "woke_up"; agents: AgentsSeen; isCutOff?: boolean }
 );
 
-/** `late`: another attempt has the build, or it is over. */
+/** `late`: another attempt has the build, or the build has ended. */
 export interface Refused {
   refused: "late" | "not_queued" | "over";
 }
@@ -115,11 +115,11 @@ export const wakeUpEveryMs = 30_000;
 export const timeLimitMs = 4 * 60 * 60_000;
 /** The first attempt and two retries. */
 const maxLosses = 3;
-/** An alarm that comes so late shows that the service itself stood still: then an agent could not be heard. */
+/** An alarm that is this late shows that the service itself was stopped, so that no agent could reach it. */
 const lateMs = 10_000;
 /** A build that was claimed in vain rests for 2, 4, 8 … s, so that a fault does not hand it out in a loop. */
 const restMs = { first: 2_000, most: 60_000 };
-/** Lost answers are no losses. But a build that agents never begin, perhaps because it kills them, must end. */
+/** Lost answers do not count as losses. But a build that agents never begin must end: it may be what kills them. */
 const maxInVain = 10;
 
 export const queued = (at: number): BuildState => ({
@@ -132,7 +132,7 @@ export const queued = (at: number): BuildState => ({
   message: waiting,
 });
 
-/** The next state; the very same object when the event changes nothing. */
+/** Returns the next state, or the same object if the event changes nothing. */
 export function advance(state: BuildState, event: BuildEvent): BuildState | Refused {
   switch (event.type) {
     case "claimed":
@@ -170,7 +170,7 @@ export function advance(state: BuildState, event: BuildEvent): BuildState | Refu
   }
 }
 
-/** When the shell must wake up on its own; null: never again. */
+/** When the object must wake up on its own. Null if never again. */
 export function nextWakeUp(state: BuildState): number | null {
   if (state.status === "queued") return state.wakeAgainAt;
   if (state.status === "running") return Math.min(state.leaseEndsAt, state.timeLimitAt);
@@ -180,11 +180,11 @@ export function nextWakeUp(state: BuildState): number | null {
 export const isOver = (state: BuildState): state is Exclude<BuildState, { status: "queued" | "running" }> =>
   state.status !== "queued" && state.status !== "running";
 
-/** Whether this token's attempt is the one that runs. */
+/** Whether the attempt with this token is the current one. */
 export const isHeldBy = (state: BuildState | undefined, token: string): state is RunningState =>
   state?.status === "running" && holds(state, token);
 
-/** Whether no agent gets it yet; the alarm ends that. */
+/** Whether no agent gets the build until the next alarm. */
 export const isResting = (state: BuildState): boolean => state.status === "queued" && state.restsUntil !== undefined;
 
 export const isHeldByAgent = (state: BuildState | undefined, agentId: number): state is RunningState =>
@@ -261,12 +261,12 @@ function wokenUp(state: BuildState, { at, agents, isCutOff = false }: Event<"wok
   if (at >= state.timeLimitAt)
     return ended(state, at, { status: "failed", cause: "time_limit", reason: tooLong(timeLimitMs) });
   if (at < state.leaseEndsAt) return state;
-  // A lease that ends while the service is down, or stands still, says nothing about the agent.
+  // A lease that ends while the service is down or stopped proves nothing about the agent.
   if (isCutOff || at - state.leaseEndsAt > lateMs) return { ...state, leaseEndsAt: at + buildLeaseMs };
   return lost(state, at, { by: "silence", reason: "The builder was lost in the middle of the build." });
 }
 
-/** Not the user's fault: the build is retried, until this has happened too often. */
+/** The attempt is lost through no fault of the user: the build is retried, until this has happened too often. */
 function lost(running: RunningState, at: number, { by, reason }: { by: Loss; reason: string }): BuildState {
   const { isUnheard = false, claimedInVain = 0 } = running;
   const again = requeued(running, at, "The builder was lost; waiting for another one");
@@ -286,7 +286,7 @@ const requeued = ({ attempt, losses, startedAt }: RunningState, at: number, mess
   message,
 });
 
-/** No loss, but not at once again. */
+/** Not a loss, but the build is not handed out again immediately. */
 function resting(running: RunningState, at: number): QueuedState {
   const { claimedInVain = 1 } = running;
   const restsUntil = at + Math.min(restMs.most, restMs.first * 2 ** (claimedInVain - 1));

@@ -6,7 +6,7 @@ import type { Appliance } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
 import { listBuildsOfAppliance, type Build } from "#storage/builds";
 
-/** Everything that a finished build was made from; without password hashes if the reader is not its owner. */
+/** Everything that a finished build was made from, without password hashes if the reader is not its owner. */
 export interface Manifest {
   /** Unique to the build, and always the same. */
   uuid: string;
@@ -21,7 +21,7 @@ interface WantedManifest {
   allowedTypes: readonly ImageType[];
 }
 
-/** The manifest of the newest finished build in that type, of one version if it is named. */
+/** The manifest of the newest finished build of that type, or of that type and version. */
 export async function getManifest(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
@@ -39,7 +39,7 @@ export async function getManifest(
   return { uuid, applianceUuid: appliance.uuid, build, input: shown };
 }
 
-/** Kiln's own writer wrote the description: no text in it contains a quote that is not escaped. */
+/** Kiln itself wrote the description, so no text in it contains an unescaped quote. */
 const withoutHashes = (input: FrozenInput): FrozenInput => {
   const kiwi = input.description["config.xml"]?.replaceAll(/ password="[^"]*"/g, ' password=""');
   return { ...input, description: { ...input.description, ...(kiwi !== undefined && { "config.xml": kiwi }) } };

@@ -5,18 +5,18 @@ import type { Database } from "#storage/db";
 import { deletePreparedBefore, findPreparedRoot, savePreparedRoot } from "#storage/prepared-roots";
 
 const hourMs = 60 * 60_000;
-/** An agent that is alive was heard more often than this. */
+/** An agent that is alive calls more often than this. */
 const silentMs = 10 * 60_000;
 
 type UsedEnv = Pick<Env, "KEEP_PREPARED_HOURS" | "BLOBS">;
 
-/** 0, nothing and nonsense: none is stored. */
+/** If it is 0, empty or invalid, no roots are stored. */
 const storedHours = ({ KEEP_PREPARED_HOURS: hours }: Pick<Env, "KEEP_PREPARED_HOURS">): number =>
   Math.max(0, Number(hours) || 0);
 
 /**
- * Whether agents share the root of this build: other formats of the version exist or are being built, and there are at least
- * two agents. A single agent stores its roots itself.
+ * Whether agents share the root of this build: other formats of the version exist or are being built, and there are at
+ * least two agents. A single agent caches its roots itself.
  */
 export async function isRootShared({ env, db }: Services<UsedEnv>, build: Build): Promise<boolean> {
   if (storedHours(env) === 0) return false;
@@ -33,7 +33,7 @@ export async function isRootShared({ env, db }: Services<UsedEnv>, build: Build)
   );
 }
 
-/** Stores a root that a build shares. If the appliance is gone meanwhile, so is the root. */
+/** Stores a root that a build shares. If the appliance was deleted in between, so is the root. */
 export async function keepPreparedRoot(
   db: Database,
   build: Pick<Build, "id" | "applianceId">,
@@ -43,7 +43,7 @@ export async function keepPreparedRoot(
   await savePreparedRoot(db, { ...named, createdAt, applianceId: build.applianceId, buildId: build.id });
 }
 
-/** The archive of a root of the same appliance, and its SHA-256. Undefined: there is none, or it has expired. */
+/** The archive of a root of the same appliance, and its SHA-256. Undefined if there is none, or if it has expired. */
 export async function findPrepared(
   { env, db }: Services<UsedEnv>,
   { applianceId }: Pick<Build, "applianceId">,
@@ -54,7 +54,7 @@ export async function findPrepared(
   return blob ? { blob, sha256: root.sha256 } : undefined;
 }
 
-/** Removes roots that are older than KEEP_PREPARED_HOURS: the row first, so that nothing names what is gone. */
+/** Removes roots that are older than KEEP_PREPARED_HOURS: the row first, so that no row names a deleted blob. */
 export async function expirePreparedRoots({ env, db }: Services, now: number): Promise<void> {
   const keys = await deletePreparedBefore(db, new Date(now - storedHours(env) * hourMs));
   for (let from = 0; from < keys.length; from += 1000) await env.BLOBS.delete(keys.slice(from, from + 1000));

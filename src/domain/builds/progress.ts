@@ -1,19 +1,19 @@
 import { phases, type Phase } from "#lib/contract/index";
 import { isOver, timeLimitMs, type BuildState } from "#domain/builds/machine";
 
-/** What a user sees of a build that is not over yet, and the same of one that is. */
+/** The progress that a user sees, of a build that is unfinished or has ended. */
 export interface Progress {
   state: BuildState["status"];
   /** 0..100. */
   percent: number;
-  /** Since its first attempt began. */
+  /** Seconds since its first attempt began. */
   secondsElapsed: number;
   message: string;
-  /** About how long a running build still takes; absent where nothing tells. */
+  /** The approximate remaining time of a running build. Absent if there is no basis for an estimate. */
   secondsLeft?: number;
-  /** Of a build that waits: 1 is the next one. It is counted when it is asked for (domain/builds/queue.ts). */
+  /** The position of a queued build; 1 is the next one. It is counted on request (domain/builds/queue.ts). */
   queuePosition?: number;
-  /** The phases of this attempt, in order; the last one may still run. Absent of a build that waits, or is finished. */
+  /** The phases of this attempt, in order; the last one may still run. Absent if the build is queued or finished. */
   steps?: BuildStep[];
 }
 
@@ -40,10 +40,10 @@ export function stepsOf(state: BuildState, until: number): BuildStep[] {
   return began.map(({ phase, at }, nth) => ({ phase, seconds: secondsBetween(at, began[nth + 1]?.at ?? until) }));
 }
 
-/** Below it, what the attempt took so far says too little of what it will take. */
+/** Below this, the time so far says too little about the time that remains. */
 const tellingPercent = 10;
 
-/** At first what earlier builds took decides, and more and more what this attempt took for what is done of it. */
+/** At first the durations of earlier builds decide, and then more and more this attempt's own speed. */
 function secondsLeftOf(state: BuildState, now: number): number | undefined {
   if (state.status !== "running") return undefined;
   const spent = secondsBetween(state.timeLimitAt - timeLimitMs, now);
@@ -54,7 +54,7 @@ function secondsLeftOf(state: BuildState, now: number): number | undefined {
   return Math.max(1, Math.round(whole * (1 - done)));
 }
 
-/** Whole seconds; 0 while it has not begun. */
+/** Whole seconds, or 0 if it has not begun. */
 export const secondsBetween = (from: number | null, until: number): number =>
   from === null ? 0 : Math.max(0, Math.floor((until - from) / 1000));
 
@@ -63,7 +63,7 @@ function percentOf(state: BuildState): number {
   return state.status === "queued" ? 0 : (state.percent ?? 0);
 }
 
-/** The last word on a build, or what it is doing. */
+/** The final message of a build, or what it is doing. */
 export function messageOf(state: BuildState): string {
   switch (state.status) {
     case "queued":

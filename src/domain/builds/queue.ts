@@ -4,8 +4,8 @@ import { countQueuedBefore } from "#storage/build-queue";
 import type { Database } from "#storage/db";
 
 /**
- * Adds its place in the queue to a build that waits. Agents take the oldest build that they can do, so the place counts all
- * that wait. A build that no agent can do may be before it for long, and is skipped.
+ * Adds the position in the queue to a waiting build. Agents take the oldest build that they can do, so the position
+ * counts all that wait. A build that no agent can do may be before it for long, and is skipped.
  */
 export async function withPlaceInQueue<T extends Progress>(db: Database, buildId: number, seen: T): Promise<T> {
   if (seen.state !== "queued") return seen;
@@ -13,7 +13,7 @@ export async function withPlaceInQueue<T extends Progress>(db: Database, buildId
   return { ...seen, queuePosition: before + 1, message: before === 0 ? seen.message : withPlace(seen.message, before) };
 }
 
-/** The other reasons to wait do not depend on the builds before. */
+/** Other reasons to wait do not depend on the builds before this one. */
 function withPlace(message: string, before: number): string {
   const builds = before === 1 ? "1 build" : `${before} builds`;
   if (message === waiting) return `Waiting in the queue: ${builds} before this one.`;

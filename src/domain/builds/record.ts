@@ -13,7 +13,7 @@ import { openDatabase, type Database } from "#storage/db";
 export type StoredArtifact = Omit<CompleteUpload, "partsDigest"> & { key: string };
 export type Artifacts = Record<NeededArtifact, StoredArtifact> & { prepared?: StoredArtifact };
 
-/** What the agent reported of the image that it finished, and what it uploaded. */
+/** What the agent reported about the finished image, and what it uploaded. */
 export type Outcome = Omit<BuildFinished, "installed"> & { artifacts: Artifacts };
 
 /** Writes a status into the build's row. Repeating it is safe. */
@@ -60,14 +60,16 @@ export const momentOf = (state: BuildState, at: number): Moment => ({
   message: messageOf(state),
 });
 
-/** Signs what is known of the image now, before a key or the service changes; if it fails, the first request does it. */
+/**
+ * Signs what is known about the image now, before a key or the service changes. If it fails, the first request does it.
+ */
 export async function attestFinished(env: Env, uid: string, { status }: BuildState): Promise<void> {
   if (status === "finished") await attestBuild({ env, db: openDatabase(env.DB) }, uid);
 }
 
 async function tellFinished(db: Database, uid: string, result: Result, root: SharedRoot | undefined): Promise<void> {
   const build = await findBuildByUid(db, uid);
-  // The appliance may be gone, and with it the row.
+  // The appliance may be deleted, and its row with it.
   if (!build) return;
   await saveFinished(db, build, { ...result, nextVersion: raiseRelease(build.version) });
   if (root) await keepPreparedRoot(db, build, { ...root, at: result.completedAt });

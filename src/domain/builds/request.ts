@@ -5,24 +5,24 @@ import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
 import type { Appliance } from "#storage/appliances";
 import { isUnfinished, type Build } from "#storage/builds";
 
-/** What a client requests; defaults come from the appliance and its builds. */
+/** A client's request. Defaults come from the appliance and its builds. */
 export interface BuildRequest {
   applianceId: number;
   version?: string | undefined;
   imageType?: string | undefined;
-  /** Overwrite an existing image. */
+  /** Whether to overwrite an existing image. */
   force: boolean;
-  /** Build another format of the version whose build began last and has not failed. */
+  /** Whether to build another format of the version whose build began last and has not failed. */
   multi: boolean;
   /** Image types that the client's API version knows. */
   allowedTypes: readonly ImageType[];
-  /** Of the service, for pages that a refusal names. */
+  /** The URL of the service, for pages that a refusal names. */
   baseUrl: string;
-  /** Of a request that may come again. */
+  /** The id of a request that may be repeated. */
   requestId?: string | undefined;
 }
 
-/** The version to build. `built`: the appliance's builds, newest first. */
+/** The version to build. `built` contains the appliance's builds, newest first. */
 export function chooseVersion(appliance: Appliance, built: Build[], { version, multi }: BuildRequest): string {
   const latest = built.find((build) => build.status === "finished" || isUnfinished(build));
   const chosen = version ?? (multi ? latest?.version : undefined) ?? appliance.version;
@@ -33,8 +33,8 @@ export function chooseVersion(appliance: Appliance, built: Build[], { version, m
 }
 
 /**
- * The image type to build. `builders`: what each kind of them has said that it can do. Without a base system, the appliance's
- * status is not ok.
+ * The image type to build. `builders` contains what each kind of builder has reported that it can do. Without a base
+ * system, the appliance's status is not ok.
  */
 export function chooseImageType(
   { appliance, base }: { appliance: Appliance; base: BaseSystemFacts | undefined },
@@ -69,7 +69,10 @@ function refuseUnbuildable(wanted: Wanted, builders: readonly Capabilities[]): v
   throw new Refusal("configuration_error", { message });
 }
 
-/** The refusal if another build of the appliance prevents this one; `force` overwrites the same type's. */
+/**
+ * The refusal if another build of the appliance prevents this one. With `force`, a build of the same type is
+ * overwritten.
+ */
 export function obstacleTo(
   { version, imageType }: Pick<Build, "version" | "imageType">,
   built: Build[],

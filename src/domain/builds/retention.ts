@@ -3,12 +3,12 @@ import { attestationsKey } from "#storage/blobs";
 import { listExpirable, markExpired } from "#storage/retention";
 
 const dayMs = 24 * 60 * 60_000;
-/** Builds that one run of the sweeper looks at. */
+/** The number of builds that one run of the sweep checks. */
 const atOnce = 100;
 
 /**
- * Removes images and file stores that are older than KEEP_IMAGES_DAYS. First the row is marked, so that nothing names what is
- * gone; the sweep removes what a crash leaves. The row, the log and the list of packages stay.
+ * Removes images and file stores that are older than KEEP_IMAGES_DAYS. First the row is marked, so that no row names a
+ * deleted blob. The sweep removes what a crash leaves behind. The row, the log and the list of packages stay.
  */
 export async function expireOldImages(
   { env, db }: Services<Pick<Env, "BLOBS" | "KEEP_IMAGES_DAYS">>,

@@ -20,7 +20,7 @@ import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 type UsedEnv = Pick<Env, "BLOBS" | "STORED_PACKAGES_GB">;
 
-/** 0, nothing and nonsense: none is stored. */
+/** If it is 0, empty or invalid, no packages are stored. */
 const maxBytes = ({ STORED_PACKAGES_GB: gb }: Pick<Env, "STORED_PACKAGES_GB">): number =>
   Math.max(0, Number(gb) || 0) * 1e9;
 
@@ -29,7 +29,7 @@ export async function keepPackages({ env, db }: Services<UsedEnv>, buildId: numb
   if (maxBytes(env) > 0) await needPackages(db, buildId, packagesFromOutside(input));
 }
 
-/** Those that this service does not serve itself. */
+/** The packages that this service does not serve itself. */
 function packagesFromOutside({ packages, repositories }: FrozenInput): NeededPackage[] {
   const outside = new Map(repositories.filter(({ url }) => !url.startsWith("service:")).map((one) => [one.alias, one]));
   return packages.flatMap(({ repository, checksum, size }) => {
@@ -54,7 +54,7 @@ export async function packagesOfBuild(
   }));
 }
 
-/** One piece of a package that the build was frozen with; undefined: it was not, or it is not stored. */
+/** One piece of a package that the build was frozen with. Undefined if it was not, or if the package is not stored. */
 export async function readPiece(
   { env, db }: Services<UsedEnv>,
   { id: buildId }: Pick<Build, "id">,
@@ -73,7 +73,7 @@ export type Piece = {
   body: ReadableStream<Uint8Array>;
 };
 
-/** Stores a piece. Nothing names it until the package is complete. */
+/** Stores a piece. No row names it until the package is complete. */
 export async function storePiece(
   { env, db }: Services<UsedEnv>,
   { id: buildId, uid }: Pick<Build, "id" | "uid">,
@@ -96,8 +96,8 @@ export async function storePiece(
 const isWrongDigest = (error: unknown): boolean => /10037|checksum|hash/i.test(String(error));
 
 /**
- * Records that all pieces of a package are there, if together they are the frozen file. Not stored: the limit is reached. The
- * sweep then removes the pieces.
+ * Records that all pieces of a package are stored, if together they are the frozen file. If the limit is reached, the
+ * package is not stored, and the sweep removes the pieces.
  */
 export async function completePackage(
   { env, db }: Services<UsedEnv>,
@@ -120,7 +120,7 @@ export async function completePackage(
 const checkable = ["md5", "sha1", "sha256", "sha384", "sha512"];
 const isCheckable = (type: string): boolean => checkable.includes(type);
 
-/** Bytes of the pieces; undefined: one is missing, or they are not the file. */
+/** The size of all pieces. Undefined if one is missing, or if they are not the file. */
 async function checkedSize(
   blobs: R2Bucket,
   { checksum }: Pick<StoredPackageRow, "checksum">,
@@ -139,11 +139,11 @@ async function checkedSize(
 }
 
 const graceMs = 60 * 60_000;
-/** Builds and packages that one run looks at. */
+/** The number of builds and of packages that one run checks. */
 const atOnce = 100;
 const needsPosition = "package-needs/";
 
-/** Releases the packages of builds that ended without an image, or whose image is gone. */
+/** Releases the packages of builds that ended without an image, or whose image no longer exists. */
 export async function releaseUnneededPackages({ db }: Pick<Services, "db">, now: number): Promise<void> {
   const after = Number((await findSweepPosition(db, needsPosition)) ?? 0);
   const builds = await listBuildsInNeed(db, { after, limit: atOnce });
@@ -153,7 +153,7 @@ export async function releaseUnneededPackages({ db }: Pick<Services, "db">, now:
   if (over.length > 0) await releasePackages(db, over, new Date(now));
 }
 
-/** Removes packages that no build has needed for an hour: the row first, so that nothing names what is gone. */
+/** Removes packages that no build has needed for an hour: the row first, so that no row names deleted pieces. */
 export async function removeReleasedPackages({ env, db }: Services, now: number): Promise<void> {
   const gone = await deleteReleasedPackages(db, { before: new Date(now - graceMs), limit: atOnce });
   const keys = gone.flatMap(({ blob, pieces }) =>

@@ -1,11 +1,11 @@
-/** What a build says to its user while it waits, or if it takes too long. */
+/** Messages for the user while a build waits, or if it takes too long. */
 
-/** Which agents that could do the build the shell has seen. */
+/** The agents seen that could do the build. */
 export type AgentsSeen = "unknown" | "none" | "rootless" | "busy" | "full" | "drained";
 
 export const waiting = "Waiting for a builder";
 
-/** After this long in the queue the message says why. */
+/** After this long in the queue, the message has the reason. */
 export const longQueueMs = 2 * 60_000;
 
 export function waitingMessage(state: { queuedAt: number; message: string }, at: number, agents: AgentsSeen): string {

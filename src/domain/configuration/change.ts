@@ -7,7 +7,7 @@ type User = Configuration["users"][number];
 type Database = Configuration["databases"][number];
 type Autostart = Configuration["autostarts"][number];
 
-/** Everything that the call covers; name, version and image type are columns of the appliance's row. */
+/** Everything that the call covers. Name, version and image type are columns of the appliance's row. */
 export interface Configured {
   name: string;
   version: string;
@@ -16,15 +16,15 @@ export interface Configured {
 }
 
 /**
- * Any portion of a configuration (compatibility.md, "Configuration"). A list replaces the old list; an absent scalar stays, also
- * inside a section.
+ * Any part of a configuration (compatibility.md, "Configuration"). A list replaces the old list. A scalar that is
+ * absent stays, even inside a section.
  */
 export type ConfigurationChange = NonNullable<(typeof configurationChange)["reads"]>;
 type UserChange = NonNullable<ConfigurationChange["users"]>[number];
 type DatabaseChange = NonNullable<ConfigurationChange["databases"]>[number];
 type AutostartChange = NonNullable<ConfigurationChange["autostarts"]>[number];
 
-/** Applies a change without checking the result. Passwords on both sides are clear text. */
+/** Applies a change without checking the result. Passwords are in clear text in the argument and in the result. */
 export function withChange(before: Configured, change: ConfigurationChange): Configured {
   const { configuration: old } = before;
   const { name, version, imageType, users, databases, autostarts, settings, ...sections } = change;
@@ -40,7 +40,7 @@ export function withChange(before: Configured, change: ConfigurationChange): Con
   };
 }
 
-/** Merges section by section; a list replaces the list. */
+/** Merges section by section. A list replaces the old list. */
 function merged<T extends object>(old: T, change: object): T {
   const result = { ...old };
   for (const [key, value] of Object.entries(change)) {
@@ -58,7 +58,7 @@ function settingsOf(
   { diskSizeGb, ...change }: NonNullable<ConfigurationChange["settings"]>,
   old: Configuration["settings"],
 ): Configuration["settings"] {
-  // The sample templates have disks below the gigabyte that is shown; sending that back must not enlarge them.
+  // The sample templates have disks below the gigabyte that is shown. Sending that value back must not enlarge them.
   const isShown = diskSizeGb === undefined || diskSizeGb === gigabytes(old.diskSizeMb);
   return merged(old, { ...(isShown ? {} : { diskSizeMb: diskSizeGb * 1024 }), ...change });
 }
@@ -79,7 +79,7 @@ function usualUser(name: string, freeUid: () => number): User {
   return { ...usual, uid: freeUid(), group: "users", homedir: `/home/${name}` };
 }
 
-/** People's uids begin at 1000. */
+/** Uids for people begin at 1000. */
 function* freeUids(taken: ReadonlySet<number | undefined>): Generator<number, never> {
   for (let uid = 1000; ; uid++) if (!taken.has(uid)) yield uid;
 }

@@ -1,14 +1,16 @@
 import { Refusal, type Fault } from "#domain/refusal";
 
-/** `path` is that of the document (compatibility.md, "Configuration"), such as `settings/memory_size`. `why` has no full stop. */
+/**
+ * `path` is the path in the document (compatibility.md, "Configuration"), such as `settings/memory_size`. `why` has no
+ * full stop.
+ */
 export type Check = (isRight: boolean, path: string, why: string) => void;
 
-/** Refuses a value. */
 export const check: Check = (isRight, path, why) => {
   if (!isRight) throw wrongValues([{ path, why }]);
 };
 
-/** What is wrong, once for each path. */
+/** All faults, one for each path. */
 export function faultsIn(look: (check: Check) => void): Fault[] {
   const found = new Map<string, string>();
   look((isRight, path, why) => {
@@ -17,6 +19,6 @@ export function faultsIn(look: (check: Check) => void): Fault[] {
   return [...found].map(([path, why]) => ({ path, why }));
 }
 
-/** The message names the first. */
+/** The message names the first fault. */
 export const wrongValues = (faults: readonly Fault[]): Refusal =>
   new Refusal("invalid_value", { message: `${faults[0]?.path}: ${faults[0]?.why}.`, faults });

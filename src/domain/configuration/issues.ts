@@ -3,18 +3,18 @@ import type { Issue } from "#domain/appliances/issue";
 import { needsVolumes, rootVolumeMb, whyNoRoomForVolumes } from "#domain/configuration/volumes";
 import type { Configuration } from "#lib/configuration/stored";
 
-/** What a configuration is compared with: the image that would be built now. */
+/** The image that would be built now, with which a configuration is compared. */
 export interface PlannedImage {
   imageType: ImageType;
   firmware: Firmware;
   packages: readonly { name: string; arch: string }[];
-  /** What they install, in MB. */
+  /** The size that the packages install, in MB. */
   softwareMb: number;
 }
 
 /**
- * Settings that the image would ignore, because its software has no program for them, and volumes that do not fit on the
- * disk, so that no build could succeed.
+ * Reports settings that the image would ignore because its software has no program for them, and volumes that do not
+ * fit on the disk, so that no build could succeed.
  */
 export function configurationIssues(configuration: Configuration, image: PlannedImage): Issue[] {
   const { firewall, settings, databases } = configuration;
@@ -26,7 +26,7 @@ export function configurationIssues(configuration: Configuration, image: Planned
     people.some(({ sshKeys }) => sshKeys.length > 0) && !has(/^(openssh(-server)?|dropbear)$/) && withoutSshd,
     ...(needsVolumes(configuration, image.imageType) ? volumeIssues(configuration, image) : []),
     needsVolumes(configuration, image.imageType) && !has(/^lvm2$/) && withoutLvm2,
-    // The ones that config.sh writes rules for (kiwi/firewall.ts).
+    // The firewalls that config.sh writes rules for (kiwi/firewall.ts).
     isOwn(firewall) && !has(/^(firewalld|SuSEfirewall2|nftables)$/) && withoutFilter,
     settings.paeEnabled && !is32Bit && warning("PAE is set, which only 32-bit kernels have: it changes nothing."),
     settings.paeEnabled &&
@@ -40,7 +40,7 @@ export function configurationIssues(configuration: Configuration, image: Planned
   ].filter((issue) => issue !== false);
 }
 
-/** Only the software says whether there is UEFI, which needs more room. */
+/** Only the software shows whether the image boots by UEFI, which needs more room. */
 function volumeIssues(configuration: Configuration, { firmware, softwareMb }: PlannedImage): Issue[] {
   const why = whyNoRoomForVolumes(configuration, firmware);
   if (why !== undefined) return [{ type: "error", text: `The volumes (LVM) ${why}.` }];
@@ -50,7 +50,10 @@ function volumeIssues(configuration: Configuration, { firmware, softwareMb }: Pl
   return [warning(`The software needs ${softwareMb} MB, but the root volume (LVM) has only ${rootMb} MB: ${hope}.`)];
 }
 
-/** New appliances enable the firewall with ssh open by default, and most small ones include no firewall. So the default gives no warning. */
+/**
+ * Whether the firewall differs from the default. New appliances enable the firewall with ssh open, and most small ones
+ * include no firewall, so the default gives no warning.
+ */
 const isOwn = ({ enabled, openPorts }: Configuration["firewall"]): boolean =>
   enabled && (openPorts.length !== 1 || openPorts[0] !== "ssh");
 

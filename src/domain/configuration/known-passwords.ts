@@ -6,7 +6,7 @@ import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import { findTemplateConfiguration } from "#storage/configurations";
 
-/** Passwords of users that are no secrets, by the user's name: those of the template that an appliance descends from. */
+/** Passwords that are not secret, by user name: those of the template that an appliance descends from. */
 export type KnownPasswords = ReadonlyMap<string, string>;
 
 export async function knownPasswords(
@@ -18,10 +18,10 @@ export async function knownPasswords(
   return new Map(users.map(({ name, password }) => [name, password]));
 }
 
-/** The template's password of a user. In a clone, users that the template does not have got that of its root. */
+/** The template's password of a user. In a clone, users that are not in the template got the password of its root. */
 const ofTemplate = (known: KnownPasswords, name: string): string | undefined => known.get(name) ?? known.get("root");
 
-/** Whom the image lets in: the password only if everyone knows it, otherwise empty. */
+/** A user who can log in to the image. `password` is empty unless everyone knows it. */
 export interface Login {
   user: string;
   password: string;
@@ -38,7 +38,10 @@ export async function loginsOf(services: Services<SealingKey>, appliance: Applia
   }));
 }
 
-/** Anyone who reaches a machine with such a password can be root on it. It is a warning: the template may be meant for that. */
+/**
+ * Anyone who can reach a machine with such a password can become root on it. This is only a warning, because the
+ * template may intend it.
+ */
 export async function openRootIssue(services: Services<SealingKey>, appliance: Appliance): Promise<Issue | undefined> {
   const root = (await loginsOf(services, appliance)).find(({ user }) => user === "root");
   if (!root?.password) return undefined;

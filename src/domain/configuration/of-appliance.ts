@@ -10,12 +10,12 @@ import { findAppliance, type Appliance } from "#storage/appliances";
 import { saveConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";
 
-/** An appliance's configuration and what the call shows with it. */
+/** An appliance's configuration, and the other fields that the call shows. */
 export interface ShownConfiguration extends Configured {
   id: number;
 }
 
-/** As this account may see it: only the owner sees passwords, except a template's, which everyone sees. */
+/** The configuration as this account may see it: only the owner sees passwords, but everyone sees a template's. */
 export async function shownConfiguration(
   env: SealingKey,
   accountId: number,
@@ -28,22 +28,22 @@ export async function shownConfiguration(
   return { id, name, version, imageType, configuration };
 }
 
-/** Refuses by throwing. */
+/** Throws to refuse the change. */
 type Precondition = (before: ShownConfiguration) => void | Promise<void>;
 
 interface Edit {
   change: ConfigurationChange;
   precondition?: Precondition | undefined;
-  /** Overlay files that go with the change: both are done, or neither. */
+  /** Overlay files that are removed together with the change: both are done, or neither. */
   removedFiles?: readonly number[];
 }
 
-/** How often another change may be faster. */
+/** How often a change is retried because another one was faster. */
 const attempts = 5;
 
 /**
- * Changes any portion of the configuration of an own appliance and returns all of it. It overwrites only what it
- * read: the slower of two changes starts again, so that no change is lost.
+ * Changes any part of the configuration of the account's appliance, and returns the whole configuration. It only
+ * overwrites the state that it read: the slower of two changes starts again, so that no change is lost.
  */
 export async function changeConfiguration(
   { env, db }: Services<SealingKey & LimitsEnv>,
@@ -69,7 +69,7 @@ export async function changeConfiguration(
   throw new Refusal("unknown_error", { message: "Others are changing this appliance. Please try again." });
 }
 
-/** All that `changeConfiguration` would refuse now. */
+/** All faults for which `changeConfiguration` would refuse the change now. */
 export async function faultsOfChange(
   env: SealingKey,
   { accountId, appliance }: { accountId: number; appliance: Appliance },

@@ -7,7 +7,7 @@ const highestUid = 60_000;
 const maxKeys = 50;
 const password = "must be one line of 1 to 128 bytes";
 
-/** The users of an image, and the commands that start as them. */
+/** Checks the users of an image, and the commands that start as these users. */
 export function validateUsers(check: Check, { users, autostarts, settings }: Configuration): void {
   check(users.length <= 100, "users", "must not be more than 100");
   for (const user of users) validateUser(check, user);
@@ -40,7 +40,7 @@ function validateUser(check: Check, user: Configuration["users"][number]): void 
   check(isPath(user.homedir), "users/user/homedir", "must be an absolute path");
 }
 
-/** Public keys, each a line of `authorized_keys`. */
+/** Checks public keys, each of which is a line of `authorized_keys`. */
 export function checkSshKeys(
   check: Check,
   keys: readonly string[],

@@ -1,15 +1,17 @@
 import { isSealed, newPassword, seal, sealAgain, unseal, type SealingKey } from "#domain/secrets";
 import type { Configuration } from "#lib/configuration/stored";
 
-/* Passwords of users and databases are sealed in rows. */
+/* Passwords of users and databases are encrypted in rows. */
 
-/** With every password in clear, for its owner and for the builder's hashes. Never logged, never stored. */
+/**
+ * The configuration with every password in clear, for its owner and for the hashes of builds. Never log or store it.
+ */
 export const opened = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, (password) => unseal(env, password));
 
 /**
- * What may be stored of a configuration in clear. Passwords that are the same as in `before`, as it was stored, keep
- * their sealed text, so that saving the same configuration twice writes the same.
+ * Encrypts the passwords of a configuration for storage. Passwords that are the same as in `before`, the stored
+ * configuration, keep their encrypted text, so that saving the same configuration twice writes the same.
  */
 export async function sealed(env: SealingKey, clear: Configuration, before?: Configuration): Promise<Configuration> {
   const kept = new Map<string, string>();
@@ -25,25 +27,29 @@ export async function sealed(env: SealingKey, clear: Configuration, before?: Con
   );
 }
 
-/** The configuration of a template as its catalogue has it, or of an older row: seals what is not sealed yet. */
+/**
+ * The configuration of a template from its catalogue, or from an older row, with the passwords encrypted that are still
+ * in clear.
+ */
 export const sealedIfClear = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, async (password) => (isSealed(password) ? password : await sealOne(env, password)));
 
-/** A user who logs in by SSH key alone has none, and no one needs to unseal that. */
+/** A user who logs in by SSH key alone has an empty password, which stays unencrypted. */
 const sealOne = async (env: SealingKey, clear: string): Promise<string> => (clear === "" ? "" : await seal(env, clear));
 
-/** With every password sealed with the first of the service's keys. */
+/** The configuration with every password encrypted with the first of the service's keys. */
 export const sealedAgain = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, (password) => sealAgain(env, password));
 
-/** As an account sees it that may read the appliance but does not own it. */
+/** The configuration as an account sees it that may read the appliance but does not own it. */
 export const withoutPasswords = (stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, () => Promise.resolve(""));
 
 /**
- * What the clone of another account's appliance starts with: users have their passwords of the template that the appliance
- * descends from, or its root's. If the template is gone, and for databases, the passwords are new and unknown. SSH keys are
- * not copied: whoever made the appliance could log in to the machines of others.
+ * The configuration that a clone of another account's appliance starts with. Users get their passwords from the
+ * template that the appliance descends from, or its root's password. If the template is gone, and for databases, the
+ * passwords are new and unknown. SSH keys are not copied, because the owner of the original could log in to machines of
+ * others.
  */
 export async function forStranger(
   env: SealingKey,

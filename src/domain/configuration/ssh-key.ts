@@ -15,7 +15,7 @@ const fieldsOf: ReadonlyMap<string, number> = new Map([
 const leastRsaBits = 2048;
 const longest = 8192;
 
-/** Why a line cannot be one of `authorized_keys`, without a full stop; undefined: it is a public key. */
+/** Why a line is not valid in `authorized_keys`, without a full stop. Undefined if it is a public key. */
 export function whyNoSshKey(line: string): string | undefined {
   if (/PRIVATE KEY/.test(line))
     return "this is a private key, which nobody else may have: give the one that ends with .pub";
@@ -31,7 +31,7 @@ export function whyNoSshKey(line: string): string | undefined {
   return type === "ssh-rsa" ? whyWeak(fields[2]) : whyShort(type, fields[1]);
 }
 
-/** The fields of a key, each with its length before it. Undefined: they do not fill it exactly. */
+/** The fields of a key, each of which follows its length. Undefined if the fields do not fill the key exactly. */
 function partsOf(base64: string): Buffer[] | undefined {
   const bytes = Buffer.from(base64, "base64");
   if (bytes.toString("base64").replace(/=+$/, "") !== base64.replace(/=+$/, "")) return undefined;

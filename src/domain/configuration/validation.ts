@@ -10,19 +10,23 @@ import type { Configuration } from "#lib/configuration/stored";
 import { outOfLimits } from "#lib/wire/limits";
 
 const maxTextBytes = 64 * 1024;
-/** As JSON with XML's escapes: a row of D1 has 2 MB, and the document that shows it must fit into the body that sends it back. */
+/**
+ * The size as JSON with XML's escapes. A row of D1 has 2 MB, and a client that reads the document must be able to send
+ * it back in a body.
+ */
 const maxConfigurationBytes = 512 * 1024;
 
 /**
- * Refuses what an image cannot carry. Checks everything, since a change may break what it does not name. Only volumes may be too
- * large for the disk: clients send the two separately, and `status` reports it until they fit (issues.ts).
+ * Refuses values that are invalid in an image. Checks everything, since a change may break something that it does not
+ * name. Volumes may be too large for the disk, because clients send the two separately; `status` reports it until they
+ * fit (issues.ts).
  */
 export function validate(configured: Configured): void {
   const faults = faultsOf(configured);
   if (faults.length > 0) throw wrongValues(faults);
 }
 
-/** All values that an image cannot carry. */
+/** All values that are invalid in an image. */
 export const faultsOf = (configured: Configured): Fault[] =>
   faultsIn((check) => {
     const { configuration } = configured;
@@ -96,7 +100,7 @@ function validateFirewall(check: Check, { openPorts }: Configuration["firewall"]
   }
 }
 
-/** `disk_size` is shown in gigabytes, so its bounds are not those of its number. */
+/** Checks `disk_size` separately: it is shown in gigabytes, so its bounds are not those of its number. */
 function validateSettings(check: Check, { diskSizeMb }: Configuration["settings"]): void {
   check(diskSizeMb >= 64 && diskSizeMb <= 1024 * 1024, "settings/disk_size", "must be 1 to 1024 GB, or at least 64M");
 }
@@ -113,7 +117,7 @@ function validateLvm(check: Check, { enabled, volumeGroup, volumes }: Configurat
   check(!enabled || volumeGroup !== "", "lvm/volume_group", "is needed when LVM is enabled");
 }
 
-// Made by the kernel at run time, or needed before the volumes are there.
+// Directories that the kernel makes at run time, or that are needed before the volumes are mounted.
 const unmountable = /^\/(proc|sys|dev|run|boot|etc|bin|sbin|lib|lib64)(\/|$)/;
 
 function validateScripts(check: Check, scripts: Configuration["scripts"]): void {

@@ -1,11 +1,11 @@
 import { type Firmware, type ImageType, productOf } from "#lib/contract/index";
 import type { Configuration } from "#lib/configuration/stored";
 
-/** What decides whether volumes fit on their disk. */
+/** The facts that decide whether volumes fit on their disk. */
 type DiskFacts = Pick<Configuration, "lvm" | "settings">;
 
-// All in MB. KIWI NG 9.24 makes the partitions (kiwi/defaults.py), whose first begins at 1 MB; LVM gives out whole extents of
-// what is left of the last one after 1 MB of its own.
+// All sizes are in MB. KIWI NG 9.24 makes the partitions (kiwi/defaults.py); the first begins at 1 MB. LVM uses the
+// last partition: 1 MB for itself, the rest in whole extents.
 const extentMb = 4;
 const outsideVolumes = { tableMb: 1, bootMb: 300, ownMb: 1 };
 /** The BIOS boot partition and the EFI partition, and the second table of GPT at the end of the disk. */
@@ -13,11 +13,14 @@ const efiPartitionsMb = 2 + 20 + 1;
 /** KIWI's minimum for a volume without a size. */
 const leastRootMb = 32;
 
-/** Whether the image's disk is divided by LVM; media, and trees for the network, have no disk of their own. */
+/** Whether LVM divides the image's disk. Media and network images have no disk. */
 export const needsVolumes = ({ lvm }: Pick<Configuration, "lvm">, imageType: ImageType): boolean =>
   lvm.enabled && productOf(imageType).hasDisk;
 
-/** Why the volumes do not fit on a disk with this firmware, without a full stop. Undefined: they do, or LVM is off. */
+/**
+ * Why the volumes do not fit on a disk with this firmware, without a full stop. Undefined if they fit, or if LVM is
+ * off.
+ */
 export function whyNoRoomForVolumes({ lvm, settings }: DiskFacts, firmware: Firmware): string | undefined {
   if (!lvm.enabled) return undefined;
   const needed = neededMb(lvm.volumes);
@@ -28,7 +31,10 @@ export function whyNoRoomForVolumes({ lvm, settings }: DiskFacts, firmware: Firm
   return `need ${needed} MB${rest}, but ${there}: /boot and the partition table take the rest`;
 }
 
-/** The size of the root volume in MB: its own, or what the others leave on a disk with this firmware. */
+/**
+ * The size of the root volume in MB: the configured size, or what the other volumes leave free on a disk with this
+ * firmware.
+ */
 export function rootVolumeMb({ lvm, settings }: DiskFacts, firmware: Firmware): number {
   const own = lvm.volumes.find(({ path }) => path === "/");
   if (own) return own.sizeMb;

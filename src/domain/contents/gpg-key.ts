@@ -28,7 +28,7 @@ export async function getGpgKey(db: Database, applianceId: number, id: number): 
   return key;
 }
 
-/** Adds a public key to the appliance, once; builds import it into the image's keyring. */
+/** Adds a public key to the appliance, at most once. Builds import it into the image's keyring. */
 export async function importGpgKey(
   db: Database,
   appliance: { id: number; accountId: number },
@@ -52,7 +52,7 @@ async function addKey(
   const added = await addGpgKey(db, row, limits);
   if (added === "known") throw new Refusal("key_already_exists");
   if (added) return added;
-  await getOwnAppliance(db, appliance.accountId, appliance.id); // it may be gone
+  await getOwnAppliance(db, appliance.accountId, appliance.id); // it may have been deleted
   throw new Refusal("unknown_error", { message: "The appliance has too many GPG keys: at most 100, and 4 MiB." });
 }
 
@@ -60,13 +60,16 @@ export async function removeGpgKey(db: Database, applianceId: number, id: number
   if (!(await deleteGpgKey(db, applianceId, id))) throw new Refusal("invalid_gpg_key_id", { reason: "unknown" });
 }
 
-/** A stored key in armour that every rpm reads: no headers or other text, lines of equal length, and a checksum. */
+/**
+ * A stored key in armour that every version of rpm can read: no headers or other text, lines of equal length, and a
+ * checksum.
+ */
 export const plainArmour = async (stored: string): Promise<string> =>
   (await readKey({ armoredKey: stored, config: weakAllowed })).armor();
 
 export const gpgKeyTooLarge = () => invalidKey(`It is larger than ${maxKeyBytes / 1024} KiB`);
 
-/** Of one appliance. */
+/** The limit for one appliance. */
 export const maxKeys = 100;
 const limits: GpgKeyLimits = { maxCount: maxKeys, maxCharacters: 4 * 2 ** 20 };
 
@@ -76,8 +79,9 @@ function checkName(name: string): void {
 }
 
 /**
- * Checks that there is one public key that rpm can use, and returns it as it was sent, or in our own armour if it was binary.
- * Expired keys are accepted, since old repositories are signed by them and rpm ignores the date. Revoked keys are refused.
+ * Checks that there is exactly one public key, which rpm can use. Returns it as it was sent, or in new armour if it was
+ * binary. Expired keys are accepted, since old repositories are signed by them and rpm ignores the date. Revoked keys
+ * are refused.
  */
 export async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: string; key: string }> {
   if (bytes.byteLength > maxKeyBytes) throw gpgKeyTooLarge();
@@ -87,14 +91,14 @@ export async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: s
   if (keys.length > 1) throw invalidKey(`There are ${keys.length} keys in it: send one at a time`);
   if (key.isPrivate()) throw privateKey();
   if (await isRevoked(key)) throw invalidKey("Its owner has revoked it");
-  // Null, of a key that is not revoked: no user id with a valid signature by the key itself.
+  // Null for a key that is not revoked means that it has no user id with a valid self-signature.
   if ((await key.getExpirationTime(undefined, weakAllowed)) === null) {
     throw invalidKey("It has no valid self-signature: a part of it was changed, or is missing");
   }
   return { fingerprint: key.getFingerprint(), key: armourIn(bytes) ?? key.armor() };
 }
 
-/** Undefined: it is binary, or text that XML cannot carry. */
+/** Undefined if the key is binary, or if its text is invalid in XML. */
 function armourIn(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,8 +1,8 @@
 /** A file that is being uploaded. */
 export interface IncomingFile {
   body: ReadableStream<Uint8Array>;
-  /** The client's name for it. */
+  /** The file's name on the client. */
   fileName: string | undefined;
-  /** About its length; absent or 0: unknown. */
+  /** The approximate length. Absent or 0 if it is unknown. */
   expectedBytes?: number | undefined;
 }

@@ -16,16 +16,19 @@ import type { Database } from "#storage/db";
 import { addOverlayFile, replaceContent, type FileContent, type OverlayFile } from "#storage/overlay-files";
 import { endReservation } from "#storage/reservations";
 
-/** Whose files these are, and where. */
+/** The account and the appliance that the files belong to. */
 export interface FileTarget {
   env: Env & OutsideEnv;
   db: Database;
   accountId: number;
-  /** Of a request that may come again. */
+  /** The id of a request that may be repeated. */
   requestId?: string | undefined;
 }
 
-/** The refusal of a file that is too large: of a direct upload, for which the specification has no code, or of a download. */
+/**
+ * The refusal of a file that is too large. It differs for a direct upload, for which the specification has no code, and
+ * a download.
+ */
 type TooLarge = (largestMb: number) => Refusal;
 
 export const uploadTooLarge: TooLarge = (largestMb) => new Refusal("unknown_error", { message: limitOf(largestMb) });
@@ -33,14 +36,14 @@ const downloadTooLarge: TooLarge = (largestMb) => new Refusal("download_error", 
 export const limitOf = (largestMb: number) =>
   `The file is too large: this service takes files of up to ${largestMb} MiB.`;
 
-/** A content whose blob is stored and that no row names yet. */
+/** A content whose blob is stored, but that no row names yet. */
 export interface StagedFile extends FileContent {
-  /** The client's name for it. */
+  /** The file's name on the client. */
   sentName: string | undefined;
 }
 
 /**
- * Stores a content while it arrives. If it is refused or cut off, nothing stays stored.
+ * Stores a content while it arrives. If it is refused or cut off, nothing remains stored.
  *
  * @param replaced the file whose content it replaces
  */
@@ -80,11 +83,11 @@ export async function addFile(
   const writer = { accountId, quotaBytes: await quotaBytes({ env, db }, accountId) };
   const added = await addOverlayFile(db, row, writer);
   if (added) return added;
-  await getOwnAppliance(db, accountId, applianceId, "invalid"); // or it was deleted meanwhile
+  await getOwnAppliance(db, accountId, applianceId, "invalid"); // or it was deleted in between
   throw quotaExceeded();
 }
 
-/** Downloads a file and adds it. Its row is written when the whole file is stored. */
+/** Downloads a file and adds it. The row is written when the whole file is stored. */
 export async function addWebFile(
   target: FileTarget,
   applianceId: number,
@@ -118,7 +121,7 @@ async function stageDownload(target: FileTarget, url: URL): Promise<StagedFile> 
   }
 }
 
-/** Replaces the content of a file by a staged one. */
+/** Replaces the content of a file with a staged one. */
 export async function replaceFile(
   { env, db, accountId }: FileTarget,
   file: OverlayFile,
@@ -127,7 +130,7 @@ export async function replaceFile(
   const writer = { accountId, quotaBytes: await quotaBytes({ env, db }, accountId) };
   const replaced = await replaceContent(db, file, contentOf(staged), writer);
   if (replaced) return replaced;
-  await getOwnFile(db, accountId, file.id); // or it was deleted meanwhile
+  await getOwnFile(db, accountId, file.id); // or it was deleted in between
   throw quotaExceeded();
 }
 

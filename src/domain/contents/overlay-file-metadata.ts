@@ -1,8 +1,8 @@
 import { Refusal } from "#domain/refusal";
 
-/** Where a file goes in the image, and whose it is there. */
+/** The path of a file in the image, and its owner and mode. */
 export interface FileMetadata {
-  /** Without a directory. */
+  /** The name without its directory. */
   fileName: string;
   /** The directory, absolute and normalised. */
   path: string;
@@ -10,7 +10,7 @@ export interface FileMetadata {
   group: string;
   /** The mode's bits, e.g. 0o644. */
   permissions: number;
-  /** Whether builds take it. */
+  /** Whether builds include the file. */
   enabled: boolean;
 }
 
@@ -23,20 +23,19 @@ const defaultMetadata = {
   enabled: true,
 } satisfies Omit<FileMetadata, "fileName">;
 
-/** The names of the parameters. */
 export const metadataNames = ["filename", "path", "owner", "group", "permissions", "enabled"] as const;
 export type GivenMetadata = Partial<Record<(typeof metadataNames)[number], string>>;
 
 const longestName = 255; // bytes, NAME_MAX of Linux
 const longestPlace = 4095; // bytes, PATH_MAX of Linux without its NUL
 const bytesOf = (text: string) => new TextEncoder().encode(text).byteLength;
-/** Control characters, what XML or UTF-8 cannot carry, and the replacement character of invalid UTF-8. */
+/** Control characters, characters that are invalid in XML or UTF-8, and the replacement character for invalid UTF-8. */
 const unfit = /[\u0000-\u001f\u007f\ufffd-\uffff]|\p{Surrogate}/u;
 
 /**
  * The whole metadata of a new file.
  *
- * @param sentName the file's name where it comes from, maybe with directories; used if the client gives no name
+ * @param sentName the file's name at its source, perhaps with directories; used if the client gives no name
  */
 export function parseMetadata(given: GivenMetadata, sentName: string | undefined): FileMetadata {
   const filename = given.filename ?? sentName?.replace(/^.*[/\\]/s, "");
@@ -46,7 +45,7 @@ export function parseMetadata(given: GivenMetadata, sentName: string | undefined
   return metadata;
 }
 
-/** The given part of the metadata. */
+/** The part of the metadata that is given. */
 export function parseChanges(given: GivenMetadata): Partial<FileMetadata> {
   const { filename, path, owner, group, permissions, enabled } = given;
   return {
@@ -79,21 +78,21 @@ function parsePath(text: string): string {
   return `/${segments.join("/")}`;
 }
 
-/** The full path, which a build will open. */
+/** The full path of the file in the image. */
 export function placeOf({ path, fileName }: Pick<FileMetadata, "path" | "fileName">): string {
   const place = `${path === "/" ? "" : path}/${fileName}`;
   if (bytesOf(place) > longestPlace) throw refused("path", `and filename together have at most ${longestPlace} bytes`);
   return place;
 }
 
-/** A user or a group of the image: a name as useradd takes it, or a number. */
+/** A user or a group of the image: a name that useradd accepts, or a number. */
 function parseOwner(name: "owner" | "group", text: string): string {
-  const isNumber = /^\d{1,10}$/.test(text) && Number(text) < 2 ** 32 - 1; // the last one means "leave it"
+  const isNumber = /^\d{1,10}$/.test(text) && Number(text) < 2 ** 32 - 1; // the highest number means "leave unchanged"
   if (isNumber || /^[a-z_][a-z0-9_.-]{0,30}[$a-z0-9_.-]?$/i.test(text)) return text;
   throw refused(name, "is a name of letters, digits, dots, dashes and underscores, or a number");
 }
 
-/** The mode's bits of `644`, `0755`, `04755`, and of what ls and chmod write: `rwxr-xr-x`, `u=rw,go=r`. */
+/** The mode's bits for `644`, `0755` or `04755`, and for the notations of ls and chmod: `rwxr-xr-x`, `u=rw,go=r`. */
 function parsePermissions(text: string): number {
   if (/^0{0,2}[0-7]{3,4}$/.test(text)) return Number.parseInt(text, 8);
   const bits = bitsOfListing(text) ?? bitsOfClauses(text);
@@ -118,7 +117,7 @@ function bitsOfListing(text: string): number | undefined {
 const places: Record<string, number> = { u: 6, g: 3, o: 0 };
 const flags: Record<string, number> = { r: 4, w: 2, x: 1 };
 
-/** `u=rwx,go=rx`: only complete modes, since there is no mode to add to. */
+/** `u=rwx,go=rx`. Only complete modes are valid, since there is no mode to add to. */
 function bitsOfClauses(text: string): number | undefined {
   if (!/^[ugoa]*=[rwxst]*(,[ugoa]*=[rwxst]*)*$/.test(text)) return undefined;
   let mode = 0;

@@ -17,21 +17,21 @@ export async function listFiles(db: Database, accountId: number, applianceId: nu
   return listOverlayFiles(db, appliance.id);
 }
 
-/** A file of an appliance that this account may read; another account's does not exist. */
+/** A file of an appliance that this account may read. Another account's does not exist for it. */
 export async function getFile(db: Database, accountId: number, id: number): Promise<OverlayFile> {
   const file = await findAnyOverlayFile(db, id);
   if (!file || !(await findReadableAppliance(db, accountId, file.applianceId))) throw noSuchFile();
   return file;
 }
 
-/** A file that this account may change: every account sees those of templates, and none may change them. */
+/** A file that this account may change. Every account sees the files of templates, but none may change them. */
 export async function getOwnFile(db: Database, accountId: number, id: number): Promise<OverlayFile> {
   const file = await getFile(db, accountId, id);
   await getOwnAppliance(db, accountId, file.applianceId);
   return file;
 }
 
-/** Changes what is given and leaves the rest. */
+/** Changes only the given metadata. */
 export async function changeFile(
   db: Database,
   accountId: number,

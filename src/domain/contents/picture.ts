@@ -20,17 +20,20 @@ export interface ShownPicture {
 
 interface PictureLimits {
   maxBytes: number;
-  /** Of each side. */
+  /** The maximum length of each side. */
   maxSide: number;
-  /** Of at most 8 bits a colour; half as many of 16. Decoding them takes 50 ms, in which nothing else is done. */
+  /**
+   * The maximum for 8 bits per colour or less; half of that for 16 bits. Decoding this many takes 50 ms, during which
+   * nothing else runs.
+   */
   maxPixels: number;
-  /** The same in words. */
+  /** The limits in words. */
   words: string;
 }
 
 /**
- * An isolate has 128 MB, and the solver needs much of it. Decoding takes up to nine bytes a pixel, so these limits keep a picture
- * and everything made of it below 65 MiB (decision 14).
+ * An isolate has 128 MB, and the solver needs much of it. Decoding takes up to nine bytes per pixel, so these limits
+ * keep a picture and everything made from it below 65 MiB (decision 14).
  */
 export const pictureLimits: Record<PictureKind, PictureLimits> = {
   logo: { maxBytes: 2 ** 20, maxSide: 1024, maxPixels: 1024 * 1024, words: "1 MiB and 1024 x 1024 pixels" },
@@ -42,7 +45,7 @@ export const pictureLimits: Record<PictureKind, PictureLimits> = {
   },
 };
 
-/** Each takes up to 65 MiB for a moment. */
+/** Limits how many pictures are decoded at the same time: each takes up to 65 MiB for a moment. */
 const decoding = new FairTurns({
   atOnce: 1,
   waiting: 16,
@@ -53,10 +56,10 @@ const decoding = new FairTurns({
 });
 
 const logoSide = 128;
-/** GET …/background answers a thumbnail of this size, always (compatibility.md, "Pictures"). */
+/** GET …/background always answers with a thumbnail of this size (compatibility.md, "Pictures"). */
 const thumbnailSide = 100;
 
-/** An appliance's own logo, or the thumbnail of its own background; else the service's. */
+/** An appliance's own logo, or the thumbnail of its own background, or otherwise the service's default. */
 export async function getPicture(
   env: Pick<Env, "BLOBS">,
   appliance: Pick<Appliance, "logoBlob" | "backgroundBlob">,
@@ -90,7 +93,6 @@ export async function replacePicture(
   throw new Refusal("invalid_appliance_id", { reason: "unknown" });
 }
 
-/** Removes the appliance's own picture. */
 export const dropPicture = (
   { db }: Pick<Services, "db">,
   appliance: { id: number; accountId: number },
@@ -102,7 +104,7 @@ export const pictureTooLarge = (kind: PictureKind) =>
     message: `The ${kind} is too large: at most ${pictureLimits[kind].words} are taken.`,
   });
 
-/** Decodes a picture. Checks its size first, so that a few bytes that claim a billion pixels cost nothing. */
+/** Decodes a picture. Checks its dimensions first, so that a few bytes that claim a billion pixels cost nothing. */
 async function checkPicture(kind: PictureKind, png: Uint8Array): Promise<Picture> {
   const { maxBytes, maxSide, maxPixels } = pictureLimits[kind];
   if (png.byteLength > maxBytes) throw pictureTooLarge(kind);
@@ -125,7 +127,7 @@ const drawDefault: Record<PictureKind, () => Picture> = {
   background: () => drawBackground(thumbnailSide),
 };
 
-/** Drawn once per isolate. */
+/** The default pictures, drawn once per isolate. */
 const defaults: Partial<Record<PictureKind, ShownPicture>> = {};
 
 const shownFromMemory = (png: Uint8Array): ShownPicture => ({

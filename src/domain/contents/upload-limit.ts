@@ -4,13 +4,13 @@ import type { Refusal } from "#domain/refusal";
 const mebibyte = 2 ** 20;
 
 export interface UploadLimit {
-  /** Grows with what arrives. */
+  /** The reservation, which grows with the bytes that arrive. */
   room: Room;
   /** The refusal of a file above the service's own limit. */
   tooLarge: (largestMb: number) => Refusal;
 }
 
-/** Ends a stream that is larger than the service takes, or than the account has room for. */
+/** Fails a stream that exceeds the service's limit or the account's remaining quota. */
 export function capAt(
   { MAX_UPLOAD_MB }: Pick<Env, "MAX_UPLOAD_MB">,
   { room, tooLarge }: UploadLimit,

@@ -3,7 +3,7 @@ import { isOutside } from "#domain/outside-address";
 import { Refusal } from "#domain/refusal";
 import { ftpDownload, ftpFileOf, FtpRefusal } from "#lib/ftp/download";
 
-/** How long the other side may be silent, and how long the whole download may take. */
+/** How long the server may be silent, and how long the whole download may take. */
 const patience = { silenceMs: 60_000, totalMs: 10 * 60_000 };
 const longestAddress = 2000;
 const chunkBytes = 128 * 1024;
@@ -21,7 +21,7 @@ export function parseWebAddress(text: string): URL {
   return url;
 }
 
-/** The last segment of a URL, decoded; undefined if the URL ends in a slash. */
+/** The last segment of a URL, decoded. Undefined if the URL ends in a slash. */
 export function fileNameOf({ pathname }: URL): string | undefined {
   const last = /[^/]*$/.exec(pathname.replace(/;type=[aid]$/i, ""))?.[0] ?? "";
   try {
@@ -35,11 +35,13 @@ export function fileNameOf({ pathname }: URL): string | undefined {
 export interface WebFile {
   /** Fails with a DownloadFailed. */
   body: ReadableStream<Uint8Array>;
-  /** 0: unknown. The file may have another size. */
+  /** The announced size, or 0 if it is unknown. The actual size may differ. */
   announcedBytes: number;
 }
 
-/** Opens a file for download by HTTP, HTTPS or FTP. Every failure, also in the middle, is a DownloadFailed. */
+/**
+ * Opens a file for download by HTTP, HTTPS or FTP. Every failure, even in the middle of the file, is a DownloadFailed.
+ */
 export async function openWebFile(env: OutsideEnv, url: URL, limits = patience): Promise<WebFile> {
   const patient = { silenceMs: limits.silenceMs, deadline: AbortSignal.timeout(limits.totalMs) };
   const source = url.protocol === "ftp:" ? openFtp(env, url) : await openHttp(env, url, patient);
@@ -74,7 +76,7 @@ async function openHttp(env: OutsideEnv, url: URL, { silenceMs, deadline }: Pati
     await answer.body?.cancel();
     throw new DownloadFailed(`${url.host} answers ${answer.status}.`);
   }
-  // The runtime gives a few kilobytes at a time unless the reader requests more.
+  // The runtime returns a few kilobytes at a time unless the reader requests more.
   const reader = (answer.body ?? new Blob([]).stream()).getReader({ mode: "byob" });
   return {
     read: () => reader.read(new Uint8Array(chunkBytes)),
@@ -104,7 +106,8 @@ function patiently(source: Source, url: URL, patience: Patience): ReadableStream
 }
 
 async function nextOf(source: Source, { silenceMs, deadline }: Patience) {
-  // The deadline may have passed since the last read. A listener added below would miss it, and a slow source would never end.
+  // The deadline may have passed since the last read. A listener that is added now would miss it, and a slow source
+  // would never end.
   deadline.throwIfAborted();
   const impatient = Promise.withResolvers<never>();
   const giveUp = () => impatient.reject(new DownloadFailed("The other side stopped sending."));

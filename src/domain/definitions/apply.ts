@@ -16,7 +16,7 @@ export async function getDefinition(
   return definitionOf(appliance, await readContents(db, appliance), baseUrl);
 }
 
-/** Applies the whole definition to an appliance, or nothing of it. What the definition omits stays. */
+/** Applies a definition to an appliance, atomically. Everything that the definition omits stays. */
 export async function applyDefinition(
   { env, db }: Services<ApplyEnv>,
   appliance: Appliance,
@@ -54,7 +54,7 @@ async function whyRefused({ env, db }: Services<ApplyEnv>, read: Appliance): Pro
   return quotaExceeded();
 }
 
-/** The account's limits for what a definition adds. */
+/** The account's limits for the things that a definition adds. */
 export async function limitsFor(services: Services<ApplyEnv>, accountId: number): Promise<DefinitionLimits> {
   const { appliances, configurationBytes } = limitsOf(services.env);
   return { quotaBytes: await quotaBytes(services, accountId), appliances, configurationBytes };

@@ -5,7 +5,10 @@ import type { Configuration } from "#lib/configuration/stored";
 import { writeJson } from "#lib/wire/json";
 import { viewOf } from "#lib/wire/view";
 
-/** A value that differs, by its path in the document; `item`: of a list. `from` is absent if it was added, `to` if it was removed. */
+/**
+ * A value that differs, by its path in the document. `item` is the item of a list. `from` is absent if the value was
+ * added, `to` if it was removed.
+ */
 export interface DefinitionChange {
   name: string;
   item?: string;
@@ -13,7 +16,7 @@ export interface DefinitionChange {
   to?: string;
 }
 
-/** What differs between two definitions. Passwords are in neither. */
+/** The differences between two definitions. Neither contains passwords. */
 export async function changesBetween(before: Definition, after: Definition): Promise<DefinitionChange[]> {
   const was = await valuesOf(before);
   const is = await valuesOf(after);
@@ -36,7 +39,7 @@ export async function changesBetween(before: Definition, after: Definition): Pro
   return [...changes, ...orderChanges([...was.keys()], [...is.keys()])];
 }
 
-/** Lists with the same items in another order. */
+/** Reports lists that have the same items in another order. */
 function orderChanges(before: string[], after: string[]): DefinitionChange[] {
   const [was, is] = [before, after].map((keys) => Map.groupBy(keys, (key) => key.split(separator)[0] ?? ""));
   return [...(is ?? [])].flatMap(([name, items]) => {
@@ -46,14 +49,14 @@ function orderChanges(before: string[], after: string[]): DefinitionChange[] {
   });
 }
 
-/** Scripts and keys have many lines. */
+/** Shortens a text, because scripts and keys have many lines. */
 const shortened = (text: string): string => {
   const line = text.replaceAll("\n", "\\n");
   return line.length <= maxShown ? line : `${line.slice(0, maxShown)}…`;
 };
 const maxShown = 200;
 
-/** Passwords that differ. Both configurations are as stored, where equal passwords have equal sealed texts. */
+/** Passwords that differ. Both configurations are as stored, so equal passwords have equal encrypted texts. */
 export function passwordChanges(before: Configuration, after: Configuration): DefinitionChange[] {
   const known = new Map(passwordsOf(before).map(({ name, item, password }) => [name + item, password]));
   const changed = passwordsOf(after).filter((one) => (known.get(one.name + one.item) ?? one.password) !== one.password);
@@ -71,7 +74,7 @@ const passwordsOf = ({ users, databases }: Configuration) => [
   ),
 ];
 
-/** Between a name and its item; items cannot contain it. */
+/** Separates a name from its item. Items cannot contain it. */
 const separator = "\n";
 const viewer = { baseUrl: "", version: { name: "v2" } } as const;
 

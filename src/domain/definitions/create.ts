@@ -22,13 +22,13 @@ import { addDefinition, hasApplianceNamed } from "#storage/definitions";
 import { listTemplateSets } from "#storage/template-sets";
 
 export interface NewRequest extends DefinitionRequest {
-  /** Of a request that may come again. */
+  /** The id of a request that may be repeated. */
   requestId?: string | undefined;
-  /** Refuses a second appliance of the same name. */
+  /** Whether a second appliance of the same name is refused. */
   isNameNew?: boolean;
 }
 
-/** What `createFromDefinition` would make of the template. */
+/** Shows what `createFromDefinition` would change in the template. */
 export async function planNewDefinition(
   services: Services<ApplyEnv>,
   request: NewRequest & { signal: AbortSignal },
@@ -88,5 +88,8 @@ async function startOf({ db }: Services<unknown>, { account, wanted, requestId }
   return { ...template, ...traits };
 }
 
-/** No client of 2010 sends definitions, so they need not have its default. `kiln clone` and the pages prefer the same one. */
+/**
+ * No client of 2010 sends definitions, so the old default is not needed. `kiln clone` and the pages prefer the same
+ * architecture.
+ */
 const usualArch = "x86_64";

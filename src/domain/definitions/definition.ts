@@ -15,10 +15,10 @@ import { listGpgKeys, type GpgKey } from "#storage/gpg-keys";
 import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
 
 export type Definition = Parameters<NonNullable<(typeof definition)["writes"]>>[0];
-/** Any part of one. */
+/** Any part of a definition. */
 export type WantedDefinition = NonNullable<(typeof wantedDefinition)["reads"]>;
 
-/** What the rows of an appliance say. */
+/** The contents of an appliance's rows. */
 export interface Contents {
   identity: Pick<Appliance, "name" | "version" | "imageType">;
   configuration: Configuration;
@@ -45,10 +45,10 @@ export async function readContents(db: Database, appliance: Appliance): Promise<
   };
 }
 
-/** In the order of a definition. */
+/** The kinds of entries, in the order of a definition. */
 export const kinds = ["package", "pattern", "ban"] as const satisfies readonly Selection["kind"][];
 
-/** The contents in words that mean the same in every service. URLs of the service begin with `baseUrl`. */
+/** The contents in a form that means the same in every service. URLs of the service begin with `baseUrl`. */
 export function definitionOf(
   { id, baseSystem, arch }: Pick<Appliance, "id" | "baseSystem" | "arch">,
   { identity, configuration, repositories, selection, files, keys }: Contents,
@@ -75,7 +75,7 @@ export function definitionOf(
     patterns: chosen("pattern"),
     bans: chosen("ban"),
     files: files.map(fileOf),
-    // As a reader of the document sees it: every line end as LF.
+    // Every line end is LF, as a reader of the document sees it.
     gpgKeys: keys.map(({ name, target, key }) => ({ name, target, key: key.replaceAll(/\r\n?/g, "\n") })),
   };
 }

@@ -15,7 +15,7 @@ export type ApplyEnv = SealingKey & LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUO
 export interface DefinitionRequest {
   account: Account;
   wanted: WantedDefinition;
-  /** URLs of the service begin with this. */
+  /** The beginning of the service's URLs. */
   baseUrl: string;
 }
 
@@ -25,13 +25,13 @@ export interface Plan {
   changes: DefinitionChange[];
 }
 
-/** What a definition would change, and do to the image. */
+/** What a definition would change, and its effect on the image. */
 export interface ShownPlan {
   changes: DefinitionChange[];
   software: SoftwareEffect;
 }
 
-/** What `applyDefinition` would change. Resolution stops at the signal. */
+/** Shows what `applyDefinition` would change. The signal aborts the resolution. */
 export async function planDefinition(
   { env, db }: Services<ApplyEnv>,
   appliance: Appliance,
@@ -50,7 +50,7 @@ export async function planDefinition(
   return { changes, software: await effectBetween({ env, db }, both, request.signal) };
 }
 
-/** The present and the wanted contents, and how they differ. */
+/** The current and the wanted contents, and how they differ. */
 export async function planOf(
   services: Services<SealingKey>,
   appliance: Appliance,

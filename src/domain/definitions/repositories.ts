@@ -3,9 +3,9 @@ import { publicUrl } from "#documents/repository";
 import { Refusal } from "#domain/refusal";
 import type { Repository } from "#storage/appliances";
 
-/* The names of repositories in a definition, which mean the same in every service and account. */
+/* Names of repositories in a definition. They mean the same in every service and account. */
 
-/** A repository that the service stores has a different URL in each service, so its name stands for it. */
+/** A repository that the service stores has a different URL in each service, so it is named instead. */
 export function repositoryOf({ name, url, isUserRepository }: Repository, baseUrl: string) {
   if (isUserRepository) return { uploads: true };
   return url.startsWith("service:") ? { name } : { name, url: publicUrl(url, baseUrl) };
@@ -13,7 +13,7 @@ export function repositoryOf({ name, url, isUserRepository }: Repository, baseUr
 
 type WantedRepository = NonNullable<NonNullable<(typeof wantedDefinition)["reads"]>["repositories"]>[number];
 
-/** The repository that a definition means, of those that an account sees. */
+/** Finds the repository that a definition means among those that the account sees. */
 export function repositoryMeant(
   visible: readonly Repository[],
   { name, url, uploads }: WantedRepository,

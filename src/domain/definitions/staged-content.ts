@@ -10,8 +10,8 @@ import { contentKey } from "#storage/blobs";
 import type { FileContent } from "#storage/overlay-files";
 
 /**
- * A content that is stored before a definition names it. No row names it: the client gets the sealed id of the blob. The sweep
- * removes blobs without a row after an hour, so this is shorter.
+ * How long a content is valid that is stored before a definition names it. No row names it, and the client gets the
+ * encrypted id of the blob. The sweep removes blobs without a row after an hour, so this is shorter.
  */
 const validMs = 45 * 60_000;
 
@@ -38,7 +38,7 @@ export async function storeContent(
   return { sha256: content.sha256, size: content.size, upload };
 }
 
-/** Undefined: it is another account's, too old, or not sealed by this service. */
+/** Undefined if the content is another account's or too old, or if this service did not encrypt the id. */
 export async function findContent(
   env: SealingKey,
   accountId: number,

@@ -25,11 +25,13 @@ export interface Reading {
   account: Account;
   appliance: Pick<Appliance, "baseSystem" | "arch">;
   baseUrl: string;
-  /** What to do if the service lacks the content of a file: a plan does not need it. */
+  /** What to do if the service lacks the content of a file. A plan does not need the content. */
   missingContent: "refuse" | "assume";
 }
 
-/** The contents as a definition wants them: what it omits stays. Refuses what the calls for each part would refuse. */
+/**
+ * The contents that a definition wants. Everything that it omits stays. Refuses the same as the calls for each part.
+ */
 export async function wantedContents(
   services: Services<SealingKey>,
   reading: Reading,
@@ -67,7 +69,10 @@ async function configuredOf(env: SealingKey, before: Contents, wanted: WantedDef
   return { identity: { name: after.name, version: after.version, imageType: after.imageType }, configuration };
 }
 
-/** What the configuration would store and neither use nor show: "applied" would not be true of it. */
+/**
+ * Refuses settings that the configuration would store but neither use nor show: reporting them as applied would be
+ * wrong.
+ */
 function refuseUnused({ network, lvm }: Configuration, { configuration: change }: WantedDefinition): void {
   const { ip, netmask, route, nameservers } = change?.network ?? {};
   for (const [name, value] of Object.entries({ ip, netmask, route, nameservers })) {
@@ -82,7 +87,7 @@ function refuseUnused({ network, lvm }: Configuration, { configuration: change }
   check(isUsed, "configuration/lvm/volumes", "are used only if lvm is enabled");
 }
 
-/** Definitions show no passwords, so one from another appliance must not create users without any. */
+/** Definitions contain no passwords, so a definition from another appliance must not create users without passwords. */
 function refuseNewWithoutPassword({ users }: Configuration, { configuration: change }: WantedDefinition): void {
   const known = new Set(users.map(({ name }) => name));
   const open = change?.users?.find(({ name, password }) => password === undefined && !known.has(name));
@@ -100,7 +105,7 @@ async function repositoriesOf(
   return [...new Map(found.map((one) => [one.id, one])).values()];
 }
 
-/** One list: packages, patterns, bans. */
+/** The wanted packages, patterns and bans as one list. */
 function selectionOf(
   before: Contents,
   wanted: WantedDefinition,

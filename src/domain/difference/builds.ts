@@ -22,7 +22,7 @@ import { findInput, findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import { findVisibleBuild } from "#storage/visible-builds";
 
-/** A finished build with what is stored of it in addition to its image. */
+/** A finished build with the data that is stored in addition to its image. */
 export interface ComparedBuild {
   build: Build;
   input: FrozenInput;
@@ -38,10 +38,10 @@ export interface BuildDifference {
   settings: SettingChange[];
 }
 
-/** `gone`: one of the images has expired, or is from before files were stored. */
+/** `gone`: one of the images has expired, or was built before files were stored. */
 export type ComparedFiles = ({ state: "compared" } & FileDifference) | { state: "gone" };
 
-/** Two builds that this account may compare: its own, shared and published ones. */
+/** Gets two builds that this account may compare: its own, shared or published ones. */
 export async function getCompared(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   accountId: number,
@@ -74,7 +74,7 @@ export const buildDifference = (from: ComparedBuild, to: ComparedBuild): BuildDi
   settings: settingDifference(from.input, to.input),
 });
 
-/** A page of what differs between the files of two images. */
+/** A page of the differences between the files of two images. */
 export async function compareFiles(
   env: Pick<Env, "BLOBS">,
   { from, to, readerId }: Record<"from" | "to", ComparedBuild> & { readerId: number },
@@ -89,8 +89,8 @@ export async function compareFiles(
 }
 
 /**
- * Everyone sees that a secret has changed. Only the owner of its image sees the checksum: with it, a guess of the content could
- * be checked.
+ * Everyone sees that a secret has changed. Only the owner of its image sees the checksum, because it would allow others
+ * to verify a guess of the content.
  */
 function shownChange(change: FileChange, isOwn: Record<"from" | "to", boolean>): FileChange {
   if (!isSecretPath(change.path)) return change;
@@ -110,7 +110,7 @@ function withoutChecksum(file: ComparedFile): ComparedFile {
 const indexOf = ({ filesIndexKey: key, filesIndexSize: size }: Build): StoredBlob | undefined =>
   key === null || size === null ? undefined : { key, size };
 
-/** What rpm reported in the image, with what the frozen packages add to it. */
+/** The packages that rpm reported in the image, with additional facts from the frozen packages. */
 function packagesOf(installed: readonly InstalledPackage[], input: FrozenInput): ComparedPackage[] {
   const names = new Map(input.repositories.map(({ alias, name }) => [alias, name]));
   const frozen = new Map(input.packages.map((one) => [nvra(one), one]));

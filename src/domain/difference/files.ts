@@ -2,17 +2,17 @@ import { orderOf, type FileEntry } from "#lib/contract/index";
 import { entriesIn, type FileIndex } from "#domain/images/file-store";
 import type { Change } from "#domain/difference/packages";
 
-/** What is at a path of an image. */
+/** The file at a path of an image. */
 export interface ComparedFile {
   type: FileEntry["type"];
   mode: number;
-  /** Names, or numbers as text where the image has no name for them. */
+  /** A name, or the number as text if the image has no name for it. */
   owner: string;
   group: string;
   size?: number;
-  /** Absent: not a regular file, or of a build from before there were checksums. */
+  /** Absent if it is not a regular file, or if the build is from before checksums were stored. */
   sha256?: string;
-  /** Of a symbolic link. */
+  /** The target of a symbolic link. */
   target?: string;
 }
 
@@ -20,23 +20,26 @@ export interface FileChange extends Change<ComparedFile> {
   path: string;
 }
 
-/** The wanted part of the images: at and below a directory, after a path, with a maximum number of changes. */
+/** The part of the images to compare: at and below a directory, after a path, with a maximum number of changes. */
 export interface FileRange {
   path: string;
   after?: string | undefined;
   limit: number;
 }
 
-/** A page of changes in the order of paths; `next`: the next page begins after this path. */
+/** A page of changes in the order of paths. The next page begins after the path `next`. */
 export interface FileDifference {
   changes: FileChange[];
   next?: string;
 }
 
-/** Paths that one page compares, half a second's work: two large, similar images must not take all of a request's time. */
+/**
+ * The number of paths that one page compares, which takes half a second. Two large, similar images must not take all of
+ * a request's time.
+ */
 const maxPaths = 50_000;
 
-/** Merges two indexes; only the blocks in use are in memory. */
+/** Merges two indexes. Only the blocks in use are in memory. */
 export async function fileDifference(
   from: Pick<FileIndex, "entriesFrom">,
   to: Pick<FileIndex, "entriesFrom">,

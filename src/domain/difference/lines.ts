@@ -4,9 +4,12 @@ export interface Line {
   text: string;
 }
 
-/** Equal lines that are shown around a change. */
+/** The number of equal lines that are shown around a change. */
 const context = 3;
-/** Comparing takes the product of both lengths. Above this, all lines count as changed: it is still some milliseconds. */
+/**
+ * Comparing costs the product of both lengths. Above this, all lines count as changed. Up to this, it takes some
+ * milliseconds.
+ */
 const maxCells = 250_000;
 
 /** How the lines of one text become those of another. */
@@ -23,7 +26,7 @@ export function lineDifference(before: string, after: string): Line[] {
   return withoutFar([...same(from.slice(0, head)), ...middle, ...same(from.slice(from.length - tail))]);
 }
 
-/** The last line may have no line end. */
+/** Splits a text into lines. The last line may have no line end. */
 const linesOf = (text: string): string[] => (text === "" ? [] : text.replace(/\n$/, "").split("\n"));
 
 /** The longest common subsequence stays; all other lines are removed or added. */

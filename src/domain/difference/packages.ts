@@ -1,13 +1,12 @@
-/** A package of an image. */
 export interface ComparedPackage {
   name: string;
-  /** With its release, and its epoch where it has one. */
+  /** The version with its release, and its epoch if it has one. */
   version: string;
   arch: string;
-  /** Name of the repository that it came from; absent: none of the build's. */
+  /** The name of the repository that it came from. Absent if it came from none of the build's repositories. */
   repository?: string | undefined;
   license?: string | undefined;
-  /** Of its file. */
+  /** The checksum of its file. */
   checksum?: string | undefined;
 }
 
@@ -23,8 +22,8 @@ export interface PackageChange extends Change<ComparedPackage> {
 }
 
 /**
- * Sorted by name. One package for another is a change, also if only the file differs. Where a name has several packages, as
- * kernels do, each is added or removed.
+ * Compares packages, sorted by name. A package that replaces another is a change, even if only the file differs. If a
+ * name has several packages, as kernels do, each is added or removed.
  */
 export function packageDifference(from: readonly ComparedPackage[], to: readonly ComparedPackage[]): PackageChange[] {
   const [before, after] = [byName(from), byName(to)];
@@ -61,7 +60,7 @@ const isSame = (one: ComparedPackage, other: ComparedPackage): boolean =>
 
 /** Licences that only one of the images has. */
 export interface LicenseDifference {
-  /** False: one of the builds is from before licences were reported. */
+  /** False if one of the builds is from before licences were reported. */
   known: boolean;
   added: string[];
   removed: string[];

@@ -9,22 +9,22 @@ import { findAnyBuild, listBuildsOfAppliance, type Build } from "#storage/builds
 import { listPublishedImages } from "#storage/visible-builds";
 import type { Database } from "#storage/db";
 
-/** What release notes of a version can say. */
+/** The facts for the release notes of a version. */
 export interface ReleaseNotesDraft {
   applianceId: number;
   version: string;
   image: ComparedBuild;
   /** The name of the base system. */
   base: string;
-  /** Selected packages that the template, or the appliance that this one was cloned from, does not have. */
+  /** Selected packages that are not in the template, or in the appliance that this one was cloned from. */
   own: string[];
-  /** Paths of the files that the appliance brings. */
+  /** Paths of the appliance's own files. */
   ownFiles: string[];
-  /** Compared with the version that was published before; absent: there was none. */
+  /** The difference from the version that was published before. Absent if there was none. */
   since?: BuildDifference;
 }
 
-/** Of a version that has been built, whether it is published already or not. Nothing is stored. */
+/** Drafts the release notes of a version that has been built, published or not. Nothing is stored. */
 export async function draftReleaseNotes(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   account: Account,
@@ -60,7 +60,7 @@ async function madeOf(
   };
 }
 
-/** An image of the version that was published last before this one; of the same type if there is such a one. */
+/** An image of the version that was published last before this one, of the same type if there is one. */
 async function publishedBefore(db: Database, { applianceId, version, imageType }: Build): Promise<Build | undefined> {
   const published = await listPublishedImages(db, applianceId);
   const own = published.findIndex((one) => one.version === version);

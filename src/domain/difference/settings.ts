@@ -1,6 +1,6 @@
 import type { FrozenInput } from "#lib/contract/index";
 
-/** A setting that differs; `item`: of a list. `from` is absent if it was added, `to` if it was removed. */
+/** A setting that differs. `item` is the item of a list. `from` is absent if it was added, `to` if it was removed. */
 export interface SettingChange {
   name: string;
   item?: string;
@@ -8,7 +8,7 @@ export interface SettingChange {
   to?: string;
 }
 
-/** What two builds were made from, without the packages in the images. No passwords, and no texts of scripts. */
+/** The differences between what two builds were made from, except for packages, passwords and the texts of scripts. */
 export function settingDifference(from: FrozenInput, to: FrozenInput): SettingChange[] {
   const [before, after] = [settingsOf(from, to), settingsOf(to, from)];
   const changes = [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
@@ -18,7 +18,7 @@ export function settingDifference(from: FrozenInput, to: FrozenInput): SettingCh
   return [...changes, ...scriptChanges(from, to)];
 }
 
-/** Between a setting's name and its item; neither can contain it. */
+/** Separates a setting's name from its item. Neither can contain it. */
 const separator = "\n";
 
 function changeOf(key: string, from: string | undefined, to: string | undefined): SettingChange {
@@ -33,7 +33,7 @@ function changeOf(key: string, from: string | undefined, to: string | undefined)
 
 type Setting = readonly [key: string, value: string];
 
-/** Without settings that the other, older input does not contain yet. */
+/** The settings of an input, without those that the other, older input does not contain yet. */
 function settingsOf(input: FrozenInput, other: FrozenInput): Map<string, string> {
   const { appliance, imageType, selection, repositories, keys = [], files = [] } = input;
   return new Map<string, string>([
@@ -77,7 +77,7 @@ function configured(configuration: FrozenInput["configuration"], other: FrozenIn
   return settings.filter(([, value]) => value !== "");
 }
 
-/** Scripts may contain secrets, and everyone can compare published builds. */
+/** Reports only that scripts differ: they may contain secrets, and everyone can compare published builds. */
 function scriptChanges(before: FrozenInput, after: FrozenInput): SettingChange[] {
   const [from, to] = [before.configuration?.buildScript, after.configuration?.buildScript];
   if (!before.configuration || !after.configuration || from === to) return [];

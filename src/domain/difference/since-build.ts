@@ -10,19 +10,19 @@ import type { Appliance, Repository } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 
-/** How an image of an appliance as it is now would differ from one of its images. */
+/** How a new image of the current appliance would differ from one of its images. */
 export interface SinceBuild {
-  /** The image would have the same content. */
+  /** Whether the new image would have the same content. */
   isSame: boolean;
   packages: PackageChange[];
-  /** With files, keys and repositories. */
+  /** Changed settings, including files, keys and repositories. */
   settings: SettingChange[];
   firmware: Firmware;
 }
 
 type Asked = Services<Pick<Env, "BLOBS"> & SealingKey>;
 
-/** Undefined if the appliance cannot be built now, or what the image was made of is gone. */
+/** Undefined if the appliance cannot be built now, or if the image's frozen input is gone. */
 export async function sinceBuild(
   { env, db }: Asked,
   appliance: Appliance,
@@ -42,7 +42,7 @@ export async function sinceBuild(
   };
 }
 
-/** Nothing that decides an image has been touched since its build: neither the appliance nor a repository. */
+/** Whether nothing that decides an image has changed since its build: neither the appliance nor a repository. */
 export const isUntouchedSince = (
   { createdAt }: Build,
   { lastEditedAt }: Pick<Appliance, "lastEditedAt">,
@@ -50,7 +50,7 @@ export const isUntouchedSince = (
 ): boolean =>
   [lastEditedAt, ...repositories.map(({ importedAt }) => importedAt)].every((at) => at === null || at <= createdAt);
 
-/** The newest image of a type that can still be downloaded. `builds`: newest first. */
+/** The newest image of a type that can still be downloaded. `builds` must be sorted, newest first. */
 export const lastImage = (builds: readonly Build[], imageType: ImageType): Build | undefined =>
   builds.find((build) => build.imageType === imageType && build.status === "finished" && build.expiredAt === null);
 
@@ -61,7 +61,10 @@ const compared = (one: FrozenPackage): ComparedPackage => ({
   checksum: `${one.checksum.type}:${one.checksum.value}`,
 });
 
-/** Everything that decides what is in an image, as one text. Times, estimates and the state of a mirror do not. */
+/**
+ * Everything that decides what is in an image, as one text. Times, estimates and the state of a mirror are not
+ * included.
+ */
 function contentOf(input: FrozenInput): string {
   const { sourceDate: _, writtenBy: __, configuration, repositories, packages, ...content } = FrozenInput.parse(input);
   return JSON.stringify({

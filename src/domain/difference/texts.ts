@@ -13,16 +13,16 @@ export interface TextDifference {
   lines: Line[];
 }
 
-/** Each file is read from both images. */
+/** The limit of compared files: each is read from both images. */
 const maxTexts = 8;
 const maxBytes = 32 * 1024;
 
-/** Where people write files. What a package brings to other places changes with the package. */
+/** Directories in which people write files. Files elsewhere come from packages, and change with them. */
 const places = /^\/(?:etc|home|opt|root|srv|usr\/local|var\/(?:lib\/www|www))\//;
 
 /**
- * The differences of small text files, the appliance's own first. Only between images of the reader: of others', it would have to be
- * checked that no file is a copy of a secret, which is expensive.
+ * The differences of small text files, the appliance's own first. Only the reader's own images are compared: for
+ * others, each file would have to be checked for being a copy of a secret, which is expensive.
  */
 export async function textDifferences(
   services: Services<Pick<Env, "BLOBS">>,
@@ -53,7 +53,7 @@ function isReadable({ path, from, to }: FileChange): boolean {
   return !isSecretPath(path) && both.every(({ type, size = 0 }) => type === "f" && size <= maxBytes);
 }
 
-/** Undefined: it is no text, or cannot be read. */
+/** Undefined if the file is not text, or cannot be read. */
 async function textAt(
   services: Services<Pick<Env, "BLOBS">>,
   { build: { id: buildId, applianceId, accountId } }: ComparedBuild,

@@ -14,7 +14,7 @@ type DeliveryState = "waiting" | "delivered" | "failed";
 /** One event on its way to one webhook. */
 export interface Delivery {
   id: number;
-  /** The webhook's uid; SQLite returns old ones, which were ids, as numbers. */
+  /** The webhook's uid. Old webhooks have an id here, which SQLite returns as a number. */
   webhookId: string | number;
   eventId: number;
   event: EventName;
@@ -22,20 +22,20 @@ export interface Delivery {
   body: string;
   state: DeliveryState;
   attempts: number;
-  /** Milliseconds since 1970, as all times here; null: no further attempt. */
+  /** Milliseconds since 1970, like all times here. Null if there is no further attempt. */
   nextAt: number | null;
-  /** Of the last attempt: what the receiver answered, or why it did not. */
+  /** The receiver's answer to the last attempt, or why there was none. */
   status: number | null;
   problem: string | null;
   createdAt: number;
-  /** Of the last attempt. */
+  /** The time of the last attempt. */
   attemptedAt: number | null;
 }
 
 export interface Attempted {
   state: DeliveryState;
   attempts: number;
-  /** When it is tried again; null when it is over. */
+  /** When it is tried again. Null if it is over. */
   nextAt: number | null;
 }
 
@@ -45,7 +45,7 @@ const givenUpAfterMs = 24 * 60 * 60_000;
 /** A webhook that accepts nothing for this long is disabled. */
 const disabledAfterMs = 3 * 24 * 60 * 60_000;
 
-/** After one more attempt; `random` is in [0, 1) and spreads the deliveries over time. */
+/** The delivery after one more attempt. `random` is in [0, 1) and spreads the deliveries over time. */
 export function afterAttempt(
   { createdAt, attempts: before }: { createdAt: number; attempts: number },
   succeeded: boolean,
@@ -70,7 +70,7 @@ export interface Health {
   disabledReason: string | null;
 }
 
-/** After one more attempt; `reason` says why it failed. */
+/** The health after one more attempt. `reason` is why it failed. */
 export function healthAfter(
   { failingSince }: Health,
   { succeeded, reason }: { succeeded: boolean; reason: string },

@@ -30,15 +30,15 @@ type EventsEnv = Pick<Env, "EVENTS" | "DB">;
 /** The object that stores an account's events, sends them to its listeners and calls its webhooks. */
 export const eventsObject = (env: Pick<Env, "EVENTS">, { uid }: EventsOwner) => env.EVENTS.getByName(uid);
 
-/** Whose events they are. */
+/** The account that owns the events. */
 export type EventsOwner = Pick<Account, "uid">;
 
-/** Repeating it changes nothing. */
+/** Announces an event. Repeating it changes nothing. */
 async function announce(env: Pick<Env, "EVENTS">, owner: EventsOwner, announcement: Announcement): Promise<void> {
   await eventsObject(env, owner).announce(announcement);
 }
 
-/** A build whose row is gone is not announced. */
+/** Announces an event of a build, unless its row no longer exists. */
 export async function announceBuild(env: EventsEnv, uid: string, { event, at, state, message }: Moment): Promise<void> {
   const row = await findBuildOfEvent(openDatabase(env.DB), uid);
   if (!row) return;
@@ -90,10 +90,10 @@ export async function sendOutboxEvent(
   }
 }
 
-/** Events that one run of the sweep announces. */
+/** The number of events that one run of the sweep announces. */
 const outboxAtOnce = 100;
 
-/** A chore of the sweep: announces what the request that wrote it could not. */
+/** A chore of the sweep: announces events that the request that wrote them could not announce. */
 export async function sendOutbox({ env, db }: Services<Pick<Env, "EVENTS">>): Promise<void> {
   for (const { event, accountUid: uid } of await listOutbox(db, outboxAtOnce)) {
     await sendOutboxEvent({ env, db }, { uid }, event);
@@ -110,7 +110,7 @@ export async function endStreams(env: Pick<Env, "EVENTS">, account: Account): Pr
 }
 
 interface Following {
-  /** The last event that the client has. */
+  /** The last event that the client received. */
   after: number | undefined;
   access: Access;
 }

@@ -1,18 +1,21 @@
 export const heartbeatEveryMs = 15_000;
-/** So that a renewed key cannot be used to listen forever; the client connects again on its own. */
+/**
+ * The duration of a stream, so that a replaced key cannot be used to listen forever. The client reconnects
+ * automatically.
+ */
 export const listensForMs = 60 * 60_000;
 /** A client that is this many messages behind is disconnected: it connects again and requests what it has missed. */
 const maxUnread = 200;
 
 interface Ending {
   endsAt: number;
-  /** Ends the stream's timer and its socket. */
+  /** Aborted to end the stream's timer and its socket. */
   over: AbortController;
 }
 
 /**
- * What the account's object sends on a socket, as a text/event-stream until that moment at most. Heartbeats are made here: the
- * object sleeps between two events.
+ * Turns what the account's object sends on a socket into a text/event-stream that ends at `until` at the latest.
+ * Heartbeats are generated here, because the object sleeps between two events.
  */
 export function streamOf(socket: WebSocket, until: number): ReadableStream<Uint8Array> {
   const over = new AbortController();

@@ -10,7 +10,6 @@ export type Outcome = { status: number } | { problem: string };
 export const hasSucceeded = (outcome: Outcome): boolean =>
   "status" in outcome && outcome.status >= 200 && outcome.status < 300;
 
-/** Why an attempt failed. */
 export const failureOf = (outcome: Outcome): string =>
   "status" in outcome ? `The receiver answered ${outcome.status}.` : outcome.problem;
 

@@ -21,11 +21,11 @@ type WebhookEnv = LimitsEnv & OutsideRules & Pick<Env, "API_KEY_ENCRYPTION_KEY" 
 interface WebhookRequest {
   url: string;
   events?: string | undefined;
-  /** Of a request that may come again. */
+  /** The id of a request that may be repeated. */
   requestId?: string | undefined;
 }
 
-/** A new webhook with the secret that signs its deliveries, which is not shown again. */
+/** Creates a webhook. The result has the secret that signs its deliveries, which is not shown again. */
 export async function createWebhook(
   { env, db }: Services<WebhookEnv>,
   accountId: number,
@@ -58,11 +58,14 @@ export async function getWebhook(db: Database, accountId: number, id: number): P
   return webhook;
 }
 
-/** The path and the query of a URL are often the secret of a receiver. Only the key, which may change webhooks, shows them. */
+/**
+ * The path and the query of a URL are often the secret of a receiver. They are only shown to the account's key, which
+ * may change webhooks.
+ */
 export const shownWebhook = (webhook: Webhook, access: Access): Webhook =>
   access.by === "key" ? webhook : { ...webhook, url: `${new URL(webhook.url).origin}/` };
 
-/** Also deletes the deliveries that still wait. */
+/** Removes a webhook, and its deliveries that still wait. */
 export async function removeWebhook(
   { env, db }: Services<Pick<Env, "EVENTS">>,
   account: Account,
@@ -76,7 +79,7 @@ export async function removeWebhook(
     .catch((error: unknown) => logFailure("could not delete the deliveries of a webhook", error, { webhook: id }));
 }
 
-/** The last 100, newest first. */
+/** The last 100 deliveries, newest first. */
 export async function listDeliveries(
   { env, db }: Services<Pick<Env, "EVENTS">>,
   account: Account,
@@ -86,7 +89,10 @@ export async function listDeliveries(
   return await eventsObject(env, account).listDeliveries(uid);
 }
 
-/** Sends the same body again as a new delivery, and returns that. If a disabled webhook accepts it, the webhook is enabled again. */
+/**
+ * Sends the same body again as a new delivery, and returns the new delivery. If a disabled webhook accepts it, the
+ * webhook is enabled again.
+ */
 export async function replayDelivery(
   { env, db }: Services<Pick<Env, "EVENTS">>,
   account: Account,
@@ -101,7 +107,7 @@ export async function replayDelivery(
   throw new Refusal("unknown_error", { message: "Too many deliveries of this webhook wait already." });
 }
 
-/** Also for text that is not a valid id. */
+/** The refusal for an unknown id, and for text that is not a valid id. */
 const noSuchWebhook = () => new Refusal("unknown_error", { reason: "unknown", message: "You have no such webhook." });
 
 function parseWebhookUrl(rules: OutsideRules, text: string): string {
@@ -113,7 +119,7 @@ function parseWebhookUrl(rules: OutsideRules, text: string): string {
   return url.href;
 }
 
-/** Comma-separated names. Default: all events. */
+/** Parses comma-separated names. By default, all events. */
 function parseEvents(text: string | undefined): EventName[] {
   if (text === undefined) return [...eventNames];
   const asked = text.split(",").map((name) => name.trim());

@@ -10,7 +10,7 @@ import type { UseKind } from "#storage/gallery-listings";
 import { addUse } from "#storage/gallery-opinions";
 import { findPublisher, type Publication } from "#storage/publications";
 
-/** Counts a use for popularity, except the owner's. */
+/** Counts a use towards the popularity, unless the user is the owner. */
 export async function noteUse(
   db: Database,
   account: Pick<Account, "id">,
@@ -20,7 +20,7 @@ export async function noteUse(
   if (account.id !== accountId) await addUse(db, { applianceId, accountId: account.id, kind });
 }
 
-/** What a clone starts with: the configuration as it was published, with passwords that are not its publisher's. */
+/** The configuration that a clone starts with: the published one, without its publisher's passwords. */
 export async function configurationForClone(
   { env, db }: Services<SealingKey>,
   { applianceId, definition }: Publication,
@@ -29,7 +29,10 @@ export async function configurationForClone(
   return await forStranger(env, stored, await findTemplateConfiguration(db, applianceId));
 }
 
-/** Counts the download of a published image by another account. Who downloads by the owner's own link is not known. */
+/**
+ * Counts the download of a published image by another account. A download by the owner's link does not reveal the
+ * account.
+ */
 export async function noteDownload(
   db: Database,
   { applianceId, version }: Pick<Build, "applianceId" | "version">,

@@ -4,7 +4,7 @@ import { listBuildsOfAppliance, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import type { Publication } from "#storage/publications";
 
-/** The images of a published version, with links for this reader. Without a reader: with none. */
+/** The images of a published version, with links for this reader. Without a reader, they have no links. */
 export async function imagesOf(
   db: Database,
   publication: Publication,

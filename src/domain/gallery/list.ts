@@ -17,7 +17,7 @@ export type GalleryQuery =
   | { kind: "search"; term: string };
 
 export interface GalleryPage {
-  /** Of all pages. */
+  /** The number of entries on all pages. */
   total: number;
   pages: number;
   page: number;

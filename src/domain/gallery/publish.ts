@@ -30,7 +30,7 @@ interface VersionOf {
 
 interface PublishRequest extends VersionOf {
   releaseNotes: string;
-  /** Of the service, for pages that a refusal names. */
+  /** The URL of the service, for pages that a refusal names. */
   baseUrl: string;
   requestId?: string | undefined;
 }
@@ -65,7 +65,7 @@ async function publishNow(
     await sendOutboxEvent(services, account, added.event);
     return added.publication;
   }
-  // A change in between has prevented it; refuse with its code.
+  // Another request has prevented it in between. Refuses with the code for that.
   await buildToPublish(db, { applianceId, version });
   throw new Refusal("unknown_error", { message: "The appliance has just changed. Please try again." });
 }
@@ -88,7 +88,7 @@ export async function unpublish(db: Database, account: Account, { applianceId, v
   throw notPublished("unknown");
 }
 
-/** Ascending: 0.0.10 comes after 0.0.9. */
+/** The published versions in ascending order: 0.0.10 comes after 0.0.9. */
 export async function publishedVersions(db: Database, accountId: number, applianceId: number): Promise<string[]> {
   const versions = await listPublishedVersions(db, applianceId);
   if (versions.length === 0) await refuseUnlessPublished(db, accountId, applianceId);

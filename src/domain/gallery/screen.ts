@@ -11,19 +11,19 @@ import type { Publication } from "#storage/publications";
 import { clearScreen, findWithoutScreen, putScreen, saveScreen } from "#storage/screens";
 
 /*
- * The gallery shows the screen of a booted image. An agent takes it of a boot of its own, which no viewer reaches, so it shows
- * nothing that anyone has typed. Only published versions have one (decision 61).
+ * The gallery shows the screen of a booted image. An agent takes the screenshot in a separate boot, which no viewer can
+ * reach, so it shows nothing that a user has typed. Only published versions have a screen (decision 61).
  */
 
 const maxSide = 2560;
 
 type Wanting = Parameters<typeof findWithoutScreen>[1];
 
-/** Whether an agent that boots this image should send a picture of its screen. */
+/** Whether an agent that boots this image should send a screenshot. */
 export const wantsScreen = async (db: Database, build: Wanting): Promise<boolean> =>
   (await findWithoutScreen(db, build)) !== undefined;
 
-/** Stores the picture that an agent has sent. False: it is no picture that can be shown, or none is wanted any more. */
+/** Stores the screenshot that an agent has sent. Returns false if it cannot be shown, or if none is wanted any more. */
 export async function keepScreen(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { buildId, png }: { buildId: number; png: Uint8Array },
@@ -39,7 +39,7 @@ export async function keepScreen(
   return false;
 }
 
-/** Without comments. Undefined: it is damaged or too large. */
+/** The picture without its comments. Undefined if it is damaged or too large. */
 function shownOf(png: Uint8Array): Uint8Array | undefined {
   if (png.byteLength > maxScreenBytes) return undefined;
   try {
@@ -51,7 +51,7 @@ function shownOf(png: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** The screen of a published version. Undefined: it has none. */
+/** The screen of a published version. Undefined if it has none. */
 export async function getScreen(
   { BLOBS: blobs }: Pick<Env, "BLOBS">,
   { screenBlob }: Pick<Publication, "screenBlob">,
@@ -63,7 +63,7 @@ export async function getScreen(
   return { size: found.size, etag: found.httpEtag, read: (range) => blobs.get(key, { range }) };
 }
 
-/** By the publisher. The version gets no other picture. */
+/** Removes the screen, for the publisher. The version does not get another one. */
 export async function removeScreen(
   db: Database,
   account: Pick<Account, "id">,

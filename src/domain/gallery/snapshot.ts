@@ -14,7 +14,7 @@ import { listGpgKeys } from "#storage/gpg-keys";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { rereadRepositories } from "#storage/repositories";
 
-/** What the appliance is now. */
+/** The current definition of the appliance. */
 export async function definitionOf(
   { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
@@ -38,7 +38,7 @@ export async function definitionOf(
   };
 }
 
-/** What a finished build has installed, and which of that was selected. */
+/** The packages that a finished build installed, and which of them were selected. */
 export async function softwareIn(
   { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
   build: Build,

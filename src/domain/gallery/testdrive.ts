@@ -12,7 +12,7 @@ import type { Publication } from "#storage/publications";
 interface TryRequest {
   applianceId: number;
   version?: string | undefined;
-  /** So that the person can open the web page of the machine, which has its own origin (decision 25). */
+  /** Whether the user can open the machine's web page, which has its own origin (decision 25). */
   hasNetwork?: boolean;
   requestId?: string | undefined;
 }
@@ -32,7 +32,10 @@ export async function tryPublication(
   return started;
 }
 
-/** Disks start fastest. An installer comes last: it has no prompt until it is done. */
+/**
+ * The order in which image types are tried. Disks start fastest. An installer is last, because it shows no prompt until
+ * it is done.
+ */
 const triedFirst = (["disk", "live"] as const).flatMap((product) =>
   imageTypes.filter((type) => imageFormats[type].product === product),
 );

@@ -7,7 +7,10 @@ import type { Repository } from "#storage/repositories";
 
 type Source = Pick<Repository, "accountId" | "url" | "signer" | "signingKeys" | "acceptsExpired">;
 
-/** What only the description of a Debian system needs; undefined: it is another system. `keys`: the appliance's own. */
+/**
+ * Facts that only the description of a Debian system needs. Undefined if it is another system. `keys` are the
+ * appliance's own.
+ */
 export function debianFacts(
   base: BaseSystemFacts,
   repositories: readonly Source[],
@@ -27,14 +30,14 @@ export function debianFacts(
   return { release, sources, keys: [...all.values()] };
 }
 
-/** Replaces this service's mirror of a catalogue's repository by the public one. */
+/** Replaces this service's mirror of a catalogue's repository with the public one. */
 function addressForImage({ publicMirrors = {} }: BaseSystemFacts, { accountId, url }: Source): string {
   if (accountId !== null) return url;
   const [mirror, found] = Object.entries(publicMirrors).find(([begin]) => url.startsWith(`${begin}/`)) ?? [];
   return mirror === undefined ? url : `${found}${url.slice(mirror.length)}`;
 }
 
-/** Undefined: only this service can reach it. */
+/** Undefined if only this service can reach the repository. */
 function aptSource({ signer, acceptsExpired }: Source, url: string): AptSource | undefined {
   if (!/^https?:\/\//.test(url)) return undefined;
   const { root, directory, components } = parseAptAddress(url);

@@ -21,7 +21,7 @@ import { contentKey } from "#storage/blobs";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
 
-/** What is known before the configuration is read. */
+/** Facts that are known before the configuration is read. */
 interface Asked {
   version: string;
   imageType: ImageType;
@@ -59,7 +59,7 @@ export async function imageFacts(
   return { facts, keys: await Promise.all(frozenKeys) };
 }
 
-/** Pictures come first, so that an own file at the same path replaces them. */
+/** Pictures come first, so that an overlay file at the same path replaces them. */
 async function frozenFiles(
   { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,

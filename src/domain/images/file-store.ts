@@ -12,13 +12,16 @@ export interface StoredBlob {
 
 type Block = FileTable["blocks"][number];
 
-/** The end of an index that is read in one go. The table of 100,000 files fits. */
+/** The size of the end of an index, which is read at once. The table for 100,000 files fits. */
 const tailBytes = 64 * 1024;
 
-/** Blocks of one read where all are wanted: a MiB unpacked. */
+/** The number of blocks in one read if all are wanted: one MiB unpacked. */
 const blocksAtOnce = 16;
 
-/** The index of a file store. A path costs one block, and the first also a table. The contents came from an agent, so they are checked. */
+/**
+ * The index of a file store. Finding a path costs one block, and the first path also the table. The contents came from
+ * an agent, so they are checked.
+ */
 export class FileIndex {
   readonly #blobs: R2Bucket;
   readonly #blob: StoredBlob;
@@ -52,7 +55,7 @@ export class FileIndex {
     return entries?.findLast((entry) => orderOf(entry.path) <= order);
   }
 
-  /** All entries from that place in the order on (`orderOf`). Reads some blocks at a time, and caches none. */
+  /** All entries from this position in the order (`orderOf`). Reads some blocks at a time, and caches none. */
   async *entriesFrom(order: string): AsyncGenerator<FileEntry> {
     const start = this.#blocks.findLastIndex(({ first }) => orderOf(first) <= order);
     let before = "";
@@ -76,7 +79,7 @@ export class FileIndex {
     return entries;
   }
 
-  /** Of consecutive blocks. */
+  /** The entries of consecutive blocks. */
   async #entriesIn(blocks: readonly Block[]): Promise<FileEntry[]> {
     const offset = blocks[0]?.offset ?? 0;
     const length = blocks.reduce((sum, block) => sum + within(this.#blob, block.length, maxBlockBytes), 0);
@@ -95,7 +98,7 @@ export class FileIndex {
   }
 }
 
-/** Everything of an image at and below `path`, after `after`. */
+/** All files of an image at and below `path`, after `after`. */
 export async function* entriesIn(
   index: Pick<FileIndex, "entriesFrom">,
   path: string,

@@ -8,12 +8,11 @@ import { RepodataFault } from "#lib/repodata/fault";
 import type { Appliance } from "#storage/appliances";
 import { findBuild, type Build } from "#storage/builds";
 
-/** A file inside an image. */
 export interface ImageFile {
   size: number;
   /** Differs for every content of every build. */
   tag: string;
-  /** Its bytes; as many as the store has, which came from an agent. */
+  /** Its bytes. There are as many as the store has, which came from an agent. */
   open: () => Promise<ReadableStream<Uint8Array>>;
 }
 
@@ -40,7 +39,7 @@ export async function getImageFile(
   return { size, tag: `${build.id}-${offset}`, open: () => openFrame(env.BLOBS, files, { offset, length }) };
 }
 
-/** Refused for a build that is not finished, has expired, or is from before file stores existed. */
+/** Refused for a build that is unfinished, has expired, or is older than file stores. */
 function storeOf({ filesKey, filesSize, filesIndexKey, filesIndexSize }: Build): Record<"files" | "index", StoredBlob> {
   if (filesKey === null || filesSize === null || filesIndexKey === null || filesIndexSize === null) {
     throw new Refusal("raw_image_unavailable");

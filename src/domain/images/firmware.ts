@@ -1,7 +1,7 @@
 import { productOf, type Arch, type Firmware, type ImageType } from "#lib/contract/index";
 import type { BaseSystemFacts } from "#model/catalogue";
 
-/** What decides the firmware of an image; `packages`: all of its packages. */
+/** The facts that decide the firmware of an image. `packages` are all of its packages. */
 export interface BootFacts {
   arch: Arch;
   imageType: ImageType;
@@ -12,8 +12,8 @@ export interface BootFacts {
 export const firmwareOf = (facts: BootFacts): Firmware => (efiBootLoaderOf(facts) === undefined ? "bios" : "efi");
 
 /**
- * The package with which an image boots by UEFI as well as by BIOS; undefined: by BIOS only (decision 31). Network images have no
- * boot loader of their own.
+ * The package with which an image boots by UEFI as well as by BIOS. Undefined if it boots by BIOS only (decision 31).
+ * Network images have no boot loader.
  */
 export function efiBootLoaderOf({ arch, imageType, baseSystem, packages }: BootFacts): string | undefined {
   if (arch !== "x86_64" || !productOf(imageType).startsAlone) return undefined;

@@ -17,7 +17,7 @@ export interface SoftwareMap {
 export interface RepositorySoftware {
   id: number;
   name: string;
-  /** http(s), or `service:/…` for one of this service. */
+  /** http(s), or `service:/…` for a repository of this service. */
   url: string | undefined;
   packages: ShownPackage[];
   patterns: { name: string; version: string; arch: string; summary?: string | undefined }[];
@@ -34,7 +34,7 @@ export interface ShownPackage {
   installSizeBytes?: number | undefined;
 }
 
-/** What a build has installed; without a build, what the next one will install. */
+/** The packages that a build has installed, or without a build, those that the next one will install. */
 export async function installedSoftware(
   services: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
@@ -46,7 +46,7 @@ export async function installedSoftware(
   return { applianceId: appliance.id, repositories };
 }
 
-/** Nothing if the software does not resolve; the appliance's status says why. */
+/** Empty if the software does not resolve. The appliance's status has the reason. */
 async function softwareOfNextBuild(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
@@ -65,7 +65,10 @@ async function softwareOfNextBuild(
   return groups.filter(hasSomething);
 }
 
-/** What rpm reported in the image of a finished build; repository and checksum are those of the frozen packages. */
+/**
+ * The packages that rpm reported in the image of a finished build. Repository and checksum are those of the frozen
+ * packages.
+ */
 async function softwareOfBuild(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,

@@ -4,7 +4,7 @@ import { rest } from "#lib/loop/pace";
 import { noPassword } from "#lib/kiwi/access";
 import type { Configuration } from "#lib/configuration/stored";
 
-/** The hashes that were made last, by what they are of. An appliance has the same ones in each of its builds. */
+/** Caches the last hashes, by everything that determines them. All builds of an appliance have the same hashes. */
 const lastMade = new Map<string, string>();
 const maxRemembered = 2000;
 

@@ -7,12 +7,12 @@ export type EntryBefore = (path: string) => Promise<FileEntry | undefined>;
 const maxLinks = 40;
 
 /**
- * The regular file that a path means inside an image, where "/" is the image's root and nothing leads out of it. Undefined:
- * there is none, or it is something else, or the links go in circles.
+ * The regular file that a path means inside an image, where "/" is the image's root and nothing leads out of it.
+ * Undefined if there is none, if it is not a regular file, or if the links form a loop.
  *
- * If the path is not in the index, the entry before it shows how far the path exists: a directory comes right before everything
- * below it, so the longest existing part is an ancestor of that entry, or the entry itself. Only the entry itself can be
- * a link, because nothing is below a link.
+ * If the path is not in the index, the entry before it shows how much of the path exists: a directory comes directly
+ * before everything below it, so the longest existing part is an ancestor of that entry, or the entry itself. Only the
+ * entry itself can be a link, because nothing is below a link.
  */
 export async function fileAt(path: string, entryBefore: EntryBefore): Promise<RegularFile | undefined> {
   let place: string[] = [];

@@ -3,7 +3,7 @@ import type { EntryBefore } from "#domain/images/path";
 import { entriesIn, type FileIndex } from "#domain/images/file-store";
 import { Refusal } from "#domain/refusal";
 
-/** Refuses each step of a path that is a secret: the path itself, and what its links lead to. */
+/** Refuses each step of a path that is a secret: the path itself, and the targets of its links. */
 export function refusingSecrets(entryBefore: EntryBefore): EntryBefore {
   return async (path) => {
     if (isSecretPath(path)) throw secretFile();
@@ -11,14 +11,14 @@ export function refusingSecrets(entryBefore: EntryBefore): EntryBefore {
   };
 }
 
-/** Where the secrets of a system are. */
+/** The directories that contain the secrets of a system. */
 const places = ["/etc", "/root", "/home"];
-/** Names that one request compares: half a second's work. */
+/** The number of names that one request compares, which takes half a second. */
 const maxNames = 50_000;
 
-/** Refuses a file that is a hard link to a secret, or a copy of one: both are the same place of the store. */
+/** Refuses a file that is a hard link to a secret, or a copy of one: both have the same position in the store. */
 export async function refuseCopyOfSecret(index: Pick<FileIndex, "entriesFrom">, file: RegularFile): Promise<void> {
-  if (file.size === 0) return; // all empty files are the same place
+  if (file.size === 0) return; // all empty files have the same position
   let left = maxNames;
   for (const place of places) {
     for await (const entry of entriesIn(index, place)) {

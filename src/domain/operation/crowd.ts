@@ -1,21 +1,27 @@
 import { tooFast } from "#domain/refusal";
 
 /**
- * Requests that one machine answers at the same time: each slows down all others, by up to ten milliseconds. Beyond that, a
- * request waits, unless its address has less than its share.
+ * The number of requests that one machine answers at the same time. Each one slows down all others, by up to ten
+ * milliseconds. Above this number, a request waits, unless its address has less than its share.
  */
 const usual = 10;
-/** However many addresses ask. */
+/** The maximum, however many addresses send requests. */
 const most = 400;
-/** Requests that wait, of all addresses and of one. More could not be answered within `maxWaitMs`. */
+/** How many requests may wait, of all addresses and of one. More could not be answered within `maxWaitMs`. */
 const maxWaiting = 400;
 const maxWaitingPerKey = 200;
 const maxWaitMs = 2_000;
-/** A request that takes longer waits for something else, such as the rest of an upload, or the runtime has dropped it. */
+/**
+ * A request counts for this long. If it takes longer, it waits for something else, such as the rest of an upload, or
+ * the runtime has dropped it.
+ */
 const countedMs = 500;
-/** A waiting request looks whether there is room: the more wait, the less often, because each look takes time, too. */
+/**
+ * How often a waiting request checks for room. The more requests wait, the less often each one checks, because a check
+ * takes time, too.
+ */
 const lookAfterMs = (waiting: number) => 20 + waiting;
-/** A waiting request looks often. One that did not for so long has been dropped by the runtime. */
+/** A waiting request checks often. One that has not checked for this long has been dropped by the runtime. */
 const goneAfterMs = 1_000;
 
 interface Answering {
@@ -28,14 +34,20 @@ interface Waiting {
   lookedAt: number;
 }
 
-/** The requests of one isolate that are being answered, by who sent them. With too many, those of whoever has most wait. */
+/**
+ * Counts the requests that one isolate is answering, by sender. If there are too many, requests of the senders with the
+ * most have to wait.
+ */
 export class Crowd {
-  /** In the order in which they began. */
+  /** The requests in the order in which they began. */
   readonly #answering = new Set<Answering>();
   readonly #counts = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
 
-  /** Answers now, or when there is room. Refused with "too_fast" if too many wait, or if there is no room in time. */
+  /**
+   * Answers immediately, or when there is room. Refused with "too_fast" if too many wait, or if there is no room in
+   * time.
+   */
   async join<T>(key: string, answer: () => Promise<T>): Promise<T> {
     if (!this.#hasRoom(key)) await this.#waitForRoom(key);
     const one = { key, begunAt: performance.now() };

@@ -2,9 +2,9 @@ import { FairTurns } from "#domain/fair-turns";
 import { tooFast } from "#domain/refusal";
 import { stalledMs, streamBlob } from "#storage/blob-stream";
 
-/** Who takes a download. */
+/** The receiver of a download. */
 export interface Reader {
-  /** Undefined: unknown to the runtime. */
+  /** Undefined if the runtime does not know it. */
   address: string | undefined;
   accountId?: number | undefined;
 }
@@ -14,12 +14,12 @@ interface Range {
   length: number;
 }
 
-/** Reads a range of a blob; null: it does not exist. */
+/** Reads a range of a blob. Null if the blob does not exist. */
 export type ReadRange = (range: Range) => Promise<{ body: ReadableStream } | null>;
 
-/** Downloads at the same time of one address, and of one account. */
+/** The number of simultaneous downloads per address, and per account. */
 const maxPerReader = 32;
-/** The system buffers that much of an answer. */
+/** The operating system buffers this much of an answer. */
 const smallBytes = 2 ** 17;
 
 /** One read of the simulated R2 takes up to 20 ms of the event loop, so only a few run at once, and addresses take turns. */
@@ -40,8 +40,9 @@ interface Download {
 const running = new Set<Download>();
 
 /**
- * Opens blobs for a reader. On one machine it may open some at the same time, and each takes little memory; agents, without a
- * reader, may open any number. On Cloudflare R2's streams and the edge take care of slow readers, and each read costs money.
+ * Opens blobs for a reader. On one machine, a reader may open some at the same time, and each takes little memory.
+ * Agents, which have no reader, may open any number. On Cloudflare, R2's streams and the edge handle slow readers, and
+ * each read costs money.
  */
 export const openerFor =
   ({ BLOBS: blobs, MODE: mode }: Pick<Env, "BLOBS" | "MODE">, reader?: Reader) =>
@@ -65,7 +66,7 @@ export const openerFor =
 
 function begin(reader: Reader | undefined): Download {
   const now = performance.now();
-  // The runtime drops the request of a client that left, and then nothing says that its download has ended.
+  // The runtime drops the request of a client that disconnected, without a notice that its download has ended.
   for (const one of running) if (one.movedAt < now - stalledMs) running.delete(one);
   const keys = reader ? keysOf(reader) : [];
   for (const key of keys) if (countOf(key) >= maxPerReader) throw tooMany();

@@ -1,6 +1,6 @@
 import type { Snapshot } from "#domain/operation/snapshot";
 
-/** Why work is blocked. */
+/** A problem that blocks work. */
 export interface Trouble {
   code: TroubleCode;
   message: string;
@@ -10,23 +10,23 @@ export const troubleCodes = ["no_agents", "builds_wait", "sweep_late", "imports_
 type TroubleCode = (typeof troubleCodes)[number];
 
 const minute = 60_000;
-/** An agent that restarts is back by then. */
+/** Enough time for an agent to restart. */
 const withoutAgentsMs = 2 * minute;
-/** For so long a build may wait. */
+/** How long a build may wait, by the agents that could do it. */
 const waits = {
-  /** They claim it within seconds. */
+  /** Idle agents claim a build within seconds. */
   "idle agents": { ms: 10 * minute, who: "an idle agent can do" },
-  /** Other builds end soon, or the service needs more agents. */
+  /** Other builds should end by then, or the service needs more agents. */
   "busy agents": { ms: 60 * minute, who: "only busy agents can do" },
-  /** No build frees their disks. */
+  /** Full agents do not get free disk space by finishing builds. */
   "full agents": { ms: 10 * minute, who: "only agents without room on their disks can do" },
 };
 /** The sweep runs every minute. */
 const lateMs = 5 * minute;
-/** How long an import that was given up counts. */
+/** How long an import that was given up counts as a problem. */
 const givenUpMs = 60 * minute;
 
-/** Everything that blocks work; empty: nothing does. */
+/** Everything that blocks work. Empty if nothing does. */
 export const troublesOf = (now: Snapshot): Trouble[] =>
   [noAgents(now), buildsWait(now), sweepLate(now), importsGivenUp(now), diskFull(now)].flatMap(
     (trouble) => trouble ?? [],

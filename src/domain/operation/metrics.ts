@@ -8,7 +8,7 @@ interface Sample {
   value: number;
 }
 
-/** What the operator's monitoring reads. */
+/** A metric for the operator's monitoring. */
 export interface Metric {
   name: string;
   help: string;
@@ -17,8 +17,8 @@ export interface Metric {
 }
 
 /**
- * Labels of counters that are 0 until something raises them. Prometheus sees no increase in the first sample of a series, so without
- * the 0 an alert would miss the first failure.
+ * Labels of counters that start at 0. Prometheus sees no increase in the first sample of a series, so without the 0 an
+ * alert would miss the first failure.
  */
 const known: Partial<Record<CounterName, readonly string[]>> = {
   builds_ended: ["finished", "failed content", "failed time_limit", "error silence", "error restart", "error fault"],
@@ -27,7 +27,7 @@ const known: Partial<Record<CounterName, readonly string[]>> = {
   refusals: ["internal_error 500", "other 500"],
 };
 
-/** All metrics of one moment. */
+/** All metrics at one moment. */
 export const metricsOf = (now: Snapshot): Metric[] => [
   ...ofBuilds(now),
   ...ofAgents(now),
@@ -132,7 +132,7 @@ function ofHealth(now: Snapshot): Metric[] {
 const gauge = (name: string, help: string, samples: Sample[]): Metric => ({ name, help, type: "gauge", samples });
 const counter = (name: string, help: string, samples: Sample[]): Metric => ({ name, help, type: "counter", samples });
 
-/** The words of a stored label are the values of these labels. */
+/** Splits a stored label into words, one value for each of these labels. */
 function labelled(counters: readonly Counter[], name: CounterName, labels: readonly string[]): Sample[] {
   const raised = counters.filter((one) => one.name === name).map(({ label, value }) => [label.trim(), value] as const);
   const zeros = (known[name] ?? []).map((label) => [label, 0] as const);

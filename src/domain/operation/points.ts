@@ -1,8 +1,8 @@
 import { logFailure } from "#log/log";
 
 /**
- * Writes a data point to Analytics Engine, if the operator has bound it. Labels are words of the code, never a client's text. A
- * failure is only logged: the binding throws when an invocation has written too many.
+ * Writes a data point to Analytics Engine, if the operator has bound it. Labels are constants from the code, never a
+ * client's text. A failure is only logged: the binding throws when an invocation has written too many.
  */
 export function writePoint(
   { METRICS }: Pick<Env, "METRICS">,

@@ -6,7 +6,7 @@ import { openDatabase } from "#storage/db";
 /** A statement takes at most a hundred values. */
 const maxAtOnce = 20;
 const writeAfterMs = 1_000;
-/** If the request that should write ended early, another one does it. */
+/** If the request that should write ended early, another one writes after this time. */
 const lostAfterMs = 10_000;
 
 /** Counts of this isolate that are not in the database yet. */

@@ -18,16 +18,16 @@ import {
 
 /** An agent that is alive calls or pings more often than this. */
 const silentAfterMs = 60_000;
-/** Queued builds that are compared with what agents can do: the oldest ones decide. */
+/** The number of queued builds that are compared with the agents' capabilities: the oldest ones decide. */
 const comparedBuilds = 50;
 
-/** The service at one moment: what the metrics, the health and the status page are made of. */
+/** The state of the service at one moment: the source of the metrics, the health and the status page. */
 export interface Snapshot {
   at: number;
   amounts: Amounts;
-  /** Full: idle, and without room on its disk for a build. */
+  /** `isFull`: idle, and without room on its disk for a build. */
   agents: { isAlive: boolean; isBusy: boolean; isDrained: boolean; isFull: boolean }[];
-  /** The queued build that has waited longest and that an agent which is alive can do; undefined: there is none. */
+  /** The queued build that has waited longest among those that a live agent can do. Undefined if there is none. */
   doable?: { waitsSince: number; by: "idle agents" | "busy agents" | "full agents" } | undefined;
   counters: Counter[];
   chores: ChoreRun[];
@@ -86,7 +86,7 @@ async function oldestDoable(db: Database, agents: AgentNow[]): Promise<Snapshot[
   return waiting.toSorted((one, other) => one.waitsSince - other.waitsSince)[0];
 }
 
-/** Who is to do it next. */
+/** The kind of agents that should do the build next. */
 function workersIn(able: readonly AgentNow[]): NonNullable<Snapshot["doable"]>["by"] {
   if (able.some(({ isBusy, isFull }) => !isBusy && !isFull)) return "idle agents";
   return able.some(({ isBusy }) => isBusy) ? "busy agents" : "full agents";

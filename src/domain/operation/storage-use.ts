@@ -3,7 +3,7 @@ import { saveMeasured } from "#storage/counters";
 import { listUsedBytes } from "#storage/metrics";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
-/** Accounts of one run. */
+/** The number of accounts in one run. */
 const pageSize = 100;
 const position = "storage-use";
 

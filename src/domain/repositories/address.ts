@@ -3,8 +3,8 @@ import { aptAddress, componentName } from "#lib/repodata/apt-address";
 import { Refusal } from "#domain/refusal";
 
 /**
- * The address that a person gives for a repository: http(s), in one spelling, so that the same one is found again. A line of
- * apt's sources.list becomes the address of its suite.
+ * Normalises the address that a user gives for a repository to one spelling, so that the same one is found again. It
+ * must be http(s). A line of apt's sources.list becomes the address of its suite.
  */
 export function parseRepositoryUrl(rules: OutsideRules, text: string): string {
   const url = URL.parse(addressOfLine(text.trim()));

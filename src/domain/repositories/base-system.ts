@@ -1,6 +1,6 @@
 import type { BaseSystemFacts } from "#model/catalogue";
 
-/** The base system of repositories that are for none of ours. */
+/** The base system of repositories that match none of the service's base systems. */
 export const otherBaseSystem = "other";
 
 export interface KnownBaseSystem {
@@ -8,7 +8,7 @@ export interface KnownBaseSystem {
   facts: BaseSystemFacts;
 }
 
-/** By its URL, or by its index; undefined: only its packages can tell. */
+/** Recognises the base system by the repository's URL or index. Undefined if only its packages can show it. */
 export function baseSystemByIndex(
   known: readonly KnownBaseSystem[],
   { url, distributions }: { url: string; distributions: readonly { cpeId?: string; name: string }[] },
@@ -27,7 +27,7 @@ export function baseSystemByIndex(
 /** `bookworm-security` is for `bookworm`. */
 const isSuiteOf = (codename: string, suite: string) => suite === codename || suite.startsWith(`${codename}-`);
 
-/** By a package that provides a base system's release capability. */
+/** Recognises the base system by a package that provides its release capability. */
 export const baseSystemByPackages = (
   known: readonly KnownBaseSystem[],
   isProvided: (capability: string) => boolean,

@@ -18,7 +18,7 @@ import {
 import { saveNamePages } from "#storage/name-pages";
 import type { Repository } from "#storage/repositories";
 
-/** A repository whose files are at hand. */
+/** A repository whose files have been downloaded. */
 interface Fetched {
   repository: Repository;
   opened: OpenedRepository;
@@ -28,12 +28,12 @@ interface Fetched {
 }
 
 /**
- * The contents of a repository. They are read once for each URL and checksum of the index, and all repositories with both
- * share them.
+ * The contents of a repository. They are read once for each URL and checksum of the index, and shared by all
+ * repositories with the same two.
  *
- * Each repository has downloaded and checked the files, and its signature, before: an account sees only what it could have
- * fetched, and only its own trust counts. A first import waits as long as if it were the only one, so that the time does not
- * reveal whether another account has the same URL.
+ * Before that, each repository has downloaded the files, and checked them and its signature. So an account sees only
+ * what it could have fetched itself, and only its own trust counts. A first import takes as long as if it were the only
+ * one, so that the time does not reveal whether another account has the same URL.
  */
 export async function contentsOf({ env, db }: Services, fetched: Fetched): Promise<MadeImport> {
   const { repository, opened } = fetched;
@@ -47,11 +47,11 @@ export async function contentsOf({ env, db }: Services, fetched: Fetched): Promi
   return known;
 }
 
-/** The index of deb is the same for all architectures, and their lists are not. */
+/** The index of a Debian repository is the same for all architectures, but their lists differ. */
 const sourceOf = ({ url, arches, catalogue }: Repository, { type }: OpenedRepository) =>
   type === "deb" && catalogue !== null ? `${url} [${arches.join()}]` : url;
 
-/** Undefined: another import of the same contents was faster. The sweep removes what a crash leaves. */
+/** Undefined if another import of the same contents was faster. The sweep removes what a crash leaves behind. */
 async function make(
   { env, db }: Services,
   { repository, contents, ...source }: Fetched & { contents: Contents; limits: ImportLimits },
@@ -87,7 +87,7 @@ const overBudget = (most: number) =>
     `your account may import ${most} packages in a day, and has; it can be imported tomorrow`,
   );
 
-/** Counts the packages of each part towards what the account may import in a day. */
+/** Counts the packages of each part towards the account's daily limit for imports. */
 function counting(
   { env, db }: Services,
   { accountId }: Repository,
@@ -112,7 +112,10 @@ async function remove(
   if (objects.length > 0) await env.BLOBS.delete(objects.map(({ key }) => key));
 }
 
-/** Removes contents that were made for a repository that shows others by now, unless another repository shows them. */
+/**
+ * Removes contents that were made for a repository that shows other contents by now, unless another repository shows
+ * them.
+ */
 export async function removeUnshown({ env, db }: Services, { id, parts }: MadeImport): Promise<void> {
   const [part] = parts;
   if ((await releaseImport(db, id)) && part !== undefined) {

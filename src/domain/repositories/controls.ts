@@ -4,14 +4,14 @@ import { controlsIn, debKey, wantedControls } from "#lib/repodata/deb-control";
 import { readAtMost, streamOf } from "#lib/repodata/streams";
 import { controlKey, controlPrefixOfPart } from "#storage/blobs";
 
-/** Texts of one file, opened: builds read the files one after the other. */
+/** The maximum size of the texts of one file, uncompressed. Builds read the files one after the other. */
 const maxFileBytes = 6 * 2 ** 20;
-/** Texts of one import, opened. */
+/** The maximum size of the texts of one import, uncompressed. */
 const maxBytes = 128 * 2 ** 20;
 
 /**
- * Stores the paragraphs of `Packages` next to an import's .solv files: a build needs them unchanged, and the solver reads only a
- * part of them. One compressed text for some thousand packages.
+ * Stores the paragraphs of `Packages` next to an import's .solv files: a build needs them unchanged, and the solver
+ * reads only a part of them. Each file is one compressed text for some thousand packages.
  */
 export class ControlWriter {
   readonly #put: (n: number, bytes: ArrayBuffer) => Promise<unknown>;
@@ -43,7 +43,7 @@ export class ControlWriter {
   }
 }
 
-/** Rests between texts: compressing all of them takes a tenth of a second. */
+/** Pauses between texts, because compressing all of them takes a tenth of a second. */
 async function* encoded(texts: readonly string[]): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for (const text of texts) {
@@ -52,7 +52,7 @@ async function* encoded(texts: readonly string[]): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The paragraphs of packages of an import, by `debKey`, as far as it has them. */
+/** The paragraphs of packages of an import, by `debKey`. Packages that the import does not have are missing. */
 export async function readControls(
   blobs: R2Bucket,
   parts: readonly string[],

@@ -4,10 +4,13 @@ import type { Database } from "#storage/db";
 import { releaseImport } from "#storage/imports";
 import { deleteRepository, listUsersOf, type Repository } from "#storage/repositories";
 
-/** Appliances that a refusal names. */
+/** The number of appliances that a refusal names. */
 const maxNamed = 3;
 
-/** Removes a repository that the account imported. Builds in progress do not need it: their frozen input has everything. */
+/**
+ * Removes a repository that the account imported. Builds in progress do not need it, because their frozen input has
+ * everything.
+ */
 export async function removeRepository(db: Database, accountId: number, id: number): Promise<void> {
   const repository = await getRepository(db, accountId, id);
   refuseOthers(repository);
@@ -17,7 +20,7 @@ export async function removeRepository(db: Database, accountId: number, id: numb
     return;
   }
   const users = await listUsersOf(db, id, maxNamed);
-  // No appliance is left: another request has deleted the repository, or its last appliance.
+  // No appliance uses it: another request has deleted the repository, or its last appliance.
   if (users.length === 0) throw new Refusal("invalid_repository_id", { reason: "unknown" });
   const names = users.map((one) => `“${one.name}” (${one.id})`).join(", ");
   throw new Refusal("unknown_error", {

@@ -12,19 +12,19 @@ export { DownloadFailed, outsideFetch, type Fetch };
 
 /** How long a mirror may take to begin its answer. */
 const answerMs = 30_000;
-/** What a mirror must send of a file that takes longer than that: 8 KiB a second. */
+/** The minimum pace of a mirror for a file that takes longer than that: 8 KiB per second. */
 const paceMs = 30_000;
 const leastBytesInPace = 240 * 2 ** 10;
 
 const ownPrefix = "service:/repositories/";
 
-/** The downloads of an import have used all of their time. */
+/** The downloads of an import took longer than allowed. */
 export class DownloadTookTooLong extends DownloadFailed {}
 
 /** Where the files of a repository come from. */
 export interface Source {
   download: Download;
-  /** Out of our own R2, never over HTTP. */
+  /** The files are read from the service's own R2, never over HTTP. */
   isOurs: boolean;
 }
 
@@ -41,11 +41,14 @@ export function sourceOf(
   return { isOurs: false, download: (path) => fetched(rulesFor(env, repository), locationUrl(address, path), asking) };
 }
 
-/** Which addresses a repository's import may reach. */
+/** The rules for addresses that a repository's import may reach. */
 export const rulesFor = (env: Env, { catalogue }: Pick<Repository, "catalogue">): Env =>
   catalogue === null ? env : rulesOfCatalogue(env);
 
-/** R2's etag of the index of a repository of the service itself; null: there is no index; undefined: it is another's repository. */
+/**
+ * R2's etag of the index, for a repository of the service itself. Null if there is no index. Undefined for any other
+ * repository.
+ */
 export async function ownIndexTag(env: Env, repository: Repository): Promise<string | null | undefined> {
   const keyOf = ownKey(repository);
   if (!keyOf) return undefined;
@@ -91,7 +94,10 @@ async function bodyOf(answer: Response, watched: Watched): Promise<ReadableStrea
   throw new DownloadFailed(`${watched.url} answers ${answer.status}.`);
 }
 
-/** What a mirror sends. Throws DownloadFailed, the mirror's fault, if it breaks off, is too slow, or the import's time is over. */
+/**
+ * The bytes that a mirror sends. Throws DownloadFailed, which counts as the mirror's fault, if the mirror breaks off or
+ * is too slow, or if the import's time is over.
+ */
 async function* paced(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   { url, signal }: Watched,

@@ -4,22 +4,25 @@ import { RepodataFault } from "#lib/repodata/fault";
 import { findImport } from "#storage/imports";
 import type { Repository } from "#storage/repositories";
 
-/** How much an import may store: a small compressed index may open to a hundred times its size. */
+/** How much an import may store. A small compressed index may expand to a hundred times its size. */
 export interface ImportLimits {
   packages: number;
-  /** Of the rows that search reads: names, versions, summaries, descriptions. */
+  /** The size of the rows that search reads: names, versions, summaries, descriptions. */
   bytes: number;
 }
 
-/** Of any import; the largest distributions have 70,000 packages with 50 MB of texts. */
+/** The limits of every import. The largest distributions have 70,000 packages with 50 MB of texts. */
 export const importLimits: ImportLimits = { packages: 200_000, bytes: 128 * 2 ** 20 };
 
-/** Of all .solv files of one import, which hold the relations; the solver takes four times as much for them. */
+/**
+ * The limit for all .solv files of one import, which contain the relations. The solver needs four times as much memory
+ * for them.
+ */
 export const maxSolvBytes = 64 * 2 ** 20;
 
 /**
- * How much an import of this repository may store: at most what its account has left, plus what the repository shows now. At most
- * two imports of an account run at the same time, so one may exceed the limit.
+ * How much an import of this repository may store: at most the rest of its account's limit, plus what the repository
+ * shows now. At most two imports of an account run at the same time, so one may exceed the limit.
  */
 export async function limitsFor({ env, db }: Services<LimitsEnv>, repository: Repository): Promise<ImportLimits> {
   const { accountId, importId } = repository;

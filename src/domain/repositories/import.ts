@@ -35,26 +35,29 @@ import { findRepository, type Repository } from "#storage/repositories";
 interface Import {
   env: Env;
   db: Database;
-  /** As it was when the import began. */
+  /** The repository as it was when the import began. */
   repository: Repository;
   importId: string;
-  /** What R2 called the index when the import began. */
+  /** R2's etag of the index when the import began. */
   indexTag: string | null;
   fetchOutside: Fetch;
-  /** Ends the downloads. */
+  /** Aborts the downloads. */
   signal: AbortSignal;
 }
 
-/** How long all downloads of an import may take. What a quick one cannot finish is left to a patient one, so that many slow mirrors do not fill the queue. */
+/**
+ * How long all downloads of an import may take. If a quick import cannot finish, a patient one does the work, so that
+ * many slow mirrors do not fill the queue.
+ */
 const downloadMs = { quick: 10_000, patient: 300_000 };
 export type Patience = keyof typeof downloadMs;
 
 /**
- * Checks a repository and imports it if it has changed. A problem of the repository is written to its row, and the last good
- * revision stays; a thrown error is a fault of this service.
+ * Checks a repository and imports it if it has changed. A problem of the repository is written to its row, and the last
+ * good revision stays. A thrown error is a fault of this service.
  *
- * Blobs and rows of packages come first, under their own id; then one UPDATE shows them. Two simultaneous imports do not affect
- * each other: the one that began last is shown.
+ * Blobs and rows of packages are written first, under their own id. Then one UPDATE shows them. Two simultaneous
+ * imports do not affect each other: the one that began last is shown.
  *
  * `too_slow`: the mirror is too slow for a quick import, and a patient one must do it.
  */
@@ -105,7 +108,7 @@ async function checkAndImport(work: Import): Promise<void> {
   const opened = await openRepository(source.download, deb);
   refuseOtherType(repository, opened);
   refuseGivenKeys(repository, opened);
-  // Given keys may alternate: each of them proves who signed.
+  // Given keys may alternate, because each of them proves the signer.
   if (deb.keys.length === 0 && !isSameSigner(repository.signer ?? undefined, opened.signer)) {
     throw new RepodataFault("bad_signature", "the repository is not signed by the key that signed it before");
   }
@@ -117,7 +120,10 @@ async function checkAndImport(work: Import): Promise<void> {
   await show(work, opened, staged.download);
 }
 
-/** What is known of a Debian repository before its index is read. Accounts' repositories get their architectures from their packages. */
+/**
+ * The facts about a Debian repository that are known before its index is read. Accounts' repositories get their
+ * architectures from their packages.
+ */
 const debRequestOf = (repository: Repository): Omit<DebRequest, "ownersKeys"> => ({
   keys: isDebPerhaps(repository) ? (repository.signingKeys ?? []) : [],
   acceptsExpired: repository.acceptsExpired,
@@ -125,7 +131,7 @@ const debRequestOf = (repository: Repository): Omit<DebRequest, "ownersKeys"> =>
   arches: repository.catalogue === null ? [] : repository.arches,
 });
 
-/** Before the first import of an account's repository nothing is known of its type. */
+/** The type of an account's repository is unknown before its first import. */
 const isDebPerhaps = ({ type, catalogue, revision }: Repository) =>
   type === "deb" || (catalogue === null && revision === null);
 
@@ -136,10 +142,13 @@ async function ownersKeys(db: Database, repository: Repository): Promise<FrozenK
   return await listKeysOfAccount(db, accountId, maxOwnersKeys);
 }
 
-/** If there are more, the newest count. */
+/** If there are more, only the newest are used. */
 const maxOwnersKeys = 50;
 
-/** Other repositories have their keys next to their index, so a given key would never be used. */
+/**
+ * Refuses given keys for other types of repositories: their keys are next to their index, so a given key would never be
+ * used.
+ */
 function refuseGivenKeys({ catalogue, revision, signingKeys }: Repository, { type }: OpenedRepository): void {
   if (catalogue !== null || revision !== null || !signingKeys || type === "deb") return;
   throw new RepodataFault(
@@ -177,14 +186,14 @@ async function show(work: Import, opened: OpenedRepository, download: Download):
       arches: isGiven ? repository.arches : made.arches,
       baseSystem: isGiven ? repository.baseSystem : (byIndex ?? made.baseSystem ?? otherBaseSystem),
     });
-    // Nothing finds the old contents any more; only their .solv files may still be in use.
+    // The old contents can no longer be found. Only their .solv files may still be in use.
     if (isShown) {
       if (repository.importId !== null) await releaseImport(db, repository.importId);
       return;
     }
     await removeUnshown({ env, db }, made);
     if ((await findRepository(db, repository.id))?.checkId !== importId) return;
-    // The contents were another repository's, which gave them up in between.
+    // The contents belonged to another repository, which released them in between.
   }
 }
 
@@ -203,7 +212,7 @@ const signature = ({ signer, keys }: Pick<OpenedRepository, "signer" | "keys">) 
   signingKeys: signer ? keys : null,
 });
 
-/** The message of a fault of the repository; undefined: it is a fault of this service. */
+/** The message for a fault of the repository. Undefined if it is a fault of this service. */
 function problemOf(error: unknown): string | undefined {
   const isTheirs = [RepodataFault, UnreadableMetadata, DecompressionRefused, DownloadFailed, ImportTookTooLong].some(
     (kind) => error instanceof kind,

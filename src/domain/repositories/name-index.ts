@@ -2,17 +2,16 @@ import { Buffer } from "node:buffer";
 import type { IndexedPackage } from "#storage/packages";
 
 /**
- * What search shows of an import's packages, sorted by name, in little memory: a search reads all names and needs no query. One
- * file next to the .solv parts: a line of JSON, followed by the columns.
+ * The facts about an import's packages that search shows, sorted by name, in little memory: a search reads all names
+ * and needs no query. It is one file next to the .solv parts: a line of JSON, followed by the columns.
  */
 
 interface Header {
   count: number;
   arches: string[];
   checksums: { type: string; bytes: number }[];
-  /** Row and text. */
   patterns: [row: number, pattern: string][];
-  /** Of each column, in the order of `columns`. */
+  /** The size of each column, in the order of `columns`. */
   bytes: number[];
 }
 
@@ -32,7 +31,7 @@ export class NameIndexWriter {
   readonly #digests: Uint8Array[] = [];
   readonly #patterns: Header["patterns"] = [];
 
-  /** Packages come by name, and those of one name by id. */
+  /** Packages must be added in the order of their names, and those of one name in the order of their ids. */
   add(packages: readonly IndexedPackage[]): void {
     for (const one of packages) {
       if (one.pattern !== "") this.#patterns.push([this.#ids.length, one.pattern]);
@@ -45,7 +44,7 @@ export class NameIndexWriter {
     this.#digests.push(Buffer.from(packages.map(({ checksum }) => checksum).join(""), "hex"));
   }
 
-  /** Undefined: it is too large for memory, or has too many architectures or checksum types. */
+  /** Undefined if the index is too large for memory, or has too many architectures or checksum types. */
   written(): Uint8Array<ArrayBuffer> | undefined {
     const kinds = Math.max(this.#arches.size, this.#checksums.size);
     return this.#ids.length > maxIndexed || kinds > 255 ? undefined : this.#file();
@@ -85,7 +84,7 @@ export interface IndexHit {
   repositoryId: number;
 }
 
-/** A text in lower case, searched in packages of these architectures; `limit`: hits of each rank. */
+/** A search for a text in lower case in packages of these architectures. `limit` is the number of hits of each rank. */
 export interface NameSearch {
   needle: string;
   arches: ReadonlySet<string>;
@@ -95,7 +94,7 @@ export interface NameSearch {
 export class NameIndex {
   readonly #header: Header;
   readonly #names: string;
-  /** In lower case; the same text where all are. */
+  /** The names in lower case. The same string as `#names` if they all are. */
   readonly #lower: string;
   readonly #versions: string;
   readonly #arches: Uint8Array;
@@ -121,7 +120,7 @@ export class NameIndex {
     this.#names = decoder.decode(names);
     this.#lower = lowerCase(this.#names);
     this.#versions = decoder.decode(versions);
-    // Copies, so that the file's bytes are not held.
+    // Copies, so that the file's bytes can be freed.
     this.#arches = new Uint8Array(arches ?? []);
     this.#checksumTypes = new Uint8Array(types ?? []);
     this.#ids = new Uint32Array(new Uint8Array(ids ?? []).buffer);
@@ -131,14 +130,14 @@ export class NameIndex {
     this.#digestAt = digestStarts(this.#checksumTypes, header.checksums);
   }
 
-  /** Of memory. */
+  /** The memory that the index takes. */
   get bytes(): number {
     const texts = this.#names.length + (this.#lower === this.#names ? 0 : this.#lower.length) + this.#versions.length;
     const columns = [this.#arches, this.#checksumTypes, this.#ids, this.#digests, this.#nameAt, this.#versionAt];
     return [...columns, this.#digestAt].reduce((sum, { byteLength }) => sum + byteLength, texts);
   }
 
-  /** For each rank the first rows, in the order of the names. */
+  /** The first rows of each rank, in the order of the names. */
   search({ needle, arches, limit }: NameSearch, repositoryId: number): IndexHit[][] {
     const found: IndexHit[][] = Array.from({ length: ranks }, () => []);
     const fits = this.#header.arches.map((arch) => arches.has(arch));
@@ -177,7 +176,7 @@ export class NameIndex {
       version: lineAt(this.#versions, this.#versionAt, row),
       arch: this.#header.arches[this.#arches[row] ?? 0] ?? "",
       checksumType: type,
-      // Many times as fast as by way of a Buffer, and an answer has up to 1000.
+      // Many times as fast as with a Buffer, and an answer has up to 1000 checksums.
       checksum: digest.toHex(),
       pattern: this.#patterns.get(row) ?? "",
     };

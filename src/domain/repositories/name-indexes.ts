@@ -5,7 +5,7 @@ import { nameIndexKey, nameIndexKeyOfPart } from "#storage/blobs";
 import { listForNameIndex } from "#storage/packages";
 import type { Repository } from "#storage/repositories";
 
-/** Packages that are read in one query. */
+/** The number of packages that one query reads. */
 const readAtOnce = 1000;
 
 /** Writes the index of an import whose packages are all in the database. */
@@ -27,18 +27,18 @@ export async function saveNameIndex(
   if (file) await env.BLOBS.put(nameIndexKey(repositoryId, importId), file);
 }
 
-/** Of the isolate's 128 MiB; enough for two large distributions. */
+/** The part of the isolate's 128 MiB for indexes: enough for two large distributions. */
 const maxCachedBytes = 12 * 2 ** 20;
 const maxUnindexed = 1000;
 
-/** By import, the last used at the end. */
+/** Cached indexes by import, the most recently used last. */
 const cached = new Map<string, NameIndex>();
-/** Imports that have no index and never get one. */
+/** Imports that have no index and will never get one. */
 const unindexed = new Set<string>();
 
 type Shown = Pick<Repository, "id" | "importId" | "parts">;
 
-/** The indexes of what repositories show, by repository; undefined: one of them has none. */
+/** The index of each repository's current import, by repository. Undefined if one of them has none. */
 export async function nameIndexesOf(
   env: Pick<Env, "BLOBS">,
   repositories: readonly Shown[],

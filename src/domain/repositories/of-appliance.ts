@@ -19,7 +19,7 @@ type BaseSystem = NonNullable<Awaited<ReturnType<typeof findBaseSystem>>>;
 /** The repositories that an appliance takes its software from. Every change returns the new list. */
 type Changed = Promise<Repository[]>;
 
-/** Replaces the list by these, in their order; repeated ids count once. */
+/** Replaces the list with these, in their order. Repeated ids count once. */
 export async function setRepositories(db: Database, account: Account, appliance: Appliance, ids: number[]): Changed {
   const wanted = [...new Set(ids)];
   await getUsable(db, { accountId: account.id, appliance }, wanted);
@@ -42,7 +42,7 @@ export async function getUsable(
   return visible;
 }
 
-/** Adds a repository; one that the appliance already has stays where it is. */
+/** Adds a repository. If the appliance already has it, it stays where it is. */
 export async function useRepository(db: Database, account: Account, appliance: Appliance, id: number): Changed {
   await refuseOtherType(db, appliance, [await getRepository(db, account.id, id, "invalid")]);
   await addApplianceRepository(db, appliance.id, id);

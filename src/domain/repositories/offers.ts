@@ -8,18 +8,18 @@ import type { ResolvedPackage } from "#lib/solver/resolution";
 import { listVersions, type FoundPackage, type PackageVersion } from "#storage/packages";
 import { aliasOf, type Repository } from "#storage/repositories";
 
-/** A name that a search has found, once, whatever versions the repositories have. */
+/** A name that a search has found. It appears once, whatever versions the repositories have. */
 export interface Offer {
   kind: "package" | "pattern";
   name: string;
-  /** What adding it would install; of an installed package, what is installed. */
+  /** The version that adding it would install, or for an installed package, the installed version. */
   best: OfferedVersion;
-  /** The best first. */
+  /** Other versions, the best first. */
   others: OfferedVersion[];
 }
 
 export interface OfferedVersion {
-  /** With its epoch and its release. */
+  /** The version with its epoch and its release. */
   version: string;
   arch: string;
   summary: string;
@@ -30,18 +30,18 @@ export interface OfferedVersion {
 export interface Offers {
   /** Whole names first, then those that begin with the text, then the others, each by name. */
   offers: Offer[];
-  /** Of all names that were found. */
+  /** The number of names that were found. */
   total: number;
-  /** There are more, which were not counted. */
+  /** Whether there are more names, which were not counted. */
   hasMore: boolean;
 }
 
 interface OfferRequest {
   q: string;
   allFields: boolean;
-  /** Names. */
+  /** The maximum number of names. */
   limit: number;
-  /** What the software resolves to now. */
+  /** The packages that the software resolves to now. */
   installed: readonly ResolvedPackage[];
 }
 
@@ -72,8 +72,9 @@ type Named = Pick<FoundPackage, "name" | "pattern">;
 const keyOf = ({ name, pattern }: Named): string => (pattern ? `pattern ${pattern}` : `package ${name}`);
 
 /**
- * Sorts versions of one name as libsolv chooses: what is installed; then by the priority of the repository, by architecture, where
- * one for every system counts as the best, and by version. Of equal ones, the repository that the appliance names first.
+ * Sorts versions of one name in the order in which libsolv chooses: the installed one first, then by the priority of
+ * the repository, by architecture, where packages for every system count as the best, and by version. Among equals, the
+ * repository that the appliance lists first wins.
  */
 function inOrder(
   versions: readonly PackageVersion[],
@@ -101,7 +102,7 @@ function offerOf(
   versions: readonly PackageVersion[],
   repositories: readonly Repository[],
 ): Offer[] {
-  // Several repositories may have the same.
+  // Several repositories may have the same version.
   const unique = versions.filter((one, at) => versions.findIndex((each) => nevra(each) === nevra(one)) === at);
   const [best, ...others] = unique.flatMap((one) => offeredIn(one, repositories));
   if (best === undefined) return [];

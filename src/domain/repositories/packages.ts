@@ -24,7 +24,7 @@ import type { Solver } from "#lib/solver/solver";
 import type { Database } from "#storage/db";
 import { savePackages } from "#storage/packages";
 
-/** What to read, from where, and where to store it. */
+/** The packages to read, their source, and where to store them. */
 export interface PackageSource {
   repositoryId: number;
   importId: string;
@@ -40,16 +40,19 @@ export interface ImportedPackages {
   /** Keys of the .solv files. */
   parts: string[];
   packageCount: number;
-  /** Of its rows. */
+  /** The size of its rows. */
   bytes: number;
   arches: Arch[];
   baseSystem: string | undefined;
 }
 
-/** How long an import may read: other imports of the isolate wait for it. It rests most of that time if the service is busy. */
+/**
+ * How long an import may read, because other imports of the isolate wait for it. If the service is busy, it pauses for
+ * most of that time.
+ */
 const maxMs = 300_000;
 
-/** The repository has more than this service can read in time. */
+/** The repository has more packages than this service can read in time. */
 export class ImportTookTooLong extends Error {}
 
 /** A running import. */
@@ -59,7 +62,7 @@ interface Work {
   solver: Solver;
   source: PackageSource;
   parts: PartWriter;
-  /** So far. */
+  /** What has been found so far. */
   found: ImportLimits;
 }
 
@@ -116,7 +119,7 @@ async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" 
   return { arches: buildableArches(arches), baseSystem };
 }
 
-/** The older layout has its texts in a file that is read again for each part, so its parts are larger. */
+/** The older layout has its texts in a separate file that is read again for each part, so its parts are larger. */
 const optionsOf = ({ type, descriptions }: OpenedRepository, controls: ControlWriter): ImportOptions => ({
   ...(type === "deb" && { onSlice: (slice) => controls.add(slice) }),
   ...(descriptions && { packagesPerPart: 8000 }),
@@ -134,13 +137,13 @@ function* rowsOf(
   }
 }
 
-/** Throws if there are more than may be stored; the import then removes what is written. */
+/** Throws if there are more than may be stored. The import then removes what it has written. */
 async function addRows({ db, source, found }: Work, rows: Iterable<SearchRow>): Promise<void> {
   found.bytes += await savePackages(db, source.importId, rows);
   refuseMore(found, source.limits);
 }
 
-/** Patterns do not count as packages. */
+/** Counts packages and bytes. Patterns do not count as packages. */
 function* countedRows(rows: Iterable<SearchRow>, { found, source: { limits } }: Work): Generator<SearchRow> {
   for (const row of rows) {
     found.packages++;
@@ -149,7 +152,7 @@ function* countedRows(rows: Iterable<SearchRow>, { found, source: { limits } }: 
   }
 }
 
-/** Each slice costs the library a look at all packages of the part. */
+/** The size of a slice. For each slice, the library goes through all packages of the part. */
 const textBytes = 2 ** 18;
 
 /** The older layout has summaries and descriptions in a separate file, which is read again for each part. */
@@ -162,7 +165,7 @@ async function addTexts(part: SolverRepository, work: Work): Promise<void> {
   part.finish();
 }
 
-/** Patterns of the older layout: one file or hundreds, all of them one part. */
+/** Adds patterns of the older layout, in one file or hundreds of files, as one part. */
 async function addPatterns(work: Work): Promise<void> {
   const { solver, source, parts } = work;
   if (source.opened.patterns.length === 0) return;
@@ -188,7 +191,9 @@ function* patternRows(part: SolverRepository): Generator<SearchRow> {
   }
 }
 
-/** All files of patterns together; those of the largest distributions have 10 MB, most of it translations. */
+/**
+ * The limit for all files of patterns together. In the largest distributions they have 10 MB, most of it translations.
+ */
 const maxPatternBytes = 32 * 2 ** 20;
 
 /** Adds updateinfo.xml: it has no packages, so a resolution is the same without it. */
@@ -213,7 +218,7 @@ function rowOf(listed: ListedPackage, { type, packagesFolder: folder }: OpenedRe
   return folder === "" ? row : { ...row, location: `${folder}/${row.location}` };
 }
 
-/** Debian's lists of several architectures repeat the packages for all architectures. */
+/** Skips repeated packages: Debian's lists of several architectures repeat the packages for all architectures. */
 function unlessRepeated(): (listed: ListedPackage) => boolean {
   const seen = new Set<string>();
   return ({ arch, ...listed }) => {
@@ -234,7 +239,7 @@ function findBaseSystem(solver: Solver, { candidates }: PackageSource): string |
   });
 }
 
-/** The architectures of images that its packages can go into; packages for all architectures go into all. */
+/** The architectures of the images that can contain the packages. Packages for all architectures fit all of them. */
 function buildableArches(arches: ReadonlySet<string>): Arch[] {
   const found: Arch[] = [];
   if (arches.has("x86_64") || arches.has("amd64")) found.push("x86_64");

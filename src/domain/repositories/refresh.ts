@@ -10,13 +10,16 @@ import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 /** How often mirrors are checked. */
 const askEveryMs = 30 * 60_000;
 const repositoriesPerRun = 50;
-/** Longer than a queue consumer may run: one that began before has ended. */
+/** Longer than a queue consumer may run, so an import that began before has ended. */
 const importMs = 20 * 60_000;
-/** Imports that one run checks, and where the next one continues. */
+/** The number of imports that one run checks. The next run continues after them. */
 const importsPerRun = 500;
 const importsPosition = "imports";
 
-/** Requests imports of what has changed: our own files are checked every minute, mirrors every half hour. */
+/**
+ * Requests imports of repositories that may have changed: the service's own are checked every minute, mirrors every
+ * half hour.
+ */
 export async function refreshRepositories({ env, db }: Services, now: number): Promise<void> {
   const own = await listOwnFiles(db);
   const tags = await Promise.all(own.map((repository) => ownIndexTag(env, repository)));
@@ -29,8 +32,8 @@ export async function refreshRepositories({ env, db }: Services, now: number): P
 }
 
 /**
- * Removes .solv files of imports that are gone. Builds do not need them, because their frozen input has everything. A resolution
- * that is loading one has an hour.
+ * Removes .solv files of imports that no longer exist. Builds do not need them, because their frozen input has
+ * everything. A resolution that is loading one has an hour to finish.
  */
 export async function removeStraySolvs({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: solvPrefix, now });

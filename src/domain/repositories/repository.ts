@@ -23,20 +23,20 @@ import { requestImports } from "#domain/repositories/turns";
 import type { FrozenKey } from "#lib/contract/index";
 import { signingKeysOf } from "#lib/repodata/signature";
 
-/** How long a client waits for an import. After that, the import goes on in the background. */
+/** How long a client waits for an import. After that, the import continues in the background. */
 const importWaitMs = 30_000;
 const lookEveryMs = 200;
-/** Names of packages shown of each repository that a filter finds. */
+/** The number of package names shown for each repository that a filter finds. */
 const maxNames = 100;
 
-/** What a filter found of a repository, in lower case (compatibility.md, "Repositories"). */
+/** The parts of a repository that match a filter, in lower case (compatibility.md, "Repositories"). */
 interface RepositoryMatches {
   name?: string;
   url?: string;
   packages: string[];
 }
 
-/** A repository that this account may see; another account's does not exist for it. */
+/** A repository that this account may see. Another account's does not exist for it. */
 export async function getRepository(
   db: Database,
   accountId: number,
@@ -48,12 +48,12 @@ export async function getRepository(
   return repository;
 }
 
-/** One of a list; with what matched, where a filter chose it. */
+/** A repository in a list, with what matched if there was a filter. */
 export type FoundRepository = Repository & { matches?: RepositoryMatches };
 
 /**
- * The repositories that the account can use. Those whose first import failed are shown only if they are a catalogue's. With a
- * filter: those whose name, URL or packages contain it.
+ * The repositories that the account can use. Those whose first import failed are shown only if they are a catalogue's.
+ * With a filter, only those whose name, URL or packages contain it.
  */
 export async function listRepositories(
   db: Database,
@@ -88,16 +88,16 @@ async function filtered(
 interface NewRepositoryRequest {
   url: string;
   name: string;
-  /** Of a Debian repository, in ASCII armour: one of these keys must sign its index, at every import. */
+  /** Keys for a Debian repository, in ASCII armour: one of them must have signed its index, at every import. */
   key?: string | undefined;
-  /** Accept an index that says that it is no longer valid. */
+  /** Whether to accept an index that has expired. */
   acceptsExpired: boolean;
   requestId?: string | undefined;
 }
 
 /**
- * Adds a repository for this account only, and waits a while for its import. If the import fails, the repository is removed. If it
- * takes longer, it goes on in the background.
+ * Adds a repository for this account only, and waits a while for its import. If the import fails, the repository is
+ * removed. If it takes longer, it continues in the background.
  */
 export async function importForAccount(
   { env, db }: Services,
@@ -120,7 +120,7 @@ export async function importForAccount(
   return repository;
 }
 
-/** For the operator: any repository is looked at now, and not at its next turn. */
+/** For the operator: checks any repository immediately, instead of at its next turn. */
 export async function importNow({ env, db }: Services, id: number): Promise<Repository> {
   const repository = await findRepository(db, id);
   if (!repository) throw new Refusal("invalid_repository_id", { reason: "unknown" });
@@ -128,7 +128,7 @@ export async function importNow({ env, db }: Services, id: number): Promise<Repo
   return repository;
 }
 
-/** Waits until its import has ended, or the time is over; returns the repository as it is then. */
+/** Waits until the import has ended or the time is over, and returns the repository as it is then. */
 export async function waitForImport(db: Database, id: number, timeoutMs: number): Promise<Repository | undefined> {
   for (const deadline = Date.now() + timeoutMs; ;) {
     const repository = await findRepository(db, id);

@@ -10,14 +10,14 @@ import { findSearched, type Appliance, type SearchedRepository } from "#storage/
 import type { Database } from "#storage/db";
 import { describePackages, searchPackages, type FoundPackage, type PackageDetails } from "#storage/packages";
 
-/** Limits the answer for short texts, such as one letter. */
+/** Limits the answer to a search for a short text, such as one letter. */
 export const maxHits = 1000;
 
 interface SearchRequest {
   q: string;
   allFields: boolean;
   limit: number;
-  /** Also return summaries and sizes. */
+  /** Whether to return summaries and sizes, too. */
   detailed: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface SearchedAppliance {
   repositories: SearchedRepository[];
 }
 
-/** One that this account may read; `usable`: all repositories that the account could add to it. */
+/** An appliance that this account may read. `usable` are all repositories that the account could add to it. */
 export async function getSearched(
   db: Database,
   accountId: number,
@@ -41,7 +41,10 @@ export async function getSearched(
   return { appliance, repositories, usable };
 }
 
-/** Packages and patterns that match. The repository with the best hit is first, and so is the best hit of each. */
+/**
+ * Packages and patterns that match. The repository with the best hit comes first, and within each repository its best
+ * hit.
+ */
 export async function searchSoftware(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { appliance, repositories }: SearchedAppliance,
@@ -68,7 +71,7 @@ interface Searched {
   arches: readonly string[];
 }
 
-/** Uses the name indexes if every repository has one, else the database. Both give the same answer. */
+/** Uses the name indexes if every repository has one, otherwise the database. Both give the same answer. */
 export async function hitsOf(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { repositories, arches }: Searched,
@@ -85,13 +88,13 @@ export async function hitsOf(
   return ranked.slice(0, limit).map(hitOf);
 }
 
-/** Names each member: spreading whole objects would take most of the time of a long answer. */
+/** Copies each member by name, because spreading whole objects would take most of the time of a long answer. */
 function hitOf({ index, row, repositoryId }: IndexHit): FoundPackage {
   const { id, name, version, arch, checksumType, checksum, pattern } = index.package(row);
   return { id, repositoryId, name, version, release: "", arch, checksumType, checksum, pattern };
 }
 
-/** Hits of equal rank by name, then by repository, then by id, as the database sorts them. */
+/** Sorts hits of equal rank by name, then by repository, then by id, as the database does. */
 function inOrder(lists: readonly (readonly IndexHit[])[]): readonly IndexHit[] {
   const [only = [], ...others] = lists.filter((hits) => hits.length > 0);
   if (others.length === 0) return only;

@@ -1,7 +1,10 @@
 import type { OpenedRepository } from "#lib/repodata/opened-repository";
 import type { Repository } from "#storage/repositories";
 
-/** Where the packages of this index stay for a while after the repository has changed; null: its catalogue names no such place. */
+/**
+ * The URL at which the packages of this index stay available for a while after the repository has changed. Null if its
+ * catalogue names none.
+ */
 export function snapshotUrl(
   { snapshots }: Pick<Repository, "snapshots">,
   { distributions }: Pick<OpenedRepository, "distributions">,
@@ -15,5 +18,5 @@ export function snapshotUrl(
   return null;
 }
 
-/** The index comes from a mirror: the snapshot's name must be a single path segment. */
+/** The index comes from a mirror, so the snapshot's name must be a single path segment. */
 const isSafe = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);

@@ -3,8 +3,9 @@ import { parseAptAddress } from "#lib/repodata/apt-address";
 import type { Repository } from "#storage/repositories";
 
 /**
- * How the agent must check the repository. Null: it is not signed; the service's own files of an account need no signature,
- * because only the account and the agents can reach them. Undefined: its keys are not known yet, and come with its next check.
+ * How the agent must check the repository. Null if it is not signed: an account's own packages in the service need no
+ * signature, because only the account and the agents can reach them. Undefined if its keys are not known yet: its next
+ * check finds them.
  */
 export function trustOf(
   repository: Pick<Repository, "type" | "url" | "revision" | "signer" | "signingKeys">,

@@ -23,38 +23,46 @@ import type { Database } from "#storage/db";
 import { findRepository, markImporting } from "#storage/repositories";
 
 /**
- * Imports take turns between accounts: of each account at most one quick and one patient import is in a queue, so that an
+ * Imports take turns between accounts: each account has at most one quick and one patient import in a queue, so that an
  * account with many slow mirrors delays only itself.
  *
- *     asked for ─▶ waits ─▶ sent to kiln-imports ─▶ ended
+ *     requested ─▶ waits ─▶ sent to kiln-imports ─▶ ended
  *                                   │ its mirror is slow
  *                                   ▼
  *                  waits ─▶ sent to kiln-slow-imports ─▶ ended
  *
- * Messages that fail or are killed at every try come to kiln-dead-imports, and the import is given up.
+ * A message that fails or is killed at every try goes to kiln-dead-imports, and its import is given up.
  */
 
 /** How often the queues deliver a message: `max_retries` in wrangler.toml, plus the first time. */
 const maxTries = 4;
-/** How soon the import of a consumer that was killed may begin again. A consumer renews it, even while it reads large lists. */
+/**
+ * How soon an import may begin again if its consumer was killed. A consumer renews the lease, even while it reads large
+ * lists.
+ */
 const leaseMs = 60_000;
 /** A message that has not arrived by then is lost. A queue may be long, and a second message costs one more check of the mirror. */
 const lostMs = 20 * 60_000;
-/** Queues of accounts that one run of the sweep continues. */
+/** The number of accounts' queues that one run of the sweep continues. */
 const queuesPerRun = 500;
 
-/** Requests imports; each begins when it is its account's turn. */
+/** Requests imports. Each begins when it is its account's turn. */
 export async function requestImports({ env, db }: Services, repositoryIds: readonly number[]): Promise<void> {
   if (repositoryIds.length > 0) await sendNext({ env, db }, await askForImports(db, repositoryIds, new Date()));
 }
 
-/** Requests imports whose end the caller waits for: from now on the rows say that an import is in progress. */
+/**
+ * Requests imports and lets the caller wait for their end: from now on, the rows show that an import is in progress.
+ */
 export async function requestNewImports({ env, db }: Services, repositoryIds: number[]): Promise<void> {
   await markImporting(db, repositoryIds);
   await requestImports({ env, db }, repositoryIds);
 }
 
-/** Imports a repository whose turn it is, and passes the turn on. A thrown error is a fault of this service, and the turn stays. */
+/**
+ * Imports a repository whose turn it is, and then gives the turn to the next. A thrown error is a fault of this
+ * service, and the turn stays.
+ */
 export async function importInTurn(
   { env, db }: Services,
   { repositoryId, patience }: { repositoryId: number; patience: Patience },
@@ -65,7 +73,7 @@ export async function importInTurn(
   if (turn === "busy") return;
   const work = () => importRepository({ env, db }, repositoryId, { patience });
   if (!turn) {
-    // A message without a turn is an old one: nothing waits for its end.
+    // A message without a turn is an old one, and nothing waits for its end.
     await work();
     return;
   }
@@ -80,13 +88,17 @@ export async function importInTurn(
   await sendNext({ env, db }, queuesOf(turn));
 }
 
-/** Notes the new end before it is written, because the answer may be lost. */
+/** Remembers the new end before it is written, because the answer may be lost. */
 async function renew(db: Database, lease: { repositoryId: number; ends: Date[] }, endsAt: Date): Promise<void> {
   lease.ends.push(endsAt);
   if (await renewTry(db, lease, endsAt)) lease.ends = [endsAt];
 }
 
-/** Ends an import that no try could finish, and writes that to its row. @param lease of the consumer; absent: it has none */
+/**
+ * Ends an import that no try could finish, and writes that to its row.
+ *
+ * @param lease the consumer's lease, if it has one
+ */
 export async function giveUpSlot({ env, db }: Services, repositoryId: number, lease?: ImportLease): Promise<void> {
   await giveUpImport(
     db,
@@ -100,15 +112,15 @@ export async function giveUpSlot({ env, db }: Services, repositoryId: number, le
   if (repository) await sendNext({ env, db }, queuesOf({ accountId: repository.accountId ?? 0 }));
 }
 
-/** Each minute: sends lost turns again, and continues queues in which every import waits. */
+/** Runs every minute: sends lost turns again, and continues queues in which every import waits. */
 export async function resumeImports({ env, db }: Services, now: number): Promise<void> {
   await releaseLostSlots(db, { now: new Date(now), sentBefore: new Date(now - lostMs) });
   await sendNext({ env, db }, await listQueues(db, queuesPerRun));
 }
 
 /**
- * Sends every turn again: the queues were in the memory of a process that has ended. The tries still count, because one of
- * these imports may be what ended it.
+ * Sends every turn again: the queues were in the memory of a process that has ended. Earlier tries still count, because
+ * one of these imports may have ended that process.
  */
 export async function resumeAllImports({ env, db }: Services): Promise<void> {
   await giveAllTurnsBack(db);

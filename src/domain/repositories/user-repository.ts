@@ -24,7 +24,7 @@ import { type RepositoryFile, writeRpmMd } from "#lib/repodata/rpm-md";
 /** How long the lists of an old index stay for clients that are reading it. */
 const readersMs = 60 * 60_000;
 
-/** How long an upload waits for its import; after that, the import goes on in the background. */
+/** How long an upload waits for its import. After that, the import continues in the background. */
 const importWaitMs = 30_000;
 const lookEveryMs = 100;
 
@@ -48,7 +48,7 @@ export async function publishUploads(
   await waitUntilImported({ env, db }, repository.id);
 }
 
-/** Waits until an import shows what is published. An import that began earlier may end first; it does not count. */
+/** Waits until an import shows what is published. An import that began earlier may end first, but does not count. */
 async function waitUntilImported({ env, db }: Services, id: number): Promise<void> {
   for (const deadline = Date.now() + importWaitMs; Date.now() < deadline;) {
     const repository = await findUserRepositoryById(db, id);
@@ -60,11 +60,14 @@ async function waitUntilImported({ env, db }: Services, id: number): Promise<voi
   }
 }
 
-/** Brings the index up to date with the uploads. Its object writes it: one write at a time, shared by all waiting requests. */
+/**
+ * Updates the index to match the uploads. The repository's object writes it, one write at a time, shared by all waiting
+ * requests.
+ */
 export const publishUserRepository = (env: Pick<Env, "USER_REPOSITORIES">, { uid }: Pick<UserRepository, "uid">) =>
   env.USER_REPOSITORIES.getByName(uid).publish();
 
-/** For that object: writes the index from the headers of the uploads, and requests its import. */
+/** Called by that object: writes the index from the headers of the uploads, and requests its import. */
 export async function writeUserRepository({ env, db }: Services, uid: string): Promise<void> {
   const repository = await findUserRepositoryByUid(db, uid);
   if (!repository) return;
@@ -121,7 +124,7 @@ function newest(uploads: readonly Rpm[], type: PackageType): Set<string> {
   return new Set(latest.values());
 }
 
-/** With its place in the repository, and when it was uploaded, in seconds since 1970. */
+/** A package with its location in the repository, and the time of its upload in seconds since 1970. */
 type UploadedPackage = PackageFacts & { location: string; fileTime: number };
 
 async function* packagesOf(env: Env, uploads: Rpm[], winners: Set<string>): AsyncGenerator<UploadedPackage> {
@@ -138,7 +141,7 @@ async function* packagesOf(env: Env, uploads: Rpm[], winners: Set<string>): Asyn
 
 const packageLocation = /^packages\/([0-9a-f-]{36})\/(\d{1,6})\/[^/]+$/;
 
-/** The blobs that a build needs of uploads; the locations of their packages name them. */
+/** The blobs of uploads that a build needs, from the locations of their packages. */
 export function uploadsIn({ repositories, packages }: Pick<FrozenInput, "repositories" | "packages">): string[] {
   const own = new Set(repositories.filter(({ url }) => url.startsWith("service:/user/")).map(({ alias }) => alias));
   const theirs = packages.filter(({ repository }) => own.has(repository));
@@ -146,8 +149,8 @@ export function uploadsIn({ repositories, packages }: Pick<FrozenInput, "reposit
 }
 
 /**
- * The key in R2 of an uploaded package that a build was frozen with; undefined: it was not. Its upload may have been deleted or
- * replaced since, so R2 alone knows whether that was an archive.
+ * The key in R2 of an uploaded package that a build was frozen with. Undefined if it was not. The upload may have been
+ * deleted or replaced since, so only R2 shows whether it was an archive.
  */
 export async function frozenPackageKey(
   { env, db }: Services<Pick<Env, "BLOBS">>,

@@ -24,7 +24,7 @@ export async function unpackArchive(
   if (!archive) throw new Error(`upload ${blobId} is gone`);
   return withDecompressor({ accountId, compression, what: "archive", limits: archiveLimits }, async (other) => {
     const unpacked: UnpackedArchive = { packages: [], storedBytes: 0 };
-    // One turn is enough.
+    // The turn for the archive is enough for the packages in it, too.
     const readDeb: DebReader = isSolvers(compression)
       ? (controlTar) => readDebPackage(controlTar, other)
       : debReaderOf(accountId);
@@ -36,7 +36,7 @@ export async function unpackArchive(
 
 interface Held {
   room: Room;
-  /** What the archive itself needs of the room. */
+  /** The archive's own part of the reservation. */
   archiveBytes: number;
 }
 

@@ -32,8 +32,8 @@ export interface Opening {
 }
 
 /**
- * Runs work that reads data of this compression. xz and bzip2, which the runtime does not have, take turns and get an instance of
- * the solver's code of their own: nobody's change of a selection waits for them.
+ * Runs work that reads data of this compression. The runtime does not support xz and bzip2: such work takes turns, and
+ * gets its own instance of the solver's code, so that no change of a selection waits for it.
  */
 export async function withDecompressor<T>(
   { accountId, compression, what, limits }: Opening,

@@ -5,7 +5,7 @@ import { type RpmHeader, rpmFileName } from "#lib/repodata/rpm-header";
 import { BlobWriter } from "#storage/blob-writer";
 import { uploadHeadersKey } from "#storage/blobs";
 
-/** A package of an upload as the index of its repository needs it. */
+/** The facts about an uploaded package that the index of its repository needs. */
 export type PackageFacts = RpmFacts | DebFacts;
 
 export interface RpmFacts extends FileFacts {
@@ -21,7 +21,7 @@ interface FileFacts {
   fileBytes: number;
 }
 
-/** How the row names a package. */
+/** The names of a package in the row. */
 export function packageNames(facts: PackageFacts): StoredPackage {
   const { name, epoch, version, release, arch } = "deb" in facts ? facts.deb : facts.header;
   const nevra = `${name}-${epoch}:${versionRelease({ version, release })}.${arch}`;
@@ -32,7 +32,7 @@ export function packageNames(facts: PackageFacts): StoredPackage {
 const debFileName = ({ name, version, release, arch }: DebPackage) =>
   `${name}_${versionRelease({ version, release })}_${arch}.deb`;
 
-/** The type of a stored package, by the file name that we gave it. */
+/** The type of a stored package, from the file name that this service gave it. */
 export const packageTypeOf = ({ fileName }: StoredPackage): PackageType => (fileName.endsWith(".deb") ? "deb" : "rpm");
 
 /** Stores headers in R2, one per line: file lists can be longer than a row of D1. */
@@ -51,7 +51,7 @@ export async function writeHeaders(
   }
 }
 
-/** The headers of an upload in the order of its packages; one at a time is in memory. */
+/** The headers of an upload in the order of its packages. Only one at a time is in memory. */
 export async function* readHeaders(blobs: R2Bucket, blobId: string): AsyncGenerator<PackageFacts> {
   const blob = await blobs.get(uploadHeadersKey(blobId));
   if (!blob) return;

@@ -12,7 +12,7 @@ export type DebReader = (controlTar: Uint8Array) => Promise<DebPackage>;
 
 const controlTarLimits = { maxBytes: 64 * 2 ** 20, maxRatio: 200 };
 
-/** Waits for the account's turn if the control.tar is compressed by xz, as most are. */
+/** Waits for the account's turn if the control.tar is compressed with xz, as most are. */
 export const debReaderOf =
   (accountId: number): DebReader =>
   (controlTar) =>

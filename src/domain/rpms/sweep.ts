@@ -10,7 +10,7 @@ import { removeUploadBlobs } from "#storage/upload-blobs";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 import { findPublished, listUserRepositoriesAfter, type UserRepository } from "#storage/user-repositories";
 
-/** Blobs come before their rows, and an upload of 2 GiB may take its time. */
+/** Blobs are written before their rows, and an upload of 2 GiB may take long. */
 const graceMs = 24 * 60 * 60_000;
 /** A client that has just read the index of a user repository may still need a package of it. */
 const readersMs = 60 * 60_000;
@@ -18,7 +18,7 @@ const pageSize = 500;
 const repositoriesPerRun = 20;
 const repositoriesPosition = "user-repositories/";
 
-/** Releases what builds needed that are over by now. */
+/** Releases the uploads of builds that have ended. */
 export const thawOverBuilds = ({ db }: Pick<Services, "db">, now: number): Promise<void> =>
   thawBlobs(db, new Date(now));
 
@@ -26,11 +26,11 @@ export const thawOverBuilds = ({ db }: Pick<Services, "db">, now: number): Promi
 export async function removeReleasedUploads({ env, db }: Services, now: number): Promise<void> {
   const released = await listReleasedBefore(db, new Date(now - readersMs), pageSize);
   const used = await listUsedBlobIds(db, released);
-  // Most of them are other contents, which have no blob there; their rows are removed together with those contents.
+  // Most of them are other contents, which have no blob here. Their rows are removed together with those contents.
   for (const blobId of released) if (!used.has(blobId)) await removeUploadBlobs(env.BLOBS, blobId);
 }
 
-/** Removes blobs of uploads that no row names: the client went away, or the service was killed in between. */
+/** Removes blobs of uploads that no row names, because the client disconnected or the service was killed in between. */
 export async function removeStrayUploads({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: uploadsPrefix, now, youngMs: graceMs });
   const blobIds = [...new Set(old.map(blobIdOfKey))];

@@ -30,14 +30,14 @@ export async function listUploads(db: Database, accountId: number, baseSystem: s
   return { baseSystem, uploads: await listRpms(db, accountId, baseSystem) };
 }
 
-/** An upload of this account; another account's does not exist. */
+/** An upload of this account. Another account's does not exist for it. */
 export async function getUpload(db: Database, accountId: number, id: number): Promise<Rpm> {
   const rpm = await findRpm(db, accountId, id);
   if (!rpm) throw new Refusal("invalid_rpm_id", { reason: "unknown" });
   return rpm;
 }
 
-/** A base system that has templates: packages are built for one. */
+/** Refuses an unknown base system. Packages are built for one that has templates. */
 export async function checkBaseSystem(db: Database, name: string): Promise<void> {
   if (!(await findBaseSystem(db, name))) throw new Refusal("invalid_base_system");
 }
@@ -45,14 +45,14 @@ export async function checkBaseSystem(db: Database, name: string): Promise<void>
 interface Owner {
   account: Account;
   baseSystem: string;
-  /** Of a request that may come again. */
+  /** The id of a request that may be repeated. */
   requestId?: string | undefined;
 }
 
 /**
- * Adds a staged upload to the account's user repository. A package of the same name, version and architecture as an earlier one
- * replaces it and keeps its id: after a rebuild, the new package is meant. The blobs of the old one stay for an hour, and as long
- * as a build needs them.
+ * Adds a staged upload to the account's user repository. A package of the same name, version and architecture as an
+ * earlier one replaces it and keeps its id: after a rebuild, clients want the new package. The blobs of the old one
+ * stay for an hour, and as long as a build needs them.
  */
 export async function addUpload({ env, db }: Services, owner: Owner, staged: StagedUpload): Promise<Rpm> {
   await refuseOtherType(db, owner.baseSystem, staged);
@@ -63,7 +63,7 @@ export async function addUpload({ env, db }: Services, owner: Owner, staged: Sta
   return rpm;
 }
 
-/** The upload that an interrupted request has added; publishes it too. */
+/** Finds the upload that an interrupted request has added, and publishes it too. */
 export async function findUpload(
   { env, db }: Services,
   { account, requestId }: { account: Account; requestId: string },
@@ -73,7 +73,6 @@ export async function findUpload(
   return rpm;
 }
 
-/** Replaces the content of an upload. */
 export async function replaceUpload(
   { env, db }: Services,
   { account, id, baseSystem }: Owner & { id: number },
@@ -84,7 +83,7 @@ export async function replaceUpload(
   const quota = await quotaBytes({ env, db }, account.id);
   const rpm = await replaceRpm(db, id, rowOf(owner, staged), quota);
   if (!rpm) {
-    await getUpload(db, account.id, id); // or it was deleted meanwhile
+    await getUpload(db, account.id, id); // or it was deleted in between
     throw quotaExceeded();
   }
   await publishUploads({ env, db }, owner);
@@ -98,7 +97,10 @@ export async function deleteUpload({ env, db }: Services, account: Account, id: 
   await publishUploads({ env, db }, { account, baseSystem: gone.baseSystem });
 }
 
-/** Accepts tarballs with some packages of the other type: like other files, they do no harm. */
+/**
+ * Refuses an upload without packages of the base system's type. A tarball may also contain packages of the other type:
+ * like other files, they do no harm.
+ */
 async function refuseOtherType(db: Database, baseSystem: string, { packages }: StagedUpload): Promise<void> {
   const facts = (await findBaseSystem(db, baseSystem))?.facts;
   if (!facts) return;

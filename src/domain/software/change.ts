@@ -7,7 +7,10 @@ import type { Appliance } from "#storage/appliances";
 /** A package or pattern, `hello`, or one version of it: `hello=1.0-1`. */
 type Wanted = string;
 
-/** Changes of an appliance's software, as a client sends them. Additions win: what is both removed and added is there. */
+/**
+ * Changes of an appliance's software, as a client sends them. Additions win: an entry that is both removed and added is
+ * selected.
+ */
 export interface SoftwareChange {
   addPackages: readonly Wanted[];
   removePackages: readonly string[];
@@ -52,7 +55,7 @@ function choiceOf(kind: Choice["kind"], wanted: Wanted): Choice {
   return { kind, name, version: version ?? null, repositoryId: null };
 }
 
-/** The name, and the version if only one is wanted. */
+/** The name, and the version if a specific one is wanted. */
 export function namedIn(wanted: Wanted): { name: string; version?: string | undefined } {
   const [name = "", ...version] = wanted.split("=");
   return { name, version: version.length === 0 ? undefined : version.join("=") };

@@ -2,17 +2,19 @@ import { installable, type ApplianceSoftware } from "#domain/software/resolution
 import type { Database } from "#storage/db";
 import { listPatterns, similarNames } from "#storage/packages";
 
-/** What a selection names and no repository has. */
+/** A name in a selection that no repository has. */
 export interface UnknownName {
   kind: "package" | "pattern";
   name: string;
 }
 
 const maxNames = 3;
-/** No package has a longer name, and too many names would be similar to one. */
+/** No package has a longer name, and too many names would be similar to a longer one. */
 const longestName = 64;
 
-/** The names that were probably meant, the closest first. Empty: the appliance's repositories have nothing similar. */
+/**
+ * The names that were probably meant, the closest first. Empty if the appliance's repositories have nothing similar.
+ */
 export async function closestNames(
   db: Database,
   { arch, repositories }: Pick<ApplianceSoftware, "arch" | "repositories">,
@@ -31,7 +33,7 @@ export async function closestNames(
   return closest(name, candidates);
 }
 
-/** The end of a message; empty if there is nothing to propose. */
+/** The end of a message. Empty if there is nothing to propose. */
 export const didYouMean = (names: readonly string[]): string => {
   const last = names.at(-1);
   if (last === undefined) return "";
@@ -40,8 +42,8 @@ export const didYouMean = (names: readonly string[]): string => {
 };
 
 /**
- * Parts of a misspelt name; one of them is probably right: thirds or halves, because one or two slips leave one of them intact, or
- * every three characters of a short name. The index of names finds nothing shorter.
+ * Parts of a misspelt name, one of which is probably right: thirds or halves, because one or two typos leave one of
+ * them intact, or every three characters of a short name. The index of names cannot find shorter parts.
  */
 export function piecesOf(name: string): string[] {
   const count = name.length >= 12 ? 3 : name.length >= 8 ? 2 : 0;
@@ -52,7 +54,7 @@ export function piecesOf(name: string): string[] {
   );
 }
 
-/** The candidates within a few slips: one in three characters, at most three. */
+/** The candidates within a few typos: one in three characters, at most three. */
 export function closest(name: string, candidates: readonly string[]): string[] {
   const most = Math.min(3, Math.max(1, Math.floor(name.length / 3)));
   const wanted = name.toLowerCase();
@@ -65,11 +67,11 @@ export function closest(name: string, candidates: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** The number of slips between two names; a name that only continues after a dash counts as one. */
+/** The number of typos between two names. A name that only continues after a dash counts as one. */
 const slipsTo = (wanted: string, candidate: string): number =>
   candidate.startsWith(`${wanted}-`) ? 1 : distance(wanted, candidate);
 
-/** Characters that are missing, too many, wrong, or changed places: the optimal string alignment distance. */
+/** Counts missing, extra, wrong and swapped characters: the optimal string alignment distance. */
 function distance(left: string, right: string): number {
   let [before, last]: number[][] = [[], Array.from({ length: right.length + 1 }, (_, at) => at)];
   for (let row = 1; row <= left.length; row++) {

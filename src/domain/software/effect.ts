@@ -11,7 +11,7 @@ import type { ResolvedPackage } from "#lib/solver/resolution";
 import type { Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
-/** How much an image holds. */
+/** How much an image contains. */
 interface Amount {
   packages: number;
   downloadBytes: number;
@@ -26,9 +26,9 @@ export interface Solution {
 
 export interface EffectProblem {
   text: string;
-  /** The same for people. The API keeps the words of libsolv. */
+  /** The text for people. The API keeps libsolv's text. */
   words: string;
-  /** Names that were probably meant, if the problem is a name that nothing has. */
+  /** Names that were probably meant, if the problem is an unknown name. */
   meant: string[];
   solutions: Solution[];
 }
@@ -36,9 +36,9 @@ export interface EffectProblem {
 /** What a change would do, without doing it. */
 export interface SoftwareEffect {
   state: SoftwareResolution["state"];
-  /** Undefined: it does not resolve now. */
+  /** Undefined if the software does not resolve now. */
   before: Amount | undefined;
-  /** Undefined: it would not resolve. */
+  /** Undefined if the software would not resolve. */
   after: Amount | undefined;
   /** A changed version is in both lists. They are empty unless both amounts are known. */
   added: ResolvedPackage[];
@@ -51,7 +51,7 @@ export interface EffectRequest {
   appliance: Appliance;
   accountId: number;
   change: SoftwareChange;
-  /** Aborted when the answer is no longer wanted: stops the resolution. */
+  /** Aborted when the answer is no longer wanted, which stops the resolution. */
   signal: AbortSignal;
 }
 
@@ -65,7 +65,7 @@ export async function effectOf(
   return await effectBetween({ env, db }, { software, wanted }, signal);
 }
 
-/** The same for the stored and the wanted software. */
+/** The effect of replacing the stored software with the wanted software. */
 export async function effectBetween(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { software, wanted }: Both,
@@ -95,13 +95,13 @@ function without(packages: readonly ResolvedPackage[], others: readonly Resolved
   return packages.filter((one) => !known.has(nevra(one)));
 }
 
-/** The software as it is stored, and with the change. */
+/** The stored software, and the software with the change. */
 interface Both {
   software: ApplianceSoftware;
   wanted: ApplianceSoftware;
 }
 
-/** How many unknown names get suggestions. */
+/** The number of unknown names that get suggestions. */
 const maxExplained = 10;
 
 async function problemsOf(db: Database, both: Both, resolution: SoftwareResolution): Promise<EffectProblem[]> {
@@ -127,7 +127,9 @@ async function problemsOf(db: Database, both: Both, resolution: SoftwareResoluti
   }
 }
 
-/** First the names that were probably meant, then libsolv's proposals, as far as a change of the selection can do them. */
+/**
+ * First the names that were probably meant, then those of libsolv's proposals that a change of the selection can do.
+ */
 function solutionsOf({ software, wanted }: Both, problem: SoftwareProblem, meant: readonly string[]): Solution[] {
   const { unknown, install, ways } = problem;
   const leading = (text: string, selection: Choice[]): Solution => ({

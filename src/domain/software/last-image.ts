@@ -13,8 +13,8 @@ import type { Database } from "#storage/db";
 import { findLastImage, saveLastImage } from "#storage/last-images";
 
 /**
- * The image before a change. Usually this is the stored result of the previous change, so that a new isolate solves once, as
- * zypper does, and not twice.
+ * The image before a change. Usually this is the stored result of the previous change, so that a new isolate solves
+ * only once, as zypper does.
  */
 export async function imageBefore(
   services: Services<Pick<Env, "BLOBS">>,

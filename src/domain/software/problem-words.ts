@@ -5,7 +5,7 @@ import type { Job } from "#lib/solver/job";
 
 type Wanted = Exclude<Job, { kind: "multiversion" }>;
 
-/** Why the software does not resolve, as a person would say it: in terms of what they have selected and banned. */
+/** Explains to the user why the software does not resolve, in terms of what they have selected and banned. */
 export function problemWords(
   { text, ways, install, unknown }: SoftwareProblem,
   { selection }: Pick<ApplianceSoftware, "selection">,
@@ -26,14 +26,14 @@ export function problemWords(
 
 const named = (job: Job): [string, Wanted][] => (job.kind === "multiversion" ? [] : [[keyOfJob(job), job]]);
 
-/** The entry of a selection that a job is made of. */
+/** The entry of a selection from which a job was made. */
 export function keyOfJob(job: Job): string {
   if (job.kind === "multiversion") return "";
   const kinds = { install: "package", installPattern: "pattern", ban: "ban" } as const;
   return keyOf({ kind: kinds[job.kind], name: job.name });
 }
 
-/** What nobody has selected belongs to the base system. */
+/** If no entry of the selection needs it, the base system does. */
 function whoNeeds(chosen: readonly Choice[]): string {
   if (chosen.length === 0) return "the base system needs";
   return `${listed(chosen.map(nameOf))} ${chosen.length === 1 ? "needs" : "need"}`;
@@ -41,7 +41,7 @@ function whoNeeds(chosen: readonly Choice[]): string {
 
 const nameOf = ({ kind, name }: Choice): string => (kind === "pattern" ? `the pattern ${name}` : name);
 
-/** "a", "a and b", "a, b and c". */
+/** Lists names: "a", "a and b", "a, b and c". */
 export function listed(names: readonly string[]): string {
   const last = names.at(-1) ?? "";
   const others = names.slice(0, -1).join(", ");

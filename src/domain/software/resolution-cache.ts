@@ -1,7 +1,10 @@
-/** Caches answers of the solver in this isolate. The least recently used ones go when the total weight is too large. */
+/**
+ * Caches answers of the solver in this isolate. The least recently used ones are removed when the total weight is too
+ * large.
+ */
 export class ResolutionCache<T extends { weight: number }> {
   readonly #maxWeight: number;
-  /** In the order of use, the latest at the end. */
+  /** In the order of use, the most recently used last. */
   readonly #answers = new Map<string, T>();
   #weight = 0;
 

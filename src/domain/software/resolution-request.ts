@@ -23,13 +23,13 @@ import { aliasOf } from "#storage/repositories";
 export interface ApplianceSoftware {
   arch: Arch;
   imageType: ImageType;
-  /** Undefined: no catalogue knows the base system any more. */
+  /** Undefined if no catalogue has the base system any more. */
   baseSystem: BaseSystemFacts | undefined;
   repositories: Repository[];
   selection: Choice[];
 }
 
-/** The last is best; the first fits every system. */
+/** The last architecture is the best; the first fits every system. */
 const installableOf: Record<PackageType, Record<Arch, readonly string[]>> = {
   rpm: {
     i586: ["noarch", "i386", "i486", "i586", "i686"],
@@ -47,7 +47,7 @@ export function installable(arch: Arch, repositories: readonly { type: Repositor
 /** One entry of the selection. */
 export type Choice = Pick<Selection, "kind" | "name" | "version" | "repositoryId">;
 
-/** `imageType`: of the image to build; default: the appliance's own. */
+/** `imageType` is the type of the image to build. The default is the appliance's own. */
 export async function loadSoftware(
   db: Database,
   appliance: Appliance,
@@ -61,18 +61,18 @@ export async function loadSoftware(
   return { arch: appliance.arch, imageType, baseSystem: baseSystem?.facts, repositories, selection };
 }
 
-/** The repositories that were never imported: their contents are unknown. */
+/** The repositories that were never imported, so that their contents are unknown. */
 export const unimported = ({ repositories }: ApplianceSoftware): Repository[] =>
   repositories.filter(({ revision }) => revision === null);
 
-/** What the solver must load; equal keys mean equal packages. */
+/** The package set that the solver must load. Equal keys mean equal packages. */
 export const packageSetOf = ({ arch, baseSystem, repositories }: ApplianceSoftware): PackageSet => ({
   packageType: baseSystem === undefined ? "rpm" : packageTypeOfBase(baseSystem),
   key: repositories.map(({ id, revision, priority }) => `${id}@${revision}/${priority}`).join(" "),
   arch: arch === "i586" ? "i686" : arch,
 });
 
-/** Sorted, so that the order of a user's clicks changes nothing. */
+/** The jobs, sorted so that the order of a user's clicks changes nothing. */
 export function jobsOf({ selection, repositories, baseSystem, imageType }: ApplianceSoftware): Job[] {
   const present = new Set(repositories.map(({ id }) => id));
   const chosen = selection.toSorted(byKindAndName).map((choice): Job => jobOf(choice, present));

@@ -1,8 +1,8 @@
 /**
- * What an image will contain: libsolv decides it in this isolate as zypper decides it in a build.
+ * Resolves what an image will contain: libsolv decides it in this isolate in the same way as zypper in a build.
  *
- * Recommended packages are not included: KIWI takes a `<packages>` section without `patternType` as `onlyRequired` and gives
- * zypper `--no-recommends`.
+ * Recommended packages are not included: KIWI takes a `<packages>` section without `patternType` as `onlyRequired` and
+ * gives zypper `--no-recommends`.
  */
 import { nevra } from "#lib/contract/index";
 import type { Services } from "#domain/services";
@@ -24,20 +24,23 @@ export type SoftwareResolution =
   /** The content of these repositories is unknown. */
   | { state: "unimported"; repositories: Repository[] };
 
-/** A selected pattern, and the package that represents it; in yast2, a record. */
+/** A selected pattern, and the package (in yast2 repositories, the record) that represents it. */
 interface ResolvedPattern {
   name: string;
   by: ResolvedPackage;
 }
 
 export interface SoftwareProblem {
-  /** libsolv's message, which is zypper's too. */
+  /** libsolv's message, which zypper shows, too. */
   text: string;
-  /** What libsolv proposes, each in one line, and which requests it drops; undefined: it does something else, too. */
+  /**
+   * libsolv's proposals, each in one line, with the requests that it drops. `drops` is undefined if the proposal does
+   * something else, too.
+   */
   ways: { text: string; drops: Job[] | undefined }[];
-  /** Selecting this package without its pin would solve it. */
+  /** A package that would solve the problem if it were selected without its pin. */
   install?: string;
-  /** A selected name that nothing has. */
+  /** A selected name that no repository has. */
   unknown?: UnknownName;
 }
 
@@ -47,9 +50,9 @@ type Answer = Exclude<SoftwareResolution, { state: "unimported" }>;
 const cache = new ResolutionCache<{ weight: number; answer: Answer }>(25_000);
 
 /**
- * Resolves with the revisions that the software names. If an import has replaced one so long ago that its parts are gone, resolves
- * with what the repositories have now. If parts are still missing, the content is unknown, as before a first import. Throws if
- * the signal is aborted before the software is solved.
+ * Resolves with the revisions that the software names. If an import replaced one of them so long ago that its parts no
+ * longer exist, resolves with the current contents of the repositories. If parts are still missing, the content is
+ * unknown, as before a first import. Throws if the signal is aborted before the software is solved.
  */
 export async function resolve(
   { env, db }: Services<Pick<Env, "BLOBS">>,
@@ -103,19 +106,19 @@ export const questionOf = (software: ApplianceSoftware): string =>
 export const remembered = (software: ApplianceSoftware): SoftwareResolution | undefined =>
   unimported(software).length > 0 ? undefined : cache.get(questionOf(software))?.answer;
 
-/** name-version-release.arch of an image's packages; undefined: the software does not resolve. */
+/** name-version-release.arch of an image's packages. Undefined if the software does not resolve. */
 export type Image = ReadonlySet<string> | undefined;
 
 export const imageOf = (resolution: SoftwareResolution): Image =>
   resolution.state === "solved" ? new Set(resolution.packages.map(nevra)) : undefined;
 
-/** How many packages only one of two images has; a changed version counts on both sides. */
+/** The number of packages that only one of two images has. A changed version counts on both sides. */
 export function countChanges(before: Image, after: Image): { added: number; removed: number } | undefined {
   return before && after && { added: after.difference(before).size, removed: before.difference(after).size };
 }
 
 async function load(blobs: R2Bucket, solver: Solver, repositories: Repository[]): Promise<void> {
-  // All at once: the solver holds every part's bytes anyway while it loads.
+  // Reads all parts at the same time: the solver holds every part's bytes anyway while it loads.
   const read = await Promise.all(
     repositories.map(({ id, parts }) => Promise.all(parts.map((key) => readPart(blobs, id, key)))),
   );

@@ -20,7 +20,7 @@ export interface SelectionChange {
   state: "changed" | "equal" | "broken";
   packagesAdded: number;
   packagesRemoved: number;
-  /** Why it is broken, if the reason is the changed name. */
+  /** Why the software is broken, if the reason is the changed name. */
   message?: string;
 }
 
@@ -31,7 +31,7 @@ export interface SelectionRequest {
   repositoryId?: number | undefined;
 }
 
-/** What an appliance's document shows of its selection: everything but bans. */
+/** The part of a selection that an appliance's document shows: everything but bans. */
 export interface ShownSelection {
   applianceId: number;
   packages: Selection[];
@@ -62,7 +62,7 @@ export async function select(
   return await compare(services, appliance, { before, after: choice });
 }
 
-/** Removes an entry from the selection. If there is no such entry, the selection is equal. */
+/** Removes an entry from the selection. If there is no such entry, the selection stays the same. */
 export async function deselect(
   services: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
@@ -75,8 +75,8 @@ export async function deselect(
 type Wanted = Pick<SelectionRequest, "name" | "version">;
 
 /**
- * Replaces all packages and patterns. Bans stay, and so do pins to repositories, which no list shows. `precondition` gets the
- * selection and refuses by throwing; if another request changes the appliance after that, this one is refused.
+ * Replaces all packages and patterns. Bans stay, and so do pins to repositories, which no list shows. `precondition`
+ * gets the selection and throws to refuse. If another request changes the appliance after that, this one is refused.
  */
 export async function replaceSelection(
   services: Services<Pick<Env, "BLOBS">>,
@@ -102,7 +102,7 @@ export async function replaceSelection(
   return await getSelection(services.db, appliance);
 }
 
-/** Each entry once; one that keeps its version keeps its repository. */
+/** The rows with each entry once. An entry that keeps its version keeps its repository. */
 async function rowsOf(db: Database, { id }: Appliance, wanted: (Wanted & Pick<SelectionRequest, "kind">)[]) {
   for (const { name, version } of wanted) {
     checkName(name);
@@ -143,7 +143,7 @@ async function compare(
   return { state: "broken", ...counts, ...(message && { message }) };
 }
 
-/** Empty if the name that was added is known. */
+/** The reason if the name that was added is unknown. Empty if it is known. */
 async function unknownReason(
   db: Database,
   software: ApplianceSoftware,

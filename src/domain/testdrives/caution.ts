@@ -2,18 +2,18 @@ import { isSecretPath, type ModifiedFile } from "#lib/contract/index";
 import { isMachineIdentity } from "#lib/kiwi/machine-identity";
 
 /**
- * Why copies of an appliance should not get a file that a session has changed: it is a secret, it tells machines apart, it is a log
- * or a cache, a machine keeps it for itself, or it is too large for something that a person wrote.
+ * Why copies of an appliance should not get a file that a session has changed: it is a secret, it identifies a machine,
+ * it is a log or a cache, it is the state of one machine, or it is too large for a file that a person wrote.
  */
 export type Caution = "secret" | "identity" | "log" | "state" | "large";
 
 /** A person rarely edits a file of this size. Swap files and databases are larger. */
 const largeBytes = 64 * 1024 * 1024;
 
-/** Regular expressions over the start of the path. */
+/** Regular expressions for the beginning of the path. */
 const logs = [String.raw`/(?:run|tmp|dev|proc|sys)/`, String.raw`/var/(?:cache|log|tmp|run|spool)/`, "/lost\\+found/"];
 const states = [
-  // What the service's own boot program and the distributions' programs remember of one machine.
+  // State of one machine, from the service's own boot program and the distributions' programs.
   "/var/lib/(?:kiln|systemd|dhcp[^/]*|NetworkManager|wicked|dbus|chrony|ntp|logrotate|upower|private|plymouth|udisks2)(?:/|$)",
   "/var/lib/(?:misc|apt/(?:periodic|lists)|zypp|PackageKit|polkit-1|sudo|alternatives\\.log)(?:/|$)",
   String.raw`/(?:etc|var)/\.(?:updated|pwd\.lock)$`,
@@ -26,7 +26,7 @@ const states = [
 const oneOf = (patterns: readonly string[]) => new RegExp(`^(?:${patterns.join("|")})`, "s");
 const [isLog, isState] = [oneOf(logs), oneOf(states)];
 
-/** Undefined: a person or a service has changed it on purpose, as far as its path and size say. */
+/** Undefined if a person or a service has changed the file on purpose, as far as its path and size show. */
 export function cautionOf({ path, type, size }: Pick<ModifiedFile, "path" | "type" | "size">): Caution | undefined {
   if (isSecretPath(path)) return "secret";
   if (isMachineIdentity(path)) return "identity";

@@ -1,4 +1,4 @@
-/** Of the variables of the Worker. */
+/** The Worker's variables for the origin of guests. */
 interface GuestEnv {
   TESTDRIVE_ORIGIN: string;
 }
@@ -8,8 +8,9 @@ export const isLoopbackUrl = (url: string): boolean =>
   /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/.test(new URL(url).hostname);
 
 /**
- * The origin of guests' web pages. It has another host name than the service, because cookies ignore ports. A service on a loopback
- * address uses guests.localhost by default: browsers and curl resolve *.localhost. Undefined: there is no such origin.
+ * The origin of guests' web pages. It has another host name than the service, because cookies ignore ports. A service
+ * on a loopback address uses guests.localhost by default: browsers and curl resolve *.localhost. Undefined if there is
+ * no such origin.
  */
 export function guestOrigin({ TESTDRIVE_ORIGIN: given }: GuestEnv, baseUrl: string): string | undefined {
   const base = new URL(baseUrl);
@@ -22,7 +23,7 @@ export function guestOrigin({ TESTDRIVE_ORIGIN: given }: GuestEnv, baseUrl: stri
   return hostname === base.hostname && host !== base.host ? undefined : origin;
 }
 
-/** Why a service must not start with these variables; undefined: it may. */
+/** Why a service must not start with these variables. Undefined if it may. */
 export function guestOriginProblem({
   MODE,
   BASE_URL,

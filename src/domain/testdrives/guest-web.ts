@@ -4,7 +4,10 @@ import type { Testdrive } from "#storage/testdrives";
 
 type GuestEnv = Pick<Env, "TESTDRIVE_ORIGIN">;
 
-/** The URL of the guest's web server; undefined if the machine has no network, or the service no origin for guests. */
+/**
+ * The URL of the guest's web server. Undefined if the machine has no network, or if the service has no origin for
+ * guests.
+ */
 export function guestWebUrl(
   env: GuestEnv,
   baseUrl: string,

@@ -23,25 +23,25 @@ import type { OverlayFile } from "#storage/overlay-files";
 
 export interface KeepRequest {
   filter: ModifiedFilter;
-  /** All of it as one tar.gz, instead of file by file. */
+  /** Whether to store all files as one tar.gz, instead of file by file. */
   asArchive: boolean;
-  /** Default: the one whose build runs. */
+  /** The default is the appliance whose build runs. */
   applianceId: number | undefined;
 }
 
 export interface Kept {
   applianceId: number;
   files: OverlayFile[];
-  /** What cannot be an overlay file. */
+  /** Files that cannot be overlay files. */
   leftOut: { path: string; reason: string }[];
 }
 
-/** Each is an upload of its own. */
+/** The limit of files, because each is a separate upload. */
 const maxFiles = 200;
 
 /**
- * Makes overlay files of what a session has added and changed, with owner, group and mode. They replace the appliance's files at
- * the same paths. Adds all of them, or none.
+ * Makes overlay files from the files that a session has added or changed, with owner, group and mode. They replace the
+ * appliance's files at the same paths. Adds all of them, or none.
  */
 export async function saveModifiedFiles(
   target: FileTarget,
@@ -62,7 +62,7 @@ export async function saveModifiedFiles(
   const files = await saveOverlayFiles(target.db, appliance.id, rows, writer);
   if (files) return { applianceId: appliance.id, files, leftOut };
   await discard(target, staged);
-  await getOwnAppliance(target.db, target.accountId, appliance.id, "invalid"); // or it was deleted meanwhile
+  await getOwnAppliance(target.db, target.accountId, appliance.id, "invalid"); // or it was deleted in between
   throw quotaExceeded();
 }
 
@@ -80,7 +80,7 @@ async function applianceOf(
   throw new Refusal("missing_appliance_id", { message });
 }
 
-/** A file to be stored. */
+/** A file to store. */
 interface Wanted {
   metadata: FileMetadata;
   open: () => Promise<ModifiedContent>;
@@ -110,7 +110,10 @@ async function choose({ env, db, accountId }: FileTarget, testdrive: OwnTestdriv
   return { kept, leftOut };
 }
 
-/** Undefined: it can be kept. A folder brings no file with a caution; a file that is named itself is wanted. */
+/**
+ * Why a file is not stored. Undefined if it can be. A file with a caution is skipped if only its folder was named, and
+ * wanted if it was named itself.
+ */
 function whyLeftOut(testdrive: OwnTestdrive, { paths }: ModifiedFilter, file: ListedFile): string | undefined {
   if (!mayRead(testdrive, file.path)) return "It has secrets of the appliance's owner.";
   if (file.change === "deleted") return "It was deleted, and overlay files only add.";
@@ -129,7 +132,7 @@ const cautions: Record<Caution | "none", string | undefined> = {
   large: `It is large. ${unlessNamed}`,
 };
 
-/** Names that the session has created are unknown to the next build: uses their numbers. */
+/** Uses numbers for users and groups that the session has created, because the next build does not know their names. */
 function metadataOf({ path, mode, uid, gid, owner, group, isNewName }: ModifiedFile): FileMetadata {
   const at = path.lastIndexOf("/");
   const named = isNewName === true ? {} : { owner, group };
@@ -145,7 +148,7 @@ function metadataOf({ path, mode, uid, gid, owner, group, isNewName }: ModifiedF
   );
 }
 
-/** Without secrets: all copies of the appliance would share them, and nobody has named them. */
+/** The archive, without secrets: all copies of the appliance would share them, and the user has not named them. */
 const archiveOf = ({ env }: FileTarget, testdrive: OwnTestdrive, filter: ModifiedFilter): Wanted => ({
   metadata: parseMetadata(
     { filename: `modified-files-${testdrive.id}.tar.gz`, path: "/", permissions: "600", owner: "0", group: "0" },
@@ -172,7 +175,7 @@ async function stageAll(target: FileTarget, wanted: readonly Wanted[]): Promise<
     await discard(target, staged);
     if (error instanceof Refusal) throw error;
     logFailure("files of a testdrive were not stored", error);
-    throw unreadable(); // most likely the agent, or its machine, has gone in the middle
+    throw unreadable(); // most likely the agent or its machine disappeared in the middle
   }
 }
 

@@ -1,7 +1,7 @@
 import { sessionLeaseMs } from "#lib/contract/index";
 
 /**
- * The life of a testdrive. No clock and no I/O: moments come in with the events, as milliseconds since 1970.
+ * The states of a testdrive. There is no clock and no I/O: events contain their time, in milliseconds since 1970.
  *
  *   waiting ───claimed───▶ preparing ───ready───▶ running ──┐ viewers come and go; the last one gone: 60 s
  *      │                       │                     │ ◀────┘
@@ -14,13 +14,13 @@ export const claimWithinMs = 10_000;
 /** How long a session lasts after its last viewer has left. */
 export const emptyForMs = 60_000;
 const prepareWithinMs = 10 * 60_000;
-/** How long an open page can still learn why it ended. */
+/** How long an open page can still find out why the session ended. */
 const forgetAfterMs = 24 * 60 * 60_000;
 
 interface Viewers {
   /** Browsers, through the relay. */
   page: number;
-  /** VNC clients at the agent's own address. */
+  /** VNC clients that are connected to the agent's own address. */
   tcp: number;
 }
 
@@ -33,7 +33,7 @@ export type TestdriveState =
       endsAt: number;
       viewers: Viewers;
       emptySince: number | null;
-      /** What has happened to the machine since it started. */
+      /** A message about what has happened to the machine since it started. */
       message?: string;
     }
   | { status: "ended"; cause: EndCause; reason: string; endedAt: number };
@@ -43,13 +43,13 @@ type EndCause = "unclaimed" | "never_ready" | "aborted" | "time_over" | "agent_l
 
 export type TestdriveEvent = { at: number } & (
   | { type: "claimed" }
-  /** Any sign of life of the agent. */
+  /** The agent made a call or answered. */
   | { type: "heard" }
   | { type: "prepares"; message: string }
   | { type: "ready"; sessionMs: number }
-  /** How many there are now of one kind. */
+  /** The current number of viewers of one kind. */
   | { type: "viewers"; of: keyof Viewers; count: number }
-  /** By its user. */
+  /** Its user has stopped it. */
   | { type: "stopped" }
   | { type: "agent_stopped"; reason: string }
   | { type: "woke_up" }
@@ -65,7 +65,7 @@ export function advance(state: TestdriveState, event: TestdriveEvent): Testdrive
   return advanceLive(now, event);
 }
 
-/** When the object must wake up; its only alarm. */
+/** The time of the object's only alarm. */
 export function nextWakeUp(state: TestdriveState): number {
   switch (state.status) {
     case "waiting":
@@ -130,7 +130,7 @@ function advanceLive(state: LiveState, event: TestdriveEvent): TestdriveState {
   }
 }
 
-/** An agent says `ready` again after each new connection; only the first one starts the clocks. */
+/** An agent reports `ready` again after each new connection. Only the first report starts the timers. */
 function becomeReady(state: LiveState, { at, sessionMs }: { at: number; sessionMs: number }): TestdriveState {
   if (state.status === "running") return { ...state, agentHeardAt: at };
   const { viewers } = state;
@@ -160,7 +160,7 @@ const ended = (cause: EndCause, at: number, reason: string = messages[cause]): T
   endedAt: at,
 });
 
-// What the page shows its user.
+// Messages that the page shows its user.
 const messages: Record<EndCause, string> = {
   unclaimed: "No builder agent was free to run it.",
   never_ready: "The virtual machine did not start in time.",

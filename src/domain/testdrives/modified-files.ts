@@ -23,11 +23,13 @@ type Wanted = ModifiedOrder["wanted"];
 
 /** A testdrive of the account that reads its files. */
 export interface OwnTestdrive extends Testdrive {
-  /** Its image is the account's own, too. Otherwise it is from the gallery, and its secrets are the publisher's. */
+  /**
+   * Whether the image is the account's own, too. Otherwise it is from the gallery, and its secrets are the publisher's.
+   */
   isOfOwnImage: boolean;
 }
 
-/** A testdrive of this account, also one that is over. */
+/** A testdrive of this account, even one that has ended. */
 export async function getOwnTestdrive(db: Database, accountId: number, id: number): Promise<OwnTestdrive> {
   const testdrive = await findTestdrive(db, id);
   if (testdrive?.accountId === accountId) {
@@ -41,11 +43,14 @@ export async function getOwnTestdrive(db: Database, accountId: number, id: numbe
 export const mayRead = ({ isOfOwnImage }: OwnTestdrive, path: string): boolean => isOfOwnImage || !isSecretPath(path);
 
 export interface ListedFile extends ModifiedFile {
-  /** Why it is not kept unless someone chooses it. */
+  /** Why the file is not saved unless the user chooses it. */
   caution: Caution | undefined;
 }
 
-/** How a session's files differ from its image. Of secrets that the account may not read, it says only that they differ. */
+/**
+ * How a session's files differ from its image. For secrets that the account may not read, it shows only that they
+ * differ.
+ */
 export async function listModified(
   env: SessionsEnv,
   testdrive: OwnTestdrive,
@@ -65,12 +70,12 @@ function withoutDifference(file: ModifiedFile): ModifiedFile {
 }
 
 export interface ModifiedContent {
-  /** Undefined: not known before its end. */
+  /** Undefined if the size is not known before the end. */
   size: number | undefined;
   body: ReadableStream<Uint8Array>;
 }
 
-/** The bytes of a regular file of the session; with `reading`, as of that list. */
+/** The bytes of a regular file of the session. With `reading`, the file is as it was in that list. */
 export async function openModified(
   env: SessionsEnv,
   testdrive: OwnTestdrive,
@@ -81,7 +86,7 @@ export async function openModified(
   return await open(env, testdrive, { filter: { paths: [], except: [] }, wanted });
 }
 
-/** A tar.gz of what was added and changed, without secrets that the account may not read. */
+/** A tar.gz of the files that were added or changed, without secrets that the account may not read. */
 export const openModifiedArchive = (
   env: SessionsEnv,
   testdrive: OwnTestdrive,
@@ -106,7 +111,7 @@ async function open(
   const announced = answer.headers.get(contentSizeHeader) ?? "";
   if (!/^\d{1,15}$/.test(announced)) return { size: undefined, body: answer.body };
   const size = Number(announced);
-  // Fails if there is more, or less.
+  // Fails if the body is longer or shorter.
   return { size, body: answer.body.pipeThrough(new FixedLengthStream(size)) };
 }
 

@@ -28,36 +28,36 @@ import {
   type Testdrive,
 } from "#storage/testdrives";
 
-/** What a claim gives to the agent, without what the session's object makes. */
+/** The answer to an agent's claim, without the parts that the session's object makes. */
 export type TestdriveFacts = Omit<TestdriveClaim, "token" | "password">;
 
-/** Where any VNC client can reach the machine; null if its agent has no address for them. */
+/** Where any VNC client can reach the machine. Null if the agent has no address for VNC clients. */
 export type VncAddress = { host: string; port: number } | null;
 
-/** A session as its object knows it. */
+/** A session in the view of its object. */
 export interface TestdriveLook {
   state: TestdriveState;
   vnc: VncAddress;
   password: string;
 }
 
-/** What testdrives need of the Worker's environment. */
+/** The part of the Worker's environment that testdrives need. */
 export type TestdriveEnv = Pick<Env, "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT"> & SealingKey;
 
-/** The object of a testdrive: the truth about it, and the end of its sockets. */
+/** The object of a testdrive. Its state is authoritative, and the testdrive's sockets end there. */
 export const testdriveObject = (env: Pick<Env, "TESTDRIVES">, { uid }: Pick<Testdrive, "uid">) =>
   env.TESTDRIVES.getByName(uid);
 
 export interface StartedTestdrive {
   testdrive: Testdrive;
-  /** Null if the agent has no address for VNC clients; the page works anyway. */
+  /** Null if the agent has no address for VNC clients. The page works anyway. */
   vnc: VncAddress;
   password: string;
 }
 
 interface TestdriveRequest {
   hasNetwork: boolean;
-  /** Of a request that may come again. */
+  /** The id of a request that may be repeated. */
   requestId?: string | undefined;
 }
 
@@ -75,7 +75,7 @@ export async function startTestdrive(
 const noDiskToBoot =
   "A net build has neither disk nor medium: it starts from your own PXE and web server, and testdrives reach none.";
 
-/** The same for a build of any account that this one may boot. */
+/** Like `startTestdrive`, for a build of any account that this one may boot. */
 export async function startTestdriveOf(
   { env, db }: Services<TestdriveEnv>,
   account: Pick<Account, "id">,
@@ -107,7 +107,7 @@ const unclaimed = () =>
     message: "No builder agent is free to run a testdrive. Please try again later.",
   });
 
-/** If the account's own limit is reached, the user can end a testdrive. */
+/** The refusal if there is no slot. If the account's own limit is reached, the user can end a testdrive. */
 async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: number): Promise<Refusal> {
   const own = await listLiveTestdrives(db, id);
   if (own.length < perAccount) return new Refusal("no_build_slots");
@@ -115,7 +115,7 @@ async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: num
   return new Refusal("no_build_slots", { message });
 }
 
-/** Gives the oldest waiting testdrive to an agent; between two agents, its object decides. */
+/** Gives the oldest waiting testdrive to an agent. Its object decides between two agents. */
 export async function claimTestdrive(
   { env, db }: Services<Pick<Env, "TESTDRIVES" | "API_KEY_PEPPER">>,
   agent: Pick<Agent, "id" | "drainedAt" | "tokenHmac">,
@@ -147,7 +147,7 @@ export async function endTestdrivesOf(
   await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).endOfAgent(agent.id, incarnation)));
 }
 
-/** Ends the sessions of an agent that its operator has removed. */
+/** Ends the sessions of an agent that the operator has removed. */
 export async function takeTestdrivesFrom({ env, db }: Services<Pick<Env, "TESTDRIVES">>, agent: Pick<Agent, "id">) {
   const live = await listTestdrivesOfAgent(db, agent.id);
   await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).agentRemoved(agent.id)));
@@ -165,7 +165,7 @@ export async function listTestdrives(
   return await Promise.all(live.map((testdrive) => opened(env, testdrive)));
 }
 
-/** With its tokens in clear. */
+/** The testdrive with its tokens in clear. */
 async function opened(env: SealingKey, testdrive: Testdrive): Promise<Testdrive> {
   const { pageToken, webToken } = testdrive;
   return { ...testdrive, pageToken: await unseal(env, pageToken), webToken: webToken && (await unseal(env, webToken)) };
@@ -176,7 +176,7 @@ async function findOpened({ db, env }: TestdriveStore, id: number): Promise<Test
   return testdrive && (await opened(env, testdrive));
 }
 
-/** The testdrive of a page's URL; a wrong token counts as a wrong id. */
+/** The testdrive of a page's URL. A wrong token counts as a wrong id. */
 export async function findTestdriveByPage(
   store: TestdriveStore,
   id: number,
@@ -186,7 +186,7 @@ export async function findTestdriveByPage(
   return testdrive && sameSecret(testdrive.pageToken, pageToken) ? testdrive : undefined;
 }
 
-/** The same for the URL of the guest's web server. */
+/** Like `findTestdriveByPage`, for the URL of the guest's web server. */
 export async function findTestdriveByWeb(
   store: TestdriveStore,
   id: number,
@@ -205,7 +205,7 @@ export const lookAtTestdrive = (
 export const stopTestdrive = (env: Pick<Env, "TESTDRIVES">, testdrive: Testdrive): Promise<TestdriveLook | undefined> =>
   testdriveObject(env, testdrive).stop();
 
-/** Objects that one run of the sweep wakes. */
+/** The number of objects that one run of the sweep wakes. */
 const wokenAtOnce = 500;
 
 /** For the sweep: wakes silent testdrives, and frees the slots of rows whose object was never started. */
@@ -227,7 +227,7 @@ async function wake({ env, db }: Services<Pick<Env, "TESTDRIVES">>, testdrive: T
   if (!isKnown) await saveTestdrive(db, uid, { state: "ended" });
 }
 
-/** What the machine is made from; undefined if there is no image to boot. */
+/** The facts that the machine is made from. Undefined if there is no image to boot. */
 async function bootFacts(db: Database, build: Build): Promise<Omit<TestdriveFacts, "testdriveId"> | undefined> {
   const { fileName, fileSize: size, rawSize, sha256, imageKey } = build;
   const appliance = await findAppliance(db, build.accountId, build.applianceId);

@@ -22,8 +22,8 @@ export interface Writing {
 }
 
 /**
- * Turns a complete upload into a file or a package, by the rules of an upload in one request. If that is refused, the upload is
- * removed. If it is interrupted, the client sends the last bytes again, and this continues.
+ * Turns a complete upload into a file or a package, by the same rules as for an upload in one request. If that is
+ * refused, the upload is removed. If it is interrupted, the client sends the last bytes again, and this continues.
  */
 export async function finish(writing: Writing, upload: ResumableUpload, received: Received): Promise<void> {
   const { env, db } = writing;
@@ -46,7 +46,7 @@ async function forget({ env, db }: Writing, upload: ResumableUpload): Promise<vo
   await deleteResumableUpload(db, upload.id);
 }
 
-/** The blob's id is the request id: a second attempt finds what the first has made. */
+/** The blob's id is the request id, so that a second attempt finds what the first one made. */
 async function makeFile({ env, db, account }: Writing, upload: ResumableUpload): Promise<number> {
   const { applianceId, metadata, blobId, sentName } = upload;
   if (applianceId === null || metadata === null) throw new Error(`upload ${upload.id} is no file of an appliance`);

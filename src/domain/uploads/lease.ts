@@ -3,7 +3,7 @@ import { leaseEnd, whileRenewed } from "#domain/request-lease";
 import type { Database } from "#storage/db";
 import { endLease, renewLease, takeLease, type ResumableUpload } from "#storage/resumable-uploads";
 
-/** Works with an upload while no other request writes it. Of two at the same time, one is refused. */
+/** Works with an upload while no other request can write it. If there are two at the same time, one is refused. */
 export async function withLease<T>(
   db: Database,
   upload: ResumableUpload,

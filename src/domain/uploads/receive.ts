@@ -7,11 +7,11 @@ import { chunksOf } from "#storage/chunks";
 import { isBlobGone } from "#storage/resumable-blobs";
 import type { ResumableUpload } from "#storage/resumable-uploads";
 
-/** Bytes that a request brings. */
+/** The bytes of one request. */
 export interface Piece {
-  /** Where they begin in the file. */
+  /** The position in the file where the bytes begin. */
   offset: number;
-  /** How many they are; undefined: the client does not say. */
+  /** The number of bytes. Undefined if the client does not send it. */
   announcedBytes: number | undefined;
   body: ReadableStream<Uint8Array> | null;
   /** A client that sends less than 128 KiB in this time is cut off. */
@@ -42,7 +42,7 @@ async function write(writing: Writing, upload: ResumableUpload, { body, chunkMs 
   }
 }
 
-/** Takes all bytes; returns the refusal if they end early. */
+/** Reads all bytes. Returns the refusal if they end early. */
 async function take(
   { length }: ResumableUpload,
   received: Received,
@@ -69,7 +69,7 @@ const tooLong = ({ length }: Pick<ResumableUpload, "length">) =>
     message: `This upload has ${length} bytes, and these are more.`,
   });
 
-/** The same as for a wrong offset: clients of tus then request the right one, and continue. */
+/** The same refusal as for a wrong offset: clients of tus then request the right offset, and continue. */
 const cutOff = () =>
   new Refusal("unknown_error", {
     reason: "wrong_offset",

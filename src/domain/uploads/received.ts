@@ -15,7 +15,7 @@ export class Received {
   readonly #upload: ResumableUpload;
   readonly #parts: StoredPart[];
   readonly #buffer = new PartBuffer();
-  /** As in the row. */
+  /** The number of bytes in the row. */
   #recordedBytes: number;
 
   private constructor(stores: Stores, upload: ResumableUpload, parts: StoredPart[]) {
@@ -57,7 +57,7 @@ export class Received {
     }
   }
 
-  /** Stores the rest that is in no part yet, so that the client can continue after it. */
+  /** Stores the rest, which is not in a part yet, so that the client can continue after it. */
   async store(): Promise<void> {
     if (this.bytes === this.#recordedBytes) return;
     if (this.#buffer.isFull) return await this.#storePart();

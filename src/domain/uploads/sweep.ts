@@ -7,7 +7,7 @@ import { listBlobsOfUploads, listExpiredUploads } from "#storage/resumable-uploa
 
 const uploadsPerRun = 50;
 
-/** Removes uploads that nothing has come for in a day. */
+/** Removes uploads that have received nothing for a day. */
 export async function removeExpiredUploads({ env, db }: Services, now: number): Promise<void> {
   for (const upload of await listExpiredUploads(db, new Date(now), uploadsPerRun)) {
     await deleteUpload({ env, db }, upload).catch((error: unknown) =>
@@ -16,7 +16,7 @@ export async function removeExpiredUploads({ env, db }: Services, now: number): 
   }
 }
 
-/** Removes last bytes of uploads that are gone: a request stored them while its upload was being removed. */
+/** Removes the last bytes of uploads that no longer exist: a request stored them while its upload was being removed. */
 export async function removeStrayTails({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: tailsPrefix, now });
   const named = await listBlobsOfUploads(db, old.map(blobIdOfKey));

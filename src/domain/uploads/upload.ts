@@ -20,7 +20,7 @@ import {
 
 type Stores = Services<LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB" | "MAX_FILE_MB">>;
 
-/** What the uploaded file will become: an overlay file, or a package. */
+/** The target of the uploaded file: an overlay file, or a package. */
 export type Purpose = { applianceId: number; metadata: FileMetadata } | { baseSystem: string };
 
 /** A file to be uploaded in several requests. */
@@ -28,9 +28,9 @@ export interface Announced {
   accountId: number;
   purpose: Purpose;
   length: number;
-  /** The client's name for the file. */
+  /** The file's name on the client. */
   sentName: string | undefined;
-  /** Of a request that may come again. */
+  /** The id of a request that may be repeated. */
   requestId: string | undefined;
 }
 
@@ -62,11 +62,11 @@ async function addUpload(
   const added = await addResumableUpload(db, { ...row, ...(requestId && { requestId }) }, quota);
   if (added) return added;
   await closeBlob(env.BLOBS, target, multipartId);
-  await refuseOverLimit({ env, db }, accountId, { uploads: 1 }); // or another one was faster
+  await refuseOverLimit({ env, db }, accountId, { uploads: 1 }); // another request may have been faster
   throw quotaExceeded();
 }
 
-/** An upload of this account; another account's does not exist. */
+/** An upload of this account. Another account's does not exist for it. */
 export async function getResumableUpload(db: Database, accountId: number, id: number): Promise<ResumableUpload> {
   const upload = await findResumableUpload(db, accountId, id);
   if (!upload || upload.expiresAt.getTime() <= Date.now()) throw noSuchUpload();
@@ -84,7 +84,7 @@ export async function removeUpload({ env, db }: Services<Pick<Env, "BLOBS">>, up
   await deleteResumableUpload(db, upload.id);
 }
 
-/** Also for text that is not a valid id. */
+/** The refusal for an unknown id, and for text that is not a valid id. */
 export const noSuchUpload = () =>
   new Refusal("unknown_error", { reason: "unknown", message: "There is no such upload, or it has expired." });
 
