@@ -24,11 +24,17 @@ import { waitUntil } from "./wait.ts";
 const rounds = 3;
 const limitMs = 900_000;
 
-/** POST → finished, compared with the same KIWI commands by hand, and the same packing, digests and one copy of the result. */
+/**
+ * The time from POST to finished, compared with running the same KIWI commands, packing and digests by hand, and one
+ * copy of the result.
+ */
 export const measureBuild = (place: Place): Promise<Figure[]> =>
   againstBare(place, { what: "a build (oem) through the service", imageType: "oem", more: {}, bar: 1.1 });
 
-/** Another format of an existing version, compared with bare KIWI after the packages are fetched. A vmx has an oem's description. */
+/**
+ * Another format of an existing version, compared with bare KIWI after the packages are fetched. A vmx has the same
+ * description as an oem.
+ */
 export const measureMulti = (place: Place): Promise<Figure[]> =>
   againstBare(place, {
     what: "a second format (vmx after oem) with multi=true",
@@ -102,10 +108,10 @@ async function saveDescription(client: RestClient, from: { applianceId: string; 
 }
 
 const given = ["description", "packages"];
-/** Replaced in the saved description by the directory of the build that uses it. */
+/** A placeholder in the saved description for the directory of the build that uses it. */
 const placeholder = "/kiln-bench-work-dir";
 
-/** Returns the seconds until the copy exists. Clean-up is not counted, and neither is ours. */
+/** Returns the seconds until the copy exists. Clean-up does not count, as in our own builds. */
 async function buildBare(saved: string, folder: string, imageType: ImageType): Promise<number> {
   await using dir = await openWorkDir(folder, "bare", () => {});
   const signal = AbortSignal.timeout(limitMs);
@@ -133,7 +139,7 @@ async function buildBare(saved: string, folder: string, imageType: ImageType): P
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Bare KIWI gets only one of our shims for the host's programs: the one that it needs to make disks on some kernels. */
+/** Bare KIWI gets only one of our shims for the host's programs, which it needs to make disks on some kernels. */
 function bareEnvironment(place: KiwiPaths, dir: string): Record<string, string> {
   const fixed = join(dir, "fixed");
   cpSync(join(shims, "partx"), join(fixed, "partx"));

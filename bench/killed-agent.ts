@@ -10,7 +10,7 @@ import { waitUntil } from "./wait.ts";
 const rounds = 3;
 const barSeconds = 60;
 
-/** From SIGKILL of the agent while KIWI installs, until KIWI installs again under the restarted agent. */
+/** The time from killing the agent while KIWI installs, until KIWI installs again under the restarted agent. */
 export async function measureKilledAgent(place: Place): Promise<Figure[]> {
   const service = await place.withAgent();
   const client = restClient(service.ready());

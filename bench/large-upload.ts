@@ -20,7 +20,7 @@ export async function measureLargeUpload(place: Place): Promise<Figure[]> {
     const file = new GeneratedFile(gib * 2 ** 30);
     const pid = workerdOf(service.stateDir);
     const idleMib = memoryMib(pid, "VmRSS");
-    // The first upload loads the code, and lets V8's heaps grow to their usual size.
+    // The first upload loads the code, and makes V8's heaps grow to their usual size.
     await uploadOver(proxy, ready, new GeneratedFile(20 * 2 ** 20), {
       query: { appliance_id: await cloneJeos(client), path: "/first" },
       chunkSize,

@@ -54,7 +54,7 @@ async function main(names: readonly string[]): Promise<number> {
   return failures.length === 0 ? 0 : 1;
 }
 
-/** By its whole name, or with all of its group: "stall" is "stall/users" and every other one. */
+/** Selects measurements by name or by group: "stall" means "stall/users" and all others of that group. */
 function isMeant({ name }: Measurement, given: string): boolean {
   return name === given || name.startsWith(`${given}/`);
 }

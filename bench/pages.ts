@@ -23,7 +23,7 @@ const barMs = 50;
 /** Pages that need the solver. */
 const isResolved = (path: string): boolean => path.includes("/software");
 
-/** Processor time of workerd for each page of an account with many appliances of long names, on a Debian. */
+/** The processor time of workerd for each page of an account with many appliances of long names, based on Debian. */
 export async function measurePages(place: Place): Promise<Figure[]> {
   const catalogue = await catalogueOf(releaseOfHost(), AbortSignal.timeout(60_000));
   await using service = await startWithMirrors(place, catalogue);
@@ -56,7 +56,7 @@ function figure(path: string, ms: readonly number[]): Figure {
 const nameOf = (at: number): string =>
   `${at} ${"Radio astronomy workstation ".repeat(nameLength)}`.slice(0, nameLength - 1) + ".";
 
-/** Clones the appliances, for an operator; returns the id of one. */
+/** Makes the account an operator, clones the appliances, and returns the id of one. */
 async function fill({ ready, stateDir }: InspectedService, template: string): Promise<string> {
   const admin = adminClient(ready.url, readSecrets(stateDir).ADMIN_SECRET ?? "");
   await admin.setOperator(ready.username, { operator: true });
@@ -69,7 +69,7 @@ async function fill({ ready, stateDir }: InspectedService, template: string): Pr
   return id;
 }
 
-/** The cookie that a browser gets. */
+/** Signs in, and returns the cookie that a browser gets. */
 async function signIn({ url, username, api_key: password }: Ready): Promise<string> {
   const body = new URLSearchParams({ name: username, password });
   const answer = await fetch(`${url}/sign_in`, { method: "POST", body, headers: { origin: url }, redirect: "manual" });
@@ -78,7 +78,7 @@ async function signIn({ url, username, api_key: password }: Ready): Promise<stri
   return cookies.join("; ");
 }
 
-/** A browser that is signed in, and the process of the service. */
+/** A signed-in browser, and the process of the service. */
 interface Reader {
   pid: number;
   url: string;

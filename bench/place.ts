@@ -6,7 +6,7 @@ import { startService, type Service } from "../test/acceptance/support/service.t
 
 export type Stop = () => void | Promise<void>;
 
-/** Enough for all sessions of a run, because an ended session frees its slot with a delay. */
+/** Limits that are enough for all sessions of a run, because an ended session frees its slot with a delay. */
 const largeLimits = {
   MAX_BUILDS: "64",
   MAX_BUILDS_PER_ACCOUNT: "64",
@@ -14,10 +14,10 @@ const largeLimits = {
   MAX_TESTDRIVES_PER_ACCOUNT: "64",
 };
 
-/** The agent's limits, higher than any measurement needs, and no background work unless it is measured. */
+/** The agent's settings: limits higher than any measurement needs, and no background work unless it is measured. */
 const agentKeys = { KILN_AGENT_TESTDRIVE_SLOTS: "64", KILN_AGENT_SNAPSHOTS: "off" };
 
-/** The services and folders of a run, which are removed at its end. */
+/** The services and folders of a run. They are removed at the end of the run. */
 export class Place implements AsyncDisposable {
   readonly say: (line: string) => void;
   readonly #stops: Stop[] = [];
@@ -28,7 +28,9 @@ export class Place implements AsyncDisposable {
     this.say = say;
   }
 
-  /** Starts a new service with its state below `parent`. It is stopped by the caller, or else with the place. */
+  /**
+   * Starts a new service with its state below `parent`. The caller may stop it. Otherwise it is stopped with the place.
+   */
   async start(options: string[] = [], parent = tmpdir(), agent: Record<string, string> = {}): Promise<Service> {
     const before = { ...process.env };
     Object.assign(process.env, agentKeys, agent, { TMPDIR: parent });

@@ -7,7 +7,7 @@ const rounds = 10;
 const tripsPerRound = 200;
 const barMs = 2;
 
-/** Round trips to one running machine through the relay, compared with the same directly to QEMU's TCP port. */
+/** Round trips to one running machine through the relay, compared with direct ones to QEMU's TCP port. */
 export async function measureRelay(place: Place): Promise<Figure[]> {
   const image = await place.image();
   const session = await postTestdrive(image);
@@ -64,8 +64,8 @@ const extendedKeys = -258;
 const desktopSize = -223;
 
 /**
- * QEMU immediately answers SetEncodings with extended key events by an update of one empty rectangle. A request for a picture
- * would not work, because QEMU draws at its own pace, up to 30 ms later.
+ * QEMU immediately answers SetEncodings that includes extended key events, with an update of one empty rectangle. A
+ * request for a picture would not work, because QEMU draws at its own pace, up to 30 ms later.
  */
 async function roundTrip(wire: Wire): Promise<void> {
   const request = Buffer.from([2, 0, 0, 1, 0, 0, 0, 0]);

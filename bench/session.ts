@@ -49,7 +49,7 @@ export const sitAtRelay = ({ url }: Session) => sit(() => relayWire(`${url.repla
 export const sitAtTcp = ({ server: { vnc } }: Pick<Session, "server">) =>
   sit(() => tcpWire(vnc.host, Number(vnc.port)), vnc.password);
 
-/** At a QEMU's unix socket, which asks for no password. */
+/** Connects to QEMU's Unix socket, which requires no password. */
 export const sitAtSocket = (path: string) => sit(() => wireTo({ path }));
 
 /** Connects repeatedly until a VNC server answers. */

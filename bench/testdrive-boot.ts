@@ -13,7 +13,10 @@ export interface Start {
   loginSeconds: number;
 }
 
-/** From POST to the first picture and to the login prompt, for an image that the agent has to fetch, and for a cached one. */
+/**
+ * The times from POST to the first picture and to the login prompt, for an image that the agent has to fetch, and for a
+ * cached one.
+ */
 export async function measureBoot(place: Place): Promise<Figure[]> {
   const image = await place.image();
   const cold: Start[] = [];
@@ -38,7 +41,7 @@ export async function startOnce(image: BuiltImage): Promise<Start> {
   await untilPicture(viewer);
   const pictureSeconds = since();
   await untilLogin(image, session);
-  // The prompt counts only when its picture has arrived.
+  // The prompt counts only after its picture has arrived.
   await viewer.frame();
   const loginSeconds = since();
   viewer.close();

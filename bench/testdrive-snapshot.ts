@@ -15,7 +15,7 @@ const barSeconds = 1;
 const parallelCounts = [1, 8, 32];
 const tripsOfOne = 200;
 
-/** The same from a snapshot of the booted guest, then with several sessions at the same time. */
+/** The same measurements from a snapshot of the booted guest, and then with several sessions at the same time. */
 export async function measureSnapshot(place: Place): Promise<Figure[]> {
   const service = await place.start([], tmpdir(), { KILN_AGENT_SNAPSHOTS: "on" });
   const image = await place.imageOf(service);
@@ -44,7 +44,7 @@ function withBar(figure: Figure, starts: readonly Start[], booted: Start): Figur
   };
 }
 
-/** Starts `count` sessions at the same time: the times until each has its picture, and round trips of one of them. */
+/** Starts `count` sessions at the same time. Measures the time until each has its picture, and round trips of one. */
 async function measureParallel(image: BuiltImage, count: number, place: Place): Promise<Figure[]> {
   const asked = await Promise.all(Array.from({ length: count }, () => begin(image)));
   const begun = asked.filter((each) => each !== undefined);
@@ -75,7 +75,7 @@ async function measureParallel(image: BuiltImage, count: number, place: Place): 
   }
 }
 
-/** undefined: refused, because no agent accepted it within the 10 s that a POST waits. */
+/** Undefined if it was refused, because no agent accepted it within the 10 s that a POST waits. */
 async function begin(image: BuiltImage): Promise<{ session: Session; seat: Seat; seconds: number } | undefined> {
   const askedAt = performance.now();
   const session = await postTestdrive(image).catch((error: unknown) => {

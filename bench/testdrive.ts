@@ -29,7 +29,7 @@ export async function measureTestdrive(place: Place): Promise<Figure[]> {
   return [...picture, ...(await measureBoot(place)), ...(await measureSnapshot(place))];
 }
 
-/** From POST to a picture through the relay, compared with the same QEMU started by hand. */
+/** The time from POST to a picture through the relay, compared with the same QEMU started by hand. */
 async function measurePicture(place: Place): Promise<Figure[]> {
   const image = await place.image();
   const folder = place.folder();
@@ -70,7 +70,7 @@ async function driveOurs(image: BuiltImage): Promise<{ seconds: number; session:
 
 type Bare = { image: BuiltImage; folder: string; session: Session; command: Command };
 
-/** The same arguments in a directory with the same files: an overlay on the same image, the same password. */
+/** Starts QEMU with the same arguments and files: an overlay on the same image, and the same password. */
 async function driveBare({ image, folder, session, command }: Bare): Promise<number> {
   await using dir = await makeSessionDir(folder, Number(session.id));
   const [path] = globSync(join(image.service.stateDir, "agent/cache", image.buildId, "*.raw"));
@@ -83,7 +83,7 @@ async function driveBare({ image, folder, session, command }: Bare): Promise<num
   const qemu = spawn(command.program, command.args, { cwd: dir.path, stdio: ["ignore", "ignore", "inherit"] });
   const gone = once(qemu, "exit");
   try {
-    // Its TCP port is not the session's: behind walls, QEMU has a loopback of its own.
+    // Uses the socket, because the session's TCP port is not reachable: in its sandbox, QEMU has its own loopback.
     const { viewer } = await sitAtSocket(dir.socket(vncSocket));
     await untilPicture(viewer);
     viewer.close();
@@ -94,5 +94,5 @@ async function driveBare({ image, folder, session, command }: Bare): Promise<num
   }
 }
 
-/** The image by hand is not in a cache, so there is nothing to release. */
+/** This image is not held in a cache, so there is nothing to release. */
 const unheld = { release: () => {}, [Symbol.dispose]: () => {} };

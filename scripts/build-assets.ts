@@ -1,6 +1,6 @@
 /**
- * Bundles the pages' scripts, styles and icons into dist/assets. Each file name contains the content's hash, so that browsers may
- * cache it forever. The same sources make the same files.
+ * Bundles the pages' scripts, styles and icons into dist/assets. Each file name contains the content's hash, so that
+ * browsers may cache it forever. The same sources always give the same files.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -30,11 +30,11 @@ add("site.css", await bundled("src/web/style/site.css"));
 await addIslands();
 add("kiln.svg", readFileSync(join(root, "src/web/style/kiln.svg")));
 made.set("assets/manifest.json", `${JSON.stringify({ files: manifest, icons: icons() }, null, 2)}\n`);
-// Cloudflare's file with the headers of static answers. The manifest has no hash in its name.
+// Cloudflare's `_headers` file for static assets. The manifest has no hash in its name.
 made.set("_headers", headers());
 replace();
 
-/** The small scripts of pages. Shared parts become files with hashed names. */
+/** The pages' small scripts. Shared parts become files with hashed names. */
 async function addIslands(): Promise<void> {
   const { outputFiles } = await build({
     ...usual,
@@ -96,7 +96,7 @@ function headers(): string {
   return `/assets/*\n${safe.join("")}${cached.join("")}`;
 }
 
-/** Writes new files before it deletes old ones, so that a running service always finds one of them. */
+/** Writes new files before it deletes old ones, so that a running service always finds the old or the new ones. */
 function replace(): void {
   mkdirSync(join(folder, "assets"), { recursive: true });
   for (const [name, content] of made) writeFileSync(join(folder, name), content);

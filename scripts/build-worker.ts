@@ -43,8 +43,8 @@ function modulesOf(folder: string): Bundle["modules"] {
 }
 
 /**
- * Bindings and objects of wrangler.toml's default environment. Variables come only from the file: wrangler would add this
- * process's environment, including secrets, which must not be written to a file here.
+ * The bindings and objects of wrangler.toml's default environment. Variables come only from that file: wrangler would
+ * add this process's environment, including secrets, which must not be written to a file here.
  */
 function workerOptions(): Bundle["worker"] {
   const config = unstable_readConfig({ config: join(projectRoot, "wrangler.toml") });

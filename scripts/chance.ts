@@ -1,4 +1,4 @@
-/** Chooses by a seed: the same seed gives the same choices. */
+/** Random choices from a seed. The same seed gives the same choices. */
 export class Chance {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Chance {
     this.#state = seed;
   }
 
-  /** One of these, each equally likely. */
+  /** One of these values, each equally likely. */
   oneOf<T>(all: readonly T[]): T | undefined {
     return all[Math.floor(this.#random() * all.length)];
   }
@@ -16,7 +16,7 @@ export class Chance {
     return first + Math.floor(this.#random() * (last - first + 1));
   }
 
-  /** From 0 to 1, by the generator mulberry32. */
+  /** A number from 0 to 1 (mulberry32). */
   #random(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);

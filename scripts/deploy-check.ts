@@ -11,7 +11,7 @@ import { wranglerOf } from "./deploy/wrangler.ts";
 import { projectRoot } from "./launch/project.ts";
 import { print } from "./launch/progress.ts";
 
-/** Cloudflare's limits: of a compressed Worker on the smallest plan, and of its start. */
+/** Cloudflare's limits for a compressed Worker on the smallest plan, and for its start. */
 const maxGzipBytes = 3_000_000;
 const maxStartUpMs = 1_000;
 
@@ -29,7 +29,7 @@ const problems = [...(await bundleProblems()), ...configured()];
 for (const problem of problems) console.error(`kiln: ${problem}`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-/** Bundles as npm run deploy does, and measures the result. */
+/** Bundles like `npm run deploy`, and measures the result. */
 async function bundleProblems(): Promise<string[]> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** npm run deploy: takes an operator from a clone to a running service on Cloudflare, and later to its next version. */
+/** npm run deploy: deploys a clone as a service on Cloudflare, and later upgrades it. */
 import { deploy } from "./deploy/deploy.ts";
 import { runCommand } from "./launch/complaint.ts";
 

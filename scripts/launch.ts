@@ -4,7 +4,9 @@ import { Complaint } from "./launch/complaint.ts";
 import { descendants, signalAll } from "./launch/process-tree.ts";
 import { parseOptions, usage } from "./launch/options.ts";
 
-/** Ctrl-C reaches the process group, and npm and node24.mjs pass it on again. A signal within this time is a repetition. */
+/**
+ * Ctrl-C reaches the process group, and npm and node24.mjs also forward it. A signal within this time is a repetition.
+ */
 const repetitionMs = 1_000;
 
 const stops: (() => void | Promise<void>)[] = [];

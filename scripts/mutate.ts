@@ -1,4 +1,4 @@
-/** npm run mutate: puts faults into a copy of the code, one at a time, and lists those that the nearest tests do not find. */
+/** npm run mutate: puts faults into a copy of the code, one at a time, and lists those that the nearest tests miss. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -40,7 +40,7 @@ const imports = readImports(
   all.filter((file) => /\.tsx?$/.test(file)),
 );
 
-/** Tests of the command line start it as a process, so imports do not say which of them reach a file. */
+/** Tests of the command line start it as a process, so imports do not show which tests reach a file. */
 const throughProcesses = all.filter((file) => /^cli\/test\/.*\.test\.ts$/.test(file));
 const testsOf = (file: string): string[] => {
   const nearest = reachedBy([file], imports).tests;

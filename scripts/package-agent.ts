@@ -1,4 +1,4 @@
-/** npm run package:agent: a tarball and a .deb of the builder agent in dist/agent, each with a Node of its own. */
+/** npm run package:agent: makes a tarball and a .deb of the builder agent in dist/agent, each with its own Node. */
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { projectRoot } from "./launch/project.ts";
 import { print } from "./launch/progress.ts";
 
 const architectures: Record<string, string> = { x64: "amd64", arm64: "arm64" };
-/** Sources and data of the agent. It shares the contract with the Worker. */
+/** The agent's sources and data. It shares the contract with the Worker. */
 const parts = ["builder-agent/src", "builder-agent/guest", "builder-agent/shims", "src/lib/contract"];
 const installed = "usr/lib/kiln-agent";
 
@@ -23,7 +23,7 @@ const sameEachTime = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner"
 const { version } = readPackage(at("package.json"));
 const architecture = architectures[process.arch];
 const nodeProgram = at(`node_modules/node-linux-${process.arch}/bin/node`);
-/** For the test: only the .deb, not compressed, in a folder of its own. */
+/** For the test: makes only the .deb, uncompressed, in this folder. */
 const [quick] = process.argv.slice(2);
 const isQuick = quick !== undefined;
 const folder = quick ?? at("dist/agent");
@@ -64,7 +64,7 @@ async function makeTarball(architecture: string): Promise<void> {
 
 function copyAgent(to: string): void {
   for (const part of parts) cpSync(at(part), join(to, part), { recursive: true });
-  // Marks the sources as modules. It names no path outside the package.
+  // Marks the sources as modules. It refers to no path outside the package.
   writeFileSync(join(to, "package.json"), `${JSON.stringify({ type: "module", private: true })}\n`);
   for (const name of dependencies("builder-agent/package.json")) {
     cpSync(at(`node_modules/${name}`), join(to, "node_modules", name), { recursive: true });
@@ -115,7 +115,7 @@ function writeControl(architecture: string): void {
   ];
   mkdirSync(join(root, "DEBIAN"), { recursive: true });
   writeFileSync(join(root, "DEBIAN/control"), `${lines.join("\n")}\n`);
-  // Installation does not start the agent, because it needs its configuration. Removal stops it.
+  // Installation does not start the agent, because it needs a configuration first. Removal stops it.
   script("postinst", `if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi`);
   script(
     "prerm",

@@ -1,4 +1,7 @@
-/** npm run package:image: a container image of the builder agent in dist/agent, as an OCI archive. Needs no container engine. */
+/**
+ * npm run package:image: makes a container image of the builder agent in dist/agent, as an OCI archive. Needs no
+ * container engine.
+ */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -9,12 +12,12 @@ import { projectRoot } from "./launch/project.ts";
 import { print } from "./launch/progress.ts";
 import { writeLayout } from "./release/oci-layout.ts";
 
-/** What the image has for builds and testdrives. */
+/** The purposes whose packages the image contains, for builds and testdrives. */
 const purposes: readonly Purpose[] = [
   ...(["oem", "iso", "UEFI disks", "UEFI media", "deb", "guests", "fast packing"] as const),
   ...(["testdrives", "sandbox of testdrives"] as const),
 ];
-/** For https, for guests, and for disks with volumes. */
+/** Additional packages for https, for guests, and for disks with volumes. */
 const others = ["ca-certificates", "iproute2", "kmod", "lvm2"];
 
 const usage = `npm run package:image -- [options]
@@ -76,7 +79,7 @@ async function makeImage({ folder, version, architecture, ...given }: Wanted): P
   return archive;
 }
 
-/** Makes a tar of a Debian with the agent. It is the same each time for the same time and the same packages. */
+/** Makes a tar of a Debian with the agent. The same time and packages always give the same tar. */
 async function makeRoot(
   root: string,
   created: Date,
@@ -86,10 +89,10 @@ async function makeRoot(
   const options = [
     "--quiet",
     "--variant=minbase",
-    // The agent gets the kernel of its guests by apt, which would know no package without its lists.
+    // The agent gets the kernel of its guests with apt, which finds no packages without its lists.
     "--skip=cleanup/apt/lists",
     `--include=${tools.join(",")}`,
-    // Documentation is of no use in a container; licences stay.
+    // Documentation is useless in a container, but licences are kept.
     ...["doc", "man", "locale"].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
     "--dpkgopt=path-include=/usr/share/doc/*/copyright",
     "--dpkgopt=path-include=/usr/share/doc/kiln-agent/*",
@@ -101,7 +104,7 @@ async function makeRoot(
   await command("mmdebstrap", [...options, suite, root, mirror], { env });
 }
 
-/** When the released commit was made, so that the same commit and mirror give the same image. */
+/** The time of the released commit, so that the same commit and mirror give the same image. */
 async function lastCommit(): Promise<Date> {
   return new Date(Number(await command("git", ["-C", projectRoot, "log", "-1", "--format=%ct"])) * 1000);
 }

@@ -7,7 +7,7 @@ const options = process.argv.slice(2);
 if (options.includes("--help")) {
   console.log(readFileSync(new URL("launch/usage.txt", import.meta.url), "utf8"));
 } else {
-  process.env["KILN_STARTED_AT"] = String(performance.timeOrigin); // so that the start counts the npm packages, too
+  process.env["KILN_STARTED_AT"] = String(performance.timeOrigin); // so that npm packages count as part of the start
   await prepareNpmPackages();
   runWithNode24("scripts/launch.ts", options);
 }

@@ -1,4 +1,4 @@
-// npm test. Prepares the packages and Node 24 as npm start does.
+// npm test. Prepares the packages and Node 24 like npm start.
 import { prepareNpmPackages } from "./door/npm-packages.mjs";
 import { runWithNode24 } from "./door/node24.mjs";
 

@@ -39,18 +39,19 @@ function isMode(word: string | undefined): word is keyof typeof runs {
 async function allTests(args: string[], { isAll }: { isAll: boolean }): Promise<Tally> {
   const environments = await prepareForTests({ isFast: false });
   const run = runner(environments, args);
-  // Builds in emulated machines take minutes of processor time, and their tests have no deadline. They run in parallel with the others.
+  // Builds in emulated machines take minutes of processor time, and their tests have no deadline. They run in parallel
+  // with the other tests.
   const guests = environments.withSample.then((given) =>
     runGuests({
       root: projectRoot,
       digestsNow: () => digestsNow(projectRoot, given["KILN_SAMPLE_DISTRIBUTION"]),
-      // Who names tests wants them to run.
+      // Tests that are named explicitly always run.
       isAll: isAll || args.length > 0,
       run: (more, onEvent) => run("guests", { show: "when it ends", more, onEvent }),
     }),
   );
   const worker = run("worker", { show: "when it ends" });
-  // The service's tests wait for builds most of the time, so they leave the Worker's tests a processor.
+  // The service's tests wait for builds most of the time, so they leave a processor to the Worker's tests.
   const others = add(await run("node"), await run("acceptance"));
   return expectTests([await worker, await guests].reduce(add, others));
 }

@@ -34,7 +34,7 @@ async function verifyAndReport(options: VerifyOptions): Promise<void> {
   try {
     await verify(catalogue, { ...options, state }, { record, signal: stopping.signal });
   } catch (error) {
-    // A step that was interrupted is in the record.
+    // The record already contains an interrupted step.
     if (!stopping.signal.aborted)
       record.fail(catalogue.baseSystem.title, error instanceof Error ? error.message : String(error));
     throw error;

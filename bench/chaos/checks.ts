@@ -17,13 +17,13 @@ export interface Run {
   happened: readonly Happened[];
 }
 
-/** Something that must be true after all faults. Returns what is not. */
+/** A condition that must hold after all faults. `violations` returns the exceptions. */
 export interface Check {
   name: string;
   violations: (run: Run) => Promise<string[]> | string[];
 }
 
-/** A build may be retried twice. */
+/** The number of attempts of a build, which may be retried twice. */
 const attempts = 3;
 
 const isExcused = ({ startedAt, end }: Build, happened: readonly Happened[]): boolean =>
@@ -35,7 +35,7 @@ const timesIn = (world: World, words: string): number =>
 
 const words = ({ id, imageType, end }: Build) => `build ${id} (${imageType}) ${end?.state ?? "runs"}: ${end?.message}`;
 
-/** Those that ask the running service. */
+/** Checks that query the running service. */
 export const checksBefore: Check[] = [
   {
     name: "every build is accepted",
@@ -111,7 +111,7 @@ async function problemOfImage({ client, id }: Build): Promise<string | undefined
   return md5 === build.checksum.md5 ? undefined : `its MD5 is ${md5}, not ${build.checksum.md5}`;
 }
 
-/** Those that look at what is left when agents and service have stopped. */
+/** Checks for what is left after agents and service have stopped. */
 export const checksAfter: Check[] = [
   {
     name: "agents leave no process, mount, loop device or directory",

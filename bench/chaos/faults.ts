@@ -5,12 +5,12 @@ import type { Chance } from "../../scripts/chance.ts";
 import { descendants, signalAll } from "../../scripts/launch/process-tree.ts";
 import type { Host, World } from "./world.ts";
 
-/** Something that breaks, and is whole again when `happen` resolves. */
+/** A fault that is over when `happen` resolves. */
 export interface Fault {
   name: string;
   /** Whether it may cost a running build an attempt: a program of its host is gone, or its agent is silent for a lease. */
   mayCostAttempt: boolean;
-  /** → what it was this time. */
+  /** → a description of this occurrence */
   happen: (world: World, chance: Chance) => Promise<string>;
 }
 
@@ -21,7 +21,7 @@ function noHost(): never {
   throw new Error("there is no agent");
 }
 
-/** Stops processes for a while, as a host that swaps or is migrated. */
+/** Stops processes for a while, as on a host that swaps or is migrated. */
 async function stall(pids: readonly number[], forSeconds: number): Promise<void> {
   signalAll(pids, "SIGSTOP");
   await sleep(forSeconds * 1000);
@@ -72,7 +72,7 @@ const connection =
     return `${name}, ${forSeconds} s`;
   };
 
-/** What an agent asks; the answers to some of these are lost. */
+/** Requests of an agent. The answers to some of them are lost. */
 const asked: Record<string, RegExp> = {
   "claims of builds": /POST \/agent\/builds\/claim/,
   "claims of testdrives": /POST \/agent\/testdrives\/claim/,
@@ -186,7 +186,7 @@ export const faults: Fault[] = [
       const { token, name } = anyHost(world, chance);
       const forSeconds = seconds(chance, 10, 30);
       const twin = await world.addHost(name, token);
-      world.twins.push(twin); // its log counts, and what it leaves
+      world.twins.push(twin); // the checks include its log and its leftovers
       await twin.agent.start();
       await sleep(forSeconds * 1000);
       await twin.agent.kill("SIGTERM");

@@ -42,7 +42,7 @@ async function main(): Promise<number> {
   const happened = await breakThings(world, work, over.signal);
   await working;
   await keeping;
-  await sleep(15_000); // objects clean up after the end of a build
+  await sleep(15_000); // objects clean up after a build has ended
   const run: Run = { world, work, happened };
   const before = await violationsOf(checksBefore, run);
   await world.end();
@@ -56,7 +56,7 @@ async function main(): Promise<number> {
   return isWhole ? 0 : 1;
 }
 
-/** Happen one after the other, spread over the builds. */
+/** Makes the faults happen one after the other, spread over the builds. */
 async function breakThings(world: World, work: Work, over: AbortSignal): Promise<Happened[]> {
   const chance = new Chance(seed);
   const happened: Happened[] = [];
@@ -72,7 +72,7 @@ async function breakThings(world: World, work: Work, over: AbortSignal): Promise
   return happened;
 }
 
-/** Each fault once, in an order by the seed, before any comes again. */
+/** Draws faults in a random order from the seed. Each occurs once before any occurs again. */
 function drawn(chance: Chance, wanted: number): Fault[] {
   const order: Fault[] = [];
   let left: Fault[] = [];

@@ -6,9 +6,9 @@ import type { World } from "./world.ts";
 
 const imageTypes = ["oem", "iso", "vmx", "xen"];
 const accounts = 3;
-/** Between two requests for a build, so that faults meet them too. */
+/** The pause between two build requests, so that faults hit these, too. */
 const pauseMs = 1_500;
-/** A testdrive of every so many builds. */
+/** One in this many builds gets a testdrive. */
 const testdriveOf = 6;
 
 export interface Build {
@@ -17,19 +17,18 @@ export interface Build {
   imageType: string;
   id: string;
   startedAt: number;
-  /** Undefined while it is not over. */
+  /** Undefined until it has ended. */
   end?: { at: number; state: string; message: string };
 }
 
 export interface Testdrive {
   id: string;
   buildId: string;
-  /** How it ended. */
   result: "seen running, then stopped" | "ended" | "never ready" | "not stopped";
   message: string;
 }
 
-/** What users of the service ask for, and what became of it. */
+/** The requests of the service's users, and the results. */
 export class Work {
   readonly builds: Build[] = [];
   readonly testdrives: Testdrive[] = [];
@@ -37,7 +36,7 @@ export class Work {
   readonly #wanted: Pick<Build, "client" | "applianceId" | "imageType">[] = [];
   #watched: Promise<void>[] = [];
 
-  /** Makes accounts and appliances for this many builds. */
+  /** Creates accounts and appliances for this many builds. */
   static async prepare(world: World, count: number): Promise<Work> {
     const work = new Work();
     for (let n = 1; n <= accounts; n += 1) {
@@ -60,7 +59,7 @@ export class Work {
     return this.#wanted.length;
   }
 
-  /** Asks for everything, and waits for the end of it, until `signal` is aborted. */
+  /** Sends all requests, and waits until everything has ended or `signal` is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     for (const wanted of this.#wanted) {
       if (signal.aborted) break;
@@ -118,14 +117,16 @@ async function boot({ client, id: buildId }: Build, signal: AbortSignal): Promis
   };
 }
 
-/** A POST that is done once, however often the service fails: each repetition has the same Idempotency-Key. */
+/**
+ * A POST that takes effect once, however often the service fails, because each repetition has the same Idempotency-Key.
+ */
 async function once(client: RestClient, path: string, params: Record<string, string>, signal: AbortSignal) {
   let key = randomUUID();
   return await insist(async () => {
     try {
       return await client.call("POST", path, params, { "idempotency-key": key });
     } catch (error) {
-      // Refused, so it was not done: it may be asked for again later, as something new.
+      // It was refused, so it has no effect, and can be requested again later with a new key.
       if (error instanceof RestRefusal && error.message.includes("no_build_slots")) {
         key = randomUUID();
         await sleep(5_000);
@@ -136,7 +137,7 @@ async function once(client: RestClient, path: string, params: Record<string, str
   }, signal);
 }
 
-/** Repeats a call while the service is away, at fault, or still at work on it. */
+/** Repeats a call while the service is down, fails, or is still working on it. */
 async function insist<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {

@@ -32,10 +32,10 @@ export interface Host {
   token: string;
 }
 
-/** A whole service of this run: real processes, a state directory and agents of its own. */
+/** A whole service for this run, with real processes, its own state directory and its own agents. */
 export class World implements AsyncDisposable {
   readonly hosts: Host[] = [];
-  /** Those that worked with the token of another one for a while. */
+  /** Hosts that worked with the token of another one for a while. */
   readonly twins: Host[] = [];
   readonly #folder = mkdtempSync(join(tmpdir(), "kiln-chaos-"));
   readonly #place: ServicePlace;
@@ -100,13 +100,13 @@ export class World implements AsyncDisposable {
     this.#service = await startService(["--no-agent"], limits, {}, this.#place);
   }
 
-  /** What restarts agents on a real host: systemd, or the launcher. */
+  /** Restarts agents that have ended, like systemd or the launcher on a real host. */
   async keepAgentsRunning(): Promise<void> {
     if (this.#isEnding) return;
     await Promise.all(this.hosts.map(({ agent }) => (agent.pid === undefined ? agent.start() : undefined)));
   }
 
-  /** Stops agents and service, and keeps the state for a last look. */
+  /** Stops agents and service, and keeps the state for the last checks. */
   async end(): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -114,7 +114,7 @@ export class World implements AsyncDisposable {
     await this.#service.end("SIGTERM");
   }
 
-  /** Stores what agents and service have said, for someone who looks for the cause. */
+  /** Stores the logs of agents and service, to find the cause of a failure. */
   saveLogs(folder: string): void {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "service.log"), this.printed);

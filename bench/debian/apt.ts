@@ -6,7 +6,7 @@ import { join } from "node:path";
 export class EmptyApt {
   readonly #options: string[];
 
-  /** `folder`: empty, for the state and the cache. */
+  /** @param folder an empty folder for the state and the cache */
   constructor(folder: string) {
     const status = join(folder, "status");
     writeFileSync(status, "");
@@ -23,7 +23,7 @@ export class EmptyApt {
     this.#run("apt-cache", ["gencaches"]);
   }
 
-  /** `name=version` of all packages; undefined: apt refuses. */
+  /** `name=version` of all packages. Undefined if apt refuses. */
   install(wanted: readonly string[]): Set<string> | undefined {
     const { status, stdout } = this.#run("apt-get", ["--simulate", "-qq", "install", ...wanted]);
     if (status !== 0) return undefined;

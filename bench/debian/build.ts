@@ -28,7 +28,9 @@ const limitMs = 3_600_000;
 const machine = { memoryMb: 512, hasCdrom: false, is64Bit: true };
 const signal = () => AbortSignal.timeout(limitMs);
 
-/** Builds JeOS as `oem`, packed for upload: from nothing, again with one more small package, and with bare KIWI in two ways. */
+/**
+ * Builds JeOS as `oem`, packed for upload: from scratch, with one more small package, and with bare KIWI in two ways.
+ */
 export async function measureDebianBuild(place: Place): Promise<Figure[]> {
   const packages = ["console-setup"];
   const jeos = debianInput({ release: "bookworm", packages });
@@ -72,7 +74,6 @@ interface Taken {
   processor: number;
 }
 
-/** Starts a clock. */
 function stopwatch(): () => Taken {
   const [startedAt, before] = [performance.now(), processorSeconds([process.pid])];
   return () => ({
@@ -99,7 +100,7 @@ function figures(what: string, [ours, against]: [Taken[], Taken[]], bar: number)
 interface Ours {
   folder: string;
   bases: BaseRoots;
-  /** Where KIWI's input is copied to. */
+  /** The folder for a copy of KIWI's input. */
   saved?: string;
 }
 
@@ -124,7 +125,7 @@ async function buildOurs({ input, folder: archives }: DebianInput, { folder, bas
 }
 
 const given = ["description", "packages"];
-/** Replaced in the saved description by the directory of the build that uses it. */
+/** A placeholder in the saved description for the directory of the build that uses it. */
 const placeholder = "/kiln-bench-work-dir";
 
 function save(workDir: string, saved: string): void {
@@ -136,20 +137,20 @@ function save(workDir: string, saved: string): void {
 /** How bare KIWI runs. */
 interface Bare {
   environment(place: KiwiPaths, dir: string): Record<string, string>;
-  /** How the program is started. */
+  /** The command that starts the program. */
   command(path: string): Promise<string[]>;
   /** Changes config.sh. */
   script(text: string): string;
 }
 
-/** With the same waits omitted as in our builds. */
+/** Omits the same waits as our builds. */
 const withoutWaits: Bare = {
   environment: kiwiEnvironment,
   command: async (path) => (await preloaded("kiwi-ng", path)) ?? ["kiwi-ng"],
   script: (text) => text,
 };
 
-/** Debian's own programs, except partx: KIWI needs ours to make disks on some kernels. */
+/** Uses Debian's own programs, except partx, because KIWI needs ours to make disks on some kernels. */
 const asShipped: Bare = {
   environment(place, dir) {
     const fixed = join(dir, "fixed");

@@ -11,16 +11,16 @@ import { measureParity } from "./parity.ts";
 import { type Codename, releaseOfHost, useRelease } from "./release.ts";
 import { seededSelections } from "./selections.ts";
 
-/** From few hits to thousands. Some texts have two letters. */
+/** Searches with few to thousands of hits. Some texts have two letters. */
 const texts = ["apache", "qt", "ssh", "openssh", "nginx", "libreoffice", "django", "xz"];
 const searches = 25;
 const warmUps = 5;
 const changes = 40;
 
-/** The release of this machine. */
+/** Measures this machine's release. */
 export const measureDebian = (place: Place): Promise<Figure[]> => measureRelease(place, releaseOfHost());
 
-/** One release, independent of this machine's. */
+/** Measures a fixed release, independent of this machine's. */
 export async function measureDebian13(place: Place): Promise<Figure[]> {
   using _ = await useRelease("trixie", place.folder());
   return await measureRelease(place, "trixie");

@@ -5,7 +5,7 @@ import { type InspectedService, startInspected } from "../software/import-cost.t
 import { waitUntil } from "../wait.ts";
 import type { DebianCatalogue } from "./mirror.ts";
 
-/** It may import from the mirrors of the catalogue. */
+/** Starts a service that may import from the mirrors of the catalogue. */
 export const startWithMirrors = (place: Place, { hosts }: DebianCatalogue): Promise<InspectedService> =>
   startInspected(place.folder(), { host: hosts, cidrs: ["0.0.0.0/0", "::/0"] });
 

@@ -6,9 +6,9 @@ import { catalogues, type Codename } from "./release.ts";
 
 export interface DebianCatalogue {
   name: string;
-  /** In the form of a file of `templates/`. */
+  /** The content in the form of a file in `templates/`. */
   content: { sets: { templates: { applianceId: number; name: string }[] }[]; baseSystem: { bootstrap: string[] } };
-  /** Its mirrors, comma-separated. */
+  /** The catalogue's mirrors, comma-separated. */
   hosts: string;
 }
 

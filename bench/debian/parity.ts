@@ -15,7 +15,7 @@ import { seededSelections } from "./selections.ts";
 const selections = 200;
 const leastShare = 0.75;
 
-/** `base`: the packages that each selection has in addition. */
+/** `base` has the packages that each selection has in addition. */
 export async function measureParity(
   { say, folder }: { say: (line: string) => void; folder: string },
   base: readonly string[],
@@ -54,7 +54,7 @@ export async function measureParity(
   ];
 }
 
-/** All lists of this machine's apt, read as an import reads them. */
+/** All lists of this machine's apt, read in the same way as by an import. */
 async function solverOfHost(): Promise<Solver> {
   const module = await WebAssembly.compile(readFileSync(moduleFile));
   const reader = await openSolver(module, "x86_64", "deb");

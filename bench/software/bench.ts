@@ -3,7 +3,7 @@ import type { BareService } from "./service.ts";
 import type { Universe } from "./universe.ts";
 import type { ZypperRoot } from "./zypper.ts";
 
-/** The context of all measurements of this folder. */
+/** The context of all measurements in this folder. */
 export interface Bench {
   say: (line: string) => void;
   universe: Universe;

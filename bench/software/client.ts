@@ -5,10 +5,10 @@ import type { Timed } from "./zypper.ts";
 import { jeosTemplate } from "../place.ts";
 import { waitUntil } from "../wait.ts";
 
-/** The result of a change to the selection. `broken`: it does not resolve. */
+/** The result of a change to the selection, which is `broken` if it does not resolve. */
 export type ChangeState = "changed" | "equal" | "broken";
 
-/** One appliance of a service, used as by any client. */
+/** One appliance of a service, used like by any client. */
 export class ApplianceClient {
   readonly rest: RestClient;
   readonly id: string;

@@ -16,7 +16,7 @@ export type Stanza = Readonly<Record<string, string>>;
 const aptHelper = "/usr/lib/apt/apt-helper";
 const maxBytes = 1 << 30;
 
-/** The indexes of this machine's architecture. A machine without Debian, or that was never updated, has none. */
+/** The indexes for this machine's architecture. A machine that does not run Debian, or was never updated, has none. */
 export function packageIndexes(): PackageIndex[] {
   const format = "$(CODENAME)-$(COMPONENT) $(FILENAME)";
   const filters = ["Created-By: Packages", `Architecture: ${nativeArchitecture()}`];

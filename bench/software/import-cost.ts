@@ -16,7 +16,9 @@ import type { Universe } from "./universe.ts";
 
 const maxMib = 128;
 const maxCpuSeconds = 30;
-/** V8 collects garbage only near a limit. Without a limit like Cloudflare's, the figure would include much garbage. */
+/**
+ * V8 collects garbage only near its limit. Without a limit like Cloudflare's, the figure would include much garbage.
+ */
 const v8Flags = "--max-heap-size=64";
 const sampleEveryMs = 20;
 const ticksPerSecond = 100; // in /proc, independent of the kernel's own tick rate

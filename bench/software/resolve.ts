@@ -12,7 +12,7 @@ export const selections = [
 ] as const;
 export type Selection = (typeof selections)[number];
 
-/** At every Nth change, zypper does the same, and both answers are compared. */
+/** At every Nth change, zypper makes the same change, and both answers are compared. */
 const zypperEvery = 10;
 const coldStarts = 6;
 
@@ -29,7 +29,7 @@ export async function fillAppliance(
   return client;
 }
 
-/** The isolate has not seen any of these changes. Undoing one leads to an image that it remembers. */
+/** The isolate has not seen any of these changes before. Undoing one leads to a cached image. */
 export async function measureWarm(bench: Bench, client: ApplianceClient, selection: Selection): Promise<Figure> {
   const comparison = new Comparison(bench, selection);
   const [ours, back]: [number[], number[]] = [[], []];
@@ -96,7 +96,9 @@ class Comparison {
     return this.#differing === 0 && this.#resolved > this.ms.length / 2;
   }
 
-  /** The appliance has its selection and one more package. An empty list means that it does not resolve. */
+  /**
+   * Compares the appliance, which has its selection and one more package. An empty list means that it does not resolve.
+   */
   async take(client: ApplianceClient, name: string): Promise<void> {
     const { pattern, packages } = this.#selection;
     const their = await this.#bench.zypper.install([`patterns-${pattern}`, ...packages, name]);

@@ -8,7 +8,7 @@ import { evrOf, namesIn, providesIn, relationsIn } from "./relations.ts";
 /** An arbitrary fixed time, in seconds since 1970. */
 export const madeAt = 1_700_000_000;
 
-/** Their packages contain no program with the package's name. */
+/** Sections whose packages contain no program with the package's name. */
 const sectionsWithoutPrograms = /(^|\/)(lib.*|doc|fonts|python|perl|java|javascript|localization|debug|kernel)$/;
 
 /**
@@ -98,7 +98,7 @@ function foundInFiles(name: string): Relation[] {
   ];
 }
 
-/** Uses only dependencies without alternatives, because a name alone does not tell which alternative provides the library. */
+/** Ignores dependencies with alternatives, because a name alone does not show which of them provides the library. */
 function sharedLibraries({ Depends: depends = "" }: Stanza, arch: string): Relation[] {
   if (arch !== "x86_64") return [];
   const plain = depends.split(",").filter((clause) => !clause.includes("|"));

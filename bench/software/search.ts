@@ -4,7 +4,7 @@ import type { Bench } from "./bench.ts";
 import type { ApplianceClient } from "./client.ts";
 import type { Timed } from "./zypper.ts";
 
-/** From few hits to thousands. A text of two letters cannot use an index of trigrams. */
+/** Searches with few to thousands of hits. A text of two letters cannot use an index of trigrams. */
 const texts = ["openssh", "nginx", "postgresql", "libreoffice", "django", "editor", "qt", "python"];
 const runs = { ours: 10, theirs: 3 };
 /** The service shows at most this many hits. An answer of this length is not compared. */
@@ -43,7 +43,7 @@ async function repeat<T>(times: number, run: () => Promise<Timed<T>>): Promise<T
   return { ms: median(all), value: first.value };
 }
 
-/** A package that stands for a pattern appears only as the pattern in Kiln, and as both in zypper. */
+/** A package that represents a pattern appears only as the pattern in Kiln, but as both in zypper. */
 const isSame = (ours: Set<string>, theirs: Set<string>) =>
   [...ours.symmetricDifference(theirs)].every((name) => name.startsWith("patterns-"));
 

@@ -1,4 +1,4 @@
-/** A service without an agent. Its state survives it, so that it can be restarted with a cold isolate. */
+/** A service without an agent. Its state is kept when it stops, so that it can be restarted with a cold isolate. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { once } from "node:events";
@@ -24,7 +24,7 @@ export async function startBareService(stateDir: string, allowedHost: string): P
   });
   let output = "";
   for (const stream of [launcher.stdout, launcher.stderr]) stream.on("data", (chunk) => (output += chunk));
-  // Also stops it if the run is interrupted.
+  // Also stops the service if the run is interrupted.
   const kill = () => void launcher.kill("SIGTERM");
   process.once("exit", kill);
   const ready = await waitUntil("the service is ready", { seconds: 300, everyMs: 20 }, () => {

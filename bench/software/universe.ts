@@ -18,7 +18,7 @@ import type { RepositoryPackage } from "#lib/repodata/rpm-md-package";
 import { type PackageIndex, packageIndexes, readStanzas, type Stanza } from "./debian.ts";
 import { madeAt, rpmPackage } from "./rpm-package.ts";
 
-/** Number of packages, spread over a repository, that are added to appliances one by one. */
+/** The number of packages, spread over a repository, that are added to appliances one by one. */
 const sampleCount = 100;
 
 const Made = z.array(
@@ -28,11 +28,11 @@ const Made = z.array(
 export interface Universe {
   /** Contains a folder for each repository, with its name. */
   folder: string;
-  /** `somePackage`: a name for checking whether the repository can be searched. */
+  /** `somePackage` is a name for checking whether the repository can be searched. */
   repositories: z.infer<typeof Made>;
 }
 
-/** Makes the universe once for each state of apt's lists and of this code. */
+/** Opens the universe, which is made once for each state of apt's lists and of this code. */
 export async function openUniverse(say: (line: string) => void): Promise<Universe> {
   const indexes = packageIndexes();
   const folder = join(cacheFolder(), keyOf(indexes));

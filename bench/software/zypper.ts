@@ -1,4 +1,4 @@
-/** The real zypper on a root of its own: its answers, and their times with a warm cache. */
+/** The real zypper on a separate root: its answers, and their times with a warm cache. */
 import { execFile } from "node:child_process";
 
 export interface Timed<T> {
@@ -12,7 +12,7 @@ const exits = { fine: 0, unsolvable: 4, nothingFound: 104 };
 export class ZypperRoot {
   readonly #folder: string;
 
-  /** @param folder empty; the caller removes it */
+  /** @param folder an empty folder, which the caller removes */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -23,7 +23,7 @@ export class ZypperRoot {
     await this.#must(["refresh"]);
   }
 
-  /** name-version-release.arch of all packages that would be installed; undefined: it does not resolve. */
+  /** name-version-release.arch of all packages that would be installed. Undefined if the selection does not resolve. */
   async install(names: readonly string[]): Promise<Timed<Set<string> | undefined>> {
     const { ms, value } = await this.#run(["install", "--dry-run", "--no-recommends", "--", ...names]);
     if (value.exit === exits.unsolvable) return { ms, value: undefined };

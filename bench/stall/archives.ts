@@ -6,7 +6,7 @@ import { authorizationOf, counted, type Scenario } from "./scenario.ts";
 
 const openMb = 200;
 const types = ["tar.bz2", "tar.xz", "tar.gz"];
-/** The text compresses to a twentieth: more would be refused at once. */
+/** The text compresses to a twentieth. A higher ratio would be refused immediately. */
 const piece = 64;
 
 /** Archives without packages, which must be decompressed to the end to find that out. */
@@ -35,7 +35,7 @@ export const archives: Scenario = {
   },
 };
 
-/** Random pieces, each of them repeated with other random bytes in between. */
+/** Random pieces, each repeated with other random bytes in between. */
 function compressible(bytes: number): Buffer {
   const all = Buffer.alloc(bytes);
   const block = randomBytes(piece);

@@ -5,7 +5,7 @@ import type { Scenario } from "./scenario.ts";
 
 const objects = 50_000;
 
-/** With the files of this many ended builds: a backup copies them, and does not look into them. */
+/** A backup with the files of this many ended builds. It copies the files without reading their content. */
 export const backup: Scenario = {
   name: "backup",
   what: `a backup with ${objects} objects`,

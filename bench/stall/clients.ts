@@ -9,7 +9,9 @@ const atOnce = 400;
 const accounts = 4;
 const seconds = 20;
 
-/** Every client repeats its request as soon as it is answered, or refused and has waited as long as it was told to. */
+/**
+ * Every client repeats its request immediately after the answer, or after a refusal and the pause that this requires.
+ */
 export const clients: Scenario = {
   name: "clients",
   what: `${atOnce} clients of ${accounts} accounts at the same time, for ${seconds} s`,

@@ -15,7 +15,10 @@ const addresses = 5;
 const stalledMs = 15_000;
 const barMib = 2;
 
-/** Each reader takes the beginning of an image and then reads no more. Whoever has its address can: no credentials are needed. */
+/**
+ * Each reader takes the beginning of an image, and then reads no more. Anyone with the address can do that, because it
+ * needs no credentials.
+ */
 export const downloads: Scenario = {
   name: "downloads",
   what: `${readers} downloads of ${fileMb} MB that nobody reads`,
@@ -61,7 +64,7 @@ async function stallAll(service: Stage["service"], url: string, fastMb: number) 
   };
 }
 
-/** Asks, and reads nothing of the answer. */
+/** Sends the request, and reads nothing of the answer. */
 function stall(url: string, localAddress: string, answers: IncomingMessage[]): ClientRequest {
   const request = get(url, { agent: false, localAddress }, (answer) => {
     answer.on("error", () => {}); // it may be disconnected
@@ -70,7 +73,7 @@ function stall(url: string, localAddress: string, answers: IncomingMessage[]): C
   return request.on("error", () => {});
 }
 
-/** MB a second. */
+/** The rate in MB per second. */
 async function readWhole(url: string): Promise<number> {
   const startedAt = performance.now();
   const answer = await fetch(url);

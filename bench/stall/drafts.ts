@@ -7,7 +7,9 @@ const packages = 5_000;
 const atOnce = 8;
 const times = 20;
 
-/** Each compares two builds, of which every package differs. The builds have an agent's results without its work. */
+/**
+ * Each draft compares two builds in which every package differs. The builds have an agent's results without its work.
+ */
 export const drafts: Scenario = {
   name: "drafts",
   what: `${times} drafts of release notes for ${packages.toLocaleString("en")} packages, ${atOnce} at the same time`,
@@ -36,7 +38,7 @@ export const drafts: Scenario = {
   },
 };
 
-/** One of these builds; all its packages have its version. */
+/** One of these builds. All its packages have its version. */
 async function build(stage: Stage, buildId: string, version: string): Promise<void> {
   const common = { version, release: "1", arch: "x86_64", license: "GPL-2.0-or-later" };
   const installed = Array.from({ length: packages }, (_, n) => ({ name: `package-${n}`, ...common }));

@@ -23,7 +23,7 @@ const limitMs = 120_000;
 type Bytes = Uint8Array<ArrayBuffer>;
 type Result = { image: Bytes } & Pick<BuildFinished, "installed">;
 
-/** Finishes a waiting build with this result, by the calls of an agent. */
+/** Finishes a waiting build with this result, through the agent's API. */
 export async function finishBuild({ service }: Stage, buildId: string, { image, installed }: Result): Promise<void> {
   const token = readSecrets(service.stateDir).AGENT_TOKEN ?? "";
   const api = connectWorker({ url: service.ready().url, token });

@@ -7,7 +7,7 @@ const maxMs = 600_000;
 const releases = (): Promise<DebianCatalogue[]> =>
   Promise.all((["bookworm", "trixie"] as const).map((codename) => catalogueOf(codename, AbortSignal.timeout(60_000))));
 
-/** As in the first minutes of every new `npm start`. */
+/** The same load as in the first minutes of every new `npm start`. */
 export const debian: Scenario = {
   name: "import",
   what: "the import of Debian 12 and 13 with updates and security",

@@ -4,12 +4,12 @@ import { restClient } from "../../test/acceptance/support/rest.ts";
 import { cloneJeos } from "../place.ts";
 import { authorizationOf, counted, type Scenario } from "./scenario.ts";
 
-/** The largest background that is taken, by its number of pixels. */
+/** The largest accepted background, by its number of pixels. */
 const size = { width: 2560, height: 1600 };
 const sends = 8;
 const atOnce = 4;
 
-/** Each is decoded, resized and encoded. */
+/** Each picture is decoded, resized and encoded. */
 export const pictures: Scenario = {
   name: "pictures",
   what: `${sends} backgrounds of ${size.width} × ${size.height} pixels, ${atOnce} at the same time`,
@@ -30,7 +30,7 @@ export const pictures: Scenario = {
   },
 };
 
-/** Colours with opacity, a quarter of each line random: as much as fits into the limit of bytes. */
+/** Colours with opacity. A quarter of each line is random, which is as much as the size limit allows. */
 function png({ width, height }: typeof size): Uint8Array<ArrayBuffer> {
   const line = 1 + width * 4;
   const pixels = Buffer.alloc(line * height, 0x5a);
@@ -41,7 +41,7 @@ function png({ width, height }: typeof size): Uint8Array<ArrayBuffer> {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  header.set([8, 6], 8); // bits, and red, green, blue, opacity
+  header.set([8, 6], 8); // bit depth, and the colour type with red, green, blue and opacity
   const signature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
   const chunks = [chunk("IHDR", header), chunk("IDAT", deflateSync(pixels)), chunk("IEND", Buffer.alloc(0))];
   return new Uint8Array(Buffer.concat([signature, ...chunks]));

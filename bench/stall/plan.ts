@@ -22,7 +22,7 @@ export const plan: Scenario = {
   },
 };
 
-/** So short that all of them fit into one document of 1 MiB. */
+/** A file whose description is so short that all of them fit into one document of 1 MiB. */
 const file = (n: number) => ({
   path: `/d/${n}`,
   size: n % 10,

@@ -1,4 +1,7 @@
-/** Asks for something cheap every 50 ms, whether or not the last answer has come. A process of its own: a busy bench does not delay it. */
+/**
+ * Sends a cheap request every 50 ms, whether or not the last answer has arrived. It runs as a separate process, so that
+ * a busy bench does not delay it.
+ */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { Agent, get } from "node:http";
@@ -11,24 +14,24 @@ const givenUpMs = 30_000;
 const Target = z.object({
   url: z.string(),
   authorization: z.string(),
-  /** The process that answers. */
+  /** The process that answers the requests. */
   pid: z.number(),
-  /** Where the requests come from: the service limits addresses, too. */
+  /** The source address of the requests, because the service also limits requests by address. */
   localAddress: z.string(),
 });
 export type Target = z.infer<typeof Target>;
 
 const Answered = z.object({
-  /** By the clock. */
+  /** Elapsed time. */
   ms: z.number(),
-  /** Part of it in which the service or the probe were ready, and other programs had the processor. */
+  /** The part of that in which the service or the probe was ready to run, but other programs had the processor. */
   othersMs: z.number(),
-  /** A status, or why there was no answer. */
+  /** A status, or the reason why there was no answer. */
   status: z.union([z.number(), z.string()]),
 });
 export type Answered = z.infer<typeof Answered>;
 
-/** Starts a probe. Returns the function that ends it: it waits for the answers that are due. */
+/** Starts a probe. Returns the function that ends it after the outstanding answers. */
 export function startProbe(target: Target): () => Promise<Answered[]> {
   const child = fork(import.meta.filename);
   child.send(target);

@@ -4,22 +4,24 @@ import type { Ready, Service } from "../../test/acceptance/support/service.ts";
 import type { Figure } from "../figure.ts";
 import type { Place } from "../place.ts";
 
-/** What one account, or work of the service itself, does while another account is served. */
+/** The load by one account, or by the service's own work, while another account is served. */
 export interface Scenario {
   /** `npm run bench -- stall/NAME` runs only this one. */
   name: string;
   /** Completes "a request of another account during …". */
   what: string;
-  /** Options of `npm start` that the load needs; the service has no agent and no Debian unless it asks for them. */
+  /**
+   * Options of `npm start` that the load needs; the service has no agent and no Debian unless these options add them.
+   */
   options?: (place: Place) => Promise<string[]>;
   /** Prepares the load, which is not measured, and returns it. */
   prepare: (stage: Stage) => Promise<Load>;
 }
 
-/** Runs until its work is done. Returns what its own requests saw, for the table, and figures of its own. */
+/** Runs until the work is done. Returns what its own requests got, for the table, and its own figures. */
 type Load = () => Promise<string | { seen: string; figures: Figure[] }>;
 
-/** A new service, and an account that brings the load. */
+/** A new service, and the account that causes the load. */
 export interface Stage {
   place: Place;
   service: Service;
@@ -42,7 +44,7 @@ export async function newAccount({ admin, service }: Stage, username: string): P
 export const authorizationOf = ({ username, api_key: apiKey }: Ready): string =>
   `Basic ${Buffer.from(`${username}:${apiKey}`).toString("base64")}`;
 
-/** How often each answer came: "7× 200, 1× 429". */
+/** Counts the answers by status: "7× 200, 1× 429". */
 export function counted(statuses: readonly (number | string)[]): string {
   const counts = Map.groupBy(statuses, (status) => status);
   return [...counts].map(([status, all]) => `${all.length}× ${status}`).join(", ");

@@ -11,7 +11,7 @@ const seconds = 12;
 
 let served: { universe: Universe; files: FileServer } | undefined;
 
-/** Texts that no index answers from memory, in a distribution of packages. */
+/** Searches that no index in memory can answer, in the packages of a whole distribution. */
 export const searches: Scenario = {
   name: "searches",
   what: `${atOnce} searches at the same time (all_fields, all_repos), for ${seconds} s`,
@@ -42,7 +42,7 @@ const serve = async (place: Place) =>
     return { universe, files };
   })());
 
-/** A client that is refused waits as long as it is told to. */
+/** A refused client waits as long as the answer requires. */
 async function searchOn(search: (text: string) => Promise<Response>): Promise<string> {
   const statuses: number[] = [];
   const endsAt = performance.now() + seconds * 1000;

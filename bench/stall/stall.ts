@@ -21,7 +21,7 @@ import { users } from "./users.ts";
 const medianMs = 100;
 const mostMs = 500;
 const quietMs = 3_000;
-/** Work may go on after the last answer. */
+/** Work may continue after the last answer. */
 const afterMs = 1_000;
 const warmUps = 20;
 
@@ -52,7 +52,7 @@ async function measure(place: Place, scenario: Scenario): Promise<Figure[]> {
   }
 }
 
-/** Another account with one appliance, from an address that nobody else has. */
+/** A probe of another account with one appliance, from an address that no one else uses. */
 async function probeOf(stage: Stage) {
   const other = await newAccount(stage, "ada");
   const client = restClient(other);
@@ -73,7 +73,7 @@ async function during<T>(start: () => () => Promise<Answered[]>, work: () => Pro
   return { value, answers: await end() };
 }
 
-/** The time that other programs took is not the service's. */
+/** Subtracts the processor time of other programs, which is not the service's. */
 const waits = (answers: readonly Answered[]): number[] => answers.map(({ ms, othersMs }) => ms - othersMs);
 
 function spoken(answers: readonly Answered[]): string {

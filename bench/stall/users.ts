@@ -4,7 +4,7 @@ import { authorizationOf, counted, type Scenario } from "./scenario.ts";
 
 const people = 100;
 const posts = 4;
-/** The longest that is accepted: a hash takes the longer the more bytes a password has. */
+/** The longest accepted password, because hashing takes longer for longer passwords. */
 const password = (of: number): string => String(of).padEnd(128, "x");
 
 /** Every password of an appliance is hashed when its build starts. */

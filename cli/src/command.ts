@@ -11,13 +11,13 @@ export interface Command {
   summary: string;
   details?: string;
   examples: readonly string[];
-  /** What it does as a tool of `kiln mcp`. Absent: it is no tool. */
+  /** Its effect as a tool of `kiln mcp`. Without it, the command is not a tool. */
   tool?: ToolKind;
-  /** Returns how it ended. Undefined: "done". */
+  /** Returns the result. Undefined means "done". */
   act(kiln: Kiln, given: Readonly<Record<string, unknown>>): Promise<Exit | void>;
 }
 
-/** `destroys`: it cannot be undone. */
+/** The effect of `destroys` cannot be undone. */
 type ToolKind = "reads" | "writes" | "destroys";
 
 export interface Parameter {
@@ -26,7 +26,7 @@ export interface Parameter {
   isRepeated: boolean;
 }
 
-/** A flag has no `placeholder`. */
+/** An option. A flag has no `placeholder`. */
 export interface Option<T = unknown> {
   about: string;
   placeholder?: Placeholder;

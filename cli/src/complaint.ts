@@ -15,7 +15,7 @@ export const exitCodes = {
 
 export type Exit = keyof typeof exitCodes;
 
-/** Ends the command with a message, and says what to do next. */
+/** Ends the command with a message that also explains what to do next. */
 export class Complaint extends Error {
   readonly exit: Exit;
   readonly next: string;
@@ -27,5 +27,5 @@ export class Complaint extends Error {
   }
 }
 
-/** As the service writes its own codes: `not_found`. */
+/** The exit as an error code, in the form of the service's own codes: `not_found`. */
 export const codeOf = (exit: Exit): string => exit.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

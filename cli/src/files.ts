@@ -10,7 +10,7 @@ export function readText(file: string, next: string): string {
   throw new Complaint("misused", `${file} cannot be read.`, next);
 }
 
-/** Undefined: there is no such file, or it cannot be read. */
+/** Undefined if there is no such file, or it cannot be read. */
 export function readIfThere(file: string): Buffer<ArrayBuffer> | undefined {
   try {
     return readFileSync(file);

@@ -1,3 +1,3 @@
-/** The contract's list of image types. A file of its own, because the contract's index would bring all of zod. */
+/** The contract's list of image types. In a separate file, because the contract's index would import all of zod. */
 export { imageTypes } from "../../src/lib/contract/image-formats.ts";
 export type { ImageType } from "../../src/lib/contract/image-type.ts";

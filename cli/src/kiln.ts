@@ -16,7 +16,7 @@ interface Output {
 /** Where `appliance.yaml` comes from: a file of this machine or a replacement. */
 interface ApplianceFiles {
   read: (file: string) => ApplianceFile;
-  /** Its name in messages. */
+  /** The file's name in messages. */
   nameOf: (file: string) => string;
 }
 
@@ -25,7 +25,7 @@ const ofThisMachine: ApplianceFiles = { read: readFrom, nameOf: (file) => file }
 interface Given {
   isJson: boolean;
   url: string | undefined;
-  /** Passwords in answers are masked, as for an assistant. */
+  /** Whether passwords in answers are masked, as for an assistant. */
   hidesSecrets?: boolean;
   output?: Output;
   applianceFiles?: ApplianceFiles;

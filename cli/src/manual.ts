@@ -69,7 +69,7 @@ const term = (name: string, meaning: string): string => `.TP\n${name}\n${roff(me
 const bold = (text: string, rest = ""): string => String.raw`\fB${text}\fR ${rest}`.trimEnd();
 const italic = (text: string): string => String.raw`\fI${text}\fR`;
 
-/** Escapes text for roff. The dashes of options stay dashes that can be copied. */
+/** Escapes text for roff. The dashes of options can still be copied. */
 function roff(text: string): string {
   const escaped = text.replaceAll("\\", String.raw`\e`).replaceAll("-", String.raw`\-`);
   return escaped.replaceAll(/^([.'])/gm, String.raw`\&$1`);

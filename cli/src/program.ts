@@ -44,7 +44,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** What commander says of a wrong command line, its last line being the way out. */
+/** Turns commander's message about a wrong command line into a Complaint. The message's last line is the advice. */
 function misused(text: string): Complaint {
   const lines = text
     .trim()

@@ -47,13 +47,15 @@ export async function buildId(client: Client, given: string): Promise<number> {
   return (await imageIds(client, given, {}))[0] ?? 0;
 }
 
-/** Which images of an appliance: those of a version, the newest one if it is undefined; of each type, or only the newest. */
+/**
+ * Selects images of an appliance: of a version, by default the newest, and either one of each type or only the newest.
+ */
 interface Which {
   version?: string | undefined;
   isAll?: boolean;
 }
 
-/** The ids of images, given like a build; at least one. */
+/** The ids of images, which are given like a build. Returns at least one. */
 export async function imageIds(client: Client, given: string, { version, isAll = false }: Which): Promise<number[]> {
   if (isNumber(given) && version === undefined && !isAll) return [Number(given)];
   const [, name = given, type] = new RegExp(`^(.+):(${imageTypes.join("|")})$`).exec(given) ?? [];

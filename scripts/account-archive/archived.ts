@@ -22,7 +22,7 @@ export const Definition = z.looseObject({
   name: z.string(),
   configuration: z.looseObject({}),
   repositories: z.array(Listed),
-  /** Each is also the name of a file in the archive. */
+  /** Each `sha256` is also the name of a file in the archive. */
   files: z.array(z.looseObject({ path: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/) })),
 });
 export type Definition = z.infer<typeof Definition>;
@@ -48,7 +48,7 @@ export const Account = z.object({
   username: z.string(),
   email: z.string(),
   displayName: z.string().nullable(),
-  /** Null: the default of all accounts. */
+  /** Null for the default of all accounts. */
   quotaGb: z.number().nullable(),
   repositories: z.array(Repository),
   packages: z.array(Package.extend({ baseSystem: z.string() })),

@@ -52,7 +52,10 @@ export async function exportAccount(admin: AdminClient, username: string, file: 
   }
 }
 
-/** The repositories that the account imported itself. Those of catalogues are everyone's, and user repositories have no URL. */
+/**
+ * The repositories that the account imported. Those of catalogues belong to everyone, and user repositories have no
+ * URL.
+ */
 async function ownRepositories(admin: AdminClient, client: AccountClient) {
   const shared = (await admin.catalogues()).flatMap(({ repositories }) => repositories.map(({ url }) => url));
   const isShared = (url: string) =>

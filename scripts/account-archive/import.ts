@@ -25,17 +25,19 @@ export type Imported = {
   /** The password of a new account, shown once. */
   password: string | undefined;
   appliances: number;
-  /** The disk quota of the exported account, which the operator of this service may give to a new one; null: the default. */
+  /**
+   * The disk quota of the exported account, which this service's operator may give to a new one. Null for the default.
+   */
   quotaGb: number | null;
-  /** Appliances that existed already. */
+  /** The number of appliances that already existed. */
   skipped: number;
-  /** What the service refused, and why. */
+  /** The refused parts, with the reasons. */
   problems: string[];
 };
 
 type Import = { client: AccountClient; account: Account; folder: string; problems: string[] };
 
-/** Imports an archive into an account with that name. Existing data stays, so the import can be repeated. */
+/** Imports an archive into an account with that name. Existing data is kept, so the import can be repeated. */
 export async function importAccount(admin: AdminClient, username: string, file: string): Promise<Imported> {
   if (!existsSync(file)) throw new Complaint(`There is no file ${file}.`);
   const folder = `${file}.${process.pid}.folder`;
@@ -76,7 +78,7 @@ async function haveAccount(admin: AdminClient, username: string, account: Accoun
   return password ?? undefined;
 }
 
-/** Does one thing. If the service refuses it, notes the problem, so that the import continues. */
+/** Does one step. If the service refuses it, notes the problem, and the import continues. */
 async function tried(problems: string[], what: string, act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act();

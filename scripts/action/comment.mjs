@@ -40,7 +40,7 @@ async function publish() {
     for (const { id } of await earlierComments(`${repository}/issues/${pull.number}/comments?per_page=100`)) {
       const answer = await send("PATCH", `${repository}/issues/comments/${id}`);
       if (answer.ok) return console.log(`Updated comment ${id}.`);
-      // Another user's comment with our mark, or one that was deleted in the meantime.
+      // The comment with our mark is another user's, or was deleted in the meantime.
       if (answer.status !== 403 && answer.status !== 404) throw await refusal(answer);
     }
     const answer = await send("POST", `${repository}/issues/${pull.number}/comments`);
@@ -68,7 +68,7 @@ async function earlierComments(first) {
   return found.toReversed();
 }
 
-/** Repeats a request that GitHub was too busy to answer. */
+/** Sends a request. Repeats it if GitHub was too busy to answer. */
 async function send(method, url) {
   for (let attempt = 0; ; attempt++) {
     const answer = await fetch(url, {

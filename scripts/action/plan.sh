@@ -1,9 +1,9 @@
-# Plans the appliance. What it prints is the comment of the next step, which also ends with the exit code 3.
+# Plans the appliance. The next step writes the output as a comment, and fails if the exit code is 3.
 set -eu
 plan=$RUNNER_TEMP/kiln-plan.txt
 code=0
 kiln plan "$FILE" > "$plan" || code=$?
-# A line of the plan must not be a command to the runner.
+# The runner must not take a line of the plan for a command.
 pause=kiln-$RANDOM$RANDOM$RANDOM
 echo "::stop-commands::$pause"
 cat "$plan"

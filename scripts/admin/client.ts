@@ -70,7 +70,7 @@ const NamedBuild = z.object({
   username: z.string(),
   createdAt: moment,
   completedAt: moment.nullable(),
-  /** Why it waits, or why it failed. */
+  /** The reason why the build waits or failed. */
   why: z.string().optional(),
   reason: z.string().optional(),
 });
@@ -91,11 +91,11 @@ const Acceptance = z.object({
 });
 
 const Health = z.object({
-  /** Whether the service makes progress. It answers in either case. */
+  /** Whether the service makes progress. It also answers if it does not. */
   ok: z.boolean(),
   version: z.string(),
   wasm: z.literal(true),
-  /** Absent in an older service, before its next deploy. */
+  /** An older service has no reasons until its next deployment. */
   reasons: z.array(z.object({ code: z.string(), message: z.string() })).default([]),
 });
 const NewAccount = z.object({ username: z.string(), apiKey: z.string(), password: z.string().nullish() });
@@ -112,9 +112,11 @@ const Catalogues = z.object({
           name: z.string(),
           url: z.string(),
           state: z.enum(["importing", "ready", "failed"]),
-          /** Of the last good import; undefined: an older service. */
+          /** The number of packages in the last successful import. Undefined for an older service. */
           packages: z.number().optional(),
-          /** Of the import that is running; null or undefined: none reads packages, or an older service. */
+          /**
+           * The progress of the running import. Null or undefined if no import reads packages, or for an older service.
+           */
           progress: z.object({ packages: z.number(), percent: z.number().nullable() }).nullish(),
           problem: z.string().nullable(),
           importedAt: moment.nullable(),
@@ -196,7 +198,7 @@ export function adminClient(url: string, secret: string) {
   };
 }
 
-/** Pages of a walk through stored secrets; the next call begins at `next`. */
+/** Processes one page of the stored secrets. The next call begins at `next`. */
 function keyCalls(ask: ReturnType<typeof asker>) {
   return {
     walkKeys: (act: "reencrypt" | "rehash", from: WalkCursor | undefined) =>

@@ -89,7 +89,7 @@ async function addAccount(admin: AdminClient, username: string, options: AdminOp
   printTable([
     ["account", made.username],
     ["API key", made.apiKey],
-    // A password that was given is already known.
+    // The operator already knows a password that they gave.
     ...(made.password && password === undefined ? [["password", `${made.password}   (shown this once)`]] : []),
   ]);
 }

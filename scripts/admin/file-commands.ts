@@ -10,7 +10,9 @@ const commands: Record<string, (state: string, file: string) => Promise<void>> =
   restore: printRestored,
 };
 
-/** Runs a command that works on the files of a state directory, not through the service; false: it is another command. */
+/**
+ * Runs a command that works on a state directory's files, not through the service. Returns false for other commands.
+ */
 export async function administerFiles(
   [name = "", file, ...more]: readonly string[],
   options: AdminOptions,

@@ -4,7 +4,7 @@ import type { AdminClient } from "./client.ts";
 
 const shownRows = 20;
 
-/** Encrypts values of other keys again, with the first key. */
+/** Re-encrypts values of other keys with the first key. */
 export async function reencrypt(admin: AdminClient): Promise<void> {
   const changed = await walk(admin, "reencrypt");
   print(
@@ -14,13 +14,13 @@ export async function reencrypt(admin: AdminClient): Promise<void> {
   );
 }
 
-/** Lets API keys work again after the pepper has changed. */
+/** Makes API keys work again after the pepper has changed. */
 export async function rehash(admin: AdminClient): Promise<void> {
   const changed = await walk(admin, "rehash");
   print(changed === 0 ? "All API keys work." : `${changed} API keys work again.`);
 }
 
-/** Answers how many values have changed. */
+/** Returns the number of changed values. */
 async function walk(admin: AdminClient, act: "reencrypt" | "rehash"): Promise<number> {
   let changed = 0;
   const unreadable: string[] = [];

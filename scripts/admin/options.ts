@@ -62,13 +62,13 @@ const known = {
 } as const;
 
 export type AdminOptions = ReturnType<typeof parseAdminLine>["options"];
-/** Options, and the value after the argument of a command that takes one. */
+/** The options, and the value after the argument of a command that takes one. */
 export type Given = AdminOptions & { value?: string | undefined };
 
 const passwordOptions = ["password", "password-file"] as const;
 const accountOptions = ["email", "display-name", "api-key", "api-key-file", ...passwordOptions] as const;
 
-/** The words of the command and its options. Refuses an option of another command. */
+/** The words of the command, and its options. Refuses options of other commands. */
 export function parseAdminLine(argv: readonly string[]) {
   const { positionals: words, values: options } = parse(argv);
   const command = words.slice(0, 2).join(" ");

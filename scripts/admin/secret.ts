@@ -5,7 +5,7 @@ import type { AdminOptions } from "./options.ts";
 
 type Secret = "password" | "api-key";
 
-/** The secret of an option: from the file that `--NAME-file` names, from standard input (`-`), or from the command line. */
+/** An option's secret, from the file that `--NAME-file` names, from standard input (`-`), or from the command line. */
 export async function secretOf(options: AdminOptions, name: Secret): Promise<string | undefined> {
   const [given, file] = [options[name], options[`${name}-file`]];
   if (given !== undefined && file !== undefined) throw new Complaint(`Give --${name} or --${name}-file, not both.`);

@@ -6,7 +6,7 @@ import type { AdminOptions } from "./options.ts";
 
 export type Service = { url: string; secret: string };
 
-/** The service that a command is for, and its admin secret: from the command line, or from a state directory. */
+/** The service for a command, and its admin secret, from the command line or from a state directory. */
 export function getService(options: AdminOptions, env: NodeJS.ProcessEnv): Service {
   const url = options.url ?? env["KILN_URL"];
   return url ? given(url, env["KILN_ADMIN_SECRET"]) : ofState(resolve(options.state ?? (env["KILN_STATE"] || ".kiln")));

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { command } from "../launch/command.ts";
 
-/** The content of an archive, in this order, so that the manifest can be read without the rest. */
+/** The content of an archive. The manifest comes first, so that it can be read without the rest. */
 const contents = ["manifest.json", "secrets.json", "worker"] as const;
 
 /** Packs a folder into a file that only its owner can read. The file is complete or does not exist. */

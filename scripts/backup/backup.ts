@@ -52,7 +52,7 @@ function factsOf(path: string) {
   return { migrations: migrations.map(({ name }) => name), ...Counts.parse(counts.get()) };
 }
 
-/** Deletes what killed backups left. */
+/** Deletes the leftovers of killed backups. */
 function removeStaleStagings(state: string): void {
   for (const name of readdirSync(state)) {
     const pid = stagingName.exec(name)?.[1];

@@ -1,14 +1,17 @@
 import { constants, copyFileSync, linkSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A file that was written this shortly before it was looked at may be written again without a visible change: some clocks of file systems tick every two seconds. */
+/**
+ * If a file was written less than this before it was examined, a second write might not change its time, because some
+ * file systems' clocks tick every two seconds.
+ */
 const settledMs = 2_000;
 
 type Seen = { mtimeMs: number; size: number; inode: number; isSettled: boolean };
 
 /**
- * Copies of files that a running service changes. Most are made while it runs; at the moment of the backup, only those that have
- * changed since are made again.
+ * Copies of files that a running service changes. Most are made while it runs. At the moment of the backup, only files
+ * that have changed since then are copied again.
  */
 export class Copies {
   readonly #from: string;
@@ -20,7 +23,10 @@ export class Copies {
     this.#into = into;
   }
 
-  /** Copies those that are new or may have changed, and returns their number. Throws at `endsAt`, a time of `performance.now()`. */
+  /**
+   * Copies files that are new or may have changed, and returns their number. Throws at `endsAt`, a time of
+   * `performance.now()`.
+   */
   refresh(names: readonly string[], endsAt = Infinity): number {
     let copied = 0;
     for (const name of names) {
@@ -52,7 +58,7 @@ export class Copies {
       this.#remove(name);
       return false;
     }
-    // What is written from here on changes the time, unless it was written just now.
+    // Any later write changes the time, unless the file was written just now.
     this.#seen.set(name, { mtimeMs, size, inode, isSettled: mtimeMs < now - settledMs });
     return true;
   }
@@ -63,7 +69,7 @@ export class Copies {
   }
 }
 
-/** Links to the files of a folder, which never change. They stay when the service deletes the files. */
+/** Hard links to a folder's files, which never change. The links remain when the service deletes the files. */
 export class Links {
   readonly #from: string;
   readonly #into: string;
@@ -75,7 +81,7 @@ export class Links {
     mkdirSync(into, { recursive: true });
   }
 
-  /** Links files that are new. */
+  /** Links new files. */
   refresh(): void {
     for (const name of readdirSync(this.#from)) if (!this.#names.has(name)) this.#link(name);
   }

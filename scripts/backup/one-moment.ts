@@ -8,7 +8,9 @@ import { processes, signalAll } from "../launch/process-tree.ts";
 const longestSeconds = 20;
 const tries = 20;
 const pauseMs = 250;
-/** How long a look may take. If ten were too short, the machine is too slow for it, and a longer one is better than no backup. */
+/**
+ * The time limit of `look`. If ten tries were too short, the machine is slow. A longer pause is better than no backup.
+ */
 const lookMs = 400;
 const longLookMs = 5_000;
 const shortTries = 10;
@@ -16,8 +18,9 @@ const shortTries = 10;
 export type Moment<T> = { seen: T; stoodStillMs: number };
 
 /**
- * Reads files of a running service while its processes are paused, so that all files are of the same moment, as after a crash.
- * `look` must not wait for anything, and throws at `endsAt`, a time of `performance.now()`. `prepare` runs before each try.
+ * Reads files of a running service while its processes are paused, so that all files are from the same moment, as after
+ * a crash. `look` must not wait for anything, and throws at `endsAt`, a time of `performance.now()`. `prepare` runs
+ * before each try.
  */
 export async function atOneMoment<T>(
   database: string,
@@ -30,7 +33,7 @@ export async function atOneMoment<T>(
       const maxMs = attempt < shortTries ? lookMs : longLookMs;
       return lookAtStopped(writersOf(database), () => look(performance.now() + maxMs));
     } catch (error) {
-      // For example, a process that was stopped while it held a lock.
+      // For example, a process was stopped while it held a lock.
       problem = error;
     }
     await sleep(pauseMs);

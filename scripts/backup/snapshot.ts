@@ -37,8 +37,8 @@ export const blobsOf = (bucket: DatabaseSync): NamedBlob[] =>
   );
 
 /**
- * Copies the data of one moment from a folder `worker` into another folder on the same file system. A running service stands still
- * only while the databases are opened and while what has changed since the last round is copied (decision 57).
+ * Copies the data of one moment from a folder `worker` into another folder on the same file system. A running service
+ * is paused only while the databases are opened, and while changes since the last round are copied (decision 57).
  */
 export async function takeSnapshot(
   worker: string,
@@ -82,7 +82,7 @@ function untilFewChange(round: () => number): void {
   for (let rounds = 0; rounds < mostRounds && round() > fewCopies; rounds++);
 }
 
-/** Opens the large databases, so that their present content can be read later. */
+/** Opens the large databases, so that their current content can be read later. */
 function openAll(sources: readonly { name: string; path: string }[]): { name: string; database: DatabaseSync }[] {
   const open: { name: string; database: DatabaseSync }[] = [];
   try {

@@ -48,7 +48,7 @@ export function cloudflareApi(accountId: string, headers: Record<string, string>
     queue: async (name: string) =>
       (await ask(`/queues?name=${encodeURIComponent(name)}`, z.array(Queue))).find((each) => each.queue_name === name),
     consumers: (queueId: string) => ask(`/queues/${queueId}/consumers`, z.array(Consumer)),
-    /** The names of a Worker's secrets; undefined if there is no such Worker. */
+    /** The names of a Worker's secrets. Undefined if there is no such Worker. */
     secrets: async (name: string) =>
       (await orMissing(ask(`${worker(name)}/secrets`, z.array(Names))))?.map((each) => each.name),
     /** The tag of the version that gets all requests. */
@@ -75,7 +75,7 @@ export async function opensQueue(token: string, of: { accountId: string; queueId
   }
 }
 
-/** Undefined if Cloudflare says that it does not exist. */
+/** The answer, or undefined if Cloudflare reports that the thing does not exist. */
 async function orMissing<T>(answer: Promise<T>, text?: RegExp): Promise<T | undefined> {
   try {
     return await answer;

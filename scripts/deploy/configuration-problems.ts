@@ -28,13 +28,15 @@ export type Facts = {
   today: Date;
 };
 
-/** The only secret that the operator must bring. */
+/** The only secret that the operator must provide. */
 const given = ["QUEUE_API_TOKEN"];
-/** workerd knows compatibility dates up to a week after its build. */
+/** workerd supports compatibility dates up to a week after its build. */
 const aheadDays = 7;
 const dayMs = 86_400_000;
 
-/** Problems that would appear only after a deployment, each as a sentence. All tests use the embedded environment. */
+/**
+ * Problems, as sentences, that would appear only after a deployment, because all tests use the embedded environment.
+ */
 export function configurationProblems(production: Checked, embedded: Checked, facts: Facts): string[] {
   return [
     ...missing(bindingsOf(embedded), bindingsOf(production), "wrangler.toml: production does not bind"),

@@ -5,7 +5,7 @@ import { Complaint } from "../launch/complaint.ts";
 import { projectRoot } from "../launch/project.ts";
 import type { Settings } from "./folder.ts";
 
-/** The template of every environment. Only its own resources have names without a suffix. */
+/** The template of every environment. Only its own resources have names without the environment's suffix. */
 const standard = "production";
 
 const Queue = z.looseObject({ queue: z.string(), dead_letter_queue: z.string().optional() });
@@ -36,7 +36,7 @@ const File = z.looseObject({
 /** A whole configuration of wrangler for one environment. */
 export type Configuration = ReturnType<typeof configurationFor>;
 
-/** Whether the operator has not filled in a value of wrangler.toml. A filled-in value wins over our settings. */
+/** Whether the operator has not filled in a value of wrangler.toml. A filled-in value overrides our settings. */
 const isPlaceholder = (value: string | undefined) =>
   !value || value === "fill in" || /^0{8}-/.test(value) || /(^|[./])example\.(org|net)$/.test(value);
 
@@ -149,7 +149,7 @@ export function queueNames({ queues }: Pick<Configuration, "queues">): string[] 
   return [...new Set(all.flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue ?? queue]))].toSorted();
 }
 
-/** The queue that agents pull: the only one that no Worker consumes. */
+/** The queue that agents pull from: the only one without a Worker as consumer. */
 export function pulledQueue({ queues }: Pick<Configuration, "queues">): string {
   const consumed = new Set(queues.consumers.map(({ queue }) => queue));
   const [pulled] = queues.producers.filter(({ queue }) => !consumed.has(queue));

@@ -19,7 +19,7 @@ export type Deployment = {
   settings(): Settings;
   store(part: Settings): void;
   configuration(): Configuration;
-  /** Cloudflare's API. Undefined: the account is still unknown. */
+  /** Cloudflare's API. Undefined while the account is unknown. */
   api(): Promise<Cloudflare | undefined>;
   /** The service's admin routes. */
   admin(): AdminClient;

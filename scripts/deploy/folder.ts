@@ -5,7 +5,10 @@ import { Complaint } from "../launch/complaint.ts";
 import { readIfThere, writePrivateFile } from "../launch/private-file.ts";
 import { projectRoot } from "../launch/project.ts";
 
-/** The operator's answers, and ids that Cloudflare assigned. The operator may edit them. Deploy only adds missing values. */
+/**
+ * The operator's answers, and ids that Cloudflare assigned. The operator may edit them. `npm run deploy` only adds
+ * missing values.
+ */
 const Settings = z.strictObject({
   accountId: z.string().optional(),
   host: z.string().optional(),

@@ -55,7 +55,7 @@ export function parseDeployLine(argv: readonly string[]): DeployOptions {
   return options;
 }
 
-/** Refuses what is not a plain host name. */
+/** Refuses everything that is not a plain host name. */
 export function checkHost(name: string, host: string | undefined): void {
   const isName = host === undefined || /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/.test(host);
   if (!isName) throw new Complaint(`${name} ${host}: give a host name like kiln.example.org, in lower case.`);

@@ -8,8 +8,8 @@ const tries = 3;
 type Given = { date: string; flags: string[]; vars: Record<string, string> };
 
 /**
- * The processor time in ms that workerd needs to start the bundle, beyond that of an empty Worker; the best of three. The
- * Worker checks its variables when it starts, so they are those of the configuration.
+ * The additional processor time in ms that workerd needs to start the bundle, compared with an empty Worker: the best
+ * of three. The Worker checks its variables when it starts, so it gets those of the configuration.
  */
 export async function startUpMs(folder: string, { date, flags, vars }: Given): Promise<number> {
   const wasm = readdirSync(folder).filter((name) => name.endsWith(".wasm"));
@@ -56,7 +56,7 @@ function processorMs(): number {
   const stats = descendants(process.pid).map((pid) => readFileSync(`/proc/${pid}/stat`, "utf8"));
   const [workerd] = stats.filter((stat) => stat.includes("(workerd)"));
   if (workerd === undefined) throw new Error("workerd does not run");
-  // proc(5): after the name come the state as field 3, user time as field 14 and system time as 15, in ticks of 10 ms.
+  // proc(5): after the name, the state is field 3, the user time 14 and the system time 15, in ticks of 10 ms.
   const fields = workerd.slice(workerd.lastIndexOf(")") + 2).split(" ");
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }

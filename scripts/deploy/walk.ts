@@ -11,7 +11,9 @@ export type Step = {
   opensTheRest?: true;
 };
 
-/** Runs the unfinished steps in order. A step that is still not done afterwards is a Complaint; the next run continues there. */
+/**
+ * Runs the unfinished steps in order. A step that is still not done is a Complaint, and the next run continues there.
+ */
 export async function walk(steps: readonly Step[]): Promise<void> {
   for (const step of steps) {
     if (await step.isDone()) {

@@ -9,7 +9,7 @@ export type Wrangler = ReturnType<typeof wranglerOf>;
 
 const linesShown = 20;
 
-/** Runs one command of wrangler to its end. */
+/** Runs one command of wrangler to completion. */
 export type RunWrangler = (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<Ended>;
 
 const programOf = (env: NodeJS.ProcessEnv) =>
@@ -27,7 +27,7 @@ const runProgram: RunWrangler = async (args, env) => {
 
 /** The pinned wrangler, or the program that KILN_WRANGLER names. */
 export function wranglerOf(env: NodeJS.ProcessEnv, runWrangler = runProgram) {
-  // Marks our own deployments for scripts/deploy/guard.mjs.
+  // KILN_DEPLOY marks our own deployments for scripts/deploy/guard.mjs.
   const quiet = {
     ...env,
     KILN_DEPLOY: "1",
@@ -50,7 +50,7 @@ export function wranglerOf(env: NodeJS.ProcessEnv, runWrangler = runProgram) {
       const said = `${stdout}\n${stderr}`.trim().split("\n").slice(-linesShown).join("\n");
       throw new Complaint(`wrangler ${args.join(" ")} failed (exit ${code}):\n${said}`);
     },
-    /** Runs a command that speaks with the operator. */
+    /** Runs an interactive command. */
     async interactive(args: readonly string[]): Promise<void> {
       const child = spawn(node, [programOf(quiet), ...args], { cwd: projectRoot, env: quiet, stdio: "inherit" });
       const code = await new Promise((resolve) => child.on("close", resolve));

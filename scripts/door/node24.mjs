@@ -10,12 +10,12 @@ const setpriv = "/usr/bin/setpriv";
 const compileCache = `${root}node_modules/.cache/node`;
 const watchParentEveryMs = 250;
 
-/** Runs a file of this project with Node 24 instead of this process. Passes signals on, and exits as the child did. */
+/** Runs a file of this project with Node 24 instead of this process. Forwards signals, and exits like the child. */
 export function runWithNode24(file, args) {
   const [command, ...before] = [...diesWithUs(), node24()];
   const child = spawn(command, [...before, "--disable-warning=ExperimentalWarning", root + file, ...args], {
     stdio: "inherit",
-    // Tools that run `node` get the same one.
+    // Tools that run `node` get Node 24, too.
     env: { NODE_COMPILE_CACHE: compileCache, ...process.env, PATH: `${root}node_modules/.bin:${process.env.PATH}` },
   });
   const forward = (signal) => child.kill(signal);
@@ -32,14 +32,14 @@ export function runWithNode24(file, args) {
   });
 }
 
-/** If this process is killed with SIGKILL, the kernel tells its child to stop. */
+/** If this process is killed with SIGKILL, the kernel signals its child to stop. */
 function diesWithUs() {
   return existsSync(setpriv) ? [setpriv, "--pdeathsig", "TERM", "--"] : [];
 }
 
 /**
- * If npm is killed with SIGKILL, this process or the shell in between gets a new parent. Without npm, the parent does not
- * matter: a terminal may close.
+ * If npm is killed with SIGKILL, this process or the shell in between gets a new parent. Without npm, a new parent does
+ * not matter, because a terminal may close.
  */
 function watchNpm(onDeath) {
   const parent = process.ppid;

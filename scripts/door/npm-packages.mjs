@@ -72,7 +72,7 @@ function captured(command, args, cwd) {
   });
 }
 
-/** Without node_modules/.bin, which `npm run` puts first in PATH: npm must not run with a Node that it will replace. */
+/** PATH without node_modules/.bin, which `npm run` puts first. npm must not run with a Node that it will replace. */
 function systemEnvironment() {
   const path = (process.env.PATH ?? "").split(":").filter((folder) => !folder.endsWith("node_modules/.bin"));
   return { ...process.env, PATH: path.join(":") };

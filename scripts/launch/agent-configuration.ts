@@ -22,13 +22,13 @@ export type AgentOptions = {
   catalogueProxy?: AptProxy | undefined;
   isolation: Isolation;
   builderRoot?: string | undefined;
-  /** Testdrives at the same time. */
+  /** The number of testdrives at the same time. */
   testdriveSlots: number;
 };
 
 /**
- * As many testdrives as the Worker's variables allow one account: this is the only agent, so with fewer the account could not
- * reach its limit. At least one, which is the agent's minimum.
+ * The number of testdrives that the Worker's variables allow one account, because with fewer slots on the only agent,
+ * the account could not reach its limit. At least one, which is the agent's minimum.
  */
 export const testdriveSlotsOf = (vars: Record<string, unknown>): number =>
   Math.max(1, Number(vars["MAX_TESTDRIVES_PER_ACCOUNT"]) || 0);

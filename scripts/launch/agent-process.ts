@@ -10,7 +10,7 @@ import { node, projectRoot } from "./project.ts";
 import { print, warn } from "./progress.ts";
 
 export type RunningAgent = {
-  /** null while it is not running. */
+  /** Null while the agent is not running. */
   pid(): number | null;
   /** Calls the listener with the pid now and at every start. */
   watch(listener: (pid: number | null) => void): void;
@@ -18,14 +18,14 @@ export type RunningAgent = {
 };
 
 const maxPauseMs = 60_000;
-/** After an agent ran this long, the pauses begin from the shortest again. */
+/** After an agent has run this long, the next pause is the shortest again. */
 const healthyAfterMs = 60_000;
 /** An agent needs a few seconds to release its leases and to end KIWI and QEMU. */
 const graceMs = 8_000;
-/** Number of consecutive deaths to show. Later ones are only in the log. */
+/** The number of consecutive failures to show. Later ones are only in the log. */
 const deathsShown = 3;
 
-/** Keeps one builder agent running until it is stopped. Restarts it after it ends, with longer and longer pauses. */
+/** Keeps one builder agent running until it is stopped. Restarts it whenever it ends, with increasing pauses. */
 export function keepAgentRunning(configuration: string, stateDirectory: string): RunningAgent {
   const logFile = join(stateDirectory, "agent.log");
   const log = openBoundedLog(logFile);
@@ -78,8 +78,8 @@ export function keepAgentRunning(configuration: string, stateDirectory: string):
 }
 
 /**
- * In a session of its own, so that Ctrl-C reaches only the launcher. If the launcher is killed with SIGKILL, the kernel tells
- * the agent to stop.
+ * Starts the agent in its own session, so that Ctrl-C reaches only the launcher. If the launcher is killed with
+ * SIGKILL, the kernel signals the agent to stop.
  */
 function spawnAgent(configuration: string, log: number): ChildProcess {
   const setpriv = "/usr/bin/setpriv";

@@ -6,7 +6,7 @@ import { Complaint } from "./complaint.ts";
 
 /** One --allow-host from the command line: HOST[:PORT], with an IPv6 address in brackets. */
 export type GivenHost = { host: string; port: number | undefined };
-/** The private addresses that an operator opened, in the form that each part needs. */
+/** The private addresses that an operator has opened, in the form that each part needs. */
 export type AllowedHosts = {
   /** For the agent and the Worker's variable ALLOW_HOSTS, which check name and port. */
   names: string[];
@@ -24,8 +24,8 @@ export function parseHost(given: string): GivenHost {
 }
 
 /**
- * Looks every name up once, so an address that it gets later is not allowed before the next start. On this machine itself, only
- * single ports can be opened, and none of Kiln's own.
+ * Resolves every name once, so a name's later address is not allowed before the next start. On this machine itself,
+ * only single ports can be opened, except Kiln's own.
  */
 export async function resolveHosts(
   hosts: readonly GivenHost[],
@@ -54,7 +54,7 @@ function refuseOwn(given: GivenHost, isOwnPort: (port: number) => boolean): void
 
 function isOfThisMachine(address: string): boolean {
   const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  const isUnspecified = /^(0\.0\.0\.0|[0:]+)$/.test(address); // Linux connects to itself there
+  const isUnspecified = /^(0\.0\.0\.0|[0:]+)$/.test(address); // Linux connects such an address to this machine
   return isUnspecified || isLoopback(address) || own.some((each) => each.address === address);
 }
 

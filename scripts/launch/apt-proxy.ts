@@ -2,17 +2,17 @@ import { command } from "./command.ts";
 import { isDebian } from "./host-packages.ts";
 import { warn } from "./progress.ts";
 
-/** An HTTP proxy of this machine's apt, and the hosts that apt reaches through it. */
+/** The HTTP proxy of this machine's apt, and the hosts that apt reaches through it. */
 export type AptProxy = {
   /** `HOST:PORT` */
   address: string;
-  /** `HOST:PORT` of mirrors. */
+  /** `HOST:PORT` of each mirror. */
   hosts: string[];
 };
 
 type MirrorHost = { host: string; port: number | undefined };
 
-/** The proxy through which this machine's apt reaches these mirrors; undefined: it needs none. */
+/** The proxy through which this machine's apt reaches these mirrors, if there is one. */
 export async function aptProxyOf(hosts: readonly MirrorHost[], signal: AbortSignal): Promise<AptProxy | undefined> {
   if (!isDebian()) return undefined;
   const names = hosts.flatMap(({ host }, at) => [`own${at}`, `Acquire::http::Proxy::${host}`]);
@@ -22,11 +22,11 @@ export async function aptProxyOf(hosts: readonly MirrorHost[], signal: AbortSign
   return proxyIn(printed, hosts);
 }
 
-/** Reads what `apt-config shell` prints: `all='http://proxy.lan:3142'`, and `own0='DIRECT'` of the first host. */
+/** Reads the output of `apt-config shell`: `all='http://proxy.lan:3142'`, and `own0='DIRECT'` for the first host. */
 function proxyIn(printed: string, hosts: readonly MirrorHost[]): AptProxy | undefined {
   const value = (name: string) => new RegExp(`^${name}='([^'\n]+)'$`, "m").exec(printed)?.[1];
   const chosen = hosts.map(({ host, port }, at) => ({ port, host, proxy: value(`own${at}`) ?? value("all") }));
-  // apt has another setting for https, which needs tunnels.
+  // For https, apt has a separate setting, because it needs tunnels.
   const proxied = chosen.flatMap(({ host, port, proxy }) => {
     const address = proxy === undefined || proxy === "DIRECT" || port === 443 ? undefined : addressOf(proxy);
     return address === undefined ? [] : [{ address, name: `${host.includes(":") ? `[${host}]` : host}:${port ?? 80}` }];

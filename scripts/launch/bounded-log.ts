@@ -30,6 +30,6 @@ function orSkip(work: () => void): void {
   try {
     work();
   } catch {
-    // There is no place left to report it.
+    // There is nowhere left to report it.
   }
 }

@@ -19,7 +19,7 @@ export type BuilderState =
 
 export type Builder = {
   firstState(admin: AdminClient, startedAt: number): Promise<BuilderState>;
-  /** Calls the listener with the agent's pid now and whenever it changes; null: there is none. */
+  /** Calls the listener with the agent's pid now and whenever it changes. Null means that there is none. */
   watch(listener: (pid: number | null) => void): void;
 };
 
@@ -68,7 +68,7 @@ export function startBuilder(start: BuilderStart, stops: Stops): Builder {
   };
 }
 
-/** Why this machine starts no agent; undefined: it starts one. */
+/** The reason to start no agent on this machine, if there is one. */
 export function reasonAgainst({
   options,
   canBuild,
@@ -84,7 +84,7 @@ export function reasonAgainst({
   return `${opening} without --trust-accounts`;
 }
 
-/** The option by which other machines reach the service, directly or through a proxy; undefined: there is none. */
+/** The option that makes the service reachable from other machines, directly or through a proxy, if there is one. */
 function openingOption({ host, baseUrl, trustedProxies }: LaunchOptions): string | undefined {
   if (!isLoopback(host)) return `--host ${host}`;
   if (baseUrl !== "" && !isLoopbackUrl(baseUrl)) return `--base-url ${baseUrl}`;

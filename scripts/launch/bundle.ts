@@ -35,7 +35,7 @@ const inputs = [
 const isInput = (path: string) =>
   !path.endsWith(".wasm") && (!path.startsWith("scripts/") || path.startsWith("scripts/build-"));
 
-/** Whether the bundle is made of the present sources. */
+/** Whether the bundle was made from the current sources. */
 export const isBundled = () => readBundle()?.inputsHash === bundleInputsHash();
 
 /** Bundles the Worker from src, if something has changed. */

@@ -11,7 +11,7 @@ export async function loadCatalogueFile(admin: AdminClient, path: string): Promi
   return (await admin.loadCatalogue(catalogue.name, catalogue)).templates;
 }
 
-/** Reads a catalogue file. The service checks what is in it. */
+/** Reads a catalogue file. The service checks its content. */
 export function readCatalogue(path: string): z.infer<typeof Named> {
   const catalogue = Named.safeParse(readJson(path));
   if (!catalogue.success) throw new Complaint(`${path} is not a template catalogue: it has no "name".`);

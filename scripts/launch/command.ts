@@ -6,15 +6,15 @@ import { descendants, signalAll } from "./process-tree.ts";
 export type CommandOptions = {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** Called with each line of both outputs. */
+  /** Called with each line of standard output and standard error. */
   onLine?: (line: string) => void;
-  /** Ends the command with everything it started. */
+  /** Ends the command and everything that it started. */
   signal?: AbortSignal | undefined;
 };
 
 const linesShown = 20;
 
-/** Runs a command to its end, and returns its standard output. A failure is a Complaint with the last lines. */
+/** Runs a command to completion, and returns its standard output. A failure is a Complaint with the last lines. */
 export async function command(name: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
   options.signal?.throwIfAborted();
   const child = spawn(name, args, { cwd: options.cwd, env: options.env, stdio: ["ignore", "pipe", "pipe"] });

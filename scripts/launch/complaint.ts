@@ -1,4 +1,4 @@
-/** An error that the operator can fix. Its message is a whole sentence, and is shown without a stack. */
+/** An error that the operator can fix. Its message is a full sentence, and is shown without a stack trace. */
 export class Complaint extends Error {}
 
 /** Runs `parseArgs`. Turns its error into a Complaint with the usage. */

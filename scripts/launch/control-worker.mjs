@@ -1,6 +1,9 @@
 // Runs in workerd next to the service, only for the launcher. control.ts calls it over a Unix socket.
 
-/** Whether this workerd is new. Its queues are in its memory, so the service continues what an earlier one had queued. */
+/**
+ * Whether this workerd is new. Its queues are in memory, so after a restart the service must continue the work that was
+ * queued before.
+ */
 let isNew = true;
 
 export default {

@@ -7,7 +7,7 @@ import { projectRoot } from "./project.ts";
 
 export type Statement = { sql: string; values: readonly (string | number)[] };
 export type Control = {
-  /** Runs statements in the service's database, all or none, and returns the rows of each. */
+  /** Runs statements atomically in the service's database, and returns the rows of each. */
   batch(statements: readonly Statement[]): Promise<Record<string, unknown>[][]>;
   /** Calls the service's cron handler. */
   tick(): Promise<void>;
@@ -26,7 +26,7 @@ export function makeControlFolder(stateDirectory: string): string {
   return folder;
 }
 
-/** The Worker that the launcher calls. It must be the first Worker, because miniflare's own socket leads to that one. */
+/** The Worker that the launcher calls. It must be the first one, because miniflare's own socket leads to that. */
 export const controlWorker = (service: { name: string; d1Databases?: unknown }) => ({
   name: "kiln-control",
   compatibilityDate: "2026-10-20",
@@ -39,7 +39,8 @@ export const controlWorker = (service: { name: string; d1Databases?: unknown }) 
 });
 
 export function openControl(folder: string): Control {
-  // The path of a Unix socket may have at most 107 bytes, which a state directory may exceed. This one is always short.
+  // The path of a Unix socket may have at most 107 bytes, and the path of a state directory may be longer. This one is
+  // always short.
   const directory = openSync(folder, "r");
   const socketPath = `/proc/self/fd/${directory}/${socketName}`;
   return {

@@ -18,15 +18,18 @@ import type { Stops } from "./stops.ts";
 const releases = ["debian-12", "debian-13"];
 const lookEveryMs = 1_000;
 
-/** Debian as this start can offer it. */
+/** How this start can offer Debian. */
 export type Debian = {
   mirrors: DebianMirrors;
   hosts: AllowedHosts;
-  /** Undefined: the mirrors are asked directly. */
+  /** Undefined if the mirrors are reached directly. */
   proxy: AptProxy | undefined;
 };
 
-/** Finds the mirrors of Debian, and opens their hosts to the repositories of catalogues. Undefined: there is no Debian, and a line says why. */
+/**
+ * Finds the mirrors of Debian, and opens their hosts to the repositories of catalogues. Undefined if Debian cannot be
+ * offered, which is reported unless it was switched off.
+ */
 export async function debianFor(
   { withDebian, debianMirror }: Pick<LaunchOptions, "withDebian" | "debianMirror">,
   isOwnPort: (port: number) => boolean,
@@ -39,7 +42,7 @@ export async function debianFor(
   const proxy = await aptProxyOf(mirrorHosts, signal);
   const isProxied = (one: GivenHost) => proxy?.hosts.includes(writtenHost(one)) === true;
   try {
-    // The proxy may be the only one that knows the address of a mirror.
+    // Possibly only the proxy knows the address of a mirror.
     const hosts = await resolveHosts(
       mirrorHosts.filter((one) => !isProxied(one)),
       isOwnPort,
@@ -54,11 +57,15 @@ export async function debianFor(
   }
 }
 
-/** Loads the templates of Debian. Their repositories take up to a minute, so this runs after the start, and only reports. */
+/**
+ * Loads the templates of Debian. Importing their repositories takes up to a minute, so this runs after the start, and
+ * only reports.
+ */
 export function offerDebian(offer: Offer, stops: Stops): void {
   const stopping = new AbortController();
   void loadReleases(offer, stopping.signal);
-  // Not waited for: the service may answer only after a minute, and its stop ends the request.
+  // The stop does not wait for this, because the service may take a minute to answer. Stopping the service ends the
+  // request.
   stops.push(() => stopping.abort());
 }
 
@@ -99,7 +106,7 @@ async function loadRelease(admin: AdminClient, { state, release, mirrors }: Rele
   });
 }
 
-/** Prints a line for each repository of a catalogue as soon as its import has ended. */
+/** Also prints a line for each repository of a catalogue when its import has ended. */
 export function watched(admin: Catalogues, catalogue: string, startedAt: number): Catalogues {
   const told = new Set<string>();
   return {
@@ -119,7 +126,7 @@ export function watched(admin: Catalogues, catalogue: string, startedAt: number)
 
 type Catalogues = Pick<AdminClient, "catalogues">;
 
-/** Puts this machine's mirrors in place of the public ones that the catalogue names. Images go on naming the public ones. */
+/** Replaces the catalogue's public mirrors by this machine's mirrors. Images still refer to the public ones. */
 export function withMirrors<T extends object>(catalogue: T, mirrors: DebianMirrors): T {
   const byUrl = new Map([
     [publicMirrors.archive, mirrors.archive],
@@ -133,7 +140,7 @@ export function withMirrors<T extends object>(catalogue: T, mirrors: DebianMirro
   }) as T;
 }
 
-/** Waits until no repository of the catalogue is being imported, and returns those that could not be. */
+/** Waits until no repository of the catalogue is being imported, and returns the failed imports. */
 export async function importsOf(admin: Catalogues, catalogue: string, signal: AbortSignal) {
   for (;;) {
     const known = (await admin.catalogues()).find(({ name }) => name === catalogue)?.repositories ?? [];

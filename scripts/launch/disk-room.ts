@@ -4,20 +4,25 @@ import { Response } from "miniflare";
 import type { Control } from "./control.ts";
 import { warn } from "./progress.ts";
 
-/** Below this the service refuses changes. The rest is for what it writes on its own: rows, logs of builds. */
+/**
+ * With less free space, the service refuses changes. The reserve is for the service's own writes: rows, logs of builds.
+ */
 const reservedBytes = 200 * 1024 * 1024;
 
-/** How often the room is checked. The runtime closes a database that is idle for 10 s. */
+/** How often the free space is checked. The runtime closes a database that is idle for 10 s. */
 const checkEveryMs = 2_000;
 
-/** A file whose room is given back when others have taken the last of the disk: each object that wakes needs some for its database. */
+/**
+ * A file that is deleted when other programs have filled the disk, because each object that wakes needs some space for
+ * its database.
+ */
 const ballastBytes = 16 * 1024 * 1024;
 const nearlyNothing = 4 * 1024 * 1024;
 
-/** Three of them are more than 1000 pages. */
+/** Three pieces are more than 1000 pages. */
 const pieceBytes = 1_500_000;
 
-/** The room on the disk of the state directory. */
+/** The free space on the disk of the state directory. */
 export class DiskRoom {
   readonly #stateDirectory: string;
   readonly #reserved: number;
@@ -29,7 +34,7 @@ export class DiskRoom {
     this.#reserved = reserved;
   }
 
-  /** Tells the terminal when it changes. */
+  /** Also warns on the terminal when this changes. */
   isFull(): boolean {
     const isFull = this.#freeBytes() < this.#reserved;
     if (isFull !== this.#wasFull)
@@ -43,10 +48,10 @@ export class DiskRoom {
     return bavail * bsize;
   }
 
-  /** What the Worker gets from its binding `DISK`. */
+  /** The answer to the Worker's binding `DISK`. */
   readonly answer = (): Response => new Response(null, { status: this.isFull() ? 507 : 204 });
 
-  /** Checks the room from now on, and sees that the service can be read when there is none. */
+  /** Checks the free space from now on, and keeps the service readable when there is none. */
   async watch(control: Pick<Control, "batch">): Promise<NodeJS.Timeout> {
     let isChecking = false;
     const check = async () => {
@@ -73,9 +78,10 @@ export class DiskRoom {
   }
 
   /**
-   * Lets the database be read when its disk has not one free byte. The simulated D1 writes a page with each query, also of a read,
-   * into the write-ahead log, which SQLite starts over after 1000 pages. So this lets it grow to that size, and keeps it: the log
-   * of an idle database is deleted. The pages that are freed in the database are room for the few rows that the service writes.
+   * Keeps the database readable when its disk has no free byte. With each query, even a read, the simulated D1 writes a
+   * page into the write-ahead log, which SQLite reuses from the start after 1000 pages. So this makes the log grow to
+   * that size, and keeps it by regular queries, because the log of an idle database is deleted. The freed pages of the
+   * database have room for the few rows that the service writes.
    */
   async #hold({ batch }: Pick<Control, "batch">): Promise<void> {
     const wasHeld = this.#isHeld;
@@ -84,7 +90,7 @@ export class DiskRoom {
       if (wasHeld) await batch([{ sql: "SELECT 1", values: [] }]);
       else await growLog(batch);
     } catch {
-      // The database is opened again without its log. If this was the first try, too, the log takes what room it finds.
+      // The database has been reopened without its log. After a failed first try, the log uses whatever space is left.
       this.#isHeld = !wasHeld;
     }
   }

@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What the files below a folder take on the disk, in MB. Files that disappear meanwhile do not count. */
+/** The disk space of the files below a folder, in MB. Files that disappear in the meantime do not count. */
 export async function diskUseMb(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -16,9 +16,9 @@ import { startRuntime } from "./runtime.ts";
 
 export type EmbeddedOptions = {
   bundle: Bundle;
-  /** The folder of the bundle's modules; default: the service's own. */
+  /** The folder of the bundle's modules. The service's own by default. */
   modulesFolder?: string;
-  /** The folder of the migrations that the bundle needs; default: the service's own. */
+  /** The folder of the migrations that the bundle needs. The service's own by default. */
   migrationsFolder?: string;
   host: string;
   port: number;
@@ -29,9 +29,9 @@ export type EmbeddedOptions = {
   outsideCidrs: readonly string[];
   /** `HOST:PORT` of the HTTP proxy behind `env.CATALOGUE_PROXY`. */
   catalogueProxy?: string | undefined;
-  /** Port of the Worker's V8 inspector on loopback, for measurements. */
+  /** The port of the Worker's V8 inspector on loopback, for measurements. */
   inspectorPort?: number;
-  /** Interval of the Worker's cron handler; default: 60 s. */
+  /** The interval of the Worker's cron handler. 60 s by default. */
   cronEveryMs?: number;
 };
 
@@ -65,14 +65,18 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop():
   };
 }
 
-/** Removes what a killed launcher left there. The lock of the state directory guarantees that no other launcher runs. */
+/**
+ * Removes the leftovers of a killed launcher. The lock of the state directory guarantees that no other launcher runs.
+ */
 function emptied(folder: string): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });
   return folder;
 }
 
-/** Neither workerd nor miniflare runs [triggers] crons. The first tick continues what an earlier process did not finish. */
+/**
+ * Neither workerd nor miniflare runs [triggers] crons. The first tick continues an earlier process's unfinished work.
+ */
 async function startCron(control: Control, everyMs: number, log: (line: string) => void): Promise<NodeJS.Timeout> {
   const tick = () => control.tick().catch((error: unknown) => log(`error cron: ${String(error)}`));
   await tick();
@@ -88,8 +92,9 @@ function guardedWorkerd(controlFolder: string): Record<string, string> {
 }
 
 /**
- * The simulated R2 reads an upload in small pieces, each a short-lived object with a buffer outside the heap. V8 would collect an
- * isolate's garbage only at 16 MiB of objects, which means 80 MiB of buffers. With half of that, workerd is equally fast.
+ * The simulated R2 reads an upload in small pieces, each a short-lived object with a buffer outside the heap. By
+ * default V8 collects an isolate's garbage only at 16 MiB of objects, which means 80 MiB of buffers. With half of that,
+ * workerd is equally fast.
  */
 function collectGarbageEarly(): void {
   process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= "--max-semi-space-size=8"; // MiB
@@ -99,7 +104,7 @@ function miniflareOptions(options: EmbeddedOptions, room: DiskRoom, log: (line: 
   const persistence = join(options.stateDirectory, "worker");
   mkdirSync(persistence, { recursive: true });
   return {
-    // For miniflare's own socket, which workerd.sh moves.
+    // The address of miniflare's own socket, which workerd.sh moves.
     host: "127.0.0.1",
     port: 0,
     cf: false,
@@ -127,9 +132,9 @@ function workerOptions({ bundle, modulesFolder, host, port, bindings, ...options
     serviceBindings: {
       DISK: room.answer,
       OUTSIDE: { network: { allow: ["public"], deny: [...specialNetworks] } },
-      // An address of the operator is more specific than the network that it is in.
+      // The operator's address is more specific than a denied network that contains it, so it wins.
       OUTSIDE_LISTED: { network: { allow: ["public", ...outsideCidrs], deny: [...specialNetworks] } },
-      // With the whole URL in the request line, as a proxy needs it.
+      // A proxy needs the whole URL in the request line.
       ...(catalogueProxy && {
         CATALOGUE_PROXY: { external: { address: catalogueProxy, http: { style: HttpOptions_Style.PROXY } } },
       }),
@@ -138,12 +143,12 @@ function workerOptions({ bundle, modulesFolder, host, port, bindings, ...options
   };
 }
 
-/** What workerd calls its own error, although a user caused it. Each has a pattern of its messages. */
+/** Errors that workerd reports as its own although a user caused them, each with a pattern of its messages. */
 const notOurErrors: Readonly<Record<string, RegExp>> = {
-  // It answers 500, because no Worker handles a CONNECT. A handler would be too late for another answer: workerd says 200 before
-  // it calls one.
+  // workerd answers 500, because no Worker handles CONNECT. A handler could not answer anything else, because workerd
+  // sends 200 before it calls one.
   "malformed request": /\bconnect(\(\) function| event but)\b/,
-  // The Worker gets an exception, and tells the user.
+  // The Worker gets an exception, and reports it to the user.
   "unknown host": /\bfailed to lookup address information\b/,
 };
 

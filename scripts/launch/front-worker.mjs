@@ -1,7 +1,7 @@
-// Runs in workerd between the service's own socket and miniflare's router (own-socket.ts). It does not read bodies: workerd
-// passes them on by itself.
+// Runs in workerd between the service's own socket and miniflare's router (own-socket.ts). It does not read bodies,
+// because workerd forwards them on its own.
 
-/** workerd cannot hand a request with more than 2,000 headers from one Worker to the next. */
+/** workerd cannot pass a request with more than 2,000 headers from one Worker to the next. */
 const maxHeaders = 1_000;
 
 export default {
@@ -17,8 +17,8 @@ export default {
 };
 
 /**
- * In the URL of a request, two Host headers are a host `a, b`, and the path `*` is a part of the host. The URL class accepts more
- * than fetch does, such as `a%61`.
+ * In the URL of a request, two Host headers become a host `a, b`, and the path `*` becomes a part of the host. The URL
+ * class accepts more than fetch does, such as `a%61`.
  */
 const hasUsableUrl = ({ url }) =>
   /^https?:\/\/([\w.-]+|\[[\da-f:.]+\])(:\d+)?([/?#]|$)/i.test(url) && URL.canParse(url);

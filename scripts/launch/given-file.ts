@@ -12,11 +12,11 @@ export function readText(path: string): string {
   }
 }
 
-/** The same; `-` names standard input. */
+/** The same, but `-` means standard input. */
 export const readTextOrInput = async (path: string): Promise<string> =>
   path === "-" ? await text(process.stdin) : readText(path);
 
-/** Undefined: the text is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);

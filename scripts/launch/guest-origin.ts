@@ -4,7 +4,7 @@ import { Complaint } from "./complaint.ts";
 import type { LaunchOptions } from "./options.ts";
 import { warn } from "./progress.ts";
 
-/** Refuses a wrong TESTDRIVE_ORIGIN, and warns if people on other machines will see no web page of a testdrive. */
+/** Refuses an invalid TESTDRIVE_ORIGIN, and warns if people on other machines cannot see a testdrive's web pages. */
 export function checkGuestOrigin({ baseUrl, host, vars }: Pick<LaunchOptions, "baseUrl" | "host" | "vars">): void {
   const { TESTDRIVE_ORIGIN = "" } = vars;
   const problem = guestOriginProblem({ MODE: "embedded", BASE_URL: baseUrl, TESTDRIVE_ORIGIN });

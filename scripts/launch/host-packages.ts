@@ -35,7 +35,7 @@ const HostPackage: z.ZodType<Tool> = z.object({
 
 const listFiles = ["builder-agent/src/doctor/packages.json", "scripts/solver/packages.json"];
 
-/** For the tests; the service itself needs none of them. */
+/** Only for the tests. The service itself needs none of them. */
 const forTests: Tool[] = [
   testTool("chromium", "opens the pages in the browser tests"),
   testTool("man", "shows the manual of the command line", "man-db"),
@@ -88,7 +88,7 @@ const readPackages = (file: string): Tool[] =>
 /** Whether apt exists. Only then can Kiln install missing packages, and make Tiny Linux from Debian's packages. */
 export const isDebian = () => existsSync("/usr/bin/apt-get");
 
-/** The prefix for a command that only root may run; undefined: this user cannot become root. */
+/** The prefix for a command that only root may run. Undefined if this user cannot become root. */
 function rootPrefix(): string[] | undefined {
   if (process.getuid?.() === 0) return ["env"];
   const sudo = ["/usr/bin/sudo", "/bin/sudo"].find((path) => existsSync(path));

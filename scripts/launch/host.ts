@@ -7,8 +7,8 @@ const forAgent: Purpose[] = ["oem", "iso", "testdrives"];
 const extras: Purpose[] = ["UEFI disks", "UEFI media", "deb", "sandbox of testdrives", "fast packing"];
 
 /**
- * Installs everything that is missing for a start in one run of apt, which takes half the time of two: also the compiler of the
- * Worker's solver, if the Worker must be bundled. Warns about everything that will not work, and returns that.
+ * Installs all missing packages for a start, including the compiler of the Worker's solver if the Worker must be
+ * bundled. One run of apt takes half the time of two. Warns about everything that will not work, and returns it.
  */
 export async function preparePackages(
   { withAgent }: { withAgent: boolean },
@@ -19,7 +19,7 @@ export async function preparePackages(
     ...(withAgent ? [...forAgent, ...extras] : []),
     ...(found ? [] : ["sample-distribution" as const]),
   ];
-  // Without its compiler, the bundle fails and says why.
+  // Without the compiler, bundling fails with its own message.
   const compiler: Purpose[] = isBundled() ? [] : ["solver"];
   const lacking = impossible(await installHostPackages([...purposes, ...compiler], signal), purposes);
   for (const purpose of lacking) warn(`Without these packages, there is no ${purpose} on this machine.`);
@@ -30,7 +30,7 @@ export async function preparePackages(
 export const canBuild = (lacking: readonly Purpose[]): boolean =>
   forAgent.some((purpose) => !lacking.includes(purpose));
 
-/** Builds the sample distribution, unless it was found. Undefined: this machine cannot build it. */
+/** Builds the sample distribution, unless it was found. Undefined if this machine cannot build it. */
 export async function prepareSample(
   found: SampleDistribution | undefined,
   lacking: readonly Purpose[],

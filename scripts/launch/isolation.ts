@@ -3,12 +3,16 @@ import { getMeans } from "../../builder-agent/src/guest/means.ts";
 import { installHostPackages, missingPackages } from "./host-packages.ts";
 import { step, warn } from "./progress.ts";
 
-/** "vm": each build runs in a guest of its own. "none": bare on this machine, where everyone who can start a build is root. */
+/**
+ * With "vm", each build runs in its own guest. With "none", builds run bare on this machine, so everyone who can start
+ * a build is root there.
+ */
 export type Isolation = "vm" | "none";
 
 /**
- * A guest for each build if there is hardware virtualisation. An emulated build would take about eight times as long, and the owner
- * of this machine is the one who starts builds: so they run bare, and the launcher says so when it is ready.
+ * Chooses a guest for each build if there is hardware virtualisation. Without it, builds run bare, because an emulated
+ * build takes about eight times as long, and the owner of this machine starts the builds. The launcher reports that
+ * when it is ready.
  */
 export async function chooseIsolation(agentState: string, signal: AbortSignal): Promise<Isolation> {
   const { accel } = await step("Look for hardware virtualisation", () =>
@@ -21,7 +25,10 @@ export async function chooseIsolation(agentState: string, signal: AbortSignal): 
   return "vm";
 }
 
-/** Starts the check while the Worker starts, if QEMU is installed: it takes up to 10 s if /dev/kvm exists and does not work. */
+/**
+ * Starts the check while the Worker starts, if QEMU is installed, because it takes up to 10 s if /dev/kvm exists but
+ * does not work.
+ */
 export function lookAhead(agentState: string): void {
   const look = async () => {
     const hasQemu = (await missingPackages(["testdrives"])).length === 0;

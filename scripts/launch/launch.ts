@@ -24,7 +24,9 @@ import { lockState, type StateLock } from "./state-lock.ts";
 import type { Stops } from "./stops.ts";
 import { showSummary } from "./summary.ts";
 
-/** Starts the whole service on this machine. Adds everything that it starts to `stops`, even if it fails half-way. */
+/**
+ * Starts the whole service on this machine. `stops` gets a function for everything started, even if it fails half-way.
+ */
 export async function launch(options: LaunchOptions, stops: Stops, signal: AbortSignal): Promise<void> {
   const startedAt = Date.now();
   const lock = await takeState(options, stops, signal);
@@ -38,7 +40,8 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
     const found = findSampleDistribution();
     const packages = found.then((one) => preparePackages(options, one, ending));
     const start = { options, secrets, allowed, isOwnPort, packages };
-    // Asking apt for its packages takes as long as starting the Worker, and their first builds as long as each other.
+    // In parallel, because asking apt for its packages takes as long as starting the Worker, and so do the first builds
+    // of both.
     const [made, started] = await Promise.all([
       packages.then(async (lacks) => prepareSample(await found, lacks, ending)),
       startService(start, stops, ending),
@@ -69,7 +72,7 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   if (debian) offerDebian({ admin, state: options.state, debian, agent }, stops);
 }
 
-/** Runs works side by side. If one fails, the others end at once, as by Ctrl-C. */
+/** Runs tasks in parallel. If one fails, the others are aborted, as by Ctrl-C. */
 async function together<T>(signal: AbortSignal, works: (ending: AbortSignal) => Promise<T>): Promise<T> {
   const failing = new AbortController();
   try {
@@ -98,7 +101,7 @@ type ServiceStart = {
   secrets: Secrets;
   allowed: AllowedHosts;
   isOwnPort: (port: number) => boolean;
-  /** Ends when apt has installed what a new bundle needs. */
+  /** Resolves when apt has installed what a new bundle needs. */
   packages: Promise<unknown>;
 };
 
@@ -110,7 +113,7 @@ async function startService(
 ): Promise<{ url: string; admin: AdminClient; testdriveSlots: number; debian: Debian | undefined }> {
   checkGuestOrigin(options);
   if (!isBundled()) await packages;
-  // apt may take seconds to name its mirrors, and so does the bundle.
+  // apt may take seconds to list its mirrors, and so does bundling.
   const [bundle, debian] = await Promise.all([bundleWorker(signal), debianFor(options, isOwnPort, signal)]);
   const bindings = {
     BASE_URL: options.baseUrl,

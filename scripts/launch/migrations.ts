@@ -7,12 +7,11 @@ const bookkeeping = `CREATE TABLE IF NOT EXISTS d1_migrations(
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`;
 const plain = (sql: string): Statement => ({ sql, values: [] });
 
-/** The first migration before the baseline. No release had it. */
+/** The first migration before the baseline. No release contained it. */
 const beforeBaseline = "0000_initial.sql";
 
 /**
- * Refuses a database that a newer version made, because older code could damage what it does not know, and one that was made
- * before the baseline.
+ * Refuses a database from before the baseline, or from a newer version, because older code could damage unknown data.
  */
 export function refuseForeign(applied: readonly string[], known: readonly string[]): void {
   const foreign = applied.filter((name) => !known.includes(name));

@@ -10,20 +10,20 @@ export type LaunchOptions = {
   port: number;
   /** An IP address of this machine. */
   host: string;
-  /** The URL written into answers; empty: the origin of each request. */
+  /** The URL in answers. If it is empty, the origin of each request is used. */
   baseUrl: string;
-  /** Absolute. */
+  /** An absolute path. */
   state: string;
   withAgent: boolean;
   trustAccounts: boolean;
-  /** The builder root of base systems that name none; undefined: this machine's tools. */
+  /** The builder root of base systems that name none. Undefined for this machine's tools. */
   builderRoot: string | undefined;
   allowHosts: GivenHost[];
   /** Offers Debian in addition to Tiny Linux. */
   withDebian: boolean;
-  /** URL of the archive; undefined: the mirror of this machine's apt. */
+  /** The URL of the archive. Undefined for the mirror of this machine's apt. */
   debianMirror: string | undefined;
-  /** IP addresses. */
+  /** The proxies' IP addresses. */
   trustedProxies: string[];
   /** Overrides of wrangler.toml's variables, e.g. by tests: KILN_VARS='{"MAX_BUILDS":"1"}'. */
   vars: Record<string, string>;
@@ -31,7 +31,7 @@ export type LaunchOptions = {
 
 export const usage = readFileSync(new URL("usage.txt", import.meta.url), "utf8");
 
-/** Reads the command line, or refuses it with a Complaint. "help": print the usage. */
+/** Reads the command line, or refuses it with a Complaint. "help" means to print the usage. */
 export function parseOptions(argv: readonly string[], env: NodeJS.ProcessEnv): LaunchOptions | "help" {
   const given = parse(argv);
   if (given.help) return "help";

@@ -3,16 +3,17 @@ import { join } from "node:path";
 import type { Plugin } from "miniflare";
 import { z } from "zod";
 
-// miniflare's direct sockets accept two headers that clients must not use. One sets request.cf, and so the client's address. The
-// other opens workerd's own protocol, which delivers queue messages and alarms. A plugin's socket accepts neither.
-// Behind it is front-worker.mjs, because the router would fail with 500 for a request without a valid URL.
+// miniflare's direct sockets accept two headers that clients must not use. One sets request.cf, which includes the
+// client's address. The other opens workerd's own protocol, which delivers queue messages and alarms. A plugin's socket
+// accepts neither. Behind it is front-worker.mjs, because the router would fail with 500 for a request without a valid
+// URL.
 
 const name = "kiln-own-socket";
 const frontName = "kiln-front";
 const Address = z.object({ address: z.string() });
 const Bound = z.object({ type: z.literal(`unsafe:${name}`), dev: z.object({ options: Address }) });
 
-/** Lets a Worker listen on an address. Each request has the client's address as `request.cf.clientIp`: `127.0.0.1:40000`. */
+/** Makes a Worker listen on an address. `request.cf.clientIp` is the client's address: `127.0.0.1:40000`. */
 export const ownSocket = (address: string) => ({
   name: "OWN_SOCKET",
   type: name,

@@ -20,7 +20,7 @@ export function sessionOf(leader: number): number[] {
     .map((each) => each.pid);
 }
 
-/** This process and its ancestors, which must never be ended. */
+/** This process and its ancestors, which must never be killed. */
 export function ownLine(): Set<number> {
   const parents = new Map(processes().map((each) => [each.pid, each.parent]));
   const line = new Set<number>();
@@ -28,7 +28,7 @@ export function ownLine(): Set<number> {
   return line;
 }
 
-/** Whether a process is running. A zombie only occupies its number. */
+/** Whether a process is running. A zombie does not count. */
 export function isAlive(pid: number): boolean {
   const entry = readEntry(pid);
   return entry !== undefined && entry.state !== "Z";
@@ -53,7 +53,7 @@ export async function end(pids: Iterable<number>, graceMs: number): Promise<void
   await untilGone(all, graceMs);
 }
 
-/** Whether all of them end within the time. */
+/** Waits until all of them have ended. Returns false if that takes longer than the time. */
 export async function untilGone(pids: readonly number[], timeMs: number): Promise<boolean> {
   const until = Date.now() + timeMs;
   while (pids.some(isAlive)) {

@@ -37,7 +37,7 @@ export function warn(line: string): void {
 type Now = () => { title: string; detail: string; elapsedMs: number };
 
 const clearLine = "\r\u001b[2K";
-/** Steps that run side by side share the line. */
+/** Parallel steps share the line. */
 const spinning = new Set<Now>();
 let drawing: NodeJS.Timeout | undefined;
 

@@ -8,7 +8,7 @@ export const Ready = z.object({
   url: z.string(),
   username: z.string(),
   api_key: z.string(),
-  /** null: no agent was started. */
+  /** Null if no agent was started. */
   agent_pid: z.int().positive().nullable(),
 });
 export type Ready = z.infer<typeof Ready>;
@@ -24,7 +24,7 @@ export function removeReady(stateDirectory: string): void {
   rmSync(readyFile(stateDirectory), { force: true });
 }
 
-/** undefined: no service is ready. */
+/** Undefined if no service is ready. */
 export function readReady(stateDirectory: string): Ready | undefined {
   const text = readIfThere(readyFile(stateDirectory));
   return text === undefined ? undefined : Ready.parse(JSON.parse(text));

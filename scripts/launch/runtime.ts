@@ -35,7 +35,7 @@ export async function startRuntime(
 
 /** miniflare restarts workerd only once and gives up if that fails. This retries until workerd runs. */
 async function keepRunning(miniflare: Miniflare, given: MiniflareOptions, { log, signal }: Keeping): Promise<void> {
-  const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {}); // stopping: the loop ends
+  const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {}); // a stop aborts it, and ends the loop
   let failures = 0;
   while (!signal.aborted) {
     const problem = await problemOf(miniflare);
@@ -56,7 +56,7 @@ async function keepRunning(miniflare: Miniflare, given: MiniflareOptions, { log,
 
 type Keeping = { log: RuntimeLog; signal: AbortSignal };
 
-/** Why workerd does not run; undefined: it does. */
+/** The reason why workerd does not run. Undefined if it runs. */
 async function problemOf(miniflare: Miniflare): Promise<string | undefined> {
   try {
     await miniflare.ready;
@@ -67,7 +67,7 @@ async function problemOf(miniflare: Miniflare): Promise<string | undefined> {
   }
 }
 
-/** Writes miniflare's own messages to the log file. The terminal only gets our lines. */
+/** Writes miniflare's own messages to the log file. The terminal gets only our own lines. */
 class FileLog extends Log {
   readonly #append: (line: string) => void;
   constructor(append: (line: string) => void) {
@@ -79,7 +79,7 @@ class FileLog extends Log {
   }
 }
 
-/** miniflare names its folder of temporary files when it is constructed, and has no option for it. */
+/** miniflare chooses its folder of temporary files in its constructor, and has no option for it. */
 function withTemporaryFolder<T>(folder: string, make: () => T): T {
   const { TMPDIR: before } = process.env;
   process.env["TMPDIR"] = folder;

@@ -13,7 +13,7 @@ const Stored = z.record(z.string(), z.string().min(1));
 
 export const secretsFile = (stateDirectory: string) => join(stateDirectory, "secrets.json");
 
-/** New secrets, each of its own kind. */
+/** New secrets, each in its own format. */
 export const makeSecrets = () => ({
   ADMIN_SECRET: hex(),
   API_KEY_PEPPER: hex(),

@@ -14,7 +14,7 @@ const Holder = z.object({ pid: z.int(), stopping: z.boolean() });
 type Holder = z.infer<typeof Holder>;
 
 export type StateLock = {
-  /** Tells another launcher that waits for this directory that it will soon be free. */
+  /** Announces to a launcher that waits for this directory that it will soon be free. */
   announceStopping(): void;
   release(): void;
 };
@@ -55,7 +55,7 @@ async function tryToLock(directory: string): Promise<StateLock | undefined> {
   return { announceStopping: () => (stopping = true), release: () => server.close() };
 }
 
-/** The launcher that uses a directory; undefined: none does, or it has just ended. */
+/** The launcher that uses a directory. Undefined if none does, or it has just ended. */
 export async function holderOf(directory: string): Promise<Holder | undefined> {
   const socket = createConnection(lockName(directory));
   let text = "";

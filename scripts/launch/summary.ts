@@ -12,7 +12,7 @@ export type Summary = {
   stateDirectory: string;
   startedAt: number;
   agent: BuilderState;
-  /** Undefined: no agent runs on this machine. */
+  /** Undefined if no agent runs on this machine. */
   isolation: Isolation | undefined;
 };
 
@@ -54,7 +54,7 @@ const secretsOf = ({ apiKey, password }: FirstAccount): ShownSecrets => ({
   password: password === undefined ? undefined : `${password}   (shown this once)`,
 });
 
-/** Where to get what is not shown. */
+/** Names the places of the secrets instead of showing them. */
 const withoutSecrets = ({ username, password }: FirstAccount, stateDirectory: string): ShownSecrets => ({
   apiKey: `api_key in ${readyFile(stateDirectory)}`,
   password:

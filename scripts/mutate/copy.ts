@@ -3,15 +3,15 @@ import { cpSync, existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../launch/project.ts";
 
-/** On the same file system as the project, because packages are hard links. git ignores it. */
+/** The copy's folder. It is on the project's file system, because packages are hard links, and git ignores it. */
 const folder = join(projectRoot, ".kiln/mutate");
 
-/** What git ignores, and tests need. */
+/** Paths that git ignores but tests need. */
 const built = ["dist", "src/lib/solver/native/solver.wasm", "src/lib/solver/native/probe.wasm"];
 
 /** A copy of the project as it is now, with its uncommitted changes. Only this copy ever contains a mutant. */
 export function copyProject(): string {
-  removeCopy(); // of a run that was killed
+  removeCopy(); // left by a killed run
   for (const file of [...projectFiles(), ...built]) {
     if (existsSync(join(projectRoot, file))) cpSync(join(projectRoot, file), join(folder, file), { recursive: true });
   }

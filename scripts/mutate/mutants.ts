@@ -1,16 +1,16 @@
 import { Instrumenter } from "@stryker-mutator/instrumenter";
 
-/** A fault of one line that somebody could make. */
+/** A mistake in one line that a developer could make. */
 export interface Mutant {
   file: string;
-  /** From 1. */
+  /** Counted from 1. */
   line: number;
-  /** The whole line, before and after. */
+  /** The whole line before and after the change. */
   before: string;
   after: string;
 }
 
-/** The mutants of Stryker that are faults of people: texts and whole blocks are left out. */
+/** Stryker's mutations that are not typical mistakes, such as changed texts and removed blocks. */
 export const excludedMutations = ["StringLiteral", "ObjectLiteral", "ArrayDeclaration", "BlockStatement", "Regex"];
 
 const silent = () => undefined;
@@ -31,7 +31,10 @@ const logger = {
 };
 const options = { excludedMutations, ignorers: [], noHeader: true, plugins: null };
 
-/** All mutants of a file. Those of Stryker come with its mutators; it has none that drop a call, an await or change a number. */
+/**
+ * All mutants of a file: Stryker's, and our own that drop a call or an await, or change a number, because Stryker has
+ * none of those.
+ */
 export async function mutantsOf(file: string, content: string): Promise<Mutant[]> {
   const lines = content.split("\n");
   const { mutants } = await new Instrumenter(logger).instrument([{ name: file, content, mutate: true }], options);

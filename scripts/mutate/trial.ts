@@ -4,7 +4,7 @@ import type { Mutant } from "./mutants.ts";
 import type { Runner } from "./runner.ts";
 import type { Outcome } from "./vitest.ts";
 
-/** unclear: its tests also fail, or take too long, without the fault. */
+/** The result for one fault. With "unclear", its tests also fail or take too long without the fault. */
 export type End = "caught" | "hung" | "survived" | "untested" | "unclear";
 
 /** Much longer than all tests of the command line take on a busy machine. */
@@ -16,7 +16,7 @@ export class Trial {
   readonly #runner: Runner;
   /** Test files that have passed without a fault. */
   readonly #sound = new Set<string>();
-  /** Files written since the last run, those of an earlier fault included: vitest still has their old text. */
+  /** Files written since the last run, including those of an earlier fault. vitest still has their old text. */
   readonly #changed = new Set<string>();
 
   constructor(folder: string, runner: Runner) {
@@ -24,7 +24,7 @@ export class Trial {
     this.#runner = runner;
   }
 
-  /** `by`: the test that failed. */
+  /** Tries one fault. `by` is the test that failed. */
   async of(mutant: Mutant, tests: readonly string[], limitSeconds = usualSeconds): Promise<{ end: End; by?: string }> {
     if (tests.length === 0) return { end: "untested" };
     const outcome = await this.#with(mutant, { tests, limitSeconds });

@@ -1,28 +1,28 @@
-/** A process that keeps vitest warm, in a copy of the project. Each message from its parent is a run. */
+/** A process that keeps vitest warm, in a copy of the project. Each message from its parent starts a run. */
 import { join } from "node:path";
 import { createVitest, type TestModule } from "vitest/node";
 
 export interface Order {
-  /** Relative to the project. */
+  /** Paths relative to the project. */
   tests: readonly string[];
-  /** Changed since the last run. */
+  /** The files that have changed since the last run. */
   changed: readonly string[];
 }
 
 export interface Outcome {
   /** The test files, each with its first failed test. */
   files: { test: string; failed: string | undefined }[];
-  /** Faults outside of tests, such as an unhandled rejection. */
+  /** Errors outside tests, such as an unhandled rejection. */
   errors: string[];
 }
 
 const root = process.cwd();
-/** Of this run: vitest keeps the results of earlier ones, too. */
+/** The ended modules of this run, because vitest also keeps the results of earlier ones. */
 let ended: TestModule[] = [];
 const vitest = await createVitest("test", {
   config: join(root, "test/vitest.config.ts"),
   watch: false,
-  bail: 1, // one failed test says enough about a fault
+  bail: 1, // one failed test is enough to catch a fault
   project: ["worker", "node"],
   reporters: [{ onTestModuleEnd: (module) => void ended.push(module) }],
 });

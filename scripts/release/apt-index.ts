@@ -2,7 +2,7 @@
 
 /** A package file of the repository. */
 export interface PackageFile {
-  /** Its fields, as `dpkg-deb --field` prints them. */
+  /** The package's fields, as `dpkg-deb --field` prints them. */
   control: string;
   /** Its path from the root of the repository. */
   path: string;
@@ -10,7 +10,7 @@ export interface PackageFile {
   sha256: string;
 }
 
-/** A document that the Release file lists, with its path from there. */
+/** A document that the Release file lists, with its path relative to that file. */
 export interface IndexFile {
   path: string;
   size: number;
@@ -27,7 +27,7 @@ export const packagesIndex = (packages: readonly PackageFile[]): string =>
     .map((one) => `${one.control.trimEnd()}\nFilename: ${one.path}\nSize: ${one.size}\nSHA256: ${one.sha256}\n`)
     .join("\n");
 
-/** The `Release` document, which is then signed. It has no end: apt would refuse a repository that no one renews. */
+/** The `Release` document, which is then signed. It does not expire, because apt would refuse an expired repository. */
 export function releaseFile(given: {
   suite: string;
   component: string;
@@ -50,7 +50,7 @@ export function releaseFile(given: {
   return `${lines.join("\n")}\n`;
 }
 
-/** What a build host writes to /etc/apt/sources.list.d/kiln.sources. */
+/** The content of /etc/apt/sources.list.d/kiln.sources on a build host. */
 export const sourcesFile = (url: string, suite: string, component: string): string =>
   [
     "Types: deb",

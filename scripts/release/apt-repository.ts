@@ -9,7 +9,7 @@ export const suite = "stable";
 export const component = "main";
 const pool = "pool/main/k/kiln-agent";
 
-/** Adds packages to an apt repository, which is made if there is none, and signs its index with a key of gpg. */
+/** Adds packages to an apt repository, which is created if necessary, and signs its index with a gpg key. */
 export async function addToRepository(
   folder: string,
   { packages, key, date }: { packages: readonly string[]; key: string; date: Date },
@@ -48,7 +48,7 @@ function writeIndex(release: string, path: string, packages: readonly PackageFil
   });
 }
 
-/** Signs the Release file in both ways that apt reads, and puts the public key beside the repository. */
+/** Signs the Release file in both ways that apt reads, and puts the public key next to the repository. */
 async function sign(folder: string, release: string, key: string): Promise<void> {
   const file = join(release, "Release");
   const gpg = ["--batch", "--yes", "--local-user", key];

@@ -6,9 +6,9 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { sha256Of } from "./digest.ts";
 
-/** What a container image says about itself. */
+/** The metadata of a container image. */
 export interface ImageConfig {
-  /** In Go's words: `amd64`. */
+  /** Go's name of the architecture: `amd64`. */
   architecture: string;
   version: string;
   created: Date;

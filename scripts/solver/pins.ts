@@ -1,12 +1,12 @@
-/** The Debian source packages of the solver, and the variables that name other copies on a machine without apt. */
+/** The Debian source packages of the solver, and the variables that name existing copies on a machine without apt. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 
 const SourcePackage = z.object({
   name: z.enum(["libsolv", "expat", "xz-utils", "bzip2"]),
-  /** Environment variable that names an unpacked and patched source tree to use instead. */
+  /** The environment variable with the path of an unpacked and patched source tree to use instead. */
   folderVariable: z.string(),
-  /** Debian's version. The same version gives the same module everywhere. */
+  /** The version in Debian. The same version gives the same module everywhere. */
   version: z.string(),
   /** The sha256 of upstream's and Debian's archives. */
   files: z.record(z.string(), z.string()),

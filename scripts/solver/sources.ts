@@ -1,4 +1,6 @@
-/** The source trees to compile: from the environment, or Debian's packages, checked, unpacked and patched. */
+/**
+ * The source trees to compile, from the environment or from Debian's packages, which are checked, unpacked and patched.
+ */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +22,7 @@ export async function sourceTrees(folder: string): Promise<SourceTrees> {
   return Object.fromEntries(await Promise.all(trees)) as SourceTrees;
 }
 
-/** The tree that the environment names for this package; undefined: none. */
+/** The tree that the environment names for this package, if any. */
 export function givenFolder({ name, folderVariable }: SourcePackage): string | undefined {
   const folder = process.env[folderVariable];
   if (folder && !existsSync(folder))

@@ -5,7 +5,7 @@ import { command } from "../launch/command.ts";
 
 export const target = "--target=wasm32-wasi";
 
-/** A text that changes with any tool or the C library. */
+/** A text that changes whenever a tool or the C library changes. */
 export async function toolchainVersion(): Promise<string> {
   const versions = ["clang", "wasm-ld", "wasm-opt"].map((tool) => command(tool, ["--version"]));
   const library = await command("clang", [target, "-print-file-name=libc.a"]);

@@ -1,20 +1,21 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
-/** The files of a checkout by their paths from its root, without what is installed or built. */
+/** The files of a checkout as paths relative to its root, without installed and built files. */
 export type KnownFiles = readonly string[];
 
 const code = /\.(?:[cm]?[jt]s|tsx)$/;
-/** A path next to the file, which may be a folder, or the beginning of one: new URL(`../../guest/${name}`, import.meta.url). */
+/** A path or its beginning, relative to the file's folder: new URL(`../../guest/${name}`, import.meta.url). */
 const beside = /(?:new URL\(\s*|import\.meta\.dirname,\s*)["'`]([\w@./-]+)/g;
-/** A path to a file: from the root, or the file's own folder. "#…" is an import of the service. */
+/** A path to a file, relative to the root or to the file's own folder. "#…" is an import of the service. */
 const named = /["'`](#[\w./-]+|[\w@./-]*\/[\w.-]+\.\w+)(?=["'`?])/g;
-/** Built from the files next to it. */
+/** A file that is built from the files next to it. */
 const built = /[^/]+\.wasm$/;
 
 /**
- * Every known file that these files name, directly or through others: as an import, or as the path of a file that they read or run.
- * A folder that they name as a URL counts with all its files. A path in a comment counts, too: better too much than too little.
+ * Every known file that these files name, directly or through others: as an import, or as the path of a file that they
+ * read or run. A folder that they name as a URL counts with all its files. A path in a comment counts, too, because one
+ * file too many is better than one too few.
  */
 export function closureOf(root: string, starts: readonly string[], known: KnownFiles): string[] {
   const index = indexOf(known);
@@ -26,7 +27,7 @@ export function closureOf(root: string, starts: readonly string[], known: KnownF
   return [...found].toSorted();
 }
 
-/** Files by their path, and by the path of each folder that they are in. The root itself is no such folder. */
+/** Files by their path, and by the path of each folder that they are in. The root itself is not such a folder. */
 function indexOf(known: KnownFiles): ReadonlyMap<string, readonly string[]> {
   const index = new Map<string, string[]>();
   for (const file of known) {
@@ -43,7 +44,7 @@ function* namedIn(source: string, file: string, index: ReadonlyMap<string, reado
   const folder = dirname(file);
   for (const [, text = ""] of source.matchAll(beside)) {
     const path = tidy(join(folder, text.replace(built, "")));
-    // "../.." is where other paths begin.
+    // A parent folder such as "../.." is only the beginning of other paths.
     if (path === folder || !`${folder}/`.startsWith(`${path}/`)) yield* index.get(path) ?? [];
   }
   for (const [, text = ""] of source.matchAll(named)) {

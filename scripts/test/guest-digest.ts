@@ -7,22 +7,22 @@ import { rootSources } from "../../builder-agent/src/guest/builder-root.ts";
 import { packagesFor, purposes } from "../launch/host-packages.ts";
 import { closureOf, type KnownFiles } from "./closure.ts";
 
-/** What decides a guest test, besides the files of the checkout. */
+/** The facts that decide the result of a guest test, in addition to the files of the checkout. */
 export type HostFacts = readonly string[];
 
 /** Every npm package decides which code runs. */
 const always = ["package-lock.json"];
-/** What else decides if one of these files is reached. */
+/** Further files that count if one of these files is reached. */
 const further = [
-  // A whole service, with what it is bundled from and what it loads by names of its own.
+  // A whole service, with the sources of its bundle and the files that it loads by name.
   { from: "scripts/start.mjs", needs: ["src", "migrations", "templates", "sample-distribution", "wrangler.toml"] },
   // The solver in WebAssembly is not in git.
   { from: "src/lib/solver/native/kiln.h", needs: ["scripts/solver"] },
 ];
 
 /**
- * A SHA-256 over everything that decides what a guest test builds and boots: the test and all files that it reaches, and the facts
- * about the host. It is the same in another clone, on another host with the same packages.
+ * A SHA-256 of everything that decides what a guest test builds and boots: the test and all files that it reaches, and
+ * the facts about the host. It is the same in another clone, and on another host with the same packages.
  */
 export function guestDigest(
   test: string,
@@ -34,7 +34,7 @@ export function guestDigest(
   const files = closureOf(root, [...starts, ...needs], known);
   const hash = createHash("sha256").update(JSON.stringify(facts));
   for (const file of files) {
-    // Notes for readers decide nothing.
+    // Documentation does not affect the result.
     if (file.endsWith(".md") || !existsSync(join(root, file))) continue;
     const content = readFileSync(join(root, file));
     hash.update(`\0${file}\0${content.length}\0`).update(content);
@@ -42,7 +42,7 @@ export function guestDigest(
   return hash.digest("hex");
 }
 
-/** The files that git knows, and those that it would add. */
+/** The tracked files, and the untracked ones that git does not ignore. */
 export const knownFiles = (root: string): KnownFiles =>
   execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root, encoding: "utf8" })
     .split("\0")
@@ -51,12 +51,12 @@ export const knownFiles = (root: string): KnownFiles =>
 /** Debian's meta package of the guests' kernel. A new kernel gives it a new version. */
 const guestKernel = "linux-image-cloud-amd64";
 
-/** Boots disks by UEFI. Of the packages that only tests need, e.g. a browser, guest tests use no other. */
+/** Boots disks by UEFI. Guest tests use no other test package: for example, they need no browser. */
 const firmware = "ovmf";
 
 /**
- * The versions of all packages that builds and emulators use, of the kernel that guests boot, and of the packages of Tiny Linux. The
- * host's own kernel is left out: guests do not run it.
+ * The versions of all packages that builds and emulators use, of the kernel that guests boot, and of the packages of
+ * Tiny Linux. The host's own kernel does not count, because guests do not run it.
  */
 export function hostFacts(sampleDistribution: string): HostFacts {
   const installed = installedPackages();

@@ -7,26 +7,29 @@ import type { TestEvent } from "./event.ts";
 import { guestDigest, hostFacts, knownFiles } from "./guest-digest.ts";
 import { guestTests } from "./guests.ts";
 
-/** The digests of guest tests that have passed. It is committed, and only a run that passed writes it. */
+/** The file with the digests of guest tests that have passed. It is committed, and only a passed run changes it. */
 export const recordFile = "test/acceptance/guest-record.json";
 
 const Passed = z.object({
   test: z.string(),
-  /** guest-digest.ts. */
+  /** The digest of guest-digest.ts. */
   digest: z.string(),
-  /** The day, in UTC. */
+  /** The day in UTC. */
   passedOn: z.iso.date(),
   /** The number of tests in the file. */
   tests: z.int().positive(),
-  /** Where: the distribution, the host's kernel, and versions of the main tools. */
+  /** The machine: its distribution, kernel, and versions of the main tools. */
   machine: z.record(z.string(), z.string()),
 });
 type Passed = z.infer<typeof Passed>;
 
-/** Machines with other packages have other digests. Older ones of a test are dropped. */
+/** The number of digests to keep for each test, because machines with other packages have other digests. */
 const keptPerTest = 4;
 
-/** The digests of the guest tests now. Undefined: this host is no Debian, or git does not know the files, so all tests are new. */
+/**
+ * The current digests of the guest tests. Undefined if this host is not Debian, or git cannot list the files. Then all
+ * tests are new.
+ */
 export function digestsNow(root: string, sampleDistribution: string | undefined): Map<string, string> | undefined {
   try {
     const inputs = { root, known: knownFiles(root), facts: hostFacts(sampleDistribution ?? "") };
@@ -38,7 +41,7 @@ export function digestsNow(root: string, sampleDistribution: string | undefined)
   }
 }
 
-/** The tests whose digest has passed. */
+/** The tests that have passed with their current digest. */
 export const passedBefore = (root: string, digests: ReadonlyMap<string, string>): Passed[] =>
   readRecord(root).filter(({ test, digest }) => digests.get(test) === digest);
 

@@ -1,6 +1,6 @@
 import { existsSync, statfsSync } from "node:fs";
 
-/** Linux's file system in memory. */
+/** The folder of Linux's in-memory file system. */
 const memory = "/dev/shm";
 
 /** A run of the Worker's tests needs about 150 MB. */

@@ -10,7 +10,9 @@ export interface TestEnvironments {
   withSample: Promise<NodeJS.ProcessEnv>;
 }
 
-/** Prepares what the tests need, as npm start does. The sample distribution may still be in progress afterwards. */
+/**
+ * Prepares everything that the tests need, like npm start. The sample distribution may still be in progress afterwards.
+ */
 export async function prepareForTests({ isFast }: { isFast: boolean }): Promise<TestEnvironments> {
   const found = await findSampleDistribution();
   const purposes: Purpose[] = [

@@ -9,7 +9,7 @@ export interface Reached {
   untested: string[];
 }
 
-/** More would take too long. */
+/** The limit of tests per file. More would take too long. */
 const maxPerFile = 6;
 // These tests cover every API call or whole distributions, so most of their time has nothing to do with the change.
 const wide = /[/](?:every-\w+|document-properties|head-length|image-\w+|image-with-\w+|solver-zypper)\.test\.ts$/;
@@ -34,7 +34,7 @@ function testsOf(file: string, graph: { imports: Imports; importers: Imports }):
   const near = [...nearest(file, graph.importers)].filter((one) => all.includes(one) && !wide.test(one));
   const found = [...new Set([...named, ...near])];
   if (found.length > 0) return { tests: found.slice(0, maxPerFile), further: Math.max(0, found.length - maxPerFile) };
-  // Only the door imports a door's file, so use the tests of the files that it calls.
+  // An entry point's files are imported only within it, so this uses the tests of the files that they call.
   const called = (graph.imports.get(file) ?? []).filter((one) => !hub.test(one));
   return { tests: [...new Set(called.flatMap((one) => sameNoun(one, all)))].slice(0, maxPerFile), further: 0 };
 }

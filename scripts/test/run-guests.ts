@@ -5,15 +5,17 @@ import type { TestEvent } from "./event.ts";
 
 export interface GuestRun {
   root: string;
-  /** The digests of all guest tests at this moment. Undefined: they cannot be known, so nothing has passed before. */
+  /** The digests of all guest tests at this moment. Undefined if they are unknown, so that no test counts as passed. */
   digestsNow: () => ReadonlyMap<string, string> | undefined;
-  /** Runs the tests whose digest has passed, too. */
+  /** Whether to run the tests whose digest has passed, too. */
   isAll: boolean;
   /** Runs the guest tests, with these additions to the environment. */
   run: (env: Record<string, string>, onEvent: (event: TestEvent) => void) => Promise<Tally>;
 }
 
-/** Runs the guest tests that have not passed yet with what decides them now, lists the others, and records what passes. */
+/**
+ * Runs the guest tests that have not passed with their current digest, lists the others, and records those that pass.
+ */
 export async function runGuests({ root, digestsNow, isAll, run }: GuestRun): Promise<Tally> {
   const before = digestsNow();
   const known = before === undefined || isAll ? [] : passedBefore(root, before);
@@ -25,12 +27,12 @@ export async function runGuests({ root, digestsNow, isAll, run }: GuestRun): Pro
 
   const passes = new WholePasses();
   const tally = await run({ [notRun]: known.map(({ test }) => test).join(",") }, (event) => passes.note(event));
-  // A run that ends badly may have a reason outside of all files.
+  // A failed run may have a cause outside all test files.
   const isSound = tally.failures.every((failure) => failure.startsWith("test/"));
   const after = isSound && before !== undefined ? digestsNow() : undefined;
   const passed = [...passes.get()].flatMap(([test, tests]) => {
     const digest = after?.get(test);
-    // What has changed since the start has not been tested.
+    // A test whose files have changed since the start has not been tested.
     return digest !== undefined && digest === before?.get(test) ? [{ test, digest, tests }] : [];
   });
   recordPasses(root, passed);

@@ -11,7 +11,7 @@ export function add(a: Tally, b: Tally): Tally {
   return { passed: a.passed + b.passed, failures, ...(skipped > 0 && { skipped }) };
 }
 
-/** The end of a run: the failures again, because their output may be far above, then one line in a fixed form. */
+/** The end of a run: the failures again, because their output may be far above, and one line in a fixed form. */
 export function summary({ passed, failures, skipped }: Tally): string {
   const last = `${passed} passed, ${failures.length} failed${skipped === undefined ? "" : `, ${skipped} skipped`}`;
   return [...failures.map((failure) => `failed: ${failure}`), last].join("\n");
@@ -23,7 +23,7 @@ export class Progress {
   readonly #failures: string[] = [];
   /** The running tests, by file. */
   readonly #running = new Map<string, Set<string>>();
-  /** The last test that ended, by file. */
+  /** The last ended test, by file. */
   readonly #last = new Map<string, string>();
 
   note(event: TestEvent): void {
@@ -32,7 +32,7 @@ export class Progress {
     else if (event.type === "test began") this.#testsOf(file).add(event.test);
     else if (event.type === "test ended") {
       this.#testsOf(file).delete(event.test);
-      this.#last.delete(file); // so that the last entry is the last test of all
+      this.#last.delete(file); // so that the last entry is the last test overall
       this.#last.set(file, event.test);
       if (event.state === "passed") this.#passed += 1;
       if (event.state === "failed") this.#failures.push(`${file}: ${event.test}: ${event.reason}`);

@@ -5,7 +5,7 @@ import { node, projectRoot } from "../launch/project.ts";
 import type { TestEvent } from "./event.ts";
 import { Progress, type Tally } from "./tally.ts";
 
-/** When a run's output appears. Two runs at the same time would mix their output. */
+/** When a run's output is shown. Two runs at the same time would mix their output. */
 export type Show = "immediately" | "when it ends";
 
 export interface Run {
@@ -20,7 +20,7 @@ export interface Run {
   onEvent?: (event: TestEvent) => void;
 }
 
-/** The same, before the first file begins. */
+/** The same limit before the first file begins. */
 const startSeconds = 180;
 
 /** Runs one vitest project, shows its output and counts the results. */
@@ -33,7 +33,7 @@ export async function runVitest(
     cwd: projectRoot,
     env,
     stdio: ["ignore", output, output, "ipc"],
-    // A process group of its own, so that everything the run started can be killed with it.
+    // A separate process group, so that everything that the run starts can be killed with it.
     detached: true,
   });
   if (isInBackground && child.pid !== undefined) yieldProcessors(child.pid);
@@ -48,10 +48,16 @@ export async function runVitest(
   }
 }
 
-/** A third of what other processes get. With much less, an emulated machine misses its own timer, and its kernel stops. */
+/**
+ * Gives a run a third of the processor time of other processes. With much less, an emulated machine misses its own
+ * timer, and its kernel stops.
+ */
 const backgroundPriority = 5;
 
-/** Linux may give each session the same share of the processors: then a priority counts only within its session, which has one too. */
+/**
+ * If Linux gives each session the same share of the processors, a priority counts only within its session. So this also
+ * sets the priority of the session.
+ */
 function yieldProcessors(pid: number): void {
   setPriority(pid, backgroundPriority);
   const session = `/proc/${pid}/autogroup`;
@@ -93,6 +99,6 @@ const command = (project: string, config = "test/vitest.config.ts"): string[] =>
   `--project=${project}`,
   "--reporter=minimal",
   "--reporter=./scripts/test/reporter.ts",
-  // A filter may leave one of the runs without tests. If all runs have none, expectTests reports a failure.
+  // A filter may leave one of the runs without tests. If no run has any, expectTests reports a failure.
   "--passWithNoTests",
 ];

@@ -6,13 +6,13 @@ import { command } from "../launch/command.ts";
 import { Complaint } from "../launch/complaint.ts";
 import { freePort } from "./free-port.ts";
 
-/** How a machine boots an image. Disposing of it ends what it boots from. */
+/** How a machine boots an image. Disposing of it stops the server that it boots from. */
 export type Boot = Disposable & {
   /** QEMU's arguments for the image. */
   args: string[];
-  /** `on`: the machine reaches no network. `off`: it reaches this host, and what this host reaches. */
+  /** With `on`, the machine reaches no network. With `off`, it reaches this host, and what this host reaches. */
   restrict: "on" | "off";
-  /** The least memory that it needs, in MB. */
+  /** The memory that it needs at least, in MB. */
   memoryMb: number;
 };
 
@@ -24,10 +24,10 @@ type Download = {
   format: ImageType;
 };
 
-/** A `net` image has its root file system in memory, packed. dracut may fill half of the memory. */
+/** A `net` image has its compressed root file system in memory. dracut may fill half of the memory. */
 const netMemoryMb = 2048;
 
-/** Unpacks a download, and says how to boot it. */
+/** Unpacks a download, and returns how to boot it. */
 export async function bootOf({ file, folder, format }: Download): Promise<Boot> {
   if (!file.endsWith(".iso")) await unpack(file, folder, format);
   if (format === "net") return await networkBoot(folder);
@@ -40,7 +40,7 @@ async function unpack(file: string, folder: string, format: ImageType): Promise<
   await command("tar", ["-xzf", file, "-C", folder, ...strip]);
 }
 
-/** A machine that starts again has failed, unless it has just been installed. */
+/** A machine that reboots has failed, unless it has just been installed. */
 const startsOnce = ["-no-reboot"];
 
 function diskArguments(folder: string, format: ImageType): string[] {
@@ -51,7 +51,9 @@ function diskArguments(folder: string, format: ImageType): string[] {
   return ["-drive", `file=${join(folder, disk)},format=${driver},if=${bus}`, ...startsOnce];
 }
 
-/** An installation medium also gets a blank disk, from which the machine boots as soon as a system is on it. */
+/**
+ * An installation medium also gets a blank disk, from which the machine boots after a system has been installed on it.
+ */
 async function mediumArguments({ file, folder, format }: Download): Promise<string[]> {
   const medium = ["-drive", `file=${file},format=raw,media=cdrom,readonly=on`];
   if (format !== "oemiso") return [...medium, ...startsOnce];
@@ -60,7 +62,7 @@ async function mediumArguments({ file, folder, format }: Download): Promise<stri
   return ["-drive", `file=${blank},format=qcow2,if=virtio`, ...medium, "-boot", "order=cd"];
 }
 
-/** QEMU starts the kernel with the options of the image's example for PXELINUX; the root comes from a web server here. */
+/** QEMU starts the kernel with the options of the image's example for PXELINUX. A web server here serves the root. */
 async function networkBoot(folder: string): Promise<Boot> {
   const server = createServer(({ url = "" }, response) => {
     createReadStream(join(folder, basename(url)))

@@ -43,7 +43,7 @@ export function apiClient({ url, username, api_key: apiKey }: Ready, signal: Abo
     addPackage: async (appliance: number, name: string): Promise<void> => {
       await call(`POST /appliances/${appliance}/cmd/add_package`, z.unknown(), { name });
     },
-    /** Messages that say why it cannot be built; empty: it can. */
+    /** The reasons why an appliance cannot be built. Empty if it can. */
     issuesOf: async (appliance: number): Promise<string[]> => {
       const { status } = await call(`GET /appliances/${appliance}/status`, Status);
       return status.state === "ok" ? [] : (status.issues ?? []).map(({ text }) => text);
@@ -52,7 +52,7 @@ export function apiClient({ url, username, api_key: apiKey }: Ready, signal: Abo
       const { software_map: map } = await call(`GET /appliances/${appliance}/software/installed`, Installed);
       return map.reduce((sum, { software }) => sum + software.package.length, 0);
     },
-    /** Starts a build, and waits for its end. */
+    /** Starts a build, and waits until it has ended. */
     build: async (appliance: number, format: ImageType) => {
       const params = { appliance_id: String(appliance), image_type: format, force: "true" };
       const { id } = (await call("POST /running_builds", Started, params)).build;

@@ -1,13 +1,13 @@
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Characters of a machine's output that are stored. */
+/** The number of characters of a machine's output that are stored. */
 const maxCharacters = 4 * 1024 * 1024;
 const shownCharacters = 400;
 /** While a serial line passes from getty to login and to a shell, characters that arrive may be lost. */
 const beforeTypingMs = 2_000;
 
-/** The serial line of a machine, to read its output and to type. */
+/** The serial line of a machine, for reading its output and typing. */
 export class SerialConsole {
   #said = "";
   readonly #keyboard: Writable;
@@ -18,7 +18,7 @@ export class SerialConsole {
   constructor(screen: Readable, keyboard: Writable, typing = { afterMs: beforeTypingMs }) {
     this.#keyboard = keyboard;
     this.#beforeTypingMs = typing.afterMs;
-    keyboard.on("error", () => {}); // the machine is gone; `says` reports it
+    keyboard.on("error", () => {}); // the machine is gone, and `says` reports that
     screen.on("data", (bytes: Buffer) => {
       this.#said = (this.#said + bytes.toString("latin1").replaceAll("\r", "")).slice(-maxCharacters);
       this.#tell();

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** A port of the loopback that no program listens on now. */
+/** A loopback port on which no program listens now. */
 export const freePort = () =>
   new Promise<number>((resolve, reject) => {
     const server = createServer().once("error", reject);

@@ -9,18 +9,18 @@ import { freePort } from "./free-port.ts";
 
 export type Guest = AsyncDisposable & {
   console: SerialConsole;
-  /** The port of this host's loopback that leads to a port of the guest. */
+  /** The loopback port of this host that is forwarded to a port of the guest. */
   portOf: (port: number) => number;
 };
 
 type GuestStart = {
   boot: Pick<Boot, "args" | "restrict">;
-  /** QEMU's arguments for UEFI; none: BIOS. */
+  /** QEMU's arguments for UEFI. Empty for BIOS. */
   firmware: string[];
   memoryMb: number;
   accel: Accel;
   ports: readonly number[];
-  /** Ends the machine, and so everything that waits for its serial line. */
+  /** Ends the machine, and with it all waits for its serial line. */
   signal: AbortSignal;
 };
 

@@ -7,7 +7,7 @@ import { Complaint } from "../launch/complaint.ts";
 import { importsOf } from "../launch/debian.ts";
 import { projectRoot } from "../launch/project.ts";
 
-/** The launcher offers the releases of Debian one after the other, each after the previous imports have ended. */
+/** The launcher adds the releases of Debian one after the other, each after the previous imports have ended. */
 const offerSeconds = 900;
 const lookEveryMs = 1_000;
 
@@ -22,7 +22,7 @@ export async function importRepositories(
 ): Promise<string> {
   const known = async () => (await admin.catalogues()).find((one) => one.name === name);
   if (packageTypeOfBase(baseSystem) === "rpm" && !(await known())) {
-    // In the form of the file, because the service reads it with the same schema.
+    // Sends the file's own form, because the service reads it with the same schema.
     await admin.loadCatalogue(name, readCatalogue(join(projectRoot, "templates", `${name}.json`)));
   }
   const until = Date.now() + within * 1000;

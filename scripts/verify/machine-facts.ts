@@ -3,7 +3,7 @@ import { cpus, loadavg, totalmem } from "node:os";
 import { command } from "../launch/command.ts";
 import { projectRoot } from "../launch/project.ts";
 
-/** Facts for a report about this machine and the programs that made the images. */
+/** Facts about this machine and the programs that made the images, for a report. */
 export async function machineFacts(): Promise<Map<string, string>> {
   const [commit, changed, kiwi, qemu] = await Promise.all([
     said("git", ["-C", projectRoot, "rev-parse", "--short=12", "HEAD"]),

@@ -7,13 +7,13 @@ export type VerifyOptions = {
   /** The catalogue's name: templates/BASE.json. */
   base: string;
   formats: ImageType[];
-  /** Ids of templates; empty: all. */
+  /** The ids of templates. Empty for all. */
   templates: number[];
-  /** Absolute; undefined: a new one, which is deleted at the end. */
+  /** An absolute path. Undefined for a new state directory, which is deleted at the end. */
   state: string | undefined;
-  /** Absolute. Undefined if the report goes to docs/verified. */
+  /** An absolute path. Undefined if the report goes to docs/verified. */
   report: string | undefined;
-  /** For `npm start`, which starts the service. */
+  /** The options of `npm start`, which starts the service. */
   launch: string[];
   withTestdrives: boolean;
   /** Adds the EFI boot loader to each template, and boots the images by UEFI. */
@@ -34,7 +34,7 @@ templates promise, and writes a report. BASE is the name of a file in templates/
   --help
 `;
 
-/** Reads the command line, or refuses it with a Complaint. "help": print the usage. */
+/** Reads the command line, or refuses it with a Complaint. "help" means to print the usage. */
 export function parseVerifyOptions(argv: readonly string[]): VerifyOptions | "help" {
   const { values, positionals } = parse(argv.slice(0, endOf(argv)));
   if (values.help) return "help";

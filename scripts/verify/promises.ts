@@ -12,9 +12,9 @@ const betweenTriesMs = 3_000;
 
 type BootedSystem = {
   shell: Shell;
-  /** The port of this host's loopback that leads to a port of the system. */
+  /** The loopback port of this host that is forwarded to a port of the system. */
   portOf: (port: number) => number;
-  /** Seconds that a service has to start. */
+  /** The time limit in seconds for a service to start. */
   within?: number;
   signal?: AbortSignal;
 };

@@ -3,7 +3,7 @@ import { table, tablesIn } from "./tables.ts";
 
 /** One step that was tried. */
 export type Step = {
-  /** A template and a format, or the base system itself. */
+  /** What the step is about: a template and a format, or the base system itself. */
   of: string;
   what: string;
   outcome: "passed" | "failed" | "not possible";
@@ -16,7 +16,7 @@ export type Verified = {
   title: string;
   base: string;
   startedAt: Date;
-  /** Facts of this machine and versions of programs, by name. */
+  /** Facts about this machine, and versions of programs, by name. */
   machine: ReadonlyMap<string, string>;
   steps: readonly Step[];
 };
@@ -29,8 +29,8 @@ const stepHead = ["What", "Step", "Result", "Time", "Seen", "Run"];
 const longestDetail = 500;
 
 /**
- * The report as Markdown. `earlier` is the existing report. Its lines stay, with the run that wrote them, unless this run tried
- * the same thing.
+ * The report as Markdown. `earlier` is the existing report. Its lines and the run that wrote them are kept, unless this
+ * run tried the same thing.
  */
 export function reportOf({ title, base, startedAt, machine, steps }: Verified, earlier = ""): string {
   const run = startedAt.toISOString().slice(0, 16).replace("T", " ");

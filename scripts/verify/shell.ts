@@ -21,7 +21,7 @@ export class Shell {
     await console.says(/pass\w* ?: ?$/im, { within: loginSeconds, from: typedName });
     await console.type(password);
     const shell = new Shell(console);
-    // So that neither an echo nor a prompt looks like an answer.
+    // Keeps an echo or a prompt from looking like an answer.
     await console.type("stty -echo; PS1=; PS2=; bind 'set enable-bracketed-paste off' 2> /dev/null");
     await shell.run("true", loginSeconds);
     return shell;

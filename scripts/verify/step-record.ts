@@ -11,7 +11,7 @@ export class StepRecord {
     this.#signal = signal;
   }
 
-  /** Runs one step. Undefined: it failed, and the record says why. `seen` makes the text for the report. */
+  /** Runs one step. Returns undefined if it failed, and records the reason. `seen` makes the text for the report. */
   async step<T>(
     { of, what, seen }: { of: string; what: string; seen: (result: T) => string },
     work: () => Promise<T>,

@@ -1,4 +1,4 @@
-/** A line of a table, by the heads of its columns. */
+/** A line of a table, by column heading. */
 type Line = Record<string, string>;
 
 /** A Markdown table. If a line lacks a column, its cell is empty. */

@@ -8,7 +8,7 @@ import { Complaint } from "../launch/complaint.ts";
 
 export const loginPrompt = /login: ?$/m;
 
-/** Longer than any boot: processors may be emulated, and an install medium boots twice. */
+/** Longer than any boot, because processors may be emulated, and an installation medium boots twice. */
 export const bootSeconds = 1_800;
 const lookEveryMs = 500;
 

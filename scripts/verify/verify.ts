@@ -30,7 +30,7 @@ type Run = {
   record: StepRecord;
   client: Client;
   accel: Accel;
-  /** Where images are built, in words. */
+  /** Describes where images are built. */
   builders: string;
   signal: AbortSignal;
 };
@@ -69,7 +69,7 @@ function chosenTemplates({ name, sets }: Catalogue, wanted: readonly number[]): 
   return wanted.length === 0 ? all : all.filter(({ applianceId }) => wanted.includes(applianceId));
 }
 
-/** The launcher offers Debian from this machine's own mirrors. */
+/** For a deb base system, the launcher itself offers Debian from this machine's own mirrors. */
 const launchOptions = ({ baseSystem }: Catalogue, { launch }: VerifyOptions): string[] =>
   packageTypeOfBase(baseSystem) === "deb" ? launch : ["--no-debian", ...launch];
 
@@ -78,7 +78,7 @@ async function placeOfBuilds(admin: AdminClient): Promise<string> {
   return agents.every(({ capabilities }) => capabilities?.["isolation"] === "vm") ? "in a guest" : "on the host";
 }
 
-/** As the report names it. */
+/** The template's name in the report. */
 const titleOf = ({ name }: Template, { withUefi }: VerifyOptions): string => (withUefi ? `${name}, UEFI` : name);
 
 async function verifyTemplate(template: Template, run: Run): Promise<void> {

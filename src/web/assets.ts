@@ -1,6 +1,8 @@
 import { z } from "zod";
 
-/** Written by scripts/build-assets.ts: plain name → URL that contains the content's hash, and the drawings of the icons. */
+/**
+ * Written by scripts/build-assets.ts: the URL of each file, with a hash of its content, and the drawings of the icons.
+ */
 const Manifest = z.object({
   files: z.record(z.string(), z.string()),
   icons: z.record(z.string(), z.string()),

@@ -4,7 +4,9 @@ import { clientAddress } from "#http/client-address";
 import type { Database } from "#storage/db";
 import type { WebEnv } from "./factory.ts";
 
-/** The database for an act that belongs in the audit log: the act and its entry are stored together, or neither is. */
+/**
+ * The database for an action that belongs in the audit log. The change and its entry are stored together or not at all.
+ */
 export const auditedPage = (c: Context<WebEnv>, what: Pick<Audited, "event" | "detail">): Database =>
   audited(c.var.db, {
     ...what,
@@ -13,7 +15,7 @@ export const auditedPage = (c: Context<WebEnv>, what: Pick<Audited, "event" | "d
     address: clientAddress(c.req.raw, c.env),
   });
 
-/** The same for an act of the operator, about an account or the service. */
+/** The same for an operator's action on an account or the service. */
 export const auditedOperation = (c: Context<WebEnv>, what: Pick<Audited, "event" | "detail" | "accountId">): Database =>
   audited(c.var.db, {
     ...what,

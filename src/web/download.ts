@@ -18,8 +18,8 @@ import { errorPage, notFoundPage, wantsPage } from "./error-page.tsx";
 import type { WebEnv } from "./factory.ts";
 
 /**
- * Downloads images by their unguessable URL, without credentials, and the documents about an image, whose URLs only have
- * another suffix. A URL that was given to another account than the owner may have ended.
+ * Downloads images by their unguessable URL, without credentials, and the documents about an image, whose URLs have an
+ * additional suffix. The URL of an account other than the owner may have expired.
  */
 export const download = new Hono<WebEnv>().get("/:token/:fileName", async (c) => {
   const found = await findByLink(c.var.db, c.req.param("token"));
@@ -36,12 +36,12 @@ export const download = new Hono<WebEnv>().get("/:token/:fileName", async (c) =>
   if (image?.ok && c.req.method === "GET")
     await noteInPassing("a download", () => noteDownload(c.var.db, build, readerId));
   image?.headers.set("link", linksOf(imageName));
-  // A cache on the way must not serve it after the link has ended.
+  // A cache must not serve it after the link has expired.
   if (!isLasting) image?.headers.set("cache-control", "private, no-cache");
   return image ?? noFile(c);
 });
 
-/** The file of a build with this name; undefined: none. */
+/** The build's file with this name, if there is one. */
 const wantedOf = (name: string, imageName: string): "image" | AttestationFormat | undefined =>
   name === imageName ? "image" : formats.find((format) => name === imageName + attestationFormats[format].suffix);
 

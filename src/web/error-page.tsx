@@ -5,7 +5,7 @@ import { isForPrograms } from "./page-headers.ts";
 import { page } from "./page.tsx";
 import { Search } from "./parts/search.tsx";
 
-/** Whether a browser opens the address: it gets errors as pages. */
+/** Whether a browser opens the address. Browsers get errors as pages. */
 export const wantsPage = (c: Context): boolean =>
   (c.req.header("accept")?.includes("text/html") ?? false) && !isForPrograms(c.req.path);
 
@@ -24,13 +24,13 @@ export async function errorPage(
   c: Context<WebEnv>,
   { status, message }: Pick<ShownError, "status" | "message">,
 ): Promise<Response> {
-  // What failed may fail again in the page.
+  // Whatever failed may fail again in the page.
   c.set("given", undefined);
   const title = titles[status] ?? "This is not possible";
   return await page(c, <ErrorView title={title} message={message} />, { title, status });
 }
 
-/** For an address at which there is nothing. It does not say whether there is something for others. */
+/** For an unknown address. It does not reveal whether other users would find something there. */
 export const notFoundPage = (c: Context<WebEnv>): Promise<Response> =>
   errorPage(c, {
     status: 404,

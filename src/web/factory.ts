@@ -12,15 +12,17 @@ export interface Person {
   formToken: string;
 }
 
-/** The context of the pages: with an account after a sign-in, with a session and the token of its forms after `withSession`. */
+/**
+ * The context of the pages. It has an account after a sign-in, and a session with its form token after `withSession`.
+ */
 export type WebEnv = {
   Bindings: Env;
   Variables: ApiEnv["Variables"] & {
     session: Session;
     formToken: string;
-    /** Of the address, on the pages of an appliance (`pages/appliance/with-appliance.ts`). */
+    /** The appliance in the address, on an appliance's pages (`pages/appliance/with-appliance.ts`). */
     appliance: Appliance;
-    /** Looked up once by `personOf`; null: not signed in. */
+    /** Looked up once by `personOf`. Null if no one is signed in. */
     person?: Person | null;
     /** The form that was refused: `page` shows it again, with its values and what is wrong with them. */
     given?: Given;

@@ -6,7 +6,7 @@ export interface Given {
   /** Every value of each field. */
   values: Readonly<Record<string, readonly string[]>>;
   faults: Readonly<Record<string, string>>;
-  /** What is wrong with the form as a whole. */
+  /** The fault of the form as a whole. */
   fault: string | undefined;
 }
 

@@ -1,8 +1,8 @@
 import { shownGuestHeaders } from "#lib/contract/index";
 
 /**
- * The only headers of a visitor that a guest gets. Cookies and credentials are not among them, because they are for our
- * origin, nor is the visitor's address. No content coding is requested, because nothing in between decodes it.
+ * The only headers of a visitor that a guest gets. Cookies and credentials are not included, because they are for our
+ * origin, and neither is the visitor's address. No content coding is requested, because nothing in between decodes it.
  */
 const requestHeaderNames = [
   "accept",
@@ -33,7 +33,7 @@ export function guestRequestHeaders(headers: Headers): Record<string, string> {
 /** Without allow-same-origin a page has an opaque origin: it can read neither our pages nor the data a browser stores for us. */
 const sandbox = "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts";
 
-/** The headers that a visitor gets: a guest's and our own. A page with an opaque origin can read its server's files only by CORS. */
+/** The guest's headers and our own. A page with an opaque origin can read its server's files only with CORS. */
 export function visitorHeaders(fromGuest: Readonly<Record<string, string>>): Headers {
   const headers = new Headers();
   for (const name of shownGuestHeaders) {

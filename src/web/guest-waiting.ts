@@ -3,7 +3,7 @@ import { html } from "hono/html";
 const style = `:root { color-scheme: light dark; font: 1.1rem/1.5 system-ui, sans-serif; }
 body { display: grid; place-content: center; min-height: 90vh; max-width: 34rem; margin: auto; padding: 1rem; text-align: center; }`;
 
-/** The page while a guest does not answer yet. It uses none of our files, because this origin is the guest's. */
+/** The page while a guest does not answer yet. It uses none of our files, because this origin belongs to the guest. */
 export const waitingPage = (reason: string): string =>
   String(
     html`<!DOCTYPE html>

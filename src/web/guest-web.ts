@@ -19,7 +19,7 @@ import { waitingPage } from "./guest-waiting.ts";
 
 /**
  * The web server of a testdrive's guest, for anyone who knows the URL (decision 25). It is an untrusted machine on our
- * origin, so it gets nothing of ours, and its pages run in a sandbox with an origin of their own.
+ * origin, so it gets none of our data, and its pages run in a sandbox with an opaque origin.
  */
 export const guestWeb = factory.createApp().all("/:id/:webToken/http/*", async (c) => {
   const testdrive = await findGuest(c);
@@ -49,7 +49,7 @@ export const guestWeb = factory.createApp().all("/:id/:webToken/http/*", async (
 
 const acceptsPage = (headers: Headers): boolean => headers.get("accept")?.includes("text/html") ?? false;
 
-/** If the guest has not answered, a page that reloads itself. Undefined: the guest has answered. */
+/** A page that reloads itself if the guest has not answered yet. Undefined if it has answered. */
 async function excuseIn(answer: Response): Promise<Response | undefined> {
   const head = readGuestHead(GuestAnswer, answer.headers.get(guestHeadHeader));
   const status = head?.isExcuse ? head.status : answer.status;
@@ -66,12 +66,12 @@ async function findGuest(c: Context<WebEnv>): Promise<Testdrive | undefined> {
 
 const isWebSocket = (headers: Headers): boolean => headers.get("upgrade")?.toLowerCase() === "websocket";
 
-/** The machine may still be starting, or the service. */
+/** The machine or the service may still be starting. */
 const mayComeYet: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** Asks the session's object. An object that restarts during the request, after a deploy, loses the visitor. */
+/** Asks the session's object. If the object restarts during the request, after a deploy, the request fails. */
 async function passOn(c: Context<WebEnv>, testdrive: Testdrive, guestRequest: GuestRequest): Promise<Response> {
-  const { body } = untimed(c); // it may still arrive after the answer has begun
+  const { body } = untimed(c); // the body may still arrive after the answer has begun
   const headers = {
     [guestHeadHeader]: guestHead(guestRequest),
     ...(guestRequest.isSocket && { upgrade: "websocket" }),
@@ -85,7 +85,7 @@ async function passOn(c: Context<WebEnv>, testdrive: Testdrive, guestRequest: Gu
   }
 }
 
-/** The guest's answer, or if there is none, the object's own message. */
+/** The guest's answer or, without one, the object's own message. */
 function showAnswer(answer: Response, prefix: string, target: string): Response {
   const head = readGuestHead(GuestAnswer, answer.headers.get(guestHeadHeader));
   if (!head) return new Response(answer.body, { status: answer.status, headers: visitorHeaders(plainText) });

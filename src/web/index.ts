@@ -92,13 +92,13 @@ export const web = factory
   .get("/favicon.ico", async (c) => c.redirect((await assetsOf(c.env.ASSETS)).url("kiln.svg")))
   // Only the embedded service sends these requests here (wrangler.toml, run_worker_first), to be compressed.
   .get("/assets/*", async (c) => {
-    // Also for HEAD, which tells the length of what GET answers.
+    // HEAD, too: its answer has the length of GET's.
     const { headers } = c.req.raw;
     const found = await c.env.ASSETS.fetch(new Request(c.req.url, { headers }));
     return found.status === 404 ? c.notFound() : found;
   });
 
-/** A browser gets a page, a program the same document as from the API. */
+/** A browser gets a page. A program gets the same document as from the API. */
 web.onError(async (thrown, c) => {
   const error = causeOf(c, thrown);
   const { status, code, message, headers } = shown(error);

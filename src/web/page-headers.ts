@@ -22,11 +22,11 @@ export function setPageHeaders(c: Context<WebEnv>): void {
   c.header("Cross-Origin-Resource-Policy", "same-origin");
 }
 
-/** Doors for programs: their errors are documents, whatever the Accept header says. */
+/** Entry points for programs. Their errors are documents, whatever the Accept header requests. */
 export const isForPrograms = (path: string): boolean =>
   /^\/(api(?!\/docs)|agent|admin|client|\.well-known)(\/|$)/.test(path);
 
-/** A page is for one person and one moment, so it is not stored by default. */
+/** A page is for one person and one moment, so it is not cached by default. */
 export const noStore = factory.createMiddleware(async (c, next) => {
   await next();
   if (!isForPrograms(c.req.path) && !c.res.webSocket && !c.res.headers.has("cache-control"))

@@ -24,17 +24,17 @@ export interface PageOptions {
   status?: ContentfulStatusCode;
   /** The link of the top bar that is marked as current. */
   section?: Section;
-  /** Something runs: without scripts, the browser reloads the page after so many seconds. */
+  /** While something runs: without scripts, the browser reloads the page after this many seconds. */
   refreshSeconds?: number | undefined;
-  /** With scripts, only these elements are fetched again, every five seconds: ids, separated by spaces. */
+  /** The ids of the elements that are fetched again every five seconds, separated by spaces. This needs scripts. */
   refreshIds?: string;
-  /** The names of script assets, in addition to those of the islands that the page has. */
+  /** The names of script assets, in addition to the page's islands. */
   scripts?: readonly string[];
   /** The CSS class of the body. */
   look?: string;
-  /** The result of a form stands at the lower edge of the window, and moves nothing: people work on this page without leaving it. */
+  /** Shows results of forms at the lower edge of the window, where they move nothing while people work on the page. */
   hasToast?: boolean;
-  /** Only the content: no top bar, no footer. */
+  /** Whether the page has only its content, without top bar and footer. */
   isBare?: boolean;
 }
 
@@ -69,7 +69,9 @@ export async function page(c: Context<WebEnv>, content: Content, options: PageOp
   return await c.html(`<!DOCTYPE html>${await rendered(document)}`, status);
 }
 
-/** While nothing can be changed, each page says so. Where the database does not answer, the page has other words for that. */
+/**
+ * While the service is read-only, each page shows that. If the database does not answer, the page itself explains that.
+ */
 async function announcementOf(c: Context<WebEnv>): Promise<string | undefined> {
   const mode = await readOnlyMode(c.var.db).catch(() => undefined);
   return mode?.on ? (mode.message ?? readOnlyMessage) : undefined;
@@ -89,6 +91,8 @@ const placeOf = (c: Context): string => {
   return pathname + search;
 };
 
-/** The scripts of the islands whose elements are in a page. Texts of users have no quotes to match. */
+/**
+ * The scripts of the islands whose elements are in a page. Users' text cannot match, because its quotes are escaped.
+ */
 const islandsIn = (html: string): string[] =>
   islandNames.filter((name) => html.includes(` data-${name}="`)).map((name) => `${name}.js`);

@@ -5,7 +5,7 @@ import { readerOf } from "#http/client-address";
 import { repositoryFileKey } from "#storage/blobs";
 import { headRepositoryFile } from "#storage/repository-files";
 
-/** The package repositories that this service stores, as plain files. Agents install from here. */
+/** The package repositories that this service stores, as plain files. Agents install from them. */
 export const repositoryFiles = new Hono<{ Bindings: Env }>().get("/:path{.+}", async (c) => {
   const path = c.req.param("path");
   const file = await headRepositoryFile(c.env.BLOBS, path);

@@ -5,15 +5,15 @@ import { z } from "zod";
 /** The result of a form. The next page shows it once, at the top. */
 export const Result = z.object({
   text: z.string().max(500),
-  /** Of several acts: those that were refused, and why. */
+  /** The refused ones of several actions, with the reasons. */
   refused: z.array(z.string()).optional(),
-  /** It is done, but something is wrong now. */
+  /** The action was done, but something is wrong now. */
   isWarning: z.boolean().optional(),
   /** A form that undoes it, and the ids of the elements that its answer replaces. */
   undo: z
     .object({ action: z.string(), fields: z.record(z.string(), z.string()), swap: z.string().optional() })
     .optional(),
-  /** What it has changed of the image. */
+  /** How it has changed the image. */
   change: z.object({ packages: z.number(), installedBytes: z.number() }).optional(),
 });
 export type Result = z.infer<typeof Result>;
@@ -25,10 +25,11 @@ const rules = { prefix: "host", path: "/", secure: true, httpOnly: true, sameSit
 export const giveResult = (c: Context, result: Result): void =>
   setCookie(c, name, JSON.stringify(result), { ...rules, maxAge: 60 });
 
-/** The result, for a part of the page that also shows something of it. */
+/** Reads the result without removing it, for a part of the page that also shows some of it. */
 export function readResult(c: Context): Result | undefined {
   const given = getCookie(c, name, "host");
-  // A script that is redirected to another page only learns its address. The browser then opens it, and shows the result.
+  // A script that is redirected to another page uses only its address. The browser then opens that page, which shows
+  // the result.
   const shownBy = c.req.header("x-page");
   if (given === undefined || (shownBy !== undefined && shownBy !== c.req.path)) return undefined;
   try {
@@ -38,7 +39,7 @@ export function readResult(c: Context): Result | undefined {
   }
 }
 
-/** The result, which no later page shows. */
+/** Takes the result, so that no later page shows it. */
 export function takeResult(c: Context): Result | undefined {
   const result = readResult(c);
   if (result) deleteCookie(c, name, rules);

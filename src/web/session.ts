@@ -15,7 +15,7 @@ const rules = { prefix: "host", path: "/", secure: true, httpOnly: true, sameSit
 
 export const signInPath = "/sign_in";
 
-/** The session secret that a request sends; it may be invalid. */
+/** The session secret in a request. It may be invalid. */
 export const sessionSecret = (c: Context): string | undefined => getCookie(c, name, "host") || undefined;
 
 const giveSession = (c: Context, secret: string): void =>
@@ -23,7 +23,7 @@ const giveSession = (c: Context, secret: string): void =>
 
 export const takeSession = (c: Context): void => void deleteCookie(c, name, rules);
 
-/** The person who is signed in with the requesting browser, if any. */
+/** The person who is signed in with this browser, if any. */
 export async function personOf(c: Context<WebEnv>): Promise<Person | undefined> {
   if (c.var.person === undefined) c.set("person", (await findPerson(c)) ?? null);
   return c.var.person ?? undefined;
@@ -35,7 +35,7 @@ async function findPerson(c: Context<WebEnv>): Promise<Person | undefined> {
   return found && { ...found, formToken: formTokenOf(c.env, found.session) };
 }
 
-/** Whether the session of a request is still open: for a stream that goes on after the answer began. */
+/** Whether the session of a request is still open, for a stream that continues after the answer has begun. */
 export const stillSignedIn = async (c: Context<WebEnv>): Promise<boolean> => (await findPerson(c)) !== undefined;
 
 /** For a page that needs a session. Anyone else signs in first, and then comes back to it. */
@@ -48,7 +48,7 @@ export const withSession = factory.createMiddleware(async (c, next) => {
   return await next();
 });
 
-/** The sign-in page, which leads back to this page, or to the page of the form that was sent. */
+/** The address of the sign-in page, which leads back to this page, or to the page of the submitted form. */
 function signInFor(c: Context<WebEnv>): string {
   const isReading = ["GET", "HEAD"].includes(c.req.method);
   const place = URL.parse(isReading ? c.req.url : (c.req.header("referer") ?? ""));
@@ -58,12 +58,12 @@ function signInFor(c: Context<WebEnv>): string {
 
 export const signInTo = (place: string): string => `${signInPath}?${new URLSearchParams({ to: place })}`;
 
-/** Refuses a form that no page of this session made. */
+/** Refuses a form that does not come from a page of this session. */
 export async function checkForm(c: Context<WebEnv>): Promise<void> {
   checkSentForm(c, await readParams(c));
 }
 
-/** The same for fields that have been read. */
+/** The same, for fields that have already been read. */
 export function checkSentForm(c: Context<WebEnv>, { form_token: given = "" }: Record<string, string>): void {
   if (sameSecret(unmasked(given), c.var.formToken)) return;
   throw new Refusal("access_denied", { message: "This form has expired. Please open the page again." });
@@ -75,13 +75,13 @@ export function canKeepSession(baseUrl: string): boolean {
   return protocol === "https:" || hostname === "localhost" || hostname === "127.0.0.1";
 }
 
-/** Where a person goes on after signing in: an address of this service, whatever the request says. */
+/** Where a person continues after signing in. Always an address of this service, whatever was requested. */
 export function placeToGoOn(baseUrl: string, to = "/"): string {
   const place = URL.parse(to, baseUrl);
   return place && place.origin === new URL(baseUrl).origin ? place.href : new URL("/", baseUrl).href;
 }
 
-/** Signs this browser in with a session of its own; the one that it had before ends. */
+/** Signs this browser in with a new session. Its previous session ends. */
 export async function signInBrowser(c: Context<WebEnv>, account: Account): Promise<void> {
   const address = clientAddress(c.req.raw, c.env);
   const acting = audited(c.var.db, { event: "session.started", actor: "page", accountId: account.id, address });

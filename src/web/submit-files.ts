@@ -11,7 +11,7 @@ import { answerForm, answerRefused, emptyForm, type Done, type Submission, type 
 
 interface SentFiles<F> extends Sent {
   files: readonly F[];
-  /** Works with a file. If it returns, the file belongs to what it made; other files are discarded. */
+  /** Works with a file. If the work succeeds, its result owns the file. Other files are discarded. */
   use: <R>(file: F, work: () => Promise<R>) => Promise<R>;
 }
 
@@ -21,16 +21,16 @@ interface FileSubmission<T extends z.ZodType, F> extends Omit<Submission<T>, "ac
   maxFiles?: number;
   /** Stores a file while it arrives. */
   store: (file: IncomingFile) => Promise<F>;
-  /** Of its content, so that a form which is sent twice is done once. */
+  /** The hash of the content, so that a form that is sent twice is done once. */
   sha256Of: (file: F) => string;
   discard: (file: F) => Promise<void>;
   act: (values: z.output<T>, sent: SentFiles<F>) => Promise<Done>;
 }
 
-/** Of a file that is held in memory. */
+/** The hash of a file that is held in memory. */
 export const sha256OfBytes = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Takes a form with files, which are read while they arrive; their field is `file`. Otherwise as `submit`. */
+/** Handles a form with files like `submit`. The files are in the field `file`, and are read while they arrive. */
 export async function submitFiles<T extends z.ZodType, F>(
   c: Context<WebEnv>,
   { act, store, sha256Of, discard, form, maxFiles = 1, rate, ...what }: FileSubmission<T, F>,
@@ -38,7 +38,7 @@ export async function submitFiles<T extends z.ZodType, F>(
   const unused = new Set<F>();
   const contents: string[] = [];
   const put = async (file: IncomingFile) => {
-    // A browser sends a file without a name where none was chosen.
+    // If no file was chosen, a browser sends one without a name.
     if (file.fileName === undefined || file.fileName === "") return undefined;
     const stored = await store(file);
     unused.add(stored);
@@ -57,7 +57,7 @@ export async function submitFiles<T extends z.ZodType, F>(
   try {
     await refuseInReadOnlyMode({ env: c.env, db: c.var.db });
     if (rate) await spend({ env: c.env, db: c.var.db }, c.var.account.id, rate);
-    // What was stored is discarded here.
+    // Discards the stored files.
     const handle = { store: put, discard: async () => {} };
     const received = await receiveFiles(c.req.raw, { maxFiles }, handle).catch(damagedForm("invalid_request"));
     const files = received.files.filter((file) => file !== undefined);

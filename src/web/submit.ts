@@ -18,9 +18,9 @@ const Done = z.object({ to: z.string(), result: Result.optional() });
 export type Done = z.infer<typeof Done>;
 
 export interface Sent {
-  /** Every value of a field that may be there several times. */
+  /** Every value of a field that may appear several times. */
   all: (name: string) => string[];
-  /** What the act creates stores it, so that a repeat finds it. */
+  /** Stored with whatever the action creates, so that a repeat finds that. */
   requestId: string | undefined;
 }
 
@@ -28,19 +28,22 @@ export interface Submission<T extends z.ZodType> {
   /** The fields. An empty one counts as absent. The messages are shown at the field. */
   fields?: T;
   rate?: Rated;
-  /** The operator's forms work while nothing else can be changed. */
+  /** For the operator's forms, which also work while the service is read-only. */
   evenReadOnly?: true;
-  /** The field that a refusal of the domain is about; other refusals are about the whole form. */
+  /** The field for each refusal code of the domain. Other refusals are about the whole form. */
   fieldOf?: Partial<Record<RefusalCode, string>>;
-  /** The same, if the refusal itself names the fields: the message of each. None: it is about the whole form. */
+  /**
+   * The same for refusals that name the fields themselves: the message for each field. If it is empty, the refusal is
+   * about the whole form.
+   */
   faultsOf?: (refusal: Refusal) => Readonly<Record<string, string>>;
-  /** Does it. A Response, such as a page that shows a secret once, is sent unchanged. */
+  /** Performs the action. A Response, such as a page that shows a secret once, is sent unchanged. */
   act: (values: z.output<T>, sent: Sent) => Promise<Done | Response>;
   /** Shows the page with the form again, if the form is refused. */
   again: (c: Context<WebEnv>) => Response | Promise<Response>;
 }
 
-/** Handles a form. If it is done, the browser goes to the next page. If it is refused, the page shows it again with its values. */
+/** Handles a form. Afterwards the browser goes to the next page, or gets the refused form again with its values. */
 export async function submit<T extends z.ZodType>(c: Context<WebEnv>, what: Submission<T>): Promise<Response> {
   return await answerForm(c, what, await readRepeated(c));
 }
@@ -49,7 +52,7 @@ export async function submit<T extends z.ZodType>(c: Context<WebEnv>, what: Subm
 export interface Read {
   first: Record<string, string>;
   all: (name: string) => string[];
-  /** Of its files: the name of each, and its SHA-256. */
+  /** The name and SHA-256 of each file. */
   contents?: readonly string[];
 }
 
@@ -81,7 +84,6 @@ export async function answerForm<T extends z.ZodType>(
   }
 }
 
-/** A form without values. */
 export const emptyForm = (c: Context<WebEnv>): Given => ({
   action: new URL(c.req.url).pathname,
   form: undefined,
@@ -90,7 +92,7 @@ export const emptyForm = (c: Context<WebEnv>): Given => ({
   fault: undefined,
 });
 
-/** Shows the form again, with what is wrong. Something that does not exist or is not allowed gets an error page instead. */
+/** Shows the form again with its faults. Something that does not exist or is not allowed gets an error page instead. */
 export async function answerRefused<T extends z.ZodType>(
   c: Context<WebEnv>,
   what: Omit<Submission<T>, "act">,
@@ -110,13 +112,13 @@ const asWritten = (value: string): string => value.replaceAll("\r\n", "\n").repl
 
 type Work = (requestId: string | undefined) => ReturnType<Submission<z.ZodType>["act"]>;
 
-/** If the same form is sent twice, even at the same time, the second leads to where the first does. */
+/** If the same form is sent twice, even at the same time, it is done once, and both requests lead to the same page. */
 async function doneOnce(
   c: Context<WebEnv>,
   { once, sent, contents, work }: { once: string; sent: Given; contents: Read["contents"]; work: Work },
 ): Promise<Awaited<ReturnType<Work>>> {
   const store = { db: c.var.db, env: c.env };
-  // A form that is changed and sent again, after going back, is a new one.
+  // A form that is changed and sent again after going back is a new one.
   const requestSha256 = createHash("sha256")
     .update(JSON.stringify([once, sent.action, sent.form, sent.values, contents]))
     .digest("hex");
@@ -144,7 +146,7 @@ async function doneOnce(
 
 const [pauseMs, pauses] = [250, 40];
 
-/** A browser shows the answer to the second click, so that one waits until the first is done. */
+/** A browser shows the answer to the second click, so the second request waits until the first is done. */
 async function whenFree<T>(claim: () => Promise<T>, left = pauses): Promise<T> {
   try {
     return await claim();
@@ -177,7 +179,7 @@ async function showAgain<T extends z.ZodType>(
 const faultsOf = ({ issues }: z.ZodError): Record<string, string> =>
   Object.fromEntries(issues.map(({ path, message }) => [String(path[0] ?? ""), sentence(message)]).toReversed());
 
-/** The messages of the API's own schemas are codes. */
+/** In the API's own schemas, the messages are codes. */
 function sentence(message: string): string {
   const code = refusalCodes.find((known) => known === message);
   return code === undefined ? message : new Refusal(code).message;

@@ -7,7 +7,7 @@ import type { Definition } from "./write.ts";
 
 export type Plan = AnswerOf<"planDefinition">["plan"];
 
-/** The appliance with which a file was compared, as it was then. Undefined: it does not exist yet. */
+/** The state of the appliance when a file was compared with it. Undefined if it did not exist yet. */
 export type Seen = { id: number; etag: string; definition: Definition } | undefined;
 
 /** Finds the appliance of a file: by the id, or by the name in the file. */
@@ -36,12 +36,14 @@ export async function planFile(client: Client, { definition }: ApplianceFile, se
   return answer.plan;
 }
 
-/** Changes the appliance to what the file says, unless it has changed since it was compared. Applies everything or nothing. */
+/**
+ * Changes the appliance to match the file, unless it has changed since the comparison. Applies everything or nothing.
+ */
 export async function applyFile(client: Client, file: ApplianceFile, seen: Seen): Promise<Definition> {
   const body = { definition: await withUploads(client, file, seen) };
   try {
     if (!seen) return (await client.call("createFromDefinition", { only_new: true, body })).definition;
-    // If an answer is lost, the request is sent again. The key prevents that it is refused because of the first one.
+    // If an answer is lost, the request is sent again. The key prevents a refusal because of the first one.
     const headers = { "if-match": seen.etag, "idempotency-key": randomUUID() };
     return (await client.call("applyDefinition", { appliance_id: seen.id, body }, { headers })).definition;
   } catch (error) {

@@ -1,9 +1,9 @@
 import published from "./schema.json" with { type: "json" };
 
-/** The path of a value: names of members and numbers of items. */
+/** The path of a value: member names and item indexes. */
 export type Path = readonly (string | number)[];
 
-/** An error of a file against its schema. */
+/** A violation of the schema. */
 export interface Fault {
   path: Path;
   why: string;
@@ -24,7 +24,7 @@ export interface Schema {
 
 export const applianceSchema: Schema = published;
 
-/** All errors of a value against the schema, in the order of the value. Unknown members are errors. */
+/** All violations of the schema by a value, in the order of the value. Unknown members are errors. */
 export function faultsIn(schema: Schema, value: unknown, path: Path = []): Fault[] {
   const type = typeIn(schema, value);
   if (type === undefined) return [{ path, why: wrongType(schema, value) }];

@@ -15,7 +15,7 @@ export function readFrom(file: string): ApplianceFile {
   });
 }
 
-/** Follows links: a proposed change of the YAML must not reveal other files of the machine that plans it. */
+/** Resolves links, because a proposed change of the YAML must not reveal other files of the machine that plans it. */
 function isBelow(folder: string, path: string): boolean {
   try {
     return realpathSync(join(folder, path)).startsWith(join(realpathSync(folder), "/"));
@@ -27,7 +27,7 @@ function isBelow(folder: string, path: string): boolean {
 /** The folder for contents that are not text, relative to the YAML. */
 export const folderFor = (file: string): string => `${basename(file).replace(/\.ya?ml$/, "")}.files`;
 
-/** Where an appliance is written: the given file, or a file with its name in the given folder. */
+/** The file to write an appliance to: the given file, or a file with the appliance's name in the given folder. */
 export function targetOf(given: string | undefined, name: string): string {
   const own = `${name.replaceAll(/[^\w.-]+/g, "-").replace(/^[.-]+/, "") || "appliance"}.yaml`;
   if (given === undefined) return own;

@@ -1,7 +1,7 @@
 import { isMap, isNode, isScalar, isSeq, type Document, type LineCounter } from "yaml";
 import type { Path } from "./check.ts";
 
-/** The line of a value, or of the innermost value around it that the file has. The line of a member is that of its key. */
+/** The line of a value, or of the innermost existing value around it. The line of a member is that of its key. */
 export function lineOf({ contents }: Pick<Document, "contents">, path: Path, lines: LineCounter): number {
   let node: unknown = contents;
   let offset = offsetOf(node) ?? 0;

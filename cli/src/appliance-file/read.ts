@@ -8,17 +8,17 @@ import { digestOf } from "./write.ts";
 /** A definition as the service accepts it. */
 type Wanted = RequestOf<"applyDefinition">["body"]["definition"];
 
-/** What a file says, for the service: the definition, and contents by their SHA-256. */
+/** The content of a file, for the service: the definition, and contents by their SHA-256. */
 export interface ApplianceFile {
   definition: Wanted & { name: string };
   contents: ReadonlyMap<string, Uint8Array>;
 }
 
-/** What a file refers to. */
+/** The sources of a file's references. */
 export interface Surroundings {
   /** The name of the file, for messages. */
   name: string;
-  /** Reads a file by its path relative to the YAML. Undefined: it cannot be read. */
+  /** Reads a file by its path relative to the YAML. Undefined if it cannot be read. */
   read: (path: string) => Uint8Array | undefined;
   env: Readonly<Record<string, string | undefined>>;
 }

@@ -59,12 +59,12 @@ const intro = [
   "Passwords are not in it. To set one, name a variable: password: { env: NAME }",
 ];
 
-/** In a block, the library loses the blanks of lines that have nothing else. */
+/** In a block, the library drops the whitespace of blank lines. */
 function quoteBlank(_key: unknown, node: Scalar): void {
   if (typeof node.value === "string" && /(^|\n)[ \t]+(\n|$)/.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
 }
 
-/** A package without a version and a repository is only its name. */
+/** A package without a version and a repository is written as just its name. */
 const shortened = (one: Definition["packages"][number]) =>
   one.version === undefined && one.repository === undefined ? one.name : one;
 

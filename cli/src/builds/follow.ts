@@ -46,7 +46,7 @@ export async function errorLines(client: Client, id: number): Promise<string[]> 
 
 const shownLines = 12;
 const namesError = /\b(error|fail(ed|ure)?|fatal|cannot|unable|no space)\b/i;
-/** KIWI logs each program that it runs: `rmdir --ignore-fail-on-non-empty` is not an error. */
+/** KIWI logs each command that it runs, and `rmdir --ignore-fail-on-non-empty` is not an error. */
 const debug = /\[ DEBUG /;
-/** An error is JSON in any case. */
+/** Requests text. Error answers are JSON in any case. */
 export const asText = { accept: "text/plain, application/json;q=0.5" };

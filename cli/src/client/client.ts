@@ -38,7 +38,7 @@ interface Route {
   answer: "document" | "file" | "nothing";
 }
 
-/** A lost request is sent again after these pauses. A POST has a key, so that it acts only once. */
+/** A lost request is sent again after these pauses. A POST has an idempotency key, so that it acts only once. */
 const pausesMs = [300, 1_000, 3_000];
 
 const userAgent = `kiln/${manifest.version} (command line)`;
@@ -61,7 +61,7 @@ export function openClient({ url, account, secret }: Credentials): Client {
       });
       if (!answer.ok) throw await refusalOf(answer, `${route.method} ${route.path}`);
       onHeaders?.(answer.headers);
-      // The type is that of the call's description.
+      // The type comes from the call's description.
       return (route.answer === "document" ? await documentOf(answer) : answer) as AnswerOf<N>;
     },
   };
@@ -74,7 +74,7 @@ interface Init {
   signal?: AbortSignal;
 }
 
-/** Parameters go into the query if the call is a GET or has another body. */
+/** Builds the request. Parameters go into the query if the call is a GET or has another body. */
 function requestOf({ method, path, body: type }: Route, request: object): { path: string; init: Init } {
   const rest = new Map(Object.entries(request).filter(([, value]) => value !== undefined));
   const body = take(rest, "body");
@@ -124,10 +124,14 @@ async function send(url: string, init: Init): Promise<Response> {
   throw unreachable(new URL(url).origin, undefined);
 }
 
-/** A repeated DELETE could report an unknown id. For a repeated PATCH the service must first say where the bytes begin. */
+/**
+ * A repeated DELETE could report an unknown id. Before a PATCH is repeated, the service must report the current offset.
+ */
 const mayRepeat = ({ method }: Init): boolean => method !== "DELETE" && method !== "PATCH";
 
-/** Whether the connection was lost. A refused one means that no service runs there. */
+/**
+ * Whether the connection was lost. A refused connection does not count, because it means that no service runs there.
+ */
 function wasCut(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && "code" in cause && cutCodes.has(String(cause.code));

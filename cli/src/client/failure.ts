@@ -45,11 +45,11 @@ function exitOf({ code, status, call }: Cause): Exit {
   return code === "configuration_error" ? "unbuildable" : "refused";
 }
 
-/** What was to be cloned does not exist. */
+/** The source of the clone does not exist. */
 const isUnknownSource = ({ code, call }: Cause): boolean =>
   code === "invalid_appliance_id" && call === "POST /appliances";
 
-/** Everybody may read the gallery, so what is denied there is not in it. */
+/** Everyone may read the gallery, so an appliance that is denied there is not in it. */
 const isUnknown = ({ code, status, call }: Cause): boolean =>
   status === 404 ||
   isUnknownSource({ code, status, call }) ||
@@ -66,7 +66,7 @@ function adviceFor({ code, status, call }: Cause): string {
   return list?.[1] ?? advice[code] ?? "Change what the message names. --help says what the command takes.";
 }
 
-/** What lists the things of a noun, the first part of a call's path. */
+/** Advice on how to list the things of a noun, which is the first part of a call's path. */
 const lists: readonly (readonly [noun: string, advice: string])[] = [
   ["gallery", "`kiln gallery search TEXT` lists what is published."],
   ["webhooks", "`kiln webhook list` shows the ids."],

@@ -82,7 +82,7 @@ export const builds = [
       const id = { build_id: await buildId(client, build) };
       refuseEnded((await client.call("getRunningBuild", id)).running_build);
       const answer = await client.call("cancelBuild", id);
-      // It may have ended in between: the service cancels such a build without a word.
+      // The build may have ended in the meantime, and then the service accepts the call but does nothing.
       const { running_build: now } = await client.call("getRunningBuild", id);
       if (now.state !== "cancelled") refuseEnded(now);
       show(answer, () => `Cancelled build ${build}.`);
@@ -118,7 +118,7 @@ export const builds = [
   }),
 ];
 
-/** The service accepts to cancel a build that is over, as it did in 2010, and does nothing. */
+/** The service accepts the cancellation of an ended build, as it did in 2010, but does nothing. */
 function refuseEnded({ id, state }: WatchedBuild): void {
   if (state === "queued" || state === "running") return;
   throw new Complaint("refused", `Build ${id} is over: ${state}.`, "To delete its image: `kiln delete-build ID`.");
@@ -143,7 +143,7 @@ async function watch({ client, note }: Kiln, [build]: WatchedBuild[], bars: Bars
   const name = `${build.id} ${build.image_type.padEnd(6)}`;
   const leave = () => {
     note(`\nBuild ${build.id} goes on. Watch it: kiln wait ${build.id}. End it: kiln cancel ${build.id}.`);
-    process.kill(process.pid, "SIGINT"); // with the listener gone, it ends the process
+    process.kill(process.pid, "SIGINT"); // the listener is gone, so this ends the process
   };
   process.once("SIGINT", leave);
   try {

@@ -41,7 +41,8 @@ export const configuration = [
     ],
     act: async ({ client, show }, { appliance, setting_value: given }) => {
       const change = merged(given.map(settingOf));
-      // Not `changeConfiguration`, which drops what has no effect beside the other settings, as it did in 2010. The service checks it.
+      // Not `changeConfiguration`, which drops settings that have no effect with the others, as it did in 2010. The
+      // service checks the definition.
       const body = { definition: { configuration: change } } as RequestOf<"applyDefinition">["body"];
       const id = await applianceId(client, appliance);
       const { definition } = await client.call("applyDefinition", { appliance_id: id, body });

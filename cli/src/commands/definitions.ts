@@ -95,7 +95,7 @@ async function print(kiln: Kiln, appliance: string | undefined): Promise<void> {
   kiln.show({ text }, () => text.trimEnd());
 }
 
-/** Applies a file, if its software can be installed or that is forced. */
+/** Applies a file, if its software can be installed or `--force` is given. */
 export async function applyFrom(kiln: Kiln, { file: path, id: given, ifMatch, force }: Applying): Promise<Exit> {
   const { client } = kiln;
   const file = kiln.applianceFiles.read(path);

@@ -6,7 +6,7 @@ import { buildId } from "../resolve.ts";
 
 type Difference = AnswerOf<"compareBuilds">["difference"];
 
-/** The most that the service puts on a page. */
+/** The service's largest page. */
 const filesOfPage = 1000;
 
 export const difference = [

@@ -82,7 +82,7 @@ const omissions = (paint: Painter, omitted: Imported["omitted"]): string =>
     omitted.map(({ what, why }) => [what, why]),
   );
 
-/** Reads a description with the files next to it, or a manifest, which is complete. */
+/** Reads a description with the files next to it, or a manifest, which is complete on its own. */
 function readDocument(file: string, given: Pick<Parameters<typeof importXml>[1], "serviceUrl" | "choice">): Imported {
   const next = "Name a config.xml of KIWI, or the manifest of a build.";
   const text = readText(file, next);

@@ -51,7 +51,7 @@ export const login = [
   }),
 ];
 
-/** The keys to pin. The user must name a new key explicitly, and must know it from another source. */
+/** The keys to pin. The user must name a new key explicitly, and get it from another source. */
 function pinned(url: string, offered: PinnedKey[], trusted: readonly string[]): PinnedKey[] {
   const known = storedLogin(url)?.keys;
   const unknown = trusted.find((kid) => !offered.some((key) => key.kid === kid));

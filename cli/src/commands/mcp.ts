@@ -10,7 +10,7 @@ export const mcpFor = (commands: readonly Command[]) => [
     options: { write: flag("also offer the commands that change or delete something") },
     examples: ["claude mcp add kiln -- kiln mcp", "kiln mcp --write --url https://kiln.example.org"],
     act: async ({ url, login, note }, { write }) => {
-      // Fails here if the user is not signed in, because an error of a tool would reach only the assistant.
+      // Fails here if the user is not signed in, because only the assistant would see an error of a tool.
       void login;
       if (process.stdin.isTTY) note("It waits for an assistant on its standard input. Ctrl-C ends it.");
       const [{ serve }, { toolsFor }] = await Promise.all([import("../mcp/server.ts"), import("../mcp/tools.ts")]);

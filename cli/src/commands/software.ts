@@ -86,9 +86,9 @@ interface Change {
   appliance: string;
   names: readonly string[];
   kind: Exclude<keyof RequestOf<"getSoftwareEffect">, "appliance_id">;
-  /** Only show what it would do. */
+  /** Only shows the effect. */
   dryRun: boolean;
-  /** Make it even if the software cannot be installed then. */
+  /** Makes the change even if the software cannot be installed afterwards. */
   force: boolean;
 }
 

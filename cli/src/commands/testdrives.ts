@@ -111,7 +111,7 @@ export const testdrives = [
 
 const openItYourself = "Open the address of the screen yourself.";
 
-/** A server or a terminal over SSH has no browser: then the address is enough, and the command has not failed. */
+/** A server or a terminal over SSH has no browser. Then the address is enough, and the command has not failed. */
 async function openBrowser(url: string): Promise<void> {
   const hasScreen = process.env["DISPLAY"] || process.env["WAYLAND_DISPLAY"];
   const opened =
@@ -137,7 +137,7 @@ async function openViewer(screen: string | undefined, password: string): Promise
     throw new Complaint("refused", "vncviewer is not installed. The testdrive is running.", openItYourself);
 }
 
-/** Starts a program that outlives this command. False: there is no such program. */
+/** Starts a program that outlives this command. Returns false if there is no such program. */
 function starts(program: string, args: string[], env: Record<string, string> = {}): Promise<boolean> {
   const child = spawn(program, args, { detached: true, stdio: "ignore", env: { ...process.env, ...env } });
   child.unref();

@@ -9,7 +9,7 @@ export interface Candidate {
   about?: string;
 }
 
-/** "files": the shell completes files of this machine itself. */
+/** With "files", the shell itself completes files of this machine. */
 export type Candidates = readonly Candidate[] | "files";
 
 interface Place {
@@ -27,7 +27,7 @@ const words =
   () =>
     all.map((text) => ({ text }));
 
-/** The candidates for each placeholder. Others have none. */
+/** The candidates for each placeholder. Other placeholders have none. */
 export const sources: Partial<Record<Placeholder, Source>> = {
   appliance: appliances,
   base: async ({ client }) => unique((await templates(client)).map(({ basesystem }) => ({ text: basesystem }))),
@@ -95,7 +95,7 @@ export const sources: Partial<Record<Placeholder, Source>> = {
 };
 sources.other = builds;
 
-/** Names, but ids for appliances that share a name. */
+/** The names of appliances, or ids for those that share a name. */
 async function appliances({ client }: Place): Promise<Candidate[]> {
   const { appliances: all } = await client.call("listAppliances", {});
   return all.map(({ id, name, basesystem }) => {

@@ -6,7 +6,7 @@ import { visible } from "../output/table.ts";
 import type { Placeholder } from "../placeholders.ts";
 import { sources, type Candidate, type Candidates } from "./candidates.ts";
 
-/** The shell waits for the completion. */
+/** A short limit, because the shell waits for the completion. */
 const maxMs = 3_000;
 
 /** The candidates for the last word. */

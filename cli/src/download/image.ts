@@ -12,11 +12,11 @@ import { downloadTo, type ProgressReporter } from "./resumed.ts";
 type Build = AnswerOf<"getBuild">["build"];
 
 export interface Wanted {
-  /** What was asked for. The service may answer with another build. */
+  /** The requested build. The service may answer with another one. */
   id: number;
   build: Build;
   folder: string;
-  /** Undefined: only the checksum is verified. */
+  /** Undefined if only the checksum is verified. */
   keys: readonly PinnedKey[] | undefined;
   /** Replaces another file of the same name. */
   force: boolean;
@@ -25,11 +25,11 @@ export interface Wanted {
 export interface Downloaded {
   file: string;
   verified: Verified | undefined;
-  /** How to start it; absent: the service is older than this. */
+  /** How to start the image. Undefined if the service is too old to report it. */
   use: Build["use"];
 }
 
-/** Downloads an image with its bills of materials and its provenance. The image gets its name when it is verified. */
+/** Downloads an image with its bills of materials and its provenance. The image gets its name after verification. */
 export async function downloadImage(
   { id, build, folder, keys, force }: Wanted,
   tell: ProgressReporter,
@@ -46,7 +46,7 @@ export async function downloadImage(
     refuseOther(await verifyBills(file, keys), { id, build });
   }
   if (isThere) return { file, verified: keys && (await verifyImage(file, keys)), use: build.use };
-  // A version that was built again has the same name, but is another image.
+  // An image of a rebuilt version has the same name, but is another image.
   const part = `${file}.${build.id}.part`;
   await downloadTo(part, url, tell);
   try {
@@ -61,7 +61,7 @@ export async function downloadImage(
   }
 }
 
-/** A valid signature may be that of another build: an older one, or another account's. */
+/** A valid signature may belong to another build: an older one, or another account's. */
 function refuseOther(signed: Verified, { id, build }: Pick<Wanted, "id" | "build">): void {
   const { version, image_type: type } = build;
   if (signed.build_id === String(id) && signed.version === version && signed.image_type === type) return;

@@ -4,15 +4,17 @@ import { pipeline } from "node:stream/promises";
 import { Complaint } from "../complaint.ts";
 import { unreachable } from "../client/failure.ts";
 
-/** How many bytes of a file have arrived. `waiting`: the connection was lost, and no more have arrived since. */
+/** Reports how many bytes of a file have arrived. The state is `waiting` after the connection was lost. */
 export type ProgressReporter = (arrived: number, whole: number, state: "arriving" | "waiting") => void;
 
 /** A connection without data for this long is closed. */
 const idleMs = 30_000;
-/** Pauses between attempts, together long enough for a restart of the service. They start again when bytes arrive. */
+/**
+ * Pauses between attempts, together long enough for a restart of the service. The list starts again when bytes arrive.
+ */
 const pausesMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000];
 
-/** Downloads a file to `part`, and continues after what is there. Repeats interrupted downloads. */
+/** Downloads a file to `part`, and continues an existing part. Repeats interrupted downloads. */
 export async function downloadTo(part: string, url: string, tell: ProgressReporter): Promise<void> {
   let failures = 0;
   let known = Number.NaN;
@@ -60,7 +62,7 @@ async function attempt(part: string, url: string, tell: Arrived): Promise<unknow
 
 interface Arriving {
   body: ReadableStream<Uint8Array>;
-  /** Where its bytes begin in the file. */
+  /** The offset of the bytes in the file. */
   start: number;
   whole: number;
 }
@@ -82,7 +84,7 @@ async function append(part: string, { body, start, whole }: Arriving, tell: Arri
   }
 }
 
-/** Whether it was the file that failed, and not the connection: a repeat would not help. */
+/** Whether the file failed, and not the connection. Then a repeat would not help. */
 const isOfFile = (error: unknown): error is Error =>
   error instanceof Error && "syscall" in error && (error.syscall === "open" || error.syscall === "write");
 

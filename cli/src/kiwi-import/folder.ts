@@ -4,7 +4,7 @@ import { Complaint } from "../complaint.ts";
 import { namesIn } from "../files.ts";
 import type { NextTo } from "../kiwi.ts";
 
-/** More than an appliance can have. */
+/** Limits that are higher than those of an appliance. */
 const maxFiles = 10_000;
 const maxBytes = 2 ** 30;
 
@@ -13,7 +13,9 @@ export interface Folder extends NextTo {
   skipped: { what: string; why: string }[];
 }
 
-/** Reads the scripts next to a description, and everything below `root/`. Follows no links, because they lead elsewhere. */
+/**
+ * Reads the scripts next to a description, and everything below `root/`. Does not follow links, which lead elsewhere.
+ */
 export function readFolder(folder: string): Folder {
   const found: Found = { files: new Map(), skipped: [] };
   const scripts = namesIn(folder).filter((name) => name.endsWith(".sh"));
@@ -24,7 +26,7 @@ export function readFolder(folder: string): Folder {
   return found;
 }
 
-/** Reads files of the folder that a description includes. Follows no link out of it. */
+/** Reads files of the folder that a description includes. Does not follow links out of the folder. */
 export const readBelow =
   (folder: string) =>
   (path: string): string | undefined => {

@@ -2,10 +2,10 @@ import { createInterface, type Interface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { Complaint } from "../complaint.ts";
 
-/** The exit code by which shells report SIGINT. */
+/** The exit code with which shells report SIGINT. */
 const interrupted = 130;
 
-/** Asks on the terminal. Without a terminal, reads the answer as a line of the input. */
+/** Asks on the terminal. Without a terminal, reads a line of the input as the answer. */
 export async function ask(question: string): Promise<string> {
   return await answerTo(question, process.stderr);
 }
@@ -26,7 +26,7 @@ async function answerTo(question: string, output: NodeJS.WritableStream): Promis
 
 async function typedAnswer(question: string, output: NodeJS.WritableStream): Promise<string> {
   const lines = createInterface({ input: process.stdin, output, terminal: true });
-  // readline takes Ctrl-C from the terminal.
+  // readline handles Ctrl-C itself, so the terminal sends no signal.
   lines.on("SIGINT", () => process.exit(interrupted));
   try {
     return await lines.question(question);
@@ -38,12 +38,12 @@ async function typedAnswer(question: string, output: NodeJS.WritableStream): Pro
 let input: Interface | undefined;
 let lines: AsyncIterator<string> | undefined;
 
-/** One reader serves all questions: it reads ahead, so a second one would miss the answers that the first one has read. */
+/** One reader for all questions. It reads ahead, so a second one would miss the answers that the first one has read. */
 async function nextLine(): Promise<string | undefined> {
   input ??= createInterface({ input: process.stdin });
   lines ??= input[Symbol.asyncIterator]();
   const { value, done } = await lines.next();
-  input.pause(); // else an input that stays open keeps the process
+  input.pause(); // otherwise an open input would keep the process running
   return done === true ? undefined : value;
 }
 

@@ -11,7 +11,7 @@ export interface PinnedKey {
   pem: string;
 }
 
-/** What `kiln login` stores for one address, in a file that only its owner can read. */
+/** The data that `kiln login` stores for one address, in a file that only its owner can read. */
 export interface Login extends Credentials {
   /** The keys that the service had at the first login, and others that the user accepted. */
   keys: readonly PinnedKey[];
@@ -21,7 +21,7 @@ const folder = (): string => join(process.env["XDG_CONFIG_HOME"] || join(homedir
 const fileOf = (url: string): string => join(folder(), `${encodeURIComponent(url)}.json`);
 const currentFile = (): string => join(folder(), "current");
 
-/** Normalises an address: with a scheme, without a path. */
+/** Normalises an address: adds a scheme, and removes the path. */
 export function addressOf(text: string): string {
   const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -90,7 +90,7 @@ export function storeLogin(login: Login): void {
   writePrivately(currentFile(), `${login.url}\n`);
 }
 
-/** A rename makes it visible when it is complete and private. */
+/** Writes the file. A rename makes it visible only when it is complete and private. */
 function writePrivately(file: string, text: string): void {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text, { mode: 0o600 });

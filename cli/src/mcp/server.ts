@@ -3,7 +3,7 @@ import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import manifest from "../../package.json" with { type: "json" };
 import type { Tool } from "./tools.ts";
 
-/** Serves the tools on the standard input and output. The process ends with its input. */
+/** Serves the tools on the standard input and output. The process ends when its input ends. */
 export async function serve(tools: readonly Tool[]): Promise<void> {
   const server = new McpServer({ name: "kiln", version: manifest.version }, { instructions });
   for (const { name, inputSchema, call, ...about } of tools)

@@ -53,7 +53,7 @@ function toolOf(one: Command, url: string | undefined): Tool {
   };
 }
 
-/** Options that no tool has: one that waits too long for an assistant, and one that tells it secrets. */
+/** Options that no tool has: one that waits too long for an assistant, and one that reveals secrets to it. */
 const unoffered = new Set(["follow", "showSecrets"]);
 
 const optionsOf = ({ options }: Command): [key: string, option: Option][] =>
@@ -76,7 +76,7 @@ function schemaOf(one: Command): Schema {
   };
 }
 
-/** An assistant sends the text, because tools do not read files of this machine. */
+/** An assistant sends the file's text, because tools do not read files of this machine. */
 const fileAsText = "text of appliance.yaml, in which contents are inline; what it omits stays as it is";
 
 /** Does not resolve references to files and variables: an assistant could use them to send private data away. */

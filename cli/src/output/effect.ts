@@ -5,8 +5,8 @@ import { bytes, count, visible } from "./table.ts";
 type Effect = AnswerOf<"getSoftwareEffect">["software_effect"];
 
 /**
- * What a change does to the image, or why it cannot be installed. With an appliance, it names the commands that solve a problem;
- * of a file, the file must change.
+ * The effect of a change on the image, or why it cannot be installed. For an appliance, it names the commands that
+ * solve a problem. For a file, the user must change the file.
  */
 export function effectText(
   paint: Painter,
@@ -33,7 +33,9 @@ export function effectText(
 
 const maxLines = 20;
 
-/** A problem, and the commands that would solve it. A solution without a command, not to make the change, is omitted. */
+/**
+ * A problem, and the commands that would solve it. The solution not to make the change has no command, and is omitted.
+ */
 function problemLines(
   paint: Painter,
   appliance: string | undefined,

@@ -3,7 +3,9 @@ import { effectText } from "./effect.ts";
 import type { Painter } from "./painter.ts";
 import { visible } from "./table.ts";
 
-/** What a file would change in an appliance, and do to its image. Without an id, the appliance is new. */
+/**
+ * The changes that a file would make to an appliance, and the effect on its image. Without an id, the appliance is new.
+ */
 export function planText(
   paint: Painter,
   { name, base_system: base }: { name: string; base_system?: string },
@@ -21,7 +23,7 @@ const told = (text = ""): string => (text === "" ? "" : `: ${visible(text)}`);
 
 function changeLine(paint: Painter, { name, item, from, to }: Plan["changes"][number]): string {
   const what = visible(item === undefined ? name : `${name} ${item}`);
-  // The order of a list and a password have no previous value.
+  // Changes of a password or of a list's order have no previous value.
   if (to?.startsWith("another ")) return paint.yellow(`  ~ ${what}${told(to)}`);
   if (from === undefined) return paint.green(`  + ${what}${told(to)}`);
   if (to === undefined) return paint.red(`  - ${what}${told(from)}`);

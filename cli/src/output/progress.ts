@@ -4,9 +4,9 @@ import { bytes, visible } from "./table.ts";
 export interface Bar {
   name: string;
   percent: number;
-  /** What happens now. */
+  /** The current stage. */
   stage: string;
-  /** More about it, for a terminal. */
+  /** More about the stage, for a terminal. */
   detail?: string;
   secondsLeft?: number | undefined;
 }

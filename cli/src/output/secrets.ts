@@ -1,7 +1,7 @@
-/** What stands in the place of a password. `kiln config set` refuses it as a value. */
+/** The mask that replaces a password. `kiln config set` refuses it as a value. */
 export const mask = "********";
 
-/** The document without its passwords. An empty one is shown: it is no secret, but worth knowing. */
+/** The document without its passwords. An empty password is shown, because it is not a secret but worth knowing. */
 export function masked<T>(document: T): T {
   // Parsed again, it has the same members.
   return JSON.parse(JSON.stringify(document, (name, value: unknown) => (isSecret(name, value) ? mask : value))) as T;

@@ -2,7 +2,7 @@ import type { Painter } from "./painter.ts";
 
 type Cell = string | number | undefined;
 
-/** A longer cell moves only the rest of its own row. */
+/** The widest column. A longer cell shifts only the rest of its own row. */
 const widest = 60;
 
 /** A table in columns, for people. */
@@ -28,17 +28,17 @@ export function facts(paint: Painter, all: Readonly<Record<string, Cell>>): stri
   return shown.map(([name, value]) => `${paint.bold(name.padEnd(width))}  ${visible(String(value))}`).join("\n");
 }
 
-/** Removes control characters: text from other users must not move the cursor, colour the terminal or turn lines round. */
+/** Removes control characters: text from other users must not move the cursor, change colours or reverse text. */
 export const visible = (text: string): string =>
   text
     .replaceAll(terminalOrder, "")
     .replaceAll(turns, "")
     .replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, " ");
 
-/** Without what shows text in another order than it has. Keeps colours and line ends. */
+/** Removes characters that make a terminal show text in another order. Keeps colours and line ends. */
 export const inOrder = (text: string): string => text.replaceAll(turns, "");
 
-/** Explicit marks of Unicode's bidirectional algorithm (UAX 9), which show text in another order than it has. */
+/** The explicit marks of Unicode's bidirectional algorithm (UAX 9), which change the order of displayed text. */
 const turns = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
 
 /** A control sequence of ECMA-48. */

@@ -57,7 +57,7 @@ interface Piece {
   offset: number;
 }
 
-/** → where the next piece begins; after an interruption, the service says how much has arrived */
+/** → where the next piece begins. After an interruption, the service reports how much has arrived. */
 async function sendPiece(client: Client, id: number, { file, offset }: Piece): Promise<number> {
   const { buffer, bytesRead } = await file.read(new Uint8Array(pieceBytes), 0, pieceBytes, offset);
   const headers = { "upload-offset": String(offset), "tus-resumable": "1.0.0" };

@@ -21,7 +21,7 @@ export async function fetchKeys(url: string): Promise<PinnedKey[]> {
   return keys.map(({ pem }) => keyOf(pem));
 }
 
-/** The key of a file in PEM. */
+/** The key in a PEM file. */
 export function readKey(file: string): PinnedKey {
   try {
     return keyOf(readFileSync(file, "utf8"));
@@ -34,7 +34,7 @@ export function readKey(file: string): PinnedKey {
   }
 }
 
-/** Computes the id: one that comes with a key proves nothing. */
+/** Computes the id, because an id that comes with a key proves nothing. */
 function keyOf(pem: string): PinnedKey {
   const spki = createPublicKey(pem).export({ type: "spki", format: "der" });
   return { kid: createHash("sha256").update(spki).digest("hex"), pem };

@@ -82,7 +82,7 @@ function hostsStep({ options, settings, store, ask }: Deployment): Step {
   };
 }
 
-/** Undefined: wrangler is not logged in. */
+/** Undefined if wrangler is not logged in. */
 async function findLogin(wrangler: Deployment["wrangler"]): Promise<Login | undefined> {
   const { code, stdout, stderr } = await wrangler.run(["whoami", "--json"]);
   const login = Login.safeParse(parseJson(stdout));

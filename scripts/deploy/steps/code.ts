@@ -15,7 +15,10 @@ const patience = { ms: 10 * 60_000, everyMs: 5_000 };
 /** Cloudflare limits a version's tag. */
 const tagLength = 20;
 
-/** Migrations, then the code with its assets, routes, consumers, cron and new secrets, then the first answer. */
+/**
+ * Runs the migrations, uploads the code with its assets, routes, consumers, cron and new secrets, and waits for the
+ * first answer.
+ */
 export function codeSteps(deployment: Deployment): Step[] {
   return [migrationsStep(deployment), codeStep(deployment), answerStep(deployment)];
 }
@@ -65,7 +68,7 @@ function codeStep(deployment: Deployment): Step {
       } finally {
         rmSync(secretsFile, { force: true });
       }
-      // After the routes and consumers: an interrupted deployment has its tag before it has them.
+      // Stored only now, because an interrupted deployment has its tag before it has its routes and consumers.
       store({ deployed: tag });
       isForced = false;
     },

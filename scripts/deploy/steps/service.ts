@@ -9,7 +9,7 @@ import { projectRoot } from "../../launch/project.ts";
 import type { Deployment } from "../deployment.ts";
 import type { Step } from "../walk.ts";
 
-/** Where the configuration of an agent with its token is stored. */
+/** The file with an agent's configuration, including its token. */
 const file = (agent: string) => `agent-${agent}.json`;
 const lookEveryMs = 2_000;
 const Repositories = z.looseObject({ repositories: z.array(z.looseObject({ url: z.string() })) });

@@ -1,6 +1,6 @@
 /**
- * Island: while something runs, a page has `<div id="again" data-again="5" data-ids="running">`. These elements are fetched again
- * after so many seconds, while someone can see them. An answer without this element ends it.
+ * Island: while something runs, a page has `<div id="again" data-again="5" data-ids="running">`. These elements are
+ * fetched again after that many seconds, while the page is visible. A response without this element ends it.
  */
 import { swapFrom } from "./swapping.ts";
 

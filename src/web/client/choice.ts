@@ -1,8 +1,9 @@
 import { number, size } from "../parts/words.ts";
 
 /**
- * Choosing among the files of a form: `<button data-choose="none|all">` checks none of its boxes, or all that are not in a group
- * with a warning. `<span data-count="path">` says how many boxes of that name are checked, and the size of their files.
+ * Chooses among the files of a form: `<button data-choose="none|all">` checks none of its boxes, or all that are not in
+ * a group with a warning. `<span data-count="path">` shows how many boxes of that name are checked, and the size of
+ * their files.
  */
 export function serveChoice(): void {
   document.addEventListener("click", ({ target }) => {

@@ -3,7 +3,7 @@ import { CreditChannel } from "./credit-channel.ts";
 import type { Stroke } from "./strokes.ts";
 import type { ConsoleState } from "./words.ts";
 
-// A running machine sends its first bytes within milliseconds. After this time the connection is given up.
+// A running machine sends its first bytes within milliseconds. After this time the client gives up the connection.
 const greetingWithinMs = 10_000;
 const firstPauseMs = 500;
 const maxPauseMs = 8_000;
@@ -63,7 +63,9 @@ export class Console {
     if (shift) this.#rfb?.sendKey(shiftLeft, "ShiftLeft", false);
   }
 
-  /** Shows the screen in its own size, moved by dragging, or all of it; answers whether it is in its own size now. */
+  /**
+   * Switches between the screen's own size, moved by dragging, and all of it. Returns whether it now has its own size.
+   */
   zoom(): boolean {
     this.#isZoomed = !this.#isZoomed;
     if (this.#rfb) this.#fit(this.#rfb);
@@ -80,7 +82,9 @@ export class Console {
     this.#rfb?.focus();
   }
 
-  /** The screen will not see how the keys that are down now go up. noVNC releases them when the window loses the focus. */
+  /**
+   * The screen will not get the key-up events of pressed keys. noVNC releases those when the window loses the focus.
+   */
   releaseKeys(): void {
     window.dispatchEvent(new Event("blur"));
   }

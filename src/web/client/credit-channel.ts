@@ -1,8 +1,8 @@
 import { CreditCount, creditProtocol } from "./credit.ts";
 
 /**
- * A WebSocket in the form of a noVNC channel, which also tells the agent how many bytes were consumed. The relay in between
- * buffers nothing, so a slow page slows the stream down and does not fill the memory.
+ * A WebSocket in the form of a noVNC channel, which also reports to the agent how many bytes were consumed. The relay
+ * in between buffers nothing, so a slow page slows the stream down and does not fill the memory.
  */
 export class CreditChannel {
   onopen: ((event: Event) => void) | null = null;

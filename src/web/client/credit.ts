@@ -1,9 +1,10 @@
-// The same name and size as in the contract. Importing it would bring zod into the page. A test compares them.
+// The same name and size as in the contract. Importing the contract would bring zod into the page. A test compares
+// them.
 export const creditProtocol = "kiln.credit";
 // A quarter of the agent's window, so that the agent can go on sending while a credit is in transit.
 const creditEveryBytes = 256 * 1024;
 
-/** Counts the bytes consumed, and says when to tell the agent. */
+/** Counts the consumed bytes, and decides when to report them to the agent. */
 export class CreditCount {
   #bytes = 0;
 

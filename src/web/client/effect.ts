@@ -1,6 +1,6 @@
 /**
- * Island: `<li data-effect="…">` is a hit of a search. When it has the focus or the pointer, the effect of adding it is requested:
- * one at a time, each once, and the last one wins.
+ * Island: `<li data-effect="…">` is a search hit. When it gets the focus or the pointer, the effect of adding it is
+ * requested: one request at a time, once per hit, and the latest hit wins.
  */
 
 const restMs = 200;
@@ -31,7 +31,7 @@ async function ask(hit: HTMLElement, address: string): Promise<void> {
 }
 
 function show(hit: HTMLElement, text: string): void {
-  // Not the link around it, which may have the focus.
+  // Replaces only the text, not the link around it, which may have the focus.
   const place = hit.querySelector("[data-said]");
   if (place) place.textContent = text;
 }

@@ -1,6 +1,6 @@
 /**
- * Island: `<div data-live="/events/…">` listens to an address. Each event names ids, and these elements are fetched again. While
- * the connection is lost, the page says so.
+ * Island: `<div data-live="/events/…">` listens to an address. Each event names ids, and these elements are fetched
+ * again. While the connection is lost, the page shows that.
  */
 import { swapFrom } from "./swapping.ts";
 
@@ -15,7 +15,7 @@ function listen(address: string): void {
   });
   source.addEventListener("error", () => {
     document.documentElement.dataset["lost"] = "";
-    // The service has refused: the page may have ended, or the session.
+    // The service refused the request: the page may be gone, or the session may have ended.
     if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(address), 10_000);
   });
   source.addEventListener("look", (event) => {
@@ -29,7 +29,7 @@ const wanted = new Set<string>();
 let isLooking = false;
 const restMs = 300;
 
-/** One at a time: events that arrive in the meantime are handled afterwards. */
+/** Runs one fetch at a time. Events that arrive during a fetch are handled afterwards. */
 async function look(): Promise<void> {
   if (isLooking) return;
   isLooking = true;

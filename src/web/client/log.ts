@@ -1,6 +1,6 @@
 /**
- * Island: `<div data-log="/builds/…/log" data-page="…">` shows a log while it is written. The style sheet lets it follow while its
- * end is in view: the box is a column that runs backwards. `data-page` is the page with the whole log.
+ * Island: `<div data-log="/builds/…/log" data-page="…">` shows a log while it is written. The style sheet makes it
+ * follow while its end is in view: the box is a reversed column. `data-page` is the page with the whole log.
  */
 import { toneOf, wordsOf } from "#domain/builds/log-lines";
 

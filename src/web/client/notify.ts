@@ -1,6 +1,6 @@
 /**
- * Island: `<p data-notify hidden>` with a button and an explanation. If the browser may show notifications, it shows one when the
- * title of the page says that the build has ended.
+ * Island: `<p data-notify hidden>` with a button and an explanation. If notifications are allowed, the browser shows
+ * one when the title of the page says that the build has ended.
  */
 
 const place = document.querySelector<HTMLElement>("[data-notify]");
@@ -19,12 +19,12 @@ function begin(place: HTMLElement, title: Element): void {
     before = document.title;
     if (!hasEnded) return;
     place.hidden = true;
-    // The rest of the page follows its title.
+    // The title changes before the rest of the page.
     if (Notification.permission === "granted") setTimeout(tell, 1000);
   }).observe(title, { childList: true, characterData: true, subtree: true });
 }
 
-/** The pages of a build begin their title so (`build.tsx`). */
+/** How the title of a build's page begins when the build has ended (`build.tsx`). */
 const isOver = (words: string): boolean => /^(Finished|Failed) · /.test(words);
 
 function showState(place: HTMLElement): void {

@@ -19,7 +19,7 @@ declare module "@novnc/novnc" {
     disconnect(): void;
     focus(): void;
     sendCtrlAltDel(): void;
-    /** Without `down`: pressed and released. */
+    /** Without `down`, the key is pressed and released. */
     sendKey(keysym: number, code: string | null, down?: boolean): void;
     addEventListener<K extends keyof RfbEvents>(type: K, listener: (event: RfbEvents[K]) => void): void;
   }

@@ -1,6 +1,6 @@
 /**
- * Island: a form with `data-pending` shows on its button that it is being sent, and is not sent a second time meanwhile. Forms
- * that replace parts of the page have their own script.
+ * Island: a form with `data-pending` shows on its button that it is being sent, and cannot be sent again until it is
+ * answered. Forms that replace parts of the page have their own script.
  */
 
 document.addEventListener("submit", (event) => {
@@ -11,7 +11,7 @@ document.addEventListener("submit", (event) => {
   submitter?.setAttribute("aria-busy", "true");
 });
 
-// The browser shows the page again as it was left, after going back.
+// After going back, the browser shows the page as it was left.
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll<HTMLFormElement>("[data-pending=sent]")) {
     form.dataset["pending"] = "";

@@ -27,6 +27,6 @@ async function ask(url: string, method: string): Promise<TestdriveStatus | undef
   }
 }
 
-/** A proxy in between may have answered instead of our server. */
+/** A proxy may have answered instead of our server. */
 const isStatus = (given: unknown): given is TestdriveStatus =>
   typeof given === "object" && given !== null && "state" in given && "secondsLeft" in given;

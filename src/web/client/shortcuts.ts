@@ -1,11 +1,11 @@
 /**
- * Island: the keys of `shortcuts`. `<dialog data-shortcuts>` lists them; `<button data-opens="its id" hidden>` opens it, too.
- * Someone who types by voice or with a switch can turn them off there (WCAG 2.1.4); this browser remembers it.
+ * Island: the keys of `shortcuts`. `<dialog data-shortcuts>` lists them; `<button data-opens="its id" hidden>` opens
+ * it, too. People who type by voice or with a switch can turn them off there (WCAG 2.1.4). The browser remembers it.
  */
 import { shortcuts } from "../shortcuts.ts";
 
 const remembered = "kiln-shortcuts";
-/** How long the second key may take. */
+/** The time limit for the second key of a shortcut. */
 const pauseMs = 1_500;
 
 const dialog = document.querySelector<HTMLDialogElement>("dialog[data-shortcuts]");
@@ -55,7 +55,7 @@ function done(what: (typeof shortcuts)[number]): boolean {
   return field !== null;
 }
 
-/** A check box takes no letters; a select takes them to find an entry. */
+/** Check boxes ignore letters, but selects use them to find an entry. */
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit"].includes(target.type);

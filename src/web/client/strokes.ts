@@ -1,7 +1,9 @@
-/** What a keyboard does to write a text, as X11 keysyms (keysymdef.h). */
+/** The keystrokes that write a text, as X11 keysyms (keysymdef.h). */
 export interface Stroke {
   keysym: number;
-  /** Shift is held meanwhile. QEMU maps a letter's keysym to its key, which without Shift writes the lower-case letter. */
+  /**
+   * Whether Shift is held. QEMU maps a letter's keysym to its key, which without Shift writes the lower-case letter.
+   */
   shift: boolean;
 }
 
@@ -10,7 +12,7 @@ const unicodeKeysyms = 0x01000000;
 const named: Readonly<Record<string, number>> = { "\b": 0xff08, "\t": 0xff09, "\n": 0xff0d, "\u001b": 0xff1b };
 const shifted = /[A-Z~!@#$%^&*()_+{}|:"<>?]/;
 
-/** The strokes of a text, by the keys of a US keyboard. */
+/** The keystrokes of a text on a US keyboard. */
 export const strokesOf = (text: string): Stroke[] =>
   [...text.replaceAll(/\r\n?/g, "\n")].map((character) => ({
     keysym: named[character] ?? keysymOf(character),

@@ -15,7 +15,7 @@ document.addEventListener("submit", (event) => {
   const isPost = form.method === "post";
   const url = new URL(form.action);
   if (!isPost) url.search = fields.toString();
-  // A search is sent while someone types, without a button: its own one shows that it is being answered.
+  // A search is sent while someone types, without a click. Its button shows that it is being answered.
   const button = submitter ?? form.querySelector("button");
   if (submitter?.getAttribute("aria-busy") === "true") return;
   button?.setAttribute("aria-busy", "true");
@@ -24,7 +24,7 @@ document.addEventListener("submit", (event) => {
     .finally(() => button?.removeAttribute("aria-busy"));
 });
 
-/** The pressed button goes along: its value says what to do. A refresh may have removed it meanwhile. */
+/** The pressed button is sent too, because its value selects the action. A refresh may have removed it by then. */
 function submitPlainly(form: HTMLFormElement, submitter: HTMLElement | null): void {
   delete form.dataset["swap"];
   form.requestSubmit(submitter?.isConnected ? submitter : null);

@@ -111,7 +111,7 @@ function wireButtons(): void {
   }
 }
 
-/** The machine takes every key, Tab included: these three leave its screen for the buttons, and return to it. */
+/** The machine gets every key, including Tab. These three move the focus from its screen to the buttons, and back. */
 function wireWayOut(): void {
   const modifiers = ["Control", "Alt", "AltGraph", "Meta", "Shift"];
   document.addEventListener(
@@ -119,7 +119,7 @@ function wireWayOut(): void {
     (event) => {
       const { key, ctrlKey, altKey, shiftKey, repeat } = event;
       if (screen !== "connected" || repeat || !modifiers.includes(key) || !ctrlKey || !altKey || !shiftKey) return;
-      // Before noVNC, which would give the third of them to the machine.
+      // Runs before noVNC, which would send the third one to the machine.
       event.stopImmediatePropagation();
       event.preventDefault();
       if (!element("screen").contains(document.activeElement)) return console.focus();
@@ -140,7 +140,7 @@ function wireText(): void {
     panel.hidePopover();
     console.focus();
   });
-  // Only where the page may read it: not on plain HTTP.
+  // The page may not read it over plain HTTP.
   if (!("clipboard" in navigator && "readText" in navigator.clipboard)) return;
   paste.hidden = false;
   paste.addEventListener("click", () => void navigator.clipboard.readText().then((given) => (text.value += given)));

@@ -1,4 +1,4 @@
-/** Island: remembers the colours as soon as they are chosen. The style sheet has followed already. */
+/** Island: remembers the colours as soon as they are chosen. The style sheet has already applied them. */
 
 document.querySelector<HTMLFormElement>("form[data-theme]")?.addEventListener("change", (event) => {
   const { target, currentTarget } = event;

@@ -1,6 +1,6 @@
 /**
- * Island: a form with `data-unsaved` counts its fields that differ from what is saved, in its `data-unsaved-count`. Of a form that was
- * refused, `data-saved` of a field is what is saved.
+ * Island: a form with `data-unsaved` shows in its `data-unsaved-count` how many of its fields differ from the saved
+ * values. In a refused form, `data-saved` of a field has its saved value.
  */
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 

@@ -1,6 +1,6 @@
 import type { TestdriveStatus } from "../pages/testdrive/status.ts";
 
-/** `lost`: it reconnects automatically. */
+/** In state `lost`, it reconnects automatically. */
 export type ConsoleState = "connecting" | "connected" | "lost" | "closed";
 
 /** The status text of the page, and its colour. */

@@ -6,7 +6,7 @@ interface Shape {
   sides: Sides;
   /** Handles and spouts: paths with the width of their stroke. */
   behind: readonly (readonly [path: string, width: number])[];
-  /** Its path, and where its knob is. */
+  /** The path of the lid, and the position of its knob. */
   lid?: { path: string; knob: number };
 }
 

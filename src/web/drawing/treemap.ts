@@ -46,7 +46,7 @@ export function treemap<T extends { weight: number }>(
   return tiles;
 }
 
-/** A row along the shorter side of the room, and what is left of the room. */
+/** Places a row along the shorter side of the room. Returns it with the rest of the room. */
 function layRow<T>(row: readonly Area<T>[], room: Room): { tiles: Tile<T>[]; rest: Room } {
   const isUpright = room.width >= room.height;
   const depth = sumOf(row) / (isUpright ? room.height : room.width);
@@ -67,7 +67,7 @@ function layRow<T>(row: readonly Area<T>[], room: Room): { tiles: Tile<T>[]; res
 
 const sumOf = (row: readonly { area: number }[]): number => row.reduce((sum, { area }) => sum + area, 0);
 
-/** How far the longest tile of a row along this side is from a square. */
+/** The worst aspect ratio of the tiles in a row along this side. */
 function worst(row: readonly { area: number }[], side: number): number {
   const depth = sumOf(row) / side;
   return Math.max(...row.map(({ area }) => Math.max(depth ** 2 / area, area / depth ** 2)));

@@ -1,10 +1,10 @@
 import { SHAPES, type Sides } from "./shapes.ts";
 
-/** The picture of an appliance that has none: a pot, always the same for the same number. */
+/** The picture of an appliance without its own: a pot, always the same for the same number. */
 export const vessel = (id: number): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">${pot(id, "b")}</svg>`;
 
-/** A pot of 100 by 100: 7 shapes, 8 glazes, 3 bands. `clip`: an id that nothing else in the document has. */
+/** A pot of 100 by 100: 7 shapes, 8 glazes, 3 bands. `clip` is an id that is unique in the document. */
 export function pot(id: number, clip: string): string {
   const shape = pick(SHAPES, id);
   const [glaze, shade] = pick(GLAZES, Math.floor(id / SHAPES.length) * 3 + id);

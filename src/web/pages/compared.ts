@@ -12,14 +12,14 @@ import type { WebEnv } from "../factory.ts";
 
 const maxFiles = 200;
 
-/** What differs between two builds, as the pages show it. */
+/** The differences between two builds, for the pages. */
 export interface Compared {
   difference: BuildDifference;
   files: ComparedFiles;
   texts: TextDifference[];
 }
 
-/** What differs between two builds. Reading both is expensive, so it takes turns as in the API. */
+/** Compares two builds. Reading both is expensive, so few comparisons run at the same time, as in the API. */
 export async function compare(c: Context<WebEnv>, ids: { from: number; to: number }): Promise<Compared> {
   const { db, account } = c.var;
   const place = { env: c.env, db };

@@ -10,7 +10,7 @@ import { Table } from "../parts/table.tsx";
 import { number, size } from "../parts/words.ts";
 import type { Compared } from "./compared.ts";
 
-/** What differs between two builds: counts, then packages, settings and files. */
+/** The differences between two builds: counts, then packages, settings and files. */
 export const DifferenceView = ({ compared }: { compared: Compared }) => {
   const { difference, files, texts } = compared;
   const { from, to, packages, settings } = difference;
@@ -100,7 +100,7 @@ interface Both {
   to: ComparedBuild;
 }
 
-/** The headings of the two columns. Two builds of one version differ in their formats or numbers. */
+/** The headings of the two columns. Builds of the same version are told apart by their formats or ids. */
 function names({ from: { build: from }, to: { build: to } }: Both): [string, string] {
   if (from.version !== to.version) return [from.version, to.version];
   if (from.imageType !== to.imageType) return [from.imageType, to.imageType];
@@ -150,7 +150,7 @@ const Settings = ({ settings, ...both }: Both & { settings: readonly SettingChan
 
 const words = (name: string): string => (name === "overlay_file" ? "file" : name.replaceAll("_", " "));
 
-/** A file's checksum says nothing to people. */
+/** Omits a file's checksum, which means nothing to people. */
 const shown = (name: string, value: string | undefined): string | undefined =>
   name === "overlay_file" ? value?.replace(/, sha256 .*$/, "") : value;
 
@@ -189,7 +189,7 @@ const Files = ({ changes, hasMore }: { changes: readonly FileChange[]; hasMore: 
   </Panel>
 );
 
-/** The sizes; or if they are the same, what else has changed. */
+/** The sizes or, if they are the same, what else has changed. */
 function factsOf({ from, to }: FileChange): string {
   if (!from || !to) return sizeOf(to ?? from);
   if (from.target !== to.target) return `links to ${to.target ?? "nothing"}`;
@@ -200,6 +200,5 @@ function factsOf({ from, to }: FileChange): string {
 
 const sizeOf = (file: ComparedFile | undefined): string => (file?.size === undefined ? "" : size(file.size));
 
-/** The title of the page. */
 export const titleOf = ({ difference: { from, to } }: Compared): string =>
   `${from.build.version} ${from.build.imageType} → ${to.build.version} ${to.build.imageType}`;

@@ -6,7 +6,7 @@ import { Content } from "../parts/column.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { ShortcutList } from "../parts/shortcuts.tsx";
 
-/** The few tasks, where each is done, and where to read more. For everyone. */
+/** The main tasks, where to do each one, and where to read more. For everyone. */
 export const helpPage = factory
   .createApp()
   .get("/help", (c: Context<WebEnv>) => page(c, <Help baseUrl={c.var.baseUrl} />, { title: "Help", section: "help" }));

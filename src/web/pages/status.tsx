@@ -25,7 +25,7 @@ interface Seen {
   isReadOnly: boolean;
 }
 
-/** Undefined: the database does not answer. */
+/** Undefined if the database does not answer. */
 async function look(c: Context<WebEnv>): Promise<Seen | undefined> {
   try {
     const [now, { on }] = await Promise.all([recentSnapshot({ env: c.env, db: c.var.db }), readOnlyMode(c.var.db)]);

@@ -1,6 +1,6 @@
 import { flame } from "./icon.tsx";
 
-/** The name of the service, and the way home. */
+/** The name of the service, which links to the front page. */
 export const Brand = () => (
   <a class="brand" href="/" aria-label="Kiln, front page">
     <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">

@@ -4,21 +4,21 @@ import { Icon } from "./icon.tsx";
 import type { IconName } from "./icon-names.ts";
 
 interface ButtonProps {
-  /** Classes: `primary`, `plain`, `danger`, `large`, `small`, `square`. One primary button a page. */
+  /** Classes: `primary`, `plain`, `danger`, `large`, `small`, `square`. A page has one primary button. */
   look?: string;
   icon?: IconName | undefined;
-  /** For screen readers: what a button in a row is about, such as "of 0.0.2 oem". */
+  /** The subject of a button in a row, for screen readers, such as "of 0.0.2 oem". */
   about?: string | undefined;
   name?: string;
   value?: string;
-  /** The id of the element that says why it cannot be used now. */
+  /** The id of the element that explains why the button is disabled. */
   disabledBy?: string | undefined;
-  /** The person works here: it has the focus when the page is loaded. */
+  /** Whether the button gets the focus when the page is loaded, because the person works here. */
   hasFocus?: boolean | undefined;
   children: Child;
 }
 
-/** Sends its form. */
+/** A button that sends its form. */
 export const Button = ({ look = "", icon, about, name, value, disabledBy, hasFocus, children }: ButtonProps) => (
   <button
     class={`button ${look}`}
@@ -35,9 +35,9 @@ export const Button = ({ look = "", icon, about, name, value, disabledBy, hasFoc
 
 interface LinkProps extends Pick<ButtonProps, "look" | "icon" | "about" | "children"> {
   href: string;
-  /** A file to save. */
+  /** Whether the browser should save the file. */
   isDownload?: true;
-  /** The ids of the elements that its page replaces in this one, separated by spaces. */
+  /** The ids of the elements that are replaced by those of the linked page, separated by spaces. */
   swap?: string;
 }
 
@@ -54,7 +54,10 @@ interface CopyProps extends Pick<ButtonProps, "look" | "about"> {
   words: string;
 }
 
-/** Copies the text of the element with this id. It needs a script, and is hidden without one. With a role on its words, it would have no name. */
+/**
+ * Copies the text of the element with this id. It needs a script, and is hidden without one. With a role on its text,
+ * the button would have no accessible name.
+ */
 export const CopyButton = ({ of: id, words, look = "small", about }: CopyProps) => (
   <button class={`button ${look}`} type="button" data-copy={id} hidden>
     <Icon name="copy" /> <span aria-live="polite">{words}</span>
@@ -69,7 +72,7 @@ interface ActionProps extends Omit<ButtonProps, "name" | "value"> {
   swap?: string;
 }
 
-/** A form that is one button. */
+/** A form with only a button. */
 export const ActionButton = ({ action, fields = {}, once, swap, ...button }: ActionProps) => (
   <Form action={action} {...(once && { once })} {...(swap !== undefined && { swap })}>
     <Hidden fields={fields} />

@@ -1,12 +1,12 @@
 import { CopyButton } from "./button.tsx";
 
 interface CommandLineProps {
-  /** The service, for the sign-in. Default: the lines assume that it was done. */
+  /** The service's URL, to show the sign-in as well. Without it, the lines assume that the user is signed in. */
   baseUrl?: string;
   lines: readonly string[];
 }
 
-/** How `kiln`, the command line, does what the page does. */
+/** How to do the same with the command line, `kiln`. */
 export const CommandLine = ({ baseUrl, lines }: CommandLineProps) => {
   const all = baseUrl === undefined ? lines : [`kiln login ${baseUrl}`, ...lines];
   return (

@@ -4,26 +4,27 @@ import { Icon } from "./icon.tsx";
 import type { IconName } from "./icon-names.ts";
 
 interface ConfirmProps {
-  /** Unlike that of any other element of the page. */
+  /** Unique on the page. */
   id: string;
-  /** The button that opens it, without its "…". Default: another element opens it (`popovertarget`). */
+  /** The text of the button that opens it, without "…". If undefined, another element opens it (`popovertarget`). */
   words?: string;
   about?: string;
   look?: string;
   icon?: IconName;
   title: string;
-  /** What is deleted with it, and that this cannot be undone. */
+  /** A warning about what else is deleted, and that this cannot be undone. */
   children: Child;
   action: string;
   fields?: Readonly<Record<string, string | number>>;
-  /** "Keep it". */
+  /** The button that cancels: "Keep it". */
   no: string;
-  /** Names the thing: "Delete Print server". */
+  /** The button that confirms, with the thing's name: "Delete Print server". */
   yes: string;
 }
 
 /**
- * A button that asks before it does what cannot be undone. It opens a popover, which needs no script. The safe answer comes first.
+ * A button that asks for confirmation before it does something that cannot be undone. It opens a popover, which needs
+ * no script. The safe answer comes first.
  */
 export const Confirm = (props: ConfirmProps) => {
   const { id, words, about, look = "danger", icon = "trash-2", title, children, action, fields = {}, no, yes } = props;

@@ -6,7 +6,7 @@ import { Icon } from "./icon.tsx";
 interface FieldProps {
   name: string;
   label: string;
-  /** Only for screen readers: others see it by the place. */
+  /** Whether the label is only for screen readers, because its meaning is visible from the position. */
   isLabelHidden?: true;
   hint?: Child;
   value?: string | undefined;
@@ -21,7 +21,7 @@ interface InputProps extends FieldProps {
   required?: boolean;
 }
 
-/** A text in one line, with its label, its hint and what is wrong with it. */
+/** A one-line text field with its label, its hint and its error. */
 export const Field = ({ type = "text", look = "", also, required, ...field }: InputProps) => {
   const { attributes, value } = useField(field);
   return (
@@ -38,7 +38,7 @@ export const Field = ({ type = "text", look = "", also, required, ...field }: In
   );
 };
 
-/** A text of many lines. */
+/** A text field of many lines. */
 export const TextArea = ({ look = "", also, required, ...field }: InputProps) => {
   const { attributes, value = "" } = useField(field);
   // HTML drops the first line break of a text area.
@@ -52,12 +52,12 @@ export const TextArea = ({ look = "", also, required, ...field }: InputProps) =>
 };
 
 interface SelectProps extends FieldProps {
-  /** Values with their words. */
+  /** The values with their labels. */
   options: readonly (readonly [value: string, words: string])[];
   look?: string;
 }
 
-/** One of several. */
+/** A choice of one of several values. */
 export const Select = ({ options, look = "", ...field }: SelectProps) => {
   const { attributes, value } = useField(field);
   return (
@@ -78,7 +78,7 @@ interface ChoiceProps {
   value: string;
   isChecked?: boolean;
   type?: "checkbox" | "radio";
-  /** A check box that is on or off at once looks like a switch. */
+  /** Shows the check box as a switch, because it turns something on or off. */
   isSwitch?: true;
   hint?: string;
   children: Child;
@@ -134,7 +134,7 @@ function useField({ name, value, hint }: Pick<FieldProps, "name" | "value" | "hi
     attributes: {
       id,
       name,
-      // The island `unsaved` compares with it.
+      // The island `unsaved` compares the value with it.
       ...(form.given && value !== undefined && { "data-saved": value }),
       ...(fault !== undefined && { "aria-invalid": "true" }),
       ...(described.length > 0 && { "aria-describedby": described.join(" ") }),

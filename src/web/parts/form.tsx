@@ -3,7 +3,7 @@ import { fieldId, type FormState, type Given } from "../given.ts";
 import { Icon } from "./icon.tsx";
 
 interface Page {
-  /** Undefined: not signed in. */
+  /** Undefined if no one is signed in. */
   formToken: string | undefined;
   given: Given | undefined;
 }
@@ -11,14 +11,14 @@ interface Page {
 const PageForms = createContext<Page>({ formToken: undefined, given: undefined });
 const ThisForm = createContext<FormState>({ id: undefined, given: undefined });
 
-/** Gives the forms of a page their token, and the one that was refused its values. */
+/** Provides the forms of a page with their token, and a refused form with its values. */
 export const Formed = ({ formToken, given, children }: Page & { children: Child }) => (
   <PageForms.Provider value={{ formToken, given }}>{children}</PageForms.Provider>
 );
 
 export const useForm = (): FormState => useContext(ThisForm);
 
-/** Whether this form was refused: whatever hides it must be open. */
+/** Whether this form was refused. Then an element that contains it must be open. */
 export const useRefused = (action: string, id: string | undefined): boolean => {
   const { given } = useContext(PageForms);
   return given?.action === action && given.form === id;
@@ -29,22 +29,21 @@ interface FormProps {
   /** Needed if the page has several forms with one action, or several fields of one name. */
   id?: string;
   class?: string;
-  /** It creates something: if it is sent twice, only one is created. */
+  /** The form creates something. If it is sent twice, only one thing is created. */
   once?: true;
   /** The ids of the elements that its answer replaces, separated by spaces. Without a script, the browser loads the page. */
   swap?: string;
-  /** False: `FaultsOf` shows its faults elsewhere. */
+  /** If false, `FaultsOf` shows its faults elsewhere. */
   showsFaults?: boolean;
-  /** The form has a file. */
   hasFile?: true;
   /** A form with files: it shows the progress, accepts dropped files, and its answer replaces these elements. */
   upload?: string;
-  /** It says how many of its fields are changed and not saved, in its element with `data-unsaved-count`. */
+  /** Shows the number of unsaved fields in its element with `data-unsaved-count`. */
   countsUnsaved?: true;
   children: Child;
 }
 
-/** A form that changes something. It carries what `submit` checks, and shows what was wrong with it. */
+/** A form that changes something. It contains the fields that `submit` checks, and shows its faults. */
 export const Form = ({
   action,
   id,
@@ -82,14 +81,14 @@ export const Form = ({
   );
 };
 
-/** The faults of a form that is elsewhere on the page, or is gone. `shown`: the ids of forms that show their own. */
+/** The faults of a form that is elsewhere on the page, or is gone. `shown` has the ids of forms that show their own. */
 export const FaultsOf = ({ action, shown = [] }: { action: string; shown?: readonly string[] }) => {
   const { given } = useContext(PageForms);
   const isElsewhere = given?.action === action && !shown.includes(given.form ?? "");
   return isElsewhere ? <Faults id={given.form} given={given} /> : null;
 };
 
-/** Values that are sent along. */
+/** Hidden values that are sent with the form. */
 export const Hidden = ({ fields }: { fields: Readonly<Record<string, string | number>> }) => (
   <>
     {Object.entries(fields).map(([name, value]) => (
@@ -98,10 +97,10 @@ export const Hidden = ({ fields }: { fields: Readonly<Record<string, string | nu
   </>
 );
 
-/** What is wrong, above the form. It gets the focus, and links to each wrong field. */
+/** The faults, above the form. The element gets the focus, and links to each wrong field. */
 const Faults = ({ id, given }: { id: string | undefined; given: Given }) => {
   const faults = Object.entries(given.faults);
-  // The page asks a question instead.
+  // Without a message, the page asks a question instead.
   if (given.fault === undefined && faults.length === 0) return null;
   return (
     <div class="notice" data-tone="bad" role="alert" tabindex={-1} autofocus>

@@ -17,16 +17,16 @@ interface FrameProps {
   theme: Theme;
   result: Result | undefined;
   section: Section | undefined;
-  /** The result stands at the lower edge of the window. */
+  /** Whether the result is shown at the lower edge of the window. */
   hasToast: boolean;
-  /** What the operator tells everyone at the moment. */
+  /** The operator's current announcement to everyone. */
   announcement: string | undefined;
   /** The address of the page, to come back to it after signing in. */
   to: string;
   children: Child;
 }
 
-/** What is around the content of every page. */
+/** The frame around the content of every page. */
 export const Frame = ({ person, theme, result, hasToast, section, announcement, to, children }: FrameProps) => (
   <>
     <a class="skip" href="#main">
@@ -76,7 +76,7 @@ interface SectionLink {
   name: Section;
   path: string;
   words: string;
-  /** Default: everyone. */
+  /** Who sees the link. Everyone by default. */
   isFor?: (person: Person | undefined) => boolean;
 }
 
@@ -115,7 +115,7 @@ const AccountMenu = ({ person }: { person: Person }) => (
   </Menu>
 );
 
-/** The style sheet follows the checked one immediately; the island `theme` tells the server. */
+/** The style sheet applies the checked one immediately. The island `theme` remembers it. */
 const ThemeChoice = ({ theme }: { theme: Theme }) => (
   <form method="post" action={preferencesPath} data-theme="">
     <fieldset class="theme row">

@@ -1,4 +1,6 @@
-/** The icons of lucide that pages use. scripts/build-assets.ts takes these from the package; a name that is not here does not compile. */
+/**
+ * The icons of lucide that pages use. scripts/build-assets.ts takes these from the package. Other names do not compile.
+ */
 export const iconNames = [
   "arrow-down-to-line",
   "arrow-left",

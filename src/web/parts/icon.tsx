@@ -1,7 +1,8 @@
 import type { IconName } from "./icon-names.ts";
 
 /**
- * An icon in the colour of the words next to it. One that stands alone needs a label. The page adds the symbol (`sprite.ts`).
+ * An icon in the colour of the words next to it. Without words, it needs a label. The page adds the symbol
+ * (`sprite.ts`).
  */
 export const Icon = ({ name, label }: { name: IconName; label?: string | undefined }) =>
   label === undefined ? (
@@ -14,7 +15,7 @@ export const Icon = ({ name, label }: { name: IconName; label?: string | undefin
     </svg>
   );
 
-/** Burns only while something is built. */
+/** A flame that is shown only while something is being built. */
 export const Flame = () => (
   <svg class="flame" viewBox="10 9 12 17" aria-hidden="true">
     <path d={flame} />

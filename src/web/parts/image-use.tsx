@@ -2,7 +2,7 @@ import { imageUse, type Way } from "#lib/contract/index";
 import type { Build } from "#storage/builds";
 import { CopyButton } from "./button.tsx";
 
-/** What the file of an image is, and the lines that start it. */
+/** Describes the file of an image, and shows the commands that start it. */
 export const ImageUse = ({ build }: { build: Pick<Build, "id" | "imageType" | "fileName"> }) => {
   const { id, imageType, fileName } = build;
   if (fileName === null) return null;

@@ -3,18 +3,18 @@ import { Icon } from "./icon.tsx";
 import type { IconName } from "./icon-names.ts";
 
 interface MenuProps {
-  /** Unlike that of any other element of the page. */
+  /** Unique on the page. */
   id: string;
-  /** Classes of its button. */
+  /** The classes of its button. */
   look?: string;
   icon?: IconName;
-  /** The text of the button; or its label, if it shows only the icon. */
+  /** The text of the button, or its label if it shows only the icon. */
   words?: string;
   label?: string;
   children: Child;
 }
 
-/** A button that opens a list of links and forms; it needs no script. */
+/** A button that opens a list of links and forms. It needs no script. */
 export const Menu = ({ id, look = "", icon, words, label, children }: MenuProps) => (
   <>
     <button class={`button ${look}`} type="button" popovertarget={id} aria-label={label}>

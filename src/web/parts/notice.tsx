@@ -8,7 +8,7 @@ export type Tone = "good" | "warn" | "bad" | "busy";
 
 const iconOf = { good: "circle-check", warn: "triangle-alert", bad: "circle-x", info: "info" } as const;
 
-/** The icon that says the same as a tone. */
+/** The icon for each tone. */
 export const ToneIcon = ({ tone, icon }: { tone: Tone | undefined; icon?: IconName | undefined }) =>
   tone === "busy" ? <Flame /> : <Icon name={icon ?? iconOf[tone ?? "info"]} />;
 
@@ -17,7 +17,7 @@ interface NoticeProps {
   icon?: IconName;
   id?: string;
   role?: "alert" | "status";
-  /** Buttons that solve it: forms and links. */
+  /** Forms and links that solve the problem. */
   solutions?: Child;
   children: Child;
 }
@@ -34,8 +34,8 @@ export const Notice = ({ tone, icon, id, role, solutions, children }: NoticeProp
 );
 
 /**
- * The result of the last form. The element exists without a result too, so that a swap finds it. `isToast`: it stands at the lower
- * edge of the window, and moves nothing.
+ * The result of the last form. The element exists without a result too, so that a swap finds it. With `isToast`, it is
+ * shown at the lower edge of the window, where it moves nothing.
  */
 export const ResultNotice = ({ result, isToast }: { result: Result | undefined; isToast?: boolean }) => (
   <div class={isToast ? "wrap result toast" : "wrap result"} id="result" role="status">

@@ -28,5 +28,5 @@ export const Pager = ({ page, pages, at }: PagerProps) =>
     </nav>
   );
 
-/** The number of a page in an address. Default, also for an invalid one: the first. */
+/** The page number in an address. A missing or invalid number means the first page. */
 export const pageIn = (given: string | undefined): number => (/^[1-9]\d{0,5}$/.test(given ?? "") ? Number(given) : 1);

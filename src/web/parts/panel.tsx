@@ -1,17 +1,17 @@
 import type { Child } from "hono/jsx";
 
 interface PanelProps {
-  /** Of its heading; the panel is a section with that name. */
+  /** The id of the heading, which names the section. */
   id: string;
   title: string;
   count?: number | undefined;
-  /** At the end of the heading's line: a few words or a link. */
+  /** A few words or a link, at the end of the heading's line. */
   hint?: Child;
-  /** A list or a table that reaches the edges. */
+  /** Whether the content, such as a list or a table, reaches the edges. */
   isFlush?: boolean;
   /** Further classes: `stack`, `prose`. */
   look?: string;
-  /** The person works here: its heading has the focus when the page is loaded. */
+  /** Whether the heading gets the focus when the page is loaded, because the person works here. */
   hasFocus?: boolean;
   children: Child;
 }
@@ -44,7 +44,7 @@ export const Facts = ({ of: facts }: { of: readonly (readonly [name: string, val
   </dl>
 );
 
-/** An empty place: what belongs there, and how to get it. */
+/** Fills an empty place: describes what belongs there, and how to get it. */
 export const Empty = ({ title, isH3, children }: { title: string; isH3?: boolean; children: Child }) => (
   <div class="empty">
     {isH3 ? <h3>{title}</h3> : <h2>{title}</h2>}

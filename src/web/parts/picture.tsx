@@ -1,5 +1,4 @@
 interface PictureProps {
-  /** The address of the picture. */
   src: string;
   look?: "small" | "big";
 }
@@ -11,7 +10,7 @@ export const Picture = ({ src, look }: PictureProps) => (
   </span>
 );
 
-/** The address of the vessel that stands for an appliance without a picture. */
+/** The address of the vessel that represents an appliance without a picture. */
 export const vesselOf = (id: number): string => `/pictures/vessel-${id % vesselCount}.svg`;
 
 /** 7 shapes, 8 glazes, 3 bands. */

@@ -6,11 +6,11 @@ interface SearchProps {
   value?: string | undefined;
   label: string;
   placeholder: string;
-  /** The text of its button. Without a button, Return sends it. */
+  /** The text of the button. Without a button, Return sends the search. */
   button?: string;
   /** Classes: `large`. */
   look?: string;
-  /** It is sent while someone types, and its answer replaces the elements with these ids. */
+  /** With these ids, it is sent while someone types, and its answer replaces the elements. */
   swap?: string;
   /** The id of a list whose entries it filters, without a request. */
   filter?: string;

@@ -1,6 +1,6 @@
 import { shortcuts } from "../shortcuts.ts";
 
-/** The shortcuts, and what they do. */
+/** The shortcuts and their effects. */
 export const ShortcutList = () => (
   <dl class="facts shortcuts">
     {shortcuts.map(({ keys, words }) => (
@@ -16,7 +16,7 @@ export const ShortcutList = () => (
   </dl>
 );
 
-/** The button and the dialog of the shortcuts. They need a script: without one the button stays hidden, and the dialog closed. */
+/** The button and the dialog of the shortcuts. Without a script, the button stays hidden and the dialog closed. */
 export const Shortcuts = () => (
   <>
     <button class="as-link" type="button" data-opens="shortcuts" hidden>

@@ -2,7 +2,7 @@ import type { Child } from "hono/jsx";
 import type { IconName } from "./icon-names.ts";
 import { ToneIcon, type Tone } from "./notice.tsx";
 
-/** A state: an icon and words, in a colour that says the same. */
+/** A state: an icon and words, in a matching colour. */
 export const State = ({
   tone,
   icon,
@@ -35,7 +35,7 @@ export const Progress = ({ percent, label, isThin }: { percent: number; label: s
   </progress>
 );
 
-/** A share of a hundred, drawn: style attributes are forbidden. Its value is shown as text next to it. */
+/** A percentage as an SVG, because style attributes are forbidden. Its value is shown as text next to it. */
 export const Bar = ({ percent }: { percent: number }) => (
   <svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
     <rect width={Math.min(100, Math.max(0, percent)).toFixed(1)} height="1" />

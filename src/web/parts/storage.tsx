@@ -16,7 +16,7 @@ const kinds = [
 
 const gigabyte = 1024 ** 3;
 
-/** What an account stores by kind, against its quota. */
+/** The storage of an account by kind, compared with its quota. */
 export const StoragePanel = ({ disk: { used, most, kinds: stored } }: { disk: Disk }) => {
   const share = (bytes: number) => (most === 0 ? 0 : Math.min(100, (100 * bytes) / most));
   let x = 0;

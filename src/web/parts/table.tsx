@@ -2,17 +2,17 @@ import type { Child } from "hono/jsx";
 
 interface Column {
   words: string;
-  /** Its heading is only for screen readers, such as that of a column of buttons. */
+  /** The heading is only for screen readers, for example above a column of buttons. */
   isHidden?: true;
   isNumber?: true;
 }
 
 interface TableProps {
-  /** The id of the heading that names it, or a name of its own. */
+  /** The id of the heading that names the table. Otherwise it needs a `label`. */
   labelledBy?: string;
   label?: string;
   columns: readonly (string | Column)[];
-  /** On a narrow screen each row is a card; `data-label` of a cell is its heading there. */
+  /** On a narrow screen, each row becomes a card, where `data-label` of a cell is its heading. */
   isCards?: true;
   /** Rows: `<tr>` with a `<th scope="row">`. */
   children: Child;

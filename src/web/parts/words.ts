@@ -8,20 +8,20 @@ export const number = (value: number): string => grouped.format(value);
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-/** At most so many characters: the last of a longer text is an ellipsis. */
+/** Cuts a text to this many characters, including an ellipsis. */
 export const cut = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`;
 
 const mega = 1_000_000;
 
-/** "1,904 MB"; below ten with one decimal, tiny files in kB. */
+/** "1,904 MB". Below 10 MB with one decimal, and below 1 MB in kB. */
 export function size(bytes: number): string {
   if (bytes >= 10 * mega) return `${number(Math.round(bytes / mega))} MB`;
   if (bytes >= mega) return `${(bytes / mega).toFixed(1)} MB`;
   return bytes >= 1000 ? `${number(Math.round(bytes / 1000))} kB` : counted(bytes, "byte");
 }
 
-/** "+38 MB", "−12 packages": a difference and how its amount is written. */
+/** "+38 MB", "−12 packages": a difference with its sign. */
 export const signed = (value: number, written: (amount: number) => string): string =>
   `${value < 0 ? "−" : "+"}${written(Math.abs(value))}`;
 
@@ -50,13 +50,13 @@ export const exactTime = (at: Date): string => `${at.toISOString().slice(0, 16).
 
 const days = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
-/** "9 August 2028", of `2028-08-09`. */
+/** "9 August 2028" for `2028-08-09`. */
 export const day = (date: string): string => days.format(new Date(date));
 
 /** "1 min 52 s". */
 export const duration = (seconds: number): string =>
   seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 
-/** "root, password linux": an empty password is not known to everyone. */
+/** "root, password linux". Omits an empty password, which means that it is not publicly known. */
 export const loginWords = ({ user, password }: { user: string; password: string }): string =>
   password === "" ? user : `${user}, password ${password}`;

@@ -54,7 +54,7 @@ export const accountPages = factory
     }),
   );
 
-/** Here the person is who they say; a form with a wrong password is shown again. */
+/** The person is already signed in, so a wrong password only shows the form again. */
 function wrongPassword(error: unknown): never {
   if (error instanceof Refusal && error.code === "access_denied") {
     throw new Refusal("invalid_value", { message: error.message });
@@ -62,13 +62,13 @@ function wrongPassword(error: unknown): never {
   throw error;
 }
 
-/** What has ended all sessions leaves this browser signed in. */
+/** A change that ends all sessions leaves this browser signed in. */
 async function signInAgain(c: Context<WebEnv>): Promise<void> {
   const account = await findAccount(c.var.db, c.var.account.username);
   if (account) await signInBrowser(c, account);
 }
 
-/** The page; with a secret that it shows once. */
+/** The page, possibly with a secret that it shows once. */
 export async function showAccount(c: Context<WebEnv>, fresh?: ShownSecret): Promise<Response> {
   const { db, account, baseUrl } = c.var;
   const [apiKey, tokens, sshKeys] = await Promise.all([

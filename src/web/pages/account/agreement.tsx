@@ -17,7 +17,8 @@ export const agreementPage = factory
   .use(path, signIn)
   .get(path, async (c) => {
     const { db, account } = c.var;
-    // Not compressed: browsers send these credentials along for other sites, too, and the page has a token beside its own address (BREACH).
+    // Not compressed: other sites can make browsers send these credentials, and the page contains a token as well as
+    // its own address (BREACH).
     c.header("Cache-Control", "no-store, no-transform");
     const agreement = await getAgreement(db, c.req.param("baseSystem"));
     const accepted = await acceptedAt(db, account.id, agreement);
@@ -40,7 +41,7 @@ export const agreementPage = factory
     return await page(c, <AgreementView agreement={agreement} accepted={accepted} />, { title: "Agreement accepted" });
   });
 
-/** Binds the form to the account and to the text that it shows, so that an account accepts only the text that it saw. */
+/** Binds the form to the account and to the displayed text, so that an account accepts only the text that it saw. */
 const formTokenOf = (secrets: Pick<Env, "API_KEY_PEPPER">, account: { id: number }, agreement: Agreement) =>
   keyedHash(secrets.API_KEY_PEPPER, `accept agreement ${account.id} ${agreement.baseSystem} ${agreement.sha256}`);
 

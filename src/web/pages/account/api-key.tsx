@@ -19,13 +19,14 @@ export const apiKey = factory
   .get(path, async (c) => {
     if (await personOf(c)) return c.redirect("/account", 303);
     const key = await showApiKey(c.env, c.var.account);
-    // Browsers send these credentials along for other sites, too, and the page shows its own address beside the key: not compressed (BREACH).
+    // Not compressed: other sites can make browsers send these credentials, and the page contains the key as well as
+    // its own address (BREACH).
     c.header("Cache-Control", "no-store, no-transform");
     const formToken = formTokenOf(c.env, c.var.account);
     return await page(c, <ApiKey account={c.var.account} apiKey={key} formToken={formToken} />, { title: "API key" });
   })
   .post(path, async (c) => {
-    // While data is being moved, a new key could be lost, and the old one would work again.
+    // While data is being migrated, a new key could be lost, and the old one would work again.
     await refuseInReadOnlyMode({ env: c.env, db: c.var.db });
     const { form_token: given = "" } = await readParams(c);
     if (!sameSecret(given, formTokenOf(c.env, c.var.account))) {

@@ -13,10 +13,10 @@ const path = "/account/audit_log";
 const perPage = 50;
 const Asked = z.object({ before: id("invalid_value").optional() });
 
-/** What was done with the account. `accountPages` asks for the session. */
+/** The account's audit log. `accountPages` requires the session. */
 export const auditLogPage = factory.createApp().get(path, async (c) => {
   const before = Asked.safeParse(c.req.query()).data?.before;
-  // One more says whether there is another page.
+  // One more shows whether there is another page.
   const found = await listAuditLog(c.var.db, { accountId: c.var.account.id, before, limit: perPage + 1 });
   const content = <AuditLog entries={found.slice(0, perPage)} hasMore={found.length > perPage} isFirst={!before} />;
   return await accountPage(c, content, { title: "What was done with your account", tab: path });
@@ -84,7 +84,7 @@ const byWhom = (actor: string): string => actors[actor] ?? actor;
 const ofVersion = ({ appliance_id: appliance, version }: AuditDetail) => `${version ?? ""} of appliance ${appliance}`;
 const tokenOf = ({ token_name: name, token_id: token }: AuditDetail) => name ?? `token ${token}`;
 
-/** Those that are not about an account are the operator's alone. */
+/** Events that are not about an account are only for the operator. */
 const sentences: Record<AuditEvent, (detail: AuditDetail) => string> = {
   "sign_in.failed": () => "Someone failed to sign in",
   "key.renewed": () => "The API key was renewed",

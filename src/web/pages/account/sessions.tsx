@@ -13,7 +13,7 @@ import { checkForm, sessionSecret, signInPath, takeSession, withSession } from "
 const path = "/account/sessions";
 const title = "Signed-in browsers";
 
-/** The browsers that the person is signed in with, and the way out. */
+/** The browsers in which the person is signed in, and signing out. */
 export const sessionsPage = factory
   .createApp()
   .use(path, withSession)

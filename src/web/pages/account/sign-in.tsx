@@ -14,7 +14,7 @@ import { canKeepSession, placeToGoOn, signInBrowser, signInPath } from "../../se
 
 const title = "Sign in";
 
-/** The door for browsers: a form that takes the password or the API key, and gives a cookie. */
+/** Signs browsers in: a form that takes the password or the API key, and sets a cookie. */
 export const signInPage = factory
   .createApp()
   .get(signInPath, (c) => {
@@ -35,7 +35,7 @@ export const signInPage = factory
     }
 
     await signInBrowser(c, account);
-    // Someone who has nothing yet, and came from nowhere in particular, begins.
+    // Someone without appliances who was not sent here from another page starts with a new one.
     const begins = isFront(place) && !(await hasAppliances(db, account.id));
     return c.redirect(begins ? new URL("/appliances/new", baseUrl).href : place, 303);
   });

@@ -9,7 +9,7 @@ import { accountPath, sshKeysPath } from "./view.tsx";
 
 const Keys = z.object({ ssh_keys: z.string().default("") });
 
-/** Stores the SSH keys of an account. `accountPages` asks for the session. */
+/** Stores the SSH keys of an account. `accountPages` requires the session. */
 export const sshKeyForms = factory.createApp().post(sshKeysPath, (c) =>
   submit(c, {
     fields: Keys,

@@ -18,7 +18,7 @@ import { accountPage } from "./account-page.tsx";
 const path = "/account/storage";
 const perPage = 50;
 
-/** What the account stores, and its images, the largest first. `accountPages` asks for the session. */
+/** What the account stores, and its images, the largest first. `accountPages` requires the session. */
 export const storagePage = factory
   .createApp()
   .get(path, (c) => showStorage(c))
@@ -37,7 +37,7 @@ async function showStorage(c: Context<WebEnv>): Promise<Response> {
   const after = placeIn(c.req.query("after"));
   const [disk, found] = await Promise.all([
     diskUseByKind({ env: c.env, db }, account),
-    // One more says whether there is another page.
+    // One more shows whether there is another page.
     listStoredImages(db, account.id, { after, limit: perPage + 1 }),
   ]);
   const content = (
@@ -46,7 +46,7 @@ async function showStorage(c: Context<WebEnv>): Promise<Response> {
   return await accountPage(c, content, { title: "What you store", tab: path });
 }
 
-/** Of the last image of the page before: "BYTES-ID". */
+/** Cursor: the size and id of the last image on the previous page, as "BYTES-ID". */
 function placeIn(given: string | undefined): ImageCursor | undefined {
   const [, bytes, id] = /^(\d{1,15})-(\d{1,15})$/.exec(given ?? "") ?? [];
   return bytes === undefined ? undefined : { bytes: Number(bytes), id: Number(id) };

@@ -15,7 +15,7 @@ export const tokensPath = "/account/tokens";
 const dayMs = 24 * 60 * 60_000;
 const soonMs = 7 * dayMs;
 
-/** How long a token works. */
+/** How long a token is valid. */
 export const terms = { month: 30, year: 365, never: undefined } as const;
 
 export const scopeWords: Record<Scope, string> = {

@@ -19,7 +19,7 @@ const TokenForm = z.object({
   appliance_id: id("invalid_appliance_id").optional(),
 });
 
-/** Makes tokens and revokes them. `accountPages` asks for the session. */
+/** Creates and revokes tokens. `accountPages` requires the session. */
 export const tokenForms = factory
   .createApp()
   .post(tokensPath, (c) =>

@@ -11,9 +11,9 @@ import { TokensPanel } from "./tokens-panel.tsx";
 export const accountPath = "/account";
 export const sshKeysPath = `${accountPath}/ssh_keys`;
 
-/** A secret that this answer alone shows. */
+/** A secret that is shown only in this answer. */
 export interface ShownSecret {
-  /** “Laptop” is ready. */
+  /** For example “Laptop” is ready. */
   title: string;
   secret: string;
   about: string;

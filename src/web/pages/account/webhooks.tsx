@@ -12,7 +12,7 @@ import { DeliveriesView, WebhooksView, webhooksPath } from "./webhooks-view.tsx"
 const one = `${webhooksPath}/:id{\\d{1,15}}`;
 const WebhookForm = z.object({ url: z.string({ error: "Enter an address." }).max(1000, "This address is too long.") });
 
-/** Webhooks, and what was sent to each. `accountPages` asks for the session. */
+/** Webhooks and their deliveries. `accountPages` requires the session. */
 export const webhookPages = factory
   .createApp()
   .get(webhooksPath, (c) => showWebhooks(c))

@@ -35,7 +35,7 @@ export async function appliancePage(
   );
 }
 
-/** What the head of the appliance's pages shows. */
+/** The data for the head of the appliance's pages. */
 export async function lookAtAppliance(c: Context<WebEnv>): Promise<Look> {
   const { db, appliance, account, baseUrl } = c.var;
   const isOwn = appliance.accountId === account.id;

@@ -12,7 +12,7 @@ import { DifferenceView, titleOf } from "../difference-view.tsx";
 const route = `${applianceRoute}/difference`;
 const Ids = z.object({ from: id("invalid_build_id"), to: id("invalid_build_id") });
 
-/** What differs between two builds. The form of the build page sends both ids; the address of the page has them. */
+/** The differences between two builds. The build page's form sends both ids, and this page's address contains them. */
 export const differencePage = factory
   .createApp()
   .use(route, ...withOwnAppliance)

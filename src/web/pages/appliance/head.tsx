@@ -19,7 +19,7 @@ interface HeadProps {
   look: Look;
   tab: Tab;
   isOwn: boolean;
-  /** What the form that was just sent has changed. */
+  /** The changes by the form that was just sent. */
   change: Change | undefined;
 }
 
@@ -59,7 +59,7 @@ const StateNow = ({ look }: { look: Look }) => {
   );
 };
 
-/** What was built, as long as the appliance is as it was then; else what a build would give. */
+/** The sizes of the last image, if the appliance is unchanged since then. Otherwise an estimate for a new build. */
 const Figures = ({ look: { appliance, packages, images }, change }: Pick<HeadProps, "look" | "change">) => {
   const { imageType, lastEditedAt } = appliance;
   const built = images.find((image) => image.imageType === imageType && lastEditedAt <= image.createdAt);
@@ -86,7 +86,9 @@ const Figures = ({ look: { appliance, packages, images }, change }: Pick<HeadPro
   );
 };
 
-/** The software is estimated. A disk has the size that its owner has chosen, and the rest of it is empty. */
+/**
+ * The size of the software is estimated. A disk has the size that its owner has chosen, and the rest of it is empty.
+ */
 const Estimated = ({ appliance, change }: { appliance: Appliance; change: Change }) => {
   const { imageType, estimatedRawMb, estimatedCompressedMb } = appliance;
   const { diskSizeMb } = configurationOf(appliance).settings;

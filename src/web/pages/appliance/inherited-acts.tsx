@@ -11,7 +11,7 @@ import { applianceRoute, withOwnAppliance } from "./with-appliance.ts";
 const route = `${applianceRoute}/access`;
 const Wanted = z.object({ keys: z.literal("add").optional() });
 
-/** Replaces the passwords and SSH keys that came along with a clone. The new passwords are shown once. */
+/** Replaces the passwords and SSH keys that a clone has inherited. The new passwords are shown once. */
 export const inheritedActs = factory
   .createApp()
   .use(route, ...withOwnAppliance)

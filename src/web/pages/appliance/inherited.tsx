@@ -15,7 +15,9 @@ interface InheritedProps {
   ownKeys: number;
 }
 
-/** What came along with a clone and lets others in, with one button that replaces all of it. */
+/**
+ * The inherited passwords and SSH keys with which others could log in to a clone, and a button that replaces them all.
+ */
 export const Inherited = ({ applianceId, access, ownKeys }: InheritedProps) => {
   const action = applianceAt(applianceId, "access");
   if (!hasAccess(access)) return <FaultsOf action={action} />;
@@ -58,7 +60,7 @@ const KeyFiles = ({ of: paths }: { of: readonly string[] }) => (
   </ul>
 );
 
-/** What was replaced, with the new passwords. */
+/** The access that was replaced, with the new passwords. */
 export const Replaced = ({ replaced: { passwords, removedFiles, keyUsers } }: { replaced: ReplacedAccess }) => (
   <section class="notice" data-tone="good" role="status" aria-labelledby="replaced-title">
     <Icon name="key-round" />

@@ -5,7 +5,7 @@ import { Facts, Panel } from "../../parts/panel.tsx";
 import type { Overview } from "./overview-seen.ts";
 import { applianceAt } from "./with-appliance.ts";
 
-/** What the appliance is for, and where it comes from. */
+/** The purpose of the appliance, and its origin. */
 export const About = ({ seen }: { seen: Overview }) => {
   const { look, configuration, readers, published, base, isOwn } = seen;
   const { appliance } = look;

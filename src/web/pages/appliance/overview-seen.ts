@@ -7,15 +7,15 @@ import type { Build } from "#storage/builds";
 import type { RunningTestdrive } from "../testdrive/running.tsx";
 import type { Since } from "./overview-since.tsx";
 
-/** What the page shows below the head. */
+/** The content of the page below the head. */
 export interface Overview {
   look: Look;
   isOwn: boolean;
-  /** Of a clone of another account's appliance: what lets others in. */
+  /** For a clone of another account's appliance: what others could log in with. */
   inherited: InheritedAccess;
   /** How many SSH keys the account has stored, if they are needed. */
   ownKeys: number;
-  /** Over, newest first. */
+  /** The ended builds, newest first. */
   builds: readonly Build[];
   testdrives: readonly RunningTestdrive[];
   selection: readonly Selection[];
@@ -26,8 +26,8 @@ export interface Overview {
   published: string | undefined;
   base: string;
   since: Since | undefined;
-  /** Undefined: not known, as the software was not resolved. */
+  /** Undefined if it is unknown, because the software was not resolved. */
   firmware: Firmware | undefined;
-  /** The package with which an image of this base boots by UEFI, too. */
+  /** The package that makes an image of this base system boot by UEFI, too. */
   efiBootLoader: string | undefined;
 }

@@ -10,12 +10,12 @@ import { Facts, Panel } from "../../parts/panel.tsx";
 import { counted } from "../../parts/words.ts";
 import { applianceAt } from "./with-appliance.ts";
 
-/** What has changed since the newest image of the appliance's own format. */
+/** The changes since the newest image in the appliance's own format. */
 export interface Since {
   image: Build;
-  /** Of the version before. */
+  /** The image before that one. */
   before: Build | undefined;
-  /** Null: nothing has. Undefined: it cannot be compared now. */
+  /** Null if nothing has changed. Undefined if it cannot be compared now. */
   changes: Pick<SinceBuild, "packages" | "settings"> | null | undefined;
 }
 
@@ -25,7 +25,7 @@ interface Asked {
   repositories: readonly Repository[];
 }
 
-/** Resolves the software only if something was touched since the last image. */
+/** Resolves the software only if something was edited since the last image. */
 export async function sinceLastImage(
   services: Services,
   { appliance, builds, repositories }: Asked,
@@ -66,7 +66,7 @@ export const ChangesSince = ({ since: { image, before, changes } }: { since: Sin
 );
 
 const Changed = ({ packages, settings: all }: Pick<SinceBuild, "packages" | "settings">) => {
-  // The packages say what a selection does.
+  // The list of packages already shows the effect of the selection.
   const settings = all.filter(({ name }) => !name.startsWith("selected_"));
   return (
     <>

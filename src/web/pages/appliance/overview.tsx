@@ -28,11 +28,14 @@ export const overviewPage = factory
   // The API's `edit_url`.
   .get("/appliance/edit/:id{\\d+}", (c) => c.redirect(applianceAt(Number(c.req.param("id"))), 301));
 
-/** The first page of an appliance: what runs, the last builds, what it contains; above that, what an act has to show once. */
+/**
+ * The first page of an appliance: running builds, the last builds, and its contents. `fresh` is content that is shown
+ * once, at the top.
+ */
 export async function showOverview(c: Context<WebEnv>, fresh?: Child): Promise<Response> {
   const look = await lookAtAppliance(c);
   const seen = await overviewOf(c, look);
-  // A page that shows something once does not load itself again.
+  // A page that shows something only once does not reload itself.
   const refreshSeconds = look.running.length > 0 && fresh === undefined ? 10 : undefined;
   return await appliancePage(c, <OverviewView seen={seen} fresh={fresh} />, {
     tab: "overview",

@@ -6,7 +6,9 @@ import { factory } from "../../factory.ts";
 import { vesselOf } from "../../parts/picture.tsx";
 import { applianceAt, applianceRoute, withAppliance } from "./with-appliance.ts";
 
-/** The pictures of an appliance, for its pages: the logo, and the background as a thumbnail. Their addresses change with them. */
+/**
+ * The pictures on an appliance's pages: the logo, and a thumbnail of the background. A new picture has a new address.
+ */
 export const appliancePictures = factory
   .createApp()
   .get(`${applianceRoute}/:picture{(?:logo|background)}`, ...withAppliance, async (c) => {
@@ -17,11 +19,11 @@ export const appliancePictures = factory
     return answer;
   });
 
-/** The address of an appliance's own logo, or of the vessel that it has instead. It changes with the logo. */
+/** The address of an appliance's logo, or of the vessel that it has instead. A new logo has a new address. */
 export const pictureOf = ({ id, logoBlob }: Pick<Appliance, "id" | "logoBlob">): string =>
   logoBlob === null ? vesselOf(id) : pictureAt({ id, logoBlob, backgroundBlob: null }, "logo");
 
-/** The address of one of its pictures, or of the service's own. It changes with the picture. */
+/** The address of an appliance's picture, or of the service's default. A new picture has a new address. */
 export function pictureAt(
   { id, logoBlob, backgroundBlob }: Pick<Appliance, "id" | "logoBlob" | "backgroundBlob">,
   kind: PictureKind,

@@ -20,7 +20,7 @@ export const Problems = ({ look: { appliance, issues }, tab }: { look: Look; tab
   </div>
 );
 
-/** The page of the software says itself why it does not resolve. */
+/** The software page itself explains why the software does not resolve. */
 const issuesOf = (issues: readonly Issue[], tab: Tab): Issue[] =>
   issues.filter(({ ofSoftware }) => tab !== "software" || ofSoftware === undefined).toSorted(errorsFirst);
 
@@ -50,7 +50,7 @@ function solutionOf(applianceId: number, { solution, page, ofSoftware }: Issue) 
   );
 }
 
-/** A message may end with the URL of a page of the service. */
+/** A message may end with the URL of one of the service's own pages. */
 const WithLink = ({ text }: { text: string }) => {
   const [, words, address] = /^(.*) (https?:\/\/[^\s]+\/agreements\/[^\s]+)$/s.exec(text) ?? [];
   return address === undefined ? (

@@ -19,7 +19,10 @@ const Clone = z.object({
   arch: z.string().optional(),
 });
 
-/** What another account has put into the clone: it can let others in. Its own appliances and templates bring nothing unknown. */
+/**
+ * Lists what a clone got from another account, because others could log in with it. Clones of templates and of the
+ * account's own appliances contain nothing unknown.
+ */
 async function cameAlong(db: Database, clone: Appliance): Promise<string> {
   const source = clone.parentId === null ? undefined : await findAnyAppliance(db, clone.parentId);
   if (!source || source.accountId === null || source.accountId === clone.accountId) return "";

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { OverviewOrder, OverviewState } from "#storage/appliance-overview";
 import { pageIn } from "../../parts/pager.tsx";
 
-/** What a person wants to see of the list. All of it stands in its address. */
+/** The part of the list that a person wants to see. All of it is in the address. */
 export interface Asked {
   search: string;
   state: OverviewState | undefined;
@@ -10,11 +10,11 @@ export interface Asked {
   order: OverviewOrder;
   /** Counted from 1. */
   at: number;
-  /** Every appliance of the page is chosen. */
+  /** Whether every appliance of the page is chosen. */
   isAllChosen: boolean;
 }
 
-/** The first is the one of an address that names none. */
+/** The first is the default. */
 export const orders: readonly (readonly [OverviewOrder, string])[] = [
   ["edited", "Last edited first"],
   ["name", "By name"],

@@ -16,12 +16,12 @@ import { askBeforeDeleting } from "./chosen-delete.tsx";
 import { chosenPath } from "./chosen.tsx";
 import { showAppliances } from "./list.tsx";
 
-/** `delete 12`: this one alone, whatever is checked. */
+/** `delete 12` deletes only appliance 12, whatever is checked. */
 const Chosen = z.object({
   act: z.string().regex(/^(?:build|delete|delete \d{1,15}|yes, delete)$/, "Choose what to do."),
 });
 
-/** Builds or deletes several appliances. Each is refused by itself, and the result says which and why. */
+/** Builds or deletes several appliances. The result lists those that were refused, with the reasons. */
 export const chosenActs = factory
   .createApp()
   .use(chosenPath, withSession)
@@ -39,10 +39,10 @@ export const chosenActs = factory
     }),
   );
 
-/** More than a page has. */
+/** More than one page shows. */
 const most = 100;
 
-/** One that is gone, or belongs to someone else, is not there. */
+/** Ignores ids of appliances that are gone or belong to someone else. */
 async function ownOf(c: Context<WebEnv>, ids: readonly string[]): Promise<Appliance[]> {
   const numbers = [...new Set(ids)].filter((id) => /^\d{1,15}$/.test(id)).slice(0, most);
   const found = await Promise.all(numbers.map((id) => findAppliance(c.var.db, c.var.account.id, Number(id))));
@@ -72,7 +72,7 @@ async function deleteAll(c: Context<WebEnv>, chosen: readonly Appliance[]): Prom
   return resultOf(gone === 0 ? "Nothing is deleted." : `${counted(gone, "appliance")} deleted.`, refused);
 }
 
-/** Does it to one after the other, and says of which it was refused, and why. */
+/** Acts on one appliance after the other. Returns the names of the refused ones with the reasons. */
 async function refusalsOf(chosen: readonly Appliance[], act: (one: Appliance) => Promise<void>): Promise<string[]> {
   const refused: string[] = [];
   for (const one of chosen) {
@@ -86,7 +86,7 @@ async function refusalsOf(chosen: readonly Appliance[], act: (one: Appliance) =>
   return refused;
 }
 
-/** The cookie of a result has 4,096 bytes. */
+/** The cookie of a result can have 4,096 bytes. */
 const mostTold = 2_500;
 
 function resultOf(text: string, refused: readonly string[]): Result {

@@ -3,10 +3,10 @@ import { Form } from "../../parts/form.tsx";
 import { addressOf, type Asked } from "./asked.ts";
 
 export const chosenPath = "/appliances/chosen";
-/** The form that the check boxes of all rows belong to: a form cannot be inside another. */
+/** The form to which the check boxes of all rows belong, because forms cannot be nested. */
 export const chosenForm = "chosen";
 
-/** What can be done with several appliances. */
+/** The actions for several appliances. */
 export const ChosenBar = ({ asked }: { asked: Asked }) => (
   <Form action={chosenPath} id={chosenForm} class="row chosen-bar">
     <a class="small-text" href={addressOf({ ...asked, isAllChosen: !asked.isAllChosen })}>

@@ -36,7 +36,7 @@ export const ListFilter = ({ asked, tags }: { asked: Asked; tags: readonly strin
   </form>
 );
 
-/** The chosen tag is listed even if no appliance has it any more. */
+/** The chosen tag is listed even if no appliance has it now. */
 const withTag = (tags: readonly string[], chosen: string | undefined): readonly string[] =>
   chosen === undefined || tags.includes(chosen) ? tags : [...tags, chosen];
 

@@ -22,7 +22,7 @@ import { SharedRow, type Shared } from "./shared-row.tsx";
 const perPage = 50;
 const maxShared = 100;
 
-/** A person's appliances at a glance. Without any, it leads to the templates. */
+/** A person's appliances at a glance. Without any appliances, it leads to the templates. */
 export const appliancesPage = factory.createApp().get("/appliances", withSession, async (c) => {
   const listed = await listedFor(c);
   const { asked, seen, shared } = listed;
@@ -30,7 +30,7 @@ export const appliancesPage = factory.createApp().get("/appliances", withSession
   return await showList(c, listed);
 });
 
-/** The list again, such as below a form that was refused. */
+/** Shows the list again, for example below a refused form. */
 export const showAppliances = async (c: Context<WebEnv>): Promise<Response> => await showList(c, await listedFor(c));
 
 interface Listed {
@@ -39,7 +39,7 @@ interface Listed {
   shared: readonly Shared[];
   testdrives: readonly RunningTestdrive[];
   tags: readonly string[];
-  /** By the name of the base system. */
+  /** Keyed by the name of the base system. */
   titles: ReadonlyMap<string, string>;
 }
 

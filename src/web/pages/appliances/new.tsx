@@ -20,7 +20,7 @@ import { number } from "../../parts/words.ts";
 import { withSession } from "../../session.ts";
 import { SupportOf } from "./support.tsx";
 
-/** Choose a template, name it, create. */
+/** The page to choose a template, name the appliance and create it. */
 export const newAppliancePage = factory.createApp().get("/appliances/new", withSession, (c) => showNew(c));
 
 interface Offer {
@@ -97,7 +97,7 @@ const NewForm = ({ offer }: { offer: Offer }) => (
   </Form>
 );
 
-/** What at least one base system can be made for. The style sheet hides what the chosen one cannot. */
+/** The options that at least one base system offers. The style sheet hides those that the chosen one does not. */
 const Architectures = ({ bases }: { bases: readonly OfferedBase[] }) => {
   const offered = arches.filter((arch) => bases.some((base) => base.arches.includes(arch)));
   return (
@@ -120,7 +120,7 @@ const Architectures = ({ bases }: { bases: readonly OfferedBase[] }) => {
 
 const arches = ["x86_64", "i586"] as const satisfies Arch[];
 
-/** A group of choices has no field of its own to say what is wrong. */
+/** Shows the fault of a group of choices, which has no field that could show it. */
 const ArchitectureFault = () => {
   const fault = useForm().given?.faults["arch"];
   return fault === undefined ? null : (
@@ -130,7 +130,7 @@ const ArchitectureFault = () => {
   );
 };
 
-/** Why an architecture is not there for every base system. */
+/** Explains why an architecture is not available for every base system. */
 const Only = ({ arch, bases }: { arch: Arch; bases: readonly OfferedBase[] }) => {
   const able = bases.filter((base) => base.arches.includes(arch)).map(({ facts }) => facts.title);
   if (able.length === bases.length) return null;

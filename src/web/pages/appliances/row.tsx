@@ -15,7 +15,7 @@ import { chosenForm } from "./chosen.tsx";
 
 interface RowProps {
   glance: Glance;
-  /** What people call the base systems, by name. */
+  /** The labels of the base systems, by name. */
   titles: ReadonlyMap<string, string>;
   isChosen: boolean;
 }
@@ -73,7 +73,7 @@ const StateAt = ({ glance }: { glance: Glance }) => {
   );
 };
 
-/** The first sentence, without libsolv's proposals: the appliance's own page has room for them. */
+/** The first sentence, without libsolv's proposals, because only the appliance's own page has room for those. */
 const inShort = (text: string): string => cut(text.split(/ \(possible: |(?<=\.)\s/)[0] ?? text, 90);
 
 const LastBuild = ({ glance: { running, lastBuild, images } }: { glance: Glance }) => {

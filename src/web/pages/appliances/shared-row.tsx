@@ -7,7 +7,7 @@ import { applianceAt } from "../appliance/with-appliance.ts";
 
 export type Shared = Awaited<ReturnType<typeof listSharedWith>>[number];
 
-/** An appliance that another account shares: to view and to clone. */
+/** An appliance that another account shares. It can be viewed and cloned. */
 export const SharedRow = ({ appliance, base }: { appliance: Shared; base: string }) => (
   <li>
     <span></span>

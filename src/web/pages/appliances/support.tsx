@@ -7,7 +7,7 @@ interface SupportProps {
   today: string;
 }
 
-/** How long the distribution of a base system is supported, and where it says so. */
+/** How long the distribution of a base system is supported, with a link to the source. */
 export const SupportOf = ({ facts: { support, isToy }, today }: SupportProps) => {
   if (isToy === true) return <p class="sub">A toy to try Kiln with: it is built in seconds, and gets no updates.</p>;
   if (support === undefined) return null;

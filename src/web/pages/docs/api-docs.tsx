@@ -24,7 +24,7 @@ export const apiDocs = factory
     return await page(c, content, { title: "The API", section: "api" });
   });
 
-/** The newest appliance of the person who is signed in, and its last build. */
+/** The newest appliance of the signed-in person, and its last build. */
 async function readerOf(c: Context<WebEnv>): Promise<Reader> {
   const person = await personOf(c);
   if (!person) return { username: undefined, applianceId: null, buildId: null };

@@ -4,7 +4,10 @@ import { Search } from "../../parts/search.tsx";
 import { number } from "../../parts/words.ts";
 import { memoizedHtml } from "./memoized-html.ts";
 
-/** All calls by method and path. The island `filter` shows those that match the search; without scripts, the address has the search. */
+/**
+ * All calls by method and path. The island `filter` shows those that match the search. Without scripts, the search is a
+ * parameter of the address.
+ */
 export const CallList = ({ search }: { search: string }) => {
   const found = calls.filter((call) => matches(call, search));
   return (

@@ -55,7 +55,7 @@ const belowLine = memoizedHtml((operation: Operation) => {
   );
 });
 
-/** A line for a shell, to copy. */
+/** A shell command to copy. */
 export const CurlLine = ({ id, line }: { id: string; line: string }) => (
   <div class="curl">
     <pre tabindex={0}>

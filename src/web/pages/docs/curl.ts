@@ -1,14 +1,14 @@
 import type { Operation } from "#api/operation";
 import { parametersOf } from "#openapi/parameters";
 
-/** What fills the lines: ids of the reader, if they are signed in and have any. Never a key. */
+/** The values in the commands: the reader's own ids, if they are signed in and have any, but never a key. */
 export interface Reader {
   username: string | undefined;
   applianceId: number | null;
   buildId: number | null;
 }
 
-/** A shell command that sends a call. Values that only the reader knows are in capitals. */
+/** A shell command that sends a call. Placeholders for values that only the reader knows are in capitals. */
 export function curlLine(operation: Operation, baseUrl: string, reader: Reader): string {
   const { method, versions } = operation;
   const version = versions.includes("v2") ? "v2" : "v1";

@@ -2,7 +2,7 @@ import { groups } from "#api/groups";
 import type { Group } from "#api/operation";
 import { factory } from "../../factory.ts";
 
-/** The service for assistants, in the format of https://llmstxt.org: what it is, its documentation, and its calls. */
+/** Describes the service to assistants, in the format of https://llmstxt.org: its purpose, documentation and calls. */
 export const llms = factory.createApp().get("/llms.txt", (c) => {
   c.header("Cache-Control", "public, max-age=300");
   return c.text(textOf(c.var.baseUrl));

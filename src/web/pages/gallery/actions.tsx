@@ -13,11 +13,11 @@ interface TryAndCloneProps {
   of: Published;
   canClone: boolean;
   isSignedIn: boolean;
-  /** Larger, on a page of its own. */
+  /** Makes the buttons larger, for the appliance's own page. */
   isLarge?: true;
 }
 
-/** The buttons to try and clone it. A visitor signs in first, and comes back to the appliance. */
+/** The buttons to try and clone it. Visitors sign in first, and then come back to the appliance. */
 export const TryAndClone = ({ of: published, canClone, isSignedIn, isLarge }: TryAndCloneProps) => {
   const { applianceId, version, name, arch } = published;
   const at = `/gallery/${applianceId}/${version}`;

@@ -21,7 +21,7 @@ const Said = z.object({
 
 const Rated = z.object({ rating: z.coerce.number({ error: "Choose one to five stars." }).int().min(1).max(5) });
 
-/** What people who are signed in do in the gallery. Cloning is `POST /appliances`. */
+/** The actions of signed-in people in the gallery. Cloning is `POST /appliances`. */
 export const galleryActs = factory
   .createApp()
   .get(`${galleryRoute}/logo`, async (c) => {
@@ -38,7 +38,7 @@ export const galleryActs = factory
     const shown = publication && (await getScreen(c.env, publication));
     if (!shown) return c.notFound();
     const answer = await answerBlob(c.req.raw, { ...shown, contentType: "image/png" });
-    // It may be removed or unpublished, and then must be gone.
+    // It may be removed or unpublished, and then no cache may still show it.
     answer.headers.set("cache-control", "no-cache");
     return answer;
   })

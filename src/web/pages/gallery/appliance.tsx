@@ -14,7 +14,7 @@ import type { Published } from "./published.ts";
 
 export const galleryRoute = "/gallery/:id{\\d{1,15}}";
 
-/** The page of a published appliance; without a version, of the one that was published last. */
+/** The page of a published appliance. Without a version, it shows the one that was published last. */
 export const publishedPage = factory
   .createApp()
   .get(galleryRoute, (c) => showPublished(c))

@@ -3,11 +3,13 @@ import { Arch, ImageType } from "#lib/contract/index";
 import type { GalleryOrder, GalleryTraits } from "#storage/gallery-list";
 import { pageIn } from "../../parts/pager.tsx";
 
-/** What the address of the gallery asks for. */
+/** The query in the address of the gallery. */
 export interface Asked {
   search: string;
   username: string;
-  /** Undefined: the best match of a search, the newest of an account, otherwise the popular. */
+  /**
+   * Without an order, a search shows the best matches first, an account's list the newest, and other lists the popular.
+   */
   order: GalleryOrder | undefined;
   traits: GalleryTraits;
   at: number;
@@ -16,7 +18,7 @@ export interface Asked {
 const orders: readonly string[] = ["popular", "latest", "rating"] satisfies readonly GalleryOrder[];
 const isOrder = (text: string): text is GalleryOrder => orders.includes(text);
 
-/** Values that are empty or unknown ask for nothing. */
+/** Empty and unknown values are ignored. */
 export function askedOf(c: Context): Asked {
   const { search = "", username = "", order = "", page: at, base, arch, format, tag } = c.req.query();
   const traits: GalleryTraits = {
@@ -34,7 +36,7 @@ export function askedOf(c: Context): Asked {
   };
 }
 
-/** Everything but the page, as parameters of the address. */
+/** Everything except the page number, as parameters of the address. */
 export const addressOf = ({ search, username, order, traits }: Asked): Record<string, string> => ({
   ...(search !== "" && { search }),
   ...(username !== "" && { username }),

@@ -8,14 +8,14 @@ import { TryAndClone } from "./actions.tsx";
 
 export const galleryAt = (id: number, version = ""): string => `/gallery/${id}${version === "" ? "" : `/${version}`}`;
 
-/** The address of the published logo, or of the vessel that it has instead. */
+/** The address of the published logo, or of the vessel that is shown instead. */
 export const publishedPicture = ({
   applianceId,
   logoBlob,
 }: Pick<ListedPublication, "applianceId" | "logoBlob">): string =>
   logoBlob === null ? vesselOf(applianceId) : `${galleryAt(applianceId)}/logo?${logoBlob.slice(0, 8)}`;
 
-/** The address of the picture of its screen. Another picture has another address. */
+/** The address of the picture of its screen. A new picture has a new address. */
 export const screenOf = ({
   applianceId,
   version,
@@ -29,7 +29,7 @@ interface CardProps {
   isMine: boolean;
 }
 
-/** A published appliance in a list. */
+/** A published appliance as an entry of a list. */
 export const Card = ({ entry, isSignedIn, isMine }: CardProps) => {
   const { applianceId, name, username, description, averageRating, ratings, estimatedRawMb, imageTypes } = entry;
   return (

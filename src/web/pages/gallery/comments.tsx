@@ -8,7 +8,7 @@ import { signInTo } from "../../session.ts";
 import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
 
-/** Replies are indented to this depth; deeper ones are not, so that a phone can show them. */
+/** Replies are indented up to this depth, so that deeper ones still fit on a phone. */
 const deepest = 3;
 
 /** The comments on a published appliance, and the form for a new one. */

@@ -13,7 +13,7 @@ import { DifferenceView } from "../difference-view.tsx";
 
 const path = `${galleryRoute}/:version/difference/:before`;
 
-/** What differs between two published versions. It needs an account. */
+/** The differences between two published versions. The page needs an account. */
 export const galleryDifference = factory.createApp().get(path, withSession, (c) => showDifference(c));
 
 async function showDifference(c: Context<WebEnv>): Promise<Response> {
@@ -30,7 +30,7 @@ async function showDifference(c: Context<WebEnv>): Promise<Response> {
   return await page(c, <Difference title={title} compared={compared} to={to} />, { title, section: "gallery" });
 }
 
-/** Images of one type, if both versions have one. */
+/** Images of the same type, if both versions have one. */
 function imagesOf(from: Publication, to: Publication): { from: number; to: number } | undefined {
   const pairs = to.formats.flatMap((format) => {
     const before = from.formats.find(({ imageType }) => imageType === format.imageType);

@@ -3,10 +3,10 @@ import { Button } from "../../parts/button.tsx";
 import { Hidden } from "../../parts/form.tsx";
 import { addressOf, type Asked } from "./asked.ts";
 
-/** A value, and what people read. */
+/** A value and its label. */
 export type Choice = readonly [value: string, words: string];
 
-/** Narrows and sorts the list. It is a GET form, which needs no script, and its address can be shared. */
+/** Filters and sorts the list. It is a GET form, so it needs no script, and its address can be shared. */
 export const Filters = ({ asked, bases }: { asked: Asked; bases: readonly Choice[] }) => {
   const { search, username, order, traits } = asked;
   const others = { ...(search !== "" && { search }), ...(username !== "" && { username }) };
@@ -51,7 +51,7 @@ const orders: readonly Choice[] = [
 interface SelectProps {
   name: string;
   label: string;
-  /** For no choice. */
+  /** The label of the option that filters nothing. */
   all: string | undefined;
   choices: readonly Choice[];
   chosen: string | undefined;

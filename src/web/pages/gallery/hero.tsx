@@ -3,7 +3,7 @@ import { kiln } from "../../drawing/kiln.ts";
 import { ButtonLink } from "../../parts/button.tsx";
 import { Search } from "../../parts/search.tsx";
 
-/** What Kiln is, and the search. */
+/** Introduces Kiln, and has the search. */
 export const Hero = () => (
   <section class="hero" aria-labelledby="hero">
     <div>
@@ -23,7 +23,7 @@ export const Hero = () => (
   </section>
 );
 
-/** For those who came for the API. */
+/** For visitors who are interested in the API. */
 export const FromAShell = ({ baseUrl }: { baseUrl: string }) => (
   <section class="stack section-head narrow" aria-labelledby="shell">
     <h2 id="shell">From a shell</h2>

@@ -17,7 +17,7 @@ import { FromAShell, Hero } from "./hero.tsx";
 
 const perPage = 24;
 
-/** Published appliances, for everyone: the front page, and what a search finds. */
+/** Published appliances, for everyone: the front page and the search results. */
 export const galleryPages = factory
   .createApp()
   .get("/", (c) => showGallery(c))
@@ -40,7 +40,7 @@ async function showGallery(c: Context<WebEnv>): Promise<Response> {
   );
 }
 
-/** A deleted account has published nothing. */
+/** A deleted account has no published appliances. */
 async function foundFor(c: Context<WebEnv>, asked: Asked): Promise<GalleryPage> {
   try {
     return await listGallery(c.var.db, queryOf(asked), { page: asked.at, perPage, ...asked });

@@ -30,7 +30,7 @@ export const About = ({ published: { publication, baseUrl } }: { published: Publ
   );
 };
 
-/** Each leads to the appliances that have it. */
+/** Each tag links to the appliances that have it. */
 const Tags = ({ of: tags }: { of: readonly string[] }) => (
   <>
     {tags.map((tag, at) => (
@@ -42,7 +42,7 @@ const Tags = ({ of: tags }: { of: readonly string[] }) => (
   </>
 );
 
-/** The address of this version, to pass on. */
+/** The address of this version, to share. */
 const ShareLink = ({ url }: { url: string }) => (
   <span class="row">
     <span class="breaks" id="share-link">
@@ -52,7 +52,7 @@ const ShareLink = ({ url }: { url: string }) => (
   </span>
 );
 
-/** A website of the publisher: a link only if it is a web address. */
+/** The publisher's website. It is a link only if it is a web address. */
 const Website = ({ address }: { address: string }) =>
   /^https?:\/\//i.test(address) ? (
     <a href={address} rel="nofollow ugc noopener noreferrer">
@@ -64,7 +64,7 @@ const Website = ({ address }: { address: string }) =>
 
 const shownPackages = 8;
 
-/** The packages that were selected last, which are seldom the template's, and all that are installed. */
+/** The packages that were selected last, because those are rarely the template's, and all installed packages. */
 export const Software = ({ publication: { software } }: { publication: Publication }) => {
   const packages = software.installed.filter(({ kind }) => kind === "package");
   return (
@@ -87,7 +87,7 @@ export const Software = ({ publication: { software } }: { publication: Publicati
   );
 };
 
-/** The person's own rating. A publisher's own does not count in the list. */
+/** The person's own rating. The list does not count publishers' ratings of their own appliances. */
 export const RateIt = ({ published: { publication, ownRating, person } }: { published: Published }) => {
   const at = galleryAt(publication.applianceId);
   return (

@@ -50,7 +50,7 @@ const Versions = ({ id, version, versions }: { id: number; version: string; vers
   </form>
 );
 
-/** The images of the version, what is in them, and how to start them. Downloads need an account, as in the API. */
+/** The images of the version, their contents, and how to start them. Downloads need an account, as in the API. */
 export const Images = ({ published: { images, publication, person } }: { published: Published }) => (
   <Panel id="images" title="Images" isFlush hint="Stored as long as the version is published">
     <Table
@@ -80,7 +80,7 @@ export const Images = ({ published: { images, publication, person } }: { publish
   </Panel>
 );
 
-/** Without `href`: for people who have no link to it. */
+/** An image. Without `href`, it has no download link. */
 const Image = ({ build, href }: { build: Build; href: string | undefined }) => (
   <tr>
     <th scope="row">

@@ -12,7 +12,6 @@ import { Comments } from "./comments.tsx";
 import { About, RateIt, Software } from "./published-facts.tsx";
 import { Images, Notes } from "./published-version.tsx";
 
-/** A published appliance. */
 export const PublishedView = ({ published }: { published: Published }) => {
   const { publication, rating, uses, person, wanted } = published;
   const isMine = person?.account.id === publication.accountId;
@@ -64,7 +63,7 @@ export const PublishedView = ({ published }: { published: Published }) => {
   );
 };
 
-/** After signing in, the person still clicks: opening a page must not start anything. */
+/** After signing in, the person still has to click, because opening a page must not start anything. */
 const Welcome = ({ wanted }: { wanted: string }) => (
   <Notice tone="good">
     You are signed in. {wanted === "clone" ? "Press Clone to make it yours." : "Press Try it to start the testdrive."}

@@ -4,20 +4,20 @@ import type { Comment, Rating } from "#storage/gallery-opinions";
 import type { Publication } from "#storage/publications";
 import type { Person } from "../../factory.ts";
 
-/** What the page shows. */
+/** The content of the page. */
 export interface Published {
   publication: Publication;
-  /** The last first. */
+  /** The last published version first. */
   versions: readonly string[];
-  /** The images of the version. Their links are the person's own. */
+  /** The images of the version. Each person gets their own links. */
   images: readonly Build[];
-  /** Of the service, for the link that people share. */
+  /** The service's URL, for the link that people share. */
   baseUrl: string;
   rating: Rating;
   uses: Uses | undefined;
   comments: readonly Comment[];
   person: Person | undefined;
   ownRating: number | undefined;
-  /** What the person wanted to do before signing in. */
+  /** The action that the person chose before signing in. */
   wanted: string | undefined;
 }

@@ -7,7 +7,7 @@ const words = [
   ["downloads", "Downloaded by"],
 ] as const satisfies readonly (readonly [keyof Uses, string])[];
 
-/** How many other people have tried, cloned and downloaded it. What nobody has done is omitted. */
+/** How many other people have tried, cloned and downloaded it. Counts of zero are omitted. */
 export const UsesOf = ({ uses }: { uses: Uses }) => (
   <>
     {words

@@ -12,7 +12,7 @@ import { Table } from "../../parts/table.tsx";
 import { size } from "../../parts/words.ts";
 import { accountsPath } from "./service-page.tsx";
 
-/** Shown once. */
+/** A new account with its secrets, which are shown once. */
 export interface NewAccount {
   account: Account;
   apiKey: string;
@@ -122,9 +122,9 @@ const Secret = ({ id, secret, words }: { id: string; secret: string; words: stri
 interface AccountViewProps {
   account: Account;
   disk: Disk;
-  /** The quota of accounts that have none of their own. */
+  /** The default quota. */
   usualGb: string;
-  /** Nobody locks or removes themselves by mistake. */
+  /** Whether it is the operator's own account, which the page does not offer to lock or remove. */
   isSelf: boolean;
 }
 

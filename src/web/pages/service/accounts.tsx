@@ -27,7 +27,7 @@ const QuotaForm = z.object({
 const LockForm = z.object({ state: z.enum(["locked", "open"]) });
 const RoleForm = z.object({ role: z.enum(["operator", "user"]) });
 
-/** The accounts of the service. `serviceOverview` asks for the operator. */
+/** The accounts of the service. `serviceOverview` requires an operator. */
 export const serviceAccounts = factory
   .createApp()
   .get(accountsPath, (c) => showAccounts(c))
@@ -77,7 +77,7 @@ export const serviceAccounts = factory
     }),
   );
 
-/** A form about one account; `act` answers what it says then. */
+/** Handles a form about one account. `act` returns the message to show. */
 const change = <T extends z.ZodType>(
   c: Context<WebEnv>,
   fields: T,
@@ -108,7 +108,7 @@ async function getAccount(c: Context<WebEnv>): Promise<Account> {
 
 async function showAccounts(c: Context<WebEnv>, fresh?: NewAccount): Promise<Response> {
   const after = /^\d{1,15}$/.exec(c.req.query("after") ?? "")?.[0] ?? 0;
-  // One more says whether there is another page.
+  // One more shows whether there is another page.
   const found = await pageOfAccounts(c.var.db, { after: Number(after), limit: perPage + 1 });
   const accounts = found.slice(0, perPage).map((each) => ({ ...each, quota: quotaGbOf(c.env, each) }));
   const content = <AccountsView accounts={accounts} hasMore={found.length > perPage} fresh={fresh} />;

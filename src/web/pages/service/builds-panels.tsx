@@ -40,7 +40,7 @@ export const QueuePanel = ({ queue }: { queue: readonly WaitingBuild[] }) => (
   </Panel>
 );
 
-/** Without any, it is not there. */
+/** The running builds. Without any, the panel is omitted. */
 export const RunningPanel = ({ running, agents }: { running: readonly NamedBuild[]; agents: readonly AgentAtWork[] }) =>
   running.length === 0 ? null : (
     <Panel id="running" title="Being built" count={running.length} isFlush>

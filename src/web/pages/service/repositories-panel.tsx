@@ -10,7 +10,7 @@ import { servicePath } from "./service-page.tsx";
 
 interface RepositoriesPanelProps {
   catalogues: readonly { name: string; repositories: readonly Repository[] }[];
-  /** Of accounts. */
+  /** The accounts' repositories that have a problem. */
   failing: readonly (Repository & { username: string })[];
 }
 

@@ -10,7 +10,7 @@ import { withSession } from "../../session.ts";
 export const servicePath = "/service";
 export const accountsPath = "/service/accounts";
 
-/** For accounts that operate the service. Others are not told that there is something. */
+/** For operators. Other accounts do not learn that the page exists. */
 export const withOperator = [
   withSession,
   factory.createMiddleware(async (c, next) => (c.var.account.isOperator ? await next() : await notFoundPage(c))),
@@ -24,11 +24,11 @@ const tabs = [
 interface ServicePageOptions {
   title: string;
   tab: (typeof tabs)[number]["path"];
-  /** Stands beside the title. */
+  /** Shown next to the title. */
   state?: Child;
 }
 
-/** A page for those who operate the service. */
+/** A page for operators. */
 export const servicePage = (
   c: Context<WebEnv>,
   content: Child,

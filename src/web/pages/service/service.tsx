@@ -23,7 +23,7 @@ const Duty = z.object({ agent: z.string(), duty: z.enum(["working", "drained"]) 
 const Mode = z.object({ mode: z.enum(["on", "off"]), message: z.string().max(300).default("") });
 const oneBuild = `${servicePath}/builds/:build{\\d{1,15}}`;
 
-/** What the service does at the moment, and what is wrong with it. */
+/** The current work of the service, and its problems. */
 export const serviceOverview = factory
   .createApp()
   .use(servicePath, ...withOperator)
@@ -90,7 +90,7 @@ export const serviceOverview = factory
     }),
   );
 
-/** An act of the operator that no other entry of the audit log tells. */
+/** An operator's action that no other entry of the audit log records. */
 const noteCall = (c: Context<WebEnv>, call: string): Promise<void> =>
   note(c.var.db, { event: "operator.called", actor: "operator", detail: { call, operator: c.var.account.username } });
 

@@ -19,19 +19,19 @@ import { servicePath } from "./service-page.tsx";
 
 export interface Seen {
   snapshot: Snapshot;
-  /** Why work does not flow. */
+  /** Reasons why the service makes no progress. */
   troubles: readonly Trouble[];
   agents: readonly AgentAtWork[];
   queue: readonly WaitingBuild[];
   running: readonly NamedBuild[];
   failures: readonly NamedBuild[];
   catalogues: readonly { name: string; repositories: readonly Repository[] }[];
-  /** Repositories of accounts. */
+  /** The accounts' repositories that have a problem. */
   failing: readonly (Repository & { username: string })[];
   mode: ReadOnlyMode;
 }
 
-/** What the operator should look at, in a few words each. */
+/** The problems that need the operator's attention, in a few words each. */
 export function warningsOf({ troubles, agents, catalogues, mode }: Seen): string[] {
   const offline = agents.filter(({ isAlive }) => !isAlive).length;
   const full = agents.filter(({ isAlive, capabilities }) => isAlive && capabilities?.hasRoom === false).length;

@@ -9,12 +9,14 @@ interface DrawerProps {
   /** The address of the testdrive's page. */
   at: string;
   subject: Subject;
-  /** Undefined: it is closed. A sentence: the files cannot be read. */
+  /** Undefined if the drawer is closed. A message if the files cannot be read. */
   modified: Modified | string | undefined;
   result: Result | undefined;
 }
 
-/** The files that the session has changed in its image. It is there when closed, too, so that a swap finds its place. */
+/**
+ * The files that the session has changed in its image. The element also exists when closed, so that a swap finds it.
+ */
 export const Drawer = ({ at, subject, modified, result }: DrawerProps) => (
   <aside class="drawer" id="drawer" aria-labelledby="modified-title" hidden={modified === undefined}>
     {modified !== undefined && (

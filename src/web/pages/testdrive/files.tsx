@@ -12,7 +12,7 @@ interface FilesProps {
   modified: Modified;
 }
 
-/** The files of the drawer, and the buttons that keep them. Chosen is only what nothing speaks against. */
+/** The files of the drawer, and the buttons that keep them. Files with a warning are not chosen by default. */
 export const Files = ({ at, subject: { mayKeep }, modified: { files, more } }: FilesProps) => {
   const own = files.filter(({ caution }) => caution === undefined);
   return (
@@ -45,7 +45,7 @@ export const Files = ({ at, subject: { mayKeep }, modified: { files, more } }: F
   );
 };
 
-/** They need the page's script, and are hidden without it. */
+/** Buttons that choose files. They need the page's script, and are hidden without it. */
 const ChooseAll = () => (
   <div class="row choose">
     {(["none", "all"] as const).map((what) => (
@@ -58,7 +58,7 @@ const ChooseAll = () => (
 
 interface GroupProps {
   title: string;
-  /** Why copies should not get them. */
+  /** Why copies of the appliance should not get these files. */
   why: string;
   of: readonly Caution[];
 }
@@ -83,7 +83,7 @@ interface ListProps {
   mayKeep: boolean;
 }
 
-/** Closed until a person opens it, and nothing in it is chosen. */
+/** A group of files with a warning. It is closed at first, and nothing in it is chosen. */
 const Group = ({ title, why, files, mayKeep }: GroupProps & ListProps) =>
   files.length === 0 ? null : (
     <details class="folder cautioned">
@@ -97,7 +97,7 @@ const Group = ({ title, why, files, mayKeep }: GroupProps & ListProps) =>
 
 const [foldFrom, closedFrom] = [5, 25];
 
-/** A few files stand for themselves. */
+/** A folder of files. If there are only a few, they are listed without a folder. */
 const Folder = ({ name, files, mayKeep }: ListProps & { name: string }) =>
   files.length < foldFrom ? (
     <List files={files} mayKeep={mayKeep} />
@@ -156,7 +156,7 @@ const Keeping = ({ at, mayKeep, files }: ListProps & { at: string }) => (
   </div>
 );
 
-/** How many files are chosen, and their size. The script counts again; without it this is not shown. */
+/** How many files are chosen, and their size. The page's script updates it. Without the script, it is not shown. */
 const Chosen = ({ files }: Pick<ListProps, "files">) => {
   const isChosen = useChosen();
   const chosen = files.filter(isChosen);
@@ -167,7 +167,7 @@ const Chosen = ({ files }: Pick<ListProps, "files">) => {
   );
 };
 
-/** What the person has chosen in a form that was refused; otherwise what nothing speaks against. */
+/** Whether a file is chosen: in a refused form as the person chose, otherwise if it has no warning. */
 function useChosen(): (file: ShownFile) => boolean {
   const { given } = useForm();
   const paths = given && new Set(given.values["path"]);
@@ -213,7 +213,7 @@ const File = ({ file, mayKeep }: { file: ShownFile; mayKeep: boolean }) => {
   );
 };
 
-/** A unified difference, without the names at its head. */
+/** A unified diff without the file names at its head. */
 const Difference = ({ text }: { text: string }) => (
   <pre class="diff" tabindex={0}>
     <code>

@@ -13,7 +13,7 @@ interface MachineBarProps {
   webUrl: string | undefined;
 }
 
-/** What can be done with the machine. */
+/** The actions for the machine. */
 export const MachineBar = ({ at, subject, status, look, webUrl }: MachineBarProps) => {
   const isOver = status.state === "ended";
   return (
@@ -88,7 +88,7 @@ const TextPanel = () => (
   </div>
 );
 
-/** The names that the login of the machine accepts. */
+/** The logins of the machine. */
 const Logins = ({ of: logins }: { of: Subject["logins"] }) =>
   logins.length === 0 ? null : (
     <>

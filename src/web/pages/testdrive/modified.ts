@@ -20,25 +20,25 @@ import { counted } from "../../parts/words.ts";
 import { submit } from "../../submit.ts";
 import { applianceAt } from "../appliance/with-appliance.ts";
 
-/** What the drawer shows. */
+/** The content of the drawer. */
 export interface Modified {
-  /** Those that nothing speaks against come first. */
+  /** Files without a warning come first. */
   files: readonly ShownFile[];
-  /** Beyond those that are shown. */
+  /** The number of files that are not shown. */
   more: number;
 }
 
 export interface ShownFile extends ListedFile {
-  /** It is a regular file of the session that this account may read. */
+  /** Whether it is a regular file of the session that this account may read. */
   isKeepable: boolean;
 }
 
-/** Most files that one request keeps. */
+/** The most files that one request can keep. */
 const maxKept = 200;
 const maxShown = 300;
 const whole = { paths: [], except: [] };
 
-/** How the session differs from its image; a sentence if that cannot be read. */
+/** How the session differs from its image. A message if that cannot be read. */
 export async function readModified(c: Context<WebEnv>, testdrive: OwnTestdrive): Promise<Modified | string> {
   try {
     await spend({ env: c.env, db: c.var.db }, testdrive.accountId, "modified_files");
@@ -59,7 +59,7 @@ export async function readModified(c: Context<WebEnv>, testdrive: OwnTestdrive):
   }
 }
 
-/** Everything that was added and changed, to download. */
+/** Downloads everything that was added or changed. */
 export async function modifiedArchive(c: Context<WebEnv>, id: number): Promise<Response> {
   const { db, account } = c.var;
   const testdrive = await getOwnTestdrive(db, account.id, id);
@@ -78,12 +78,12 @@ const Kept = z.object({ do: z.enum(["keep", "rebuild"]) });
 
 interface Keeping {
   id: number;
-  /** The page with the drawer. */
+  /** The address of the page with the drawer. */
   back: string;
   again: (c: Context<WebEnv>) => Promise<Response>;
 }
 
-/** Makes overlay files of the chosen ones; and builds the appliance with them, if asked. */
+/** Turns the chosen files into overlay files, and builds the appliance with them if requested. */
 export const keepChosen = (c: Context<WebEnv>, { id, back, again }: Keeping): Promise<Response> =>
   submit(c, {
     fields: Kept,
@@ -109,7 +109,7 @@ function chosen(paths: readonly string[]): string[] {
   throw new Refusal("invalid_value", { message: `At most ${maxKept} files are kept at once. Choose fewer.` });
 }
 
-/** What came of it; the files are kept in any case. */
+/** Starts the build, and returns the result. The files are kept in any case. */
 async function rebuild(
   c: Context<WebEnv>,
   {

@@ -8,17 +8,17 @@ import { ButtonLink } from "../../parts/button.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { secondsLeft } from "../../parts/words.ts";
 
-/** A testdrive of the person that has not ended. */
+/** One of the person's testdrives that has not ended. */
 export interface RunningTestdrive {
   at: string;
   /** "Reading room 0.0.2 oem" */
   title: string;
-  /** How long it goes on; undefined: it is starting. */
+  /** The remaining time. Undefined while it is starting. */
   seconds: number | undefined;
   isWatched: boolean;
 }
 
-/** The person's testdrives; with an appliance, only those of its builds. */
+/** The person's testdrives. With an appliance id, only those of its builds. */
 export async function runningTestdrives(c: Context<WebEnv>, applianceId: number | null): Promise<RunningTestdrive[]> {
   const { db, account } = c.var;
   const live = await listTestdrives({ env: c.env, db }, account.id, applianceId);
@@ -39,7 +39,7 @@ function lifeOf({ state }: TestdriveLook, now: number): Pick<RunningTestdrive, "
   return { seconds: Math.max(0, Math.ceil((end - now) / 1000)), isWatched: emptySince === null };
 }
 
-/** A way back to each. The element exists without any, so that a swap finds it. */
+/** A link back to each testdrive. The element exists even without any, so that a swap finds it. */
 export const RunningTestdrives = ({ of: testdrives }: { of: readonly RunningTestdrive[] }) => (
   <div id="testdrives" class="stack-s">
     {testdrives.map(({ at, title, seconds, isWatched }) => (

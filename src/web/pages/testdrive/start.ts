@@ -9,7 +9,7 @@ import { submit } from "../../submit.ts";
 
 const Fields = z.object({ build_id: id("invalid_build_id") });
 
-/** Starts a testdrive of a build of one's own, and goes to its page. */
+/** Starts a testdrive of the person's own build, and redirects to its page. */
 export const startTestdrivePage = factory
   .createApp()
   .use("/testdrives", withSession)

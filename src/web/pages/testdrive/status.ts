@@ -3,22 +3,22 @@ export interface TestdriveStatus {
   state: "waiting" | "preparing" | "running" | "ended";
   /** Why it ended, what is being prepared, or what has happened to the running machine. */
   message: string;
-  /** Until the session's time limit; null before it runs. */
+  /** The time until the session's limit. Null before it runs. */
   secondsLeft: number | null;
   viewers: number;
 }
 
-/** What a session goes through until its screen is there, in this order. */
+/** The stages of a session until its screen appears, in order. */
 export const stages = ["Waiting for a builder", "Fetching the image", "Starting the machine"] as const;
 
 interface Start {
-  /** The place among the stages. */
+  /** The index in `stages`. */
   stage: number;
-  /** How far it is, if that is known. */
+  /** The progress, if it is known. */
   percent: number | undefined;
 }
 
-/** The agent says what it prepares in words. */
+/** Derives the stage from the agent's message, which describes in words what is being prepared. */
 export function startOf({ state, message }: Pick<TestdriveStatus, "state" | "message">): Start {
   if (state === "waiting") return { stage: 0, percent: undefined };
   const isFetching = state === "preparing" && !message.startsWith("Starting");

@@ -9,20 +9,20 @@ import { personOf } from "../../session.ts";
 import { applianceAt } from "../appliance/with-appliance.ts";
 import { galleryAt } from "../gallery/card.tsx";
 
-/** What runs in a testdrive, and what whoever looks at it may do besides watching and typing. */
+/** What runs in a testdrive, and what the viewer may do in addition to watching and typing. */
 export interface Subject {
-  /** Undefined once its appliance is gone. */
+  /** Undefined if its appliance has been deleted. */
   name: string | undefined;
   build: Build | undefined;
   /** The page of the appliance, or of the published version. */
   home: string | undefined;
   /** The form that starts another one. */
   again: { action: string; fields: Record<string, number> } | undefined;
-  /** Whom the machine lets in, if this is the person who has started it. */
+  /** The machine's logins, if the viewer has started the testdrive. */
   logins: readonly Login[];
-  /** Whether this is the person who has started it. */
+  /** Whether the viewer has started the testdrive. */
   isOwn: boolean;
-  /** Whether the appliance is the person's, too, so that it can keep files. */
+  /** Whether the viewer also owns the appliance, and so can keep files in it. */
   mayKeep: boolean;
 }
 
@@ -52,7 +52,7 @@ export async function subjectOf(c: Context<WebEnv>, testdrive: Testdrive): Promi
   };
 }
 
-/** After a change of the appliance, the passwords of the image may be others: then only the names. */
+/** The owner's logins. After a change of the appliance, only the names, because the image may have other passwords. */
 async function ownLogins(c: Context<WebEnv>, appliance: Appliance, build: Build): Promise<Login[]> {
   const logins = await loginsOf({ env: c.env, db: c.var.db }, appliance);
   if (appliance.lastEditedAt <= build.createdAt) return logins;

@@ -53,7 +53,7 @@ export const testdrivePage = factory
 
 const addressOf = ({ id, pageToken }: Testdrive): string => `/testdrive/${id}/${pageToken}`;
 
-/** The drawer is open at `?panel=files`, and where a form of it is shown again. */
+/** The drawer is open at `?panel=files`, and when one of its forms is shown again. */
 async function showTestdrive(c: Context<WebEnv>): Promise<Response> {
   const testdrive = await getTestdrive(c);
   const [look, subject] = await Promise.all([lookAtTestdrive(c.env, testdrive), subjectOf(c, testdrive)]);

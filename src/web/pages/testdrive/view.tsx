@@ -18,7 +18,7 @@ interface TestdriveViewProps {
   drawer: Child;
 }
 
-/** The console: a bar with the status, the machine's screen, what it has changed, and the actions. */
+/** The console: a bar with the status and the actions, the machine's screen, and the files that it has changed. */
 export const TestdriveView = ({ at, subject, status, look, webUrl, drawer }: TestdriveViewProps) => (
   <div class="testdrive">
     <header class="strip">
@@ -75,7 +75,7 @@ const Facts = ({ viewers }: Pick<TestdriveStatus, "viewers">) => (
   </dl>
 );
 
-/** How far the start is; the script keeps it so. The words below say the same. */
+/** The progress of the start, which the script updates. The text below shows the same. */
 const Stages = ({ status }: { status: TestdriveStatus }) => {
   const { stage, percent } = startOf(status);
   return (
@@ -105,7 +105,7 @@ const Title = ({ subject }: { subject: Subject }) => {
   );
 };
 
-/** What is there when it has ended; the script shows it as soon as it does. */
+/** The content after the end. The script shows it when the testdrive ends. */
 const Over = ({ subject: { home, again }, status }: { subject: Subject; status: TestdriveStatus }) => (
   <div class="veil" id="over" hidden={status.state !== "ended"}>
     <div class="ember" data-tone="ended" aria-hidden="true"></div>

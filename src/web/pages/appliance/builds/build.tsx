@@ -32,7 +32,7 @@ const oneBuild = `${applianceRoute}/builds/:build{\\d+}`;
 const NewBuilds = z.object({
   version: z.string().optional(),
   force: z.string().optional(),
-  /** Also if nothing has changed. */
+  /** Builds even if nothing has changed. */
   again: z.string().optional(),
 });
 
@@ -50,7 +50,7 @@ export const buildPage = factory
     return submit(c, {
       fields: NewBuilds,
       rate: "builds",
-      // The form of this page comes back with its values; those of the head lead to the first page.
+      // This page's own form is shown again with its values. The forms of the head lead to the overview.
       again: (again) => {
         if (unchanged) return askAgain(again, unchanged);
         return again.var.given?.form === newBuildForm ? showBuilds(again) : showOverview(again);
@@ -115,7 +115,7 @@ export const buildPage = factory
     return await readLog({ env: c.env, db }, { account, buildId, from, stillOpens: () => stillSignedIn(c) }, c.req);
   });
 
-/** The question takes the place of the message of a refused form. */
+/** The question replaces the message of a refused form. */
 async function askAgain(c: Context<WebEnv>, unchanged: Unchanged): Promise<Response> {
   const { given } = c.var;
   c.set("given", given && { ...given, fault: undefined });
@@ -159,14 +159,14 @@ async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Re
   return await appliancePage(c, content, { tab: "build", title, seen: look, refreshSeconds });
 }
 
-/** What the name of a browser's tab can say: how far a build is, or that it has ended. */
+/** The start of the browser tab's title: how far a build is, or that it has ended. */
 function titleOf(running: Look["running"], end: Build | undefined): string {
   const [percent] = running.map((build) => build.percent).toSorted((one, other) => one - other);
   if (percent !== undefined) return `${percent} % · `;
   return end ? `${end.status === "finished" ? "Finished" : "Failed"} · ` : "";
 }
 
-/** Starts another format of the same form. If it cannot be built now, the first still is. */
+/** Starts a build of another format from the same form. If it cannot start now, the first build still runs. */
 async function startOther(imageType: string, start: () => Promise<unknown>): Promise<string> {
   try {
     await start();

@@ -5,11 +5,11 @@ import { Download, nameOf, Testdrive } from "./image.tsx";
 
 const newsMs = 10 * 60_000;
 
-/** The build whose end is news: the last one, if it has just finished or failed. A cancelled one is none. */
+/** The last build, if it has just finished or failed. The end of a cancelled build is not news. */
 export const endOf = ([last]: readonly Build[], now = Date.now()): Build | undefined =>
   last?.completedAt && now - last.completedAt.getTime() < newsMs && last.status !== "cancelled" ? last : undefined;
 
-/** That an image is there, with what people do with it first. A failure has its own place. */
+/** Announces a finished image, with the usual next actions. A failure is shown elsewhere. */
 export const Ended = ({ build }: { build: Build }) =>
   build.status !== "finished" || build.expiredAt !== null ? null : (
     <Notice

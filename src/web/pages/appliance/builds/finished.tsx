@@ -67,7 +67,7 @@ const Compare = ({ builds, applianceId }: { builds: readonly Build[]; applianceI
   );
 };
 
-/** Without an image: it failed, was cancelled, or the image is too old. */
+/** A build without an image: it failed, was cancelled, or its image has expired. */
 const Gone = ({ build, seen }: { build: Build; seen: Builds }) => (
   <li>
     <div class="gone">

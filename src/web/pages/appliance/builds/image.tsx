@@ -15,10 +15,10 @@ import { applianceAt } from "../with-appliance.ts";
 import { logAt } from "./log.tsx";
 import { StageTimes } from "./stages.tsx";
 
-/** What the page shows below the head. */
+/** The content of the page below the head. */
 export interface Builds {
   applianceId: number;
-  /** Ended, newest first. */
+  /** The ended builds, newest first. */
   over: readonly Build[];
   baseUrl: string;
 }
@@ -28,7 +28,7 @@ interface ImageProps {
   seen: Builds;
 }
 
-/** The headings of the columns. Narrow screens and screen readers have a word at each number instead. */
+/** The headings of the columns. Narrow screens and screen readers get a word next to each number instead. */
 export const Columns = () => (
   <div class="columns" aria-hidden="true">
     <span />
@@ -156,7 +156,7 @@ const documentNames = {
 
 const Hash = ({ of: hash }: { of: string | null }) => <span class="hash">{hash ?? ""}</span>;
 
-/** Asks first. */
+/** Asks for confirmation before it deletes a build. */
 export const DeleteBuild = ({ build, seen }: ImageProps) => (
   <Confirm
     id={`delete-${build.id}`}

@@ -6,10 +6,10 @@ import type { WebEnv } from "../../../factory.ts";
 import { stillSignedIn } from "../../../session.ts";
 
 const whileRunning = "running status tab-build build-button";
-/** `result`: "the build has started" is no longer the news. */
+/** Includes `result`, because "the build has started" is out of date by then. */
 const afterwards = `${whileRunning} ended failed finished result`;
 
-/** Tells a page which of its parts have changed, while builds of its appliance run. */
+/** Reports to a page which of its parts have changed, while builds of its appliance run. */
 export async function liveOf(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance } = c.var;
   const running = await listRunningBuilds(db, account.id, appliance.id);

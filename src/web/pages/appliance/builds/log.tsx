@@ -33,7 +33,7 @@ const viewWords: Readonly<Record<LogView, string>> = {
 export const logAt = ({ id, applianceId }: Pick<Build, "id" | "applianceId">): string =>
   applianceAt(applianceId, `builds/${id}/log`);
 
-/** The log of a build, with a search, by pages. `?line=120#L120` shows a line among those around it. */
+/** The log of a build, in pages and with a search. `?line=120#L120` shows a line among those around it. */
 export async function showLog(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance } = c.var;
   const build = await getRunningBuild(db, account.id, pathId(c, "build", "invalid_running_build_id"));
@@ -95,7 +95,7 @@ const LogStages = ({ build, log: { phases } }: Pick<LogOfProps, "build" | "log">
   </ul>
 );
 
-/** Wrapping needs no script: the style sheet asks whether the box is checked. */
+/** Wrapping needs no script, because the style sheet can see whether the box is checked. */
 const Tools = ({ build, question: { view, search } }: Pick<LogOfProps, "build" | "question">) => (
   <form class="row log-tools" role="search" action={logAt(build)}>
     <label class="hidden" for="log-view">

@@ -1,6 +1,6 @@
 import { Icon } from "../../../parts/icon.tsx";
 
-/** Asks the browser for its permission, and says why. It needs a script, and is hidden without one. */
+/** Asks the browser for permission, and explains why. It needs a script, and is hidden without one. */
 export const NotifyButton = () => (
   <p class="row notify" data-notify="" hidden>
     <button class="button small" type="button">

@@ -7,7 +7,7 @@ import { whyNotAs } from "#model/catalogue";
 export const offeredTypes = (base: Look["base"]): ImageType[] =>
   imageTypes.filter((type) => base === undefined || whyNotAs(base, type) === undefined);
 
-/** Why the others are not offered: those with the same reason together. */
+/** Why the other formats are not offered, grouped by reason. */
 export const NotOffered = ({ base }: { base: Look["base"] }) => {
   if (base === undefined) return null;
   const missing = imageTypes.filter((type) => whyNotAs(base, type) !== undefined);

@@ -54,13 +54,13 @@ const timesOf = ({ secondsLeft: left, secondsElapsed: elapsed }: WatchedBuild): 
 const placeOf = ({ queuePosition }: WatchedBuild): string =>
   queuePosition === undefined ? "" : `Number ${queuePosition} in the queue`;
 
-/** In steps of ten, so that a screen reader does not read each percent. */
+/** The progress in steps of ten, so that a screen reader does not announce each percent. */
 const spoken = ({ imageType, message, percent }: WatchedBuild): string =>
   `${imageType}: ${message}, ${counted(Math.floor(percent / 10) * 10, "percent", "percent")}`;
 
 /**
- * The warnings of a build, and its log, which follow it. Without scripts, there is only the link: it leads to a page with the log.
- * From the first line on, so that the numbers are those of that page.
+ * The warnings and the log of a running build, updated live. Without scripts, there is only the link to the page with
+ * the log. The log starts at its first line, so that the line numbers match that page.
  */
 export const BuildLog = ({ build }: { build: WatchedBuild }) => {
   const name = `${build.version} ${build.imageType}`;

@@ -2,7 +2,7 @@ import { phases, type Phase } from "#lib/contract/index";
 import { Flame, Icon } from "../../../parts/icon.tsx";
 import { duration } from "../../../parts/words.ts";
 
-/** Short enough that all of them fit next to each other. */
+/** Short names of the stages, so that all of them fit next to each other. */
 export const stageWords: Readonly<Record<Phase, string>> = {
   "Fetching appliance configuration": "Start",
   "Preparing the build": "Prepare",
@@ -18,13 +18,13 @@ interface Step {
   seconds: number;
 }
 
-/** The stages of a running build: those that are done, with their times, the present one, and those to come. */
+/** The stages of a running build: those that are done, with their times, the current one, and those to come. */
 export const Stages = ({ steps }: { steps: readonly Step[] }) => {
   const now = phases.findIndex((phase) => phase === steps.at(-1)?.phase);
   return (
     <ol class="build-stages" aria-label="Stages">
       {phases.map((phase, nth) => {
-        // A stage may be too short to be seen.
+        // A stage may have been too short to be recorded.
         const step = steps.find((one) => one.phase === phase);
         const isDone = nth < now;
         return (
@@ -54,7 +54,7 @@ export const StageTimes = ({ steps }: { steps: readonly Step[] | null }) => (
   </ul>
 );
 
-/** The stage in which a build ended, if it did not get to the end. */
+/** The last stage that a build reached. */
 export const lastStage = (steps: readonly Step[] | null): string | undefined => {
   const last = phases.findLast((phase) => steps?.some((step) => step.phase === phase));
   return last && stageWords[last];

@@ -15,13 +15,13 @@ import { nameOf } from "./image.tsx";
 export interface Unchanged {
   types: readonly ImageType[];
   version: string;
-  /** The newest image of the first of these types. */
+  /** The newest image of the first type. */
   image: Build;
 }
 
 /**
- * Undefined if a new build of any of these types would have other content than the last one, or would be refused anyway: its
- * version has an image already.
+ * Undefined if a new build of any of these types would differ from the last one, or would be refused anyway because its
+ * version already has an image.
  */
 export async function unchangedOf(
   { env, db }: Services,
@@ -40,7 +40,7 @@ export async function unchangedOf(
   return { types, version, image: first };
 }
 
-/** Asks whether to build it all the same. */
+/** Asks whether to build it anyway. */
 export const UnchangedQuestion = ({ unchanged: { types, version, image } }: { unchanged: Unchanged }) => (
   <Notice
     tone="warn"

@@ -3,7 +3,7 @@ import type { AnyShape, Fields, Part, Question } from "#lib/wire/shape";
 import type { FormField } from "./form-field.tsx";
 import { keyboardList, languageList, timeZoneList } from "./pick-lists.ts";
 
-/** The form field of a field of the configuration, from its question (src/lib/configuration/document.ts). */
+/** The form field for a configuration field, from its question (src/lib/configuration/document.ts). */
 export function askedField(name: string, part: Part): FormField {
   const { shape, question } = part;
   const label = labelOf(part);

@@ -54,7 +54,7 @@ export const configurationPage = factory
 const addressOf = (c: Context<WebEnv>, section: string): string =>
   applianceAt(c.var.appliance.id, `configuration/${section}`);
 
-/** The section of an address, or of the address of one of its forms. */
+/** The section in the address of a page or of one of its forms. */
 function sectionOf(c: Context<WebEnv>): Section {
   const [, path] = /\/configuration\/([^/]+)/.exec(new URL(c.req.url).pathname) ?? [];
   const section = sections.find((one) => one.path === path);
@@ -84,7 +84,7 @@ async function showSection(c: Context<WebEnv>): Promise<Response> {
   return await appliancePage(c, content, { tab: "configuration", title });
 }
 
-/** The passwords of the users that everyone knows. */
+/** The users' passwords that are publicly known. */
 async function knownIn(c: Context<WebEnv>, { hasLogins }: ListOf): Promise<ReadonlyMap<string, string>> {
   const logins = hasLogins ? await loginsOf({ env: c.env, db: c.var.db }, c.var.appliance) : [];
   return new Map(logins.map(({ user, password }) => [user, password]));

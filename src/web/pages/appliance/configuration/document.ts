@@ -7,15 +7,18 @@ import { readDocument } from "#lib/wire/read";
 import { portField, type FormField } from "./form-field.tsx";
 import type { Setting } from "./settings.ts";
 
-/** The forms are about the same document as the API, so its reader reads them. */
+/** The forms edit the same document as the API, so the API's reader also reads them. */
 
-/** What a form says. Every value of a field that may be there several times. */
+/** The submitted values of a form. `all` returns every value of a field that may appear several times. */
 export interface SentValues {
   values: Readonly<Record<string, string>>;
   all: (name: string) => string[];
 }
 
-/** The change that a form makes, and what cannot be read. A switch that is off is not sent; an empty field empties its value. */
+/**
+ * The change that a form makes, and the values that cannot be read. A switch that is off is not sent. An empty field
+ * clears its value.
+ */
 export function changeOf(
   settings: readonly Setting[],
   sent: SentValues,
@@ -45,12 +48,12 @@ function faultOf(setting: Setting, sent: SentValues): Fault | undefined {
 const read = (document: object): ConfigurationChange =>
   readDocument(configurationChange, readJson(configurationChange, JSON.stringify({ configuration: document })));
 
-/** Without the path before it and the full stop. */
+/** Removes the path before the reason, and the full stop. */
 const reasonIn = (message: string): string => message.replace(/^[\w/]+: /, "").replace(/\.$/, "");
 
 function put(document: object, { name, kind }: Setting, { values, all }: SentValues): void {
   const names = name.split("/");
-  if (kind === "list") names.pop(); // In JSON, a list has no elements of its own.
+  if (kind === "list") names.pop(); // In JSON, a list has no named elements.
   const last = names.pop() ?? "";
   const owner = names.reduce<object>((each, name) => {
     const inner: object = Reflect.get(each, name) ?? {};
@@ -72,7 +75,7 @@ function written(kind: Setting["kind"], value: string): unknown {
 
 const wordsIn = (text: string): string[] => text.split(/[,\s]+/).filter((word) => word !== "");
 
-/** The fields that a refusal of the domain names by their paths in the document, and the message for each. */
+/** The message for each form field that a refusal of the domain names by its path in the document. */
 export function faultsIn({ code, message, faults }: Refusal, fields: readonly FormField[]): Record<string, string> {
   const [, path, why] = /^([\w/]+): (.*)\.$/s.exec(code === "invalid_value" ? message : "") ?? [];
   const all = faults.length > 0 ? faults : path === undefined || why === undefined ? [] : [{ path, why }];

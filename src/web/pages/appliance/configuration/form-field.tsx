@@ -6,24 +6,24 @@ import type { PickList } from "./pick-lists.ts";
 
 /** A field of a form of the configuration. */
 export interface FormField {
-  /** Of a setting: the path of its element in the document `configuration`. */
+  /** For a setting: the path of its element in the document `configuration`. */
   name: string;
   label: string;
   kind: "line" | "lines" | "number" | "password" | "switch" | "choice" | "pick" | "list" | "ports" | "script";
   hint?: string | undefined;
-  /** Of a choice: values with their words. */
+  /** For a choice: the values with their labels. */
   options?: readonly (readonly [value: string, words: string])[];
-  /** Of a line that offers values. */
+  /** For a `pick` field: the values to offer. */
   picks?: () => PickList;
-  /** The setting of the same form without which it has no effect: it is hidden then (fields.css). */
+  /** A setting of the same form. While that is off, this field has no effect and is hidden (fields.css). */
   usedWith?: string;
-  /** Of lines. */
+  /** For a field of lines: its height. */
   rows?: number;
 }
 
 interface FieldOfProps {
   field: FormField;
-  /** Undefined if nothing was chosen yet. */
+  /** Undefined if nothing has been chosen yet. */
   value: string | undefined;
 }
 
@@ -80,7 +80,7 @@ const Password = ({ name, hint, ...common }: { name: string; label: string; hint
   );
 };
 
-/** A line that offers values while someone types. */
+/** A line that suggests values while someone types. */
 const Pick = ({ field: { name, label, hint, picks = () => [] }, value }: FieldOfProps) => {
   const list = `${fieldId(useForm(), name)}-values`;
   return (
@@ -101,7 +101,7 @@ const Pick = ({ field: { name, label, hint, picks = () => [] }, value }: FieldOf
   );
 };
 
-/** The boxes of a field of ports have this name; the field itself is for other ports. */
+/** The name of the check boxes for ports. The field itself is for other ports. */
 export const portField = "port";
 
 const usualPorts = ["ssh", "http", "https", "smtp", "domain", "imaps", "postgresql", "mysql"];

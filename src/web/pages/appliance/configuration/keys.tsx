@@ -19,7 +19,7 @@ import { applianceAt, applianceRoute } from "../with-appliance.ts";
 const route = `${applianceRoute}/configuration/keys`;
 const Named = z.object({ name: z.string({ error: "Enter a name." }) });
 const Pasted = Named.extend({ key: z.string({ error: "Paste the key." }) });
-/** More than any valid key has; the domain has the exact limit. */
+/** More than any valid key needs. The domain has the exact limit. */
 const maxBytes = 1024 * 1024;
 const fieldOf = { invalid_name: "name", invalid_key: "key", key_already_exists: "key" } as const;
 
@@ -50,7 +50,7 @@ export const keyActions = (again: Again) =>
           return key;
         },
         sha256Of: sha256OfBytes,
-        discard: async () => {}, // it is in memory
+        discard: async () => {}, // the file is in memory
         act: async ({ name }, { files: [key], requestId }) => {
           if (!key) throw new Refusal("missing_parameter", { message: "Choose the file of the key." });
           return await add(c, { name, key, requestId });

@@ -18,7 +18,7 @@ import { FieldOf } from "./form-field.tsx";
 import type { Entry, EntryField, ListOf } from "./lists.ts";
 import { SaveRow } from "./view.tsx";
 
-/** Identifies an entry. One that was changed in the meantime has another mark. */
+/** Identifies an entry. An entry that was changed in the meantime has another mark. */
 const markOf = (entry: Entry): string => createHash("sha256").update(JSON.stringify(entry)).digest("hex").slice(0, 16);
 
 const idOf = (entry: Entry): string => `entry-${markOf(entry)}`;
@@ -57,13 +57,13 @@ export const changeEntry = (c: Context<WebEnv>, { list, to, again }: ListPage): 
     },
   });
 
-/** With the SSH keys that the account has stored. */
+/** The sent entry with the account's stored SSH keys added. */
 const withKeys = (sent: Entry, keys: readonly string[]): Entry => ({
   ...sent,
   ssh_keys: [...new Set([...linesIn(sent["ssh_keys"] ?? ""), ...keys])].join("\n"),
 });
 
-/** One for each field. */
+/** Adds the other faults, but only one fault for each field. */
 const withOthers = (faults: readonly Fault[], others: readonly Fault[]): Fault[] => [
   ...faults,
   ...others.filter(({ path }) => !faults.some((one) => path.endsWith(`/${one.path}`))),
@@ -91,7 +91,7 @@ function edited(list: ListOf, entries: readonly Entry[], { entry: mark, remove, 
   return { entry, after: entries.with(index, entry), faults: [...faults, ...(list.whyNot?.(entry, old) ?? [])] };
 }
 
-/** What was sent, with 0 for each number that is none. */
+/** The sent values, with 0 for each invalid number, and the faults. */
 function withNumbers({ fields }: ListOf, given: Entry): { sent: Entry; faults: Fault[] } {
   const wrong = fields.filter(({ name, kind }) => kind === "number" && !/^\d{1,9}$/.test(given[name] ?? "0"));
   return {
@@ -103,7 +103,7 @@ function withNumbers({ fields }: ListOf, given: Entry): { sent: Entry; faults: F
 const keysOf = ({ fields }: ListOf, entry: Entry): Entry =>
   Object.fromEntries(fields.filter(({ isKey }) => isKey).map(({ name }) => [name, entry[name] ?? ""]));
 
-/** An empty password stays as it is, and so does an empty number. Other empty fields are empty. */
+/** The fields to change. An empty field clears its value, except for passwords and user ids, which stay as they are. */
 const sentOf = ({ fields }: ListOf, sent: Entry): Entry =>
   Object.fromEntries(
     fields
@@ -132,13 +132,13 @@ interface ListFormsProps {
   shown: ShownConfiguration;
   /** The address of the page. */
   at: string;
-  /** Of users: passwords that everyone knows, by the user's name. */
+  /** For users: publicly known passwords, by the user's name. */
   known: ReadonlyMap<string, string>;
-  /** Of users: how many SSH keys the account has stored. */
+  /** For users: how many SSH keys the account has stored. */
   ownKeys: number;
 }
 
-/** The entries, each with a form that opens, and a form for a new one. */
+/** The entries, each with a form that can be opened, and a form for a new one. */
 export const ListForms = ({ list, shown, at, known, ownKeys }: ListFormsProps) => {
   const action = `${at}/entries`;
   const entries = list.entriesOf(shown.configuration);
@@ -174,7 +174,7 @@ const fieldsFor = ({ fields }: ListOf, entry: Entry | undefined): EntryField[] =
 
 interface OneEntryProps extends Pick<ListFormsProps, "list" | "at" | "ownKeys"> {
   entry: Entry;
-  /** Its password, if everyone knows it. */
+  /** Its password, if that is publicly known. */
   known: string | undefined;
 }
 
@@ -205,7 +205,7 @@ const OneEntry = ({ list, entry, at, known, ownKeys }: OneEntryProps) => {
   );
 };
 
-/** Sends the form with the keys that the account has stored. */
+/** Sends the form with the account's stored keys. */
 const MyKeys = ({ words, about }: { words: string; about?: string }) => (
   <Button name="my_keys" value="add" look="plain" icon="key-round" about={about}>
     {words}
@@ -214,9 +214,9 @@ const MyKeys = ({ words, about }: { words: string; about?: string }) => (
 
 interface FieldsProps {
   fields: readonly EntryField[];
-  /** Undefined for a new one. */
+  /** Undefined for a new entry. */
   entry?: Entry;
-  /** Its password, if everyone knows it. */
+  /** Its password, if that is publicly known. */
   known?: string | undefined;
 }
 
@@ -236,7 +236,7 @@ const Fields = ({ fields, ...entry }: FieldsProps) => {
   );
 };
 
-/** Short fields stand side by side, before the others. */
+/** Short fields are side by side, before the others. */
 const Group = ({ fields, ...entry }: FieldsProps) => (
   <>
     {fields.some(isShort) && (
@@ -256,7 +256,7 @@ const Group = ({ fields, ...entry }: FieldsProps) => (
 
 const isShort = ({ kind }: EntryField): boolean => kind !== "lines" && kind !== "switch";
 
-/** An entry does not show its password: an empty field leaves it as it is. */
+/** A form does not show the password of its entry. An empty field leaves it unchanged. */
 const One = ({ field, entry, known }: Omit<FieldsProps, "fields"> & { field: EntryField }) => {
   if (!entry) return <FieldOf field={field} value={field.initially} />;
   if (field.kind !== "password")

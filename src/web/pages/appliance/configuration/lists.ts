@@ -7,17 +7,17 @@ import { linesIn } from "../../../lines-in.ts";
 import { askedOf } from "./asked-field.ts";
 import type { FormField } from "./form-field.tsx";
 
-/** An entry of a list, as its form has it. */
+/** An entry of a list, as values of its form. */
 export type Entry = Readonly<Record<string, string>>;
 
 export interface EntryField extends FormField {
-  /** It identifies the entry: only a new one has a field for it. */
+  /** It identifies the entry, so only a new entry has a field for it. */
   isKey?: true;
   /** The value of a new entry. */
   initially?: string;
-  /** Only entries that exist have it, or only some of them. */
+  /** Whether an entry has this field. A new entry is undefined. */
   isFor?: (entry: Entry | undefined) => boolean;
-  /** Seldom changed: it is below "More". */
+  /** Rarely changed, so it is below "More". */
   isMore?: true;
 }
 
@@ -25,23 +25,23 @@ export interface EntryField extends FormField {
 export interface ListOf {
   title: string;
   about?: string;
-  /** "A new volume". */
+  /** For example "A new volume". */
   titleOfNew: string;
   fields: readonly EntryField[];
   entriesOf: (configuration: Configuration) => readonly Entry[];
   nameOf: (entry: Entry) => string;
-  /** What is said of an entry while it is closed. */
+  /** The facts to show while an entry is closed. */
   factsOf?: (entry: Entry) => readonly (string | false)[];
-  /** Instead of a password, a new entry may have this. */
+  /** A field that a new entry may have instead of a password. */
   insteadOfPassword?: string;
-  /** Why an entry cannot become another. */
+  /** Why an entry cannot be changed to another. */
   whyNot?: (entry: Entry, old: Entry) => readonly Fault[];
   isFixed?: (entry: Entry) => boolean;
-  /** The entries are users of the image. */
+  /** Whether the entries are users of the image. */
   hasLogins?: true;
-  /** The switch of the section without which the list has no effect. */
+  /** A switch of the same section. While that is off, the list has no effect. */
   usedWith?: "lvm";
-  /** What an entry omits stays as it is, such as a password. */
+  /** Values that an entry omits stay as they are, such as a password. */
   changeTo: (entries: readonly Entry[], before: Configuration) => ConfigurationChange;
 }
 

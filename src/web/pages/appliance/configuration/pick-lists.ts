@@ -1,6 +1,6 @@
 import { keyboardLayouts } from "#lib/kiwi/keytables";
 
-/** Values to pick from, each with words to find it by, if it needs any. */
+/** Values to pick from, some with words to find them by. */
 export type PickList = readonly (readonly [value: string, words: string])[];
 
 /** The languages of glibc. */
@@ -24,7 +24,7 @@ tr_CY tr_TR ts_ZA tt_RU ug_CN uk_UA unm_US ur_IN ur_PK uz_UZ ve_ZA vi_VN wa_BE w
 yue_HK yuw_PG zh_CN zh_HK zh_SG zh_TW zu_ZA
 `;
 
-/** Of `de_AT.UTF-8`: "German (Austria)". */
+/** For example "German (Austria)" for `de_AT.UTF-8`. */
 export const languageList = (): PickList =>
   languages
     .trim()
@@ -60,7 +60,9 @@ const keyboardWords: Readonly<Record<string, string>> = {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** The zones of the runtime by their present names: distributions install the old ones in a package of their own, if at all. */
+/**
+ * The runtime's time zones by their current names. Distributions have the old names in a separate package, if at all.
+ */
 export const timeZoneList = (): PickList =>
   ["UTC", ...Intl.supportedValuesOf("timeZone").map((zone) => renamed[zone] ?? zone)]
     .filter((zone) => zone === "UTC" || zone.includes("/"))

@@ -43,7 +43,7 @@ export const pictureActions = (again: Again) =>
           return png;
         },
         sha256Of: sha256OfBytes,
-        discard: async () => {}, // it is in memory
+        discard: async () => {}, // the file is in memory
         act: async (_fields, { files: [png] }) => {
           if (!png) throw new Refusal("missing_parameter", { message: "Choose a picture." });
           await replacePicture({ env: c.env, db }, { id: appliance.id, accountId: account.id }, { kind, png });
@@ -64,7 +64,7 @@ export const pictureActions = (again: Again) =>
 
 const picturesOf = ({ id }: Pick<Appliance, "id">): string => applianceAt(id, "configuration/pictures");
 
-/** A form for each picture, with what it is now. */
+/** A form for each picture, with the current picture. */
 export const Pictures = ({ appliance, at }: { appliance: Appliance; at: string }) => (
   <>
     {Kind.options.map((kind) => (

@@ -2,7 +2,7 @@ import { agreements, autostarts, databases, users, volumes, type ListOf } from "
 import { settingsOf, type Setting } from "./settings.ts";
 
 export interface Section {
-  /** In the address. */
+  /** The section's part of the address. */
   path: string;
   title: string;
   settings: readonly Setting[];

@@ -7,13 +7,13 @@ import type { FormField } from "./form-field.tsx";
 export interface Setting extends FormField {
   page: string;
   isFirst: boolean;
-  /** What the field shows. */
+  /** The displayed value. */
   valueIn: (shown: ShownConfiguration) => string;
 }
 
 const viewer = { baseUrl: "", version: { name: "v2" } } as const;
 
-/** As the domain names it if one of a list is wrong. */
+/** The path that the domain reports if one value of a list is wrong. */
 const nameOf = (path: string, { shape }: Part): string => (shape.kind === "list" ? `${path}/${shape.item}` : path);
 
 function settingsIn(shape: AnyShape, path = "", owner: (shown: ShownConfiguration) => unknown = (shown) => shown) {
@@ -33,7 +33,7 @@ function textOf({ shape, isRepeated }: Part, value: unknown): string {
   return Array.isArray(value) ? value.join(", ") : "";
 }
 
-/** All that one form field changes. The lists have forms of their own. */
+/** All settings that are one form field each. The lists have their own forms. */
 const settings = settingsIn(configuration.shape);
 
 /** The settings of a page, in their order on it. */

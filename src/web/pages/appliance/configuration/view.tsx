@@ -48,15 +48,15 @@ export const SectionForm = ({ section, shown }: { section: Section; shown: Shown
 const addressOf = ({ path }: Section, { id }: ShownConfiguration): string => applianceAt(id, `configuration/${path}`);
 
 interface SaveRowProps {
-  /** The page as it is saved. */
+  /** The address of the page with the saved values. */
   discardTo: string;
-  /** For screen readers: what is saved. */
+  /** What the button saves, for screen readers. */
   about?: string;
   /** Another button at the end of the row. */
   children?: Child;
 }
 
-/** At the end of each form: saves, or discards, and says how much is not saved. */
+/** The end of each form: buttons to save or discard, and the number of unsaved fields. */
 export const SaveRow = ({ discardTo, about, children }: SaveRowProps) => (
   <div class="row">
     <Button look="primary" icon="check" about={about}>

@@ -31,7 +31,7 @@ const Written = z.object({
   text: z.string().default(""),
 });
 
-/** Text files that are written and changed on a page. */
+/** Creates and edits text files on a page. */
 export const fileEditor = factory
   .createApp()
   .get(newRoute, (c) => showNew(c))
@@ -80,7 +80,7 @@ export const placeFor = (c: Context<WebEnv>) => ({ env: c.env, db: c.var.db, acc
 const stage = (c: Context<WebEnv>, { text, replaced }: { text: string; replaced?: OverlayFile }) =>
   stageContent(placeFor(c), { body: new Blob([text]).stream(), fileName: undefined }, { replaced });
 
-/** The file of an address, which is one of this appliance. */
+/** The appliance's file with the id in the address. */
 async function textAt(c: Context<WebEnv>): Promise<{ file: OverlayFile; text: string }> {
   const file = await getOwnFile(c.var.db, c.var.account.id, pathId(c, "file", "invalid_overlay_file_id"));
   if (file.applianceId !== c.var.appliance.id) throw new Refusal("invalid_overlay_file_id", { reason: "unknown" });

@@ -1,7 +1,7 @@
 import { metadataNames } from "#domain/contents/overlay-file-metadata";
 import type { Refusal } from "#domain/refusal";
 
-/** A refused value begins with the name of its parameter. `placeField`: the field that has directory and name together. */
+/** A message about a refused value begins with its parameter's name. `placeField` has both directory and name. */
 export const faultsOfFile =
   (placeField?: string) =>
   ({ code, message }: Refusal): Record<string, string> => {

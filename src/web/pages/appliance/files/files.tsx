@@ -93,7 +93,7 @@ export const filesPage = factory
 const withoutGaps = (fields: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
-/** One form may have several files, which get the same directory, owner and mode. */
+/** Adds the files of a form, which all get the same directory, owner and mode. */
 function upload(c: Context<WebEnv>): Promise<Response> {
   const place = placeFor(c);
   return submitFiles(c, {

@@ -12,7 +12,7 @@ import { applianceAt } from "../with-appliance.ts";
 import { maxTextBytes } from "./content.ts";
 import { Whose } from "./whose.tsx";
 
-/** As many as one form may have. */
+/** The maximum for one form. */
 export const maxFiles = 50;
 
 interface FilesProps {

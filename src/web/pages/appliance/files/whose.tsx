@@ -1,6 +1,6 @@
 import { Field } from "../../../parts/field.tsx";
 
-/** Whose a file is in the image, and who may do what with it. */
+/** The owner, group and permissions of a file in the image. */
 export const Whose = ({ owner = "root", group = "root", mode = "644" }) => (
   <div class="fields thirds">
     <Field name="owner" label="Owner" value={owner} />

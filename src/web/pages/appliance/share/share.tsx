@@ -85,7 +85,7 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
     .toSorted((one, other) => other.localeCompare(one, "en", { numeric: true }));
   const chosen = publishable.find((version) => version === c.req.query("version")) ?? publishable[0];
   const place = { env: c.env, db };
-  // As for the calls of the API that say the same.
+  // These count against the same limits as the API's calls for the same data.
   const rated = <T,>(what: Rated, read: () => Promise<T>) => spending(place, { accountId: account.id, what }, read);
   const seen: Shared = {
     applianceId: appliance.id,
@@ -105,7 +105,7 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
   return await appliancePage(c, content, { tab: "share", title: "Share" });
 }
 
-/** Empty if there can be no draft: the person writes the notes. */
+/** Empty if no draft can be made. Then the person writes the notes. */
 async function draftOf(c: Context<WebEnv>, version: string): Promise<string> {
   const { db, account, appliance } = c.var;
   try {

@@ -5,7 +5,7 @@ import type { Database } from "#storage/db";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { listOverlayFiles } from "#storage/overlay-files";
 
-/** What each clone gets in addition to the software: a name, and the things of that kind. Empty kinds are omitted. */
+/** What each clone gets in addition to the software: kinds of things, and their names. Empty kinds are omitted. */
 export type Taken = readonly (readonly [kind: string, names: string])[];
 
 const maxNames = 10;

@@ -8,12 +8,12 @@ import { Empty, Facts, Panel } from "../../../parts/panel.tsx";
 import type { Taken } from "./taken.ts";
 import { applianceAt } from "../with-appliance.ts";
 
-/** What the page shows below the head. */
+/** The content of the page below the head. */
 export interface Shared {
   applianceId: number;
   readers: readonly string[];
   published: readonly string[];
-  /** Built, with an image, and not published; the newest first. */
+  /** The unpublished versions that have an image, the newest first. */
   publishable: readonly string[];
   chosen: string | undefined;
   draft: string;
@@ -21,7 +21,7 @@ export interface Shared {
   taken: Taken;
 }
 
-/** `texts`: what others learn. */
+/** `texts` are the warnings about what others will learn. */
 export const ShareView = ({ seen, texts }: { seen: Shared; texts: readonly string[] }) => (
   <>
     {texts.length > 0 && <Warnings texts={texts} />}
@@ -52,7 +52,7 @@ const Warnings = ({ texts }: { texts: readonly string[] }) => (
   </section>
 );
 
-/** Also what is no secret: a person who clones the appliance builds images with it. */
+/** Shows everything that a clone gets, secret or not, because it becomes part of the images that others build. */
 const GoesAlong = ({ taken }: { taken: Taken }) => (
   <Panel id="goes-along" title="What a clone gets" look="stack">
     <Facts of={taken} />

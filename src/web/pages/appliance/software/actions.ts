@@ -20,7 +20,7 @@ const Change = z.object({
   kind: z.enum(["package", "pattern", "ban"]),
   name: z.string({ error: "Name a package." }).max(255),
   version: z.string().max(255).optional(),
-  /** Where the form is, if what it changes disappears from there. */
+  /** The heading above the form, if the form disappears with the change. */
   at: z.enum(["chosen", "bans"]).optional(),
 });
 
@@ -37,7 +37,7 @@ const OfRepository = z.object({
 
 type Again = (c: Context<WebEnv>) => Promise<Response>;
 
-/** What the forms of the software page do. */
+/** The actions of the forms on the software page. */
 export const softwareActions = (again: Again) =>
   factory
     .createApp()
@@ -83,7 +83,7 @@ export const softwareActions = (again: Again) =>
       }),
     );
 
-/** The page that the form was on. There, the hit or the heading where the person works gets the focus. */
+/** The page that the form was on. The hit or the heading where the person works gets the focus there. */
 function placeAfter(c: Context<WebEnv>, { kind, name, at }: { kind?: string; name?: string; at?: string | undefined }) {
   const to = new URL(placeOf(c), c.var.baseUrl);
   if (to.pathname !== applianceAt(c.var.appliance.id, "software")) return to.href;
@@ -98,11 +98,13 @@ const placeOf = (c: Context<WebEnv>): string => placeToGoOn(c.var.baseUrl, c.req
 
 type SelectionChange = Pick<SelectionRequest, "kind" | "name" | "version"> & { do: "add" | "remove" };
 
-/** Changes the selection, and says what that does to the image. */
+/** Changes the selection, and reports the effect on the image. */
 const changeSelection = (c: Context<WebEnv>, change: SelectionChange): Promise<Result> =>
   changing(c, async () => `${change.name} ${await changeOne(c, change)}`);
 
-/** Says what was done, and what it did to the image: packages and bytes, or that it cannot be built any more. */
+/**
+ * Makes a change, and reports it with its effect on the image: packages and bytes, or that it can no longer be built.
+ */
 async function changing(c: Context<WebEnv>, change: () => Promise<string>): Promise<Result> {
   const { db, appliance } = c.var;
   const place = { env: c.env, db };
@@ -120,7 +122,7 @@ async function changing(c: Context<WebEnv>, change: () => Promise<string>): Prom
   return { text: `${text} ${counts}`, change: { packages: after.packages - before.packages, installedBytes } };
 }
 
-/** The verb that says what was done. */
+/** Makes one change, and returns the verb that describes it. */
 async function changeOne(c: Context<WebEnv>, { do: what, kind, name, version }: SelectionChange): Promise<string> {
   const { db, appliance } = c.var;
   const place = { env: c.env, db };

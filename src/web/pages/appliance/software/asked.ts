@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-/** How many hits a page shows at first, and at most; the best come first. */
+/** How many hits a page shows at first, and at most. The best come first. */
 export const firstShown = 50;
 export const maxShown = 300;
 
-/** What the address of the page asks for. */
+/** The query in the address of the page. */
 export const Query = z.object({
   q: z.string().max(255).default(""),
   all_fields: z.string().optional(),

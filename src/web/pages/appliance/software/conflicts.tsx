@@ -33,7 +33,7 @@ export const Conflicts = ({ seen: { appliance, now } }: { seen: ShownSoftware })
 const waysOut = ({ solutions }: EffectProblem): Solution[] =>
   solutions.filter((one, at) => solutions.findIndex((each) => solutionWords(each) === solutionWords(one)) === at);
 
-/** A change as the fields of a form; the action reads them by the same names. */
+/** A change as the fields of a form. The action reads them by the same names. */
 const ChangeFields = ({ change }: { change: SoftwareChange }) => (
   <>
     {Object.entries(change).flatMap(([name, values]: [string, readonly (string | number)[]]) =>

@@ -2,7 +2,7 @@ import type { SoftwareEffect } from "#domain/software/effect";
 import type { ResolvedPackage } from "#lib/solver/resolution";
 import { counted, number, size } from "../../../parts/words.ts";
 
-/** What adding a package would change, or what a selected one has brought. */
+/** The changes that adding a package would make, or that a selected one has made. */
 export const EffectView = ({ effect, isSelected }: { effect: SoftwareEffect; isSelected: boolean }) => {
   const { before, after, added, removed, problems } = effect;
   if (!before || !after)

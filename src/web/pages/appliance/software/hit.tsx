@@ -12,7 +12,7 @@ interface HitProps {
   seen: ShownSoftware;
 }
 
-/** What was found once, with the version that would be installed. */
+/** A search hit, with the version that would be installed. */
 export const Hit = ({ offer, seen }: HitProps) => {
   const { kind, name, best, others } = offer;
   const at = applianceAt(seen.appliance.id, "software");
@@ -60,7 +60,7 @@ export const Hit = ({ offer, seen }: HitProps) => {
   );
 };
 
-/** The part of a name that someone searches. */
+/** Highlights the part of a text that matches the search. */
 const Marked = ({ text, part }: { text: string; part: string }) => {
   const at = part === "" ? -1 : text.toLowerCase().indexOf(part.toLowerCase());
   if (at === -1) return <>{text}</>;
@@ -73,13 +73,13 @@ const Marked = ({ text, part }: { text: string; part: string }) => {
   );
 };
 
-/** That a version is a correction. */
+/** Marks a version that comes from an update or security repository. */
 const Purpose = ({ of: { repository } }: { of: OfferedVersion }) => {
   if (repository.purpose === null) return null;
   return repository.purpose === "security" ? <Badge tone="good">security</Badge> : <Badge>update</Badge>;
 };
 
-/** A link to what it brings; the script asks for the short form when the hit has the focus or the pointer. */
+/** A link to the effect of a hit. The script requests the short form when the hit has the focus or the pointer. */
 const Effect = ({ offer: { name, kind }, seen, isSelected }: HitProps & { isSelected: boolean }) => {
   const { q, allFields, most, look } = seen.search;
   const query = { q, ...(allFields && { all_fields: "true" }), most: String(most), look: name };
@@ -100,7 +100,7 @@ const Effect = ({ offer: { name, kind }, seen, isSelected }: HitProps & { isSele
   );
 };
 
-/** The versions that would not be installed. Each but those of other architectures can be chosen instead. */
+/** The versions that would not be installed. Those of the same architecture can be chosen instead. */
 const Others = ({ offer: { kind, name, best, others }, at }: { offer: Offer; at: string }) => (
   <details class="wide">
     <summary>{counted(others.length, "other version")}</summary>

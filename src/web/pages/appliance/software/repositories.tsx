@@ -8,7 +8,7 @@ import { State } from "../../../parts/state.tsx";
 import { applianceAt } from "../with-appliance.ts";
 import type { ShownSoftware } from "./shown.ts";
 
-/** Where the software comes from; a person adds others. */
+/** The repositories that the software comes from, and a form to add others. */
 export const Repositories = ({ seen }: { seen: ShownSoftware }) => {
   const { software, usable, appliance } = seen;
   const at = applianceAt(appliance.id, "software/repositories");

@@ -6,7 +6,7 @@ import { applianceAt } from "../with-appliance.ts";
 import { Hit } from "./hit.tsx";
 import type { ShownSoftware } from "./shown.ts";
 
-/** Searches packages and patterns while someone types. Without a script, the button does. */
+/** Searches packages and patterns while someone types. Without a script, the button starts the search. */
 export const Found = ({ seen }: { seen: ShownSoftware }) => {
   const { q, allFields, found } = seen.search;
   const at = applianceAt(seen.appliance.id, "software");

@@ -75,7 +75,7 @@ const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
   );
 };
 
-/** Pins a version. Empty: the newest. */
+/** Pins a version. If it is empty, the newest one is used. */
 const PinForm = ({ entry: { name, version }, seen }: { entry: Entry; seen: ShownSoftware }) => (
   <Form action={applianceAt(seen.appliance.id, "software")} id={`pin-${name}`} class="row" swap="main">
     <Hidden fields={{ do: "add", kind: "package", name, at: "chosen" }} />

@@ -6,19 +6,19 @@ import type { Appliance } from "#storage/appliances";
 import type { Repository } from "#storage/repositories";
 import type { Rpm } from "#storage/rpms";
 
-/** What the page shows below the head. */
+/** The content of the page below the head. */
 export interface ShownSoftware {
   appliance: Appliance;
   software: ApplianceSoftware;
   resolution: SoftwareResolution;
-  /** Of no change: why the software does not resolve, and the solutions. */
+  /** The software without any change: why it does not resolve, and the solutions. */
   now: SoftwareEffect;
   /** The person's own packages for its base system. */
   uploads: readonly Rpm[];
-  /** Not yet used. */
+  /** The repositories that the appliance does not use yet. */
   usable: readonly Repository[];
   search: Search;
-  /** Where the person works, if what was there may be gone: this heading gets the focus. */
+  /** The heading that gets the focus, if the form that the person used may be gone. */
   at: string | undefined;
 }
 
@@ -31,7 +31,7 @@ interface Search {
   look: Looked | undefined;
 }
 
-/** A hit whose effect the person wants to know: of adding it, or of having it. */
+/** A hit whose effect the person wants to see: of adding it, or of having it. */
 export interface Looked {
   name: string;
   effect: SoftwareEffect;

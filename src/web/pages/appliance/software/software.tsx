@@ -32,7 +32,7 @@ export const softwarePage = factory
   .use(`${applianceRoute}/software`, ...withOwnAppliance)
   .use(`${applianceRoute}/software/*`, ...withOwnAppliance)
   .get(`${applianceRoute}/software`, (c) => showSoftware(c))
-  // What a hit would bring, for the one that has the focus or the pointer.
+  // The effect of the hit that has the focus or the pointer.
   .get(`${applianceRoute}/software/effect`, async (c) => {
     const { package: name, pattern } = c.req.query();
     const effect = await effectOfAdding(c, pattern === undefined ? ["package", name ?? ""] : ["pattern", pattern]);
@@ -53,7 +53,7 @@ const noChange: SoftwareChange = {
 };
 
 async function showSoftware(c: Context<WebEnv>): Promise<Response> {
-  // The form that was refused is shown with the hits that it was sent from.
+  // A refused form is shown again with the same hits.
   const seen = await readSoftware(c, Query.parse(askedIn(c)));
   return await appliancePage(c, <View seen={seen} />, { tab: "software", title: "Software", hasToast: true });
 }
@@ -64,7 +64,7 @@ function askedIn(c: Context<WebEnv>): Record<string, string> {
   return Object.fromEntries(from.searchParams);
 }
 
-/** Reads what the API's search and status read, with their limits. */
+/** Reads the same data as the API's search and status, with their limits. */
 async function readSoftware(c: Context<WebEnv>, asked: z.output<typeof Query>): Promise<ShownSoftware> {
   const { db, account, appliance } = c.var;
   const services = { env: c.env, db };
@@ -109,7 +109,7 @@ interface LookRequest {
   name: string;
 }
 
-/** What adding a hit would bring, or what a selected one has brought: the software without it, compared with what it is. */
+/** The effect of adding a hit, or of a selected one: the software without it, compared with the current software. */
 async function lookAt(c: Context<WebEnv>, { software, found, name }: LookRequest): Promise<Looked | undefined> {
   const kind = found?.offers.find((one) => one.name === name)?.kind;
   if (kind === undefined) return undefined;

@@ -4,7 +4,7 @@ import { Bar } from "../../../parts/state.tsx";
 import { size } from "../../../parts/words.ts";
 import type { ShownSoftware } from "./shown.ts";
 
-/** The number of packages with a tile of their own. */
+/** The number of packages that have their own tile. */
 const maxShown = 24;
 const picture = { width: 760, height: 300 };
 

@@ -2,7 +2,7 @@ import type { SoftwareEffect, Solution } from "#domain/software/effect";
 import { listed } from "#domain/software/problem-words";
 import { counted, signed, size } from "../../../parts/words.ts";
 
-/** "+12 packages, +38 MB"; empty if it does not resolve on one side. */
+/** "+12 packages, +38 MB". Empty if the software does not resolve before or after. */
 function effectWords({ before, after }: Pick<SoftwareEffect, "before" | "after">): string {
   if (!before || !after) return "";
   const packages = after.packages - before.packages;
@@ -11,11 +11,11 @@ function effectWords({ before, after }: Pick<SoftwareEffect, "before" | "after">
   return `${signed(packages, (amount) => counted(amount, "package"))}, ${signed(bytes, size)}`;
 }
 
-/** The same, or that it would not resolve. */
+/** The same, or "Conflict" if it would not resolve. */
 export const effectOrConflict = (effect: SoftwareEffect): string =>
   effect.state === "solved" ? effectWords(effect) : "Conflict";
 
-/** "Remove nginx", "Allow nginx-common": what a solution does to the selection. */
+/** Describes what a solution does to the selection: "Remove nginx", "Allow nginx-common". */
 export function solutionWords({ change }: Pick<Solution, "change">): string {
   const { addPackages, removePackages, addPatterns, removePatterns, banPackages, unbanPackages } = change;
   const [added, removed] = [
