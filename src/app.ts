@@ -24,7 +24,7 @@ import { errorPage, notFoundPage, wantsPage, web } from "#web/index";
 import { repositoryFiles } from "#web/repository-files";
 import { schemas } from "#web/schemas";
 
-/** The root app: middleware for every request, the doors, and the one place that turns errors into answers. */
+/** The root app: the middleware for every request, the routes, and the one place that turns errors into answers. */
 export const app = new Hono<WebEnv>({ strict: false });
 
 app.use(watched, safeAnswer, headLength, requestBody);
@@ -34,7 +34,7 @@ app.use(async (c, next) => {
   await next();
 });
 app.use(refuseCrowds, separateGuestOrigin);
-// Before the next rule: a guest's page has an opaque origin, and the guest must check its own forms.
+// Comes before the next rule, because a guest's page has an opaque origin and the guest must check its own forms.
 app.route("/testdrives", guestWeb);
 app.use(refuseForeignOrigins);
 

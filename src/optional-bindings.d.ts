@@ -1,7 +1,7 @@
-/** Bindings that wrangler.toml does not have, or only if the operator adds them. src/env.d.ts is made of those that it has. */
+/** Bindings that are not in wrangler.toml, or only if the operator adds them. src/env.d.ts has the others. */
 interface Env {
   /** Gets a data point for every refusal and for every build that ends. */
   METRICS?: AnalyticsEngineDataset;
-  /** Bound by the launcher (scripts/launch/disk-room.ts): 507 if the disk has no room left. */
+  /** Bound by the launcher (scripts/launch/disk-room.ts): it answers 507 if the disk is full. */
   DISK?: Fetcher;
 }

@@ -11,7 +11,7 @@ import { forRequest, requestIdOf } from "#log/request-id";
 import { answering } from "#lib/loop/pace";
 import type { WebEnv } from "#web/factory";
 
-/** Gives each request an id, which every line of the log about it has, and counts its error. Long work of others rests meanwhile. */
+/** Gives each request an id for its log lines, and counts its error. Long work of others rests until the answer. */
 export const watched = createMiddleware<WebEnv>(async (c, next) => {
   const begunAt = Date.now();
   await forRequest(requestIdOf(c.req.header(requestIdHeader)), async () => {
@@ -27,18 +27,18 @@ export const watched = createMiddleware<WebEnv>(async (c, next) => {
 });
 
 const crowd = new Crowd();
-/** Agents and the operator: what they ask must not wait, and they are few. */
+/** The requests of agents and the operator, which must not wait and are few. */
 const unlimited = /^\/(?:agent|client|admin)\//;
 
-/** On one machine, too many requests at the same time are refused by address. Cloudflare starts more isolates instead. */
+/** On one machine, refuses too many simultaneous requests from one address. Cloudflare starts more isolates. */
 export const refuseCrowds = createMiddleware<WebEnv>(async (c, next) => {
   if (c.env.MODE !== "embedded" || unlimited.test(c.req.path)) return await next();
   return await crowd.join(networkOf(clientAddress(c.req.raw, c.env)), next);
 });
 
-/** The path with its ids, but with the names of all other parameters: some addresses are secret. */
+/** The path with its ids, but with the names of all other parameters, because some URLs are secret. */
 function shownPath(c: Context): string {
-  // Middleware matches too, with shorter patterns.
+  // Middleware is also matched, with shorter patterns.
   const [route] = matchedRoutes(c).toSorted((one, other) => other.path.length - one.path.length);
   const given = c.req.path.split("/");
   return (route?.path ?? "*")
@@ -47,11 +47,11 @@ function shownPath(c: Context): string {
     .join("/");
 }
 
-/** Work goes on after the answer. A request that comes from a test may have no context that waits for it. */
+/** Continues work after the answer. A test's request may have no context that waits for it. */
 function waitUntil(c: Context, work: Promise<void>): void {
   try {
     c.executionCtx.waitUntil(work);
   } catch {
-    // hono throws if there is none
+    // hono throws if there is no context
   }
 }

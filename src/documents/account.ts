@@ -21,7 +21,7 @@ export const account = document(
     displayname: text(({ account }: ShownAccount) => account.displayName, "Mira Lenz"),
     email: text(({ account }: ShownAccount) => account.email, "mira@example.org"),
     created_at: time(({ account }: ShownAccount) => account.createdAt, "2026-03-02T09:12:45Z"),
-    // There is no sign-in by OpenID; clients read the element.
+    // There is no sign-in by OpenID, but clients read the element.
     openid_urls: inside("openIdUrls", plainListOf("openid_url", leaves.url("https://id.example.org/mira"))),
     disk_quota: inside("quota", diskQuota),
   }),
@@ -42,7 +42,7 @@ const limit = (name: keyof Counted, used: number, most: number) =>
 const stored = (kind: keyof StoredBytes, bytes: number) =>
   int(({ disk }: ShownLimits) => disk.kinds[kind], bytes).inJson();
 
-/** A Kiln extension: the document `account` has no place for these. */
+/** A Kiln extension: limits that have no place in the document `account`. */
 export const limits = document(
   "Limits",
   "limits",
@@ -69,7 +69,7 @@ export const apiVersion = document("ApiVersion", "version", leaves.text("2.0"));
 
 type Template = OfferedSet["templates"][number];
 
-/** Of the repositories that were never imported, the one whose packages are read at the moment. */
+/** Among the repositories that were never imported, the one whose packages are being read. */
 const beingRead = (importing: Template["importing"]): ImportProgress | undefined =>
   importing.flatMap(({ importProgress }) => importProgress ?? [])[0];
 

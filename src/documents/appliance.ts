@@ -19,7 +19,7 @@ import { compressedSize, downloadUrl, megabytes } from "#documents/build";
 
 type Build = ApplianceWithBuilds["builds"][number];
 
-/** `image_type` is before `download_url`: a shell client pairs them as it reads. */
+/** `image_type` comes before `download_url`, because a shell client pairs them as it reads. */
 const build = fields({
   id: id("id", 31),
   version: version("version", "0.0.2"),

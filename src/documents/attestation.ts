@@ -1,7 +1,7 @@
 import { arrayOf, digest, fields, oneOf, text, url } from "#lib/wire/field";
 import { document, type Viewer } from "#lib/wire/shape";
 
-/** A Kiln extension. The address needs credentials, unlike the one next to the image, which is secret itself. */
+/** A Kiln extension. The URL needs credentials, unlike the one next to the image, which is itself secret. */
 const attestation = fields({
   format: oneOf("format", ["spdx", "cyclonedx", "provenance"]),
   file_name: text("fileName", "Reading_room.x86_64-0.0.2.oem.tar.gz.spdx.json"),

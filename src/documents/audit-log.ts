@@ -20,5 +20,5 @@ const entry = fields({
   quota: text(({ detail }: AuditEntry) => detail.quota, "50GB").optional(),
 });
 
-/** A Kiln extension: what was done with an account. */
+/** A Kiln extension: the acts with an account. */
 export const auditLog = document("AuditLog", "audit_log", arrayOf("entry", entry));

@@ -23,13 +23,13 @@ import { document } from "#lib/wire/shape";
 export interface ShownDifference {
   difference: BuildDifference;
   files: ComparedFiles;
-  /** The URL of the files after these; undefined: there are no more. */
+  /** The URL of the next files; undefined if there are no more. */
   nextUrl: string | undefined;
 }
 
 const changes = ["changed", "added", "removed"] as const;
 
-/** Sizes in bytes: of the disk or medium, and of the file to download. */
+/** The sizes of the disk or medium and of the file to download, in bytes. */
 const compared = (buildId: number, release: string) =>
   fields({
     build_id: id(({ build }: ComparedBuild) => build.id, buildId),

@@ -35,7 +35,7 @@ export const compressedSize = int(
   118,
 );
 
-/** It works without credentials. */
+/** The URL of the image. It works without credentials. */
 export const downloadUrl = url(
   ({ downloadToken, fileName }: Pick<Build, "downloadToken" | "fileName">, { baseUrl }: Viewer) =>
     `${baseUrl}/download/${downloadToken}/${fileName}`,
@@ -44,7 +44,10 @@ export const downloadUrl = url(
 
 export const buildState = oneOf("status", ["finished", "failed", "error", "cancelled", "queued", "running"]);
 
-/** The element `build` of the finished builds (compatibility.md, "Finished builds"): `image_type` is before `download_url`. */
+/**
+ * The element `build` of the finished builds (compatibility.md, "Finished builds"): `image_type` comes before
+ * `download_url`.
+ */
 const facts = {
   id: id("id", 31),
   version: version("version", "0.0.2"),
@@ -77,7 +80,7 @@ const step = fields({
 
 export const builds = document("Builds", "builds", arrayOf("build", fields(facts)));
 
-/** One build alone: on v2 with its log and where its time went. */
+/** One build. On v2, with its log and the time that each step took. */
 export const build = document(
   "Build",
   "build",

@@ -6,16 +6,16 @@ import { document } from "#lib/wire/shape";
 import { anyPartOf, withEmpty, withoutSecrets } from "#lib/wire/variants";
 
 /*
- * The element `definition`: all that an appliance says, in a form for a file (docs/api/definitions.md). It has no ids of one
- * service: repositories go by address or name, contents by SHA-256. Passwords are read and never shown. Empty values are shown,
- * because what is omitted stays.
+ * The element `definition`: the whole appliance, in a form for a file (docs/api/definitions.md). It contains no ids of
+ * a service: repositories are identified by URL or name, contents by SHA-256. Passwords are read, but never shown.
+ * Empty values are shown, because omitted values stay unchanged.
  */
 
 const repository = fields({
   name: text("name", "Tools").optional(),
-  /** Absent for one that the service itself stores: it has another address in each service. */
+  /** Absent for a repository that the service itself stores, because its URL differs between services. */
   url: url("url", "https://mirror.example.org/tools").optional(),
-  /** The account's own uploads. */
+  /** Whether it is the repository of the account's own uploads. */
   uploads: bool("uploads", false).optional(),
 });
 
@@ -34,7 +34,7 @@ const file = fields({
   enabled: bool("enabled", true).optional(),
   size: int("size", 1290).optional(),
   sha256: digest("sha256", "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae").required(),
-  /** What `POST contents` has answered, for a content that the appliance does not have. */
+  /** The answer of `POST contents`, for a content that the appliance does not have. */
   upload: text("upload", "eyJiIjoiN2I…").optional(),
 });
 
@@ -62,7 +62,7 @@ export const definitionFields = fields({
 
 export const definition = document("Definition", "definition", definitionFields);
 
-/** What is omitted stays as it is; a list that is sent replaces the list. */
+/** Omitted values stay as they are. A list that is sent replaces the stored one. */
 export const wantedDefinition = anyPartOf("WantedDefinition", definition);
 
 const change = fields({

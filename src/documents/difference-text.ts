@@ -4,7 +4,7 @@ import type { Change, ComparedPackage, LicenseDifference, PackageChange } from "
 import type { SettingChange } from "#domain/difference/settings";
 import { typeNames } from "#documents/build-difference";
 
-/** The element `difference` as text for people. */
+/** The element `difference` as text for users. */
 export const differenceText = (
   difference: BuildDifference,
   files: ComparedFiles,
@@ -31,7 +31,7 @@ const licenseLines = ({ added, removed }: LicenseDifference): string[] => [
   ...removed.map((name) => printable(`  - ${name}`)),
 ];
 
-/** Empty if there are no lines. */
+/** A section with a title; empty if there are no lines. */
 const section = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? "" : `${title}\n${lines.join("\n")}\n`;
 
@@ -90,6 +90,6 @@ function changesIn(from: ComparedFile, to: ComparedFile): string[] {
   return hasOtherContent ? [...changed, "content"] : changed;
 }
 
-/** Names in images may contain any character. A line must stay one line. */
+/** Names in images may contain any character, but a line must stay one line. */
 export const printable = (text: string): string =>
   text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, "0")}`);

@@ -24,7 +24,7 @@ const webhookShape = fields(webhookFields);
 
 export const webhook = document("Webhook", "webhook", webhookShape);
 export const webhooks = document("Webhooks", "webhooks", arrayOf("webhook", webhookShape));
-/** The secret is shown once: when the webhook is made. */
+/** The secret is shown only once, when the webhook is created. */
 export const newWebhook = document(
   "NewWebhook",
   "webhook",

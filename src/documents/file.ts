@@ -37,10 +37,10 @@ export const overlayFile = fields({
 export const file = document("File", "file", overlayFile);
 export const files = document("Files", "files", arrayOf("file", overlayFile));
 
-/** What is omitted or empty stays as it is. */
+/** Omitted or empty values stay as they are. */
 export const fileChange = anyPartOf("WantedFile", file);
 
-/** A file name may begin or end with a space. Line breaks around it are only layout. */
+/** Reads a file name, which may begin or end with a space. Line breaks around it are only layout. */
 function given<N extends Name>(name: N) {
   return (node: XmlNode, path: string): Partial<Record<N, string>> => {
     const trimmed = line(node, path);

@@ -5,7 +5,7 @@ import type { Build } from "#storage/builds";
 import { countedOf, digest, fields, group, id, inside, int, oneOf, text, through, version } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";
 
-/** A Kiln extension. The address is the reader's own, and ends when the version is no longer published. */
+/** A Kiln extension. Each reader has a personal URL, which stops working when the version is no longer published. */
 const image = fields({
   build_id: id("id", 31),
   image_type: oneOf("imageType", imageTypes),

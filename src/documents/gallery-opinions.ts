@@ -2,7 +2,7 @@ import type { Rating } from "#storage/gallery-opinions";
 import { countedOf, fields, group, id, inside, int, text, time } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";
 
-/** `4.33333333333333`: fifteen digits, and never without a point; `0.0` where there is no rating. */
+/** The average as `4.33333333333333`: fifteen digits, always with a decimal point; `0.0` if there is no rating. */
 export function averageOf(average: number | null): string {
   const text = String(Number((average ?? 0).toPrecision(15)));
   return text.includes(".") ? text : `${text}.0`;

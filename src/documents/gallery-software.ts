@@ -32,7 +32,7 @@ const itemsOf =
   ({ software }: Published): ShownItem[] =>
     software[list].map(({ repository, ...one }) => ({ ...one, from: software.repositories[repository]?.name ?? "" }));
 
-/** What a published version contains, and where it came from (compatibility.md, "Gallery"). */
+/** The contents of a published version, and their origin (compatibility.md, "Gallery"). */
 const contents = fields({
   id: id("applianceId", 1004),
   repositories: inside(({ software }: Published) => software.repositories, countedOf("repository", repository)),

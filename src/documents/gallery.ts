@@ -27,7 +27,7 @@ import { releaseNotesText } from "#documents/release-notes-text";
 import { averageOf } from "#documents/gallery-opinions";
 import { reached } from "#documents/testdrive";
 
-/** Exactly these eleven: the Java client rejects any other. */
+/** Exactly these eleven elements: the Java client rejects any other. */
 const entry = fields({
   id: id(({ applianceId }: ListedPublication) => applianceId, 1004),
   name: text("name", "Reading room"),
@@ -42,7 +42,7 @@ const entry = fields({
   date: time(({ publishedAt }: ListedPublication) => new Date(publishedAt), "2026-03-05T09:00:00Z"),
 });
 
-/** A page of the list; `count` is that of all pages (compatibility.md, "Gallery"). */
+/** A page of the list. `count` is the number on all pages (compatibility.md, "Gallery"). */
 const page = marked(
   { count: int(({ total }: GalleryPage) => total, 1) },
   fields({ pages: int("pages", 1), current_page: int("page", 1), appliance: repeated("entries", entry) }),
@@ -113,7 +113,7 @@ const versions = fields({ versions: group(countedOf("version", leaves.version("0
 
 export const publishedVersions = document("PublishedVersions", "gallery", fields({ appliance: group(versions) }));
 
-/** `since`: the version that it was compared with. Absent: no version was published before. */
+/** `since` is the version that it was compared with. Absent if no version was published before. */
 const draft = fields({
   id: id("applianceId", 1004),
   version: version("version", "0.0.3"),

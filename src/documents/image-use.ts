@@ -14,7 +14,7 @@ const shape = fields({
   ways: inside("ways", plainListOf("way", way)),
 });
 
-/** What the downloaded file is, and how to start it: lines of a shell with its name. Absent: there is no file. */
+/** The kind of the downloaded file, and how to start it: shell commands with its name. Absent if there is no file. */
 export const use = inside(
   ({ imageType, fileName }: Pick<Build, "imageType" | "fileName">) =>
     fileName === null ? undefined : imageUse({ imageType, fileName }),

@@ -7,8 +7,8 @@ import { readXml, type XmlNode } from "#lib/wire/read-xml";
 import { marked, writeXml, XmlList, type XmlFields, type XmlMarked } from "#lib/wire/xml";
 
 /**
- * The document `manifest` (compatibility.md, "The manifest"): the KIWI description that was built, and what KIWI cannot describe.
- * It is a file more than an answer: always XML, with its declaration.
+ * The document `manifest` (compatibility.md, "The manifest"): the KIWI description that was built, and what KIWI cannot
+ * describe. It is more a file than an answer: always XML, with an XML declaration.
  */
 export const manifestXml = (manifest: Manifest, baseUrl: string): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n${writeXml("manifest", manifestFields(manifest, baseUrl))}`;
@@ -88,7 +88,7 @@ function filesElement(files: NonNullable<FrozenInput["files"]>): XmlList | undef
   );
 }
 
-/** Addresses are used with `manual` alone. */
+/** Addresses are used only with `manual`. */
 function networkElement({ type, hostname, ip, netmask, route, nameservers }: FrozenConfiguration["network"]) {
   const addresses = { hostname, ip, netmask, route, nameservers: nameservers.join(", ") };
   return marked({ config: type }, type === "manual" ? addresses : {});

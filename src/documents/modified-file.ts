@@ -13,7 +13,7 @@ const types = {
   s: "socket",
 } as const satisfies Record<ModifiedFile["type"], string>;
 
-/** A name that differs from the image. */
+/** A file that differs from the image. */
 const modifiedFile = fields({
   change: oneOf("change", ["changed", "added", "deleted"]),
   path: text("path", "/etc/motd"),
@@ -43,7 +43,7 @@ const leftOut = fields({
   reason: text("reason", "It was deleted, and overlay files only add."),
 });
 
-/** The overlay files that were made, and what could not become one. */
+/** The overlay files that were created, and the files that could not become one. */
 export const keptFiles = document(
   "KeptFiles",
   "kept_files",

@@ -55,7 +55,7 @@ const glance = fields({
   images: inside("images", arrayOf("build", overBuild)),
 });
 
-/** A page of appliances, each with what it is doing and what is wrong with it; `count` is that of all pages. */
+/** A page of appliances, each with its current activity and its problems. `count` is the number on all pages. */
 export const overview = document(
   "Overview",
   "overview",

@@ -4,12 +4,12 @@ import type { ReleaseNotesDraft } from "#domain/difference/release-notes-draft";
 import type { SettingChange } from "#domain/difference/settings";
 import { printable } from "#documents/difference-text";
 
-/** Names in one sentence; the others are counted. */
+/** The most names in one sentence; the others are counted. */
 const maxNamed = 8;
-/** Release notes may have 64 KiB. This stays below it: a character takes at most three bytes. */
+/** Release notes may have 64 KiB. This limit is safe, because a character takes at most three bytes. */
 const maxCharacters = 20_000;
 
-/** A draft of release notes, for the author to edit: sentences that one could publish. */
+/** A draft of release notes for the author to edit, in sentences that are fit to publish. */
 export function releaseNotesText(draft: ReleaseNotesDraft): string {
   const sentences = draft.since ? changes(draft.since) : beginning(draft);
   return `${cut(
@@ -45,7 +45,7 @@ function changes(since: BuildDifference): string[] {
   return sentences.length > 0 ? sentences : [`Only files of the system differ from version ${from.build.version}.`];
 }
 
-/** What was selected is named, what came with it is counted. */
+/** Names the packages that were selected, and counts those that they required. */
 function added(packages: readonly PackageChange[], settings: readonly SettingChange[]): string {
   const all = packages.filter(({ change }) => change === "added");
   const selected = new Set(
@@ -76,7 +76,7 @@ function removed(packages: readonly PackageChange[]): string {
   return names.length === 0 ? "" : `Removes ${listed(names)}.`;
 }
 
-/** Files that the appliance brings itself. */
+/** The appliance's own files. */
 function files(settings: readonly SettingChange[]): string[] {
   const own = settings.filter(({ name }) => name === "overlay_file");
   const sentence = (verb: string, is: (one: SettingChange) => boolean) => {
@@ -90,7 +90,7 @@ function files(settings: readonly SettingChange[]): string[] {
   ];
 }
 
-/** Said elsewhere, or without a meaning for readers. */
+/** Settings that are described elsewhere, or that mean nothing to readers. */
 const silent: ReadonlySet<string> = new Set(["overlay_file", "selected_package", "image_type", "arch"]);
 
 const itemSentences: Readonly<Record<string, readonly [added: string, removed: string]>> = {
@@ -111,7 +111,7 @@ function settingSentence({ name, item, from, to }: SettingChange): string {
   return from === undefined ? `Sets the ${title} to ${to}.` : `Changes the ${title} from ${from} to ${to}.`;
 }
 
-/** Of the same format: others have other sizes. */
+/** How much the image has grown. Only for the same format, because sizes differ between formats. */
 function grown(from: ComparedBuild, to: ComparedBuild): string {
   if (from.build.imageType !== to.build.imageType) return "";
   const bytes = (to.build.fileSize ?? 0) - (from.build.fileSize ?? 0);
@@ -119,10 +119,10 @@ function grown(from: ComparedBuild, to: ComparedBuild): string {
   return size === "0.0" ? "" : `The download ${bytes > 0 ? "grew" : "shrank"} by ${size} MB.`;
 }
 
-/** Without the epoch and the release of the distribution. */
+/** The upstream version, without the epoch and the distribution's release. */
 const upstream = (version: string): string => version.replace(/^\d+:/, "").replace(/-[^-]*$/, "");
 
-/** The whole versions, if only the distribution's release differs. */
+/** From one version to another: upstream versions, or the whole versions if only the distribution's release differs. */
 const steps = (from: string, to: string): string =>
   upstream(from) === upstream(to) ? `${from} to ${to}` : `${upstream(from)} to ${upstream(to)}`;
 

@@ -7,7 +7,10 @@ import { document } from "#lib/wire/shape";
 
 const address = "https://kiln.example.org/repositories/tiny/main";
 
-/** Where clients find a repository: one of the service is below the service's own address. Undefined: only builders read it. */
+/**
+ * The URL of a repository for clients. The service's own repositories are below its base URL. Undefined if only
+ * builders read it.
+ */
 export function publicUrl(url: string, baseUrl: string): string | undefined {
   const path = /^service:(\/.*)$/.exec(url)?.[1];
   if (path === undefined) return url;
@@ -31,7 +34,7 @@ const facts = {
   accepts_expired: bool("acceptsExpired", false).inJson(),
 };
 
-/** What a filter found, in lower case (compatibility.md, "Repositories"). */
+/** The matches of a filter, in lower case (compatibility.md, "Repositories"). */
 const matches = fields({
   repository_name: text("name", "tiny linux 1.0 main").optional(),
   repository_base_url: url("url", address).optional(),
@@ -48,14 +51,14 @@ export const foundRepositories = document(
   arrayOf("repository", fields({ ...facts, matches: inside("matches", matches).optional() })),
 );
 
-/** Only the ids count, so that an answer can be sent back. */
+/** Only the ids are read, so that a client can send an answer back. */
 export const wantedRepositories = document(
   "WantedRepositories",
   "repositories",
   arrayOf("repository", readAs(fields({ id: id("id", 12) }), idIn)),
 );
 
-/** As text: the call decides what an id is. */
+/** The id as text, because the call decides which ids are valid. */
 function idIn({ children }: XmlNode, path: string): string {
   const [id, second] = children.filter((child) => plainName(child) === "id");
   if (!id || second) throw new WireFault("invalid_node", `${path} must have exactly one id.`);

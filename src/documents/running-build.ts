@@ -18,5 +18,5 @@ export const watchedBuild = fields({
 
 export const runningBuild = document("RunningBuild", "running_build", watchedBuild);
 export const runningBuilds = document("RunningBuilds", "running_builds", arrayOf("running_build", watchedBuild));
-/** Its root and its first child `id` are all that clients read of it. */
+/** Clients read only its root and its first child `id`. */
 export const startedBuild = document("StartedBuild", "build", watchedBuild);

@@ -26,7 +26,7 @@ const sentences: Record<SharingWarning["kind"], (name: string) => string> = {
     `The ${name} script seems to contain a password or a key. Anyone who reads or clones the appliance sees it.`,
 };
 
-/** What the warning says. */
+/** The text of a warning. */
 export const warningText = ({ kind, name }: Pick<SharingWarning, "kind" | "name">): string => sentences[kind](name);
 
 const warning = fields({

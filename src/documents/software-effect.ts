@@ -21,7 +21,7 @@ const changedPackage = fields({
   installed_size: int("installSizeBytes", 61_440),
 });
 
-/** The parameters of this call, so that a client can send them. */
+/** The parameters of this change, so that a client can send them. */
 const change = fields({
   add_package: repeated("addPackages", leaves.text("hello=1.1-1")),
   remove_package: repeated("removePackages", leaves.text("webdemo")),
@@ -42,7 +42,7 @@ const problem = fields({
   ),
 });
 
-/** What a change would bring and take away. Sizes are in bytes. */
+/** The packages that a change would add and remove. Sizes are in bytes. */
 export const effect = fields({
   state: oneOf("state", ["solved", "unsolvable", "unimported"]),
   before: inside("before", amount).optional(),

@@ -9,7 +9,7 @@ const pinnable = (name: string) =>
 
 const selection = fields({
   package: repeated("packages", pinnable("hello")),
-  // One client writes its patterns so (compatibility.md, "Software").
+  // One client writes its patterns in this way (compatibility.md, "Software").
   pattern: repeated("patterns", pinnable("base")).alsoNamed("patterns"),
 });
 
@@ -29,7 +29,7 @@ export const wantedSoftware = document(
   marked({ appliance_id: id("applianceId", 1004).ignored() }, selection),
 );
 
-/** What a change of the selection did. Clients of the original accept no other element in `success`. */
+/** The result of a change of the selection. Clients of the original accept no other element in `success`. */
 export const selectionChange = document(
   "SelectionChange",
   "success",

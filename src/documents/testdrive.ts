@@ -17,7 +17,7 @@ const listed = fields({
 
 export const testdrives = document("Testdrives", "testdrives", arrayOf("testdrive", listed));
 
-/** Without an address for VNC clients: this service's host and port 0. */
+/** The address for VNC clients. Without one, it has this service's host and port 0. */
 const vnc = fields({
   host: text(({ vnc }: StartedTestdrive, { baseUrl }) => vnc?.host ?? new URL(baseUrl).hostname, "kiln.example.org"),
   port: int(({ vnc }: StartedTestdrive) => vnc?.port ?? 0, 5901),

@@ -14,7 +14,7 @@ const tokenFields = {
 const tokenShape = fields(tokenFields);
 
 export const tokens = document("Tokens", "tokens", arrayOf("token", tokenShape));
-/** The secret is shown once: when the token is made. */
+/** The secret is shown only once, when the token is created. */
 export const newToken = document(
   "NewToken",
   "token",

@@ -1,21 +1,21 @@
 import { requestIdNow } from "./request-id.ts";
 
-/** Numbers, names and words that were written for people to read. Never a secret, and never an address that contains one. */
+/** Numbers, names and words that were written for people to read. Never a secret, and never a URL that contains one. */
 type Facts = Readonly<Record<string, string | number | boolean | null | undefined>>;
 type Level = "info" | "error";
 type Format = "text" | "json";
 
 let format: Format = "text";
 
-/** On Cloudflare a line is a JSON object, so that it can be searched by its fields; on one machine people read it. */
+/** Chooses the format: JSON on Cloudflare, where lines can be searched by field, and text for people elsewhere. */
 export function writeLogAs(chosen: Format): void {
   format = chosen;
 }
 
-/** Something that happened. The event is always the same words; what differs is in the facts. */
+/** Logs an event. Its text is always the same, and everything that varies is in the facts. */
 export const logEvent = (event: string, facts: Facts = {}): void => write("info", { event, ...facts });
 
-/** Something that failed, and why. */
+/** Logs a failure and its cause. */
 export const logFailure = (event: string, error: unknown, facts: Facts = {}): void =>
   write("error", { event, ...facts, ...described(error) });
 
@@ -42,7 +42,7 @@ function described(error: unknown): { error: string; stack?: string } {
   return { error: sentenceOf(error), ...(frames.length > 0 && { stack: frames.join("\n") }) };
 }
 
-/** With the causes, and without what may be secret: the values of a statement, the credentials in a URL. */
+/** An error's message and causes, without possible secrets: a statement's values, the credentials in a URL. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return withoutSecrets(String(error));
   const cause = error.cause === undefined ? "" : ` (${sentenceOf(error.cause)})`;

@@ -1,6 +1,6 @@
 import type { EventName } from "#model/event-names";
 
-/** The state of the changed thing, as receivers read it. */
+/** The state of the changed thing, as receivers get it. */
 type EventSubject =
   | {
       build: {

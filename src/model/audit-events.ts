@@ -29,7 +29,7 @@ export const auditEvents = [
 ] as const;
 export type AuditEvent = (typeof auditEvents)[number];
 
-/** What an entry is about. Never a secret. */
+/** Details of an entry. Never a secret. */
 export interface AuditDetail {
   appliance_id?: number;
   version?: string;
@@ -40,7 +40,7 @@ export interface AuditDetail {
   scope?: string;
   /** `50GB`, or `default`. */
   quota?: string;
-  /** Of the operator: `PUT /accounts/ada/lock`. */
+  /** A call of the operator, such as `PUT /accounts/ada/lock`. */
   call?: string;
   agent?: string;
   /** The account that has acted as operator. */

@@ -22,76 +22,76 @@ export const AgreementText = z.object({
 });
 export type AgreementText = z.infer<typeof AgreementText>;
 
-/** All image types that are the same product, or one type. */
+/** The image types that a rule is for: all of one product, or one type. */
 const Made = z.union([z.enum(productNames), ImageType]);
 
-/** The facts of a distribution that checking an appliance and writing its KIWI description need. */
+/** The facts of a distribution that are needed to check an appliance and to write its KIWI description. */
 export const BaseSystemFacts = z.object({
   title: z.string().min(1),
-  /** How long the distribution itself corrects faults. Absent: unknown. */
+  /** How long the distribution itself provides fixes. Absent if unknown. */
   support: z
     .object({
-      /** Null: it is a rolling release. */
+      /** Null for a rolling release. */
       until: z.iso.date().nullable(),
-      /** By another team, and only for some of the packages. */
+      /** The end of fixes by another team, for only some of the packages. */
       longTermUntil: z.iso.date().optional(),
-      /** The page that says so. */
+      /** The page that states this. */
       source: z.url({ protocol: /^https$/ }),
     })
     .optional(),
-  /** Only to try Kiln with: pages offer it last. */
+  /** Whether it is only for trying Kiln. Pages offer it last. */
   isToy: z.boolean().optional(),
-  /** Absent: rpm. Catalogues and rows from before deb have none. */
+  /** Default: rpm. Catalogues and rows from before deb have no type. */
   packageType: PackageType.optional(),
-  /** The builder root that its images are built in. Absent: where each agent builds by default. */
+  /** The builder root that its images are built in. Default: wherever the agent builds by default. */
   builderRoot: BuilderRootName.optional(),
   /** An image needs one of these packages. */
   kernels: z.array(z.string()).min(1),
   bootLoaders: z.array(z.string()).min(1),
-  /** Each of these packages makes an image of x86_64 also boot by UEFI (decision 31). Absent: there is none. */
+  /** Packages that each make an image of x86_64 also boot by UEFI (decision 31). Absent if there are none. */
   efiBootLoaders: z.array(z.string()).optional(),
-  /** What each pattern brings, as far as `status` must know it: kernels and boot loaders. */
+  /** The packages of each pattern that `status` needs: kernels and boot loaders. */
   patterns: z.record(z.string(), z.array(z.string())),
   /** Packages that images need in addition to the selection, e.g. dracut-kiwi-live for live media. */
   needs: z.partialRecord(Made, z.array(z.string())),
-  /** What it cannot be built as, each with a message that says why. */
+  /** The types that it cannot be built as, each with a message that explains why. */
   cannot: z.partialRecord(Made, z.string().min(1)).optional(),
-  /** What KIWI installs from outside before the image's own package manager exists; null: everything. */
+  /** The packages that KIWI installs from outside before the image's own package manager exists; null for all. */
   bootstrap: z.array(z.string()).nullable(),
-  /** The format of its package database. Absent: that of the builder's rpm. */
+  /** The format of its package database. Default: the format of the builder's rpm. */
   rpmDatabase: RpmDatabase.optional(),
-  /** Its file in /etc/products.d, without `.prod`: what zypper and others take for the installed product. Absent: it has none. */
+  /** Its file in /etc/products.d, without `.prod`: the installed product for zypper and others. Absent if none. */
   product: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
     .optional(),
-  /** The least memory and disk of a build in a guest. Absent: the agent's configuration decides. */
+  /** The least memory and disk of a build in a guest. Without it, the agent's configuration decides. */
   builderNeeds: BuilderNeeds.optional(),
   /** The least memory of a testdrive: with less, its images do not boot. */
   testdriveMemoryMb: z.int().min(64).max(65_536).optional(),
   /** How to recognise imported repositories for it; the first match decides. */
   detection: z
     .object({
-      /** Addresses, with `*` for anything. */
+      /** URLs, with `*` for anything. */
       urls: z.array(z.string()).default([]),
       /** Names of the distribution in the repository's index, with `*` for anything. */
       cpeIds: z.array(z.string()).default([]),
-      /** Of Debian: `bookworm` is also for `bookworm-backports`. The first is the release as debootstrap knows it. */
+      /** Debian's codenames: `bookworm` also matches `bookworm-backports`. The first is debootstrap's name of it. */
       codenames: z.array(z.string()).optional(),
-      /** What its release package provides: a name, or `name = version`. */
+      /** Capabilities that its release package provides: a name, or `name = version`. */
       releaseCapabilities: z.array(z.string()).default([]),
     })
     .default({ urls: [], cpeIds: [], releaseCapabilities: [] }),
   /**
-   * Where images find the catalogue's repositories, if that is elsewhere: the beginning of an address by that of another. Images
-   * run where the operator's own mirror may not be reachable.
+   * The mirrors that images use for the catalogue's repositories, if they are different: the start of a URL, by the
+   * start of the URL that it replaces. The operator's own mirror may be unreachable where images run.
    */
   publicMirrors: z.record(z.string(), z.string().regex(/^https?:\/\//)).optional(),
   agreement: AgreementText.optional(),
 });
 export type BaseSystemFacts = z.infer<typeof BaseSystemFacts>;
 
-/** Why a base system cannot be built as this type. Undefined: it can. */
+/** Why a base system cannot be built as this type. Undefined if it can. */
 export const whyNotAs = ({ cannot }: Pick<BaseSystemFacts, "cannot">, imageType: ImageType): string | undefined =>
   cannot?.[imageType] ?? cannot?.[imageFormats[imageType].product];
 
@@ -105,7 +105,10 @@ export const neededAs = ({ needs }: Pick<BaseSystemFacts, "needs">, imageType: I
 export const RepositoryType = z.enum(["rpm-md", "yast2", "deb"]);
 export type RepositoryType = z.infer<typeof RepositoryType>;
 
-/** A repository of corrections: of all kinds, or of security faults only. Pages mark what comes from it. */
+/**
+ * The purposes of repositories with fixes: fixes of all kinds, or only of security faults. Pages mark packages from
+ * such a repository.
+ */
 export const repositoryPurposes = ["updates", "security"] as const;
 
 /** The type of a base system's packages. */
@@ -119,22 +122,22 @@ export const buildPlaceOf = (facts: Pick<BaseSystemFacts, "packageType" | "build
 export const packageTypeOfRepository = ({ type }: { type: RepositoryType }): PackageType =>
   type === "deb" ? "deb" : "rpm";
 
-/** What a booted system of a template must do, for `npm run verify:base`. The service itself does not use it. */
+/** Checks for a booted system of a template, for `npm run verify:base`. The service itself does not use it. */
 export const TemplatePromises = z.object({
-  /** Units of systemd that are active. */
+  /** Units of systemd that must be active. */
   units: z.array(z.string().regex(/^[A-Za-z0-9@:._-]+$/)).default([]),
-  /** TCP ports that answer with bytes, on their own or to an HTTP request. */
+  /** TCP ports that must answer with bytes, immediately or to an HTTP request. */
   ports: z.array(z.int().min(1).max(65_535)).default([]),
-  /** Commands for a root shell that exit with code 0. */
+  /** Commands for a root shell that must exit with code 0. */
   commands: z.array(z.string().regex(/^[^\n\r]+$/)).default([]),
 });
 export type TemplatePromises = z.infer<typeof TemplatePromises>;
 
-/** Where a repository that shows only its latest state keeps earlier ones. */
+/** Where a repository that shows only its latest state stores earlier states. */
 export const RepositorySnapshots = z.object({
-  /** Finds the snapshot's name, its first group, in a CPE name of the index. */
+  /** Finds the snapshot's name in a CPE name of the index: the first group of the match. */
   cpeId: z.string().refine(isPattern, "This is not a regular expression."),
-  /** The repository's address in that snapshot; `$snapshot` is its name. */
+  /** The repository's URL in that snapshot. `$snapshot` stands for the snapshot's name. */
   url: z.string().regex(/^https?:\/\/\S*\$snapshot\S*$/),
 });
 export type RepositorySnapshots = z.infer<typeof RepositorySnapshots>;
@@ -147,7 +150,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** zypper's variable for the architecture, in a repository's address. */
+/** zypper's variable for the architecture, in a repository's URL. */
 const basearch = /\$basearch\b|\$\{basearch\}/;
 const basearchOf = ([arch]: readonly Arch[]): string => (arch === "i586" ? "i386" : (arch ?? ""));
 
@@ -165,9 +168,9 @@ export const Catalogue = z.object({
           name: z.string().min(1),
           url: z.string().regex(/^(https?:\/\/|service:\/)\S+$/),
           type: RepositoryType,
-          /** Only of rpm-md: where each snapshot of it stays for a while, although its own address shows the latest only. */
+          /** Only for rpm-md: where each snapshot stays for a while. The repository's own URL shows only the latest. */
           snapshots: RepositorySnapshots.optional(),
-          /** Only of deb: the suite below `url`, and its components. Without a suite `url` is its address. */
+          /** Only for deb: the suite below `url`, and its components. Without a suite, `url` is the index's. */
           suite: z
             .string()
             .regex(/^[A-Za-z0-9][A-Za-z0-9.+/-]*$/)
@@ -175,9 +178,9 @@ export const Catalogue = z.object({
           components: z.array(z.string().regex(componentName)).default([]),
           arches: z.array(Arch).min(1),
           priority: z.int().min(1).max(99).default(99),
-          /** Absent: the packages of the release. */
+          /** Absent for the packages of the release. */
           purpose: z.enum(repositoryPurposes).optional(),
-          /** Only of deb: also an index that says that it is no longer valid. */
+          /** Only for deb: whether an expired index is accepted. */
           acceptsExpired: z.boolean().default(false),
         })
         .refine(({ url, arches }) => arches.length === 1 || !basearch.test(url), {

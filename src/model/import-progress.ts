@@ -1,16 +1,16 @@
 /** How far the import of a repository has come. */
 export interface ImportProgress {
-  /** Packages that were read. */
+  /** The number of packages that were read. */
   packages: number;
-  /** Of the bytes of their lists; null: the index does not say how many there are. */
+  /** The percentage of the bytes of their lists; null if the index does not state their size. */
   percent: number | null;
 }
 
-/** For people, after the name of the repository. */
+/** The progress as users read it, after the name of the repository. */
 export const progressWords = ({ packages, percent }: ImportProgress): string =>
   `${packages} packages read${percent === null ? "" : `, ${percent} %`}`;
 
-/** Those that were never imported, for people. Undefined: there is none. */
+/** The repositories that were never imported, as users read them. Undefined if there are none. */
 export const unimportedWords = (
   repositories: readonly { name: string; importProgress: ImportProgress | null }[],
 ): string | undefined =>

@@ -8,11 +8,11 @@ export interface PublishedFormat {
   md5: string;
 }
 
-/** What a published version was made from. Its page shows it, and clones start with it. No secrets. */
+/** The settings of a published version, without secrets. Its page shows them, and clones start with them. */
 export interface PublishedDefinition {
-  /** Every password empty. */
+  /** The configuration with every password empty. */
   configuration: Configuration;
-  /** Who can log in; with a password only if it is the template's, which is not secret. */
+  /** The users who can log in. Their password is included only if it is the template's, which is not secret. */
   accounts: { user: string; password: string }[];
   /** Ids of the appliance's repositories in their order. */
   repositoryIds: number[];
@@ -30,9 +30,9 @@ export interface PublishedDefinition {
 
 export interface PublishedRepository {
   name: string;
-  /** From a catalogue of the service, not from an account. */
+  /** Whether it is from a catalogue of the service, not from an account. */
   trusted: boolean;
-  /** Holds the uploads of an account. */
+  /** Whether it contains the uploads of an account. */
   uploads: boolean;
 }
 
@@ -40,11 +40,11 @@ export interface PublishedItem {
   kind: "package" | "pattern";
   name: string;
   version: string;
-  /** Place in `repositories`; -1: from none of them. */
+  /** Index in `repositories`; -1 if it comes from none of them. */
   repository: number;
 }
 
-/** What is in the images of a version. */
+/** The packages in the images of a version. */
 export interface PublishedSoftware {
   repositories: PublishedRepository[];
   selected: PublishedItem[];

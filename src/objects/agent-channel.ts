@@ -1,6 +1,6 @@
 import { TestdriveReport, type TestdriveOrder } from "#lib/contract/index";
 
-/** A channel from an object to its agent: a WebSocket with a tag. An object has at most one channel per tag. */
+/** A channel from an object to its agent: a WebSocket with a tag. An object has at most one such socket per tag. */
 export class AgentChannel {
   readonly #ctx: DurableObjectState;
   readonly #tag: string;
@@ -22,7 +22,7 @@ export class AgentChannel {
     return new Response(null, { status: 101, webSocket: theirs });
   }
 
-  /** False if no channel is open. */
+  /** Sends a message. False if no channel is open. */
   protected send(message: object): boolean {
     const open = this.#ctx.getWebSockets(this.#tag).filter(({ readyState }) => readyState === WebSocket.OPEN);
     for (const socket of open) socket.send(JSON.stringify(message));
@@ -40,7 +40,7 @@ export class ControlChannel extends AgentChannel {
     super(ctx, "control");
   }
 
-  /** False if no agent is connected. */
+  /** Sends an order. False if no agent is connected. */
   order(order: TestdriveOrder): boolean {
     return this.send(order);
   }

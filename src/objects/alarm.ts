@@ -1,4 +1,4 @@
-/** Failed chores are tried again after this, and then after twice as long each time. */
+/** Failed chores are retried after this time, and then after twice as long each time. */
 export const retryMs = 5_000;
 const mostRetryMs = 60_000;
 
@@ -6,8 +6,9 @@ const mostRetryMs = 60_000;
 export const retryAfterMs = (times: number): number => Math.min(mostRetryMs, retryMs * 2 ** (times - 1));
 
 /**
- * Sets an object's alarm, or deletes it. An earlier alarm stays, because each move writes a row: it finds nothing to do, and sets the
- * next one. An alarm for chores, which comes within seconds, is replaced, since they are done.
+ * Sets an object's alarm, or deletes it. An earlier alarm stays, because each move writes a row. When it fires, it
+ * finds nothing to do and sets the next one. An alarm for chores, which fires within seconds, is replaced, because the
+ * chores are done.
  */
 export async function setAlarmBy(storage: DurableObjectStorage, at: number | null): Promise<void> {
   if (at === null) return await storage.deleteAlarm();

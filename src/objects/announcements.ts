@@ -2,8 +2,8 @@ import type { Moment } from "#domain/events/events";
 import type { EventName } from "#model/event-names";
 
 /**
- * What an object still has to announce. It is noted in the same write as the new state, so that no crash loses it. Each event of
- * an object is noted only once.
+ * The events that an object still has to announce. Each is noted in the same write as the new state, so that no crash
+ * loses it, and only once.
  */
 export class Announcements {
   readonly #kv: SyncKvStorage;
@@ -23,7 +23,7 @@ export class Announcements {
     this.#kv.put("announcements", [...this.#waiting, moment]);
   }
 
-  /** In order; the rest stays for the next time if one fails. */
+  /** Sends the events in order. If one fails, the rest stays for the next time. */
   async send(announce: (moment: Moment) => Promise<void>): Promise<void> {
     for (const moment of this.#waiting) {
       await announce(moment);

@@ -17,20 +17,20 @@ import type { BuildUploads } from "./build-uploads.ts";
 interface Surroundings {
   env: Env;
   storage: DurableObjectStorage;
-  /** The row's. */
+  /** The uid of the build's row. */
   uid: string;
   log: BuildLog;
   uploads: BuildUploads;
 }
 
 /**
- * What follows from a build's state: notifies D1, the queue and the account, and cleans up R2 after its end. Each chore may run
- * twice; finished steps are recorded, so that a repetition does only the rest.
+ * The consequences of a build's state: updates D1, notifies the queue and the account, and cleans up R2 after the end.
+ * Each chore may run twice. Finished steps are recorded, so that a repetition does only the rest.
  */
 export class BuildChores {
   readonly #around: Surroundings;
   readonly #announcements: Announcements;
-  /** In a row. */
+  /** Consecutive failures. */
   #failures = 0;
 
   constructor(around: Surroundings) {
@@ -47,27 +47,27 @@ export class BuildChores {
     return this.#kv.get<string>("requestId");
   }
 
-  /** The first one stays. */
+  /** Notes the id of the request that started the build. The first one stays. */
   noteRequest(requestId: string | undefined): void {
     if (requestId !== undefined && this.requestId === undefined) this.#kv.put("requestId", requestId);
   }
 
-  /** Call it in the same write as the state: a crash right after it must not lose the chores. */
+  /** Notes the chores of a state. Call it in the same write as the state, so that no crash loses them. */
   note(state: BuildState): void {
     this.#announcements.note(momentOf(state, Date.now()));
   }
 
-  /** Of a finished build, before its state says so. */
+  /** Stores the outcome of a finished build, before its state is `finished`. */
   keepOutcome(outcome: Outcome): void {
     this.#kv.put("outcome", outcome);
   }
 
-  /** The row has this state already. */
+  /** Notes that the row already has this state. */
   rowSays(state: BuildState): void {
     this.#kv.put("told", wordFor(state));
   }
 
-  /** The row has another state than this object has written. */
+  /** Notes that the row's state is not the one that this object has written. */
   rowSaysOther(): void {
     this.#kv.delete("told");
   }
@@ -76,7 +76,10 @@ export class BuildChores {
     return Date.now() - (this.#kv.get<number>("shownAt") ?? 0) >= reportLivenessEveryMs;
   }
 
-  /** Writes a sign of life to the row, and to that of the agent that has the build. → which of them exist; undefined: D1 cannot be reached */
+  /**
+   * Writes a sign of life to the build's row, and to that of the agent that has the build. Returns which of the rows
+   * exist; undefined if D1 is unreachable.
+   */
   async reportLiveness(agentId: number | null): Promise<{ build: boolean; agent: boolean } | undefined> {
     const { env, uid } = this.#around;
     const at = Date.now();
@@ -85,7 +88,7 @@ export class BuildChores {
     return await saveLiveness(openDatabase(env.DB), uid, life).catch(() => undefined);
   }
 
-  /** Does the chores of a state, and sets the alarm for what remains. The slow ones only if the caller has time. */
+  /** Does the chores of a state, the slow ones only if `slowOnes` is true, and sets the alarm for the rest. */
   async run(state: BuildState, { slowOnes }: { slowOnes: boolean }): Promise<void> {
     const { uid, storage } = this.#around;
     try {
@@ -125,7 +128,7 @@ export class BuildChores {
     await this.#announcements.send((moment) => announceBuild(env, uid, moment));
   }
 
-  /** Cleans up after a build that is over: makes its log one blob, and deletes the artifacts of other attempts. */
+  /** Cleans up after the end: moves the log into one blob, and deletes the artifacts of other attempts. */
   async #tidyUp(state: BuildState): Promise<void> {
     const { env, uid, log, uploads } = this.#around;
     await uploads.discardAllBut(state.status === "finished" ? state.attempt : null);
@@ -140,12 +143,12 @@ export class BuildChores {
   }
 }
 
-/** For Analytics Engine; a crash may write it twice. */
+/** Writes a data point for Analytics Engine. A crash may write it twice. */
 function pointOfEnd(env: Env, state: BuildState): void {
   writePoint(env, "builds_ended", [state.status, "cause" in state ? (state.cause ?? "") : ""]);
 }
 
-/** Stored when the object begins. An object from before rows had uids has the id as its name. */
+/** The build's id, stored when the object begins. Objects from before rows had uids have the id as their name. */
 export const idOfBuild = (kv: SyncKvStorage, uid: string): number => kv.get<number>("buildId") ?? Number(uid);
 
 /** Identifies a state in D1. */

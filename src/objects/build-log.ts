@@ -1,17 +1,17 @@
 import { maxLogChunkBytes } from "#lib/contract/index";
 import { bringTables } from "./tables.ts";
 
-/** A log is cut here; the rest is dropped. */
+/** The most bytes of a log. The rest is dropped. */
 export const maxLogBytes = 64 * 1024 * 1024;
 
-/** Longer than a reader waits before it asks again. */
+/** How long a reader counts as watching after a read: longer than readers wait between two reads. */
 const readForMs = 60_000;
 
 interface Meta {
-  /** The attempt that writes, and how many bytes of it have arrived. */
+  /** The writing attempt, and how many of its bytes have arrived. */
   attempt: number;
   received: number;
-  /** Bytes of the whole log, all attempts. */
+  /** Bytes of the whole log, of all attempts. */
   length: number;
   cut: boolean;
 }
@@ -19,17 +19,17 @@ interface Meta {
 const tables = ["CREATE TABLE IF NOT EXISTS log (start INTEGER PRIMARY KEY, bytes BLOB NOT NULL)"];
 const empty: Meta = { attempt: 1, received: 0, length: 0, cut: false };
 
-/** Where the next bytes go, and whether someone reads the log. */
+/** The offset of the next bytes, and whether a reader is watching the log. */
 export type Growth = { nextOffset: number; watched?: true };
 
 /**
- * The log of a running build: rows of at most 64 KiB by the offset where they start. Attempts write one after the other. Each
- * agent counts its own bytes from 0, and a chunk that it sends twice is stored once.
+ * The log of a running build: rows of at most 64 KiB, by the offset at which they start. Attempts write one after the
+ * other. Each agent counts its own bytes from 0. A chunk that it sends twice is stored once.
  */
 export class BuildLog {
   readonly #storage: DurableObjectStorage;
   readonly #blobs: R2Bucket;
-  /** Only in memory: readers ask again. */
+  /** Only in memory, because readers read again soon. */
   #readAt = -Infinity;
 
   constructor(storage: DurableObjectStorage, blobs: R2Bucket) {
@@ -38,7 +38,7 @@ export class BuildLog {
     this.makeTables();
   }
 
-  /** Also after all storage was deleted: a restored database can bring the build back. */
+  /** Creates the tables, also after all storage was deleted: a restored database can bring the build back. */
   makeTables(): void {
     bringTables(this.#storage.sql, "log", tables);
   }
@@ -47,7 +47,7 @@ export class BuildLog {
     return this.#meta.length;
   }
 
-  /** The key of the blob with the whole log, when the build is over. */
+  /** The key of the blob with the whole log, once the build has ended. */
   get archive(): string | undefined {
     return this.#storage.kv.get<string>("log archive");
   }
@@ -60,7 +60,7 @@ export class BuildLog {
     return Date.now() - this.#readAt < readForMs;
   }
 
-  /** Adds bytes of this attempt from `offset` on; returns where its next ones go: after a gap, before `offset`. */
+  /** Adds bytes of this attempt at `offset`, and returns the offset of the next: after a gap, one before `offset`. */
   append(attempt: number, offset: number, bytes: Uint8Array): number {
     const meta = attempt === this.#meta.attempt ? this.#meta : this.#begin(attempt);
     if (offset > meta.received) return meta.received;
@@ -78,7 +78,7 @@ export class BuildLog {
     return blob ? await blob.bytes() : nothing;
   }
 
-  /** Turns the rows of a log that is over into one blob. */
+  /** Moves the rows of a complete log into one blob. */
   async moveTo(key: string): Promise<void> {
     if (this.archive !== undefined) return;
     const fixed = new FixedLengthStream(this.length);
@@ -141,7 +141,7 @@ const newline = 10;
 const nothing = new Uint8Array();
 const encode = (text: string) => new TextEncoder().encode(text);
 const cutNote = encode(`\n---- the log was cut here: it is longer than ${maxLogBytes / 1024 ** 2} MiB ----\n`);
-/** A chunk, and the note after the last one. */
+/** The size of a chunk, with the note after the last one. */
 const maxRowBytes = maxLogChunkBytes + cutNote.byteLength;
 
 const cutAt = (room: number, bytes: Uint8Array) =>

@@ -17,7 +17,7 @@ export interface RecordedPart {
   size: number;
 }
 
-/** What an attempt uploads, by its name. */
+/** An artifact of an attempt, by its name. */
 export interface ArtifactOf {
   attempt: number;
   name: ArtifactName;
@@ -41,8 +41,8 @@ const tables = [
 type Row = UploadAddress & ArtifactOf & { size: number; stored: StoredArtifact | undefined };
 
 /**
- * Uploads of a build's artifacts, separate for each attempt. R2 cannot list the parts it has, so the record here is the truth: a
- * part counts when its SHA-256 was checked, and a resumed upload continues after what is recorded.
+ * Uploads of a build's artifacts, separate for each attempt. R2 cannot list the parts it has, so only the record here
+ * counts. A part is recorded when its SHA-256 was checked, and a resumed upload continues after the recorded parts.
  */
 export class BuildUploads {
   readonly #sql: SqlStorage;
@@ -54,12 +54,15 @@ export class BuildUploads {
     this.makeTables();
   }
 
-  /** Also after all storage was deleted: a restored database can bring the build back. */
+  /** Creates the tables, also after all storage was deleted: a restored database can bring the build back. */
   makeTables(): void {
     bringTables(this.#sql, "artifacts", tables);
   }
 
-  /** Opens an upload, or returns its state. Another size means another file: the upload restarts. 0: not known yet. */
+  /**
+   * Opens an upload, or returns its state. A different size means a different file, so the upload restarts. `size` is 0
+   * if it is not known yet.
+   */
   async open(uid: string, of: ArtifactOf, size = 0): Promise<UploadState | UploadRefused> {
     if (size > maxParts * partBytes) return { refused: "wrong_part" };
     const known = this.#find(of);
@@ -76,14 +79,14 @@ export class BuildUploads {
     return this.#stateOf(other ?? { ...of, key, uploadId, size, stored: undefined });
   }
 
-  /** Where a part goes; `recorded` if the same part is here already. */
+  /** The address for a part; `recorded` if the same part is already here. */
   expect(of: ArtifactOf, part: Omit<RecordedPart, "etag">): UploadAddress | { recorded: true } | UploadRefused {
     const upload = this.#find(of);
     if (!upload || upload.stored) return { refused: "no_upload" };
     if (!fits(upload, part)) return { refused: "wrong_part" };
     const known = this.#parts(of).find(({ number }) => number === part.number);
     if (known?.sha256 === part.sha256) return { recorded: true };
-    // R2 keeps only the latest part of a number: the record must not outlive its bytes.
+    // R2 keeps only the latest part with a number, and the record must not outlive its bytes.
     this.#sql.exec(`DELETE FROM artifact_parts WHERE ${ofOne} AND number = ?`, of.attempt, of.name, part.number);
     return { key: upload.key, uploadId: upload.uploadId };
   }
@@ -94,7 +97,7 @@ export class BuildUploads {
     this.#sql.exec(`INSERT OR REPLACE INTO artifact_parts ${columns} VALUES (?, ?, ?, ?, ?, ?)`, ...values);
   }
 
-  /** Joins the parts if they are all here and are those that the agent states. Repeating it is safe. */
+  /** Joins the parts if they are all here and match the digests that the agent states. Repeating it is safe. */
   async complete(of: ArtifactOf, stated: CompleteUpload): Promise<{ completed: true } | UploadRefused> {
     const upload = this.#find(of);
     if (!upload) return { refused: "no_upload" };
@@ -112,7 +115,7 @@ export class BuildUploads {
     return { completed: true };
   }
 
-  /** All artifacts of an attempt; undefined while one that is needed is missing or not complete. */
+  /** All artifacts of an attempt; undefined while a required one is missing or incomplete. */
   findArtifacts(attempt: number): Artifacts | undefined {
     const [image, files, index] = artifactNames.map((name) => this.#find({ attempt, name })?.stored);
     const prepared = this.#find({ attempt, name: "prepared" })?.stored;
@@ -167,7 +170,10 @@ export class BuildUploads {
 
 const ofOne = "attempt = ? AND name = ?";
 
-/** All parts but the last have one size, as R2 requires. Without the file's size, the last part is unknown. */
+/**
+ * Whether a part fits the file: all parts but the last have the same size, as R2 requires. Without the file's size, it
+ * is unknown which part is the last.
+ */
 function fits(file: { size: number }, { number, size }: Pick<RecordedPart, "number" | "size">): boolean {
   if (file.size === 0) return number <= maxParts && size <= partBytes;
   const count = Math.ceil(file.size / partBytes);

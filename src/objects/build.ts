@@ -40,8 +40,9 @@ import { done, type Done } from "./done.ts";
 import { News } from "./news.ts";
 
 /**
- * One build, named by its row's uid: the machine's shell. It loads, advances and saves the state. Chores notify D1, the queue and
- * R2; they may run twice, and the alarm repeats them until they succeed. Refusals are values, since RPC loses their class.
+ * One build, named by its row's uid: the shell around the state machine. It loads, advances and saves the state. Chores
+ * notify D1, the queue and R2; they may run twice, and the alarm repeats them until they succeed. Refusals are values,
+ * since RPC loses their class.
  */
 export class Build extends DurableObject<Env> {
   readonly #kv: SyncKvStorage;
@@ -78,7 +79,7 @@ export class Build extends DurableObject<Env> {
     return { cancelled: true };
   }
 
-  /** Undefined: this object knows no such build. An end is visible here only after D1 has it. */
+  /** The build's progress; undefined if there is no such build. An end is visible here only after D1 has it. */
   async progress(): Promise<Progress | undefined> {
     const state = await this.#load();
     if (!state) return undefined;
@@ -97,7 +98,7 @@ export class Build extends DurableObject<Env> {
     return { from: start, bytes, length: this.#log.length, progress, revision: this.#news.revision };
   }
 
-  /** Its row is gone. Waits for work in progress, which would otherwise write after that. */
+  /** Deletes everything, as the build's row is gone. First waits for work in progress, which could write again. */
   async forget(): Promise<void> {
     await this.#settled.then(() => this.#uploads.discardAllBut(null));
     await this.ctx.storage.deleteAll();
@@ -109,7 +110,7 @@ export class Build extends DurableObject<Env> {
     expectedSeconds?: number,
     by: Omit<Claimant, "agentId"> = {},
   ): Promise<Claimed | Refused> {
-    await this.#load(); // knows the id
+    await this.#load(); // reads the id
     const token = newAttemptToken(agentId, { id: this.#id, uid: this.#uid });
     const state = await this.#apply({ type: "claimed", at: Date.now(), agentId, token, expectedSeconds, ...by });
     if ("refused" in state) return state;
@@ -117,12 +118,12 @@ export class Build extends DurableObject<Env> {
     return { attempt: state.attempt, token: state.token, timeLimitMs, requestId: this.#chores.requestId };
   }
 
-  /** The service could not make the claim's answer. */
+  /** Gives the build back, because the service could not create the claim's answer. */
   async notHandedOut(token: string): Promise<Done | Refused> {
     return done(await this.#apply({ type: "not_handed_out", at: Date.now(), token }));
   }
 
-  /** The agent has restarted: its earlier processes have lost this build. Elsewhere: another process of it holds the build. */
+  /** Ends the lease after the agent's restart. `elsewhere` if the agent's process on another host holds the build. */
   async endLease(agentId: number, incarnation?: Claimant["incarnation"]): Promise<"ended" | "elsewhere" | "not_held"> {
     if (!isHeldByAgent(await this.#load(), agentId)) return "not_held";
     await this.#apply({ type: "agent_restarted", at: Date.now(), agentId, incarnation });
@@ -157,7 +158,7 @@ export class Build extends DurableObject<Env> {
       if (!artifacts) return { refused: "incomplete" };
       const { installed, ...facts } = result;
       await this.env.BLOBS.put(toldInstalledKey(this.#uid, running.attempt), JSON.stringify(installed));
-      // Meanwhile its lease may have ended.
+      // The lease may have ended by now.
       if (await this.#running(token)) this.#chores.keepOutcome({ ...facts, artifacts });
     }
     return done(await this.#apply({ type: "finished", at: Date.now(), token }));
@@ -175,12 +176,12 @@ export class Build extends DurableObject<Env> {
     return await this.#during(token, (attempt) => this.#uploads.open(this.#uid, { attempt, name }, size));
   }
 
-  /** Refused: another attempt has the work, or it is over. */
+  /** Refused if another attempt has the work, or if the build has ended. */
   async checkAttempt(token: string): Promise<Done | Refused> {
     return await this.#during(token, () => ({ done: true }));
   }
 
-  /** Where a part goes. */
+  /** The address for a part. */
   async expectPart(token: string, name: ArtifactName, part: Omit<RecordedPart, "etag">) {
     return await this.#during(token, (attempt) => this.#uploads.expect({ attempt, name }, part));
   }
@@ -217,7 +218,7 @@ export class Build extends DurableObject<Env> {
     return this.ctx.id.name ?? "";
   }
 
-  /** Known once the row was read. */
+  /** The build's id. Known once the row was read. */
   get #id(): number {
     return idOfBuild(this.#kv, this.#uid);
   }
@@ -231,7 +232,7 @@ export class Build extends DurableObject<Env> {
     if (known) return known;
     const row = await findBuildByUid(openDatabase(this.env.DB), this.#uid);
     if (!row || !isUnfinished(row)) return undefined;
-    // Another call may have begun while this one asked D1.
+    // Another call may have begun while this one read from D1.
     return this.#state ?? this.#begin(row);
   }
 
@@ -244,7 +245,7 @@ export class Build extends DurableObject<Env> {
     return this.#save(state);
   }
 
-  /** False: D1 cannot be reached. If a restored database lacks the row, no one needs the image, and its id is used again. */
+  /** False if D1 is unreachable. If a restored database lacks the row, the image is unused and its id is reused. */
   async #reportLiveness(): Promise<boolean> {
     const state = this.#state;
     const agentId = state?.status === "running" ? state.agentId : null;
@@ -259,7 +260,7 @@ export class Build extends DurableObject<Env> {
     return isHeldBy(state, token) ? state : undefined;
   }
 
-  /** Does what only the running attempt may do. */
+  /** Runs `act`, if the token is that of the running attempt. */
   async #during<Answer>(token: string, act: (attempt: number) => Promise<Answer> | Answer): Promise<Answer | Refused> {
     const running = await this.#running(token);
     return running ? await act(running.attempt) : { refused: "late" };

@@ -2,12 +2,12 @@ import { heartbeatEveryMs } from "#domain/events/stream";
 import type { StoredEvent } from "./event-log.ts";
 
 export const maxListeners = 10;
-/** Missed events in one message, which then has far less than the runtime's limit of 1 MiB. */
+/** How many missed events go into one message, which then stays far below the runtime's limit of 1 MiB. */
 const missedAtOnce = 50;
 
 /**
- * The open streams of an account's events: each is a socket whose other side is a request of the Worker. They hibernate, so that
- * listening costs nothing between two events.
+ * The open streams of an account's events: each is a socket whose other side is a request in the Worker. They
+ * hibernate, so an idle listener costs nothing.
  */
 export class EventListeners {
   readonly #ctx: DurableObjectState;
@@ -21,7 +21,7 @@ export class EventListeners {
     return this.#open.length;
   }
 
-  /** Whether one more may listen. Closes those whose Worker has disappeared without a close. */
+  /** Whether there is room for one more listener. Closes those whose Worker has disappeared without a close. */
   hasRoom(now: number): boolean {
     if (this.count < maxListeners) return true;
     for (const socket of this.#open.filter((each) => this.#heardAt(each) + 2 * heartbeatEveryMs < now)) close(socket);

@@ -4,16 +4,16 @@ import { bringTables } from "./tables.ts";
 
 /** An event as it is stored and sent. */
 export interface StoredEvent {
-  /** Rises by one with each event of the account. */
+  /** Increases by one with each event of the account. */
   id: number;
   event: EventName;
-  /** The JSON that receivers get. */
+  /** The JSON text that receivers get. */
   text: string;
 }
 
 const maxEvents = 1000;
 const eventRetentionMs = 7 * 24 * 60 * 60_000;
-/** Keys are remembered for longer than any object tries to announce. */
+/** Keys are kept for longer than any object tries to announce an event. */
 const keyRetentionMs = 30 * 24 * 60 * 60_000;
 
 const tables = [
@@ -31,7 +31,7 @@ export class EventLog {
     bringTables(sql, "events", tables);
   }
 
-  /** Undefined: it was announced before. */
+  /** Adds an event; undefined if it was announced before. */
   add({ key, event, at, account, subject }: Announcement, now: number): StoredEvent | undefined {
     const insertKey = "INSERT INTO announced (key, at) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING key";
     if (this.#sql.exec(insertKey, key, now).toArray().length === 0) return undefined;
@@ -42,7 +42,7 @@ export class EventLog {
     return storedOf(row);
   }
 
-  /** Those after an id, oldest first. */
+  /** The events after an id, oldest first. */
   after(id: number): StoredEvent[] {
     const rows = this.#sql.exec<Row>("SELECT id, event, told FROM events WHERE id > ? ORDER BY id", id);
     return [...rows].map(storedOf);

@@ -9,9 +9,9 @@ import { EventListeners } from "./event-listeners.ts";
 import { EventLog } from "./event-log.ts";
 import { WebhookDeliveries } from "./webhook-deliveries.ts";
 
-/** Deliveries of one webhook in a turn. */
+/** The most deliveries of one webhook in a turn. */
 const maxInTurn = 10;
-/** After D1 could not be read. */
+/** The wait before a retry if D1 could not be read. */
 const retryMs = 30_000;
 
 /**
@@ -23,7 +23,10 @@ export class Events extends DurableObject<Env> {
   readonly #deliveries = new WebhookDeliveries(this.ctx.storage.sql);
   readonly #listeners = new EventListeners(this.ctx);
 
-  /** Repeating it changes nothing. Reads the webhooks first, so that nothing comes between the event and its deliveries. */
+  /**
+   * Adds an event. Repeating it changes nothing. Reads the webhooks first, so that nothing comes between the event and
+   * its deliveries.
+   */
   async announce(announcement: Announcement): Promise<void> {
     const webhooks = await this.#webhooks();
     const now = Date.now();
@@ -56,7 +59,7 @@ export class Events extends DurableObject<Env> {
     return count;
   }
 
-  /** Its account is removed. Deletes all events; later ones are dropped. */
+  /** Deletes all events, because the account is removed. Later ones are dropped. */
   async forget(): Promise<void> {
     this.hangUp();
     await this.ctx.storage.deleteAlarm();
@@ -95,7 +98,10 @@ export class Events extends DurableObject<Env> {
     }
   }
 
-  /** Sends what is due, in order. After a failure the rest waits for the next turn, so that a dead receiver delays no other. */
+  /**
+   * Sends the due deliveries in order. After a failure, the rest waits for the next turn, so that a dead receiver does
+   * not delay the others.
+   */
   async #deliver(webhook: Webhook): Promise<void> {
     let health: WebhookHealth = webhook;
     for (const delivery of this.#deliveries.due(webhook.uid, Date.now(), maxInTurn)) {

@@ -14,7 +14,7 @@ import { newToken } from "#domain/secrets";
 import { joinSockets } from "./joined-sockets.ts";
 
 const maxVisits = 32;
-/** Visits with a WebSocket. Writers are not slowed down, so the object may hold all messages for a slow reader. */
+/** The most visits with a WebSocket. Writers are not slowed down, so the object may hold a slow reader's messages. */
 const maxSockets = 5;
 const maxSocketBytes = 16 * 1024 * 1024;
 /** Longer than the agent's own time limit, so that its message arrives. */
@@ -23,12 +23,12 @@ const answerWithinMs = 40_000;
 interface Visit {
   isHead: boolean;
   isSocket: boolean;
-  /** Null: the agent has taken it, or there is none. */
+  /** Null if the agent has taken it, or if there is none. */
   body: ReadableStream<Uint8Array> | null;
   /** An answer is in progress. */
   isAnswered: boolean;
   answered: PromiseWithResolvers<Response>;
-  /** Aborted when the session ends, or the visit's time is over. */
+  /** Aborted when the session ends or the visit's time limit is reached. */
   over: AbortController;
 }
 
@@ -41,7 +41,7 @@ export class GuestWeb {
   readonly #visits = new Map<string, Visit>();
   readonly #onChange: () => Promise<unknown>;
 
-  /** `onChange`: a visitor has come or gone. */
+  /** `onChange` is called when a visitor comes or leaves. */
   constructor(onChange: () => Promise<unknown>) {
     this.#onChange = onChange;
   }
@@ -50,7 +50,7 @@ export class GuestWeb {
     return this.#visits.size;
   }
 
-  /** A visitor's request, its head in `guestHeadHeader`. `order` says whether there is an agent to hear it. */
+  /** Serves a visitor's request, whose head is in `guestHeadHeader`. `order` returns whether an agent is connected. */
   async visit(request: Request, order: (order: TestdriveOrder) => boolean): Promise<Response> {
     const asked = readGuestHead(GuestRequest, request.headers.get(guestHeadHeader));
     if (!asked) return refused(400, "This request cannot be sent to a testdrive.");
@@ -65,7 +65,7 @@ export class GuestWeb {
     return refused(503, "The machine's host cannot be reached at the moment.");
   }
 
-  /** The agent asks for the body of a visitor's request, or brings the guest's answer or its WebSocket. */
+  /** Serves the agent: it fetches the body of a visitor's request, or sends the guest's answer or WebSocket. */
   ofAgent(visit: string, request: Request): Response | Promise<Response> {
     if (request.headers.has("upgrade")) return this.#join(visit, request);
     return request.method === "GET" ? this.#body(visit) : this.#answer(visit, request);
@@ -143,7 +143,7 @@ export class GuestWeb {
     return visit;
   }
 
-  /** Answers in place of the guest; an answer that the agent brings later is dropped. */
+  /** Answers in place of the guest. If the agent sends an answer later, that is dropped. */
   #excuse(id: string, answer: Response): void {
     this.#visits.get(id)?.answered.resolve(answer);
     void this.#close(id);
@@ -155,7 +155,7 @@ export class GuestWeb {
   }
 }
 
-/** Answers the visitor's door, with the head in a header, and waits until the body has been sent. */
+/** Answers the visitor's route, with the head in a header, and waits until the body has been sent. */
 async function passOn(
   head: GuestAnswer,
   body: ReadableStream<Uint8Array> | null,
@@ -170,13 +170,13 @@ async function passOn(
   await body.pipeThrough(atMost(maxGuestAnswerBytes)).pipeTo(writable, { signal: over.signal });
 }
 
-/** Has the length that the guest announced, if it did. */
+/** A stream with the length that the guest announced, if it did. */
 function joint({ headers }: GuestAnswer): IdentityTransformStream {
   const length = headers["content-length"] ?? "";
   return /^\d{1,15}$/.test(length) ? new FixedLengthStream(Number(length)) : new IdentityTransformStream();
 }
 
-/** Fails a stream that is longer. */
+/** Fails if the stream is longer than this. */
 function atMost(maxBytes: number, onMore = () => {}): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({

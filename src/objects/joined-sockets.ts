@@ -1,9 +1,9 @@
 import { isSendableCode } from "#lib/contract/index";
 
 interface Joint {
-  /** Of one direction; the object's memory holds what a slow reader has not read. */
+  /** The most bytes in one direction: the object's memory holds what a slow reader has not read. */
   maxBytes: number;
-  /** Closes both. */
+  /** Closes both sockets when it is aborted. */
   signal: AbortSignal;
 }
 
@@ -31,7 +31,7 @@ export async function joinSockets(one: WebSocket, other: WebSocket, { maxBytes, 
   for (const socket of [one, other]) socket.close(code, reason);
 }
 
-/** RFC 6455 §7.4.1: stands for a close without a code, and may not be sent. */
+/** RFC 6455 §7.4.1: means a close without a code, and may not be sent. */
 const noCode = 1005;
 
 /** How to close a socket after its peer: with the same code, if that may be sent. */

@@ -9,7 +9,7 @@ export interface QueuedMessage {
   sentAt: number;
 }
 
-/** A message as Cloudflare's pull API answers it. */
+/** A message in the form of Cloudflare's pull API. */
 export interface PulledMessage {
   id: string;
   body: string;
@@ -43,7 +43,7 @@ export class Mailbox extends DurableObject<Env> {
     bringTables(this.#sql, "letters", tables);
   }
 
-  /** The consumer may bring a message twice. A wake-up that still waits is stored once. */
+  /** Adds messages. The sender may send a message twice. A wake-up that is still waiting is stored once. */
   put(messages: QueuedMessage[]): void {
     for (const { id, body, sentAt } of messages) {
       this.#sql.exec(
@@ -59,7 +59,7 @@ export class Mailbox extends DurableObject<Env> {
     }
   }
 
-  /** Delivers messages; each stays invisible until its lease is over, and comes again unless it is acknowledged. */
+  /** Delivers messages. Each is invisible during its lease, and delivered again unless it was acknowledged. */
   pull({ batchSize, visibilityTimeoutMs }: { batchSize: number; visibilityTimeoutMs: number }): {
     messages: PulledMessage[];
     backlog: number;
@@ -95,7 +95,7 @@ export class Mailbox extends DurableObject<Env> {
     };
   }
 
-  /** Like Cloudflare: an acknowledgement counts even after its lease, a retry only within it. */
+  /** As on Cloudflare, an acknowledgement counts even after its lease, a retry only within it. */
   acknowledge({ acks, retries }: Acknowledgement) {
     const warnings: Record<string, string> = {};
     const warn = (leaseId: string, warning: string) => {

@@ -6,9 +6,9 @@ const answerWithinMs = 120_000;
 const maxOrders = 8;
 
 /**
- * The channel to the agent that has the session's disk, and the orders that wait for its answers. The agent sends an answer as the
- * body of its own request, which is piped to the waiting one: nothing is stored here. Orders are in memory: none outlives its
- * client's connection.
+ * The channel to the agent that has the session's disk, and the orders that wait for its answers. The agent sends an
+ * answer as the body of its own request, which is piped to the waiting one: nothing is stored here. Orders are only in
+ * memory, because none outlives its client's connection.
  */
 export class ModifiedChannel extends AgentChannel {
   readonly #orders = new Map<string, PromiseWithResolvers<Response>>();
@@ -25,13 +25,13 @@ export class ModifiedChannel extends AgentChannel {
     return verb === "answers" ? await this.#answer(id, request) : this.accept();
   }
 
-  /** Orders that went to the old channel get no answer any more. */
+  /** Opens a new channel. Orders that were sent on the old one get no answer any more. */
   override accept(): Response {
     this.giveUp();
     return super.accept();
   }
 
-  /** The agent cannot be reached: answers every waiting request with an error. */
+  /** Answers every waiting request with an error, because the agent is unreachable. */
   giveUp(): void {
     for (const { resolve } of this.#orders.values()) resolve(gone());
   }

@@ -1,4 +1,4 @@
-/** Lets calls wait until something changes, for a while. */
+/** Makes calls wait until something changes, up to a time limit. */
 export class News {
   #next = Promise.withResolvers<void>();
   #revision = 0;
@@ -13,7 +13,7 @@ export class News {
     this.#next = Promise.withResolvers();
   }
 
-  /** Returns at once if there is news since that revision, or if the caller has seen none. */
+  /** Returns immediately if there is news since that revision, or if the caller has seen none. */
   async wait(seen: number | undefined, waitMs: number): Promise<void> {
     if (seen !== this.#revision || waitMs <= 0) return;
     await Promise.race([this.#next.promise, scheduler.wait(waitMs)]);

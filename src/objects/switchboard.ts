@@ -11,7 +11,7 @@ export class Switchboard extends DurableObject<Env> {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
   }
 
-  /** The agent door sends an upgrade here after it has checked the agent's token. */
+  /** The agent API passes an upgrade on to this method after it has checked the agent's token. */
   override async fetch(request: Request): Promise<Response> {
     const agentId = new URL(request.url).searchParams.get("agent") ?? "";
     const { 0: theirs, 1: ours } = new WebSocketPair();
@@ -19,12 +19,12 @@ export class Switchboard extends DurableObject<Env> {
     return new Response(null, { status: 101, webSocket: theirs });
   }
 
-  /** Tells all agents to pull. */
+  /** Makes all agents look for work. */
   poke(): void {
     this.#tell(this.ctx.getWebSockets(), { type: "poke" });
   }
 
-  /** Tells the agent that has a build to stop it. */
+  /** Makes the agent that has a build stop it. */
   cancel(agentId: number, buildId: number): void {
     this.#tell(this.ctx.getWebSockets(String(agentId)), { type: "cancel", buildId });
   }
@@ -39,7 +39,7 @@ export class Switchboard extends DurableObject<Env> {
     return [...new Set(this.ctx.getWebSockets().flatMap((socket) => this.ctx.getTags(socket).map(Number)))];
   }
 
-  /** When each agent's ping was last answered: the agent was alive then. Answering wakes no object. */
+  /** When each agent's last ping was answered: the agent was alive then. Answering a ping wakes no object. */
   heard(): { agentId: number; at: Date }[] {
     return this.ctx.getWebSockets().flatMap((socket) => {
       const at = this.ctx.getWebSocketAutoResponseTimestamp(socket);
@@ -47,13 +47,13 @@ export class Switchboard extends DurableObject<Env> {
     });
   }
 
-  /** Stored with the socket, so that it is gone when the agent is. */
+  /** Stores an agent's report with its socket, so that it is gone when the agent is. */
   override webSocketMessage(socket: WebSocket, text: string | ArrayBuffer): void {
     const report = reportIn(text);
     if (report) socket.serializeAttachment(report);
   }
 
-  /** What each connected agent has last reported of itself. */
+  /** The last report of each connected agent. */
   reports(): { agentId: number; report: AgentReport }[] {
     return this.ctx.getWebSockets().flatMap((socket) => {
       const report = AgentReport.safeParse(socket.deserializeAttachment());
@@ -64,7 +64,7 @@ export class Switchboard extends DurableObject<Env> {
   }
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
-    // 1005, 1006 and 1015 say that no code came over the wire; they may not be sent.
+    // 1005, 1006 and 1015 mean that no code was received. They may not be sent.
     if (socket.readyState === WebSocket.OPEN) socket.close([1005, 1006, 1015].includes(code) ? 1000 : code);
     await this.#noteLoss(socket);
   }
@@ -73,7 +73,7 @@ export class Switchboard extends DurableObject<Env> {
     await this.#noteLoss(socket);
   }
 
-  /** An agent may hold a new socket before its old one has ended: then it is not lost. */
+  /** Records the loss of an agent, unless it already has a new socket. */
   async #noteLoss(socket: WebSocket): Promise<void> {
     const [id = ""] = this.ctx.getTags(socket);
     if (this.ctx.getWebSockets(id).some((other) => other !== socket && other.readyState === WebSocket.OPEN)) return;
@@ -89,7 +89,7 @@ export class Switchboard extends DurableObject<Env> {
   }
 }
 
-/** Undefined: a newer agent sent something that this Worker does not know. */
+/** Undefined if a newer agent has sent something that this Worker does not know. */
 function reportIn(text: string | ArrayBuffer): AgentReport | undefined {
   try {
     return AgentReport.parse(JSON.parse(String(text)));

@@ -9,7 +9,7 @@ export type RowState = Pick<Testdrive, "state" | "agentId">;
 
 interface Known {
   state: TestdriveState;
-  /** Who claimed it. */
+  /** The agent that claimed it. */
   agentId: number | null;
 }
 
@@ -27,12 +27,15 @@ export class TestdriveRecord {
     this.#announcements = new Announcements(kv);
   }
 
-  /** Sets what the row says, even if this object has written something else. */
+  /** Notes the row's state, even if this object has written something else. */
   rowIs(row: RowState): void {
     this.#kv.put("told", { word: wordFor(row), at: Date.now() });
   }
 
-  /** In the same write as the state. A session that no agent claimed was refused: neither its start nor its end is announced. */
+  /**
+   * Notes the events of a state, in the same write as the state. A session that no agent claimed was refused, so
+   * neither its start nor its end is announced.
+   */
   note({ state, agentId }: Known): void {
     const at = Date.now();
     if (state.status === "running") {
@@ -46,7 +49,7 @@ export class TestdriveRecord {
     return this.#rowSays(known) && this.#announcements.isEmpty;
   }
 
-  /** Writes the row if it has changed or a sign of life is due, and announces what is noted. Repeat it until it succeeds. */
+  /** Writes the row if it changed or a sign of life is due, and announces noted events. Repeat until it succeeds. */
   async tell(known: Known): Promise<void> {
     if (!this.#rowSays(known)) {
       const row = rowOf(known);

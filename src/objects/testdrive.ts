@@ -32,7 +32,7 @@ export class Testdrive extends DurableObject<Env> {
   /** Resolves when the session is claimed or can no longer be. Callers of start() hold the object in memory. */
   readonly #decided = Promise.withResolvers<void>();
 
-  /** Calls for an agent and waits until one claims, or for 10 s. */
+  /** Wakes agents up and waits until one claims the session, or for 10 seconds. */
   async start(facts: TestdriveFacts): Promise<{ claimed: TestdriveLook } | { refused: "unclaimed" }> {
     if (!this.#session) {
       const state = startWaiting(Date.now());
@@ -47,7 +47,7 @@ export class Testdrive extends DurableObject<Env> {
     return look && look.state.status !== "ended" ? { claimed: look } : { refused: "unclaimed" };
   }
 
-  /** The first agent to ask gets it. The same claim gets the same answer. */
+  /** Gives the session to the first agent that claims it. The same claim gets the same answer. */
   async claim(by: Claimant, vnc: VncAddress): Promise<{ claimed: TestdriveClaim } | { refused: "taken" }> {
     const session = this.#session;
     const again = session?.attempt && isSameClaim(session.attempt, by) ? session.attempt : undefined;
@@ -74,7 +74,7 @@ export class Testdrive extends DurableObject<Env> {
     return facts && isLive && this.#isAttempt(agentId, token) ? { buildId: facts.buildId } : { refused: "late" };
   }
 
-  /** The build of this agent's session, also when it has ended: the agent boots it once more meanwhile. */
+  /** The build of this agent's session, even an ended one, because the agent may boot the image once more. */
   bootedBuild(agentId: number, token: string): { buildId: number } | { refused: "late" } {
     const buildId = this.#session?.facts.buildId;
     return buildId !== undefined && this.#isAttempt(agentId, token) ? { buildId } : { refused: "late" };
@@ -85,7 +85,7 @@ export class Testdrive extends DurableObject<Env> {
     return this.look();
   }
 
-  /** An agent has restarted: the sessions of its earlier processes have ended. */
+  /** Ends the session if an earlier process of this agent had it, because the agent has restarted. */
   async endOfAgent(agentId: number, incarnation?: Incarnation): Promise<void> {
     const attempt = this.#session?.attempt;
     if (attempt?.agentId !== agentId || !hasReplaced(incarnation, attempt.incarnation)) return;
@@ -97,7 +97,7 @@ export class Testdrive extends DurableObject<Env> {
     await this.#advance({ type: "agent_stopped", reason: agentRemoved });
   }
 
-  /** Applies the passage of time and writes the row, also one that a restore set back; false: this object knows no session. */
+  /** Applies the passage of time and writes the row, even after a restore. False if this object has no session. */
   async wake(rowSays: RowState): Promise<boolean> {
     this.#record.rowIs(rowSays);
     return (await this.#advance({ type: "woke_up" })) !== undefined;
@@ -109,15 +109,15 @@ export class Testdrive extends DurableObject<Env> {
     // Counted, because a deploy closes sockets without an event.
     if (isForgotten) return await this.ctx.storage.deleteAll();
     await this.#countViewers();
-    await this.#setAlarm(); // it may have come too early
+    await this.#setAlarm(); // the alarm may have fired too early
   }
 
-  /** The sockets, and visitors of the guest's web server. The doors have looked up the session and checked the page's token. */
+  /** Serves sockets, and visitors of the guest's web server. The routes have checked session and page token. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const [, side, viewer = ""] = url.pathname.split("/");
     const isAttempt = this.#isAttempt(Number(url.searchParams.get("agent")), request.headers.get(attemptHeader) ?? "");
-    if (side === "modified") return await this.#modified.serve(request, { isAttempt }); // also when it has ended
+    if (side === "modified") return await this.#modified.serve(request, { isAttempt }); // even if the session has ended
     const isSocket = request.headers.get("upgrade")?.toLowerCase() === "websocket";
     if (!isSocket && side !== "web" && side !== "visits") return new Response(null, { status: 426 });
     const state = await this.#advance({ type: "woke_up" });
@@ -131,7 +131,7 @@ export class Testdrive extends DurableObject<Env> {
   }
 
   override async webSocketMessage(socket: WebSocket, frame: string | ArrayBuffer): Promise<void> {
-    if (this.#modified.owns(socket)) return; // the agent answers by requests
+    if (this.#modified.owns(socket)) return; // the agent sends its answers as requests
     if (!this.#control.owns(socket)) return this.#relay.pass(socket, frame);
     const report = reportIn(frame);
     if (!report) return socket.close(1008, "Not a report.");
@@ -218,7 +218,7 @@ export class Testdrive extends DurableObject<Env> {
     });
   }
 
-  /** The alarm repeats it until it succeeds. */
+  /** Writes and announces the session's state. The alarm repeats it until it succeeds. */
   async #tell(session: Session): Promise<void> {
     if (this.#record.isTold(known(session))) return;
     await this.#record.tell(known(session));
@@ -238,7 +238,7 @@ export class Testdrive extends DurableObject<Env> {
     this.#guestWeb.closeAll();
   }
 
-  /** Only a wake-up: an agent that misses it asks again after a while. */
+  /** Sends a wake-up to the agents. An agent that misses it looks for work again after a while. */
   async #callAgents(testdriveId: number): Promise<void> {
     const requestId = this.#session?.facts.requestId;
     await sendJob(this.env, { kind: "testdrive", testdriveId, ...(requestId !== undefined && { requestId }) }).catch(
@@ -251,7 +251,7 @@ export class Testdrive extends DurableObject<Env> {
     return attempt !== undefined && attempt.agentId === agentId && sameSecret(attempt.token, token);
   }
 
-  /** The row's. */
+  /** The uid of the testdrive's row. */
   get #uid(): string {
     return this.ctx.id.name ?? "";
   }

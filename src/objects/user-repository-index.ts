@@ -15,7 +15,7 @@ export class UserRepositoryIndex extends DurableObject<Env> {
     },
   );
 
-  /** Returns when the index has all uploads that were there at the call. */
+  /** Returns when the index contains all uploads that existed at the call. */
   publish(): Promise<void> {
     return this.#writes.run();
   }

@@ -4,7 +4,7 @@ import { newToken } from "#domain/secrets";
 import { closingLike, gone } from "./joined-sockets.ts";
 
 const maxViewers = 5;
-// What a browser may send before the agent has connected. RFB clients wait for the server's greeting.
+// The most bytes that a browser may send before the agent has connected. RFB clients wait for the server's greeting.
 const maxEarlyBytes = 16 * 1024;
 
 /**
@@ -28,7 +28,7 @@ export class VncRelay {
     return this.viewers.filter((viewer) => this.#peer("agent", viewer) === undefined);
   }
 
-  /** Accepts a browser; undefined: there are too many viewers. */
+  /** Accepts a browser; undefined if there are too many viewers. */
   admit(request: Request): { viewer: string; response: Response } | undefined {
     if (this.viewers.length >= maxViewers) return undefined;
     const offered = (request.headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
@@ -37,7 +37,7 @@ export class VncRelay {
     return { viewer, response: this.#accept("browser", viewer, protocol) };
   }
 
-  /** Joins the agent's socket to its viewer; undefined: the viewer has left or is joined already. */
+  /** Joins the agent's socket to its viewer; undefined if the viewer has left or is already joined. */
   join(viewer: string): Response | undefined {
     const browser = this.#peer("browser", viewer);
     if (!browser || this.#peer("agent", viewer)) return undefined;
@@ -61,7 +61,7 @@ export class VncRelay {
     else this.#keep(socket, frame);
   }
 
-  /** One side has closed: closes the other, with the same code if that may be sent. */
+  /** Closes the other side after one side has closed, with the same code if that may be sent. */
   part(socket: WebSocket, code: number, reason: string): void {
     const viewer = viewerOf(this.#ctx, socket);
     const peer = this.#peer(sideOf(this.#ctx, socket) === "agent" ? "browser" : "agent", viewer);

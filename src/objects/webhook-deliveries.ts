@@ -4,7 +4,7 @@ import type { StoredEvent } from "./event-log.ts";
 import { bringTables } from "./tables.ts";
 
 export const maxListed = 100;
-/** Keeps replays from filling the object. */
+/** The most waiting deliveries: replays must not fill the object. */
 const maxWaiting = 2000;
 
 const tables = [
@@ -16,7 +16,7 @@ const tables = [
    CREATE TABLE IF NOT EXISTS repeats (requestId TEXT PRIMARY KEY, deliveryId INTEGER NOT NULL)`,
 ];
 
-/** The deliveries of an account's webhooks: all that wait, and the latest finished ones of each webhook. */
+/** The deliveries of an account's webhooks: all waiting ones, and the latest finished ones of each webhook. */
 export class WebhookDeliveries {
   readonly #sql: SqlStorage;
 
@@ -25,12 +25,12 @@ export class WebhookDeliveries {
     bringTables(sql, "deliveries", tables);
   }
 
-  /** Due immediately. */
+  /** Adds a delivery that is due immediately. */
   add(webhookUid: string, { id, event, text }: StoredEvent, now: number): void {
     this.#insert([webhookUid, id, event, text, now, now]);
   }
 
-  /** Adds a delivery of the same body; once for each request. */
+  /** Adds a delivery with the same body, once for each request. */
   repeat(
     webhookUid: string,
     { id, requestId }: { id: number; requestId: string | undefined },
@@ -53,7 +53,7 @@ export class WebhookDeliveries {
     return this.#rows("webhookId = ? AND nextAt <= ? ORDER BY id LIMIT ?", webhookUid, now, most);
   }
 
-  /** The last ones, newest first. */
+  /** The latest deliveries, newest first. */
   list(webhookUid: string): Delivery[] {
     return this.#rows("webhookId = ? ORDER BY id DESC LIMIT ?", webhookUid, maxListed);
   }
@@ -73,7 +73,7 @@ export class WebhookDeliveries {
     this.#forgetOld(webhookId);
   }
 
-  /** Gives up all that wait. */
+  /** Gives up all waiting deliveries. */
   giveUp(webhookUid: string): void {
     this.#sql.exec(
       "UPDATE deliveries SET state = 'failed', nextAt = NULL WHERE webhookId = ? AND nextAt > 0",
@@ -82,7 +82,7 @@ export class WebhookDeliveries {
     this.#forgetOld(webhookUid);
   }
 
-  /** When the next one is due; null: none waits. */
+  /** When the next delivery is due; null if none is waiting. */
   get nextAt(): number | null {
     return this.#sql.exec<{ at: number | null }>("SELECT min(nextAt) AS at FROM deliveries").one().at;
   }

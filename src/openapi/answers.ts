@@ -8,7 +8,7 @@ import { possibleRefusals } from "#openapi/refusals";
 import type { Schema } from "#lib/wire/schema";
 import type { Document } from "#lib/wire/shape";
 
-/** The body of a call: its own, or its parameters as a form. */
+/** The body of a call: the call's document, or its parameters as a form. */
 export function requestBody(
   { body, method }: Operation,
   parameters: readonly Parameter[],
@@ -50,7 +50,7 @@ function bodyObject(body: Body, query: readonly Parameter[], version: Version): 
 const propertiesOf = (parameters: readonly Parameter[]): Schema =>
   Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
 
-/** The answers of a call by their status: what it is for, then one per status of its refusals. */
+/** The answers of a call by status: first the success, then one for each status of its refusals. */
 export const responses = (operation: Operation, version: Version): Schema => ({
   [statusOf(operation)]: answerObject(operation, version),
   ...(operation.hasEtag && operation.method === "GET" && { 304: { description: "You have it already." } }),
@@ -105,7 +105,7 @@ function refusalObjects(operation: Operation, version: Version): Record<string, 
   );
 }
 
-/** Most statuses of a call have only one code, whose description calls share. */
+/** Most statuses of a call have only one code. Calls share the description of such a code. */
 const refusalObject = (status: number, codes: readonly RefusalCode[]): Schema => {
   const [code] = codes;
   return codes.length === 1 && code !== undefined

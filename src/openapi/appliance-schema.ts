@@ -5,8 +5,8 @@ import type { Schema } from "#lib/wire/schema";
 import { shownIn, type AnyLeaf, type AnyShape, type Part } from "#lib/wire/shape";
 
 /**
- * The JSON schema of `appliance.yaml` (docs/appliance-file.md), for editors and for the command line. The file is a definition as people
- * write it: secrets come from the environment, and long texts may be in files.
+ * The JSON schema of `appliance.yaml` (docs/appliance-file.md), for editors and for the command line. The file is a
+ * definition in the form that people write: secrets come from the environment, and long texts may be in files.
  */
 export const applianceSchema = (id: string): Schema => ({
   $schema: "http://json-schema.org/draft-07/schema#",
@@ -16,7 +16,7 @@ export const applianceSchema = (id: string): Schema => ({
   ...closed(membersOf(definitionFields, ""), ["name", "base_system"]),
 });
 
-/** Objects that a definition does not have, with the meaning of their member. */
+/** Objects that only the file has, with the meaning of their member. */
 const inFile = { file: { type: "string", description: "Path of a file, relative to this one." } };
 const inEnvironment = {
   env: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]*$", description: "Name of a variable." },
@@ -43,7 +43,7 @@ function itemSchema(of: AnyShape, path: string): Schema {
   return namedAlone.has(path) ? { ...item, type: ["string", "object"] } : item;
 }
 
-/** Lists whose items may be just a name. */
+/** Lists whose items may be only a name. */
 const namedAlone = new Set(["packages", "patterns", "bans"]);
 
 const withContent = ({ properties }: Schema): Schema => closed({ ...Object(properties), content }, ["path", "content"]);
@@ -70,7 +70,7 @@ const requiredIn = ({ fields }: Extract<AnyShape, { kind: "fields" }>): string[]
     .filter(([, { reading }]) => reading === "required")
     .map(([name]) => name);
 
-/** Without a format, because an empty text is allowed: it means that there is none. */
+/** The schema of a leaf, without its format: an empty text is allowed, and means that there is no value. */
 function leafSchema({ schema: { format: _format, ...schema }, example, isSecret, isLong }: AnyLeaf): Schema {
   if (isSecret) return closed(inEnvironment, ["env"]);
   return isLong ? content : { ...schema, examples: [example] };
@@ -85,7 +85,7 @@ function closed(properties: Record<string, Schema>, required: readonly string[])
   };
 }
 
-/** What an editor says about a key whose name does not say enough. */
+/** Descriptions that editors show for keys whose name is not clear enough. */
 const about: Readonly<Record<string, string>> = {
   name: "The name of the appliance, by which `kiln apply` finds it.",
   base_system: "What it is based on, such as tiny-1.0. It cannot be changed.",

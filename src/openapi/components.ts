@@ -6,11 +6,11 @@ import type { Schema } from "#lib/wire/schema";
 import type { AnyShape, Document } from "#lib/wire/shape";
 import { xmlSchema } from "#lib/wire/xml-schema";
 
-/** The name of a document in the components. If v1 differs, its document has a name of its own. */
+/** The name of a document in the components. If v1 differs, its document has a separate name. */
 export const componentName = (document: Document, version: Version, format: "xml" | "json"): string =>
   document.name + (version === "v1" && differs(document.shape) ? "V1" : "") + (format === "json" ? "Json" : "");
 
-/** The schemas of everything that the calls take and answer. */
+/** The schemas of all bodies and answers of calls. */
 export function componentSchemas(): Record<string, Schema> {
   const documents = [...groups.flatMap(({ operations }) => operations.flatMap(documentsOf)), error];
   const named = both.flatMap((version) =>
@@ -26,7 +26,7 @@ function documentsOf({ answer, body }: Operation): Document[] {
   return [answer, body].flatMap((part) => (part?.kind === "document" ? [part.document] : []));
 }
 
-/** Whether only one version shows some part of it. */
+/** Whether the versions show different parts of it. */
 function differs(shape: AnyShape): boolean {
   switch (shape.kind) {
     case "leaf":

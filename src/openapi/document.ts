@@ -7,13 +7,13 @@ import { outsidePaths } from "#openapi/outside";
 import { parametersOf, type Parameter } from "#openapi/parameters";
 import type { Schema } from "#lib/wire/schema";
 
-/** The description of the whole API in OpenAPI 3.1, both versions of it. */
+/** The description of both versions of the API in OpenAPI 3.1. */
 export const openApiDocument = (baseUrl: string): Schema => ({
   ...(described ??= describe()),
   servers: [{ url: baseUrl }],
 });
 
-/** Made once, because that takes long. */
+/** Created once, because that takes long. */
 let described: Schema | undefined;
 
 function describe(): Schema {

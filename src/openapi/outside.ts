@@ -3,7 +3,7 @@ import type { Schema } from "#lib/wire/schema";
 const file = (description: string): Schema => ({ description, content: { "application/octet-stream": {} } });
 const missing: Schema = { description: "There is no such file." };
 
-/** What clients use outside the API's prefix. */
+/** The paths that clients use outside the API's prefix. */
 export const outsidePaths: Record<string, Schema> = {
   "/user/show_api_key": {
     get: {

@@ -12,7 +12,7 @@ export interface Parameter {
   schema: Schema;
 }
 
-/** Ids in the path first, then what the call's schema takes, then headers. */
+/** The parameters of a call: first ids in the path, then those of the call's schema, then headers. */
 export function parametersOf(operation: Operation): Parameter[] {
   return [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)];
 }
@@ -68,7 +68,7 @@ const idempotencyKey = header(
 
 const idSchema: Schema = { type: "integer", format: "int64", minimum: 1 };
 
-/** All parameters arrive as text; these two patterns stand for types. */
+/** Replaces two patterns by types, because all parameters arrive as text. */
 function typed(schema: Schema): Schema {
   if (schema["pattern"] === idPattern) return idSchema;
   if (schema["pattern"] === flagPattern) return { type: "boolean", default: false };

@@ -3,7 +3,7 @@ import { v1 as apiV1, v2 as apiV2 } from "#api/versions";
 import { Refusal, type Reason, type RefusalCode } from "#domain/refusal";
 import type { Operation, Version } from "#api/operation";
 
-/** An error that a call can answer. */
+/** An error that a call can return. */
 export interface PossibleRefusal {
   status: number;
   code: RefusalCode;

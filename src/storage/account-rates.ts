@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { accountRates } from "./schema.ts";
 
-/** Counts one use or several, unless this window has the maximum already; returns whether they were counted. */
+/** Counts one or more uses, unless this window has reached the maximum. Returns whether they were counted. */
 export async function countUse(
   db: Database,
   { most, uses = 1, ...use }: { accountId: number; what: string; window: number; most: number; uses?: number },

@@ -23,7 +23,7 @@ import {
   webhooks,
 } from "./schema.ts";
 
-/** From now on it cannot sign in and its name finds nothing. May be called again. */
+/** Marks an account as removed: it can no longer sign in or be found by name. Safe to repeat. */
 export async function markRemoved(db: Database, accountId: number, removedAt: Date): Promise<void> {
   await db.batch([
     db
@@ -61,7 +61,7 @@ export const pageOfRpms = (db: Database, accountId: number, limit: number) =>
 export const pageOfRepositories = (db: Database, accountId: number, limit: number): Promise<Repository[]> =>
   db.query.repositories.findMany({ where: eq(repositories.accountId, accountId), limit });
 
-/** Deletes a page of comments, and returns how many there were. Replies of other accounts stay, and reply to nothing. */
+/** Deletes a page of comments, and returns how many there were. Replies of other accounts stay, without a parent. */
 export async function deleteComments(db: Database, accountId: number, limit: number): Promise<number> {
   const page = await db
     .select({ id: comments.id, applianceId: comments.applianceId })
@@ -80,7 +80,7 @@ export async function deleteComments(db: Database, accountId: number, limit: num
   return page.length;
 }
 
-/** Deletes a page of ratings and uses, which order lists of the gallery. Returns how many appliances they are of. */
+/** Deletes a page of ratings and uses, and reorders the gallery lists. Returns the number of affected appliances. */
 export async function deleteOpinions(db: Database, accountId: number, limit: number): Promise<number> {
   const page = await db.all<{ applianceId: number }>(
     sql`SELECT appliance_id AS applianceId FROM ratings WHERE account_id = ${accountId}
@@ -96,7 +96,7 @@ export async function deleteOpinions(db: Database, accountId: number, limit: num
   return page.length;
 }
 
-/** Deletes a page of rows of which an account may have many and on which nothing depends. Returns how many there were. */
+/** Deletes a page of rows that an account may have many of and that nothing depends on. Returns their number. */
 export async function deleteSmallRows(db: Database, accountId: number, limit: number): Promise<number> {
   const page = (table: SQL, which: SQL) => sql`rowid IN (SELECT rowid FROM ${table} WHERE ${which} LIMIT ${limit})`;
   const own = sql`account_id = ${accountId}`;
@@ -117,7 +117,10 @@ export async function deleteSmallRows(db: Database, accountId: number, limit: nu
   return gone.flat().length;
 }
 
-/** The last step: the account itself, with the rows of which it has few. Fails while it has an appliance, a repository or an RPM. */
+/**
+ * The last step: deletes the account itself, and the rows that it has few of. Fails while it has an appliance, a
+ * repository or an RPM.
+ */
 export async function deleteAccountRows(db: Database, accountId: number): Promise<void> {
   await db.batch([
     db.delete(accounts).where(eq(accounts.id, accountId)),

@@ -7,7 +7,7 @@ import { sessionsOf } from "./sessions.ts";
 export type Account = typeof accounts.$inferSelect;
 export type NewAccount = typeof accounts.$inferInsert;
 
-/** Undefined if the name is taken; the unique index decides between two at the same time. */
+/** Undefined if the name is taken. The unique index decides between two simultaneous requests. */
 export async function addAccount(db: Database, account: NewAccount): Promise<Account | undefined> {
   const [[added]] = await db.batch([
     db.insert(accounts).values(account).onConflictDoNothing().returning(),
@@ -37,7 +37,7 @@ export async function savePasswordHash(db: Database, accountId: number, password
   ]);
 }
 
-/** Null: the account is open. Ends its sessions. */
+/** Locks an account, or unlocks it if `lockedAt` is null. Ends its sessions. */
 export async function saveLock(db: Database, accountId: number, lockedAt: Date | null): Promise<void> {
   await db.batch([
     db.update(accounts).set({ lockedAt }).where(eq(accounts.id, accountId)),
@@ -50,7 +50,7 @@ export async function saveOperator(db: Database, accountId: number, isOperator: 
   await db.batch([db.update(accounts).set({ isOperator }).where(eq(accounts.id, accountId)), ...entryOfAct(db)]);
 }
 
-/** Null: the quota of all accounts. */
+/** Null gives the account the default quota. */
 export async function saveQuotaGb(db: Database, accountId: number, quotaGb: number | null): Promise<void> {
   await db.batch([db.update(accounts).set({ quotaGb }).where(eq(accounts.id, accountId)), ...entryOfAct(db)]);
 }
@@ -59,7 +59,7 @@ const quotaById = prepared((db) =>
   db.query.accounts.findFirst({ where: eq(accounts.id, sql.placeholder("id")), columns: { quotaGb: true } }).prepare(),
 );
 
-/** Null: the quota of all accounts. */
+/** Null if the account has the default quota. */
 export async function findQuotaGb(db: Database, accountId: number): Promise<number | null> {
   const row = await quotaById(db).execute({ id: accountId });
   return row?.quotaGb ?? null;
@@ -78,15 +78,14 @@ export async function saveApiKey(
   ]);
 }
 
-/** Bytes that an account stores. */
 export async function usedBytes(db: Database, accountId: number): Promise<number> {
   const row = await db.get<{ bytes: number }>(sql`SELECT ${usedBytesOf(accountId)} AS bytes`);
   return row.bytes;
 }
 
 /**
- * The same by kind: images with their file stores, uploaded packages, unfinished uploads with all that they will store or have
- * reserved, overlay files and pictures.
+ * The stored bytes by kind: images with their file stores, uploaded packages, unfinished uploads with all that they
+ * will store or have reserved, overlay files and pictures.
  */
 export interface StoredBytes {
   images: number;
@@ -102,7 +101,7 @@ export const usedBytesByKind = (db: Database, accountId: number): Promise<Stored
     ${files} AS files, ${pictures} AS pictures`);
 };
 
-/** Accounts after an id, each with the bytes that it stores. */
+/** A page of the accounts after an id, each with the bytes that it stores. */
 export const pageOfAccounts = (
   db: Database,
   { after, limit }: { after: number; limit: number },
@@ -115,8 +114,8 @@ export const pageOfAccounts = (
     .limit(limit);
 
 /**
- * What will be replaced: an overlay file by its id, every picture of one kind of an appliance, or uploads by their blobs, whose rows
- * will be written.
+ * Stored data that a statement will replace: an overlay file (by its id), every picture of one kind of an appliance, or
+ * uploads (by their blobs, whose rows will be written).
  */
 interface Replaced {
   withoutBlobs?: readonly string[];
@@ -125,7 +124,10 @@ interface Replaced {
   withoutBackgroundOf?: number;
 }
 
-/** The same as an expression, for statements that must not exceed the quota. Does not count what will be replaced. */
+/**
+ * An account's stored bytes as an SQL expression, for statements that must not exceed the quota. Does not count what
+ * will be replaced.
+ */
 export function usedBytesOf(accountId: number | SQL, replaced: Replaced = {}): SQL {
   const { images, packages, uploads, files, pictures } = kindsOf(accountId, replaced);
   return sql`(${images} + ${packages} + ${uploads} + ${files} + ${pictures})`;
@@ -139,7 +141,7 @@ const kindsOf = (
   images: sql`(SELECT coalesce(sum(stored_bytes), 0) FROM builds
     WHERE account_id = ${accountId} AND retired_at IS NULL AND expired_at IS NULL)`,
   packages: sql`(SELECT coalesce(sum(stored_bytes), 0) FROM rpms WHERE account_id = ${accountId})`,
-  // While a resumable upload is unpacked, both tables have it.
+  // While a resumable upload is being unpacked, it is in both tables.
   uploads: sql`(SELECT coalesce(sum(bytes), 0) FROM (SELECT max(bytes) AS bytes FROM (
     SELECT blob_id, length AS bytes FROM resumable_uploads
     WHERE account_id = ${accountId} AND finished_at IS NULL

@@ -27,7 +27,7 @@ export const findAgentByName = (db: Database, name: string): Promise<Agent | und
 
 export const listAgents = (db: Database): Promise<Agent[]> => db.query.agents.findMany({ orderBy: agents.id });
 
-/** The different capabilities that agents have reported. The index leads from one to the next. */
+/** The distinct capabilities that agents have reported. The index skips from one to the next. */
 export async function listAbilities(db: Database): Promise<Capabilities[]> {
   const first = sql`SELECT min(capabilities) FROM agents WHERE capabilities IS NOT NULL`;
   const next = sql`SELECT min(capabilities) FROM agents WHERE capabilities > can`;
@@ -38,7 +38,7 @@ export async function listAbilities(db: Database): Promise<Capabilities[]> {
   return rows.map(({ can }) => can);
 }
 
-/** How many agents make images and have called since that moment, at most `most`. */
+/** How many agents build images and have called since that moment, at most `most`. */
 export async function countBuilders(db: Database, since: Date, most: number): Promise<number> {
   const row = await db.get<{ n: number }>(sql`SELECT count(*) AS n FROM (
     SELECT 1 FROM agents WHERE last_seen_at > ${since.getTime()}
@@ -46,7 +46,7 @@ export async function countBuilders(db: Database, since: Date, most: number): Pr
   return row.n;
 }
 
-/** Null: it gets work again. False: there is no agent of that name. */
+/** Drains an agent, or gives it work again if `drainedAt` is null. Returns false if there is no agent of that name. */
 export async function saveDrained(db: Database, name: string, drainedAt: Date | null): Promise<boolean> {
   const [saved] = await db.batch([
     db.update(agents).set({ drainedAt }).where(eq(agents.name, name)).returning({ id: agents.id }),
@@ -55,7 +55,7 @@ export async function saveDrained(db: Database, name: string, drainedAt: Date | 
   return saved.length > 0;
 }
 
-/** Whether there was one of that name. */
+/** Returns whether there was an agent of that name. */
 export async function removeAgent(db: Database, name: string): Promise<boolean> {
   const [gone] = await db.batch([
     db.delete(agents).where(eq(agents.name, name)).returning({ id: agents.id }),
@@ -64,7 +64,7 @@ export async function removeAgent(db: Database, name: string): Promise<boolean> 
   return gone.length > 0;
 }
 
-/** Notes what a starting agent can do. */
+/** Records what a starting agent can do. */
 export async function saveCapabilities(db: Database, agentId: number, capabilities: Capabilities): Promise<void> {
   await db.batch([
     db.update(agents).set({ capabilities, lastSeenAt: new Date() }).where(eq(agents.id, agentId)),
@@ -72,7 +72,7 @@ export async function saveCapabilities(db: Database, agentId: number, capabiliti
   ]);
 }
 
-/** Notes that it is alive, unless that was noted after `before`: of several simultaneous calls, one writes. */
+/** Records that an agent is alive, unless recorded since `before`. Only one of several simultaneous calls writes. */
 export async function noteSeen(db: Database, agentId: number, before: Date): Promise<void> {
   const isLongAgo = or(isNull(agents.lastSeenAt), lt(agents.lastSeenAt, before));
   await db

@@ -17,12 +17,12 @@ export const findAcceptance = (
     ),
   });
 
-/** Repeating it changes nothing: the first time counts. */
+/** Repeating it changes nothing: the time of the first acceptance stays. */
 export async function addAcceptance(db: Database, acceptance: Acceptance): Promise<void> {
   await db.insert(agreements).values(acceptance).onConflictDoNothing();
 }
 
-/** Of all accounts, oldest first, with the account's name. */
+/** The acceptances of all accounts, oldest first, with the accounts' names. */
 export const listAllAcceptances = (db: Database) =>
   db
     .select({

@@ -30,12 +30,12 @@ const listedOfBuild = {
   fileName: builds.fileName,
 };
 
-/** What lists and pages of appliances show. */
+/** The columns of an appliance that lists and pages show. */
 export type ListedAppliance = Pick<Appliance, keyof typeof listedOfAppliance>;
 type ListedBuild = Pick<typeof builds.$inferSelect, keyof typeof listedOfBuild>;
 export interface ApplianceWithBuilds {
   appliance: ListedAppliance;
-  /** Finished ones whose image can be downloaded, newest first. */
+  /** Finished builds whose image can be downloaded, newest first. */
   builds: ListedBuild[];
 }
 
@@ -59,7 +59,10 @@ const listOfKey = prepared((db) =>
     .prepare(),
 );
 
-/** The appliances, with their builds, of the account that has this name and this key, in one round trip; undefined: there is none, or it is locked. */
+/**
+ * The appliances and their builds of the account with this name and key, in one round trip. Undefined if there is no
+ * such account or it is locked.
+ */
 export async function listAppliancesOfKey(
   db: Database,
   key: Pick<Account, "username" | "apiKeyHmac">,
@@ -82,7 +85,7 @@ function listed(rows: readonly (readonly unknown[])[]): ApplianceWithBuilds[] {
   return all;
 }
 
-/** The same for one appliance that the caller may read; a template has none. */
+/** Adds the builds to one appliance that the caller may read. A template has none. */
 export async function withBuilds(db: Database, appliance: ListedAppliance): Promise<ApplianceWithBuilds> {
   const images = await db
     .select(listedOfBuild)

@@ -31,29 +31,29 @@ const shownOfBuild = {
   completedAt: builds.completedAt,
 };
 
-/** What a page of appliances shows of each. */
+/** The columns that a page of appliances shows. */
 export type OverviewAppliance = Pick<Appliance, keyof typeof shown>;
 export type OverviewBuild = Pick<Build, keyof typeof shownOfBuild>;
 
 export interface OverviewRow {
   appliance: OverviewAppliance;
-  /** Null: it was never examined. */
+  /** Null if the appliance was never examined. */
   status: LastStatus | null;
-  /** The status may no longer be true: the appliance was edited, a repository changed, or it is old. */
+  /** Whether the status may be outdated: the appliance was edited, a repository changed, or the status is old. */
   isStale: boolean;
 }
 
-/** `running`: queued, too. `unknown`: it was edited and not examined since, or never examined. */
+/** `running` includes queued builds. `unknown`: the appliance was edited and not examined since, or never examined. */
 export type OverviewState = "running" | "ok" | "warning" | "error" | "unknown";
 /** Default: the last edited first. */
 export type OverviewOrder = "edited" | "name" | "built" | "created";
 
-/** Which appliances of an account are listed, and in which order. */
+/** The choice of an account's appliances to list, and their order. */
 export interface OverviewChoice {
   accountId: number;
-  /** The only one to list; null: all of the account. */
+  /** The only appliance to list; null for all of the account. */
   only: number | null;
-  /** Part of a name, or a selected package; empty: everything. */
+  /** Part of a name, or a selected package; empty for everything. */
   search: string;
   state?: OverviewState | undefined;
   tag?: string | undefined;
@@ -63,11 +63,11 @@ export interface OverviewChoice {
 interface OverviewQuery extends OverviewChoice {
   limit: number;
   offset: number;
-  /** A status from before is stale. */
+  /** A status from before this moment is stale. */
   staleBefore: Date;
 }
 
-/** A page of an account's appliances, and how many there are on all pages. */
+/** A page of an account's appliances, and their number on all pages. */
 export async function listOverview(
   db: Database,
   { limit, offset, staleBefore, order = "edited", ...choice }: OverviewQuery,
@@ -100,7 +100,7 @@ const isWanted = ({ accountId, only, search, state, tag }: OverviewChoice): SQL 
     tag === undefined ? undefined : sql`EXISTS (SELECT 1 FROM ${tagsOf} WHERE value = ${tag})`,
   );
 
-// The plus keeps SQLite from the index of all builds with a status.
+// The plus stops SQLite from using the index of all builds with a status.
 const isRunning = sql`EXISTS (SELECT 1 FROM builds
   WHERE builds.appliance_id = ${appliances.id} AND +builds.status IN ('queued', 'running'))`;
 const isKnown = sql`coalesce(${lastStatuses.editedAt} = ${appliances.lastEditedAt}, 0)`;
@@ -126,7 +126,7 @@ const orders: Record<OverviewOrder, SQL[]> = {
 const tagsOf = sql`json_each(${appliances.configuration}, '$.tags')`;
 const maxTags = 200;
 
-/** The tags of an account's appliances, in the order of the alphabet. */
+/** The tags of an account's appliances, in alphabetical order. */
 export const listTags = async (db: Database, accountId: number): Promise<string[]> => {
   const rows = await db.all<{ tag: string }>(sql`SELECT DISTINCT value AS tag FROM appliances, ${tagsOf}
     WHERE account_id = ${accountId} ORDER BY tag COLLATE NOCASE LIMIT ${maxTags}`);
@@ -157,7 +157,7 @@ const isStale = (before: Date): SQL => sql`(
   OR EXISTS (SELECT 1 FROM appliance_repositories AS has JOIN repositories ON repositories.id = has.repository_id
     WHERE has.appliance_id = ${appliances.id} AND repositories.imported_at > ${lastStatuses.examinedAt}))`;
 
-/** For each of these appliances: its last build that is over, and the images of its last finished version. */
+/** For each of these appliances: its last build that has ended, and the images of its last finished version. */
 export async function listLastBuilds(
   db: Database,
   applianceIds: readonly number[],
@@ -186,7 +186,7 @@ const lastOf = (column: SQL, status: SQL): SQL => sql`(SELECT ${column} FROM bui
   WHERE latest.appliance_id = asked.value AND latest.retired_at IS NULL AND +latest.status ${status}
   ORDER BY latest.id DESC LIMIT 1)`;
 
-/** Stores the result of an examination, unless the appliance is gone or a later examination was faster. */
+/** Stores the result of an examination, unless the appliance is gone or a later examination finished first. */
 export async function saveLastStatus(db: Database, status: LastStatus): Promise<void> {
   const { applianceId, errors, warnings, text, packages, editedAt, examinedAt } = status;
   await insertFrom(db, lastStatuses, status, sql`FROM appliances WHERE id = ${applianceId}`).onConflictDoUpdate({
@@ -196,7 +196,7 @@ export async function saveLastStatus(db: Database, status: LastStatus): Promise<
   });
 }
 
-/** The appliance of an account that was made last, and its last build; null: there is none. */
+/** The newest appliance of an account, and its last build; null if there is none. */
 export const latestIdsOf = (
   db: Database,
   accountId: number,

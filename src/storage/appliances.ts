@@ -31,11 +31,10 @@ export type Repository = typeof repositories.$inferSelect;
 export const findAppliance = (db: Database, accountId: number, id: number): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({ where: and(eq(appliances.id, id), eq(appliances.accountId, accountId)) });
 
-/** An appliance of any account. */
 export const findAnyAppliance = (db: Database, id: number): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({ where: eq(appliances.id, id) });
 
-/** The one that a request has made. */
+/** The appliance that a request has created. */
 export const findApplianceByUuid = (db: Database, uuid: string): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({ where: eq(appliances.uuid, uuid) });
 
@@ -62,22 +61,22 @@ const searched = {
   parts: repositories.parts,
 };
 
-/** A repository as a search needs it: without its keys, which are long. */
+/** The columns of a repository that a search needs: all but its keys, which are long. */
 export type SearchedRepository = Pick<Repository, keyof typeof searched>;
 
-/** An appliance as a search needs it. */
+/** The facts about an appliance that a search needs. */
 export interface Searched {
   appliance: Pick<Appliance, "id" | "arch">;
-  /** Its base system; null: it is gone. */
+  /** Its base system; null if that is gone. */
   base: string | null;
   packageType: PackageType | null;
-  /** Those of the appliance, in their order. */
+  /** The repositories of the appliance, in their order. */
   repositories: SearchedRepository[];
-  /** Those that the account sees, of any type. */
+  /** The repositories that the account may see, of any type. */
   visible: SearchedRepository[];
 }
 
-/** What a search in an appliance's software needs, in one round trip; undefined: the account may not read it. */
+/** Reads the facts for a search in one round trip. Undefined if the account may not read the appliance. */
 export async function findSearched(db: Database, accountId: number, id: number): Promise<Searched | undefined> {
   const packageType = sql<PackageType | null>`${baseSystems.facts} ->> 'packageType'`;
   const [[found], rows, visible] = await db.batch([
@@ -116,7 +115,7 @@ export const findBaseSystem = (db: Database, name: string) =>
 
 export const listBaseSystems = (db: Database) => db.query.baseSystems.findMany({ orderBy: asc(baseSystems.name) });
 
-/** What people call the base systems, by name. */
+/** The titles of the base systems, by name. */
 export async function listBaseTitles(db: Database): Promise<Map<string, string>> {
   const title = sql<string>`json_extract(${baseSystems.facts}, '$.title')`;
   return new Map(
@@ -145,8 +144,8 @@ export const deleteRefusedClone = (
     .returning({ id: appliances.id });
 
 /**
- * Writes the clone and copies its source's selection, overlay files, keys, and those of its repositories that the clone's
- * owner may see, in one batch. Undefined: the source is gone, or a limit is reached, and nothing was written.
+ * Writes the clone and copies its source's selection, overlay files, keys, and those of its repositories that the
+ * clone's owner may see, in one batch. Undefined if the source is gone or a limit is reached; then nothing was written.
  */
 export async function saveClone(
   db: Database,
@@ -199,8 +198,8 @@ const copiedKey = {
 };
 
 /**
- * Removes an appliance with all rows that depend on it, in one batch; returns its builds. Releases the blobs that the rows named.
- * The sweep removes the blobs of its builds, and what they froze.
+ * Removes an appliance with all rows that depend on it, in one batch, and returns its builds. Releases the blobs that
+ * the rows named. The sweep removes the blobs of the builds, and everything that was frozen for them.
  */
 export async function deleteApplianceRows(
   db: Database,

@@ -1,12 +1,11 @@
 import { Buffer } from "node:buffer";
 
-/** A multipart upload that R2 keeps open. */
+/** An open multipart upload in R2. */
 export interface UploadAddress {
   key: string;
   uploadId: string;
 }
 
-/** Starts an upload in R2. */
 export async function openUpload(blobs: R2Bucket, key: string): Promise<UploadAddress> {
   const { uploadId } = await blobs.createMultipartUpload(key, {
     httpMetadata: { contentType: "application/octet-stream" },
@@ -28,7 +27,7 @@ export async function putPart(
   return { etag, sha256 };
 }
 
-/** Joins the parts. Each attempt has its own key, so an existing object is this one, joined before. */
+/** Joins the parts. Each attempt has its own key, so if the object exists, an earlier call has joined it. */
 export async function completeUpload(
   blobs: R2Bucket,
   { key, uploadId }: UploadAddress,
@@ -57,10 +56,10 @@ export async function abortMultipart(blobs: R2Bucket, { key, uploadId }: UploadA
     });
 }
 
-/** Whether R2 says of an upload "The specified multipart upload does not exist." */
+/** Whether R2's error is "The specified multipart upload does not exist." */
 export const isGone = (error: unknown): boolean => /10024|does not exist/.test(String(error));
 
-/** SHA-256 over the parts' hex digests, joined by newlines (contract/upload.ts). */
+/** The SHA-256 of the parts' hex digests, joined by newlines (contract/upload.ts). */
 export async function digestOfParts(parts: readonly { sha256: string }[]): Promise<string> {
   const text = parts.map(({ sha256 }) => sha256).join("\n");
   return hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
@@ -69,7 +68,7 @@ export async function digestOfParts(parts: readonly { sha256: string }[]): Promi
 /** Copies a stream, and returns the SHA-256 of its bytes. */
 async function copyHashed(from: ReadableStream<Uint8Array>, to: WritableStream<Uint8Array>): Promise<string> {
   const digest = new crypto.DigestStream("SHA-256");
-  digest.digest.catch(() => {}); // a part that does not arrive whole is its reader's failure
+  digest.digest.catch(() => {}); // if a part arrives incomplete, its reader fails
   const [hash, copy] = [digest.getWriter(), to.getWriter()];
   try {
     for await (const chunk of from) await Promise.all([hash.write(chunk), copy.write(chunk)]);

@@ -10,13 +10,12 @@ export const Attestations = z.object({
 });
 export type Attestations = z.infer<typeof Attestations>;
 
-/** Undefined: none have been made yet. */
 export async function findAttestations(blobs: R2Bucket, uid: string): Promise<Attestations | undefined> {
   const blob = await blobs.get(attestationsKey(uid));
   return blob ? Attestations.parse(await blob.json()) : undefined;
 }
 
-/** Stores them unless another request was faster; returns what is stored now. */
+/** Stores the attestations unless another request did so first. Returns the stored ones. */
 export async function keepAttestations(
   blobs: R2Bucket,
   uid: string,

@@ -6,7 +6,7 @@ import { accounts, auditLog } from "./schema.ts";
 export type AuditEntry = typeof auditLog.$inferSelect;
 export type NewAuditEntry = Omit<AuditEntry, "id" | "count">;
 
-/** More in one minute are neither counted nor written. */
+/** More entries of one kind in a minute are neither counted nor written. */
 const maxCount = 1000;
 const again = {
   target: [auditLog.accountId, auditLog.minute, auditLog.event, auditLog.actor, auditLog.detail],
@@ -14,7 +14,7 @@ const again = {
   setWhere: lt(auditLog.count, maxCount),
 };
 
-/** The entry of the next act on a database. */
+/** The audit entry for the next act on a database. */
 const given = new WeakMap<Database, NewAuditEntry>();
 
 /** The same database for an act that the audit log records. The act's batch also writes the entry: see `entryOfAct`. */
@@ -24,15 +24,15 @@ export function withAuditEntry(db: Database, entry: NewAuditEntry): Database {
   return acting;
 }
 
-/** The parts of an entry that only the act knows. */
+/** The parts of an audit entry that only the act knows. */
 interface Known {
   accountId?: number | SQL;
   detail?: (given: SQL) => SQL;
-  /** Whether the act was done: without it, whether the statement before this one has changed a row. */
+  /** Whether the act was done. By default, whether the statement before this one has changed a row. */
   when?: SQL;
 }
 
-/** For the batch of an act, after the statement that decides about it: writes the entry that the database was given. */
+/** Writes the entry of `withAuditEntry`. For the act's batch, after the statement that decides about it. */
 export function entryOfAct(db: Database, { accountId, detail, when = sql`changes() > 0` }: Known = {}) {
   const entry = given.get(db);
   if (!entry) return [];
@@ -49,7 +49,7 @@ export async function addAuditEntry(db: Database, entry: NewAuditEntry): Promise
   await db.insert(auditLog).values(entry).onConflictDoUpdate(again);
 }
 
-/** The same for the account of that name, if there is one. */
+/** Writes an entry for the account of that name, if there is one. */
 export async function addAuditEntryOf(
   db: Database,
   username: string,
@@ -60,7 +60,10 @@ export async function addAuditEntryOf(
   await insertFrom(db, auditLog, row, from).onConflictDoUpdate(again);
 }
 
-/** The latest first; `before`: only entries with a smaller id. Without an account: of all of them, and of none. */
+/**
+ * Entries, latest first; with `before`, only those with a smaller id. Without an account, the entries of all accounts
+ * and those without one.
+ */
 export const listAuditLog = (
   db: Database,
   { accountId, before, limit }: { accountId?: number | undefined; before?: number | undefined; limit: number },
@@ -89,7 +92,7 @@ export const listAuditLog = (
     .orderBy(desc(auditLog.id))
     .limit(limit);
 
-/** Deletes the oldest entries from before that moment; returns how many. */
+/** Deletes the oldest entries from before that moment. Returns their number. */
 export async function deleteAuditBefore(db: Database, before: Date, limit: number): Promise<number> {
   const old = sql`(SELECT id FROM audit_log WHERE at < ${before.getTime()} ORDER BY at LIMIT ${limit})`;
   const gone = await db

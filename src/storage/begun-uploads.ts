@@ -3,20 +3,20 @@ import { abortMultipart } from "./artifacts.ts";
 import { begunUploadKey } from "./blobs.ts";
 import { logFailure } from "#log/log";
 
-/** What a writer does with a multipart upload. */
+/** The operations of a multipart upload that a writer needs. */
 export type BegunUpload = Pick<R2MultipartUpload, "uploadPart" | "complete" | "abort">;
 
 const Note = z.object({ key: z.string(), uploadId: z.string() });
 
 /**
- * Begins a multipart upload, and notes it until it is over: R2 does not list unfinished uploads, and stores their parts. A crash
- * before the note leaves an upload without parts.
+ * Begins a multipart upload, and keeps a note of it until it ends, because R2 stores the parts of unfinished uploads
+ * but does not list them. A crash before the note is written leaves an upload without parts.
  */
 export async function beginUpload(blobs: R2Bucket, key: string): Promise<BegunUpload> {
   const upload = await blobs.createMultipartUpload(key);
   const noteKey = begunUploadKey(crypto.randomUUID());
   await blobs.put(noteKey, JSON.stringify({ key, uploadId: upload.uploadId } satisfies z.infer<typeof Note>));
-  // If the note stays, the sweep handles it; the upload itself is over.
+  // If the note cannot be deleted, the sweep does it later. The upload itself has ended.
   const over = () =>
     blobs
       .delete(noteKey)
@@ -35,7 +35,7 @@ export async function beginUpload(blobs: R2Bucket, key: string): Promise<BegunUp
   };
 }
 
-/** Aborts the upload of a note. An upload that is over keeps its object. */
+/** Aborts the upload that a note names. The object of a completed upload stays. */
 export async function abortNoted(blobs: R2Bucket, noteKey: string): Promise<void> {
   const note = await blobs.get(noteKey);
   if (note) await abortMultipart(blobs, Note.parse(await note.json()));

@@ -1,7 +1,7 @@
 import { rest } from "#lib/loop/pace";
 import { inTime } from "#lib/repodata/streams";
 
-/** Whoever limits downloads lets each read in its turn, and sees how far the download has come. */
+/** A limiter of downloads: it decides when each one may read, and sees its progress. */
 export interface Limits {
   read: <T>(work: () => Promise<T>) => Promise<T>;
   moved: () => void;
@@ -14,16 +14,17 @@ interface Part {
   length: number;
 }
 
-/** The simulated R2 of one machine holds all that it is asked for in memory, however slowly it is taken. */
+/** The embedded R2 holds all requested bytes in memory, however slowly the client reads. */
 const pieceBytes = 2 ** 20;
-/** A download moves if it takes this much. */
+/** A download makes progress if the client reads at least this much. */
 const stepBytes = 2 ** 16;
-/** A download that takes less is cut off. */
+/** A download without progress for this long is cut off. */
 export const stalledMs = 30_000;
 
 /**
- * Reads a part of a blob in pieces, each when its reader has taken the one before. Null: the blob does not exist. A reader that
- * stops is cut off: its memory is freed, and its connection closes after the bytes that the system has buffered for it.
+ * Reads a part of a blob in pieces, each when the reader has taken the one before. Null if the blob does not exist. A
+ * reader that stops is cut off: its memory is freed, and its connection closes after the bytes that the system has
+ * buffered for it.
  */
 export async function streamBlob(
   blobs: Pick<R2Bucket, "get">,
@@ -42,7 +43,7 @@ interface Piece {
   etag: string;
 }
 
-/** With an etag: only of the same version, because a file of a repository may be replaced meanwhile. */
+/** With an etag, reads only from that version, because a repository's file may be replaced during a download. */
 async function readPiece(
   blobs: Pick<R2Bucket, "get">,
   { key, offset, length }: Part,

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { beginUpload, type BegunUpload } from "./begun-uploads.ts";
 import { PartBuffer } from "./part-buffer.ts";
 
-/** What was stored. */
+/** The size and digests of a stored blob. */
 export interface StoredBlob {
   size: number;
   md5: string;
   sha256: string;
 }
 
-/** Streams bytes of unknown length into R2; if it fails, nothing stays stored. Holds one part in memory. */
+/** Streams bytes of unknown length into R2. If it fails, nothing is stored. Holds one part in memory. */
 export async function putBlob(blobs: R2Bucket, key: string, source: ReadableStream<Uint8Array>): Promise<StoredBlob> {
   const writer = new BlobWriter(blobs, key);
   try {
@@ -22,7 +22,7 @@ export async function putBlob(blobs: R2Bucket, key: string, source: ReadableStre
   }
 }
 
-/** Reads a stream to its end: like `putBlob`, for bytes that are stored already. */
+/** Like `putBlob`, but for bytes that are stored already: it only reads the stream to its end. */
 export const measureBlob = (source: AsyncIterable<Uint8Array>): Promise<StoredBlob> => measured(source, async () => {});
 
 async function measured(

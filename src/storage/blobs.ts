@@ -4,46 +4,52 @@ import type { ArtifactName } from "#lib/contract/index";
 
 /** The frozen input of a build, by its own SHA-256: written before the row that names it. */
 export const inputKey = (sha256: string) => `inputs/${sha256}.json`;
-/** Prefix of everything of one build, so that one listing finds it. By its uid, which cannot be guessed and no other build gets. */
+/**
+ * Prefix of everything that belongs to one build, so that one listing finds it. It contains the uid, which is unique
+ * and cannot be guessed.
+ */
 export const buildPrefix = (uid: string) => `builds/${uid}/`;
 /** The downloadable image, or a part of its file store. Each attempt writes its own, so that a late one cannot change the winner's. */
 export const artifactKey = (uid: string, attempt: number, name: ArtifactName) => `builds/${uid}/${name}-${attempt}`;
 export const logKey = (uid: string) => `builds/${uid}/log.txt`;
-/** What rpm reported in the image, as JSON. */
+/** The packages that rpm reported in the image, as JSON. */
 export const installedKey = (uid: string) => `builds/${uid}/installed.json`;
-/** The same as an attempt says it, until the build is finished: a late attempt cannot change the winner's. */
+/** An attempt's report of the installed packages until the build is finished. A late one changes nothing. */
 export const toldInstalledKey = (uid: string, attempt: number) => `builds/${uid}/installed-${attempt}.json`;
 /** The documents about the image and their signature, in one blob so that they always match. */
 export const attestationsKey = (uid: string) => `builds/${uid}/attestations.json`;
 /** A file of a repository that this service stores itself, e.g. path "tiny/main/repodata/repomd.xml". */
 export const repositoryFileKey = (path: string) => `repositories/${path}`;
-/** The nth .solv file that an import made, for that repository and any other that shows it. Each import writes its own, so that one that fails damages nothing. */
+/**
+ * The nth .solv file of an import, for its repository and any other that shows the import. Each import writes its own
+ * files, so that a failed one damages nothing.
+ */
 export const solvKey = (repositoryId: number, importId: string, n: number) =>
   `${solvPrefixOf(repositoryId, importId)}${n}.solv`;
-/** Everything of one import. */
+/** Prefix of everything that belongs to one import. */
 export const solvPrefixOf = (repositoryId: number, importId: string) => `solv/${repositoryId}/${importId}/`;
-/** The nth text about the packages of an import of deb, in addition to the .solv files. */
+/** For deb, the nth text about the packages of an import, in addition to the .solv files. */
 export const controlKey = (repositoryId: number, importId: string, n: number) =>
   `${solvPrefixOf(repositoryId, importId)}${controlName}${n}.gz`;
 /** Prefix of those texts, of the import that a .solv file belongs to. */
 export const controlPrefixOfPart = (part: string) => `${part.slice(0, part.lastIndexOf("/") + 1)}${controlName}`;
 const controlName = "control-";
-/** What search reads of an import. */
+/** The index of names that search reads for an import. */
 export const nameIndexKey = (repositoryId: number, importId: string) =>
   `${solvPrefixOf(repositoryId, importId)}${indexName}`;
-/** The same of the import that a .solv file belongs to. */
+/** The index of names of the import that a .solv file belongs to. */
 export const nameIndexKeyOfPart = (part: string) => `${part.slice(0, part.lastIndexOf("/") + 1)}${indexName}`;
 const indexName = "names";
 /** The nth file of metadata that an import has downloaded and not yet read. */
 export const downloadKey = (importId: string, n: number) => `${downloadsPrefix}${importId}/${n}`;
 
-/** Prefix of everything of one uploaded RPM or archive, so that one listing finds it. */
+/** Prefix of everything that belongs to one uploaded RPM or archive, so that one listing finds it. */
 export const uploadPrefix = (blobId: string) => `uploads/${blobId}/`;
 /** The uploaded file. */
 export const uploadKey = (blobId: string) => `uploads/${blobId}/file`;
 /** A package that was inside an uploaded archive. */
 export const archivedPackageKey = (blobId: string, number: number) => `uploads/${blobId}/packages/${number}`;
-/** What the headers of an upload's packages say: a line of JSON for each. */
+/** The headers of an upload's packages, one line of JSON each. */
 export const uploadHeadersKey = (blobId: string) => `uploads/${blobId}/headers.jsonl`;
 /** A file of a user repository, by the repository's uid, e.g. path "repodata/repomd.xml". */
 export const userRepositoryFileKey = (uid: string, path: string) => `user-repositories/${uid}/${path}`;
@@ -56,7 +62,7 @@ export const packageBlob = (buildUid: string, packageId: number) => `${buildUid}
 /** Names a multipart upload that has begun and may not have ended. */
 export const begunUploadKey = (noteId: string) => `begun-uploads/${noteId}.json`;
 
-/** The last bytes of an unfinished upload that are not a whole part, by where they end. */
+/** The last bytes of an unfinished upload, if they are less than a part. The name has the position where they end. */
 export const tailKey = (blobId: string, end: number) => `${tailPrefix(blobId)}${end}`;
 export const tailPrefix = (blobId: string) => `upload-tails/${blobId}/`;
 

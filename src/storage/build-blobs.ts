@@ -3,7 +3,7 @@ import { z } from "zod";
 import { FrozenInput, InstalledPackage } from "#lib/contract/index";
 import { inputKey, installedKey, toldInstalledKey } from "./blobs.ts";
 
-/** Stores a frozen input under its own SHA-256, and returns that. */
+/** Stores a frozen input under its own SHA-256, and returns the SHA-256. */
 export async function putInput(blobs: R2Bucket, input: FrozenInput): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(input));
   const sha256 = Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");
@@ -14,7 +14,7 @@ export async function putInput(blobs: R2Bucket, input: FrozenInput): Promise<str
 /** The frozen input can never be read again: it is gone, or does not match its schema. Other errors are R2's. */
 export class InputLost extends Error {}
 
-/** Undefined: it is gone. */
+/** Undefined if the input is gone. */
 export async function findInput(blobs: R2Bucket, sha256: string): Promise<FrozenInput | undefined> {
   const blob = await blobs.get(inputKey(sha256));
   return blob ? parsed(sha256, await blob.text()) : undefined;
@@ -34,13 +34,13 @@ function parsed(sha256: string, text: string): FrozenInput {
   }
 }
 
-/** What rpm reported in the image of a build. Undefined: it is gone, or it never existed. */
+/** The packages that rpm reported in the image of a build. Undefined if the report is gone or never existed. */
 export async function findInstalled(blobs: R2Bucket, uid: string): Promise<InstalledPackage[] | undefined> {
   const blob = await blobs.get(installedKey(uid));
   return blob ? z.array(InstalledPackage).parse(await blob.json()) : undefined;
 }
 
-/** Makes what the winning attempt said that of the build. Repeating it is safe. */
+/** Makes the winning attempt's report the build's own. Repeating it is safe. */
 export async function keepInstalled(blobs: R2Bucket, uid: string, attempt: number): Promise<void> {
   const told = await blobs.get(toldInstalledKey(uid, attempt));
   if (told) await blobs.put(installedKey(uid), told.body);

@@ -29,11 +29,11 @@ const withNames = (db: Database) =>
     .innerJoin(appliances, eq(appliances.id, builds.applianceId))
     .innerJoin(accounts, eq(accounts.id, builds.accountId));
 
-/** Those of all accounts that wait, or that agents have, oldest first. */
+/** Builds of all accounts that are queued, or that agents have, oldest first. */
 export const listUnended = (db: Database, status: "queued" | "running", limit: number): Promise<NamedBuild[]> =>
   withNames(db).where(eq(builds.status, status)).orderBy(asc(builds.id)).limit(limit);
 
-/** Those of all accounts that ended with this status, latest first. */
+/** Builds of all accounts that ended with this status, latest first. */
 export const listEnded = (db: Database, status: "failed" | "error", limit: number): Promise<NamedBuild[]> =>
   withNames(db).where(eq(builds.status, status)).orderBy(desc(builds.id)).limit(limit);
 

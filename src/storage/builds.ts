@@ -13,13 +13,13 @@ const unfinished: BuildStatus[] = ["queued", "running"];
 
 export const isUnfinished = ({ status }: Pick<Build, "status">): boolean => unfinished.includes(status);
 
-/** A build of this account, running or over. One that a forced build replaced does not exist any more. */
+/** A build of this account, running or ended. A build that a forced build has replaced no longer exists. */
 export const findBuild = (db: Database, accountId: number, id: number): Promise<Build | undefined> =>
   db.query.builds.findFirst({
     where: and(eq(builds.id, id), eq(builds.accountId, accountId), isNull(builds.retiredAt)),
   });
 
-/** One of this account, or of an appliance that is shared with it. */
+/** A build of this account, or of an appliance that is shared with it. */
 export const findReadableBuild = (db: Database, accountId: number, id: number): Promise<Build | undefined> =>
   db.query.builds.findFirst({
     where: and(
@@ -30,11 +30,11 @@ export const findReadableBuild = (db: Database, accountId: number, id: number): 
     ),
   });
 
-/** For agents, which know builds by id alone. */
+/** A build of any account, for agents, which know builds only by id. */
 export const findAnyBuild = (db: Database, id: number): Promise<Build | undefined> =>
   db.query.builds.findFirst({ where: eq(builds.id, id) });
 
-/** For a build's object, which has this name. */
+/** A build by its uid, which is the name of its object. */
 export const findBuildByUid = (db: Database, uid: string): Promise<Build | undefined> =>
   db.query.builds.findFirst({ where: eq(builds.uid, uid) });
 
@@ -50,7 +50,7 @@ export const listRunningBuilds = (db: Database, accountId: number, applianceId: 
     orderBy: asc(builds.id),
   });
 
-/** Builds that are over, newest first. */
+/** Builds that have ended, newest first. */
 export const listOverBuilds = (db: Database, accountId: number, applianceId: number): Promise<Build[]> =>
   db.query.builds.findMany({
     where: and(ofAppliance(accountId, applianceId), notInArray(builds.status, unfinished), isNull(builds.retiredAt)),
@@ -88,7 +88,7 @@ export const takeSilentBuilds = (db: Database, silence: Silence): Promise<Build[
     .where(isSilentIn("builds", isTaken, silence))
     .returning();
 
-/** Its object lives, and so does the agent that has it. False: that row is gone. */
+/** Records that the build's object is alive, and the agent that has the build. False if that row is gone. */
 export async function saveLiveness(
   db: Database,
   uid: string,
@@ -126,7 +126,7 @@ export type NewBuild = Pick<
   | "wakeAt"
 >;
 
-/** How many builds may be unfinished at once. */
+/** How many builds may be unfinished at the same time. */
 interface Slots {
   all: number;
   perAccount: number;
@@ -136,15 +136,15 @@ const hasSlot = (accountId: number, slots: Slots) =>
   sql`(SELECT count(*) FROM builds WHERE ${isTaken}) < ${slots.all}
     AND (SELECT count(*) FROM builds WHERE ${isTaken} AND account_id = ${accountId}) < ${slots.perAccount}`;
 
-/** Whether a build could be added now. Another request may take the slot before it is. */
+/** Whether a build could be added now. Another request may still take the slot first. */
 export async function hasFreeSlot(db: Database, accountId: number, slots: Slots): Promise<boolean> {
   const [row] = await db.all<{ free: number }>(sql`SELECT ${hasSlot(accountId, slots)} AS free`);
   return row?.free === 1;
 }
 
 /**
- * Takes the id, the slot and the (appliance, version, type) in one statement, so that no two requests pass a check
- * together. Undefined: something prevents it; the caller finds out what.
+ * Takes the id, the slot and the (appliance, version, type) in one statement, so that two simultaneous requests cannot
+ * both pass a check. Undefined if something prevents it; the caller finds out what.
  */
 export async function addBuild(
   db: Database,
@@ -169,7 +169,10 @@ export async function addBuild(
   return added;
 }
 
-/** An attempt has claimed it. Like all writes of a build's object, it may run twice, and never revives a build that is over. */
+/**
+ * Records that an attempt has claimed the build. Like all writes of a build's object, it may run twice, and never
+ * revives a build that has ended.
+ */
 export async function saveRunning(
   db: Database,
   uid: string,
@@ -181,7 +184,7 @@ export async function saveRunning(
     .where(and(eq(builds.uid, uid), isTaken));
 }
 
-/** The attempt was lost or given back. A loss is counted if the row knew of the attempt. */
+/** Records that the attempt was lost or given back. A loss is counted if the row had recorded the attempt. */
 export async function saveQueued(
   db: Database,
   uid: string,
@@ -198,7 +201,7 @@ export async function saveQueued(
 
 export type Ending = {
   status: "failed" | "error" | "cancelled";
-  /** For the counters. */
+  /** Why the last attempt ended, for the counters. */
   cause: string | undefined;
   message: string;
   percent: number;
@@ -206,7 +209,7 @@ export type Ending = {
   completedAt: Date;
 };
 
-/** It is over without an image. With status error, its last attempt was lost. */
+/** Records that the build ended without an image. With status `error`, its last attempt was lost. */
 export async function saveEnded(db: Database, uid: string, { cause = "", ...ending }: Ending): Promise<void> {
   const count = { at: ending.completedAt, when: rowOf(uid, isTaken) };
   await db.batch([
@@ -231,9 +234,9 @@ export type Result = Pick<
   };
 
 /**
- * It has an image. One batch: the build that this one replaces is retired, the appliance gets its next version (only
- * when the finished one is the configuration's), the row is finished. Each statement asks whether the row still waits
- * for this, so that a second time changes nothing.
+ * Records that the build has an image. In one batch, the build that this one replaces is retired, the appliance gets
+ * its next version (only if the finished version is the configuration's), and the row is finished. Each statement
+ * checks that the row is still unfinished, so a repetition changes nothing.
  */
 export async function saveFinished(
   db: Database,
@@ -262,7 +265,7 @@ export async function saveFinished(
   ]);
 }
 
-/** Removes the row of a build that is over and not published; undefined if this account has no such build. */
+/** Removes the row of a build that has ended and is not published; undefined if this account has no such build. */
 export async function deleteBuildRow(db: Database, accountId: number, id: number): Promise<Build | undefined> {
   const [gone] = await db
     .delete(builds)
@@ -279,11 +282,11 @@ export async function deleteBuildRow(db: Database, accountId: number, id: number
   return gone;
 }
 
-/** Its version is in the gallery, so it cannot be deleted. */
+/** Whether the build's version is in the gallery, so that it cannot be deleted. */
 export const isPublishedBuild = sql`(${builds.status} = 'finished' AND EXISTS (SELECT 1 FROM publications
   WHERE publications.appliance_id = ${builds.applianceId} AND publications.version = ${builds.version}))`;
 
-// Literals, as in the partial indexes: SQLite uses none of them for a parameter.
+// Literals, as in the partial indexes: SQLite does not use such an index for a bound parameter.
 const isTaken = sql.raw("status IN ('queued', 'running')");
 const isFinished = sql.raw("status = 'finished'");
 

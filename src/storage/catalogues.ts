@@ -15,7 +15,7 @@ import {
   templateSets,
 } from "./schema.ts";
 
-/** The version that a fresh appliance builds first. */
+/** The version that a new appliance builds first. */
 export const firstVersion = "0.0.1";
 
 type Statement = BatchItem<"sqlite">;
@@ -71,7 +71,7 @@ const saveRepositories = (db: Database, catalogue: Catalogue, keys: FrozenKey[])
       baseSystem: catalogue.baseSystem.name,
       catalogue: catalogue.name,
     };
-    // Other types have their keys next to their index.
+    // The other repository types have their keys next to their index.
     const row = repository.type === "deb" ? { ...known, signingKeys: keys } : known;
     return db
       .insert(repositories)

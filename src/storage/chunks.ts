@@ -1,8 +1,9 @@
 import { chunkBytes, inTime } from "#lib/repodata/streams";
 
 /**
- * The bytes of a stream in large chunks. All use one buffer, so each is valid until the next is read. With a buffer for each, workerd
- * grows by dozens of megabytes before V8 collects garbage. Fails if a chunk takes longer than `chunkMs`.
+ * The bytes of a stream in large chunks. All chunks use one buffer, so each is valid only until the next is read. With
+ * a buffer for each chunk, workerd would grow by dozens of megabytes before V8 collects garbage. Fails if a chunk takes
+ * longer than `chunkMs`.
  */
 export async function* chunksOf(source: ReadableStream<Uint8Array>, chunkMs?: number): AsyncGenerator<Uint8Array> {
   const reader = byteStreamOf(source).getReader({ mode: "byob" });
@@ -15,11 +16,11 @@ export async function* chunksOf(source: ReadableStream<Uint8Array>, chunkMs?: nu
       buffer = value.buffer;
     }
   } finally {
-    await reader.cancel().catch(() => {}); // one that has failed has nothing to cancel
+    await reader.cancel().catch(() => {}); // a failed stream has nothing to cancel
   }
 }
 
-/** A stream that JavaScript made, such as that of a peeked body, cannot read into a buffer. */
+/** Wraps a stream that JavaScript created, such as that of a peeked body, because it cannot read into a buffer. */
 function byteStreamOf(source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   try {
     source.getReader({ mode: "byob" }).releaseLock();

@@ -13,11 +13,14 @@ interface ConfigurationEdit {
   read: Appliance;
   columns: ConfigurationColumns;
   maxBytes: number;
-  /** Overlay files that go with the change. */
+  /** Overlay files to delete with the change. */
   removedFiles?: readonly number[] | undefined;
 }
 
-/** Overwrites what was read. Undefined: another request has changed it since, it is gone, or the account's limit is reached. */
+/**
+ * Overwrites the configuration that was read. Undefined if another request has changed it since, the appliance is gone,
+ * or the account's limit is reached.
+ */
 export async function saveConfiguration(
   db: Database,
   { read, columns, maxBytes, removedFiles = [] }: ConfigurationEdit,
@@ -39,7 +42,7 @@ export async function saveConfiguration(
     )
     .returning();
   if (removedFiles.length === 0) return (await update)[0];
-  // The change was made if the row is what it would be: the sealed passwords of two changes differ.
+  // The change was made if the row is now as written here. Two changes differ in their encrypted passwords.
   const removed = sql`overlay_files.appliance_id = ${read.id}
     AND overlay_files.id IN (SELECT value FROM json_each(${JSON.stringify(removedFiles)}))
     AND EXISTS (SELECT 1 FROM appliances WHERE id = ${read.id}
@@ -48,7 +51,7 @@ export async function saveConfiguration(
   return saved;
 }
 
-/** The configuration of the template that an appliance descends from, as it is now; undefined: an ancestor is gone. */
+/** The present configuration of the template that an appliance descends from. Undefined if an ancestor is gone. */
 export async function findTemplateConfiguration(db: Database, applianceId: number): Promise<Configuration | undefined> {
   const [template] = await db
     .select({ configuration: appliances.configuration })
@@ -57,7 +60,7 @@ export async function findTemplateConfiguration(db: Database, applianceId: numbe
   return template?.configuration;
 }
 
-/** Whether an appliance descends from one of another account. False: it does not, or that one is gone. */
+/** Whether an appliance descends from another account's appliance. Also false if that appliance is gone. */
 export async function descendsFromOthers(
   db: Database,
   { id, accountId }: Pick<Appliance, "id" | "accountId">,

@@ -6,7 +6,7 @@ import { releasedBlobs } from "./schema.ts";
 /** Every key that a content may have in R2. */
 export const contentKeys = (blobId: string): string[] => [contentKey(blobId), thumbnailKey(blobId)];
 
-/** Those of the blobs that a row names: an appliance's, a frozen build's, a published version's. */
+/** Returns the given blobs that are named by a row of an appliance, a frozen build or a published version. */
 export async function listNamedBlobs(db: Database, blobIds: string[]): Promise<Set<string>> {
   if (blobIds.length === 0) return new Set();
   // No UNION: in D1 it may have at most five parts.
@@ -32,7 +32,7 @@ export async function listNamedBlobs(db: Database, blobIds: string[]): Promise<S
   return new Set(rows.map(({ blobId }) => blobId));
 }
 
-/** Blobs that a row released before that moment, the oldest first. */
+/** Blobs that were released before that moment, oldest first. */
 export async function listReleasedBefore(db: Database, before: Date, limit: number): Promise<string[]> {
   const rows = await db.query.releasedBlobs.findMany({
     where: lt(releasedBlobs.releasedAt, before),
@@ -42,13 +42,13 @@ export async function listReleasedBefore(db: Database, before: Date, limit: numb
   return rows.map(({ blobId }) => blobId);
 }
 
-/** Those of the blobs that a row has ever released. */
+/** Returns the given blobs that a row has ever released. */
 export async function listReleased(db: Database, blobIds: string[]): Promise<Set<string>> {
   const rows = await db.select({ blobId: releasedBlobs.blobId }).from(releasedBlobs).where(isOneOf(blobIds));
   return new Set(rows.map(({ blobId }) => blobId));
 }
 
-/** A blob that was released again meanwhile keeps its row. */
+/** Deletes the notes about released blobs. A blob that was released again since `before` keeps its note. */
 export async function forgetReleased(db: Database, blobIds: string[], before: Date): Promise<void> {
   await db.delete(releasedBlobs).where(and(isOneOf(blobIds), lt(releasedBlobs.releasedAt, before)));
 }

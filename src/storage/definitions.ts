@@ -11,7 +11,7 @@ import { unreserved } from "./reservations.ts";
 import { applianceRepositories, appliances, gpgKeys, overlayFiles, selections } from "./schema.ts";
 import { selectionInJson } from "./selections.ts";
 
-/** The new rows of an appliance; an absent list stays as it is. */
+/** The new rows of an appliance. If a list is absent, its rows stay. */
 export interface DefinitionRows {
   columns: ConfigurationColumns;
   repositoryIds?: readonly number[];
@@ -29,8 +29,8 @@ export interface DefinitionLimits {
 }
 
 /**
- * Overwrites what was read, in one batch. Undefined: the appliance was changed meanwhile, or is gone, or a limit is reached; then
- * nothing was written.
+ * Overwrites the appliance that was read, in one batch. Undefined if the appliance has changed since or is gone, or if
+ * a limit is reached; then nothing was written.
  */
 export async function saveDefinition(
   db: Database,
@@ -59,7 +59,7 @@ export async function saveDefinition(
   return saved[0];
 }
 
-/** Creates an appliance from it, in one batch. Undefined: a limit is reached, and nothing was written. */
+/** Creates an appliance from a definition, in one batch. Undefined if a limit is reached; then nothing was written. */
 export async function addDefinition(
   db: Database,
   row: NewAppliance,
@@ -93,7 +93,7 @@ export async function hasApplianceNamed(db: Database, accountId: number, name: s
 const named = (accountId: number, name: string): SQL =>
   sql`(SELECT count(*) FROM appliances WHERE account_id = ${accountId} AND name = ${name})`;
 
-/** A content that the account has already is not counted again. */
+/** Whether the quota has room for the files. A content that the account already has is not counted again. */
 function hasRoom(accountId: number, { files = [] }: DefinitionRows, { quotaBytes }: DefinitionLimits): SQL {
   const sizes = Object.fromEntries(files.map(({ blobId, size }) => [blobId, size]));
   const added = sql`(SELECT coalesce(sum(value), 0) FROM json_each(${JSON.stringify(sizes)})
@@ -102,7 +102,7 @@ function hasRoom(accountId: number, { files = [] }: DefinitionRows, { quotaBytes
   return sql`(${added} = 0 OR ${usedBytesOf(accountId, { withoutBlobs: Object.keys(sizes) })} + ${added} <= ${quotaBytes})`;
 }
 
-/** Replaces each given list, if `holds`. */
+/** Statements that replace each given list, if `holds` is true. */
 function partsOf(
   db: Database,
   applianceId: SQL,
@@ -155,9 +155,9 @@ const replaceKeys = (db: Database, at: At, rows: NonNullable<DefinitionRows["key
   insertFrom(db, gpgKeys, { applianceId: at.applianceId, ...keyInJson, createdAt: new Date() }, listed(at, rows)),
 ];
 
-/** What the appliance had, in the table of the statement. */
+/** The appliance's old rows in the table of the statement. */
 const old = ({ applianceId, holds }: At): SQL => sql`appliance_id = ${applianceId} AND ${holds}`;
 
-/** One bound parameter, however long the list is. Inserted in its order, which is the order of the ids. */
+/** The rows as one bound parameter, however many there are. They are inserted, and so get ids, in this order. */
 const listed = ({ holds }: At, rows: readonly unknown[]): SQL =>
   sql`FROM json_each(${JSON.stringify(rows)}) AS one WHERE ${holds} ORDER BY key`;

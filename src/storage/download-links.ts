@@ -5,17 +5,17 @@ import type { Database } from "./db.ts";
 import { accounts, builds } from "./schema.ts";
 import { isPublishedImage } from "./visible-builds.ts";
 
-/** Whose link it is, and to which build. */
+/** The owner of a download link, and its build. */
 export interface LinkNames {
   buildId: number;
   accountId: number;
-  /** Null: it was given to the account's key. */
+  /** Null if the link was created with the account's key. */
   tokenId: number | null;
 }
 
 /**
- * The build of a link and the account that got it. Undefined: there is no such build or account, it is locked, its token is revoked
- * or has expired, or the account may no longer read the build.
+ * The build of a link and the account that got it. Undefined if there is no such build or account, the account is
+ * locked, its token is revoked or has expired, or the account may no longer read the build.
  */
 export async function findLinked(
   db: Database,

@@ -2,7 +2,7 @@ import { and, eq, ne, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { accounts, appliances, idempotentAnswers, testdrives, webhooks } from "./schema.ts";
 
-/** Every column with values that the service's key encrypts, and how one is replaced. Their tables have rowids. */
+/** Every column with values that the service's key encrypts, and how to replace a value. Their tables have rowids. */
 const columns = {
   "API keys": {
     column: accounts.apiKeyCipher,
@@ -40,13 +40,13 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
   "configurations",
 ];
 
-/** A place in a walk through a column: after this row. */
+/** A position in a walk through a column: after this row. */
 export interface WalkCursor {
   column: EncryptedColumn;
   after: number;
 }
 
-/** A value as its row has it; configurations are JSON. */
+/** A value as stored in its row; configurations are JSON. */
 export interface EncryptedValue {
   row: number;
   stored: string;
@@ -57,7 +57,7 @@ export const pageOfEncrypted = (db: Database, place: WalkCursor, limit: number):
     sql`SELECT rowid AS row, ${columns[place.column].column} AS stored ${from(place)} ORDER BY rowid LIMIT ${limit}`,
   );
 
-/** Values after all of these places. */
+/** Counts the values after these positions. */
 export async function countEncrypted(db: Database, places: readonly WalkCursor[]): Promise<number> {
   const counts = places.map((place) => sql`(SELECT count(*) ${from(place)})`);
   return (await db.get<{ left: number }>(sql`SELECT ${sql.join(counts, sql` + `)} AS left`)).left;
@@ -68,7 +68,7 @@ function from({ column: name, after }: WalkCursor): SQL {
   return sql`FROM ${column.table} WHERE rowid > ${after} AND ${column} IS NOT NULL`;
 }
 
-/** Writes over what was read: what a request has changed meanwhile stays. */
+/** Overwrites the values that were read. A value that a request has changed since then stays. */
 export async function saveEncrypted(
   db: Database,
   name: EncryptedColumn,
@@ -81,7 +81,7 @@ export async function saveEncrypted(
   if (first) await db.batch([first, ...more]);
 }
 
-/** Replaces HMACs of API keys where they are others. Answers how many. */
+/** Replaces the HMACs of API keys that differ. Returns their number. */
 export async function saveApiKeyHmacs(
   db: Database,
   keys: readonly (EncryptedValue & { hmac: string })[],

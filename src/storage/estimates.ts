@@ -3,7 +3,7 @@ import type { ImageType } from "#lib/contract/index";
 import type { Database } from "./db.ts";
 import { appliances, builds } from "./schema.ts";
 
-/** Stores the image's estimated size, for lists: they do not resolve. */
+/** Stores the image's estimated size for lists, which do not resolve packages. */
 export async function saveEstimate(
   db: Database,
   applianceId: number,
@@ -14,15 +14,15 @@ export async function saveEstimate(
 
 /** The durations of the latest finished builds that resemble this one. */
 export interface EarlierSteps {
-  /** Of the appliance, newest first. */
+  /** Builds of the appliance, newest first. */
   own: TimedBuild[];
-  /** Of any appliance in the same image type; read only if it has none of its own. */
+  /** Builds of any appliance in the same image type. Read only if the appliance has none. */
   ofType: TimedBuild[];
 }
 export type TimedBuild = { imageType: ImageType; steps: { phase: string; seconds: number }[] };
 
 const enough = 3;
-/** If an appliance is built in every type, one of this many is of this type. */
+/** How many of the appliance's builds to read: if it is built in every type, one of this many has this type. */
 const ownOnes = 10;
 
 export async function listEarlierSteps(

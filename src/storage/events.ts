@@ -2,13 +2,13 @@ import { asc, eq } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { accounts, appliances, builds, eventOutbox, testdrives } from "./schema.ts";
 
-/** Something that may not have been announced to the account yet. */
+/** An event that may not have been announced to the account yet. */
 export type OutboxEvent = typeof eventOutbox.$inferSelect;
 
-/** The owner of what has happened. */
+/** The columns of an event's owner. */
 const owner = { accountUid: accounts.uid, account: accounts.username };
 
-/** An event's facts about a build; undefined: its row, or its appliance's, is gone. */
+/** An event's facts about a build; undefined if its row or its appliance's row is gone. */
 export async function findBuildOfEvent(db: Database, uid: string) {
   const [row] = await db
     .select({
@@ -50,7 +50,7 @@ export async function forgetOutboxEvent(db: Database, id: number): Promise<void>
   await db.delete(eventOutbox).where(eq(eventOutbox.id, id));
 }
 
-/** Moves it to the end of the queue. */
+/** Moves an event to the end of the queue. */
 export async function noteOutboxTry(db: Database, id: number, triedAt: Date): Promise<void> {
   await db.update(eventOutbox).set({ triedAt }).where(eq(eventOutbox.id, id));
 }

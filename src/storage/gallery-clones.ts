@@ -8,8 +8,9 @@ import { keyInJson } from "./gpg-keys.ts";
 import { selectionInJson } from "./selections.ts";
 
 /**
- * Writes a clone of a published version as it was published, in one batch: of its repositories those that the clone's
- * owner may see. Undefined: it was unpublished in between, or a limit is reached, and nothing was written.
+ * Writes a clone of a published version as it was published, in one batch, with those of its repositories that the
+ * clone's owner may see. Undefined if the version was unpublished in between or a limit is reached; then nothing was
+ * written.
  */
 export async function savePublishedClone(
   db: Database,

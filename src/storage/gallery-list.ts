@@ -37,7 +37,7 @@ export type GalleryFilter =
   | { kind: "account"; accountId: number }
   | { kind: "search"; words: readonly string[] };
 
-/** What an entry must be, in addition. */
+/** Further conditions for an entry. */
 export interface GalleryTraits {
   baseSystem?: string | undefined;
   arch?: Arch | undefined;
@@ -51,11 +51,11 @@ interface GalleryRange {
   limit: number;
   offset: number;
   traits?: GalleryTraits;
-  /** Default: the filter's own. */
+  /** Default: the filter's own order. */
   order?: GalleryOrder | undefined;
 }
 
-/** One page of the published appliances, each as it was published last, and how many there are on all pages. */
+/** A page of the published appliances, each in its latest published version, and their number on all pages. */
 export async function listPublications(
   db: Database,
   filter: GalleryFilter,
@@ -87,13 +87,13 @@ export async function listPublications(
 }
 
 interface Parts {
-  /** Table expressions that the others name. */
+  /** Table expressions that the other parts refer to. */
   found: SQL;
   /** Joins with other tables. */
   joined: SQL;
-  /** Which of the listings. */
+  /** The conditions that select listings. */
   conditions: readonly SQL[];
-  /** The smallest comes first; of equal ones the last published. */
+  /** The order: the smallest weight comes first, and among equal weights the last published. */
   weight: SQL;
 }
 
@@ -113,7 +113,8 @@ function partsOf(filter: GalleryFilter): Parts {
   }
 }
 
-// Columns: name, description, tags, publisher, username, packages. A name says more than a package does.
+// Columns: name, description, tags, publisher, username, packages. A match in the name counts more than one in the
+// packages.
 const weights = sql.raw("10.0, 4.0, 6.0, 4.0, 4.0, 1.0");
 
 const searched = (words: readonly string[]): Parts => ({
@@ -125,13 +126,16 @@ const searched = (words: readonly string[]): Parts => ({
   weight: sql`found.weight`,
 });
 
-/** In quotes nothing is an operator of FTS5. */
+/** Quotes the word, so that FTS5 finds no operator in it. */
 const prefixPhrase = (word: string): string => `"${word.replaceAll('"', '""')}" *`;
 
-/** A decimal, so that SQLite does not divide integers. */
+/** A decimal number, because SQLite's division of integers drops the rest. */
 const halfLifeMs = sql.raw(`${90 * 24 * 60 * 60_000}.0`);
 
-/** What others think and do, which counts half after 90 days and a third after 180 (gallery.md, "Popularity"). */
+/**
+ * Points for ratings and uses by others. They count half after 90 days and a third after 180 (gallery.md,
+ * "Popularity").
+ */
 const popularity = sql`(l.points / (1.0 + max(0, unixepoch() * 1000 - l.published_at) / ${halfLifeMs}))`;
 
 const weightOf: Readonly<Record<GalleryOrder, SQL>> = {
@@ -141,8 +145,8 @@ const weightOf: Readonly<Record<GalleryOrder, SQL>> = {
 };
 
 /**
- * The large rows of publications are read only if a trait asks for it, and of these only the first columns. CROSS keeps SQLite from
- * reading those of versions that are not listed.
+ * Reads the large rows of publications only if a trait needs them, and then only their first columns. CROSS stops
+ * SQLite from reading the rows of versions that are not listed.
  */
 function chosenBy({ joined, conditions }: Parts, { baseSystem, arch, imageType, tag }: GalleryTraits): SQL {
   const traits = [

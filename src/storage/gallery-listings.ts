@@ -23,7 +23,7 @@ export const relisted = (db: Database, applianceId: number) =>
       {
         applianceId: sql`p.appliance_id`,
         publicationId: sql`max(p.id)`,
-        // SQLite takes the other columns from the row that has the maximum.
+        // SQLite takes the other columns from the row with the maximum.
         accountId: sql`p.account_id`,
         publishedAt: sql`p.published_at`,
         points,
@@ -51,7 +51,7 @@ export type UseKind = (typeof galleryUses.$inferSelect)["kind"];
 const usesOf = (kind: UseKind) =>
   sql`(SELECT count(*) FROM gallery_uses WHERE appliance_id = p.appliance_id AND kind = ${kind})`;
 
-/** How many other accounts have done each with a published appliance. */
+/** How many other accounts have cloned, tried or downloaded a published appliance. */
 export type Uses = Pick<typeof galleryListings.$inferSelect, "clones" | "testdrives" | "downloads">;
 
 export const findUses = (db: Database, applianceId: number): Promise<Uses | undefined> =>
@@ -60,7 +60,10 @@ export const findUses = (db: Database, applianceId: number): Promise<Uses | unde
     where: eq(galleryListings.applianceId, applianceId),
   });
 
-/** Ratings above 2 lift, below lower, a clone counts as a rating of 5; never below 1 (gallery.md, "Popularity"). */
+/**
+ * Ratings above 2 add points, ratings below 2 subtract some, and a clone counts as a rating of 5. Never below 1
+ * (gallery.md, "Popularity").
+ */
 const points = sql`1 + max(0,
   coalesce((SELECT sum(rating - 2) FROM ratings WHERE appliance_id = p.appliance_id AND account_id <> p.account_id), 0)
   + coalesce((SELECT sum(CASE kind WHEN 'clone' THEN 3 WHEN 'testdrive' THEN 1 ELSE 0 END) FROM gallery_uses WHERE appliance_id = p.appliance_id), 0))`;

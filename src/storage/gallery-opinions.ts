@@ -5,7 +5,7 @@ import { insertWhere } from "./inserts.ts";
 import { counts } from "./limits.ts";
 import { accounts, comments, galleryUses, ratings } from "./schema.ts";
 
-/** `average`: null where there is no rating. */
+/** `average` is null if there is no rating. */
 export interface Rating {
   count: number;
   average: number | null;
@@ -29,7 +29,7 @@ export async function findOwnRating(
   return found?.rating;
 }
 
-/** Replaces the rating of this account; an appliance that is no longer published gets no ratings. */
+/** Replaces the rating of this account. An appliance that is no longer published gets no ratings. */
 export async function saveRating(
   db: Database,
   { applianceId, accountId }: { applianceId: number; accountId: number },
@@ -53,13 +53,13 @@ export interface Comment {
   id: number;
   parentId: number | null;
   createdAt: Date;
-  /** Who wrote it. */
+  /** The author. */
   accountId: number;
   displayName: string;
   text: string;
 }
 
-/** All of an appliance, oldest first. */
+/** All comments on an appliance, oldest first. */
 export const listComments = (db: Database, applianceId: number): Promise<Comment[]> =>
   db
     .select({
@@ -83,13 +83,16 @@ export interface NewComment {
   requestId?: string | undefined;
 }
 
-/** True, or undefined: the request has added none. */
+/** Whether the request has added a comment: true, or undefined if not. */
 export async function hasComment(db: Database, requestId: string): Promise<true | undefined> {
   const found = await db.query.comments.findFirst({ columns: { id: true }, where: eq(comments.requestId, requestId) });
   return found && true;
 }
 
-/** False: the comment that it replies to is not one of this appliance, the appliance is not published any more, or the account has written too many. */
+/**
+ * False if the comment that it replies to belongs to another appliance, the appliance is no longer published, or the
+ * account has written too many comments.
+ */
 export async function addComment(db: Database, comment: NewComment, most: number): Promise<boolean> {
   const { applianceId, accountId, parentId } = comment;
   const added = await insertWhere(
@@ -102,7 +105,7 @@ export async function addComment(db: Database, comment: NewComment, most: number
   return added.length > 0;
 }
 
-/** Deletes a comment; its replies stay, and reply to nothing. False: the appliance has no such comment. */
+/** Deletes a comment. Its replies stay, without a parent. False if the appliance has no such comment. */
 export async function deleteComment(
   db: Database,
   { applianceId, id }: { applianceId: number; id: number },
@@ -120,7 +123,7 @@ export async function deleteComment(
   return gone.length > 0;
 }
 
-/** Counts that an account has cloned, tried or downloaded it, once. A repeat writes nothing. */
+/** Counts that an account has cloned, tried or downloaded an appliance. A repeat writes nothing. */
 export async function addUse(db: Database, use: typeof galleryUses.$inferInsert): Promise<void> {
   const { applianceId, accountId, kind } = use;
   const known = await db.query.galleryUses.findFirst({

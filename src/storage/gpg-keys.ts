@@ -8,7 +8,7 @@ import { appliances, gpgKeys } from "./schema.ts";
 export type GpgKey = typeof gpgKeys.$inferSelect;
 export type NewGpgKey = Omit<GpgKey, "id">;
 
-/** The columns of a key from an object of JSON, one per row of `json_each(…) AS one`. */
+/** The columns of a key from a JSON object, one per row of `json_each(…) AS one`. */
 export const keyInJson = {
   name: sql`one.value ->> 'name'`,
   target: sql`one.value ->> 'target'`,
@@ -18,14 +18,14 @@ export const keyInJson = {
 
 export interface GpgKeyLimits {
   maxCount: number;
-  /** Of all keys of an appliance together. */
+  /** Limit of all keys of an appliance together. */
   maxCharacters: number;
 }
 
 export const listGpgKeys = (db: Database, applianceId: number): Promise<GpgKey[]> =>
   db.query.gpgKeys.findMany({ where: eq(gpgKeys.applianceId, applianceId), orderBy: asc(gpgKeys.id) });
 
-/** The newest of all appliances of an account, each once. */
+/** The newest keys of all appliances of an account, without duplicates. */
 export async function listKeysOfAccount(db: Database, accountId: number, limit: number): Promise<FrozenKey[]> {
   const rows = await db
     .select({ name: gpgKeys.name, fingerprint: gpgKeys.fingerprint, armour: gpgKeys.key })
@@ -40,11 +40,11 @@ export async function listKeysOfAccount(db: Database, accountId: number, limit: 
 export const findGpgKey = (db: Database, applianceId: number, id: number): Promise<GpgKey | undefined> =>
   db.query.gpgKeys.findFirst({ where: sameKey(applianceId, id) });
 
-/** The one that a request has added. */
+/** The key that a request has added. */
 export const findGpgKeyOfRequest = (db: Database, requestId: string): Promise<GpgKey | undefined> =>
   db.query.gpgKeys.findFirst({ where: eq(gpgKeys.requestId, requestId) });
 
-/** Undefined: there is no room for it, or the appliance is gone. The unique index decides between simultaneous requests. */
+/** Undefined if there is no room or the appliance is gone. The unique index decides between simultaneous requests. */
 export async function addGpgKey(
   db: Database,
   row: NewGpgKey,
@@ -67,7 +67,7 @@ export async function addGpgKey(
   return added ?? (before.length > 0 ? "known" : undefined);
 }
 
-/** Undefined: it was not there. */
+/** Undefined if there is no such key. */
 export async function deleteGpgKey(db: Database, applianceId: number, id: number): Promise<GpgKey | undefined> {
   const [, [gone]] = await db.batch([
     editedIf(db, applianceId, sql`id = ${id}`),
@@ -82,6 +82,6 @@ const hasRoom = ({ applianceId, key }: NewGpgKey, { maxCount, maxCharacters }: G
   sql`(SELECT count(*) < ${maxCount} AND coalesce(sum(length(key)), 0) + ${key.length} <= ${maxCharacters}
        FROM gpg_keys WHERE appliance_id = ${applianceId})`;
 
-/** The appliance was edited, if it has such a key. */
+/** Marks the appliance as edited, if it has such a key. */
 const editedIf = (db: Database, applianceId: number, suchKey: SQL) =>
   edited(db, applianceId, sql`EXISTS (SELECT 1 FROM gpg_keys WHERE appliance_id = ${applianceId} AND ${suchKey})`);

@@ -3,20 +3,21 @@ import type { Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
 import { idempotentAnswers } from "./schema.ts";
 
-/** A row: a request that holds its key, and its answer when it is done. */
+/** A row: a request that holds its key, and its answer once there is one. */
 export type IdempotentAnswer = typeof idempotentAnswers.$inferSelect;
 /** A request that holds its key. */
 export type KeyHolder = Pick<IdempotentAnswer, "accountId" | "key" | "createdAt" | "requestId">;
 
-/** What the keys and answers of one account may take. */
+/** Limits for the keys and answers of one account. */
 export interface KeyLimits {
   keys: number;
   answerBytes: number;
 }
 
 /**
- * The request's id, if it holds its key now: the key was free, older than `storedSince`, or held by a dead attempt of the same
- * request, whose id it continues with. Undefined: another request holds it, or the account has too many keys.
+ * Takes a key for a request and returns the request's id. The key must be free, older than `storedSince`, or held by a
+ * dead attempt of the same request, whose id continues to be used. Undefined if another request holds the key, or the
+ * account has too many keys.
  */
 export async function takeKey(
   db: Database,
@@ -62,7 +63,7 @@ export async function renewKey(db: Database, holder: KeyHolder, leaseEndsAt: Dat
   await db.update(idempotentAnswers).set({ leaseEndsAt }).where(isHeldBy(holder));
 }
 
-/** Without its body if the account has too many bytes of answers already. */
+/** Stores an answer, without its body if the account already has too many bytes of answers. */
 export async function storeAnswer(
   db: Database,
   holder: KeyHolder,
@@ -78,14 +79,14 @@ export async function storeAnswer(
     .where(isHeldBy(holder));
 }
 
-/** The next request with the key may go on immediately. */
+/** Ends the lease, so that the next request with the key may continue immediately. */
 export const endLease = (db: Database, holder: KeyHolder): Promise<void> => renewKey(db, holder, new Date(0));
 
 export async function freeKey(db: Database, holder: KeyHolder): Promise<void> {
   await db.delete(idempotentAnswers).where(isHeldBy(holder));
 }
 
-/** At most a thousand at a time: the sweep comes again. */
+/** Deletes at most a thousand answers at a time: the sweep runs again. */
 export async function deleteAnswersBefore(db: Database, moment: Date): Promise<void> {
   const old = sql`(SELECT rowid FROM ${idempotentAnswers} WHERE ${lt(idempotentAnswers.createdAt, moment)} LIMIT 1000)`;
   await db.delete(idempotentAnswers).where(sql`rowid IN ${old}`);

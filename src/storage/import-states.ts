@@ -30,10 +30,10 @@ export async function noteProgress(
   await db.update(repositories).set({ importProgress: progress }).where(isLast(id, checkId));
 }
 
-/** What every import leaves. */
+/** The columns that the end of every import sets. */
 const ended = { importProgress: null };
 
-/** What an import found out. */
+/** The facts that an import found out. */
 export type ImportResult = Pick<
   Repository,
   | "type"
@@ -50,7 +50,7 @@ export type ImportResult = Pick<
   | "indexTag"
 >;
 
-/** Shows the new revision, unless a later import has begun or its contents were removed meanwhile. Returns whether it did. */
+/** Shows the new revision, unless a later import has begun or the contents were removed. Returns whether it did. */
 export async function switchRevision(
   db: Database,
   id: number,
@@ -71,7 +71,7 @@ export async function switchRevision(
   return switched.length > 0;
 }
 
-/** The index has not changed since the last good import; it may have a new signature. */
+/** Records that the index has not changed since the last good import. It may have a new signature. */
 export async function confirmRevision(
   db: Database,
   id: number,
@@ -83,7 +83,7 @@ export async function confirmRevision(
     .where(isLast(id, checkId));
 }
 
-/** The last good revision stays; `problem` says why the new one was not taken. */
+/** Records a failed import. The last good revision stays, and `problem` is the reason. */
 export async function failImport(
   db: Database,
   id: number,

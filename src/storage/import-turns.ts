@@ -7,7 +7,7 @@ export type ImportTurn = typeof importTurns.$inferSelect;
 
 const waiting = { sentAt: null, leaseEndsAt: null };
 
-/** The imports of an account that wait for each other: one at a time is sent. */
+/** A queue of an account's imports, of which one at a time is sent. */
 export type ImportQueue = Pick<ImportTurn, "accountId" | "patience">;
 
 /** Adds imports to the queue of their account. One that already waits keeps its place. */
@@ -47,7 +47,7 @@ export async function acquireSlot(db: Database, queue: ImportQueue, now: Date): 
   return taken?.repositoryId;
 }
 
-/** Counts a try, and takes the lease. `busy`: another consumer has it. Undefined: the import is in no queue. */
+/** Counts a try, and takes the lease. `busy` if another consumer has it; undefined if the import is in no queue. */
 export async function beginTry(
   db: Database,
   repositoryId: number,
@@ -63,8 +63,8 @@ export async function beginTry(
 }
 
 /**
- * A consumer's lease on a turn. It is known by its end, because another consumer's ends later: several ends, if it is not known which
- * renewal has arrived.
+ * A consumer's lease on a turn, identified by its end, because another consumer's lease ends later. It has several
+ * possible ends while it is unknown which renewal has arrived.
  */
 export interface ImportLease {
   repositoryId: number;
@@ -74,7 +74,7 @@ export interface ImportLease {
 const isHeld = ({ repositoryId, ends }: ImportLease) =>
   and(eq(importTurns.repositoryId, repositoryId), inArray(importTurns.leaseEndsAt, [...ends]));
 
-/** False: the consumer has lost its lease. */
+/** False if the consumer has lost its lease. */
 export async function renewTry(db: Database, lease: ImportLease, leaseEndsAt: Date): Promise<boolean> {
   const renewed = await db
     .update(importTurns)
@@ -84,7 +84,7 @@ export async function renewTry(db: Database, lease: ImportLease, leaseEndsAt: Da
   return renewed.length > 0;
 }
 
-/** The try failed. Its message comes again, so the turn stays. */
+/** Records that a try failed. Its message is delivered again, so the turn stays. */
 export const endTry = (db: Database, lease: ImportLease) =>
   db.update(importTurns).set({ leaseEndsAt: null }).where(isHeld(lease));
 
@@ -96,7 +96,7 @@ export async function endTurn(db: Database, lease: ImportLease, begunAt: Date): 
   await endTurnWhere(db, isHeld(lease), begunAt);
 }
 
-/** The same for a turn that no consumer holds any more. */
+/** Ends a turn that no consumer holds any more. */
 export async function endLostTurn(db: Database, repositoryId: number, now: Date): Promise<void> {
   const isFree = or(isNull(importTurns.leaseEndsAt), lte(importTurns.leaseEndsAt, now));
   await endTurnWhere(db, and(eq(importTurns.repositoryId, repositoryId), isFree), now);

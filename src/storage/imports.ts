@@ -6,7 +6,7 @@ import { imports } from "./schema.ts";
 export type MadeImport = typeof imports.$inferSelect;
 /** Contents are identified by a URL and the checksum of its index. */
 export type Contents = Pick<MadeImport, "url" | "revision">;
-/** What was found out while it was made. */
+/** The facts that reading the contents has produced. */
 export type ImportFacts = Pick<MadeImport, "parts" | "packageCount" | "bytes" | "arches" | "baseSystem" | "workMs">;
 
 /** The import of these contents that any repository may show. */
@@ -23,7 +23,7 @@ export async function beginContents(db: Database, id: string, { url, revision }:
   await db.insert(imports).values({ id, url, revision, begunAt: new Date() });
 }
 
-/** Allows repositories to show it. Undefined: another import of the same contents was faster. */
+/** Allows repositories to show an import. Undefined if another import of the same contents finished first. */
 export async function finishContents(db: Database, id: string, facts: ImportFacts): Promise<MadeImport | undefined> {
   const faster = sql`SELECT 1 FROM imports AS other WHERE other.made_at IS NOT NULL
     AND other.url = ${imports.url} AND other.revision = ${imports.revision}`;
@@ -36,8 +36,8 @@ export async function finishContents(db: Database, id: string, facts: ImportFact
 }
 
 /**
- * Removes an import with its packages, unless a repository shows it; the sweep removes its parts, which may still be in
- * use. From the first statement on, no repository can begin to show it. True if it was deleted.
+ * Removes an import with its packages, unless a repository shows it, and returns whether it did. The sweep removes the
+ * parts, which may still be in use. From the first statement on, no repository can begin to show the import.
  */
 export async function releaseImport(db: Database, id: string): Promise<boolean> {
   const [released] = await db
@@ -51,7 +51,7 @@ export async function releaseImport(db: Database, id: string): Promise<boolean> 
   return true;
 }
 
-/** The next ones after an id that began before that moment, and that no repository shows. */
+/** The next imports after an id that began before that moment and that no repository shows. */
 export async function listUnusedAfter(
   db: Database,
   { id, before, limit }: { id: string; before: Date; limit: number },
@@ -66,7 +66,7 @@ export async function listUnusedAfter(
   return { unused, next: page.length === limit ? page.at(-1)?.id : undefined };
 }
 
-/** Those of the ids that are there. */
+/** Returns the given ids that exist. */
 export async function listImports(db: Database, ids: string[]): Promise<Set<string>> {
   const rows = await db
     .select({ id: imports.id })

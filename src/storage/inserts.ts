@@ -2,12 +2,12 @@ import { getTableColumns, is, sql, SQL, type Column } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "./db.ts";
 
-/** A new row: values, or expressions in SQL. Columns that are absent get their default, or NULL. */
+/** A new row: values, or SQL expressions. Absent columns get their default, or NULL. */
 type NewRow<Table extends SQLiteTable> = {
   [Name in keyof Table["$inferInsert"]]: Table["$inferInsert"][Name] | SQL;
 };
 
-/** Inserts a row if `when` holds, in one statement: so that no two requests pass a check together. */
+/** Inserts a row if `when` holds, in one statement, so that two simultaneous requests cannot both pass a check. */
 export const insertWhere = <Table extends SQLiteTable>(db: Database, table: Table, row: NewRow<Table>, when: SQL) =>
   insertFrom(db, table, row, sql`WHERE ${when}`);
 

@@ -10,8 +10,8 @@ import { overlayFiles } from "./schema.ts";
 export type KeptFile = Omit<NewOverlayFile, "applianceId" | "createdAt">;
 
 /**
- * Adds files to an appliance and replaces those at the same paths: all of them, or none. Undefined: the quota is exceeded, or the
- * appliance is gone.
+ * Adds files to an appliance and replaces those at the same paths: all of them, or none. Undefined if the quota is
+ * exceeded or the appliance is gone.
  */
 export async function saveOverlayFiles(
   db: Database,
@@ -45,7 +45,7 @@ const isOneOf = (rows: string, applianceId: number): SQL =>
   sql`${eq(overlayFiles.applianceId, applianceId)}
       AND overlay_files.blob_id IN (SELECT value ->> 'blobId' FROM json_each(${rows}))`;
 
-/** The old files at these paths; nothing if the new ones were refused. */
+/** The old files at these paths; none if the new ones were refused. */
 const replacedBy = (rows: string, applianceId: number): SQL =>
   sql`overlay_files.appliance_id = ${applianceId}
       AND overlay_files.blob_id NOT IN (SELECT value ->> 'blobId' FROM json_each(${rows}))

@@ -5,14 +5,14 @@ import { lastImages } from "./schema.ts";
 
 export type LastImage = Pick<typeof lastImages.$inferSelect, "question" | "packages">;
 
-/** Undefined: the appliance's last image is of other software. */
+/** Undefined if the appliance's last image was resolved from other software. */
 export const findLastImage = (db: Database, applianceId: number, question: string): Promise<LastImage | undefined> =>
   db.query.lastImages.findFirst({
     columns: { question: true, packages: true },
     where: and(eq(lastImages.applianceId, applianceId), eq(lastImages.question, question)),
   });
 
-/** Stores nothing if the appliance was deleted meanwhile. */
+/** Stores nothing if the appliance no longer exists. */
 export async function saveLastImage(
   db: Database,
   applianceId: number,

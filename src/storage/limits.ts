@@ -1,10 +1,10 @@
 import { sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 
-/** The counted things of an account, in addition to the bytes of its disk quota. */
+/** The limited things of an account, in addition to the bytes of its disk quota. */
 export interface Counted {
   repositories: number;
-  /** In its repositories. */
+  /** Packages in its repositories. */
   packages: number;
   repositoryBytes: number;
   appliances: number;
@@ -12,19 +12,19 @@ export interface Counted {
   comments: number;
   webhooks: number;
   tokens: number;
-  /** Unfinished ones. */
+  /** Unfinished uploads. */
   uploads: number;
 }
 
-/** How many of each an account has, by indexes; statements that must not exceed a limit use the same expressions. */
+/** How many of each an account has, by indexes. Statements that must not exceed a limit use the same expressions. */
 export const counts = {
-  /** Without its user repositories, one for each base system. */
+  /** Without its user repositories, of which it has one for each base system. */
   repositories: (accountId: number) =>
     sql`(SELECT count(*) FROM repositories WHERE account_id = ${accountId} AND is_user_repository = 0)`,
   packages: (accountId: number) => ofImports(sql`imports.package_count`, accountId),
   repositoryBytes: (accountId: number) => ofImports(sql`imports.bytes`, accountId),
   appliances: (accountId: number) => sql`(SELECT count(*) FROM appliances WHERE account_id = ${accountId})`,
-  /** This index has the lengths; with another, SQLite would read all configurations. */
+  /** This index contains the lengths. With another, SQLite would read all configurations. */
   configurationBytes: (accountId: number) =>
     sql`(SELECT coalesce(sum(configuration_bytes), 0) FROM appliances AS one INDEXED BY appliances_configuration_bytes
          WHERE one.account_id = ${accountId})`,
@@ -35,7 +35,7 @@ export const counts = {
     sql`(SELECT count(*) FROM resumable_uploads WHERE account_id = ${accountId} AND finished_at IS NULL)`,
 } satisfies Record<keyof Counted, (accountId: number) => SQL>;
 
-/** Contents that two of its repositories show count twice: either repository may go first. */
+/** Contents that two of its repositories show count twice, because either repository may be deleted first. */
 const ofImports = (column: SQL, accountId: number) =>
   sql`(SELECT coalesce(sum(${column}), 0) FROM repositories JOIN imports ON imports.id = repositories.import_id
        WHERE account_id = ${accountId})`;

@@ -3,11 +3,11 @@ import { usedBytesOf } from "./accounts.ts";
 import { fromJson, type Database } from "./db.ts";
 import { choreRuns } from "./schema.ts";
 
-/** How many of each there are now. */
+/** The present number of each. */
 export interface Amounts {
   queuedBuilds: number;
   runningBuilds: number;
-  /** Since when the oldest of the queued builds waits, in milliseconds since 1970; null: none does. */
+  /** When the oldest queued build was queued, in milliseconds since 1970; null if none is queued. */
   queuedSince: number | null;
   newTestdrives: number;
   runningTestdrives: number;
@@ -36,7 +36,6 @@ export async function listBusyAgents(db: Database): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The size of the database. */
 export async function databaseBytes(db: Database): Promise<number> {
   return (await db.run(sql`SELECT 1`)).meta.size_after;
 }
@@ -64,7 +63,7 @@ export async function saveChoreSuccess(db: Database, chore: string, at: Date): P
     });
 }
 
-/** What a page of accounts stores, by their ids. */
+/** The stored bytes of a page of accounts, by their ids. */
 export const listUsedBytes = (db: Database, { after, limit }: { after: number; limit: number }) =>
   db.all<{ id: number; bytes: number }>(
     sql`SELECT id, ${usedBytesOf(sql`accounts.id`)} AS bytes FROM accounts WHERE id > ${after} ORDER BY id LIMIT ${limit}`,

@@ -3,7 +3,7 @@ import { rest } from "#lib/loop/pace";
 import { fromJson, type Database } from "./db.ts";
 
 const namesInPage = 32;
-/** Names that one statement reads and writes. */
+/** The number of names that one statement reads and writes. */
 const namesAtOnce = 2048;
 
 /** Writes the pages of an import whose packages are all stored. */
@@ -40,9 +40,9 @@ interface ShortSearch {
 }
 
 /**
- * Ids of packages that include each repository's first ones whose name contains the needle: those that begin with it, by the index
- * of names, and, if these are too few, others by the pages. Includes all patterns. Each import has its own statement, which reads
- * in the order of the names and stops at the limit.
+ * Ids of packages, among them each repository's first ones whose name contains the needle: those that begin with it,
+ * found by the index of names, and if these are too few, others, found by the pages. Includes all patterns. Each import
+ * has its own statement, which reads in the order of the names and stops at the limit.
  */
 export async function listByShortName(
   db: Database,

@@ -11,25 +11,25 @@ export type OverlayFile = typeof overlayFiles.$inferSelect;
 export type NewOverlayFile = Omit<typeof overlayFiles.$inferInsert, "id">;
 export type FileContent = Pick<OverlayFile, "blobId" | "size" | "md5" | "sha256">;
 
-/** The account that writes, and how much it may store. */
+/** The writing account, and how much it may store. */
 export interface Writer {
   accountId: number;
   quotaBytes: number;
 }
 
-/** In the order in which they were added, which is also the order in which a build copies them. */
+/** Overlay files in the order in which they were added. A build copies them in the same order. */
 export const listOverlayFiles = (db: Database, applianceId: number): Promise<OverlayFile[]> =>
   db.query.overlayFiles.findMany({ where: eq(overlayFiles.applianceId, applianceId), orderBy: asc(overlayFiles.id) });
 
-/** Any account's: the caller checks that its appliance may be read. */
+/** An overlay file of any account. The caller checks that its appliance may be read. */
 export const findAnyOverlayFile = (db: Database, id: number): Promise<OverlayFile | undefined> =>
   db.query.overlayFiles.findFirst({ where: eq(overlayFiles.id, id) });
 
-/** The one that a request has added. */
+/** The overlay file that a request has added. */
 export const findOverlayFileOfRequest = (db: Database, requestId: string): Promise<OverlayFile | undefined> =>
   db.query.overlayFiles.findFirst({ where: eq(overlayFiles.requestId, requestId) });
 
-/** Undefined: the quota is exceeded, or the appliance is gone. */
+/** Undefined if the quota is exceeded or the appliance is gone. */
 export async function addOverlayFile(
   db: Database,
   row: NewOverlayFile,
@@ -49,7 +49,7 @@ export async function addOverlayFile(
   return added;
 }
 
-/** Undefined: it is gone, or another account's. */
+/** Undefined if the file is gone or belongs to another account. */
 export async function changeOverlayFile(
   db: Database,
   { id, applianceId }: OverlayFile,
@@ -67,7 +67,7 @@ export async function changeOverlayFile(
   return changed;
 }
 
-/** Replaces the content of a file and releases the old one. Undefined: the quota is exceeded, or the file is gone. */
+/** Replaces the content of a file and releases the old one. Undefined if the quota is exceeded or the file is gone. */
 export async function replaceContent(
   db: Database,
   { id, applianceId }: OverlayFile,
@@ -85,7 +85,7 @@ export async function replaceContent(
   return replaced;
 }
 
-/** False: it is gone already, or another account's. */
+/** False if the file is already gone or belongs to another account. */
 export async function deleteOverlayFile(
   db: Database,
   { id, applianceId }: OverlayFile,
@@ -100,7 +100,7 @@ export async function deleteOverlayFile(
   return gone.length > 0;
 }
 
-/** The columns of a row of `overlay_files` or `published_files`, to copy it. */
+/** The columns of `overlay_files` or `published_files` that a copy of a row needs. */
 export const copiedFile = {
   fileName: sql`file_name`,
   path: sql`path`,
@@ -115,7 +115,7 @@ export const copiedFile = {
   createdAt: sql`created_at`,
 };
 
-/** The same from an object of JSON with these names. */
+/** The same columns from a JSON object with these names. */
 export const fileInJson = {
   fileName: sql`value ->> 'fileName'`,
   path: sql`value ->> 'path'`,
@@ -132,10 +132,10 @@ export const fileInJson = {
 const ownedBy = (accountId: number): SQL =>
   sql`overlay_files.appliance_id IN (SELECT id FROM appliances WHERE account_id = ${accountId})`;
 
-/** Its contents may go, unless another row names them. */
+/** Releases the contents of these files. They are deleted unless another row names them. */
 export const released = (db: Database, which: SQL) =>
   releaseBlobs(db, { blobId: sql`blob_id`, from: sql`FROM overlay_files WHERE ${which}` });
 
-/** The appliance was edited, if the statement before this one in the batch has changed something. */
+/** Marks the appliance as edited, if the previous statement in the batch has changed something. */
 const editedBy = (db: Database, applianceId: number, accountId: number) =>
   edited(db, applianceId, sql`${eq(appliances.accountId, accountId)} AND changes() > 0`);

@@ -6,7 +6,7 @@ import { fromJson, type Database } from "./db.ts";
 import { deleteNamePages, listByShortName } from "./name-pages.ts";
 import { StatementSize } from "./statement-size.ts";
 
-/** A package as search shows it. */
+/** A package as shown in search results. */
 export interface FoundPackage {
   id: number;
   repositoryId: number;
@@ -14,14 +14,17 @@ export interface FoundPackage {
   version: string;
   release: string;
   arch: string;
-  /** Both empty: there is no file, only a pattern. */
+  /** Type and value are empty if there is no file, only a pattern. */
   checksumType: string;
   checksum: string;
-  /** The pattern that it represents; null or empty: none. */
+  /** The pattern that the package represents; null or empty if none. */
   pattern: string | null;
 }
 
-/** Bytes of JSON that one statement adds, and rows that one removes. Each row also costs a few writes in the index of trigrams. */
+/**
+ * How many bytes of JSON one statement adds, and how many rows one removes. Each row also costs a few writes in the
+ * index of trigrams.
+ */
 const added = new StatementSize({ first: 64_000, least: 16_000, most: 900_000 });
 const removed = new StatementSize({ first: 200, least: 50, most: 5000 });
 
@@ -45,12 +48,11 @@ export async function savePackages(db: Database, importId: string, rows: Iterabl
   return bytes;
 }
 
-/** Removes the packages of an import. */
 export async function deletePackages(db: Database, importId: string): Promise<void> {
   for (;;) {
     const { meta } = await db.run(sql`
       DELETE FROM packages WHERE id IN (SELECT id FROM packages WHERE import_id = ${importId} LIMIT ${removed.size})`);
-    // The triggers' changes count too, so this says only whether there were any.
+    // The changes of the triggers count too, so this only shows whether there were any.
     if (meta.changes === 0) break;
     removed.learn(removed.size, meta.duration);
     await rest();
@@ -60,7 +62,7 @@ export async function deletePackages(db: Database, importId: string): Promise<vo
 
 interface PackageSearch {
   repositoryIds: readonly number[];
-  /** As packages name them; others are omitted. */
+  /** Architectures as packages name them. Packages of other architectures are omitted. */
   arches: readonly string[];
   q: string;
   allFields: boolean;
@@ -68,8 +70,8 @@ interface PackageSearch {
 }
 
 /**
- * Packages and patterns whose name contains the text, in any case; exact names first, then those that begin with it. With
- * `allFields` in summaries and descriptions too.
+ * Packages and patterns whose name contains the text, in any case; exact names first, then those that begin with it.
+ * With `allFields`, also searches summaries and descriptions.
  */
 export async function searchPackages(
   db: Database,
@@ -94,16 +96,16 @@ export async function searchPackages(
 export interface IndexedPackage {
   id: number;
   name: string;
-  /** With its release. */
+  /** The version with its release. */
   version: string;
   arch: string;
   checksumType: string;
   checksum: string;
-  /** The pattern that it represents; empty: none. */
+  /** The pattern that the package represents; empty if none. */
   pattern: string;
 }
 
-/** Packages of an import by name and id, after one of them. No text has a line break. */
+/** Packages of an import in the order of name and id, after a given one. No text contains a line break. */
 export const listForNameIndex = (
   db: Database,
   { importId, after, limit }: { importId: string; after: Pick<IndexedPackage, "name" | "id">; limit: number },
@@ -123,7 +125,7 @@ export interface PackageDetails {
   installSizeBytes: number;
 }
 
-/** By id. */
+/** Details of packages, by id. */
 export async function describePackages(db: Database, ids: readonly number[]): Promise<Map<number, PackageDetails>> {
   const rows = await db.all<PackageDetails & { id: number }>(sql`
     SELECT p.id, p.summary, p.size_bytes AS downloadSizeBytes, p.installed_bytes AS installSizeBytes
@@ -131,7 +133,7 @@ export async function describePackages(db: Database, ids: readonly number[]): Pr
   return new Map(rows.map(({ id, ...details }) => [id, details]));
 }
 
-/** A package as a choice between its versions needs it. */
+/** The facts about a package that the choice between its versions needs. */
 export interface PackageVersion extends PackageDetails {
   repositoryId: number;
   name: string;
@@ -139,7 +141,7 @@ export interface PackageVersion extends PackageDetails {
   version: string;
   release: string;
   arch: string;
-  /** The pattern that it represents; null: none. */
+  /** The pattern that the package represents; null if none. */
   pattern: string | null;
 }
 
@@ -158,7 +160,7 @@ export const listVersions = (
     WHERE p.import_id IN ${shownImports(repositoryIds)} AND p.arch IN ${fromJson(arches)}
     ORDER BY asked.key, p.id LIMIT ${maxVersions}`);
 
-/** For each repository the lower-cased names of packages that hold the text, the best first, at most `limit`. */
+/** For each repository, at most `limit` lower-case names of packages that contain the text, best matches first. */
 export async function searchNames(
   db: Database,
   { repositoryIds, q, limit }: { repositoryIds: number[]; q: string; limit: number },
@@ -180,7 +182,7 @@ export async function searchNames(
   return names;
 }
 
-/** How many packages are read for each piece of a misspelt name: of all imports, and of those to search. */
+/** How many packages are read for each piece of a misspelt name, in all imports and in those to search. */
 const maxLookedAt = 5000;
 const maxSimilar = 300;
 const maxPatterns = 2000;
@@ -222,7 +224,7 @@ const showing = (repositoryIds: readonly number[]) =>
 const shownImports = (repositoryIds: readonly number[]) =>
   sql`(SELECT import_id FROM repositories WHERE id IN ${fromJson(repositoryIds)})`;
 
-/** lower() knows ASCII only, which is all that names of packages have. */
+/** lower() handles only ASCII, and package names contain nothing else. */
 const holds = (column: SQL, needle: string) => sql`instr(lower(${column}), lower(${needle})) > 0`;
 
 const rank = (name: SQL, needle: string) =>
@@ -240,12 +242,12 @@ async function candidates(
 
 const hasTrigram = (needle: string): boolean => [...needle].length >= 3;
 
-/** D1 accepts patterns of up to 50 bytes, and a character has at most four. */
+/** D1 accepts patterns of up to 50 bytes, and a character takes at most four. */
 const maxCharacters = 12;
 
 /**
- * A superset of the matches: `_` and `%` are not escaped, since LIKE with ESCAPE does not use the index of trigrams, and of
- * a long text it has the beginning.
+ * A superset of the matches: `_` and `%` are not escaped, because LIKE with ESCAPE does not use the index of trigrams.
+ * Of a long text, only the beginning is used.
  */
 function byTrigrams(repositoryIds: readonly number[], needle: string): SQL {
   return sql`p.id IN (

@@ -1,7 +1,10 @@
 /** R2 requires that all parts but the last have one size, at least 5 MiB. */
 export const partBytes = 8 * 2 ** 20;
 
-/** The bytes of one part while they arrive. One buffer for all parts: a new one for each would take memory until the garbage collector runs. */
+/**
+ * The bytes of one part while they arrive. It is the same buffer for all parts: a new one for each would take memory
+ * until the garbage collector runs.
+ */
 export class PartBuffer {
   #buffer = new Uint8Array(1 << 16);
   #bytes = 0;
@@ -14,7 +17,7 @@ export class PartBuffer {
     return this.#bytes === partBytes;
   }
 
-  /** Adds what fits into the part; returns the rest. */
+  /** Adds the bytes that fit into the part; returns the rest. */
   add(chunk: Uint8Array): Uint8Array {
     const taken = chunk.subarray(0, partBytes - this.#bytes);
     this.#makeRoom(this.#bytes + taken.byteLength);
@@ -23,7 +26,7 @@ export class PartBuffer {
     return chunk.subarray(taken.byteLength);
   }
 
-  /** Valid until the next `add`. */
+  /** The bytes so far. Valid until the next `add`. */
   held(): Uint8Array<ArrayBuffer> {
     return this.#buffer.subarray(0, this.#bytes);
   }
@@ -41,6 +44,6 @@ export class PartBuffer {
   #makeRoom(neededBytes: number): void {
     if (neededBytes <= this.#buffer.byteLength) return;
     const roomBytes = Math.min(partBytes, Math.max(neededBytes, 2 * this.#buffer.byteLength));
-    this.#buffer = new Uint8Array(this.#buffer.buffer.transfer(roomBytes)); // which copies, and frees the smaller one
+    this.#buffer = new Uint8Array(this.#buffer.buffer.transfer(roomBytes)); // copies it and frees the smaller one
   }
 }

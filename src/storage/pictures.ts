@@ -34,7 +34,7 @@ interface NewPicture {
   bytes: number;
 }
 
-/** Gives an appliance its new picture and releases the one before it. False: the quota is exceeded, or the appliance is gone. */
+/** Replaces an appliance's picture; releases the old one. False if the quota is exceeded or the appliance is gone. */
 export async function savePicture(
   db: Database,
   { id, accountId, quotaBytes }: { id: number; accountId: number; quotaBytes: number },
@@ -43,7 +43,7 @@ export async function savePicture(
   const column = kind === "logo" ? appliances.logoBlob : appliances.backgroundBlob;
   const used = usedBytesOf(accountId, kind === "logo" ? { withoutLogoOf: id } : { withoutBackgroundOf: id });
   const owned = sql`id = ${id} AND account_id = ${accountId}`;
-  // Its size is written only if the quota allows it: the other statements look for that row.
+  // The picture's size is written only if the quota allows it, and the other statements check for that row.
   const accepted = sql`${owned} AND EXISTS (SELECT 1 FROM picture_sizes WHERE blob_id = ${blobId})`;
   const [, , saved] = await db.batch([
     insertFrom(
@@ -65,7 +65,7 @@ export async function savePicture(
   return saved.length > 0;
 }
 
-/** Removes an appliance's picture, if it has one; then the service's default is shown. */
+/** Removes an appliance's picture, if it has one. The service's default is shown instead. */
 export async function clearPicture(
   db: Database,
   { id, accountId }: { id: number; accountId: number },
@@ -82,7 +82,7 @@ export async function clearPicture(
   ]);
 }
 
-/** For blobs that are gone. */
+/** Deletes the sizes of blobs that are gone. */
 export async function forgetPictureSizes(db: Database, blobIds: string[]): Promise<void> {
   await db.delete(pictureSizes).where(inArray(pictureSizes.blobId, fromJson(blobIds)));
 }

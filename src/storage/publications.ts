@@ -8,11 +8,11 @@ import { copiedFile } from "./overlay-files.ts";
 import { releaseBlobs } from "./released-blobs.ts";
 import { eventOutbox, publications, publishedFiles } from "./schema.ts";
 
-/** A published version, all of it. */
+/** The whole row of a published version. */
 export type Publication = typeof publications.$inferSelect;
 export type NewPublication = Omit<Publication, "id" | "formats" | "screenBlob" | "wantsScreen">;
 
-/** Whether the version, or any, is in the gallery; without reading the large row. */
+/** Whether the version, or any version, is in the gallery. Does not read the large row. */
 export async function isPublished(db: Database, applianceId: number, version?: string): Promise<boolean> {
   const rows = await db
     .select({ id: publications.id })
@@ -22,7 +22,7 @@ export async function isPublished(db: Database, applianceId: number, version?: s
   return rows.length > 0;
 }
 
-/** The version, or the one that was published last. */
+/** The given published version, or else the one that was published last. */
 export const findPublication = (
   db: Database,
   applianceId: number,
@@ -33,7 +33,7 @@ export const findPublication = (
     orderBy: desc(publications.id),
   });
 
-/** The account that has published the version; without reading the large row. */
+/** The account that has published the version. Does not read the large row. */
 export async function findPublisher(db: Database, applianceId: number, version: string): Promise<number | undefined> {
   const [found] = await db
     .select({ accountId: publications.accountId })
@@ -52,8 +52,9 @@ export async function listPublishedVersions(db: Database, applianceId: number): 
 }
 
 /**
- * Publishes a version with all of its images and its appliance's present overlay files. The announcement waits in the outbox.
- * Undefined: it is published already, has no image, is being built, or its appliance is gone; nothing was written.
+ * Publishes a version with all of its images and its appliance's present overlay files. The announcement waits in the
+ * outbox. Undefined if the version is already published, has no image or is being built, or if its appliance is gone;
+ * then nothing was written.
  */
 export async function addPublication(
   db: Database,
@@ -98,11 +99,11 @@ export async function addPublication(
   return publication && event && { publication, event };
 }
 
-/** The one that a request has made. */
+/** The publication that a request has created. */
 export const findPublicationByUuid = (db: Database, uuid: string): Promise<Publication | undefined> =>
   db.query.publications.findFirst({ where: eq(publications.uuid, uuid) });
 
-/** Undefined: the version is not published. */
+/** Undefined if the version is not published. */
 export async function saveReleaseNotes(
   db: Database,
   { applianceId, version }: { applianceId: number; version: string },
@@ -116,7 +117,7 @@ export async function saveReleaseNotes(
   return changed;
 }
 
-/** Removes a version from the gallery and releases the blobs that it named. False: it is not published. */
+/** Removes a version from the gallery and releases the blobs that it named. False if it is not published. */
 export async function deletePublication(db: Database, applianceId: number, version: string): Promise<boolean> {
   const gone = sql`(SELECT id FROM publications WHERE appliance_id = ${applianceId} AND version = ${version})`;
   const [, , deleted] = await db.batch([

@@ -9,13 +9,13 @@ import { accounts, applianceRepositories, appliances, repositories } from "./sch
 export type Repository = typeof repositories.$inferSelect;
 export type NewRepository = typeof repositories.$inferInsert;
 
-/** Its name in KIWI and the solver. */
+/** A repository's name in KIWI and the solver. */
 export const aliasOf = (repositoryId: number): string => `repo-${repositoryId}`;
 
 export const findRepository = (db: Database, id: number): Promise<Repository | undefined> =>
   db.query.repositories.findFirst({ where: eq(repositories.id, id) });
 
-/** The repositories as their rows are now, in the order given, without those that no longer exist. */
+/** The repositories as they are stored now, in the given order, without those that no longer exist. */
 export async function rereadRepositories(
   db: Database,
   known: readonly Pick<Repository, "id">[],
@@ -25,18 +25,18 @@ export async function rereadRepositories(
   return rows.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
 }
 
-/** One that the account may see: everyone's, or its own. */
+/** A repository that the account may see: everyone's, or its own. */
 export const findVisibleRepository = (db: Database, accountId: number, id: number): Promise<Repository | undefined> =>
   db.query.repositories.findFirst({ where: and(eq(repositories.id, id), visibleTo(accountId)) });
 
 export const findVisibleRepositoryByUrl = (db: Database, accountId: number, url: string) =>
   db.query.repositories.findFirst({ where: and(eq(repositories.url, url), visibleTo(accountId)) });
 
-/** Those of the ids that the account may see. */
+/** The repositories with these ids that the account may see. */
 export const listVisibleByIds = (db: Database, accountId: number, ids: number[]): Promise<Repository[]> =>
   db.query.repositories.findMany({ where: and(inArray(repositories.id, fromJson(ids)), visibleTo(accountId)) });
 
-/** Everyone's and the account's own. */
+/** All repositories that the account may see: everyone's and its own. */
 export const listVisibleRepositories = (
   db: Database,
   accountId: number,
@@ -57,7 +57,7 @@ export const listFailing = (db: Database, limit: number): Promise<(Repository & 
     .orderBy(asc(repositories.id))
     .limit(limit);
 
-/** The one made of the account's uploads for a base system. */
+/** The repository made of the account's uploads for a base system. */
 export const findUserRepository = (
   db: Database,
   accountId: number,
@@ -71,11 +71,11 @@ export const findUserRepository = (
     ),
   });
 
-/** The one that a request has made. */
+/** The repository that a request has created. */
 export const findRepositoryByUid = (db: Database, uid: string): Promise<Repository | undefined> =>
   db.query.repositories.findFirst({ where: eq(repositories.uid, uid) });
 
-/** Undefined: the account, or everyone, has one of this address already, or the account has as many as it may have. */
+/** Undefined if the account, or everyone, already has this URL, or if the account has reached its limit. */
 export async function addRepository(
   db: Database,
   row: NewRepository,
@@ -97,7 +97,7 @@ export async function addRepository(
   return refused.length > 0 ? undefined : added;
 }
 
-/** Removes a repository that never had a good import; one that an appliance uses stays. */
+/** Removes a repository that never had a good import, unless an appliance uses it. */
 export async function removeUnimported(db: Database, id: number): Promise<void> {
   await db
     .delete(repositories)
@@ -111,7 +111,7 @@ export async function removeUnimported(db: Database, id: number): Promise<void> 
     );
 }
 
-/** Removes those of an account whose first import failed; no list shows them. Returns how many there were. */
+/** Removes an account's repositories whose first import failed; no list shows them. Returns their number. */
 export async function removeFailed(db: Database, accountId: number): Promise<number> {
   const gone = await db
     .delete(repositories)
@@ -128,7 +128,7 @@ export async function removeFailed(db: Database, accountId: number): Promise<num
   return gone.length;
 }
 
-/** Removes a repository of the account unless an appliance of any account uses it. Returns it as it was. */
+/** Removes a repository of the account, unless an appliance of any account uses it. Returns the removed row. */
 export async function deleteRepository(db: Database, accountId: number, id: number): Promise<Repository | undefined> {
   const isUsed = sql`SELECT 1 FROM appliance_repositories WHERE repository_id = ${id}`;
   const [gone] = await db
@@ -148,7 +148,7 @@ export const listUsersOf = (db: Database, repositoryId: number, limit: number) =
     .orderBy(asc(appliances.id))
     .limit(limit);
 
-/** The catalogues' repositories that were never imported. */
+/** Repositories of these catalogues that were never imported. */
 export const listUnimported = (db: Database, catalogues: string[]): Promise<Repository[]> =>
   db.query.repositories.findMany({
     where: and(inArray(repositories.catalogue, fromJson(catalogues)), isNull(repositories.revision)),
@@ -170,7 +170,7 @@ export const listByCatalogue = (db: Database, catalogue: string): Promise<Reposi
 
 /** Repositories on other servers that were not checked since that moment, the oldest check first. */
 export function listUncheckedSince(db: Database, before: Date, limit: number): Promise<Repository[]> {
-  // Not OR: for that, SQLite reads the whole index.
+  // Not OR, for which SQLite would read the whole index.
   const due = sql`${checked(sql`IS NULL`)} UNION ALL ${checked(sql`< ${before.getTime()}`)} ORDER BY 2 LIMIT ${limit}`;
   return db.query.repositories.findMany({
     where: sql`${repositories.id} IN (SELECT id FROM (${due}))`,
@@ -195,11 +195,11 @@ export async function markImporting(db: Database, ids: number[]): Promise<void> 
     .where(inArray(repositories.id, fromJson(ids)));
 }
 
-/** Replaces an appliance's list in one batch; the ids are its new ones, in order. */
+/** Replaces an appliance's list of repositories in one batch by the given ids, in their order. */
 export async function replaceApplianceRepositories(db: Database, applianceId: number, ids: number[]): Promise<void> {
   await db.batch([
     db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, applianceId)),
-    // Positions are the keys of the JSON array. One that was deleted in between is omitted.
+    // The positions are the keys of the JSON array. A repository that was deleted in between is omitted.
     insertFrom(
       db,
       applianceRepositories,
@@ -210,7 +210,7 @@ export async function replaceApplianceRepositories(db: Database, applianceId: nu
   ]);
 }
 
-/** Puts one after the others; one that is already there stays where it is. */
+/** Adds a repository at the end of an appliance's list. If it is already in the list, it keeps its place. */
 export async function addApplianceRepository(db: Database, applianceId: number, repositoryId: number): Promise<void> {
   await db.batch([
     insertFrom(
@@ -239,6 +239,6 @@ export async function removeApplianceRepository(
   ]);
 }
 
-/** Everyone's, and the account's own. */
+/** The condition for repositories that an account may see: everyone's, and its own. */
 export const visibleTo = (accountId: number) =>
   or(isNull(repositories.accountId), eq(repositories.accountId, accountId));

@@ -1,6 +1,6 @@
 import { repositoryFileKey } from "./blobs.ts";
 
-/** Streams a file in; R2 needs its length in advance. */
+/** Streams a file into R2, which needs its length in advance. */
 export async function putRepositoryFile(
   blobs: R2Bucket,
   path: string,

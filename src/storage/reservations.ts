@@ -7,8 +7,9 @@ import { reservations } from "./schema.ts";
 export type Reservation = typeof reservations.$inferSelect;
 
 /**
- * Reserves room for a blob, instead of what it had reserved: its `bytes`, or what is left of the quota if that is at least
- * `leastBytes`. Returns how much it has now; undefined: less than `leastBytes` is left, and nothing has changed.
+ * Reserves room for a blob, in place of its earlier reservation: its `bytes`, or the rest of the quota if that is at
+ * least `leastBytes`. Returns the size of the reservation; undefined if less than `leastBytes` is left, and then
+ * nothing has changed.
  */
 export async function reserve(
   db: Database,
@@ -30,7 +31,7 @@ export async function reserve(
   return reserved?.bytes;
 }
 
-/** Ends reservations: in the batch that writes rows with these blobs, if `when` holds. */
+/** Ends reservations if `when` holds: a statement for the batch that writes the rows with these blobs. */
 export const unreserved = (db: Database, blobIds: readonly string[], when: SQL = sql`true`) =>
   db.delete(reservations).where(sql`${inArray(reservations.blobId, fromJson(blobIds))} AND ${when}`);
 

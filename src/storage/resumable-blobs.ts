@@ -6,9 +6,9 @@ import { partBytes } from "./part-buffer.ts";
 import type { ResumableUpload, StoredPart } from "./resumable-uploads.ts";
 import { removeUploadBlobs } from "./upload-blobs.ts";
 
-/* What an upload has in R2: a multipart upload, and the bytes after its last part as a separate object. */
+/* A resumable upload in R2: a multipart upload, and the bytes after its last part as a separate object. */
 
-/** A blob that a row needs is missing: a restored database can bring back an upload that was removed. */
+/** A blob that a row needs is missing, because a restored database can bring back an upload that was removed. */
 class BlobGone extends Error {}
 
 export const isBlobGone = (error: unknown): boolean => error instanceof BlobGone || isGone(error);
@@ -20,11 +20,11 @@ const keyOf = ({ applianceId, blobId }: Target): string =>
 
 const addressOf = (upload: ResumableUpload): UploadAddress => ({ key: keyOf(upload), uploadId: upload.multipartId });
 
-/** Returns R2's id of the upload. */
+/** Opens a multipart upload, and returns R2's id of it. */
 export const openBlob = async (blobs: R2Bucket, target: Target): Promise<string> =>
   (await openUpload(blobs, keyOf(target))).uploadId;
 
-/** Closes what `openBlob` has opened for a row that was not added. */
+/** Closes an upload that `openBlob` has opened, if its row was not added. */
 export const closeBlob = (blobs: R2Bucket, target: Target, multipartId: string): Promise<void> =>
   abortMultipart(blobs, { key: keyOf(target), uploadId: multipartId });
 
@@ -41,7 +41,7 @@ export async function putUploadPart(
 
 const pieceBytes = 256 * 1024;
 
-/** Sends bytes in pieces: the runtime would copy them as a whole, and hold the copy until V8 collects garbage. */
+/** Sends bytes in pieces: the runtime would copy them as a whole and hold the copy until V8 collects garbage. */
 async function inPieces<T>(bytes: Uint8Array, send: (body: ReadableStream) => Promise<T>): Promise<T> {
   const { readable, writable } = new FixedLengthStream(bytes.byteLength);
   const write = async () => {
@@ -67,7 +67,7 @@ export async function completeBlob(
 
 const rangeBytes = 16 * 2 ** 20;
 
-/** The bytes of a completed upload, a range at a time: while one stream brings 2 GiB, workerd grows by 100 MiB. */
+/** The bytes of a completed upload, one range at a time, because during a stream of 2 GiB workerd grows by 100 MiB. */
 export async function* readBlob(blobs: R2Bucket, upload: ResumableUpload): AsyncGenerator<Uint8Array> {
   for (let offset = 0; offset < upload.length; offset += rangeBytes) {
     const blob = await blobs.get(keyOf(upload), { range: { offset, length: rangeBytes } });
@@ -76,7 +76,7 @@ export async function* readBlob(blobs: R2Bucket, upload: ResumableUpload): Async
   }
 }
 
-/** Deletes the object of a completed upload, and what was unpacked from it. */
+/** Deletes the object of a completed upload, and the packages that were unpacked from it. */
 export const deleteBlob = (blobs: R2Bucket, { applianceId, blobId }: Target): Promise<void> =>
   applianceId === null ? removeUploadBlobs(blobs, blobId) : blobs.delete(contentKey(blobId));
 

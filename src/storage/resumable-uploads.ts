@@ -9,7 +9,7 @@ export type ResumableUpload = typeof uploads.$inferSelect;
 export type NewResumableUpload = Omit<typeof uploads.$inferInsert, "id">;
 export type StoredPart = Omit<typeof parts.$inferSelect, "uploadId">;
 
-/** Undefined: the account has as many as it may have, or its quota is exceeded. */
+/** Undefined if the account has reached its limit of uploads, or its quota is exceeded. */
 export async function addResumableUpload(
   db: Database,
   row: NewResumableUpload,
@@ -28,11 +28,11 @@ export const findResumableUpload = (
 ): Promise<ResumableUpload | undefined> =>
   db.query.resumableUploads.findFirst({ where: and(eq(uploads.id, id), eq(uploads.accountId, accountId)) });
 
-/** The one that a request has begun. */
+/** The upload that a request has begun. */
 export const findResumableUploadOfRequest = (db: Database, requestId: string): Promise<ResumableUpload | undefined> =>
   db.query.resumableUploads.findFirst({ where: eq(uploads.requestId, requestId) });
 
-/** An account has few of them. */
+/** The unfinished uploads of an account, which are few. */
 export const listUnfinishedUploads = (db: Database, accountId: number): Promise<ResumableUpload[]> =>
   db.query.resumableUploads.findMany({
     where: and(eq(uploads.accountId, accountId), isNull(uploads.finishedAt)),
@@ -42,7 +42,7 @@ export const listUnfinishedUploads = (db: Database, accountId: number): Promise<
 export const pageOfResumableUploads = (db: Database, accountId: number, limit: number): Promise<ResumableUpload[]> =>
   db.query.resumableUploads.findMany({ where: eq(uploads.accountId, accountId), limit });
 
-/** Those that have expired and that no request writes. */
+/** Uploads that have expired and that no request is writing. */
 export const listExpiredUploads = (db: Database, now: Date, limit: number): Promise<ResumableUpload[]> =>
   db.query.resumableUploads.findMany({
     where: and(lt(uploads.expiresAt, now), isFree(now)),
@@ -56,7 +56,10 @@ export interface Lease {
   leaseEndsAt: Date;
 }
 
-/** Takes the lease of an upload as it is; undefined: another request has it, has written meanwhile, or has removed the upload. */
+/**
+ * Takes the lease of an upload that is unchanged since it was read. Undefined if another request has the lease, has
+ * written to the upload, or has removed it.
+ */
 export async function takeLease(
   db: Database,
   { id, offset }: Pick<ResumableUpload, "id" | "offset">,
@@ -76,10 +79,13 @@ export async function endLease(db: Database, upload: ResumableUpload): Promise<v
   await db.update(uploads).set({ leaseId: null, leaseEndsAt: null }).where(isHeld(upload));
 }
 
-/** What a request has stored, and when the upload expires now. */
+/** The progress of an upload: how much is stored, and when it expires. */
 export type Progress = Pick<ResumableUpload, "offset" | "expiresAt">;
 
-/** False: the lease is lost, and nothing was written. A part that fills the offset comes with it. */
+/**
+ * Records the progress, together with the part that the new bytes have filled, if any. False if the lease is lost; then
+ * nothing was written.
+ */
 export async function recordProgress(
   db: Database,
   upload: ResumableUpload,
@@ -98,7 +104,7 @@ export async function recordProgress(
   return updated.length > 0;
 }
 
-/** In the order of the file. */
+/** The parts of an upload, in the order of the file. */
 export const listParts = (db: Database, uploadId: number): Promise<StoredPart[]> =>
   db
     .select({ number: parts.number, etag: parts.etag })
@@ -106,7 +112,7 @@ export const listParts = (db: Database, uploadId: number): Promise<StoredPart[]>
     .where(eq(parts.uploadId, uploadId))
     .orderBy(asc(parts.number));
 
-/** All of it is stored, and a row names it. */
+/** Records that the whole file is stored, and that a row names it. */
 export async function finishUpload(
   db: Database,
   upload: ResumableUpload,
@@ -118,12 +124,12 @@ export async function finishUpload(
     .where(isHeld(upload));
 }
 
-/** Also deletes its parts. */
+/** Deletes an upload and the rows of its parts. */
 export async function deleteResumableUpload(db: Database, id: number): Promise<void> {
   await db.delete(uploads).where(eq(uploads.id, id));
 }
 
-/** Those of the blobs that an upload names. */
+/** Returns the given blobs that an upload names. */
 export async function listBlobsOfUploads(db: Database, blobIds: readonly string[]): Promise<Set<string>> {
   const rows = await db.all<{ blobId: string }>(
     sql`SELECT blob_id AS blobId FROM resumable_uploads

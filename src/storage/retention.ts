@@ -3,12 +3,12 @@ import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { builds } from "./schema.ts";
 
-/** Images that never expire: a testdrive uses them, or they are in the gallery. */
+/** Whether an image must be kept: a testdrive uses it, or it is in the gallery. */
 const isKept = sql`(EXISTS (SELECT 1 FROM testdrives WHERE build_id = ${builds.id} AND state IN ('new', 'running'))
   OR EXISTS (SELECT 1 FROM publications
     WHERE publications.appliance_id = ${builds.applianceId} AND publications.version = ${builds.version}))`;
 
-/** Finished builds whose images may go, oldest first. */
+/** Finished builds whose images may be deleted, oldest first. */
 export const listExpirable = (db: Database, finishedBefore: Date, limit: number): Promise<Build[]> =>
   db.query.builds.findMany({
     where: and(
@@ -22,7 +22,10 @@ export const listExpirable = (db: Database, finishedBefore: Date, limit: number)
     limit,
   });
 
-/** From now on the build has no image and no file store. False: something needs it meanwhile, or it no longer exists. */
+/**
+ * Marks a build as expired: it has no image and no file store any more. False if something needs the image now, or the
+ * build no longer exists.
+ */
 export async function markExpired(db: Database, id: number, expiredAt: Date): Promise<boolean> {
   const marked = await db
     .update(builds)

@@ -4,9 +4,9 @@ type Columns = Record<string, Column>;
 type RowOf<Selected extends Columns> = { [Name in keyof Selected]: GetColumnData<Selected[Name]> };
 
 /**
- * Reads rows of a prepared query's `values()`, from the position of the first of these columns on; undefined if that is null, because
- * a left join found nothing. For lists of hundreds of rows: drizzle looks up the column of each value again, which takes ten times
- * as long.
+ * Reads rows of a prepared query's `values()`, beginning at the position of the first of these columns. Undefined if
+ * that column is null, because a left join found nothing. For lists of hundreds of rows: drizzle looks up the column of
+ * each value again, which takes ten times as long.
  */
 export function rowReader<Selected extends Columns>(selected: Selected, firstAt = 0) {
   const columns = Object.entries(selected);

@@ -18,13 +18,13 @@ export const listRpms = (db: Database, accountId: number, baseSystem: string): P
 export const findRpm = (db: Database, accountId: number, id: number): Promise<Rpm | undefined> =>
   db.query.rpms.findFirst({ where: and(eq(rpms.id, id), eq(rpms.accountId, accountId)) });
 
-/** The one that a request has added. */
+/** The upload that a request has added. */
 export const findRpmOfRequest = (db: Database, requestId: string): Promise<Rpm | undefined> =>
   db.query.rpms.findFirst({ where: eq(rpms.requestId, requestId) });
 
 /**
  * Adds an upload, or gives a single RPM's row of the same package the new content; the blob of the old one is released.
- * Undefined: the quota is exceeded.
+ * Undefined if the quota is exceeded.
  */
 export async function addRpm(db: Database, row: NewRpm, quotaBytes: number): Promise<Rpm | undefined> {
   const replaced = samePackage(row);
@@ -40,8 +40,8 @@ export async function addRpm(db: Database, row: NewRpm, quotaBytes: number): Pro
 }
 
 /**
- * Replaces the content of an upload, and deletes another upload of the same package. The old contents of both are released.
- * Undefined: the quota is exceeded, or the upload is gone.
+ * Replaces the content of an upload, and deletes another upload of the same package. The old contents of both are
+ * released. Undefined if the quota is exceeded or the upload is gone.
  */
 export async function replaceRpm(db: Database, id: number, row: NewRpm, quotaBytes: number): Promise<Rpm | undefined> {
   const replaced = sql`(${samePackage(row)} OR ${eq(rpms.id, id)})`;
@@ -60,7 +60,7 @@ export async function replaceRpm(db: Database, id: number, row: NewRpm, quotaByt
   return rpm;
 }
 
-/** Its blob is released. Undefined: it is gone already. */
+/** Deletes an upload and releases its blob. Undefined if the upload is already gone. */
 export async function deleteRpm(db: Database, accountId: number, id: number): Promise<Rpm | undefined> {
   const it = sql`${eq(rpms.id, id)} AND ${eq(rpms.accountId, accountId)}`;
   const [, [gone]] = await db.batch([release(db, it), db.delete(rpms).where(it).returning()]);
@@ -71,7 +71,7 @@ export async function deleteRpm(db: Database, accountId: number, id: number): Pr
 const release = (db: Database, which: SQL) =>
   releaseBlobs(db, { blobId: sql`rpms.blob_id`, from: sql`FROM rpms WHERE ${which}` });
 
-/** Those of the blobs that an upload names, finished or not, or a build that is not over. */
+/** Returns the given blobs that are named by an upload, finished or not, or by a build that has not ended. */
 export async function listUsedBlobIds(db: Database, blobIds: string[]): Promise<Set<string>> {
   const asked = fromJson(blobIds);
   const rows = await db.all<{ blobId: string }>(
@@ -82,7 +82,7 @@ export async function listUsedBlobIds(db: Database, blobIds: string[]): Promise<
   return new Set(rows.map(({ blobId }) => blobId));
 }
 
-/** A single RPM of the same name, version and architecture; no two archives are the same. */
+/** The condition for a single RPM of the same name, version and architecture. Archives are never the same. */
 const samePackage = ({ accountId, baseSystem, nevra }: NewRpm): SQL =>
   sql`(rpms.account_id = ${accountId} AND rpms.base_system = ${baseSystem} AND rpms.nevra = ${nevra ?? null})`;
 

@@ -5,7 +5,7 @@ import { insertFrom } from "./inserts.ts";
 import { appliances, selections } from "./schema.ts";
 import type { Selection } from "./appliances.ts";
 
-/** The columns of a selection from an object of JSON, one per row of `json_each(…) AS one`. */
+/** The columns of a selection from a JSON object, one per row of `json_each(…) AS one`. */
 export const selectionInJson = {
   kind: sql`one.value ->> 'kind'`,
   name: sql`one.value ->> 'name'`,
@@ -15,7 +15,10 @@ export const selectionInJson = {
 
 export type NewSelection = Omit<Selection, "id">;
 
-/** Adds or repins an entry; returns it as it was before. One batch, so that simultaneous requests cannot both call it new. */
+/**
+ * Adds or repins an entry, and returns the entry as it was before. It is one batch, so that two simultaneous requests
+ * cannot both report it as new.
+ */
 export async function saveSelection(db: Database, row: NewSelection): Promise<Selection | undefined> {
   const { version, repositoryId } = row;
   const [before] = await db.batch([
@@ -42,8 +45,8 @@ export async function removeSelection(db: Database, entry: SelectionKey): Promis
 }
 
 /**
- * Replaces all packages and patterns in one batch; bans stay. With `unchangedSince`, the time of the last edit that the caller has
- * seen, only if there was no edit since; false: there was.
+ * Replaces all packages and patterns in one batch; bans stay. With `unchangedSince`, the time of the last edit that the
+ * caller has seen, replaces them only if there was no edit since, and otherwise returns false.
  */
 export async function replaceSelections(
   db: Database,
@@ -55,7 +58,7 @@ export async function replaceSelections(
   const holds = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId} AND last_edited_at = ${seen})`;
   const [, , touched] = await db.batch([
     db.delete(selections).where(and(eq(selections.applianceId, applianceId), ne(selections.kind, "ban"), holds)),
-    // One bound parameter for all of them; inserted in their order, which is the order of their ids.
+    // One bound parameter for all of them. They are inserted in their order, so their ids have the same order.
     insertFrom(
       db,
       selections,

@@ -2,16 +2,16 @@ import { inArray } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { serviceSettings } from "./schema.ts";
 
-/** Switches of the operator; one without a row is off. */
+/** Switches of the operator. A switch without a row is off. */
 export type Setting = "read_only" | "read_only_message";
 
-/** Those of these names that are set. */
+/** The values of the given settings that are set. */
 export async function getSettings(db: Database, names: readonly Setting[]): Promise<Partial<Record<Setting, string>>> {
   const rows = await db.query.serviceSettings.findMany({ where: inArray(serviceSettings.name, [...names]) });
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-/** Leaves a value that is there. */
+/** Adds a setting, unless it already has a value. */
 export async function addSetting(db: Database, name: Setting, value: string): Promise<void> {
   await db.insert(serviceSettings).values({ name, value }).onConflictDoNothing();
 }

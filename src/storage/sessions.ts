@@ -5,13 +5,13 @@ import { insertWhere } from "./inserts.ts";
 import { accounts, sessions } from "./schema.ts";
 
 export type Session = typeof sessions.$inferSelect;
-/** A row; accounts.ts, which knows it as Account, imports this file. */
+/** The `Account` of accounts.ts, which cannot be imported, because that file imports this one. */
 type Account = typeof accounts.$inferSelect;
 type NewSession = Omit<Session, "id" | "accountId">;
 
 /**
- * Signs a browser in, and ends the oldest sessions beyond the account's limit. False: since the credentials were checked, they were
- * changed, or the account was locked or removed.
+ * Signs a browser in, and ends the oldest sessions beyond the account's limit. False if, since the credentials were
+ * checked, they have changed or the account was locked or removed.
  */
 export async function addSession(db: Database, account: Account, row: NewSession, most: number): Promise<boolean> {
   const { id: accountId, passwordHash, apiKeyHmac } = account;
@@ -41,7 +41,7 @@ const byHmac = prepared((db) =>
     .prepare(),
 );
 
-/** A session and whose it is. Expired ones too. */
+/** A session and its account. Also finds expired sessions. */
 export async function findSessionByHmac(
   db: Database,
   secretHmac: string,
@@ -56,7 +56,7 @@ export const listSessions = (db: Database, accountId: number, now: Date): Promis
     orderBy: asc(sessions.id),
   });
 
-/** Of many simultaneous requests, one writes it. */
+/** Records the use of a session. Only one of many simultaneous requests writes. */
 export async function noteSessionUse(
   db: Database,
   id: number,
@@ -68,28 +68,27 @@ export async function noteSessionUse(
     .where(and(eq(sessions.id, id), lt(sessions.lastUsedAt, unlessSince)));
 }
 
-/** By the secret of its cookie. */
+/** Ends a session by the secret of its cookie. */
 export async function deleteSessionByHmac(db: Database, secretHmac: string): Promise<void> {
   await db.delete(sessions).where(eq(sessions.secretHmac, secretHmac));
 }
 
-/** False: the account has no such session. */
+/** False if the account has no such session. */
 export async function deleteSession(db: Database, accountId: number, id: number): Promise<boolean> {
   const isIt = and(eq(sessions.id, id), eq(sessions.accountId, accountId));
   const [gone] = await db.batch([db.delete(sessions).where(isIt).returning({ id: sessions.id }), ...entryOfAct(db)]);
   return gone.length > 0;
 }
 
-/** Ends every session of an account. */
 export async function deleteSessions(db: Database, accountId: number): Promise<void> {
   await db.batch([sessionsOf(db, accountId), ...entryOfAct(db)]);
 }
 
-/** The same as a statement, for the batch of the act that ends them. */
+/** Deletes an account's sessions, as a statement for the batch of the act that ends them. */
 export const sessionsOf = (db: Database, accountId: number) =>
   db.delete(sessions).where(eq(sessions.accountId, accountId));
 
-/** Deletes those that expired first; returns how many. */
+/** Deletes the sessions that expired first, and returns their number. */
 export async function deleteExpiredSessions(db: Database, now: Date, limit: number): Promise<number> {
   const expired = sql`(SELECT id FROM sessions WHERE expires_at <= ${now.getTime()} ORDER BY expires_at LIMIT ${limit})`;
   const gone = await db

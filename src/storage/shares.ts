@@ -33,7 +33,7 @@ export const listSharedWith = (db: Database, accountId: number, limit: number) =
     .orderBy(desc(shares.createdAt), desc(shares.applianceId))
     .limit(limit);
 
-/** Does nothing if it is shared already, or if the appliance no longer exists. */
+/** Shares an appliance with an account. Does nothing if it is already shared or no longer exists. */
 export async function addReader(db: Database, applianceId: number, accountId: number): Promise<void> {
   await db.batch([
     db

@@ -1,13 +1,16 @@
 import { sql, type SQL } from "drizzle-orm";
 
-/** Which rows the sweep takes. They are returned again only after `wakeAt`. */
+/** The rows that the sweep takes. They are returned again only after `wakeAt`. */
 export interface Silence {
   now: Date;
   wakeAt: Date;
   limit: number;
 }
 
-/** Rows whose objects should have shown a sign of life by now, the longest overdue first. `isLive` must be spelt like the condition of the table's index. */
+/**
+ * Rows whose objects should have shown a sign of life by now, the longest overdue first. `isLive` must have the same
+ * text as the condition of the table's index.
+ */
 export const isSilentIn = (table: "builds" | "testdrives", isLive: SQL, { now, limit }: Silence): SQL =>
   sql`id IN (SELECT id FROM ${sql.identifier(table)} INDEXED BY ${sql.identifier(`${table}_wake`)}
     WHERE ${isLive} AND wake_at <= ${now.getTime()} ORDER BY wake_at LIMIT ${limit})`;

@@ -1,13 +1,14 @@
 /**
- * How long one of many similar statements should take. A database runs one at a time, and on one machine nothing else runs
- * meanwhile. Shorter ones would cost more in all, and D1 allows a thousand for each message of a queue.
+ * How long one of many similar statements should take. A database runs one at a time, and in the embedded mode nothing
+ * else runs while it does. Shorter statements would take longer in total, and D1 allows a thousand for each message of
+ * a queue.
  */
 const targetMs = 12;
 /** A single slow statement, such as one that merges pages of a full-text index, must not make the next ones tiny. */
 const leastFactor = 0.5;
 const mostFactor = 2;
 
-/** How much the next statement should do, learned from how long the last ones took. */
+/** How much the next statement should do, learned from the duration of the last ones. */
 export class StatementSize {
   readonly #least: number;
   readonly #most: number;

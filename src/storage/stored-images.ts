@@ -3,15 +3,15 @@ import { isPublishedBuild, type Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { appliances, builds } from "./schema.ts";
 
-/** An image of an account, and what it counts in the quota. */
+/** An image of an account, and the bytes that it counts in the quota. */
 export interface StoredImage extends Pick<Build, "id" | "applianceId" | "version" | "imageType" | "completedAt"> {
-  /** Of its appliance. */
+  /** The name of its appliance. */
   name: string;
   bytes: number;
   isPublished: boolean;
 }
 
-/** The place of an image in the list of the largest. */
+/** The position of an image in the list of the largest. */
 export type ImageCursor = Pick<StoredImage, "bytes" | "id">;
 
 /** The images that an account stores, the largest first. */

@@ -26,7 +26,6 @@ export async function needPackages(db: Database, buildId: number, packages: read
   ]);
 }
 
-/** The packages that a build needs. */
 export const listNeededPackages = (db: Database, buildId: number): Promise<StoredPackageRow[]> =>
   db
     .select()
@@ -38,7 +37,7 @@ export const listNeededPackages = (db: Database, buildId: number): Promise<Store
       ),
     );
 
-/** One of them; undefined: the build was not frozen with it. */
+/** A package that a build needs; undefined if the build was not frozen with it. */
 export async function findNeededPackage(
   db: Database,
   { buildId, packageId }: { buildId: number; packageId: number },
@@ -52,7 +51,7 @@ export async function findNeededPackage(
   return found?.row;
 }
 
-/** Records where its file is. False: another agent was faster, or all files together would be larger than `maxBytes`. */
+/** Records where a package's file is. False if another agent was faster or all files would exceed `maxBytes`. */
 export async function saveStoredPackage(
   db: Database,
   { id, maxBytes, ...file }: { id: number; maxBytes: number; blob: string; pieces: number; size: number },
@@ -79,7 +78,7 @@ export async function listBuildsInNeed(
   db: Database,
   { after, limit }: { after: number; limit: number },
 ): Promise<{ id: number; needs: boolean }[]> {
-  // One step of the index for each build, however many packages it needs.
+  // The index takes one step for each build, however many packages the build needs.
   const rows = await db.all<{ id: number; needs: number }>(sql`
     WITH RECURSIVE next(id) AS (
       SELECT min(build_id) FROM package_needs WHERE build_id > ${after}
@@ -91,7 +90,7 @@ export async function listBuildsInNeed(
   return rows.map(({ id, needs }) => ({ id, needs: needs === 1 }));
 }
 
-/** Deletes what these builds needed. The last hour of packages that no other build needs begins now. */
+/** Deletes the needs of these builds. Packages that no other build needs are deleted an hour later. */
 export async function releasePackages(db: Database, buildIds: readonly number[], now: Date): Promise<void> {
   const ids = fromJson(buildIds);
   await db.batch([
@@ -107,7 +106,7 @@ export async function releasePackages(db: Database, buildIds: readonly number[],
   ]);
 }
 
-/** Deletes packages that no build has needed since that moment; returns where their files are. */
+/** Deletes packages that no build has needed since that moment, and returns the folders of their files. */
 export async function deleteReleasedPackages(
   db: Database,
   { before, limit }: { before: Date; limit: number },
@@ -129,7 +128,7 @@ export async function deleteReleasedPackages(
   return deleted;
 }
 
-/** Those of the folders that a row names. */
+/** Returns the given folders that a row names. */
 export async function listStoredBlobs(db: Database, blobs: readonly string[]): Promise<Set<string>> {
   const named = await db
     .select({ blob: storedPackages.blob })

@@ -2,17 +2,17 @@ import { eq, inArray, sql } from "drizzle-orm";
 import { fromJson, type Database } from "./db.ts";
 import { builds, sweepPositions } from "./schema.ts";
 
-/** What the sweep needs to know of a build whose blobs it found. */
+/** The columns of a build that the sweep needs when it finds the build's blobs. */
 export type SweptBuild = Pick<typeof builds.$inferSelect, "uid" | "status" | "imageKey" | "filesKey" | "filesIndexKey">;
 
-/** Those of the uids that have a row. */
+/** The builds with these uids. */
 export const listBuildsByUid = (db: Database, uids: string[]): Promise<SweptBuild[]> =>
   db.query.builds.findMany({
     columns: { uid: true, status: true, imageKey: true, filesKey: true, filesIndexKey: true },
     where: inArray(builds.uid, fromJson(uids)),
   });
 
-/** Those of the frozen inputs that a row names. */
+/** Returns the given frozen inputs that a row names. */
 export async function listUsedInputs(db: Database, digests: string[]): Promise<Set<string>> {
   const rows = await db
     .selectDistinct({ sha256: builds.inputSha256 })
@@ -34,7 +34,7 @@ export async function findSweepPosition(db: Database, prefix: string): Promise<s
   return row?.cursor;
 }
 
-/** Undefined: the next run begins at the start. */
+/** Saves where the sweep continues. Without a cursor, the next run begins at the start. */
 export async function saveSweepPosition(db: Database, prefix: string, cursor: string | undefined): Promise<void> {
   if (cursor === undefined) await db.delete(sweepPositions).where(eq(sweepPositions.prefix, prefix));
   else {

@@ -4,7 +4,7 @@ import { appliances, templates, templateSets } from "./schema.ts";
 
 export type TemplateSet = typeof templateSets.$inferSelect & { templates: (typeof templates.$inferSelect)[] };
 
-/** All sets with their visible templates; `default` first, because a client takes the first whatever it is called. */
+/** All sets with their visible templates. `default` is first, because a client takes the first, whatever its name. */
 export async function listTemplateSets(db: Database): Promise<TemplateSet[]> {
   const [sets, all] = await db.batch([
     db.query.templateSets.findMany({ orderBy: [sql`name <> 'default'`, templateSets.position, templateSets.name] }),
@@ -25,7 +25,7 @@ export async function findTemplateSet(db: Database, name: string): Promise<Templ
   return set && { ...set, templates: members };
 }
 
-/** Visible templates in the order of their sets, each with what its images take. */
+/** Visible templates in the order of their sets, each with the sizes of its images. */
 export const listTemplatesWithSizes = (db: Database) =>
   db
     .select({

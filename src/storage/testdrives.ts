@@ -5,10 +5,10 @@ import { testdrives } from "./schema.ts";
 import { isSilentIn, type Silence } from "./silent.ts";
 
 export type Testdrive = typeof testdrives.$inferSelect;
-/** Everything that has not ended holds a slot. Spelt like the condition of the indexes. */
+/** A testdrive that has not ended holds a slot. The text must equal the condition of the indexes. */
 const isLive = sql`state IN ('new', 'running')`;
 
-/** Takes a slot and an id in one statement; undefined: all slots, or all of this account, are taken. */
+/** Takes a slot and an id in one statement. Undefined if all slots, or all of this account's, are taken. */
 export async function addTestdrive(
   db: Database,
   row: {
@@ -32,15 +32,15 @@ export async function addTestdrive(
   return added;
 }
 
-/** By its id alone: the caller compares the page token or asks the object for the attempt's. */
+/** A testdrive by its id alone. The caller checks the page token, or lets the object check the attempt's token. */
 export const findTestdrive = (db: Database, id: number): Promise<Testdrive | undefined> =>
   db.query.testdrives.findFirst({ where: eq(testdrives.id, id) });
 
-/** The one that a request has started. */
+/** The testdrive that a request has started. */
 export const findTestdriveByUid = (db: Database, uid: string): Promise<Testdrive | undefined> =>
   db.query.testdrives.findFirst({ where: eq(testdrives.uid, uid) });
 
-/** Of an account; with an appliance, only those of its builds. */
+/** The live testdrives of an account; with an appliance, only those of its builds. */
 export const listLiveTestdrives = (
   db: Database,
   accountId: number,
@@ -53,18 +53,18 @@ export const listLiveTestdrives = (
   });
 };
 
-/** Oldest first: those that may still wait for an agent, because they are younger than any claim may take. */
+/** Testdrives that may still wait for an agent, because the time for a claim is not over. Oldest first. */
 export const listNewTestdrives = (db: Database, madeAfter: Date): Promise<Testdrive[]> =>
   db.query.testdrives.findMany({
     where: and(eq(testdrives.state, "new"), gt(testdrives.createdAt, madeAfter)),
     orderBy: asc(testdrives.id),
   });
 
-/** Those that an agent claimed and that have not ended. */
+/** Testdrives that an agent has claimed and that have not ended. */
 export const listTestdrivesOfAgent = (db: Database, agentId: number): Promise<Testdrive[]> =>
   db.query.testdrives.findMany({ where: and(isLive, eq(testdrives.agentId, agentId)) });
 
-/** Live ones that are silent (`isSilentIn`). */
+/** Live testdrives that are silent (`isSilentIn`). */
 export const takeSilentTestdrives = (db: Database, silence: Silence): Promise<Testdrive[]> =>
   db
     .update(testdrives)
@@ -72,7 +72,7 @@ export const takeSilentTestdrives = (db: Database, silence: Silence): Promise<Te
     .where(isSilentIn("testdrives", isLive, silence))
     .returning();
 
-/** Ended is final: a late report cannot take the slot again. */
+/** Saves the state of a testdrive. `ended` is final: a late report cannot take the slot again. */
 export async function saveTestdrive(
   db: Database,
   uid: string,

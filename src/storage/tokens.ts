@@ -9,7 +9,7 @@ import { accounts, tokens } from "./schema.ts";
 export type Token = typeof tokens.$inferSelect;
 export type NewToken = Omit<Token, "id" | "lastUsedAt">;
 
-/** Undefined: the account has reached its limit. One statement, so that simultaneous requests cannot exceed it together. */
+/** Undefined if the account has reached its limit. One statement, so that simultaneous requests cannot exceed it. */
 export async function addToken(db: Database, row: NewToken, most: number): Promise<Token | undefined> {
   const [[added]] = await db.batch([
     insertWhere(db, tokens, row, sql`${counts.tokens(row.accountId)} < ${most}`).returning(),
@@ -27,7 +27,7 @@ const byHmac = prepared((db) =>
     .prepare(),
 );
 
-/** A token and whose it is. */
+/** A token and its account. */
 export async function findTokenByHmac(
   db: Database,
   tokenHmac: string,
@@ -39,13 +39,13 @@ export async function findTokenByHmac(
 export const listTokens = (db: Database, accountId: number): Promise<Token[]> =>
   db.query.tokens.findMany({ where: eq(tokens.accountId, accountId), orderBy: asc(tokens.id) });
 
-/** Gives the token that a request has made another secret. Undefined: the request has made none. */
+/** Gives the token that a request has created a new secret. Undefined if the request has created none. */
 export async function saveTokenHmac(db: Database, uid: string, tokenHmac: string): Promise<Token | undefined> {
   const [saved] = await db.update(tokens).set({ tokenHmac }).where(eq(tokens.uid, uid)).returning();
   return saved;
 }
 
-/** Of many simultaneous requests, one writes it. */
+/** Records the use of a token. Only one of many simultaneous requests writes. */
 export async function noteTokenUse(db: Database, id: number, { at, unlessSince }: { at: Date; unlessSince: Date }) {
   const isDue = or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, unlessSince));
   await db
@@ -59,13 +59,13 @@ export async function hasToken(db: Database, id: number): Promise<boolean> {
   return found !== undefined;
 }
 
-/** Whose token it is. */
+/** The account that owns a token. */
 export async function findTokenOwner(db: Database, id: number): Promise<Account | undefined> {
   const owner = db.select({ id: tokens.accountId }).from(tokens).where(eq(tokens.id, id));
   return await db.query.accounts.findFirst({ where: eq(accounts.id, owner) });
 }
 
-/** Undefined: the account has no such token. */
+/** Undefined if the account has no such token. */
 export async function deleteToken(db: Database, accountId: number, id: number): Promise<Token | undefined> {
   const isIt = and(eq(tokens.id, id), eq(tokens.accountId, accountId));
   const [[gone]] = await db.batch([db.delete(tokens).where(isIt).returning(), ...entryOfAct(db, { accountId })]);

@@ -1,6 +1,5 @@
 import { uploadPrefix } from "./blobs.ts";
 import { deleteBlobsBelow } from "./build-blobs.ts";
 
-/** Removes everything of an upload. */
 export const removeUploadBlobs = (blobs: R2Bucket, blobId: string): Promise<void> =>
   deleteBlobsBelow(blobs, uploadPrefix(blobId));

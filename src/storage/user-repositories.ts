@@ -22,7 +22,7 @@ export async function saveUserRepository(db: Database, row: Described): Promise<
       .update(repositories)
       .set({ url: sql`'service:/user/' || id` })
       .where(and(eq(repositories.accountId, accountId), like(repositories.url, `${unfinishedUrl}%`))),
-    // Older versions created one of RPMs for every base system.
+    // Older versions created a repository of RPMs for every base system.
     db
       .update(repositories)
       .set({ type })
@@ -38,13 +38,13 @@ export async function findUserRepositoryById(db: Database, id: number): Promise<
   return found && isUserRepository(found) ? found : undefined;
 }
 
-/** For the object that writes its index, which has this name. */
+/** A user repository by its uid, which is the name of the object that writes its index. */
 export async function findUserRepositoryByUid(db: Database, uid: string): Promise<UserRepository | undefined> {
   const found = await db.query.repositories.findFirst({ where: eq(repositories.uid, uid) });
   return found && isUserRepository(found) ? found : undefined;
 }
 
-/** The next ones after an id. */
+/** The next user repositories after an id. */
 export async function listUserRepositoriesAfter(db: Database, id: number, limit: number): Promise<UserRepository[]> {
   const found = await db.query.repositories.findMany({
     where: and(gt(repositories.id, id), eq(repositories.isUserRepository, true)),
@@ -67,7 +67,7 @@ const ofAccount = (accountId: number, baseSystem: string) =>
     eq(repositories.isUserRepository, true),
   );
 
-/** An index file; `state` names the uploads that it was made of. */
+/** Stores an index file. `state` identifies the uploads that it was made from. */
 export async function putIndexFile(
   blobs: R2Bucket,
   uid: string,
@@ -77,10 +77,10 @@ export async function putIndexFile(
   await blobs.put(userRepositoryFileKey(uid, path), bytes, { sha256, customMetadata: { state } });
 }
 
-/** The index file of a user repository, which is written last and read first. */
+/** The path of a user repository's index file, which is written last and read first. */
 export const userIndexPath = (type: Repository["type"]): string => (type === "deb" ? "Release" : "repodata/repomd.xml");
 
-/** Which uploads the published index was made of, and its SHA-256; undefined: none is published. */
+/** The state of the uploads in the published index, and the index's SHA-256. Undefined if none is published. */
 export async function findPublished(
   blobs: R2Bucket,
   { uid, type }: Pick<Repository, "uid" | "type">,
@@ -89,7 +89,7 @@ export async function findPublished(
   return head ? { state: head.customMetadata?.state, sha256: head.checksums.toJSON().sha256 } : undefined;
 }
 
-/** Removes index files that are not current and too old for a client to be still reading them. */
+/** Removes index files that are outdated and so old that no client can still be reading them. */
 export async function removeOldIndexFiles(
   blobs: R2Bucket,
   uid: string,

@@ -4,7 +4,7 @@ import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { builds, publications } from "./schema.ts";
 
-/** Whether the image is one of a version in the gallery. Every account may read those. */
+/** Whether the image belongs to a version in the gallery. Every account may read such images. */
 export const isPublishedImage = sql`EXISTS (
   SELECT 1 FROM publications, json_each(publications.formats) AS format
   WHERE publications.appliance_id = ${builds.applianceId} AND publications.version = ${builds.version}

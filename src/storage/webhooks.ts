@@ -6,10 +6,10 @@ import { webhooks } from "./schema.ts";
 
 export type Webhook = typeof webhooks.$inferSelect;
 export type NewWebhook = Pick<Webhook, "uid" | "accountId" | "url" | "events" | "secretCipher" | "createdAt">;
-/** How its latest deliveries went. */
+/** The results of a webhook's latest deliveries. */
 export type WebhookHealth = Pick<Webhook, "failingSince" | "disabledReason">;
 
-/** Undefined: the account has reached its limit. One statement, so that simultaneous requests cannot exceed it together. */
+/** Undefined if the account has reached its limit. One statement, so that simultaneous requests cannot exceed it. */
 export async function addWebhook(db: Database, row: NewWebhook, most: number): Promise<Webhook | undefined> {
   const [added] = await insertWhere(db, webhooks, row, sql`${counts.webhooks(row.accountId)} < ${most}`).returning();
   return added;
@@ -18,11 +18,11 @@ export async function addWebhook(db: Database, row: NewWebhook, most: number): P
 export const listWebhooks = (db: Database, accountId: number): Promise<Webhook[]> =>
   db.query.webhooks.findMany({ where: eq(webhooks.accountId, accountId), orderBy: asc(webhooks.id) });
 
-/** The one that a request has made. */
+/** The webhook that a request has created. */
 export const findWebhookByUid = (db: Database, uid: string): Promise<Webhook | undefined> =>
   db.query.webhooks.findFirst({ where: eq(webhooks.uid, uid) });
 
-/** For the account's Events object, which has this name. */
+/** The webhooks of an account by its uid, which is the name of its Events object. */
 export const listWebhooksOf = (db: Database, accountUid: string): Promise<Webhook[]> =>
   db.query.webhooks.findMany({
     where: eq(webhooks.accountId, sql`(SELECT id FROM accounts WHERE uid = ${accountUid})`),
@@ -36,7 +36,6 @@ export async function saveWebhookHealth(db: Database, id: number, health: Webhoo
   await db.update(webhooks).set(health).where(eq(webhooks.id, id));
 }
 
-/** Undefined: there was none. */
 export async function deleteWebhook(db: Database, accountId: number, id: number): Promise<Webhook | undefined> {
   const [gone] = await db.delete(webhooks).where(ofAccount(accountId, id)).returning();
   return gone;

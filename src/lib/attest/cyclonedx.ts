@@ -38,7 +38,7 @@ export function cycloneDxOf(bill: Sbom): object {
   };
 }
 
-/** `written`: name and version. */
+/** `written` contains name and version. */
 function tool(written: string) {
   const [name = "", version = ""] = written.split(" ");
   return { type: "application", name, version };

@@ -10,9 +10,10 @@ interface Origin {
 }
 
 /**
- * The package URL: pkg:rpm/NAME@VERSION-RELEASE?arch=…&distro=…&epoch=…&repository_url=…, or pkg:deb/debian/NAME@VERSION?arch=…
- * with the epoch in the version. Qualifiers are in alphabetical order and percent-encoded (see the types "rpm" and "deb" of the
- * purl specification). That of an rpm has no namespace, because the vendor is unknown.
+ * The package URL: pkg:rpm/NAME@VERSION-RELEASE?arch=…&distro=…&epoch=…&repository_url=…, or
+ * pkg:deb/debian/NAME@VERSION?arch=… with the epoch in the version. Qualifiers are in alphabetical order and
+ * percent-encoded (see the types "rpm" and "deb" of the purl specification). An rpm's URL has no namespace, because the
+ * vendor is unknown.
  */
 export function purlOf(one: Named, { packageType = "rpm", distro, repositoryUrl }: Origin = {}): string {
   const { name, epoch, version, release, arch } = one;

@@ -25,10 +25,10 @@ export interface Sbom {
   appliance: { uuid: string; name: string; version: string; arch: string; baseSystem: string | undefined };
   startedAt: Date;
   finishedAt: Date;
-  /** Such as `kiln 0.1.0`. */
+  /** The program that wrote the documents, such as `kiln 0.1.0`. */
   writtenBy: string;
   builder: string;
-  /** The builder root; absent: built with the tools of the agent's host, or before there were builder roots. */
+  /** The builder root; absent if built with the tools of the agent's host, or before there were builder roots. */
   builtIn?: { name: string; sha256: string } | undefined;
   /** The packages that rpm or dpkg reported in the image, by name. */
   packages: SbomPackage[];
@@ -39,7 +39,7 @@ export interface Sbom {
 /** A package in the image, with facts about its file. */
 export interface SbomPackage extends InstalledPackage {
   purl: string;
-  /** Absent: not one of the packages that the selection resolved to. */
+  /** Absent if it is not one of the packages that the selection resolved to. */
   frozen?: { repository: string; checksum: FrozenPackage["checksum"]; url: string | undefined } | undefined;
 }
 

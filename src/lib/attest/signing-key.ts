@@ -24,7 +24,7 @@ export async function openSigningKey(pkcs8: string): Promise<SigningKey> {
   return { ...publicKey(jwk.x), sign: (bytes) => crypto.subtle.sign({ name: "Ed25519" }, key, bytes) };
 }
 
-/** Reads a public key in SPKI and base64: the lines inside its PEM. Undefined: not an Ed25519 key. */
+/** Reads a public key in SPKI and base64: the lines inside its PEM. Undefined if it is not an Ed25519 key. */
 export function readPublicKey(spki: string): PublicKey | undefined {
   const bytes = Buffer.from(spki, "base64");
   const isOne =

@@ -71,7 +71,7 @@ const imagePackage = ({ image, appliance, builder }: Sbom): Package => ({
   ],
 });
 
-/** Licence fields of packages are free text, so each text is a licence of its own in this document. */
+/** Licence fields of packages are free text, so each text is a separate licence in this document. */
 const licenceRefs = ({ packages }: Sbom): ReadonlyMap<string, string> =>
   new Map(
     [...new Set(packages.flatMap(({ license }) => license ?? []))]

@@ -23,9 +23,10 @@ import { document } from "#lib/wire/shape";
 import { anyPartOf } from "#lib/wire/variants";
 
 /**
- * The element `configuration` (compatibility.md, "Configuration"). From this come the document and its reader, its forms, the schema of
- * `appliance.yaml`, and what is stored of it: what a template or an older row lacks has an initial value here. Each field has a
- * question, or says why no form asks for it; and if an import from KIWI does not read it, it says why.
+ * The element `configuration` (compatibility.md, "Configuration"). It is the source of the document and its reader, its
+ * forms, the schema of `appliance.yaml`, and the stored form. Settings that a template or an older row lacks have an
+ * initial value here. Each field has a question, or the reason why no form asks for it. If an import from KIWI does not
+ * read a field, it also has the reason for that.
  */
 
 /** Where an image gets its address from; `none` leaves its network alone. */
@@ -50,7 +51,7 @@ export const locale = {
   ),
 };
 
-/** Addresses are stored with every type, and used and shown with `manual` alone. The original API also shows the name only then. */
+/** Addresses are stored with every type, but used and shown only with `manual`. In the original API, so is the name. */
 const isManual = ({ type }: { type: string }) => type === "manual";
 
 const ofManual = { page: "network", usedWith: "manual" };
@@ -178,7 +179,7 @@ const links = {
     .notImported("The gallery uses them, and not the image."),
 };
 
-/** What a row stores as JSON; name, version and image type are columns of it. */
+/** The part of a configuration that a row stores as JSON. Name, version and image type are separate columns. */
 export const storedConfiguration = fields({ ...description, ...links, ...sections });
 
 export const configuration = document(
@@ -203,5 +204,5 @@ export const configuration = document(
   }),
 );
 
-/** Any part of it: what is omitted stays, and a list that is sent replaces the list. */
+/** A change of any part of the configuration. Omitted parts stay, and a list that is sent replaces the stored one. */
 export const configurationChange = anyPartOf("WantedConfiguration", configuration);

@@ -9,12 +9,15 @@ export const databaseTypes = ["pgsql", "mysql"] as const;
 
 const exampleKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJL5HrmwZPxa8T+qEC+VGXo4ac3Ht7ij3ecOoKAerKsD clerk@desk1";
 
-/** XML clients of the original API refuse elements of a user that they do not know. They send users back without them, so they stay. */
+/**
+ * XML clients of the original API refuse unknown elements of a user. They send users back without these elements, which
+ * therefore stay unchanged.
+ */
 const neverInXml = () => false;
 
 const onlyHashes = "A description has only hashes.";
 
-/** Passwords are sealed in storage (domain/configuration/secrets), hashed in frozen inputs. */
+/** Passwords are encrypted in storage (domain/configuration/secrets), and hashed in frozen inputs. */
 export const user = fields({
   uid: int("uid", 1000)
     .readBy(unlessEmpty(leaves.int(0).read))

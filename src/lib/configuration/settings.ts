@@ -7,7 +7,7 @@ import type { XmlNode } from "#lib/wire/read-xml";
 
 const ofMachine = "The machine that runs an image decides it.";
 
-/** Exactly these: clients reject any other. */
+/** Exactly these elements: clients reject any other. */
 export const settings = fields({
   memory_size: megabytes("memorySizeMb", 512)
     .range(64, 65_536, "MB")
@@ -64,7 +64,7 @@ export const settings = fields({
     .unlessEmpty()
     .inXmlWhen(() => false) // see above
     .initially("")
-    // Nothing that GRUB or a shell would take for more than a word.
+    // No characters that have a special meaning for GRUB or a shell.
     .like(
       /^(?!.{513})([\w.,:=/@%+-]+( +[\w.,:=/@%+-]+)*)?$/,
       "must be at most 512 characters: words of letters, digits and _ . , : = / @ % + -, with spaces between them",
@@ -75,7 +75,7 @@ export const settings = fields({
     }),
 });
 
-/** Volumes are stored when LVM is off, and not shown. */
+/** Volumes stay stored while LVM is off, but are not shown. */
 const isEnabled = ({ enabled }: { enabled: boolean }) => enabled;
 
 export const lvm = fields({
@@ -85,7 +85,7 @@ export const lvm = fields({
   }),
   volume_group: text("volumeGroup", "roomVG")
     .when(isEnabled)
-    // vgcreate's names, as long as the device mapper can take them with the name of a volume.
+    // Names that vgcreate accepts, short enough for the device mapper together with the name of a volume.
     .like(
       /^((?!\.{1,2}$)[A-Za-z0-9_+.][A-Za-z0-9_+.-]{0,62})?$/,
       "must be 1 to 63 of a-z, A-Z, 0-9, _ + . -, and not begin with -",
@@ -98,12 +98,12 @@ export const lvm = fields({
   volumes: inside("volumes", countedOf("volume", volume)).unlessEmpty().when(isEnabled),
 });
 
-/** Gigabytes, as the API shows the size of a disk: a rest counts as a whole one. */
+/** Gigabytes, rounded up, as the API shows the size of a disk. */
 export function gigabytes(megabytes: number): number {
   return Math.ceil(megabytes / 1024);
 }
 
-/** A bare number is gigabytes, as shown; with M, megabytes exactly. */
+/** Reads the size of a disk. A bare number is gigabytes, as shown; a number with M is exact megabytes. */
 function diskSize(node: XmlNode, path: string): { diskSizeMb?: number; diskSizeGb?: number } {
   const { amount, unit } = readSize(node, path);
   return unit === "M" ? { diskSizeMb: amount } : { diskSizeGb: amount };

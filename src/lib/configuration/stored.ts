@@ -10,6 +10,6 @@ export type Configuration = z.infer<typeof Configuration>;
 export const configurationOf = (appliance: { configuration: Configuration }): Configuration =>
   Configuration.parse(appliance.configuration);
 
-/** Its length in the database. */
+/** The length of a configuration in the database. */
 export const storedBytesOf = (configuration: Configuration): number =>
   new TextEncoder().encode(JSON.stringify(configuration)).byteLength;

@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { Arch, BuilderRootName, ImageType, PackageType, Sha256 } from "./image-type.ts";
 
-/** For an agent's build. The lease survives two lost heartbeats. Then another agent gets the build. */
+/** How often an agent reports a build. The lease survives two lost heartbeats; then another agent gets the build. */
 export const heartbeatEveryMs = 10_000;
 export const buildLeaseMs = 30_000;
 
-/** What a host can do in one of its builder roots. */
+/** The abilities of a host in one of its builder roots. */
 const RootAbilities = z.object({
   name: BuilderRootName,
   sha256: Sha256,
-  /** KIWI's version in there. */
+  /** KIWI's version in the builder root. */
   builder: z.string().max(100),
   imageTypes: z.array(ImageType),
   packageTypes: z.array(PackageType),
@@ -20,31 +20,35 @@ export type RootAbilities = z.infer<typeof RootAbilities>;
 export const Capabilities = z.object({
   arches: z.array(Arch),
   imageTypes: z.array(ImageType),
-  /** Why it cannot build the others: the names of what is missing, by type or architecture. */
+  /** Why it cannot build the others: the names of the missing tools, by type or architecture. */
   lacking: z.partialRecord(z.union([ImageType, Arch]), z.string().max(300)).optional(),
-  /** The kinds of systems that it builds; absent: only rpm. */
+  /** The package types of the systems that it builds; absent if only rpm. */
   packageTypes: z.array(PackageType).optional(),
-  /** Why it cannot build systems of deb packages: the names of what is missing. */
+  /** Why it cannot build systems of deb packages: the names of the missing tools. */
   noDeb: z.string().min(1).max(300).optional(),
-  /** Why it cannot make disks with LVM volumes: the names of what is missing. Absent: it can, or did not report it. */
+  /** Why it cannot create disks with LVM volumes: the names of the missing tools. Absent if it can, or if unknown. */
   noLvm: z.string().min(1).max(300).optional(),
-  /** Why it cannot make images that boot with UEFI: the names of what is missing, by type. */
+  /** Why it cannot create images that boot with UEFI: the names of the missing tools, by type. */
   noEfi: z.partialRecord(ImageType, z.string().min(1).max(300)).optional(),
-  /** "vm": each build in a guest of its own. "none": directly on the host, as root, if the agent's operator chose so. */
+  /** "vm": each build in its own guest. "none": directly on the host, as root, if the agent's operator chose so. */
   isolation: z.enum(["vm", "none"]),
   testdrives: z.boolean(),
   /** In a claim: false while the host has too little free disk space for a build. The answer is then `null`. */
   hasRoom: z.boolean().optional(),
   /** KIWI's version, e.g. "9.24.56"; frozen into each build. */
   builder: z.string().max(100),
-  /** Its builder roots, for base systems that name one; absent: none. All other builds run where the agent's operator chose. */
+  /**
+   * Its builder roots, for base systems that name one; absent if it has none. All other builds run where the agent's
+   * operator chose.
+   */
   roots: z.array(RootAbilities).max(20).optional(),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 
 /**
- * One process of an agent. Only one agent works in a state directory at a time, so a later process of the same host proves that the
- * earlier one has ended. Processes of other hosts that have the same token say nothing about each other.
+ * One process of an agent. Only one agent works in a state directory at a time, so a later process of the same host
+ * proves that the earlier one has ended. Processes on different hosts with the same token prove nothing about each
+ * other.
  */
 export const Incarnation = z.object({
   /** A hash of the running kernel and of the agent's state directory. */
@@ -54,9 +58,9 @@ export const Incarnation = z.object({
 });
 export type Incarnation = z.infer<typeof Incarnation>;
 
-/** In a claim: how a lost answer can be asked for again. */
+/** The part of a claim that makes it repeatable after its answer was lost. */
 export const ClaimOnce = z.object({
-  /** Random, one for each claim. A repeated claim gets the same answer. Absent: an older agent. */
+  /** Random, one for each claim. A repeated claim gets the same answer. Absent from older agents. */
   nonce: z.uuid().optional(),
   /** The answer to the same claim was lost. */
   isRepeated: z.literal(true).optional(),
@@ -64,8 +68,8 @@ export const ClaimOnce = z.object({
 export type ClaimOnce = z.infer<typeof ClaimOnce>;
 
 /**
- * POST /agent/hello: sent by an agent when it starts. Ends the leases that earlier processes of this host have taken, and those that
- * were taken without an incarnation. Absent: an older agent.
+ * POST /agent/hello: sent by an agent when it starts. Ends the leases that earlier processes of this host have taken,
+ * and those that were taken without an incarnation. Older agents send no incarnation.
  */
 export const Hello = z.object({
   capabilities: Capabilities,
@@ -78,20 +82,20 @@ export const HelloAnswer = z.object({
   agentId: z.int().positive(),
   name: z.string(),
   endedLeases: z.int().nonnegative(),
-  /** Work that another host holds with the same token. Absent: there is none. */
+  /** How much work another host holds with the same token. Absent if there is none. */
   elsewhere: z.int().positive().optional(),
   protocol: z.int().positive().optional(),
 });
 export type HelloAnswer = z.infer<typeof HelloAnswer>;
 
-/** Agent → Worker on the same socket when something of it has changed, at most once a minute. Older agents send none. */
+/** Agent → Worker on the same socket when any of these has changed, at most once a minute. Older agents send none. */
 export const AgentReport = z.object({
   type: z.literal("report"),
-  /** The load of all processors in the last minute, in percent; more than 100: work waits for them. */
+  /** The load of all processors in the last minute, in percent; more than 100 means that work is waiting for them. */
   load: z.number().min(0).max(100_000),
-  /** Free on the disk of its work. */
+  /** Free space on its work disk. */
   freeGb: z.number().min(0).max(1e9),
-  /** How many of each it takes at a time. */
+  /** How many builds and testdrives it runs at a time. */
   slots: z.object({ builds: z.int().nonnegative(), testdrives: z.int().nonnegative() }),
 });
 export type AgentReport = z.infer<typeof AgentReport>;

@@ -13,11 +13,14 @@ export const FrozenRepository = z.object({
   id: z.int().positive(),
   name: z.string(),
   url: z.string(),
-  /** Where the packages of the chosen snapshot stay when `url` has moved on. Absent: there is no such place. */
+  /** Where the packages of the chosen snapshot stay when `url` has moved on. Absent if there is no such URL. */
   snapshotUrl: z.string().optional(),
-  /** A catalogue of the operator brought it, so its mirror may be one that only catalogues may use. Absent: no, or it is the service's own. */
+  /**
+   * It comes from a catalogue of the operator, so it may use a mirror that is reserved for catalogues. Absent for
+   * others, and for the service's own repositories.
+   */
   isOfCatalogue: z.literal(true).optional(),
-  /** Null: not signed. Absent: frozen by an older version, or its keys have not been read yet. */
+  /** Null if not signed. Absent if frozen by an older version, or if its keys have not been read yet. */
   trust: RepositoryTrust.nullable().optional(),
 });
 export type FrozenRepository = z.infer<typeof FrozenRepository>;
@@ -25,31 +28,32 @@ export type FrozenRepository = z.infer<typeof FrozenRepository>;
 /** The checksum types of packages. */
 const checksumTypes = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"] as const;
 
-/** Most characters of a paragraph; the longest of Debian has 40,000, most of it capabilities. */
+/** The most characters of a paragraph. Debian's longest has 40,000, most of them in capabilities. */
 const maxControlCharacters = 2 ** 18;
 
 /**
  * One package file of the image. The agent fetches exactly this file.
  *
- * Debian writes a version as `epoch:upstream-revision`: `epoch` is its epoch (0: none), `version` the upstream version, and
- * `release` the revision, which is what follows the last dash (empty: a native package). `evr` joins them again.
+ * Debian writes a version as `epoch:upstream-revision`: `epoch` is its epoch (0 if none), `version` the upstream
+ * version, and `release` the revision, the part after the last dash (empty for a native package). `evr` joins them
+ * again.
  */
 export const FrozenPackage = z.object({
   name: z.string().min(1),
   epoch: z.int().nonnegative(),
   version: z.string().min(1),
   release: z.string(),
-  /** As the packages say it: `x86_64`, `i686`, `noarch`; for deb `amd64`, `i386`, `all`. */
+  /** As the packages state it: `x86_64`, `i686`, `noarch`; for deb `amd64`, `i386`, `all`. */
   arch: z.string().min(1),
   /** The alias of its repository, and the file's path below that. */
   repository: z.string(),
   location: z.string().min(1),
   checksum: z.object({ type: z.enum(checksumTypes), value: z.string().regex(/^[0-9a-f]{32,128}$/) }),
-  /** Bytes of the file; 0: unknown from the metadata. */
+  /** Bytes of the file; 0 if the metadata does not state them. */
   size: z.int().nonnegative(),
   /**
-   * Only for deb: the lines of the package's paragraph in `Packages`, each with its line feed, without the fields that say which
-   * file it is (Filename, Size, checksums) and those that only people read. With these fields and an empty line
+   * Only for deb: the lines of the package's paragraph in `Packages`, each with its line feed, without the fields that
+   * identify the file (Filename, Size, checksums) and those that only people read. With these fields and an empty line
    * it is a paragraph of a `Packages` file.
    */
   control: z.string().max(maxControlCharacters).optional(),
@@ -73,11 +77,11 @@ export const FrozenConfiguration = z.object({
   }),
   firewall: z.object({ enabled: z.boolean(), openPorts: z.array(z.string()) }),
   webyast: z.boolean(),
-  /** The memory of the target machine; absent: frozen by an older version. */
+  /** The memory of the target machine; absent if frozen by an older version. */
   memoryMb: z.int().positive().optional(),
-  /** Whether the target machine has a CD-ROM drive; absent: frozen by an older version. */
+  /** Whether the target machine has a CD-ROM drive; absent if frozen by an older version. */
   cdrom: z.boolean().optional(),
-  /** The user's script for the end of a build; absent: there is none, or it is disabled. */
+  /** The user's script for the end of a build; absent if there is none or it is disabled. */
   buildScript: z.string().optional(),
 });
 export type FrozenConfiguration = z.infer<typeof FrozenConfiguration>;
@@ -86,7 +90,7 @@ export type FrozenConfiguration = z.infer<typeof FrozenConfiguration>;
 export const RpmDatabase = z.enum(["ndb", "sqlite"]);
 export type RpmDatabase = z.infer<typeof RpmDatabase>;
 
-/** The least that a base system needs: what an agent has by its own configuration may be more. */
+/** The minimum that a base system needs. The agent's own configuration may give a build more. */
 export const BuilderNeeds = z.object({
   memoryMb: z.int().min(512).max(65_536).optional(),
   diskGb: z.int().min(1).max(1000).optional(),
@@ -120,7 +124,7 @@ export const stagedContents = "root/image/kiln/contents";
 /** The name, in the KIWI description, of the one repository that the agent creates on its own disk from the frozen packages. */
 export const frozenSource = "repo:frozen";
 
-/** The one component of that repository, if its packages are of Debian's kind. */
+/** The one component of that repository, if its packages are deb packages. */
 export const frozenComponent = "main";
 
 /**
@@ -131,34 +135,34 @@ export const FrozenInput = z.object({
   formatVersion: z.literal(1),
   appliance: z.object({ id: z.int(), name: z.string(), version: z.string(), arch: Arch }),
   imageType: ImageType,
-  /** Of all its packages and repositories; absent: rpm. */
+  /** The type of all its packages and repositories. Default: rpm. */
   packageType: PackageType.optional(),
   /** The release of a deb system, as debootstrap knows it: `bookworm`. */
   debRelease: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,39}$/)
     .optional(),
-  /** The builder root that it must be built in; absent: the one that the agent uses by default, or its host. */
+  /** The builder root that it must be built in. Default: the agent's default root, or its host. */
   builderRoot: BuilderRootName.optional(),
-  /** Absent: the builder's own rpm decides. */
+  /** Default: the format of the builder's own rpm. */
   rpmDatabase: RpmDatabase.optional(),
-  /** Of the guest that builds it. Absent: the agent's configuration decides. */
+  /** The minimum of the guest that builds it. Without it, the agent's configuration decides. */
   builderNeeds: BuilderNeeds.optional(),
-  /** Absent: frozen by an older version, which had only BIOS. */
+  /** Absent if frozen by an older version, which had only BIOS. */
   firmware: Firmware.optional(),
   /** File name of the result without its extension, e.g. "Kiosk.x86_64-0.0.1.oem". */
   imageName: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$/),
   repositories: z.array(FrozenRepository),
   /** The packages that the selection resolved to. Exactly these are installed. */
   packages: z.array(FrozenPackage).min(1),
-  /** Names as selected. */
+  /** Names in the selection. */
   selection: z.object({
     packages: z.array(
       z.object({ name: z.string(), version: z.string().optional(), repository: z.string().optional() }),
     ),
     patterns: z.array(z.string()),
   }),
-  /** The packages that stand for the selected patterns; absent: frozen by an older version. */
+  /** The packages that stand for the selected patterns; absent if frozen by an older version. */
   patterns: z
     .array(z.object({ name: z.string(), version: z.string(), release: z.string(), repository: z.string() }))
     .optional(),
@@ -166,15 +170,15 @@ export const FrozenInput = z.object({
   description: z
     .record(z.string().max(4096), z.string().max(frozenLimits.descriptionCharacters))
     .refine((files) => Object.keys(files).length <= frozenLimits.descriptionFiles),
-  /** Absent: frozen by an older version. */
+  /** Absent if frozen by an older version. */
   files: z.array(FrozenFile).max(frozenLimits.files).optional(),
-  /** Absent: frozen by an older version. */
+  /** Absent if frozen by an older version. */
   keys: z.array(FrozenKey).max(frozenLimits.keys).optional(),
-  /** Absent: frozen by an older version. */
+  /** Absent if frozen by an older version. */
   configuration: FrozenConfiguration.optional(),
   /**
-   * When the frozen appliance was last changed, in seconds since 1970. The image's files get this time, so that the same input
-   * makes the same image. Absent: frozen by an older version.
+   * When the frozen appliance was last changed, in seconds since 1970. The image's files get this time, so that the
+   * same input makes the same image. Absent if frozen by an older version.
    */
   sourceDate: z.int().nonnegative().optional(),
   /** The version of Kiln that wrote the description. */
@@ -185,7 +189,7 @@ export type FrozenInput = z.infer<typeof FrozenInput>;
 /** POST /agent/builds/claim: returns the oldest build that the agent can do, or null. */
 export const BuildClaimRequest = z.object({
   capabilities: Capabilities,
-  /** Absent: an older agent. */
+  /** Absent from older agents. */
   incarnation: Incarnation.optional(),
   ...ClaimOnce.shape,
 });
@@ -201,8 +205,8 @@ export const BuildClaim = z.object({
   /** Seconds per phase of the latest similar builds, newest first. The agent computes the percentage from them. */
   earlierPhases: z.array(z.record(z.string(), z.number())),
   /**
-   * Other formats of this version exist or are being built, so the agent should request their prepared root and upload its own.
-   * Absent: no.
+   * Other formats of this version exist or are being built, so the agent should request their prepared root and upload
+   * its own. Default: false.
    */
   sharesRoot: z.boolean().optional(),
   requestId: RequestId.optional(),
@@ -235,7 +239,7 @@ export type Heartbeat = z.infer<typeof Heartbeat>;
 /** If `cancel` is true, the agent must stop and send nothing more. */
 export const HeartbeatAnswer = z.object({ cancel: z.boolean() });
 
-/** Most bytes in PUT /agent/builds/:id/log?offset=N. The answer is the offset of the next bytes. */
+/** The most bytes in PUT /agent/builds/:id/log?offset=N. The answer is the offset of the next bytes. */
 export const maxLogChunkBytes = 64 * 1024;
 /** `watched`: a client reads the log as it grows, so send it often. */
 export const LogAnswer = z.object({ nextOffset: z.int().nonnegative(), watched: z.boolean().optional() });
@@ -249,7 +253,7 @@ export const InstalledPackage = z.object({
   version: z.string(),
   release: z.string(),
   arch: z.string(),
-  /** As stated in the package; absent: not stated, or reported by an older version. */
+  /** As stated in the package; absent if not stated, or if reported by an older version. */
   license: z.string().max(4096).optional(),
 });
 export type InstalledPackage = z.infer<typeof InstalledPackage>;
@@ -268,11 +272,11 @@ export const BuildFinished = z.object({
   /** Seconds spent in each phase, in order. */
   steps: z.array(z.object({ phase: Phase, seconds: z.number().nonnegative() })),
   builder: z.string().max(100),
-  /** The builder root that it was built in; absent: with the tools of the agent's host. */
+  /** The builder root that it was built in; absent if built with the tools of the agent's host. */
   builderRoot: z.object({ name: BuilderRootName, sha256: Sha256 }).optional(),
-  /** How the image differs from the frozen packages; absent: not at all. */
+  /** How the image differs from the frozen packages; absent if it does not. */
   remark: z.string().max(500).optional(),
-  /** The key of the artifact "prepared"; absent: it was not uploaded. */
+  /** The key of the artifact "prepared"; absent if it was not uploaded. */
   prepared: z.object({ key: PreparedKey }).optional(),
 });
 export type BuildFinished = z.infer<typeof BuildFinished>;

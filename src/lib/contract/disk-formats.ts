@@ -3,7 +3,7 @@ import { inQemu, onDisk, unpack } from "./image-ways.ts";
 
 const raw: Container = { suffix: "raw" };
 
-/** One growing file, which VMware's desktop products open unchanged. A head with a size rules out that it is a list of parts. */
+/** One growing file, which VMware's desktop products open unchanged. A header with a size rules out a list of parts. */
 const vmdk: Container = {
   suffix: "vmdk",
   conversion: {
@@ -15,8 +15,8 @@ const vmdk: Container = {
 };
 
 /**
- * Version 3 of the format. The marks rule out a parent (eight zero bytes at 8), encryption (at 32), and incompatible features (at 72),
- * such as another file that has the data.
+ * Version 3 of the format. The marks rule out a parent (eight zero bytes at 8), encryption (at 32), and incompatible
+ * features (at 72), such as data in another file.
  */
 const qcow2: Container = {
   suffix: "qcow2",
@@ -47,7 +47,7 @@ const vhd: Container = {
   },
 };
 
-/** QEMU refuses a VHDX with a parent. Its size has no fixed place: what qemu-img writes is compared. */
+/** QEMU refuses a VHDX with a parent. The size has no fixed position, so qemu-img's output is compared. */
 const vhdx: Container = {
   suffix: "vhdx",
   conversion: { driver: "vhdx", options: ["subformat=dynamic"], marks: [{ at: 0, hex: "7668647866696c65" }] },
@@ -71,8 +71,8 @@ const gce: Container = {
 };
 
 /**
- * In the texts, `{file}` is the download, `{name}` the folder in it, `{disk}` the path of the disk in that, `{arch}` the machine in
- * Amazon's words.
+ * In the texts, `{file}` is the download, `{name}` the folder in it, `{disk}` the path of the disk in that folder,
+ * `{arch}` Amazon's name of the architecture.
  */
 export const diskFormats = {
   oem: {

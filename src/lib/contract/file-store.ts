@@ -29,7 +29,7 @@ export const FileEntry = z.discriminatedUnion("type", [
     type: z.literal("f"),
     /** Bytes of the file. `offset` and `length` are the position of its frame in `files`. */
     size: z.int().nonnegative(),
-    /** Of its content; absent in stores of older versions. */
+    /** SHA-256 of its content; absent in stores of older versions. */
     sha256: Sha256.optional(),
     offset: z.int().nonnegative(),
     length: z.int().positive(),
@@ -47,9 +47,9 @@ export const FileTable = z.object({
 });
 export type FileTable = z.infer<typeof FileTable>;
 
-/** A block ends after the entry with which its unpacked size reaches this. */
+/** A block ends after the entry that makes its unpacked size reach this. */
 export const blockBytes = 64 * 1024;
-/** No block is larger: an entry has at most two paths, and JSON may need six bytes for one of theirs. */
+/** The most bytes of a block: an entry has at most two paths, and JSON may need six bytes for each of their bytes. */
 export const maxBlockBytes = blockBytes + 16 * maxPathLength;
 /** Enough for a root with several million files. */
 export const maxTableBytes = 8 * 1024 * 1024;

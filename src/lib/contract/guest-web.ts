@@ -20,7 +20,7 @@ const HeaderValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/);
 export const GuestAnswer = z.object({
   status: z.int().min(200).max(599),
   headers: z.record(z.string(), HeaderValue),
-  /** The guest has not answered; the agent says why in its place. */
+  /** The guest has not answered, so this is the agent's explanation. */
   isExcuse: z.literal(true).optional(),
 });
 export type GuestAnswer = z.infer<typeof GuestAnswer>;
@@ -33,7 +33,7 @@ export const guestHeadHeader = "x-kiln-guest-head";
 export const maxGuestHeadBytes = 16 * 1024;
 export const maxGuestRequestBytes = 16 * 1024 * 1024;
 export const maxGuestAnswerBytes = 64 * 1024 * 1024;
-/** From a visitor's request to the end of the answer. */
+/** Time limit from a visitor's request to the end of the answer. */
 export const maxVisitMs = 5 * 60_000;
 
 export const guestHead = (head: GuestRequest | GuestAnswer): string => encodeURIComponent(JSON.stringify(head));
@@ -65,5 +65,5 @@ export const shownGuestHeaders = [
   "vary",
 ] as const;
 
-/** The guest's own address, from QEMU's DHCP. Its redirects may name no other. */
+/** The guest's own address, from QEMU's DHCP. Its redirects may not name any other. */
 export const guestAddress = "10.0.2.15";

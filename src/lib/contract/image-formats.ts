@@ -2,19 +2,19 @@ import { diskFormats } from "./disk-formats.ts";
 import type { ImageFormat, Product } from "./image-format.ts";
 import { inQemu, onDisk, qemu, unpack } from "./image-ways.ts";
 
-/** What all image types with the same product have in common. */
+/** The facts that all image types with the same product share. */
 interface ProductFacts {
   /** The type that KIWI builds. */
   kiwi: "oem" | "iso" | "kis";
   /** The image types whose tools an agent needs to build it. */
   needs: readonly ("oem" | "iso" | "net")[];
-  /** The system gets a disk of the size that the appliance chooses. Other images are as large as their contents. */
+  /** Whether the disk has the size that the appliance chooses. Other images are as large as their contents. */
   hasDisk: boolean;
-  /** The download is one medium (`.iso`), not an archive. */
+  /** Whether the download is one medium (`.iso`), not an archive. */
   isMedium: boolean;
-  /** It has a boot loader, so that a machine, and a testdrive, can start from it alone. */
+  /** Whether it has a boot loader, so that a machine or a testdrive can start from it alone. */
   startsAlone: boolean;
-  /** What its boot loader for UEFI needs from the agent. */
+  /** The agent's abilities that its boot loader for UEFI needs. */
   efi: readonly ("UEFI disks" | "UEFI media")[];
 }
 
@@ -33,7 +33,10 @@ const products: Readonly<Record<Product, ProductFacts>> = {
   network: { kiwi: "kis", needs: ["net"], hasDisk: false, isMedium: false, startsAlone: false, efi: [] },
 };
 
-/** In the texts, `{file}` is the download, `{name}` the folder in it and its files, which the agent makes (builder-agent/src/run/pack.ts). */
+/**
+ * In the texts, `{file}` is the download, and `{name}` is the folder in it and its files, which the agent creates
+ * (builder-agent/src/run/pack.ts).
+ */
 const formats = {
   ...diskFormats,
   iso: {
@@ -93,7 +96,7 @@ type ImageType = keyof typeof formats;
 
 export const imageFormats: Readonly<Record<ImageType, ImageFormat>> = formats;
 
-/** All that agents can build, in the order in which pages and messages list them. */
+/** All image types that agents can build, in the order in which pages and messages list them. */
 export const imageTypes = Object.keys(formats) as ImageType[];
 
 export const productOf = (type: ImageType): ProductFacts => products[imageFormats[type].product];

@@ -11,7 +11,7 @@ export type Firmware = z.infer<typeof Firmware>;
 export const Arch = z.enum(["x86_64", "i586"]);
 export type Arch = z.infer<typeof Arch>;
 
-/** The kind of packages that a distribution consists of. A base system has one kind, and so have all its repositories. */
+/** The kind of packages that a distribution consists of. A base system and all its repositories have one kind. */
 export const PackageType = z.enum(["rpm", "deb"]);
 export type PackageType = z.infer<typeof PackageType>;
 
@@ -20,5 +20,5 @@ export const debianArch: Readonly<Record<Arch, string>> = { x86_64: "amd64", i58
 
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** Of a builder root: a system of its own with KIWI and its tools, in which builds run. */
+/** The name of a builder root: a separate system with KIWI and its tools, in which builds run. */
 export const BuilderRootName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);

@@ -13,7 +13,7 @@ export const diskPath = (name: string, { suffix }: Container, alone?: string): s
 export const sizeIn = ({ multipleOf = 1 }: Conversion, rawSize: number): number =>
   Math.ceil(rawSize / multipleOf) * multipleOf;
 
-/** With the real names. The agent gives files names that a shell needs no quotes for. */
+/** The use of an image type, with the real file names. The agent chooses names that need no quotes in a shell. */
 export function imageUse({
   imageType,
   fileName,

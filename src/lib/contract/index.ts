@@ -1,4 +1,7 @@
-/** Messages between Worker and builder agent. Imports zod, ipaddr.js and none of our modules, so that both sides can import it. */
+/**
+ * Messages between Worker and builder agent. Imports only zod and ipaddr.js, and no other module of Kiln, so that both
+ * sides can import it.
+ */
 export * from "./agent.ts";
 export * from "./build.ts";
 export * from "./close-code.ts";

@@ -8,7 +8,7 @@ import { z } from "zod";
 
 const maxPathLength = 4096; // PATH_MAX
 
-/** Most entries of a list. */
+/** The most entries of a list. */
 export const maxModifiedFiles = 10_000;
 /** Largest file whose difference is shown. */
 export const maxTextBytes = 64 * 1024;
@@ -18,7 +18,7 @@ export const maxDifferenceBytes = 4 * 1024 * 1024;
 export const maxAnswerBytes = 16 * 1024 * 1024;
 
 export const ModifiedFilter = z.object({
-  /** Includes these paths and everything below; empty: everything. Absolute, without a slash at the end. */
+  /** Includes these paths and everything below; empty for everything. Absolute, without a slash at the end. */
   paths: z.array(z.string().startsWith("/").max(maxPathLength)).max(200),
   /** Excludes these paths and everything below. */
   except: z.array(z.string().startsWith("/").max(maxPathLength)).max(200),
@@ -33,7 +33,7 @@ export const ModifiedOrder = z.object({
   filter: ModifiedFilter,
   wanted: z.discriminatedUnion("kind", [
     z.object({ kind: z.literal("list"), withDifferences: z.boolean() }),
-    /** The bytes of a regular file, at the time of the list `reading`; undefined: now. */
+    /** The bytes of a regular file, at the time of the list `reading`, or else now. */
     z.object({ kind: z.literal("data"), path: z.string().max(maxPathLength), reading: z.string().optional() }),
     /** A tar.gz of everything that was added or changed. */
     z.object({ kind: z.literal("archive") }),
@@ -53,7 +53,7 @@ const Inode = z.object({
   /** The session created the owner or the group, so another build of the appliance does not have it. */
   isNewName: z.boolean().optional(),
   size: z.int().nonnegative(),
-  /** Of a symbolic link. */
+  /** The target of a symbolic link. */
   target: z.string().max(maxPathLength).optional(),
 });
 
@@ -75,7 +75,7 @@ export const ModifiedList = z.object({
   /** Identifies the time of this list, for `data` orders. */
   reading: z.string().max(100),
   files: z.array(ModifiedFile).max(maxModifiedFiles),
-  /** There are more. */
+  /** Whether there are more files. */
   truncated: z.boolean(),
   /** Number of files omitted because their names cannot be written in a document. */
   unnamed: z.int().nonnegative(),

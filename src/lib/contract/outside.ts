@@ -1,9 +1,9 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * The networks that are not the public internet: those of IANA's special-purpose registries, such as private, local, shared and
- * documentation networks, and tunnels that carry another address inside (NAT64, 6to4, Teredo). Of IPv6, everything outside
- * 2000::/3, which is all that IANA has allocated so far (RFC 4291 §2.4).
+ * The networks that are not the public internet: those of IANA's special-purpose registries, such as private, local,
+ * shared and documentation networks, and tunnels that carry another address inside (NAT64, 6to4, Teredo). For IPv6,
+ * this is everything outside 2000::/3, which is all that IANA has allocated so far (RFC 4291 §2.4).
  */
 export const specialNetworks: readonly string[] = [
   "0.0.0.0/8",
@@ -36,8 +36,8 @@ export const specialNetworks: readonly string[] = [
 const ranges = { special: specialNetworks.map((network) => ipaddr.parseCIDR(network)) };
 
 /**
- * Whether an IP address is one of the public internet. An IPv4 address written as IPv6 (`::ffff:…`) counts as IPv4. Anything that
- * is not an address is not public.
+ * Whether an IP address belongs to the public internet. An IPv4 address written as IPv6 (`::ffff:…`) counts as IPv4.
+ * Anything that is not an address is not public.
  */
 export const isPublicAddress = (address: string): boolean =>
   ipaddr.isValid(address) && ipaddr.subnetMatch(ipaddr.process(address), ranges, "public") === "public";

@@ -3,7 +3,7 @@ interface Identity {
   name: string;
   epoch?: number | string | undefined;
   version: string;
-  /** Empty: none. */
+  /** Empty if there is none. */
   release: string;
   arch: string;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The header that carries the id of a request: the Worker's, and the agent's calls about work that the request started. */
+/** The header with a request's id: in the Worker's answers, and in the agent's calls about work that it started. */
 export const requestIdHeader = "x-request-id";
 
 /** The request that started the work. Every line of a log about it has this id. */

@@ -1,9 +1,9 @@
 /*
- * Which files of an image only its owner may read one by one (decision 37). The Worker asks for files
- * of built images, the agent for files that a testdrive has changed.
+ * The files of an image that only its owner may read individually (decision 37). The Worker asks for files of built
+ * images, the agent for files that a testdrive has changed.
  */
 
-/** Of `shadow`: also its backups, and what package managers and editors leave next to it. */
+/** Suffixes of copies of `shadow`: its backups, and the files that package managers and editors leave next to it. */
 const copies = String.raw`(?:[-~.].*)?`;
 
 /** Regular expressions over the whole path, for rpm and Debian systems. `/**` at the end is everything below. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Bytes of each piece of a package but the last. Well below what an edge accepts as the body of one request. */
+/** Bytes of each piece of a package but the last. It is well below the limit of a request body at Cloudflare's edge. */
 export const pieceBytes = 64 * 2 ** 20;
 const maxPieces = 64;
 
@@ -15,14 +15,14 @@ export const StoredPackage = z.object({
   /** `FrozenRepository.id` and `TYPE:VALUE` of the checksum of a frozen package. */
   repositoryId: z.int().positive(),
   checksum: z.string(),
-  /** Absent: the service does not have it. */
+  /** Absent if the service does not have it. */
   pieces: z.int().min(1).max(maxPieces).optional(),
 });
 export type StoredPackage = z.infer<typeof StoredPackage>;
 export const StoredPackages = z.object({ packages: z.array(StoredPackage) });
 
 export const CompletePackage = z.object({ pieces: z.int().min(1).max(maxPieces) });
-/** `stored` is false if the service stores as much as its operator wants. */
+/** `stored` is false if the service has reached the operator's limit of stored packages. */
 export const CompletePackageAnswer = z.object({ stored: z.boolean() });
 
 export const storedChecksum = ({ type, value }: { type: string; value: string }): string => `${type}:${value}`;

@@ -5,12 +5,12 @@ import { ImageType, Sha256 } from "./image-type.ts";
 import { RequestId } from "./request-id.ts";
 
 /**
- * POST /agent/testdrives/claim. The agent reserves its public VNC port before it claims, because the answer to the client's POST
- * contains host and port. `vnc: null`: an agent without a public address.
+ * POST /agent/testdrives/claim. The agent reserves its public VNC port before it claims, because the answer to the
+ * client's POST contains host and port. `vnc` is null for an agent without a public address.
  */
 export const TestdriveClaimRequest = z.object({
   vnc: z.object({ host: z.string().min(1).max(255), port: z.int().min(1).max(65_535) }).nullable(),
-  /** Absent: an older agent. */
+  /** Absent from older agents. */
   incarnation: Incarnation.optional(),
   ...ClaimOnce.shape,
 });
@@ -27,7 +27,10 @@ export const TestdriveClaim = z.object({
   memoryMb: z.int().positive(),
   /** A network card with a forwarded web server port and no outgoing connections. */
   hasNetwork: z.boolean().optional(),
-  /** Send the screen of a boot of its own to POST /agent/testdrives/:id/screen, for the gallery. Absent: an older Worker. */
+  /**
+   * Boot the image once more and send its screen to POST /agent/testdrives/:id/screen, for the gallery. Absent from
+   * older Workers.
+   */
   wantsScreen: z.boolean().optional(),
   requestId: RequestId.optional(),
   image: z.object({
@@ -42,7 +45,7 @@ export const TestdriveClaim = z.object({
 export type TestdriveClaim = z.infer<typeof TestdriveClaim>;
 export const TestdriveClaimAnswer = z.object({ testdrive: TestdriveClaim.nullable() });
 
-/** Of the picture of a screen. QEMU's usual 720 × 400 takes some kilobytes. */
+/** The most bytes of a picture of a screen. QEMU's usual 720 × 400 takes several kilobytes. */
 export const maxScreenBytes = 1024 * 1024;
 
 /** Worker → agent on the control socket, GET /agent/testdrives/:id/control. */
@@ -58,13 +61,16 @@ export const TestdriveOrder = z.discriminatedUnion("type", [
 ]);
 export type TestdriveOrder = z.infer<typeof TestdriveOrder>;
 
-/** For a session that an agent runs. It ends after the lease if the Worker gets no report, or if the agent has no socket. */
+/**
+ * How often an agent reports a running session. The session ends after the lease if the Worker gets no report or the
+ * agent has no socket.
+ */
 export const aliveEveryMs = 10_000;
 export const sessionLeaseMs = 30_000;
 
 /** Agent → Worker on the control socket. */
 export const TestdriveReport = z.discriminatedUnion("type", [
-  /** What the agent does for the session. After "ready": what happened to the machine. */
+  /** The agent's progress in preparing the session; after "ready", what happened to the machine. */
   z.object({ type: z.literal("preparing"), message: z.string().max(200) }),
   z.object({ type: z.literal("ready") }),
   /** The current number of clients at the TCP address (QMP's VNC_INITIALIZED and VNC_DISCONNECTED). */

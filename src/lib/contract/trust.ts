@@ -9,10 +9,10 @@ export const FrozenKey = z.object({
 });
 export type FrozenKey = z.infer<typeof FrozenKey>;
 
-/** Most keys of one repository. */
+/** The most keys of one repository. */
 const maxRepositoryKeys = 24;
 
-/** What the agent checks of a signed repository. */
+/** The facts that an agent checks a signed repository against. */
 export const RepositoryTrust = z.object({
   /** The path of its index, and the SHA-256 of the index that the packages were chosen from. */
   index: z.union([z.enum(["repodata/repomd.xml", "content"]), z.string().regex(/^(dists\/[^\s]{1,200}\/)?InRelease$/)]),

@@ -10,7 +10,7 @@ import type { ConnectTo } from "./tcp.ts";
 export interface FtpFile {
   host: string;
   port: number;
-  /** Empty: anonymous. */
+  /** Empty for anonymous login. */
   user: string;
   password: string;
   /** As for RETR: relative to the directory after login. */
@@ -48,7 +48,7 @@ export function ftpDownload(file: FtpFile, connectTo: ConnectTo): ReadableStream
 }
 
 function clientOf(connectTo: ConnectTo): Client {
-  // No timeout of its own. It may ask for data from another host, but FtpSocket only connects to the one host.
+  // No timeout here. The server may name another host for the data, but FtpSocket only connects to the one host.
   const client = new Client(0, { allowSeparateTransferHost: true });
   // oxlint-disable-next-line no-underscore-dangle -- the library's only way to set another kind of socket
   client.ftp._newSocket = () => new FtpSocket(connectTo) as unknown as ReturnType<typeof client.ftp._newSocket>;

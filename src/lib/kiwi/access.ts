@@ -2,12 +2,12 @@ import type { ImageFacts } from "#lib/kiwi/facts";
 import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
-/** In place of a hash. No password matches it, and unlike `!` it does not lock the account, so sshd still accepts keys. */
+/** In place of a hash. No password matches it, and unlike `!` it does not lock the account, so sshd accepts keys. */
 export const noPassword = "*";
 
 type User = ImageFacts["users"][number];
 
-/** Who may log in by SSH key, and who may do everything with sudo. */
+/** Gives users SSH keys, and administrators all rights with sudo. */
 export function accessPart({ users }: Pick<ImageFacts, "users">): Part {
   const withKeys = users.filter(({ sshKeys = [] }) => sshKeys.length > 0);
   const administrators = users.filter(({ administrator }) => administrator);
@@ -25,10 +25,10 @@ export function accessPart({ users }: Pick<ImageFacts, "users">): Part {
   };
 }
 
-/** In the description: a file for each user. */
+/** The description's folder of SSH keys, with a file for each user. */
 export const keysFolder = `${staging}/ssh-keys/`;
 
-/** SUSE's sudo asks for root's password unless told otherwise. A user without a password has nothing to answer. */
+/** SUSE's sudo asks for root's password by default. A user without a password could not answer the question. */
 const sudoRule = ({ name, passwordHash }: User) => [
   `Defaults:${name} !targetpw`,
   `${name} ALL=(ALL:ALL) ${passwordHash === noPassword ? "NOPASSWD: " : ""}ALL`,

@@ -9,7 +9,7 @@ import { staged } from "#lib/kiwi/part";
 export const configScript = (commands: readonly string[], moreFunctions = ""): string =>
   `${head}${firewallFunctions}${machineIdentityFunctions}${moreFunctions}\ntake_back_hosts\n${removeBuildLogs}${commands.map((command) => `${command}\n`).join("")}\nrm -rf ${staged}\n`;
 
-/** zypper's records of this build. They differ only in their times, so no two builds would be the same (decision 28). */
+/** zypper's records of this build. Their times would make every image a different one (decision 28). */
 const removeBuildLogs = "rm -f /var/log/zypp/history /var/log/YaST2/config_diff_*.log\n";
 
 const head = String.raw`#!/bin/bash

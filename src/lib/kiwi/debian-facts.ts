@@ -1,6 +1,6 @@
 import type { FrozenKey } from "#lib/contract/index";
 
-/** What the description of a Debian system needs in addition. */
+/** Additional facts for the description of a Debian system. */
 export interface DebianFacts {
   /** The release as debootstrap knows it, such as `bookworm`. */
   release: string;
@@ -17,6 +17,6 @@ export interface AptSource {
   components: readonly string[];
   /** Whether its index was signed when the packages were chosen. */
   isSigned: boolean;
-  /** Its owner uses it although its index is no longer valid. */
+  /** Whether its owner uses it although its index has expired. */
   isExpired: boolean;
 }

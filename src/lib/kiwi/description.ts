@@ -33,14 +33,14 @@ export interface DescriptionFacts {
     uid: number;
     /** Default: none. */
     sshKeys?: readonly string[];
-    /** Default: no. */
+    /** Default: false. */
     administrator?: boolean;
   }[];
   /** All packages of the image. */
   packages: Pick<FrozenPackage, "name" | "epoch" | "version" | "release" | "arch">[];
-  /** The packages that KIWI installs from outside, before the image has a package manager; null: all. */
+  /** The packages that KIWI installs from outside, before the image has a package manager; null for all. */
   bootstrap: string[] | null;
-  /** Absent: a system of rpm packages. */
+  /** Absent for a system of rpm packages. */
   debian?: DebianFacts;
 }
 

@@ -2,7 +2,7 @@ import { consolesFile } from "#lib/kiwi/consoles";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import type { Part } from "#lib/kiwi/part";
 
-/** Licences, shown before the first login. If they are not accepted, the system switches itself off. */
+/** Licences, shown before the first login. If the user does not accept them, the system switches itself off. */
 export function eulaPart({ eulas }: Pick<ImageFacts, "eulas">): Part {
   if (eulas.length === 0) return {};
   const texts = eulas.map((text, at) => [

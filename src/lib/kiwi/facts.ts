@@ -8,7 +8,7 @@ export interface DatabaseFacts {
   users: { username: string; verifier: string; databases: string[] }[];
 }
 
-/** Everything of an appliance that goes into its image, without clear-text passwords. */
+/** Everything in an appliance that goes into its image, without clear-text passwords. */
 export interface ImageFacts
   extends
     DescriptionFacts,
@@ -17,8 +17,8 @@ export interface ImageFacts
   title: string;
   settings: Configuration["settings"];
   databases: DatabaseFacts[];
-  /** The installed product's file in /etc/products.d, without its ending. */
+  /** The installed product's file in /etc/products.d, without its extension. */
   product?: string;
-  /** In the order of installation: of two files with the same path, the later one wins. */
+  /** The appliance's files in the order of installation. If two have the same path, the later one wins. */
   overlay: FrozenFile[];
 }

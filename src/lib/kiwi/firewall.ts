@@ -22,7 +22,7 @@ export const wellKnownPorts: Readonly<Record<string, number>> = {
   postgresql: 5432,
 };
 
-/** Configures firewalld, SuSEfirewall2 or nft: the first that the image has. All ports but the open ones are closed. */
+/** Configures the first of firewalld, SuSEfirewall2 and nft that the image contains. Closes all other ports. */
 export function firewallPart({ firewall: { enabled, openPorts } }: Pick<ImageFacts, "firewall">): Part {
   if (!enabled) return { commands: ["switch_firewall_off"] };
   return {

@@ -1,4 +1,4 @@
-// Not the contract's index, because the command line imports this file and would get all of zod.
+// Not the contract's index, because the command line imports this file and would then include all of zod.
 import { imageFormats, imageTypes } from "#lib/contract/image-formats";
 import type { Firmware, ImageType, Product } from "#lib/contract/index";
 import type { ImportedConfiguration, Omission } from "#lib/kiwi/import/imported";
@@ -23,9 +23,9 @@ export interface TypeFacts {
 }
 
 /**
- * KIWI's `<type>` for an image type. Every disk boots with BIOS, which QEMU, VMware, Xen (HVM) and EC2 all have: KIWI's `efi`
- * gives a disk a partition for either firmware, and a medium GRUB for both. The agent converts the raw disk to the format of
- * the image type.
+ * KIWI's `<type>` for an image type. Every disk boots with BIOS, which QEMU, VMware, Xen (HVM) and EC2 all support:
+ * KIWI's `efi` gives a disk a partition for each firmware, and a medium GRUB for both. The agent converts the raw disk
+ * to the format of the image type.
  */
 export const imageTypeElement = (imageType: ImageType, facts: TypeFacts): XmlMarked =>
   elements[imageFormats[imageType].product](facts);
@@ -55,7 +55,7 @@ const sizeOf = ({ diskSizeMb }: TypeFacts["settings"]) => marked({ unit: "M" }, 
 const disk = (facts: TypeFacts) =>
   marked(diskAttributes(facts), { bootloader, size: sizeOf(facts.settings), oemconfig: { "oem-resize": false } });
 
-/** Its first menu entry installs without questions: booting the medium is consent enough. */
+/** The first menu entry installs without questions, because booting the medium counts as consent. */
 const installMedium = (facts: TypeFacts) =>
   marked(
     { ...diskAttributes(facts), installiso: "true", installboot: "install", ...squashfs },
@@ -69,7 +69,7 @@ const elements: Readonly<Record<Product, (facts: TypeFacts) => XmlMarked>> = {
   network: netTree,
 };
 
-/** What the `<type>` of a description says of an appliance. */
+/** The facts about an appliance in a description's `<type>`. */
 export interface TypeRead {
   type?: ImageType;
   settings: NonNullable<ImportedConfiguration["settings"]>;
@@ -77,7 +77,7 @@ export interface TypeRead {
   omitted: Omission[];
 }
 
-/** Reads `<type>`, of any author. Only the first one that is a format of appliances counts. */
+/** Reads a `<type>` by any author. Only the first one that is an appliance format counts. */
 export function readImageType(node: XmlNode, to: TypeRead): void {
   const { attributes, children } = node;
   const omit = (why: string, what: string) => to.omitted.push({ what: `preferences/${what}`, why });
@@ -106,7 +106,7 @@ const hasSubvolumes = (type: XmlNode, disk: XmlNode): boolean =>
 
 const readAttributes = new Set(["image", "format", "installiso", "primary", "kernelcmdline"]);
 
-/** Without what each image gets. */
+/** The kernel arguments without those that Kiln gives every image. */
 function withoutOurs(kernelArguments: string): string {
   const ours = [...consoles.split(" "), readWrite];
   return kernelArguments

@@ -3,7 +3,7 @@ import { argumentsOf, type Own } from "#lib/kiwi/import/own";
 import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
-/** The runlevel, and the user whom the screen logs in automatically. */
+/** The runlevel, and the user who is logged in automatically at the screen. */
 export function loginPart({ settings: { runlevel, automaticLogin } }: Pick<ImageFacts, "settings">): Part {
   const target = shellCommand("set_runlevel", String(runlevel), targets[runlevel] ?? "multi-user.target");
   if (automaticLogin === "") return { commands: [target] };
@@ -16,7 +16,7 @@ export function loginPart({ settings: { runlevel, automaticLogin } }: Pick<Image
   };
 }
 
-/** As in systemd's runlevel(8). Runlevel 4 has no meaning of its own. */
+/** As in systemd's runlevel(8). Runlevel 4 has no separate meaning. */
 const targets: Readonly<Record<number, string>> = {
   1: "rescue.target",
   2: "multi-user.target",

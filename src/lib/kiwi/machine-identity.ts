@@ -3,9 +3,9 @@ import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
 /**
- * Removes what each machine must make at its own first boot: SSH host keys and the machine-id. Packages make them during
- * installation, so all copies of an image would share them and everyone with the image would know them. Files that the owner adds
- * stay. This part comes last, because a build script may make some too.
+ * Removes the files that each machine must create at its own first boot: SSH host keys and the machine-id. Packages
+ * create them during installation, so all copies of an image would share them and everyone with the image would know
+ * them. Files that the owner adds stay. This part comes last, because a build script may create some too.
  */
 export const machineIdentityPart = ({ overlay }: Pick<ImageFacts, "overlay">): Part => ({
   files: { [`${staging}/units/kiln-host-keys.service`]: unit },
@@ -15,7 +15,7 @@ export const machineIdentityPart = ({ overlay }: Pick<ImageFacts, "overlay">): P
   ],
 });
 
-/** Whether a file tells machines apart: those that `forget_machine` removes. */
+/** Whether a file identifies a machine, so that `forget_machine` removes it. */
 export const isMachineIdentity = (path: string): boolean =>
   /^\/(?:etc\/(?:ssh\/ssh_host_|dropbear\/dropbear_|machine-id$)|var\/lib\/(?:systemd\/(?:random-seed|credential\.secret)|NetworkManager\/secret_key|dbus\/machine-id)$)/.test(
     path,
@@ -52,7 +52,10 @@ forget_machine_id() {
 }
 `;
 
-/** Functions of the boot program. Other distributions' services make their keys, Debian's packages only when they are installed. */
+/**
+ * Functions of the boot program. In other distributions, the services create their keys. In Debian, the packages do so
+ * only when they are installed.
+ */
 export const hostKeyFunctions = String.raw`
 make_host_keys() {
   [ -x /usr/sbin/sshd ] && [ -x /usr/bin/ssh-keygen ] && [ ! -x /usr/libexec/openssh/sshd-keygen ] || return 0
@@ -67,7 +70,7 @@ make_dropbear_keys() {
 }
 `;
 
-/** A unit of its own, because the boot may wait for answers at the console. */
+/** A separate unit, because the boot may wait for answers at the console. */
 const unit = linesOf(
   "[Unit]",
   "Description=SSH host keys of this machine",

@@ -6,7 +6,10 @@ import { shellCommand } from "#lib/kiwi/shell";
 
 type Network = ImageFacts["network"];
 
-/** How the image gets its name and its addresses. The addresses are used only with `manual` (compatibility.md, "Configuration"). */
+/**
+ * Sets the host name and the addresses of the image. The addresses are used only with `manual` (compatibility.md,
+ * "Configuration").
+ */
 export function networkPart({ network }: Pick<ImageFacts, "network">): Part {
   const { files = {}, commands = [] } = addressPart(network);
   return { files, commands: [...hostname(network), ...commands] };

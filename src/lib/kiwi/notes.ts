@@ -3,7 +3,7 @@ import { argumentsOf, type Own } from "#lib/kiwi/import/own";
 import type { Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
-/** Settings that a KIWI description cannot fulfil. The build's log says what the user has to do. */
+/** Settings that a KIWI description cannot express. The build's log states what the user has to do. */
 export function notesPart({ settings, packages }: Pick<ImageFacts, "settings" | "packages">): Part {
   const isPae = packages.some(({ name }) => /^kernel-.*pae/.test(name));
   const is32Bit = packages.some(({ arch }) => /^i[3-6]86$/.test(arch));

@@ -1,5 +1,6 @@
 /**
- * What one subject of an appliance adds to the KIWI description. Pure functions make the parts; `descriptionFiles` joins them.
+ * The part of a KIWI description for one subject of an appliance. Pure functions create the parts, and
+ * `descriptionFiles` joins them.
  */
 export interface Part {
   /** Texts by path in the description. Those below `root/` go into the image; a text that starts with `#!` is executable. */

@@ -1,6 +1,7 @@
 /**
- * On one machine a single event loop runs the Worker, its objects, D1 and R2, so long work must give it back. A request passes
- * through the loop ten to twenty times: work in short slices is not enough, it must also wait until whole requests are answered.
+ * On one machine a single event loop runs the Worker, its objects, D1 and R2, so long work must yield to other work. A
+ * request passes through the loop ten to twenty times, so short slices of work are not enough: work must also wait
+ * until whole requests are answered.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -10,20 +11,20 @@ const sliceMs = 5;
 const longestRest = 25;
 /** Requests that take longer wait for something else, such as a mirror, and work does not rest for them. */
 const quickRequestMs = 500;
-/** On Cloudflare the clock stands still while code computes, so calls are counted too. */
+/** On Cloudflare the clock stops while code computes, so calls are counted too. */
 const callsPerMoment = 64;
 
 interface Request {
   begunAt: number;
 }
 const inFlight = new Set<Request>();
-/** Works that rest, in the order in which they go on. */
+/** Resting work, in the order in which it continues. */
 const resting = new Set<{ since: number }>();
-/** A work whose request was dropped rests for ever. */
+/** Work that has rested for longer than this counts as dropped together with its request. */
 const longRestMs = 1000;
 const scope = new AsyncLocalStorage<Request>();
 
-/** When work last got the loop back, and how often it did. */
+/** When work last resumed, and how often it has resumed. */
 let resumedAt = 0;
 let slices = 0;
 let moment = { at: 0, calls: 0 };
@@ -45,7 +46,7 @@ export async function answering<T>(answer: () => Promise<T>): Promise<T> {
  */
 export async function rest(): Promise<void> {
   if (!isDue()) return;
-  // A request that does long work is not one that others should wait for.
+  // Other work should not wait for a request that does long work itself.
   const own = scope.getStore();
   if (own) inFlight.delete(own);
   const work = { since: performance.now() };

@@ -38,7 +38,7 @@ export function encodePng({ width, height, pixels }: Picture): Uint8Array {
   });
 }
 
-/** A resizer with memory of its own, for several pictures one after the other. */
+/** A resizer with its own memory, for several pictures one after the other. */
 export function openResizer(): (picture: Picture, size: { width: number; height: number }) => Picture {
   const resizer = compiled<Pick<ResizeExports, "resize">>(new WebAssembly.Instance(resizeModule, {}));
   return ({ width, height, pixels }, size) => {

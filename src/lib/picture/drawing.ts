@@ -51,7 +51,7 @@ const flame: readonly Point[] = [
   ...curve([15, 17.2], [14.8, 14.5], [15, 12], [16, 10]),
 ];
 
-/** Ember near the fire, then rust, then night. */
+/** The colour of the glow: ember near the fire, then rust, then night. */
 function glowAt(away: number): Paint {
   const heat = Math.max(0, 1 - away / 0.72);
   return mix(mix(night, rust, Math.min(1, heat * 1.25)), ember, Math.max(0, heat - 0.45) * 0.9);

@@ -10,7 +10,7 @@ export class PictureFault extends Error {
 export interface PngOutline {
   width: number;
   height: number;
-  /** Of each colour: 16 take twice as long as 8. */
+  /** Bits per colour: 16 take twice as long as 8. */
   bits: number;
   /** The file with only the chunks that its pixels need. Comments and colour profiles can decompress to any size. */
   essence: Uint8Array;
@@ -20,7 +20,7 @@ const signature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 const essential = new Set(["IHDR", "PLTE", "tRNS", "IDAT", "IEND"]);
 const lengthBytes = 4;
 const checksumBytes = 4;
-/** Length, type and checksum. */
+/** The bytes of a chunk's length, type and checksum. */
 const frameBytes = 12;
 const ihdrBytes = 13;
 /** Encoders write chunks of several kilobytes. A file of empty chunks would fill the memory. */

@@ -1,12 +1,12 @@
 /**
  * A Debian repository has one URL, that of its index's directory, so that it can be compared and opened like any other:
- * `http://deb.debian.org/debian/dists/bookworm#main,contrib`. After `#` are the components; without it, it is those that the
- * index suggests. A flat repository has its index and packages in one directory, without `/dists/`.
+ * `http://deb.debian.org/debian/dists/bookworm#main,contrib`. After `#` are the components. Without it, the index
+ * suggests them. A flat repository has its index and packages in one directory, without `/dists/`.
  */
 export interface AptAddress {
   /** The base of the packages' locations. */
   root: string;
-  /** Of the index, below the root: `dists/bookworm`; empty: flat. */
+  /** The index's directory below the root, such as `dists/bookworm`; empty if flat. */
   directory: string;
   components: string[];
 }

@@ -6,14 +6,14 @@ import { streamOf } from "./streams.ts";
 
 /** A package inside a tarball. Read its stream to the end, or cancel it, before you take the next one. */
 export interface ArchivedPackage {
-  /** Without folders; safe as a file name. */
+  /** The file's name without folders; safe as a file name. */
   fileName: string;
   sizeBytes: number;
   stream: ReadableStream<Uint8Array>;
 }
 
 export interface ArchiveLimits extends InflationLimits {
-  /** Members of any kind. */
+  /** The most members of any kind. */
   members: number;
   packages: number;
   packageBytes: number;
@@ -30,9 +30,9 @@ export const archiveLimits: ArchiveLimits = {
 };
 
 /**
- * Streams the RPM and Debian packages in a tarball: .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .tar.zst. Recognises the format
- * by the bytes, not by the file name. Skips other regular files and folders. Refuses an archive with a link, a device or a path
- * that points outside, because no one makes such an archive of packages by accident.
+ * Streams the RPM and Debian packages in a tarball: .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .tar.zst. Recognises the
+ * format by the bytes, not by the file name. Skips other regular files and folders. Refuses an archive with a link, a
+ * device or a path that points outside, because such an archive of packages is never made by accident.
  */
 export async function* packagesOfArchive(
   source: ReadableStream<Uint8Array>,

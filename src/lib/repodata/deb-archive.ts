@@ -26,7 +26,7 @@ export const tapControlTar = (source: ReadableStream<Uint8Array>): Tapped<Uint8A
 /** Follows the members of an `ar` archive. Each has a header, and is padded to an even length. */
 class DebWatch implements Watch {
   readonly #found: (controlTar: Uint8Array) => void;
-  /** How many of the parts have begun. */
+  /** The number of parts that have begun. */
   #begun = 0;
   /** How many bytes are collected now, and the function that gets them. */
   #collecting = { bytes: magic.length, take: (bytes: Uint8Array) => this.#readMagic(bytes) };
@@ -96,7 +96,7 @@ class DebWatch implements Watch {
     this.#collecting = { bytes: size, take };
   }
 
-  /** Counts the parts, so that each appears once. Undefined: the member is for other programs. */
+  /** Counts the parts, so that each appears once. Undefined if the member is for other programs. */
   #partCalled(name: string): (typeof parts)[number]["name"] | undefined {
     const expected = parts[this.#begun];
     if (expected?.pattern.test(name)) {
@@ -110,6 +110,6 @@ class DebWatch implements Watch {
 
 const latin1 = (bytes: Uint8Array) => new TextDecoder("latin1").decode(bytes);
 
-/** A package that dpkg could not install, or that two programs could understand in two ways. */
+/** A package that dpkg could not install, or that two programs could understand differently. */
 export const malformedDeb = (why: string, cause?: unknown) =>
   new RepodataFault("malformed_package", `not a valid Debian package: ${why}`, cause === undefined ? {} : { cause });

@@ -13,7 +13,7 @@ export const controlsIn = (slice: Uint8Array): string => `${new TextDecoder().de
 /** A package as `Packages` names it. */
 export interface DebIdentity {
   name: string;
-  /** With its epoch and revision. */
+  /** The version with its epoch and revision. */
   version: string;
   arch: string;
 }

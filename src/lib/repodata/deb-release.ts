@@ -13,7 +13,7 @@ export interface Release {
   components: string[];
   /** Debian's names of architectures. Includes `all` if packages for all architectures have separate lists. */
   arches: string[];
-  /** Milliseconds since 1970; undefined: it never expires. */
+  /** Milliseconds since 1970; undefined if it never expires. */
   validUntil: number | undefined;
   /** Each file is also available by its checksum, so that a mirror can change while it is read. */
   hasFilesByHash: boolean;
@@ -44,7 +44,7 @@ export function refuseExpired({ validUntil }: Release, now: number): void {
   throw new RepodataFault("expired", `its index was valid until ${until}, so the mirror is out of date`);
 }
 
-/** By names in lower case. Lines that begin with a space continue a field. */
+/** The fields by names in lower case. Lines that begin with a space continue a field. */
 function fieldsOf(text: string): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [, name = "", value = ""] of text.matchAll(/^([A-Za-z][A-Za-z0-9-]*):(.*(?:\r?\n[ \t].*)*)/gm)) {

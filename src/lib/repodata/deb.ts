@@ -8,21 +8,21 @@ import { readAtMost } from "./streams.ts";
 
 /** The owner's settings for a repository. */
 export interface DebRequest {
-  /** One of these keys must sign the index. Empty: it need not be signed. */
+  /** One of these keys must sign the index. If empty, the index need not be signed. */
   keys: readonly SigningKey[];
   /** More keys of its owner. Once one of them signs the index, it is required as if it were in `keys`. */
   ownersKeys: readonly SigningKey[];
   /** Accept an index that has expired. */
   acceptsExpired: boolean;
-  /** Empty: `main`, or all components if there is no `main`. */
+  /** If empty, `main`, or all components if there is no `main`. */
   components: readonly string[];
-  /** Empty: all architectures that images can have. */
+  /** If empty, all architectures that images can have. */
   arches: readonly Arch[];
 }
 
 const maxLists = 32;
 
-/** Reads the index of a Debian suite or of a flat repository. Undefined: there is none. */
+/** Reads the index of a Debian suite or of a flat repository. Undefined if there is none. */
 export async function openDeb(download: Download, request: DebRequest): Promise<OpenedRepository | undefined> {
   const index = await readIndex(download, request);
   if (!index) return undefined;
@@ -45,7 +45,7 @@ interface Index {
   bytes: Uint8Array;
   text: string;
   signer: Signer | undefined;
-  /** Every later index must be signed by one of them; empty: it is not signed. */
+  /** Every later index must be signed by one of these keys; empty if it is not signed. */
   keys: readonly SigningKey[];
 }
 
@@ -65,7 +65,7 @@ async function readIndex(download: Download, { keys, ownersKeys }: DebRequest): 
   return { bytes: plain, text: new TextDecoder().decode(plain), ...unsigned };
 }
 
-/** Undefined: none of these keys has signed the index, so its signature proves nothing here. */
+/** Undefined if none of these keys has signed the index, so that its signature proves nothing here. */
 async function signedByOwnersKey(signed: Uint8Array, keys: readonly SigningKey[]) {
   if (keys.length === 0) return undefined;
   try {

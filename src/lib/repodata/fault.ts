@@ -9,7 +9,7 @@ export type FaultCode =
   | "forbidden_location" // a path that leaves the repository
   | "checksum_mismatch"
   | "too_large" // more bytes or packages, or a higher compression ratio, than Kiln or the metadata allows
-  | "expired" // the index says that it is no longer valid
+  | "expired" // the index is no longer valid
   | "bad_signature"; // the signature does not match these bytes
 
 /**

@@ -9,15 +9,15 @@ export interface OpenedRepository {
   type: "rpm-md" | "yast2" | "deb";
   /** SHA-256 of the index. The index lists the checksum of every other file, so this identifies the whole revision. */
   revision: string;
-  /** Undefined: not signed. */
+  /** Undefined if it is not signed. */
   signer: Signer | undefined;
   /** The public keys next to the signature, including the signer's, and those that the signed index names. Empty if unsigned. */
   keys: SigningKey[];
-  /** The distributions that the repository says it is for. */
+  /** The distributions that the repository is for, as its index states. */
   distributions: { cpeId?: string; name: string }[];
   /** One list; deb has one for each component and architecture. */
   packages: RepositoryPart[];
-  /** The folder that package locations are relative to; empty: the repository's root. */
+  /** The folder that package locations are relative to; empty for the repository's root. */
   packagesFolder: string;
   /** yast2 has summaries and descriptions in a separate file, and patterns in one or many files. */
   descriptions?: RepositoryPart;

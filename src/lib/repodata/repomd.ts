@@ -13,7 +13,7 @@ export interface MetadataPart {
   /** Relative to the repository, and checked to be inside it. */
   path: string;
   checksum: Checksum;
-  /** Of the decompressed file; absent if the file is not compressed. */
+  /** Checksum of the decompressed file; absent if the file is not compressed. */
   openChecksum?: Checksum;
   sizeBytes?: number;
   openBytes?: number;

@@ -10,7 +10,7 @@ export interface RpmHeader {
   epoch: number;
   version: string;
   release: string;
-  /** `src` or `nosrc` for a source package, whatever machine built it. */
+  /** `src` or `nosrc` for a source package, regardless of the machine that built it. */
   arch: string;
   isSource: boolean;
   summary: string;

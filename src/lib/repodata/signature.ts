@@ -22,7 +22,7 @@ type Weakness = "md5" | "sha1" | "ripemd160" | "dsa" | "short_rsa";
 
 /** The signer of a repository's index. All times are in milliseconds since 1970. */
 export interface Signer {
-  /** Of the primary key: 40 (v4) or 64 (v6) hex digits in upper case, as gpg prints them. */
+  /** Fingerprint of the primary key: 40 (v4) or 64 (v6) hex digits in upper case, as gpg prints them. */
   fingerprint: string;
   userIds: string[];
   signedAt: number;
@@ -30,11 +30,11 @@ export interface Signer {
 }
 
 /**
- * Checks a detached signature, armoured or binary, with the keys next to it, and returns the signer. Refuses everything but a
- * signature of exactly these bytes by one of these keys.
+ * Checks a detached signature, armoured or binary, with the keys next to it, and returns the signer. Refuses everything
+ * but a signature of exactly these bytes by one of these keys.
  *
  * The key comes from the same server as the repository, so the first import proves only that they belong together. The
- * fingerprint is what protects later refreshes: see `isSameSigner`.
+ * fingerprint protects later refreshes: see `isSameSigner`.
  */
 export async function verifySigner(signed: Uint8Array, signature: Uint8Array, keys: Uint8Array): Promise<Signer> {
   const verificationKeys = await readPublicKeys(keys);
@@ -107,8 +107,8 @@ export async function signingKeysOf(keys: Uint8Array): Promise<SigningKey[]> {
 export const isSameSigner = (known: string | undefined, now: Signer | undefined): boolean =>
   known === undefined || known === now?.fingerprint;
 
-// Old distributions are signed with SHA-1, DSA or 1024-bit RSA. We still check them, because otherwise a changed file would
-// pass as unsigned. `weakness` says how little such a signature proves.
+// Old distributions are signed with SHA-1, DSA or 1024-bit RSA. We still check them, because otherwise a changed file
+// would pass as unsigned. `weakness` records how little such a signature proves.
 export const weakAllowed = {
   ...config,
   rejectHashAlgorithms: new Set<enums.hash>(),

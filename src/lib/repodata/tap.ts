@@ -1,7 +1,7 @@
-/** Looks at the bytes of a stream while they pass, and throws if they are not what they should be. */
+/** Inspects the bytes of a stream as they pass, and throws if they are invalid. */
 export interface Watch {
   take(chunk: Uint8Array): void;
-  /** After the last chunk. */
+  /** Called after the last chunk. */
   end(): void;
 }
 
@@ -13,7 +13,7 @@ export interface Tapped<T> {
   found: Promise<T>;
 }
 
-/** Lets a watch see a stream while its reader reads it. */
+/** Passes a stream to its reader, and shows its bytes to a watch. */
 export function tapped<T>(
   source: ReadableStream<Uint8Array>,
   newWatch: (found: (value: T) => void) => Watch,

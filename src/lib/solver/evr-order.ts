@@ -3,7 +3,7 @@ import type { PackageType } from "#lib/contract/index";
 export interface Evr {
   epoch: number;
   version: string;
-  /** Empty: none. */
+  /** Empty if there is none. */
   release: string;
 }
 
@@ -19,7 +19,7 @@ export function compareEvr(type: PackageType, left: Evr, right: Evr): number {
   );
 }
 
-/** Numbers, words, `~` and `^`. All else only separates them. */
+/** Numbers, words, `~` and `^`. All other characters only separate them. */
 const rpmPieces = /\d+|[A-Za-z]+|[~^]/g;
 
 function compareRpm(left: string, right: string): number {
@@ -58,7 +58,7 @@ function compareNumbers(left: string, right: string): number {
 
 const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** By turns what has no digits, and a number, as Debian's policy says. */
+/** Compares non-digits and numbers in turn, as Debian's policy specifies. */
 function compareDeb(left: string, right: string): number {
   const [ones, others] = [left.match(debPieces) ?? [], right.match(debPieces) ?? []];
   for (let at = 0; at < Math.max(ones.length, others.length); at++) {
@@ -90,7 +90,7 @@ function compareWords(one: DebPiece, other: DebPiece): number {
   return 0;
 }
 
-/** `~`, then the end, then a digit, then letters, then the rest. */
+/** The order of characters: `~`, then the end, then a digit, then letters, then the rest. */
 function rankIn({ word, digits }: DebPiece, at: number): number {
   const character = word[at];
   if (character === undefined) return at === word.length && digits !== "" ? 1 : 0;

@@ -5,7 +5,7 @@ import type { Repository } from "./repository.ts";
 import type { Solver } from "./solver.ts";
 
 export interface ImportOptions extends Partial<SliceLimits> {
-  /** 2,000 packages take about 10 MiB of WASM memory, and writing them takes 10 ms in which nothing else runs. */
+  /** 2,000 packages take about 10 MiB of WASM memory, and writing them blocks everything else for 10 ms. */
   packagesPerPart?: number;
   /** Bytes of metadata after which a part ends, however few packages it has: one advisory can name many files. */
   bytesPerPart?: number;
@@ -13,7 +13,7 @@ export interface ImportOptions extends Partial<SliceLimits> {
   onSlice?: (slice: Uint8Array) => void;
 }
 
-/** Small slices: the library takes two milliseconds for one, and nothing else runs meanwhile. */
+/** Slices are small, because the library takes two milliseconds for each, and nothing else runs during that time. */
 const sliceLimits = { bytes: 2 ** 16 };
 
 /**

@@ -16,7 +16,7 @@ export interface Package {
   downloadSizeBytes: number;
   installSizeBytes: number;
   checksum?: Checksum;
-  /** Path below the repository's address. */
+  /** Path below the repository's URL. */
   location?: string;
 }
 
@@ -32,7 +32,7 @@ export interface PackageDescription extends Package {
   vendor: string;
 }
 
-/** In the order in which native/package.c writes them. */
+/** The fields of a package, in the order in which native/package.c writes them. */
 export type PackageFields = [
   ...names: [name: string, evr: string, arch: string, repository: string],
   ...sizes: [downloadSizeBytes: number, installSizeBytes: number],

@@ -1,12 +1,13 @@
 /**
  * Solvers of an isolate, used by one caller at a time.
  *
- * Several Durable Objects and requests may share an isolate and its 128 MB, which is too little for a solver each. Two of
- * usual size find room, so that appliances of two distributions in turn do not load theirs each time. WASM memory never
- * shrinks, so what has grown beyond the budget is dropped after use.
+ * Several Durable Objects and requests may share an isolate and its 128 MB, which is too little for a solver each. Two
+ * of usual size fit, so that alternating requests for two distributions do not reload their packages each time. WASM
+ * memory never shrinks, so a solver that has grown beyond the budget is dropped after use.
  *
- * A caller can disappear while it holds the lock: the runtime drops a cancelled request without running its `finally`. So
- * waiting callers watch the holder. It loses the lock if it has not used the solver for `staleAfterMs`, or after its time limit.
+ * A caller can disappear while it holds the lock: the runtime drops a cancelled request without running its `finally`.
+ * So waiting callers watch the holder. It loses the lock if it has not used the solver for `staleAfterMs`, or after its
+ * time limit.
  */
 import type { PackageType } from "#lib/contract/index";
 import { type Arch, openSolver, type Solver } from "./solver.ts";
@@ -19,7 +20,7 @@ export interface PackageSet {
 }
 
 export interface RoomOptions {
-  /** What idle solvers may hold; it may change. */
+  /** The most bytes that idle solvers may hold. It may change. */
   memoryBudgetBytes?: () => number;
   staleAfterMs?: number;
 }
@@ -38,7 +39,7 @@ interface Lock {
   readonly expiresAt: number;
 }
 
-/** A solver and what is in it; undefined: nothing complete. */
+/** A solver and the package set in it; undefined if it contains no complete set. */
 interface Resident {
   solver: Solver;
   key: string | undefined;
@@ -46,16 +47,16 @@ interface Resident {
 
 const maxResidents = 2;
 
-/** Extra time of a waiter's timer, so that the holder's own timer fires first. The waiter's is for a holder that disappeared. */
+/** Extra time of a waiter's timer, so that the holder's own timer fires first. The waiter's is for lost holders. */
 const watchersGraceMs = 1000;
 
 export class SolverPool {
   readonly #module: WebAssembly.Module;
   readonly #memoryBudgetBytes: () => number;
   readonly #staleAfterMs: number;
-  /** The one that was used last is at the end. */
+  /** The most recently used solver is at the end. */
   #residents: Resident[] = [];
-  /** The lock's. */
+  /** The solver of the current lock. */
   #current: Resident | undefined;
   #lock: Lock | undefined;
 
@@ -93,8 +94,8 @@ export class SolverPool {
   }
 
   /**
-   * Runs `work` with an empty solver, for an import. Its architecture is x86_64, so it accepts rpms for
-   * i686 too. It needs the room of all others. After `maxMs` the caller loses the solver and gets `LockTimeout`.
+   * Runs `work` with an empty solver, for an import. Its architecture is x86_64, so it accepts rpms for i686 too. It
+   * needs the memory of all other solvers. After `maxMs` the caller loses the solver and gets `LockTimeout`.
    */
   async withEmptySolver<T>(
     work: (solver: Solver) => Promise<T> | T,
@@ -110,12 +111,12 @@ export class SolverPool {
     }, maxMs);
   }
 
-  /** Of memory. */
+  /** Bytes of memory that the solvers hold. */
   get heldBytes(): number {
     return this.#residents.reduce((sum, { solver }) => sum + solver.heldBytes, 0);
   }
 
-  /** Drops idle solvers until the others are within the budget, and leave so many bytes of it. */
+  /** Drops idle solvers until the others leave this many bytes of the budget free. */
   trim(leftBytes = 0): void {
     for (const one of this.#residents) {
       if (this.heldBytes <= this.#memoryBudgetBytes() - leftBytes) return;
@@ -156,7 +157,7 @@ export class SolverPool {
     this.#release(lock);
   }
 
-  /** A new one if there is room for it, otherwise the least recently used. */
+  /** Returns a new solver if there is room for it, otherwise the least recently used one. */
   async #open(lock: Lock): Promise<Resident> {
     const [oldest, second] = this.#residents;
     const half = this.#memoryBudgetBytes() / maxResidents;

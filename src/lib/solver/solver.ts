@@ -28,7 +28,7 @@ export interface Dependencies {
 /** zypper's default priority of a repository. */
 const defaultPriority = 99;
 
-/** What kind of system a solver chooses packages for. */
+/** The kind of system that a solver chooses packages for. */
 interface System {
   arch: Arch;
   packageType: PackageType;
@@ -60,7 +60,7 @@ export class Solver {
     return this.#native.memoryBytes;
   }
 
-  /** With the parts that were loaded, whose texts are read on demand. */
+  /** The bytes of memory, including the loaded parts, whose texts are read on demand. */
   get heldBytes(): number {
     return this.#native.memoryBytes + this.#native.files.heldBytes;
   }
@@ -69,7 +69,6 @@ export class Solver {
     return this.#system.packageType;
   }
 
-  /** The number of calls so far. */
   get callCount(): number {
     return this.#native.callCount;
   }

@@ -13,7 +13,7 @@ export const unknownElement = (path: string) =>
 
 export const wrongValue = (path: string, why: string) => new WireFault("invalid_value", `${shortened(path)}: ${why}.`);
 
-/** Our own paths are shorter. A client's element may have a name of a megabyte. */
+/** Limit of a path in a message. Kiln's own paths are shorter, but a client's element may have a name of a megabyte. */
 const maxPath = 200;
 
 const shortened = (path: string) => (path.length > maxPath ? `${path.slice(0, maxPath).toWellFormed()}…` : path);

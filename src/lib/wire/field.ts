@@ -178,7 +178,7 @@ export function oneOf(source: string | Getter<never, string>, values: readonly s
   return fieldOf(source, leaves.oneOf(values, example));
 }
 
-/** An element with a shape of its own. */
+/** An element with its own shape. */
 export function inside<K extends string, T, C>(
   key: K,
   shape: Shape<T, C>,
@@ -188,7 +188,7 @@ export function inside(source: string | Getter<never, unknown>, shape: AnyShape)
   return fieldOf(source, shape);
 }
 
-/** Groups fields of one owner in an element of their own. */
+/** Groups fields of one owner in a separate element. */
 export const group = <O, C>(shape: Shape<O, C>): Field<O, C> =>
   new Field({ ...plain, shape, key: undefined, get: (owner) => owner });
 

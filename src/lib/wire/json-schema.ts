@@ -50,7 +50,7 @@ export const rangeSchema = (range: Part["range"]): Schema => (range ? { minimum:
 const fieldProperties = (fields: Fields, version: Version): Properties =>
   Object.assign({}, ...shownIn(version, fields).map(([name, part]) => properties(name, part, version)));
 
-/** Without `type="array"`, which is only for readers of XML. */
+/** The attributes without `type="array"`, which is only for readers of XML. */
 const attributeProperties = (attributes: Marked["attributes"]): Properties =>
   Object.assign(
     {},

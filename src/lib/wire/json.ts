@@ -35,7 +35,7 @@ function markedOf({ attributes, value }: XmlMarked): JsonObject {
   return { ...attributeMembers(attributes), ...(typeof value === "string" ? { value } : objectOf(value)) };
 }
 
-/** Without `type="array"`, which is only for readers of XML. */
+/** The attributes without `type="array"`, which is only for readers of XML. */
 const attributeMembers = (attributes: XmlMarked["attributes"]): JsonObject =>
   Object.fromEntries(
     Object.entries(attributes)
@@ -43,7 +43,7 @@ const attributeMembers = (attributes: XmlMarked["attributes"]): JsonObject =>
       .map(([name, value]) => [name, value instanceof JsonOnly ? jsonOf(value.value) : value]),
   );
 
-/** Without `count`, which a reader of JSON does not need. */
+/** A list's attributes without `count`, which a reader of JSON does not need. */
 const listAttributeMembers = ({ count: _count, ...attributes }: XmlMarked["attributes"]): JsonObject =>
   attributeMembers(attributes);
 

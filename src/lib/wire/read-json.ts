@@ -3,8 +3,9 @@ import { isForbidden, type XmlNode } from "#lib/wire/read-xml";
 import type { AnyShape, Document, Fields, List, Marked, Part } from "#lib/wire/shape";
 
 /**
- * Reads a client's JSON, in the form in which the service writes it (docs/api/json.md), as the elements that XML would have. So
- * the reader of the document reads both. What JSON alone shows is ignored, so that a client can send an answer back.
+ * Reads a client's JSON, in the form in which the service writes it (docs/api/json.md), as the elements that XML would
+ * have, so that one reader reads both. Fields that only JSON shows are ignored, so that a client can send an answer
+ * back.
  */
 export function readJson({ root, shape }: Document<never, unknown>, text: string): XmlNode {
   const [[name, value] = [], ...others] = Object.entries(objectOf(parsed(text), root));
@@ -48,7 +49,7 @@ function childrenOf({ fields }: Fields, { value, path }: Given): XmlNode[] {
 const partNamed = (fields: Fields["fields"], name: string): Part | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : Object.values(fields).find(({ alias }) => alias === name);
 
-/** JSON has the attributes of a list next to it. Readers of XML ignore them, too. */
+/** Whether the name is an attribute of a list, which JSON has next to the list. Readers of XML ignore it, too. */
 const isBesideList = (fields: Fields["fields"], name: string): boolean =>
   Object.values(fields).some(({ shape }) => shape.kind === "list" && Object.hasOwn(shape.attributes, name));
 

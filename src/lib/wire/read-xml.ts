@@ -8,7 +8,7 @@ export interface XmlNode {
   children: XmlNode[];
   /** Text and CDATA directly inside it, trimmed. */
   text: string;
-  /** The same without trimming, for scripts and passwords. Line ends are LF. */
+  /** The same text without trimming, for scripts and passwords. Line ends are LF. */
   exactText: string;
 }
 
@@ -16,7 +16,7 @@ export interface XmlNode {
 export const maxXmlBytes = 1024 * 1024;
 const maxDepth = 64;
 const maxNodes = 50_000;
-/** Each costs an exception of the parser. */
+/** The most characters that XML forbids. Each costs an exception of the parser. */
 const maxForbidden = 100;
 
 /**
@@ -26,14 +26,14 @@ const maxForbidden = 100;
  */
 export function readXml(document: string): XmlNode {
   if (new TextEncoder().encode(document).byteLength > maxXmlBytes) throw refused("The XML is too large.");
-  // The parser throws at half a character.
+  // The parser throws at an unpaired surrogate.
   if (!document.isWellFormed()) throw refused("The XML has half a character.");
   const parser = new SaxesParser({ position: false, defaultXMLVersion: "1.0", forceXMLVersion: true });
   const tree = new Tree();
   let bearable = document.match(forbidden)?.length ?? 0;
   if (bearable > maxForbidden) throw refused("The XML has many characters that XML does not allow.");
   parser.on("error", ({ message }) => {
-    // The parser says the same of < in an attribute.
+    // The parser throws the same message for `<` in an attribute.
     const isBearable = message === "disallowed character." && bearable-- > 0;
     if (!isBearable) throw refused(`The XML is not well-formed: ${message.slice(0, 200)}`);
   });
@@ -50,7 +50,7 @@ export function readXml(document: string): XmlNode {
   return tree.root;
 }
 
-/** What XML 1.0 forbids (§2.2). */
+/** The characters that XML 1.0 forbids (§2.2). */
 const forbidden = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 /** Whether XML 1.0 forbids a character of the text. */
@@ -89,7 +89,7 @@ class Tree {
   }
 }
 
-/** Names that mean something else in objects of JavaScript. */
+/** Refuses names that have a special meaning in JavaScript objects. */
 function refuseName(name: string): void {
   if (["__proto__", "constructor", "prototype"].includes(name)) throw refused(`The name ${name} is not accepted.`);
 }

@@ -24,9 +24,9 @@ export interface Leaf<V> {
   /** The JSON schema of the value. */
   readonly schema: ValueSchema;
   readonly example: Text;
-  /** A document for a file leaves it out: see `withoutSecrets`. */
+  /** A document for a file omits it: see `withoutSecrets`. */
   readonly isSecret?: true;
-  /** Text of many lines, for which people would rather name a file. */
+  /** Text of many lines, for which users prefer to name a file. */
   readonly isLong?: true;
   /** The schema of the value in a stored document. */
   readonly stored: z.ZodType<V>;
@@ -59,7 +59,7 @@ export interface List {
   readonly item: string;
   readonly of: AnyShape;
   readonly mark: "array" | "count" | "nothing";
-  /** In addition to `type` and `count`. */
+  /** Attributes in addition to `type` and `count`. */
   readonly attributes: Readonly<Record<string, Part>>;
   itemsOf(value: unknown): readonly unknown[];
 }
@@ -84,10 +84,10 @@ export interface Part {
   readonly shape: AnyShape;
   /** Any number of such elements, without an element around them. */
   readonly isRepeated: boolean;
-  /** The property that the value is read into; undefined: the properties of the owner itself. */
+  /** The property that the value is read into; undefined for the properties of the owner itself. */
   readonly key: string | undefined;
   get(owner: unknown, viewer: Viewer): unknown;
-  /** Undefined: always. */
+  /** The condition for its presence; undefined if it is always present. */
   readonly when?: ((owner: unknown) => boolean) | undefined;
   /** Omitted if there is no value. */
   readonly isOptional: boolean;
@@ -97,7 +97,7 @@ export interface Part {
   readonly only?: Version | undefined;
   /** XML does not show it. */
   readonly isJsonOnly: boolean;
-  /** XML shows it only if the owner meets the condition. Undefined: always. */
+  /** XML shows it only if the owner meets the condition. Without a condition, XML always shows it. */
   readonly inXmlWhen?: ((owner: unknown) => boolean) | undefined;
   readonly reading: "optional" | "required" | "ignored";
   /** A reader accepts it, but no schema mentions it. */
@@ -123,15 +123,15 @@ export interface Part {
 export interface Question {
   readonly label: string;
   readonly hint?: string;
-  /** The page whose form has it, in the order of the document. Default: the form of an entry of its list. */
+  /** The page whose form asks for it, in the order of the document. Default: the form of an entry of its list. */
   readonly page?: string;
-  /** It stands before the others of its page. */
+  /** It comes before the others on its page. */
   readonly isFirst?: true;
-  /** Default: that of the range. */
+  /** Default: the unit of the range. */
   readonly unit?: string;
   /** How it is entered. The default follows from the shape. */
   readonly entered?: string;
-  /** Values to choose from, with their words. */
+  /** Values to choose from, with the words that users see. */
   readonly options?: readonly (readonly [value: string, words: string])[];
   /** The setting of the same form without which it has no effect. */
   readonly usedWith?: string;
@@ -144,10 +144,10 @@ interface Range {
   readonly unit: string;
 }
 
-/** Which texts are valid. */
+/** The rule for valid texts. */
 interface Pattern {
   readonly pattern: RegExp;
-  /** Without a full stop. */
+  /** The reason for a refusal, without a full stop. */
   readonly why: string;
 }
 

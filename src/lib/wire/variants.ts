@@ -1,6 +1,6 @@
 import { document, type AnyShape, type Document, type Fields, type Part, type Shape } from "#lib/wire/shape";
 
-/** The same document, which shows empty texts and lists too: a reader that keeps what is omitted makes them empty. */
+/** The same document, but with empty texts and lists, so that a reader that keeps omitted values empties them. */
 export const withEmpty = <T, C>(shape: Fields & Shape<T, C>): Fields & Shape<T, C> => mapParts(shape, shown);
 
 const shown = (part: Part): Part => {
@@ -21,7 +21,7 @@ function ofAnyText(shape: AnyShape): AnyShape {
   return { ...shape, schema };
 }
 
-/** The same document, which never shows a secret. A reader still accepts them. */
+/** The same document, but it never shows a secret. A reader still accepts secrets. */
 export const withoutSecrets = <T, C>(shape: Fields & Shape<T, C>): Fields & Shape<T, C> => mapParts(shape, hidden);
 
 const hidden = (part: Part): Part =>

@@ -1,7 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { accounts } from "./accounts.ts";
 
-/** How often an account did each expensive act in its latest window of time. */
+/** How often an account did each expensive act in the latest window of time. */
 export const accountRates = sqliteTable(
   "account_rates",
   {

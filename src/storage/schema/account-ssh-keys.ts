@@ -1,7 +1,7 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { accounts } from "./accounts.ts";
 
-/** The SSH keys that an account adds to its appliances: a row of its own, because every request reads that of the account. */
+/** The SSH keys that an account adds to its appliances. Not in the account's row, which every request reads. */
 export const accountSshKeys = sqliteTable("account_ssh_keys", {
   accountId: integer("account_id")
     .primaryKey()

@@ -16,13 +16,13 @@ export const accounts = sqliteTable(
     apiKeyCipher: text("api_key_cipher").notNull(),
     passwordHash: text("password_hash").notNull(),
     createdAt: moment("created_at").notNull(),
-    /** When the operator locked it; null: it is not locked. */
+    /** When the operator locked it; null if it is not locked. */
     lockedAt: moment("locked_at"),
-    /** Its own disk quota; null: the quota of all accounts. */
+    /** Its own disk quota; null for the default quota. */
     quotaGb: real("quota_gb"),
     /** May use the operator's pages. */
     isOperator: integer("is_operator", { mode: "boolean" }).notNull().default(false),
-    /** When it was removed; the row is deleted last, when nothing else of the account is left. */
+    /** When it was removed. The row is deleted last, after everything else of the account. */
     removedAt: moment("removed_at"),
     /** When the sweep last continued its removal. */
     removalTriedAt: moment("removal_tried_at"),
@@ -44,7 +44,7 @@ export const agents = sqliteTable(
     capabilities: text("capabilities", { mode: "json" }).$type<Capabilities>(),
     createdAt: moment("created_at").notNull(),
     lastSeenAt: moment("last_seen_at"),
-    /** Since when it gets no new work; null: it does. */
+    /** Since when it gets no new work; null if it gets new work. */
     drainedAt: moment("drained_at"),
   },
   (table) => [

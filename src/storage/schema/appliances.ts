@@ -15,7 +15,7 @@ export const appliances = sqliteTable(
     arch: text("arch").notNull().$type<Arch>(),
     baseSystem: text("base_system").notNull(),
     uuid: text("uuid").notNull().unique(),
-    /** What it was cloned from; the name as it was then, since the source may go. */
+    /** What it was cloned from, and the name at that time, because the source may be deleted. */
     parentId: integer("parent_id"),
     parentName: text("parent_name"),
     /** The version that the next build gets; its release number rises with each finished build of it. */
@@ -26,7 +26,7 @@ export const appliances = sqliteTable(
     configurationBytes: integer("configuration_bytes").generatedAlwaysAs(sql`length(CAST(configuration AS BLOB))`, {
       mode: "virtual",
     }),
-    /** Blobs of its own logo and background; null: the default ones. */
+    /** Blobs of its own logo and background; null for the default ones. */
     logoBlob: text("logo_blob"),
     backgroundBlob: text("background_blob"),
     estimatedRawMb: integer("estimated_raw_mb").notNull(),
@@ -81,7 +81,7 @@ export const templateSets = sqliteTable("template_sets", {
   catalogue: text("catalogue").notNull(),
 });
 
-/** A template's place in its set. One that left its catalogue is hidden, and stays readable as a parent. */
+/** A template's place in its set. One that has left its catalogue is hidden, but readable as a parent. */
 export const templates = sqliteTable("templates", {
   applianceId: integer("appliance_id").primaryKey(),
   templateSet: text("template_set").notNull(),

@@ -7,13 +7,13 @@ export const auditLog = sqliteTable(
   "audit_log",
   {
     id: id(),
-    /** 0: no account's, but the operator's or an agent's. */
+    /** 0 for acts of the operator or of an agent. */
     accountId: integer("account_id").notNull(),
     event: text("event").notNull().$type<AuditEvent>(),
-    /** `key`, `page`, `token 3`, `operator`, `service`; empty: a failed sign-in. */
+    /** `key`, `page`, `token 3`, `operator` or `service`; empty for a failed sign-in. */
     actor: text("actor").notNull(),
     detail: text("detail", { mode: "json" }).notNull().$type<AuditDetail>(),
-    /** The client's, of the first time. */
+    /** The client's address, at the first act that the row counts. */
     address: text("address"),
     at: moment("at").notNull(),
     /** Minutes since 1970. */

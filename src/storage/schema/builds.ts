@@ -19,13 +19,13 @@ export const builds = sqliteTable(
     version: text("version").notNull(),
     imageType: text("image_type").notNull().$type<ImageType>(),
     status: text("status", { enum: buildStatuses }).notNull(),
-    /** Its disk is divided into volumes: not every builder can do that. */
+    /** Its disk is divided into volumes, which not every builder supports. */
     needsLvm: integer("needs_lvm", { mode: "boolean" }).notNull().default(false),
-    /** It boots by UEFI: not every builder can do that either. */
+    /** It boots by UEFI, which not every builder supports. */
     needsEfi: integer("needs_efi", { mode: "boolean" }).notNull().default(false),
-    /** Of what it installs: not every builder can install both kinds. */
+    /** The type of its packages. Not every builder can install both types. */
     packageType: text("package_type").notNull().$type<PackageType>().default("rpm"),
-    /** The builder root that it must be built in; null: the one that an agent uses by default, or its host. */
+    /** The builder root that it must be built in; null for the agent's default root or its host. */
     builderRoot: text("builder_root"),
     /** The agent whose attempt runs. */
     agentId: integer("agent_id"),
@@ -33,9 +33,9 @@ export const builds = sqliteTable(
     inputSha256: text("input_sha256").notNull(),
     /** Why it ended, or "Finished". */
     message: text("message").notNull().default(""),
-    /** How far one that ended without an image got; its object knows it of one that runs. */
+    /** The last progress of a build that ended without an image. While a build runs, only its object has this. */
     percent: integer("percent").notNull().default(0),
-    /** Replaced by a forced build: no client sees it any more, the sweeper removes its blobs. */
+    /** When a forced build replaced it. Since then no client sees it, and the sweep removes its blobs. */
     retiredAt: moment("retired_at"),
     /** Part of the download address; it cannot be guessed. */
     downloadToken: text("download_token").notNull().unique(),
@@ -49,29 +49,32 @@ export const builds = sqliteTable(
     md5: text("md5"),
     sha1: text("sha1"),
     sha256: text("sha256"),
-    /** The file store of the image's root (contract/file-store.ts) and its bytes; null: a build from before there was one. */
+    /** The file store of the image's root (contract/file-store.ts) and its bytes; null for older builds. */
     filesKey: text("files_key"),
     filesSize: integer("files_size"),
     filesIndexKey: text("files_index_key"),
     filesIndexSize: integer("files_index_size"),
-    /** What the image takes in all, with its file store. */
+    /** The bytes of the image and its file store. */
     storedBytes: integer("stored_bytes").generatedAlwaysAs(
       sql`file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0)`,
       { mode: "virtual" },
     ),
     /** KIWI's version. */
     builder: text("builder"),
-    /** What it was built in, as NAME@SHA256; null: with the tools of the agent's host, or before there were builder roots. */
+    /**
+     * The builder root that it was built in, as NAME@SHA256; null if it was built with the tools of the agent's host,
+     * or before there were builder roots.
+     */
     builtIn: text("built_in"),
-    /** When retention removed its image and file store; their keys are null since then, the row and the log stay. */
+    /** When retention removed its image and file store; their keys are null since then. The row and the log stay. */
     expiredAt: moment("expired_at"),
     steps: text("steps", { mode: "json" }).$type<{ phase: string; seconds: number }[]>(),
     createdAt: moment("created_at").notNull(),
-    /** When it last came back into the queue; null: it did not, since `createdAt`. */
+    /** When it last came back into the queue; null if it never did since `createdAt`. */
     requeuedAt: moment("requeued_at"),
     startedAt: moment("started_at"),
     completedAt: moment("completed_at"),
-    /** While it is not over: when the sweep wakes its object, unless that shows a sign of life before. */
+    /** While the build has not ended: when the sweep wakes its object, unless that shows a sign of life before. */
     wakeAt: moment("wake_at")
       .notNull()
       .default(sql`0`),
@@ -86,7 +89,8 @@ export const builds = sqliteTable(
       .where(sql`status = 'finished' AND retired_at IS NULL`),
     index("builds_status").on(table.status, table.id),
     index("builds_input").on(table.inputSha256),
-    // Has all that the quota adds up, so that no rows are read for it; and the largest builds of an account in order.
+    // Contains everything that the quota adds up, so that no rows are read for it, and the largest builds of an account
+    // in order.
     index("builds_stored").on(table.accountId, table.retiredAt, table.expiredAt, table.storedBytes),
     index("builds_unfinished_account")
       .on(table.accountId)
@@ -114,15 +118,15 @@ export const testdrives = sqliteTable(
     accountId: integer("account_id").notNull(),
     buildId: integer("build_id").notNull(),
     state: text("state", { enum: ["new", "running", "ended"] }).notNull(),
-    /** Part of the page's address, sealed; everyone who has it may watch and type. */
+    /** Part of the page's URL, encrypted. Everyone who has it may watch and type. */
     pageToken: text("page_token").notNull().unique(),
     createdAt: moment("created_at").notNull(),
     endedAt: moment("ended_at"),
-    /** Part of the address of the guest's web server, sealed; null: the machine has no network. */
+    /** Part of the URL of the guest's web server, encrypted; null if the machine has no network. */
     webToken: text("web_token"),
-    /** Who claimed it. */
+    /** The agent that claimed it. */
     agentId: integer("agent_id"),
-    /** While it has not ended: when the sweep wakes its object, unless that shows a sign of life before. */
+    /** While the testdrive has not ended: when the sweep wakes its object, unless that shows a sign of life before. */
     wakeAt: moment("wake_at")
       .notNull()
       .default(sql`0`),

@@ -6,19 +6,22 @@ export const moment = (name: string) => integer(name, { mode: "timestamp_ms" });
 /** An id that is never used twice, not even after its row is deleted. Only a restored database uses it again. */
 export const id = () => integer("id").primaryKey({ autoIncrement: true });
 
-/** Names what a row has outside the database. After a restore an id is used again, a uid never. Older rows have their id here. */
+/**
+ * Names the row's data outside the database. After a restore, an id may be used again, but a uid never is. Older rows
+ * have their id here.
+ */
 export const uid = () =>
   text("uid")
     .notNull()
     .unique()
     .$defaultFn(() => crypto.randomUUID());
 
-/** The request with an Idempotency-Key that added the row: a repeat finds the row, and cannot add another. */
+/** The request with an Idempotency-Key that added the row: a repeated request finds the row, and cannot add another. */
 export const requestId = () => text("request_id").unique();
 
 /** An overlay file: its name, its place and owner in the image, and its content. */
 export const fileColumns = () => ({
-  /** Without a directory. */
+  /** The name without a directory. */
   fileName: text("file_name").notNull(),
   /** The directory in the image, absolute and normalised: `/etc`. */
   path: text("path").notNull(),

@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { fileColumns, id, moment, requestId } from "./columns.ts";
 
-/** Overlay files: what a build copies into the image. A clone's rows name the same blobs as its source's. */
+/** Overlay files, which a build copies into the image. A clone's rows name the same blobs as its source's. */
 export const overlayFiles = sqliteTable(
   "overlay_files",
   {
@@ -30,7 +30,7 @@ export const gpgKeys = sqliteTable(
     applianceId: integer("appliance_id").notNull(),
     name: text("name").notNull(),
     target: text("target", { enum: ["rpm"] }).notNull(),
-    /** Of the primary key, in lower-case hex: identifies the same key in another armour. */
+    /** Fingerprint of the primary key, in lower-case hex. It identifies the same key in another armour. */
     fingerprint: text("fingerprint").notNull(),
     /** ASCII armour, always written by this service. */
     key: text("key").notNull(),

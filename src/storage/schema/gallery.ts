@@ -20,14 +20,14 @@ export const shares = sqliteTable(
 );
 
 /**
- * Versions in the gallery: each a snapshot of its appliance, which no later edit touches; `publications_fts` (see the
- * migration) indexes its words. Lists read none of the last columns, which are large.
+ * Versions in the gallery: each is a snapshot of its appliance, which later edits do not change. `publications_fts`
+ * (see the migration) indexes its words. Lists do not read the last columns, which are large.
  */
 export const publications = sqliteTable(
   "publications",
   {
     id: id(),
-    /** Known before the id is. */
+    /** Known before the id. */
     uuid: text("uuid").notNull().unique(),
     /** The reference keeps a published appliance from being deleted. */
     applianceId: integer("appliance_id")
@@ -39,7 +39,7 @@ export const publications = sqliteTable(
     description: text("description").notNull(),
     homepage: text("homepage").notNull(),
     tags: text("tags", { mode: "json" }).notNull().$type<string[]>(),
-    /** Display name and name of the account, as they were. */
+    /** Display name and name of the account at the time of publication. */
     publisher: text("publisher").notNull(),
     username: text("username").notNull(),
     baseSystem: text("base_system").notNull(),
@@ -51,7 +51,7 @@ export const publications = sqliteTable(
     backgroundBlob: text("background_blob"),
     /** The picture of its screen after it has booted. */
     screenBlob: text("screen_blob"),
-    /** Whether the next testdrive takes one: there was none yet, and its publisher has removed none. */
+    /** Whether the next testdrive takes a picture: there was none yet, and the publisher has not removed one. */
     wantsScreen: integer("wants_screen", { mode: "boolean" }).notNull().default(true),
     publishedAt: moment("published_at").notNull(),
     releaseNotes: text("release_notes").notNull(),
@@ -85,20 +85,20 @@ export const publishedFiles = sqliteTable(
 );
 
 /**
- * One row for each appliance in the gallery, by which lists are ordered without reading snapshots and opinions. Written again with
- * every publication, rating and use (storage/gallery-listings.ts).
+ * One row for each appliance in the gallery. It orders the lists without reading snapshots and opinions, and is
+ * rewritten with every publication, rating and use (storage/gallery-listings.ts).
  */
 export const galleryListings = sqliteTable(
   "gallery_listings",
   {
     applianceId: integer("appliance_id").primaryKey(),
-    /** The one that was published last. */
+    /** The version that was published last. */
     publicationId: integer("publication_id").notNull(),
     accountId: integer("account_id").notNull(),
     publishedAt: moment("published_at").notNull(),
     /** Points for ratings and uses; a query divides them by the age (gallery.md, "Popularity"). */
     points: integer("points").notNull(),
-    /** How many other accounts have done each. */
+    /** How many other accounts have cloned, tried or downloaded it. */
     clones: integer("clones").notNull(),
     testdrives: integer("testdrives").notNull(),
     downloads: integer("downloads").notNull(),

@@ -1,7 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { moment } from "./columns.ts";
 
-/** Counts since the service began. In the database, because isolates and objects share no memory. */
+/** Counts since the service began. They are in the database because isolates and objects share no memory. */
 export const counters = sqliteTable(
   "counters",
   {

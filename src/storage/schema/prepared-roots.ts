@@ -1,14 +1,14 @@
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { moment } from "./columns.ts";
 
-/** Roots that agents prepared and share, so that others need not prepare them for another format of an appliance. */
+/** Roots that an agent has prepared, shared so that no agent has to prepare them again for another format. */
 export const preparedRoots = sqliteTable(
   "prepared_roots",
   {
     applianceId: integer("appliance_id").notNull(),
-    /** What decides about the root, hashed by the agent. */
+    /** The hash of everything that determines the root. The agent computes it. */
     key: text("key").notNull(),
-    /** The build that it was prepared for; its blob goes with that build's. */
+    /** The build that it was prepared for. Its blob is deleted with that build's. */
     buildId: integer("build_id").notNull(),
     /** The archive's key in R2. */
     blobKey: text("blob_key").notNull(),

@@ -7,63 +7,72 @@ import type { StoredPackage } from "#model/stored-package";
 import { accounts } from "./accounts.ts";
 import { id, moment, uid, requestId } from "./columns.ts";
 
-/** What a template catalogue says of a distribution: its kernel and boot loader packages, how KIWI bootstraps it. */
+/**
+ * Facts about a distribution from a template catalogue, such as its kernel and boot loader packages, and how KIWI
+ * bootstraps it.
+ */
 export const baseSystems = sqliteTable("base_systems", {
   name: text("name").primaryKey(),
   catalogue: text("catalogue").notNull(),
   facts: text("facts", { mode: "json" }).notNull().$type<BaseSystemFacts>(),
 });
 
-/** Repositories of the catalogues, of people, and the user repositories made of their uploads. */
+/** Repositories from catalogues and from users, and the user repositories made of users' uploads. */
 export const repositories = sqliteTable(
   "repositories",
   {
     id: id(),
     uid: uid(),
-    /** Who imported it, and alone sees it; null: everyone's, brought by a catalogue. */
+    /** The account that imported it, and alone sees it; null for everyone's, from a catalogue. */
     accountId: integer("account_id").references(() => accounts.id),
     name: text("name").notNull(),
-    /** http(s) address, or `service:/repositories/…` for one in the service's own R2. Of deb: #lib/repodata/apt-address. */
+    /**
+     * http(s) URL, or `service:/repositories/…` for a repository in the service's own R2. For deb, see
+     * #lib/repodata/apt-address.
+     */
     url: text("url").notNull(),
     type: text("type", { enum: ["rpm-md", "yast2", "deb"] }).notNull(),
     baseSystem: text("base_system").notNull(),
     /** Architectures its packages are built for, e.g. ["x86_64"]. */
     arches: text("arches", { mode: "json" }).notNull().$type<Arch[]>(),
-    /** zypper's: the lower number wins. */
+    /** zypper's priority: the lower number wins. */
     priority: integer("priority").notNull().default(99),
-    /** What it is to its distribution, as the catalogue says; null: the catalogue does not say. */
+    /** Its purpose in its distribution; null if the catalogue states none. */
     purpose: text("purpose", { enum: repositoryPurposes }),
-    /** The template catalogue that brought it; null: a person did. */
+    /** The template catalogue that it comes from; null if a user added it. */
     catalogue: text("catalogue"),
     /** Made of the account's own uploads for its base system. */
     isUserRepository: integer("is_user_repository", { mode: "boolean" }).notNull().default(false),
     importState: text("import_state", { enum: ["ready", "importing", "failed"] })
       .notNull()
       .default("importing"),
-    /** How far the import has come that is running; null: none reads packages at the moment. */
+    /** The progress of the running import; null if none is reading packages. */
     importProgress: text("import_progress", { mode: "json" }).$type<ImportProgress>(),
-    /** SHA-256 of the index of the last good import; null: none has been good yet. */
+    /** SHA-256 of the index of the last good import; null if there was none. */
     revision: text("revision"),
     /** Keys in R2 of that import's .solv files, in the order in which the solver loads them. */
     parts: text("parts", { mode: "json" }).notNull().$type<string[]>().default([]),
-    /** That import, which other repositories may show too. */
+    /** The last good import. Other repositories may show it too. */
     importId: text("import_id"),
     packageCount: integer("package_count").notNull().default(0),
-    /** Where the locations of its packages begin, relative to `url`: e.g. `suse` in yast2; empty in rpm-md. */
+    /** The folder that its packages' locations are relative to, below `url`: e.g. `suse` in yast2; empty in rpm-md. */
     packagesFolder: text("packages_folder").notNull().default(""),
-    /** How the catalogue finds the address where a snapshot of it stays; null: it has none. */
+    /** How to find the permanent URL of a snapshot of it; null if the catalogue has no such rule. */
     snapshots: text("snapshots", { mode: "json" }).$type<RepositorySnapshots>(),
-    /** That address of the last good import; null: not known. */
+    /** The snapshot's URL for the last good import; null if unknown. */
     snapshotUrl: text("snapshot_url"),
     /** Fingerprint of the key that signed the index; every later import must be signed by it. */
     signer: text("signer"),
-    /** The public keys next to that signature, or of deb those that were given; null: none, or the last good import knew nothing of them. */
+    /**
+     * The public keys next to that signature, or for deb the given ones; null if there are none, or if the last good
+     * import was made before keys were stored.
+     */
     signingKeys: text("signing_keys", { mode: "json" }).$type<FrozenKey[]>(),
-    /** Its owner has chosen to use an index that says that it is no longer valid. */
+    /** Its owner has chosen to use an expired index. */
     acceptsExpired: integer("accepts_expired", { mode: "boolean" }).notNull().default(false),
-    /** What R2 or the mirror calls the version of the index that was looked at last. */
+    /** R2's or the mirror's tag for the version of the index that was checked last. */
     indexTag: text("index_tag"),
-    /** The import that began last, with or without an end: no other may write what it found; and when. */
+    /** The import that began last, whether it has ended or not, and its time. No other import may write its results. */
     checkId: text("check_id"),
     checkedAt: moment("checked_at"),
     importedAt: moment("imported_at"),
@@ -91,8 +100,8 @@ export const repositories = sqliteTable(
 );
 
 /**
- * What was read out of one revision of one address, once for all repositories that show it. The row is there before its
- * first package and its first part, so that nothing of an import that was killed is overlooked.
+ * The packages read from one revision of one URL, once for all repositories that show it. The row is written before its
+ * first package and its first part, so that nothing of a killed import is overlooked.
  */
 export const imports = sqliteTable(
   "imports",
@@ -101,18 +110,18 @@ export const imports = sqliteTable(
     url: text("url").notNull(),
     revision: text("revision").notNull(),
     begunAt: moment("begun_at").notNull(),
-    /** When all of it was there; null: it is being made, or removed. */
+    /** When it was complete; null while it is being made or removed. */
     madeAt: moment("made_at"),
     /** How long reading it took, without the downloads. */
     workMs: integer("work_ms").notNull().default(0),
     /** Keys in R2, in the order in which the solver loads them. */
     parts: text("parts", { mode: "json" }).notNull().$type<string[]>().default([]),
     packageCount: integer("package_count").notNull().default(0),
-    /** Of the texts of its rows. */
+    /** The bytes of the texts in its rows. */
     bytes: integer("bytes").notNull().default(0),
-    /** As its packages are built. */
+    /** The architectures that its packages are built for. */
     arches: text("arches", { mode: "json" }).notNull().$type<Arch[]>().default([]),
-    /** The base system of this service that its packages are for; null: none. */
+    /** The base system of this service that its packages are for; null if none. */
     baseSystem: text("base_system"),
   },
   (table) => [
@@ -122,7 +131,7 @@ export const imports = sqliteTable(
   ],
 );
 
-/** What search shows of a package; `packages_fts` (see the migration) indexes name and summary by trigrams. */
+/** A package's facts for search results; `packages_fts` (see the migration) indexes name and summary by trigrams. */
 export const packages = sqliteTable(
   "packages",
   {
@@ -136,15 +145,15 @@ export const packages = sqliteTable(
     arch: text("arch").notNull(),
     summary: text("summary").notNull(),
     description: text("description").notNull(),
-    /** Of the file to download, and of what it installs. */
+    /** Sizes of the file to download, and of the files that it installs. */
     sizeBytes: integer("size_bytes").notNull(),
     installedBytes: integer("installed_bytes").notNull(),
-    /** Of the file; all three empty: there is none. */
+    /** Checksum and location of the file. All are empty if there is no file. */
     checksumType: text("checksum_type").notNull(),
     checksum: text("checksum").notNull(),
     /** Relative to the repository. */
     location: text("location").notNull(),
-    /** The pattern that the package stands for; in yast2 patterns are rows of their own, without a file. */
+    /** The pattern that the package stands for. In yast2, patterns have their own rows, without a file. */
     pattern: text("pattern"),
   },
   (table) => [
@@ -156,8 +165,8 @@ export const packages = sqliteTable(
 );
 
 /**
- * The names of an import in their order, some dozen in a row: a text that is too short for the trigrams is looked for in
- * these instead of in each name.
+ * The names of an import in their order, several dozen in a row. A text that is too short for the trigrams is searched
+ * for in these rows instead of in each name.
  */
 export const namePages = sqliteTable(
   "name_pages",
@@ -165,13 +174,16 @@ export const namePages = sqliteTable(
     importId: text("import_id").notNull(),
     first: text("first").notNull(),
     last: text("last").notNull(),
-    /** In lower case, each in a line. */
+    /** The names in lower case, one per line. */
     names: text("names").notNull(),
   },
   (table) => [primaryKey({ columns: [table.importId, table.first] })],
 );
 
-/** Uploaded packages, RPMs or those of Debian, and archives of them; the packages of both make up a user repository. Their headers are next to them in R2. */
+/**
+ * Uploaded RPM or Debian packages, and archives of them. The packages of both make up a user repository. Their headers
+ * are next to them in R2.
+ */
 export const rpms = sqliteTable(
   "rpms",
   {
@@ -186,13 +198,13 @@ export const rpms = sqliteTable(
     sha256: text("sha256").notNull(),
     /** The prefix in R2 of everything that belongs to this upload. */
     blobId: text("blob_id").notNull().unique(),
-    /** What all of that takes: of an archive, its packages too. */
+    /** The bytes of everything below that prefix. For an archive, this includes its packages. */
     storedBytes: integer("stored_bytes").notNull(),
     isArchive: integer("is_archive", { mode: "boolean" }).notNull().default(false),
-    /** Of a single package, with its epoch: which earlier upload a new one replaces. */
+    /** Only for a single package, with its epoch. A new upload replaces an earlier one with the same value. */
     nevra: text("nevra"),
     packages: text("packages", { mode: "json" }).notNull().$type<StoredPackage[]>(),
-    /** When this content came; of the same package in two uploads, the later is the repository's. */
+    /** When this content was uploaded. If two uploads contain the same package, the repository has the later one. */
     uploadedAt: moment("uploaded_at").notNull(),
     requestId: requestId(),
   },

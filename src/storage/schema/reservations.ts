@@ -11,7 +11,7 @@ export const reservations = sqliteTable(
       .notNull()
       .references(() => accounts.id, { onDelete: "cascade" }),
     bytes: integer("bytes").notNull(),
-    /** From then on it does not count. */
+    /** The reservation no longer counts from then on. */
     expiresAt: moment("expires_at").notNull(),
   },
   (table) => [

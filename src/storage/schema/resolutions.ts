@@ -7,24 +7,24 @@ export const lastImages = sqliteTable("last_images", {
   applianceId: integer("appliance_id")
     .primaryKey()
     .references(() => appliances.id, { onDelete: "cascade" }),
-  /** SHA-256 of everything that decided it: repositories with their revisions, architecture, requests. */
+  /** SHA-256 of everything that determines the image: repositories with their revisions, architecture, requests. */
   question: text("question").notNull(),
-  /** name-version-release.arch of every package; null: it did not resolve. */
+  /** name-version-release.arch of every package; null if it did not resolve. */
   packages: text("packages", { mode: "json" }).$type<string[]>(),
 });
 
-/** The result of each appliance's last examination, for lists: they do not examine. */
+/** The result of each appliance's last examination, for lists, which do not examine appliances. */
 export const lastStatuses = sqliteTable("last_statuses", {
   applianceId: integer("appliance_id")
     .primaryKey()
     .references(() => appliances.id, { onDelete: "cascade" }),
   errors: integer("errors").notNull(),
   warnings: integer("warnings").notNull(),
-  /** The first error, or else the first warning; empty: there is none. */
+  /** The first error, or else the first warning; empty if there is neither. */
   text: text("text").notNull(),
-  /** How many packages the image has; null: they did not resolve. */
+  /** How many packages the image has; null if they did not resolve. */
   packages: integer("packages"),
-  /** The appliance's `lastEditedAt` then. */
+  /** The appliance's `lastEditedAt` at that time. */
   editedAt: moment("edited_at").notNull(),
   examinedAt: moment("examined_at").notNull(),
 });

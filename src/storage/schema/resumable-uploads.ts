@@ -17,15 +17,15 @@ export const resumableUploads = sqliteTable(
     accountId: integer("account_id")
       .notNull()
       .references(() => accounts.id),
-    /** What it becomes: an overlay file of this appliance, or else a package for this base system. */
+    /** The target: it becomes an overlay file of this appliance, or else a package for this base system. */
     applianceId: integer("appliance_id"),
     baseSystem: text("base_system"),
-    /** Of an overlay file. */
+    /** The metadata of an overlay file. */
     metadata: text("metadata", { mode: "json" }).$type<FileMetadata>(),
-    /** What the client calls the file. */
+    /** The client's name for the file. */
     sentName: text("sent_name"),
     length: integer("length").notNull(),
-    /** How much of it is stored. Equals the length only when the file is complete. */
+    /** The number of stored bytes. Equals the length only when the file is complete. */
     offset: integer("received_bytes").notNull().default(0),
     blobId: text("blob_id").notNull().unique(),
     /** R2's multipart upload of the blob. */
@@ -35,7 +35,7 @@ export const resumableUploads = sqliteTable(
     leaseEndsAt: moment("lease_ends_at"),
     createdAt: moment("created_at").notNull(),
     expiresAt: moment("expires_at").notNull(),
-    /** When it became a file or a package, and the id of that. */
+    /** When it became an overlay file or a package, and the id of that. */
     finishedAt: moment("finished_at"),
     madeId: integer("made_id"),
     requestId: requestId(),

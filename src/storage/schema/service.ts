@@ -1,7 +1,7 @@
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { moment } from "./columns.ts";
 
-/** Where the sweep continues below a prefix of R2; no row: at the start. */
+/** Where the sweep continues below a prefix of R2. Without a row, it begins at the start. */
 export const sweepPositions = sqliteTable("sweep_positions", {
   prefix: text("prefix").primaryKey(),
   cursor: text("cursor").notNull(),
@@ -13,7 +13,7 @@ export const serviceSettings = sqliteTable("service_settings", {
   value: text("value").notNull(),
 });
 
-/** Blobs that the input of a build names: they stay until it is over, even if the rows that they came from are gone. */
+/** Blobs that the input of a build names. They stay until the build ends, even if their original rows are gone. */
 export const frozenBlobs = sqliteTable(
   "frozen_blobs",
   {
@@ -33,7 +33,7 @@ export const releasedBlobs = sqliteTable(
   (table) => [index("released_blobs_at").on(table.releasedAt)],
 );
 
-/** Which legal agreement of a base system an account accepted, and when. */
+/** The legal agreements of base systems that an account has accepted, and when. */
 export const agreements = sqliteTable(
   "agreements",
   {
@@ -54,18 +54,18 @@ export const idempotentAnswers = sqliteTable(
     key: text("key").notNull(),
     /** SHA-256 over method, path, query and body: the same key for another request is a conflict. */
     requestSha256: text("request_sha256").notNull(),
-    /** The name of what the request adds, so that a repeat finds it. The same for each repeat. */
+    /** The name of the row that the request adds, so that a repeat finds it. All repeats have the same name. */
     requestId: text("request_id")
       .notNull()
       .$defaultFn(() => crypto.randomUUID()),
     /** Null while the first request is still running. */
     status: integer("status"),
     contentType: text("content_type"),
-    /** Sealed; also null for an answer that was too large to be stored. */
+    /** Encrypted. Null also for an answer that was too large to be stored. */
     body: text("body"),
-    /** When the request that holds the key came: also distinguishes it from an earlier holder. */
+    /** When the request that holds the key arrived. Also distinguishes it from an earlier holder. */
     createdAt: moment("created_at").notNull(),
-    /** A running request that does not renew this before then is dead. */
+    /** A running request that has not renewed the lease by then counts as dead. */
     leaseEndsAt: moment("lease_ends_at").notNull(),
   },
   (table) => [

@@ -9,12 +9,12 @@ export const sessions = sqliteTable(
     accountId: integer("account_id").notNull(),
     secretHmac: text("secret_hmac").notNull().unique(),
     createdAt: moment("created_at").notNull(),
-    /** To the minute. */
+    /** Exact to the minute. */
     lastUsedAt: moment("last_used_at").notNull(),
     expiresAt: moment("expires_at").notNull(),
     /** Such as `Firefox on Linux`. */
     browser: text("browser").notNull(),
-    /** Part of the address that it signed in from; null: unknown. */
+    /** Part of the IP address that it signed in from; null if unknown. */
     network: text("network"),
   },
   (table) => [index("sessions_account").on(table.accountId, table.id), index("sessions_expires").on(table.expiresAt)],

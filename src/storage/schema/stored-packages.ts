@@ -11,12 +11,12 @@ export const storedPackages = sqliteTable(
     repositoryId: integer("repository_id").notNull(),
     /** `TYPE:VALUE`, as frozen. */
     checksum: text("checksum").notNull(),
-    /** Of the file; before it is stored, as the repository says: 0 if it does not. */
+    /** The file's size. Until the file is stored, it is the size from the metadata, or 0 if that states none. */
     size: integer("size").notNull(),
-    /** The folder of its pieces in R2; null: no agent has sent it. */
+    /** The folder of its pieces in R2; null if no agent has sent it. */
     blob: text("blob"),
     pieces: integer("pieces").notNull().default(0),
-    /** When the last build stopped needing it; null: a build needs it. */
+    /** When the last build stopped needing it; null while a build needs it. */
     releasedAt: moment("released_at"),
   },
   (table) => [
@@ -28,7 +28,7 @@ export const storedPackages = sqliteTable(
   ],
 );
 
-/** Which build needs which of them. */
+/** Which build needs which stored packages. */
 export const packageNeeds = sqliteTable(
   "package_needs",
   { buildId: integer("build_id").notNull(), packageId: integer("package_id").notNull() },

@@ -12,13 +12,13 @@ export const tokens = sqliteTable(
     accountId: integer("account_id").notNull(),
     name: text("name").notNull(),
     scope: text("scope").notNull().$type<Scope>(),
-    /** The only appliance that it reaches; null: all of the account's. */
+    /** The only appliance that it gives access to; null for all of the account's. */
     applianceId: integer("appliance_id"),
     tokenHmac: text("token_hmac").notNull().unique(),
     createdAt: moment("created_at").notNull(),
-    /** Null: it does not expire. */
+    /** Null if it does not expire. */
     expiresAt: moment("expires_at"),
-    /** To the minute. */
+    /** Exact to the minute. */
     lastUsedAt: moment("last_used_at"),
   },
   (table) => [

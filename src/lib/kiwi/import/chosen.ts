@@ -1,15 +1,15 @@
 import { WireFault } from "#lib/wire/fault";
 import type { XmlNode } from "#lib/wire/read-xml";
 
-/** What an import is for: profiles by name, and an architecture as KIWI names it. */
+/** The part of a description to import: profiles by name, and an architecture as KIWI names it. */
 export interface Choice {
   profiles: readonly string[];
   arch: string;
 }
 
 /**
- * Marks what belongs to the choice: its sections lose their `profiles`, and elements for the architecture their `arch`. Whoever
- * reads a section with `profiles`, or an element with `arch`, omits it.
+ * Marks what belongs to the choice: its sections lose their `profiles`, and elements for the architecture their `arch`.
+ * Readers skip a section that still has `profiles`, and an element that still has `arch`.
  */
 export function chosenFrom(image: XmlNode, { profiles, arch }: Choice): XmlNode {
   const wanted = closureOf(image, profiles);
@@ -23,7 +23,7 @@ export function chosenFrom(image: XmlNode, { profiles, arch }: Choice): XmlNode 
   return { ...image, children: image.children.map(chosen) };
 }
 
-/** KIWI writes ix86 for all of them. */
+/** The 32-bit architectures, for which KIWI writes ix86. */
 const i86 = /^i[3-6x]86$/;
 
 /** The names of the profiles that a description has. */

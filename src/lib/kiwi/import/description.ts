@@ -49,7 +49,7 @@ export function describedBy(image: XmlNode, author: Author): Pick<Imported, "def
   const preferences = preferencesOf(childrenOf(image, "preferences"), author);
   const software = softwareOf(childrenOf(image, "packages"));
   const ours = author === "kiln";
-  // The repository in our own description is that of the frozen packages, without a URL.
+  // The one repository in Kiln's own descriptions contains the frozen packages, and has no URL.
   const repositories = repositoriesOf(ours ? [] : childrenOf(image, "repository"));
   const users = usersOf(image);
   const about = ours ? {} : aboutOf(image);
@@ -92,7 +92,7 @@ const otherElements = ({ children }: XmlNode): Omission[] => {
   return [...names].map((what) => ({ what, why: "appliances have nothing like it" }));
 };
 
-/** Its author and contact, and the profiles that were not chosen. */
+/** The omissions about the description itself: its author and contact, and the profiles that were not chosen. */
 function lostAbout(image: XmlNode): Omission[] {
   const others = childrenOf(image, "description")
     .flatMap(({ children }) => children)

@@ -1,6 +1,9 @@
 import { textOf, type Imported, type ImportedFile, type NextTo, type Omission } from "#lib/kiwi/import/imported";
 
-/** Reads the files next to a description of others: a script for the end of the build, and files of the image below `root/`. */
+/**
+ * Reads the files next to a description that Kiln has not written: a script for the end of the build, and files of the
+ * image below `root/`.
+ */
 export function foreignFiles({ files }: NextTo): Imported {
   const found: ImportedFile[] = [];
   const omitted: Omission[] = [];

@@ -43,7 +43,7 @@ export interface ImportedConfiguration {
   eulas?: readonly string[];
   databases?: { type: "pgsql" | "mysql"; users: { username: string; database_list: string }[] }[];
   autostarts?: { command: string; description: string; enabled: boolean; user: string }[];
-  /** By their names in the document. Each is read where it is written. */
+  /** Settings by their names in the document. Each is read by the module that writes it. */
   settings?: Record<string, string | number | boolean>;
   lvm?: { enabled: boolean; volume_group?: string; volumes?: { size: number; path: string }[] };
   scripts?: Partial<Record<"build" | "boot" | "autoyast", { enabled: boolean; script: string }>>;
@@ -60,12 +60,12 @@ export interface ImportedFile {
 
 /** A part of a description that is not imported. */
 export interface Omission {
-  /** `preferences/type/firmware`, or the path of a file. */
+  /** The omitted part: `preferences/type/firmware`, or the path of a file. */
   what: string;
   why: string;
 }
 
-/** What was read from a description, or from a part of it. */
+/** The result of reading a description, or a part of it. */
 export interface Imported {
   definition: ImportedDefinition;
   files: ImportedFile[];
@@ -74,7 +74,7 @@ export interface Imported {
 
 /** The files next to a description. */
 export interface NextTo {
-  /** By path, with `/` between the parts. */
+  /** The files by path, with `/` between the parts. */
   files: ReadonlyMap<string, { content: Uint8Array; mode: number }>;
 }
 

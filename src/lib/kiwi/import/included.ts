@@ -2,14 +2,14 @@ import type { Omission } from "#lib/kiwi/import/imported";
 import { WireFault } from "#lib/wire/fault";
 import { readXml, type XmlNode } from "#lib/wire/read-xml";
 
-/** Reads a file by its path relative to the description. Undefined: it cannot be read. */
+/** Reads a file by its path relative to the description. Undefined if it cannot be read. */
 export type ReadIncluded = (path: string) => string | undefined;
 
-/** KIWI refuses includes of included files; a chain of them is followed, and no circle. */
+/** The most levels of includes, which also ends a cycle. KIWI itself refuses includes in included files. */
 const maxDepth = 8;
 const maxIncludes = 500;
 
-/** Puts the content of each `<include from="this://./x.xml"/>` in its place. Refused if none of them can be read. */
+/** Puts the content of each `<include from="this://./x.xml"/>` in its place. Fails if none of them can be read. */
 export function withIncludes(image: XmlNode, read: ReadIncluded): { image: XmlNode; omitted: Omission[] } {
   const state = { read, omitted: [] as Omission[], count: 0 };
   const children = childrenWith(image, state, 0);
@@ -52,7 +52,7 @@ function rootOf(text: string, from: string): XmlNode {
   }
 }
 
-/** The path in the folder of the description. Undefined: it leads out of it. */
+/** The path in the folder of the description. Undefined if it points outside. */
 function pathOf(from: string): string | undefined {
   const [, path = from] = /^(?:this|file):\/\/(.*)$/.exec(from) ?? [];
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");

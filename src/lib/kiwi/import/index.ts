@@ -8,7 +8,7 @@ import { readXml } from "#lib/wire/read-xml";
 
 export type { Imported, ImportedFile, NextTo } from "#lib/kiwi/import/imported";
 
-/** The files next to a document, and the service that may have made it. */
+/** The files next to a document, and the service that may have written it. */
 interface Surroundings {
   nextTo: NextTo;
   /** Default: there are no files to include. */

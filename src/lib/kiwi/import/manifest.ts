@@ -81,7 +81,7 @@ function configurationOf(extra: XmlNode, known: Configuration): Configuration {
       ...(firewall && { webyast_enabled: isOn("webyast") }),
     },
     ...(network && { network: networkOf(network) }),
-    // A manifest has no other ports.
+    // A manifest lists no other ports.
     ...(firewall && {
       firewall: { enabled: isOn("firewall_enabled"), open_port: ["ssh", "http"].filter((port) => isOn(port)) },
     }),

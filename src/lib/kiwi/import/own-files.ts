@@ -53,7 +53,7 @@ export function readOwnFiles({ files }: NextTo): Imported {
   };
 }
 
-/** What config.sh gives the users of a description: keys, and the right to use sudo. */
+/** Adds what config.sh gives the users of a description: SSH keys, and the right to use sudo. */
 export function withAccess(users: Users, { files }: NextTo): Users {
   const commands = ownCommands(textOf(files.get("config.sh")?.content) ?? "");
   const administrators = new Set(argumentsOf(commands, "make_administrators").flat());
@@ -68,7 +68,7 @@ export function withAccess(users: Users, { files }: NextTo): Users {
 }
 
 type Users = NonNullable<Configuration["users"]>;
-/** Below the functions. */
+/** The commands of config.sh below its functions. */
 const ownCommands = (script: string): Commands => shellCommands(script.slice(script.indexOf("\ntake_back_hosts\n")));
 
 function pairOf(word: string): [string, string] {

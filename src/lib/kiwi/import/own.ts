@@ -1,6 +1,6 @@
-/** A description that Kiln has written: what reads a part of it stands beside what writes it. */
+/** A description that Kiln has written. The reader of each part is next to its writer. */
 export interface Own {
-  /** Those of config.sh, below its functions. */
+  /** The commands of config.sh below its functions. */
   commands: Commands;
   textAt: TextAt;
 }

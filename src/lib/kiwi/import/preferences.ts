@@ -9,7 +9,7 @@ export interface Preferences extends TypeRead {
   locale: NonNullable<ImportedDefinition["configuration"]["locale"]>;
 }
 
-/** Who wrote a description. In one of Kiln, everything that is not in the API is the same for all images. */
+/** The author of a description. In Kiln's own, everything that is not in the API is the same for all images. */
 export type Author = "kiln" | "other";
 
 export function preferencesOf(sections: readonly XmlNode[], author: Author): Preferences {
@@ -51,7 +51,7 @@ function readPreference(node: XmlNode, to: Preferences): void {
   } else omit("appliances have nothing like it");
 }
 
-/** `12.0` is 12.0.0. Undefined: it is not a version. */
+/** Completes a version: `12.0` becomes 12.0.0. Undefined if the text is not a version. */
 const threeNumbers = (text: string): string | undefined =>
   /^(0|[1-9]\d{0,3})(\.(0|[1-9]\d{0,3})){0,2}$/.test(text)
     ? [...text.split("."), "0", "0"].slice(0, 3).join(".")
