@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { api } from "#api/index";
 import { shown } from "#api/errors";
-import { answerError, nothingHere } from "#api/respond";
+import { answerError, nothingHere } from "#http/respond";
 import { refuseForeignOrigins } from "#api/same-origin";
 import { allowedMethods } from "#api/allowed-methods";
 import { adminApi } from "#admin-api/index";

@@ -5,7 +5,7 @@ import { startOfBody } from "#http/body-start";
 import { formFields, mayBeForm } from "#http/form";
 import { scopeOf, type Operation } from "#api/operation";
 import { factory, type ApiEnv } from "#api/factory";
-import { maxFormBytes } from "#api/params";
+import { maxFormBytes } from "#http/params";
 
 /**
  * Refuses a call that the token may not make, by the call's description, before the call does anything (decision 33).

@@ -4,7 +4,7 @@ import { dropRepository, setRepositories, useRepository, useUserRepository } fro
 import { listApplianceRepositories } from "#storage/appliances";
 import { byMethod, call, type CallGroup } from "#api/call";
 import { ofOwn, ofReadable } from "#api/of-appliance";
-import { id, parseParams } from "#api/params";
+import { id, parseParams } from "#http/params";
 
 const OneRepository = z.object({ repo_id: id("invalid_repository_id") });
 

@@ -15,7 +15,7 @@ import { challengeAgain, givenCredentials } from "#api/authenticate";
 import { call, type CallGroup } from "#api/call";
 import { ofOwn, ofReadable } from "#api/of-appliance";
 import { v2 } from "#api/operation";
-import { id, positive, text } from "#api/params";
+import { id, positive, text } from "#http/params";
 
 const CloneRequest = z.object({
   clone_from: id("invalid_appliance_id"),

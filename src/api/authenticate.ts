@@ -5,7 +5,7 @@ import { noteFailedSignIn } from "#domain/accounts/audit";
 import type { Credentials } from "#domain/accounts/sign-in-throttle";
 import { clientAddress, type AddressRules } from "#http/client-address";
 import { factory, type ApiEnv } from "#api/factory";
-import { answerError } from "#api/respond";
+import { answerError } from "#http/respond";
 
 /**
  * HTTP Basic: account name, and API key or token (compatibility.md, "Credentials"). Python and Qt clients send credentials only

@@ -4,7 +4,7 @@ import { differenceText } from "#documents/difference-text";
 import { buildDifference, compareFiles, getCompared, type ComparedFiles } from "#domain/difference/builds";
 import { v2 } from "#api/operation";
 import { call } from "#api/call";
-import { id } from "#api/params";
+import { id } from "#http/params";
 
 const maxPathLength = 4096; // PATH_MAX
 const maxFiles = 1000;

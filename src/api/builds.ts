@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { compareBuilds } from "#api/build-difference";
 import { call, file, type CallGroup } from "#api/call";
-import { id } from "#api/params";
+import { id } from "#http/params";
 import { attestations } from "#documents/attestation";
 import { build, builds as buildsDocument } from "#documents/build";
 import { success } from "#documents/success";

@@ -9,10 +9,10 @@ import type { Database } from "#storage/db";
 import type { Document, Typed } from "#lib/wire/shape";
 import { viewOf } from "#lib/wire/view";
 import { rest } from "#lib/loop/pace";
-import { readDocumentBody, readRawText } from "#api/body-text";
+import { readDocumentBody, readRawText } from "#http/body-text";
 import type { ApiEnv } from "#api/factory";
-import { parseParams, pathId, readQuery, readRepeated } from "#api/params";
-import { xml, xmlOrText } from "#api/respond";
+import { parseParams, pathId, readQuery, readRepeated } from "#http/params";
+import { xml, xmlOrText } from "#http/respond";
 import { preconditionOf, validated } from "#api/revalidation";
 
 /** One call of the API: its route, its description and its action. Routes, OpenAPI, the page and the table test come from it. */

@@ -6,10 +6,10 @@ import { planDefinition } from "#domain/definitions/plan";
 import { storeContent } from "#domain/definitions/staged-content";
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
-import { flag } from "#api/params";
+import { flag } from "#http/params";
 import { ofOwn } from "#api/of-appliance";
-import { runToCompletion } from "#api/run-to-completion";
-import { refuseLongBody } from "#api/upload";
+import { runToCompletion } from "#http/run-to-completion";
+import { refuseLongBody } from "#http/upload-form";
 import { announcedBytes } from "#http/upload";
 import { uploadTooLarge } from "#domain/contents/overlay-file-content";
 

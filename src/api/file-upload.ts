@@ -6,7 +6,7 @@ import { isJson, JsonFault, jsonFields } from "#http/json-fields";
 import { boundaryOf } from "#http/multipart";
 import { receiveUpload, type Received, type UploadSink } from "#http/upload";
 import type { ApiEnv } from "#api/factory";
-import { damagedForm, refuseLongBody } from "#api/upload";
+import { damagedForm, refuseLongBody } from "#http/upload-form";
 
 /** How a call receives a file. */
 export interface FileCall<T> extends UploadSink<T> {

@@ -26,8 +26,8 @@ import { findOverlayFileOfRequest, type OverlayFile } from "#storage/overlay-fil
 import { call, file, type CallGroup } from "#api/call";
 import type { ApiEnv } from "#api/factory";
 import { receiveFile } from "#api/file-upload";
-import { id, parseParams, readQuery } from "#api/params";
-import { withoutEmpty } from "#api/upload";
+import { id, parseParams, readQuery } from "#http/params";
+import { withoutEmpty } from "#http/upload-form";
 
 const OfAppliance = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
 

@@ -14,7 +14,7 @@ import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
 import { listAuditLog } from "#storage/audit-log";
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
-import { id } from "#api/params";
+import { id } from "#http/params";
 
 const maxEntries = 100;
 const byKey = { access: "own", versions: v2, scope: "key" } as const;

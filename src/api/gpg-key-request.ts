@@ -3,7 +3,7 @@ import { gpgKeyTooLarge } from "#domain/contents/gpg-key";
 import { Refusal } from "#domain/refusal";
 import { isJson, JsonFault, jsonFields } from "#http/json-fields";
 import { readWhole } from "#http/whole-body";
-import { readQuery, refusedJson } from "#api/params";
+import { readQuery, refusedJson } from "#http/params";
 
 /** The parameters of a request to add a key, and the key, wherever it is in the request. */
 export interface KeyRequest {

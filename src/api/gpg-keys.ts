@@ -6,7 +6,7 @@ import { listGpgKeys } from "#storage/gpg-keys";
 import { call, type CallGroup } from "#api/call";
 import { readKeyRequest } from "#api/gpg-key-request";
 import { ofOwn, ofReadable } from "#api/of-appliance";
-import { parseParams } from "#api/params";
+import { parseParams } from "#http/params";
 
 /** The key may also come as a file. */
 const NewKey = z.object({

@@ -6,7 +6,7 @@ import { startOfBody } from "#http/body-start";
 import { boundaryOf } from "#http/multipart";
 import { shown } from "#api/errors";
 import { factory, type ApiEnv } from "#api/factory";
-import { runToCompletion } from "#api/run-to-completion";
+import { runToCompletion } from "#http/run-to-completion";
 
 const maxComparedBytes = 256 * 1024;
 const maxStoredBytes = 256 * 1024;

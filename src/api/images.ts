@@ -9,7 +9,7 @@ import { cutOut } from "#http/cut";
 import { v2 } from "#api/operation";
 import { call, file, type CallGroup } from "#api/call";
 import { ofReadable } from "#api/of-appliance";
-import { id } from "#api/params";
+import { id } from "#http/params";
 
 const ManifestRequest = z.object({ version: z.string().optional() });
 

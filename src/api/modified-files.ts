@@ -13,7 +13,7 @@ import { saveModifiedFiles } from "#domain/testdrives/keep-modified-files";
 import { Refusal } from "#domain/refusal";
 import { v2 } from "#api/operation";
 import { call, file, type Call, type Caller } from "#api/call";
-import { flag, id } from "#api/params";
+import { flag, id } from "#http/params";
 
 /** An absolute path in the image. `path` and `except` may be repeated, and include everything below them. */
 const path = z.string({ error: "missing_parameter" }).max(4096, "invalid_value");

@@ -2,7 +2,7 @@ import { spending } from "#domain/accounts/rates";
 import type { MiddlewareHandler } from "hono";
 import type { Call, CallGroup } from "#api/call";
 import { factory, type ApiEnv } from "#api/factory";
-import { nothingHere } from "#api/respond";
+import { nothingHere } from "#http/respond";
 import type { ApiVersion } from "#api/versions";
 
 /**

@@ -7,7 +7,7 @@ import { readWhole } from "#http/whole-body";
 import type { Appliance } from "#storage/appliances";
 import type { PictureKind } from "#storage/pictures";
 import type { Caller } from "#api/call";
-import { damagedForm } from "#api/upload";
+import { damagedForm } from "#http/upload-form";
 
 interface OfAppliance {
   found: Appliance;

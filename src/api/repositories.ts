@@ -5,7 +5,7 @@ import { removeRepository } from "#domain/repositories/deletion";
 import { getRepository, importForAccount, listRepositories } from "#domain/repositories/repository";
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
-import { flag, text } from "#api/params";
+import { flag, text } from "#http/params";
 
 const ListRequest = z.object({ base_system: z.string().optional(), filter: text().optional() });
 const maxKeyCharacters = 128 * 1024;

@@ -6,7 +6,7 @@ import type { Document } from "#lib/wire/shape";
 import { viewOf } from "#lib/wire/view";
 import { writeXml, type XmlValue } from "#lib/wire/xml";
 import type { ApiEnv } from "#api/factory";
-import { xml } from "#api/respond";
+import { xml } from "#http/respond";
 
 /** Answers with a document and its ETag, or 304 if `If-None-Match` shows that the client has it. */
 export function validated(c: Context, root: string, value: XmlValue): Response {

@@ -24,8 +24,8 @@ import type { StoredPackage } from "#model/stored-package";
 import { uploadKey } from "#storage/blobs";
 import { call, file, type Caller, type CallGroup } from "#api/call";
 import type { ApiEnv } from "#api/factory";
-import { parseParams, readQuery, text } from "#api/params";
-import { damagedForm, refuseLongBody, withoutEmpty } from "#api/upload";
+import { parseParams, readQuery, text } from "#http/params";
+import { damagedForm, refuseLongBody, withoutEmpty } from "#http/upload-form";
 
 const OfBaseSystem = z.object({ base_system: text() });
 

@@ -8,7 +8,7 @@ import { success } from "#documents/success";
 import { readLog } from "#api/build-log";
 import { call, file, type CallGroup } from "#api/call";
 import { v2 } from "#api/operation";
-import { choice, flag, id } from "#api/params";
+import { choice, flag, id } from "#http/params";
 
 const ListRequest = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
 const StartRequest = ListRequest.extend({

@@ -3,7 +3,7 @@ import { selectionChange } from "#documents/software";
 import { deselect, select, type SoftwareKind } from "#domain/software/software";
 import { byMethod, call, type Call } from "#api/call";
 import { ofOwn } from "#api/of-appliance";
-import { id, text } from "#api/params";
+import { id, text } from "#http/params";
 
 const Named = z.object({ name: text() });
 const Pinned = Named.extend({

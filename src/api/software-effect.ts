@@ -5,8 +5,8 @@ import { Refusal } from "#domain/refusal";
 import { call } from "#api/call";
 import { ofReadable } from "#api/of-appliance";
 import { v2 } from "#api/operation";
-import { text } from "#api/params";
-import { runToCompletion } from "#api/run-to-completion";
+import { text } from "#http/params";
+import { runToCompletion } from "#http/run-to-completion";
 
 /** Each parameter may be repeated. */
 const EffectRequest = z.object({

@@ -6,7 +6,7 @@ import { prefersJson } from "#http/accept";
 import { getSelection, replaceSelection } from "#domain/software/software";
 import { call, type CallGroup } from "#api/call";
 import { ofOwn, ofReadable } from "#api/of-appliance";
-import { flag, id, positive, text } from "#api/params";
+import { flag, id, positive, text } from "#http/params";
 import { softwareCommands } from "#api/software-commands";
 import { softwareEffect } from "#api/software-effect";
 

@@ -8,7 +8,7 @@ import { listTestdrives, startTestdrive, stopTestdrive } from "#domain/testdrive
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
 import { modifiedFiles } from "#api/modified-files";
-import { id } from "#api/params";
+import { id } from "#http/params";
 
 const TestdriveRequest = z.object({
   build_id: id("invalid_build_id"),

@@ -6,7 +6,7 @@ import { createToken, revokeToken } from "#domain/accounts/tokens";
 import { v2 } from "#api/operation";
 import { listTokens } from "#storage/tokens";
 import { call, type CallGroup } from "#api/call";
-import { id, text } from "#api/params";
+import { id, text } from "#http/params";
 
 const TokenRequest = z.object({
   name: text(),

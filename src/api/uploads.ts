@@ -11,8 +11,8 @@ import { v2 } from "#api/operation";
 import { listUnfinishedUploads, type ResumableUpload } from "#storage/resumable-uploads";
 import { byMethod, call, nothing, type Caller, type CallGroup } from "#api/call";
 import type { ApiEnv } from "#api/factory";
-import { id, parseParams, readParams, text } from "#api/params";
-import { runToCompletion } from "#api/run-to-completion";
+import { id, parseParams, readParams, text } from "#http/params";
+import { runToCompletion } from "#http/run-to-completion";
 import { bytesIn, bytesType, metadataIn, neededBytesIn } from "#api/tus";
 
 const NewUpload = z.object({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { flag, id } from "#api/params";
+import { flag, id } from "#http/params";
 import { scopeOf, type Operation } from "#api/operation";
 import { parameterMeanings } from "#openapi/parameter-meanings";
 import type { Schema } from "#lib/wire/schema";

@@ -1,5 +1,5 @@
 import { Hono, type Context } from "hono";
-import { answerError } from "#api/respond";
+import { answerError } from "#http/respond";
 import {
   attestationFile,
   attestationFormats,

@@ -1,5 +1,5 @@
 import { createMiddleware } from "hono/factory";
-import { nothingHere } from "#api/respond";
+import { nothingHere } from "#http/respond";
 import type { ApiEnv } from "#api/factory";
 import { guestOrigin } from "#domain/testdrives/guest-origin";
 

@@ -1,5 +1,5 @@
 import { shown } from "#api/errors";
-import { answerError } from "#api/respond";
+import { answerError } from "#http/respond";
 import { compressed } from "#http/compressed";
 import { causeOf } from "#http/request-body";
 import { logFailure } from "#log/log";

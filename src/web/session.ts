@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
-import { readParams } from "#api/params";
+import { readParams } from "#http/params";
 import { audited } from "#domain/accounts/audit";
 import { findSession, formTokenOf, maxSessionMs, startSession } from "#domain/accounts/sessions";
 import { Refusal } from "#domain/refusal";

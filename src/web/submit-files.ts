@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
-import { damagedForm, withoutEmpty } from "#api/upload";
+import { damagedForm, withoutEmpty } from "#http/upload-form";
 import { spend } from "#domain/accounts/rates";
 import { Refusal } from "#domain/refusal";
 import { refuseInReadOnlyMode } from "#domain/service-settings";

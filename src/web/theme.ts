@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
-import { readParams } from "#api/params";
+import { readParams } from "#http/params";
 import { factory } from "./factory.ts";
 import { placeToGoOn } from "./session.ts";
 

@@ -5,7 +5,7 @@ import { galleryContents } from "#api/gallery/contents";
 import { galleryList } from "#api/gallery/list";
 import { galleryOpinions } from "#api/gallery/opinions";
 import { galleryVersions } from "#api/gallery/versions";
-import { nothingHere } from "#api/respond";
+import { nothingHere } from "#http/respond";
 
 /** Published appliances (compatibility.md, "Gallery"). */
 export const gallery: CallGroup = {

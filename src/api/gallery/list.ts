@@ -4,7 +4,7 @@ import { listGallery, type GalleryQuery } from "#domain/gallery/list";
 import { Refusal } from "#domain/refusal";
 import { v2 } from "#api/operation";
 import { call } from "#api/call";
-import { positive } from "#api/params";
+import { positive } from "#http/params";
 
 /** `latest`, `popular` and `search` may have no value, and any value of the first two means the same. */
 const GalleryRequest = z.object({

@@ -3,7 +3,7 @@ import { comments, rating as ratingDocument } from "#documents/gallery-opinions"
 import { comment, getComments, getRating, rate } from "#domain/gallery/opinions";
 import { call, rawText, type Call } from "#api/call";
 import { ofPublished } from "#api/gallery/of-appliance";
-import { id } from "#api/params";
+import { id } from "#http/params";
 
 const RatingRequest = z.object({
   rating: z.string({ error: "missing_rating" }).regex(/^\d$/, "invalid_rating").transform(Number),

@@ -1,4 +1,4 @@
-import { readParams } from "#api/params";
+import { readParams } from "#http/params";
 import { acceptAgreement, acceptedAt, agreementPath, getAgreement, type Agreement } from "#domain/accounts/agreement";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, sameSecret } from "#domain/secrets";

@@ -1,4 +1,4 @@
-import { readParams } from "#api/params";
+import { readParams } from "#http/params";
 import { renewApiKey, showApiKey } from "#domain/accounts/account";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, sameSecret } from "#domain/secrets";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { id } from "#api/params";
+import { id } from "#http/params";
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
 import { listAuditLog, type AuditEntry } from "#storage/audit-log";
 import { factory } from "../../factory.ts";

@@ -1,4 +1,4 @@
-import { readParams } from "#api/params";
+import { readParams } from "#http/params";
 import { checkPasswordOrKey } from "#domain/accounts/account";
 import { noteFailedSignIn } from "#domain/accounts/audit";
 import { clientAddress } from "#http/client-address";

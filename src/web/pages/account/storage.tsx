@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { pathId } from "#api/params";
+import { pathId } from "#http/params";
 import { diskUseByKind } from "#domain/accounts/quota";
 import { deleteBuild } from "#domain/builds/build";
 import { listStoredImages, type ImageCursor, type StoredImage } from "#storage/stored-images";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { id } from "#api/params";
+import { id } from "#http/params";
 import { createToken, revokeToken } from "#domain/accounts/tokens";
 import { scopes } from "#model/scope";
 import { auditedPage } from "../../audited.ts";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { id } from "#api/params";
+import { id } from "#http/params";
 import { Refusal } from "#domain/refusal";
 import { factory, type WebEnv } from "../../factory.ts";
 import { Content } from "../../parts/column.tsx";

@@ -1,4 +1,4 @@
-import { pathId } from "#api/params";
+import { pathId } from "#http/params";
 import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
 import { factory } from "../../factory.ts";
 import { withSession } from "../../session.ts";

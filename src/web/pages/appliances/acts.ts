@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { id, text } from "#api/params";
+import { id, text } from "#http/params";
 import { cloneAppliance, parseArch } from "#domain/appliances/appliance";
 import { refuseUnserved } from "#domain/appliances/offer";
 import { deleteAppliance } from "#domain/appliances/deletion";

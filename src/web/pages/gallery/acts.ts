@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { pathId } from "#api/params";
-import { refuseLongText } from "#api/body-text";
+import { pathId } from "#http/params";
+import { refuseLongText } from "#http/body-text";
 import { comment, rate, removeComment } from "#domain/gallery/opinions";
 import { getScreen, removeScreen } from "#domain/gallery/screen";
 import { tryPublication } from "#domain/gallery/testdrive";

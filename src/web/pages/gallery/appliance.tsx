@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { pathId } from "#api/params";
+import { pathId } from "#http/params";
 import { publishedVersions } from "#domain/gallery/publish";
 import { imagesOf } from "#domain/gallery/images";
 import { findUses } from "#storage/gallery-listings";

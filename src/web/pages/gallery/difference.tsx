@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { pathId } from "#api/params";
+import { pathId } from "#http/params";
 import { findPublication, type Publication } from "#storage/publications";
 import { notFoundPage } from "../../error-page.tsx";
 import { factory, type WebEnv } from "../../factory.ts";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { pathId } from "#api/params";
+import { pathId } from "#http/params";
 import { note } from "#domain/accounts/audit";
 import { setDuty } from "#domain/agent";
 import { listCatalogues } from "#domain/appliances/template-set";

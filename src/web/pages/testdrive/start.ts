@@ -1,4 +1,4 @@
-import { id } from "#api/params";
+import { id } from "#http/params";
 import { guestOrigin } from "#domain/testdrives/guest-origin";
 import { startTestdrive } from "#domain/testdrives/testdrive";
 import { z } from "zod";

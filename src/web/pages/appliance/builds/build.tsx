@@ -1,7 +1,7 @@
 import { imageTypes } from "#lib/contract/index";
 import type { Context } from "hono";
 import { z } from "zod";
-import { pathId } from "#api/params";
+import { pathId } from "#http/params";
 import { readLog } from "#api/build-log";
 import { cancelBuild, deleteBuild, listBuilds, startBuild } from "#domain/builds/build";
 import type { Look } from "#domain/appliances/look";

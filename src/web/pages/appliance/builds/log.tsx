@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { pathId } from "#api/params";
+import { pathId } from "#http/params";
 import { getRunningBuild } from "#domain/builds/build";
 import {
   linesPerPage,

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { pathId } from "#api/params";
+import { pathId } from "#http/params";
 import { gpgKeyTooLarge, importGpgKey, removeGpgKey } from "#domain/contents/gpg-key";
 import { Refusal } from "#domain/refusal";
 import { readWhole } from "#http/whole-body";

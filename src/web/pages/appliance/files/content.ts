@@ -1,4 +1,4 @@
-import { unwritable } from "#api/body-text";
+import { unwritable } from "#http/body-text";
 import { readWhole, utf8Of } from "#http/whole-body";
 import { contentKey } from "#storage/blobs";
 import type { OverlayFile } from "#storage/overlay-files";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { pathId } from "#api/params";
+import { pathId } from "#http/params";
 import { changeFile, deleteFile, getFile, getOwnFile } from "#domain/contents/overlay-file";
 import {
   addFile,

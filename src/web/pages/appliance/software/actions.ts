@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { runToCompletion } from "#api/run-to-completion";
+import { runToCompletion } from "#http/run-to-completion";
 import { dropRepository, useRepository } from "#domain/repositories/of-appliance";
 import { importForAccount } from "#domain/repositories/repository";
 import { Refusal } from "#domain/refusal";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { pathId } from "#api/params";
+import { pathId } from "#http/params";
 import { useUserRepository } from "#domain/repositories/of-appliance";
 import { Refusal } from "#domain/refusal";
 import { discardUpload, stageUpload } from "#domain/rpms/staging";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { z } from "zod";
-import { runToCompletion } from "#api/run-to-completion";
+import { runToCompletion } from "#http/run-to-completion";
 import { spending } from "#domain/accounts/rates";
 import type { Services } from "#domain/services";
 import { findOffers, type Offer, type Offers } from "#domain/repositories/offers";
