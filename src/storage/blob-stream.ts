@@ -1,4 +1,3 @@
-import { rest } from "#lib/loop/pace";
 import { inTime } from "#lib/repodata/streams";
 
 /** A limiter of downloads: it decides when each one may read, and sees its progress. */
@@ -15,7 +14,7 @@ interface Part {
 }
 
 /** The embedded R2 holds all requested bytes in memory, however slowly the client reads. */
-const pieceBytes = 2 ** 20;
+const pieceBytes = 2 ** 19;
 /** A download makes progress if the client reads at least this much. */
 const stepBytes = 2 ** 16;
 /** A download without progress for this long is cut off. */
@@ -83,7 +82,6 @@ async function sendPieces(
     }
     sent += piece.bytes.byteLength;
     if (sent >= length) return;
-    await rest();
     const { etag } = piece;
     const left = { key, offset: offset + sent, length: length - sent };
     const next = await limits.read(() => readPiece(blobs, left, etag));

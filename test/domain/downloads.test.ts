@@ -37,7 +37,7 @@ describe("a download on one machine", () => {
     const reader = (await opened(at, somebody())).getReader();
     await reader.read();
     await scheduler.wait(50);
-    expect(at.asked).toEqual([2 ** 20]);
+    expect(at.asked).toEqual([2 ** 19]);
     await reader.cancel();
   });
 

@@ -1,5 +1,6 @@
 import { FairTurns } from "#domain/fair-turns";
 import { tooFast } from "#domain/refusal";
+import { rest } from "#lib/loop/pace";
 import { stalledMs, streamBlob } from "#storage/blob-stream";
 
 /** The receiver of a download. */
@@ -22,10 +23,9 @@ const maxPerReader = 32;
 /** The operating system buffers this much of an answer. */
 const smallBytes = 2 ** 17;
 
-/** One read of the simulated R2 takes up to 20 ms of the event loop, so only a few run at once, and addresses take turns. */
+/** A read of the simulated R2 keeps the loop for up to 20 ms. So one runs at a time, when no request waits. Addresses take turns. */
 const reads = new FairTurns({
-  atOnce: 2,
-  atOncePerKey: 2,
+  atOnce: 1,
   waiting: Infinity,
   waitingPerKey: Infinity,
   maxWaitMs: 60_000,
@@ -52,7 +52,11 @@ export const openerFor =
     const download = begin(reader);
     let opened: Awaited<ReturnType<ReadRange>> = null;
     const limits = {
-      read: <T>(work: () => Promise<T>) => reads.take(download.keys[0] ?? "", work),
+      read: <T>(work: () => Promise<T>) =>
+        reads.take(download.keys[0] ?? "", async () => {
+          await rest();
+          return await work();
+        }),
       moved: () => (download.movedAt = performance.now()),
       ended: () => running.delete(download),
     };
