@@ -2,6 +2,7 @@ import type { Services } from "#domain/services";
 import { noteInPassing } from "#domain/full-disk";
 import { FairTurns } from "#domain/fair-turns";
 import { tooFast } from "#domain/refusal";
+import { rest } from "#lib/loop/pace";
 import { countUse } from "#storage/account-rates";
 
 /** Expensive actions, and how often an account may do each in ten minutes. `ACCOUNT_RATES` overrides them. */
@@ -93,7 +94,11 @@ export async function spending<T>(
   act: () => Promise<T>,
 ): Promise<T> {
   await spend(services, accountId, what);
-  return costly.has(what) ? await turns.take(accountId, act) : await act();
+  if (!costly.has(what)) return await act();
+  return await turns.take(accountId, async () => {
+    await rest();
+    return await act();
+  });
 }
 
 /** `ACCOUNT_RATES="builds=20 clones=0"` overrides the defaults. 0 means no limit. */
