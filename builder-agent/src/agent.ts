@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startBuild, type RunningBuild } from "./run/run-build.ts";
+import { isLacking, withNewlyFound } from "./abilities.ts";
 import type { Config } from "./config.ts";
 import type { Capabilities, Job, Poke } from "./contract.ts";
 import { DiskRoom } from "./disk-room.ts";
@@ -179,12 +180,12 @@ class Work {
     const { examine, log } = this.#parts;
     if (!isLacking(this.#capabilities) || Date.now() < this.#again.at) return false;
     const before = JSON.stringify(this.#capabilities);
-    this.#capabilities = await examine();
+    this.#capabilities = withNewlyFound(this.#capabilities, await examine());
     this.#again.everyMs = Math.min(examineAfterMs.most, 2 * this.#again.everyMs);
     this.#again.at = Date.now() + this.#again.everyMs;
     if (before === JSON.stringify(this.#capabilities)) return false;
     const { imageTypes, testdrives } = this.#capabilities;
-    log("this host can do other things than before", { imageTypes: imageTypes.join(","), testdrives });
+    log("this host can do more than before", { imageTypes: imageTypes.join(","), testdrives });
     return true;
   }
 
@@ -250,9 +251,6 @@ class Work {
 }
 
 const examineAfterMs = { first: 60_000, most: 60 * 60_000 };
-
-const isLacking = ({ lacking = {}, noDeb, noLvm, noEfi, testdrives }: Capabilities): boolean =>
-  Object.keys(lacking).length > 0 || [noDeb, noLvm, noEfi].some((lack) => lack !== undefined) || !testdrives;
 
 /** Ends a wait early. A ring without a waiter is remembered. */
 function openBell() {

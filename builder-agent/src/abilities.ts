@@ -1,0 +1,33 @@
+import type { Capabilities } from "./contract.ts";
+
+/** Whether something is missing that another examination may find. */
+export const isLacking = ({ lacking = {}, noDeb, noLvm, noEfi, testdrives }: Capabilities): boolean =>
+  Object.keys(lacking).length > 0 || [noDeb, noLvm, noEfi].some((lack) => lack !== undefined) || !testdrives;
+
+/**
+ * The abilities after another examination, which only adds to them: a probe that fails on a busy host does not mean that
+ * a program has gone.
+ */
+export function withNewlyFound(before: Capabilities, found: Capabilities): Capabilities {
+  const { lacking, noDeb, noLvm, noEfi, ...rest } = found;
+  return {
+    ...rest,
+    arches: united(before.arches, found.arches),
+    imageTypes: united(before.imageTypes, found.imageTypes),
+    ...((before.packageTypes ?? found.packageTypes) && {
+      packageTypes: united(before.packageTypes ?? ["rpm"], found.packageTypes ?? ["rpm"]),
+    }),
+    testdrives: before.testdrives || found.testdrives,
+    builder: before.imageTypes.length > 0 ? before.builder : found.builder,
+    ...(lacking && { lacking: onlyOf(before.lacking, lacking) }),
+    ...(before.noDeb !== undefined && noDeb !== undefined && { noDeb }),
+    ...(before.noLvm !== undefined && noLvm !== undefined && { noLvm }),
+    ...(before.noEfi && noEfi && { noEfi: onlyOf(before.noEfi, noEfi) }),
+  };
+}
+
+const united = <T>(before: readonly T[], found: readonly T[]): T[] => [...new Set([...before, ...found])];
+
+/** What was missing before and is still missing. */
+const onlyOf = <T extends object>(before: T | undefined, found: T): T =>
+  Object.fromEntries(Object.entries(found).filter(([name]) => before && name in before)) as T;
