@@ -1,7 +1,8 @@
 import type { Build } from "#storage/builds";
 import { Notice } from "../../../parts/notice.tsx";
 import { size } from "../../../parts/words.ts";
-import { Download, nameOf, Testdrive } from "./image.tsx";
+import { Download, Testdrive } from "./image.tsx";
+import { nameOf } from "./names.ts";
 
 const newsMs = 10 * 60_000;
 

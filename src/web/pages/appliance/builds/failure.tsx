@@ -5,7 +5,7 @@ import { applianceAt } from "../with-appliance.ts";
 import { secondsBetween } from "#domain/builds/progress";
 import { duration } from "../../../parts/words.ts";
 import type { Builds } from "./image.tsx";
-import { logAt } from "./log.tsx";
+import { logAt } from "./names.ts";
 import { lastStage } from "./stages.tsx";
 
 /** Why the last build failed, if it did. */

@@ -12,7 +12,7 @@ import { Facts } from "../../../parts/panel.tsx";
 import { TypeBadge } from "../../../parts/state.tsx";
 import { duration, size } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
-import { logAt } from "./log.tsx";
+import { logAt, nameOf } from "./names.ts";
 import { StageTimes } from "./stages.tsx";
 
 /** The content of the page below the head. */
@@ -40,8 +40,6 @@ export const Columns = () => (
     <span class="num">Built in</span>
   </div>
 );
-
-export const nameOf = ({ version, imageType }: Build): string => `${version} ${imageType}`;
 
 /** A finished image: its sizes, its actions, and its contents. */
 export const Image = ({ build, seen }: ImageProps) => (

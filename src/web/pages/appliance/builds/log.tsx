@@ -20,8 +20,7 @@ import { Content } from "../../../parts/column.tsx";
 import { Pager, pageIn } from "../../../parts/pager.tsx";
 import { number } from "../../../parts/words.ts";
 import { appliancePage } from "../appliance-page.tsx";
-import { applianceAt } from "../with-appliance.ts";
-import { nameOf } from "./image.tsx";
+import { logAt, nameOf } from "./names.ts";
 import { stageWords } from "./stages.tsx";
 
 const viewWords: Readonly<Record<LogView, string>> = {
@@ -29,9 +28,6 @@ const viewWords: Readonly<Record<LogView, string>> = {
   all: "All lines",
   findings: "Warnings and errors",
 };
-
-export const logAt = ({ id, applianceId }: Pick<Build, "id" | "applianceId">): string =>
-  applianceAt(applianceId, `builds/${id}/log`);
 
 /** The log of a build, in pages and with a search. `?line=120#L120` shows a line among those around it. */
 export async function showLog(c: Context<WebEnv>): Promise<Response> {

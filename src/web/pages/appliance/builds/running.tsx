@@ -4,7 +4,8 @@ import { Panel } from "../../../parts/panel.tsx";
 import { Progress, State, TypeBadge } from "../../../parts/state.tsx";
 import { counted, duration, secondsLeft } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
-import { FullScreen, logAt } from "./log.tsx";
+import { FullScreen } from "./log.tsx";
+import { logAt } from "./names.ts";
 import { Stages } from "./stages.tsx";
 
 interface RunningProps {

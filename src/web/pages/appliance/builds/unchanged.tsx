@@ -9,7 +9,7 @@ import { Icon } from "../../../parts/icon.tsx";
 import { Moment } from "../../../parts/moment.tsx";
 import { Notice } from "../../../parts/notice.tsx";
 import { applianceAt } from "../with-appliance.ts";
-import { nameOf } from "./image.tsx";
+import { nameOf } from "./names.ts";
 
 /** A build that would only repeat images. */
 export interface Unchanged {
