@@ -71,7 +71,7 @@ const uses: [string, number, string, string][] = [
   ["config set First users=[", 64, "The value of users is not JSON.", "begins with { or ["],
   ["config set First eulas=@nothere", 64, "nothere cannot be read.", "must name a file"],
   ["build First --type", 64, "option '--type <types>' argument missing", "`kiln build --help`"],
-  ["build First --type floppy", 64, "There is no image type floppy.", "The types are oem, iso"],
+  ["build First --type floppy", 64, "There is no image type floppy.", "The types are oem, qcow2"],
   ["download First", 9, "First has no image yet.", "kiln build First --follow"],
   ["download First:iso", 9, "First:iso has no image yet.", "kiln build First --type iso --follow"],
   ["verify nothere.iso", 6, "nothere.iso is missing", "`kiln download` puts next to it"],
