@@ -14,7 +14,7 @@ const withoutAnswer = /socket|\/control$|\/viewers\/|\/events$/;
 
 // These need an agent, a signed URL, a running testdrive, or something that this catalogue does not have. No agent: no health.
 const refused =
-  /^[/](?:agent|download|repositories|testdrive|agreements|assets)[/]|[/]modified_files|^[/]admin[/]health$/;
+  /^[/](?:agent|download|repositories|testdrive|agreements|assets)[/]|[/]modified_files|[/]screen$|^[/]admin[/]health$/;
 // Without a session, this one leads to the page to sign in.
 const isPage = /^[/]testdrive[/].*[/]modified_files[/]archive$/;
 

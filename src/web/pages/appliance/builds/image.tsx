@@ -147,8 +147,8 @@ const Inside = ({ build }: { build: Build }) => (
 );
 
 const documentNames = {
-  spdx: "Sbom of materials, SPDX",
-  cyclonedx: "Sbom of materials, CycloneDX",
+  spdx: "Bill of materials, SPDX",
+  cyclonedx: "Bill of materials, CycloneDX",
   provenance: "Provenance, signed",
 } as const;
 

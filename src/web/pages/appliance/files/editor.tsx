@@ -24,7 +24,7 @@ const route = `${applianceRoute}/files/:file{\\d+}/text`;
 const newRoute = `${applianceRoute}/files/new`;
 const Edited = z.object({ sha256: z.string(), text: z.string().default("") });
 const Written = z.object({
-  target: z.string({ error: "Enter a target in the image." }).regex(/^\/.*[^/]$/, "Enter a path such as /etc/motd."),
+  place: z.string({ error: "Enter a place in the image." }).regex(/^\/.*[^/]$/, "Enter a path such as /etc/motd."),
   owner: z.string().optional(),
   group: z.string().optional(),
   permissions: z.string().optional(),
@@ -41,8 +41,8 @@ export const fileEditor = factory
       rate: "uploads",
       faultsOf: faultsOfFile("place"),
       again: showNew,
-      act: async ({ target, owner = "root", group = "root", permissions, text }, { requestId }) => {
-        const [, path = "/", filename = ""] = /^(.*\/)([^/]*)$/.exec(target) ?? [];
+      act: async ({ place, owner = "root", group = "root", permissions, text }, { requestId }) => {
+        const [, path = "/", filename = ""] = /^(.*\/)([^/]*)$/.exec(place) ?? [];
         const given = { path, filename, owner, group };
         const metadata = parseMetadata({ ...given, ...(permissions !== undefined && { permissions }) }, undefined);
         const staged = await stage(c, { text });
@@ -96,18 +96,18 @@ async function textAt(c: Context<WebEnv>): Promise<{ file: OverlayFile; text: st
 
 async function showText(c: Context<WebEnv>): Promise<Response> {
   const { file, text } = await textAt(c);
-  const target = placeOf(file);
+  const place = placeOf(file);
   const content = (
     <Content>
       <Form action={applianceAt(c.var.appliance.id, `files/${file.id}/text`)} class="panel stack">
-        <h2 class="breaks">{target}</h2>
+        <h2 class="breaks">{place}</h2>
         <Hidden fields={{ sha256: file.sha256 }} />
         <TextArea name="text" label="Text" isLabelHidden value={text} look="mono" also={editorAttributes} />
         <Buttons to={filesAt(c)} />
       </Form>
     </Content>
   );
-  return await appliancePage(c, content, { tab: "files", title: target });
+  return await appliancePage(c, content, { tab: "files", title: place });
 }
 
 async function showNew(c: Context<WebEnv>): Promise<Response> {
@@ -117,7 +117,7 @@ async function showNew(c: Context<WebEnv>): Promise<Response> {
         <h2>A new text file</h2>
         <Field
           name="place"
-          label="FileTarget in the image"
+          label="Place in the image"
           look="mono"
           hint="New directories below the owner's home belong to the owner, others to root."
           also={{ placeholder: "/etc/motd" }}
