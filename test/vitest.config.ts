@@ -44,7 +44,7 @@ function propertySeed(): number {
 }
 
 /** No test measures time, so its limit only ends a test that hangs. A busy machine takes ten times as long as an idle one. */
-const patience = { testTimeout: 300_000, hookTimeout: 300_000 };
+const patience = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } };
 
 giveSecrets();
 const provide = { propertySeed: propertySeed() };
@@ -115,6 +115,7 @@ export default defineConfig({
           globalSetup: ["test/acceptance/support/shared-services.ts"],
           // Real builds: while one file waits, another can use the processor.
           maxWorkers: 2,
+          ...patience,
           testTimeout: 1_200_000,
           hookTimeout: 600_000,
         },

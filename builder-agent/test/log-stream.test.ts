@@ -4,12 +4,14 @@ import { maxLogChunkBytes } from "../src/contract.ts";
 import { openLogStream } from "../src/log-stream.ts";
 import { eventually, temporaryDir } from "./support/agent-place.ts";
 
+const everyMs = 10;
+
 /** A Worker that stores what it gets, as `take` decides. */
 async function stream(dir: string, take: (offset: number, bytes: Buffer) => number | Error, isWatched = true) {
   const failures: unknown[] = [];
   const log = await openLogStream({
     file: join(dir, "build.log"),
-    everyMs: 5,
+    everyMs,
     onFailure: (error) => void failures.push(error),
     send: async (offset, bytes) => {
       const answer = take(offset, Buffer.from(bytes));
@@ -34,22 +36,26 @@ describe("the log stream", () => {
     expect(got).toBe("one\nzwölf\n");
   });
 
-  it("sends fewer chunks while nobody reads the log", async () => {
+  it("waits ten times as long between chunks while nobody reads the log", async () => {
     await using dir = await temporaryDir();
-    const chunksOf = async (isWatched: boolean) => {
-      let chunks = 0;
-      const { log } = await stream(dir.path, (offset, bytes) => (chunks++, offset + bytes.length), isWatched);
-      const until = Date.now() + 500;
-      while (Date.now() < until) {
-        log.write("a line");
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
+    const pausesMs = async (isWatched: boolean, isEnough: (pauses: number[]) => boolean) => {
+      const pauses: number[] = [];
+      let last = Number.NaN;
+      const take = (offset: number, bytes: Buffer) => {
+        const now = performance.now();
+        if (!Number.isNaN(last)) pauses.push(now - last);
+        last = now;
+        return offset + bytes.length;
+      };
+      const { log } = await stream(dir.path, take, isWatched);
+      await eventually("the pauses", () => (log.write("a line"), isEnough(pauses)));
       await log.close();
-      return chunks;
+      // The last chunk is sent when the log ends, without a pause.
+      return pauses.slice(0, -1);
     };
-    const unwatched = await chunksOf(false);
-    expect(unwatched).toBeGreaterThan(1);
-    expect(await chunksOf(true)).toBeGreaterThan(2 * unwatched);
+    const unwatched = await pausesMs(false, (pauses) => pauses.length > 3);
+    expect(Math.min(...unwatched)).toBeGreaterThan(10 * everyMs - 2);
+    await pausesMs(true, (pauses) => pauses.some((pause) => pause < 5 * everyMs));
   });
 
   it("keeps chunks small and lines whole", async () => {
