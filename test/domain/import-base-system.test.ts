@@ -37,11 +37,10 @@ it("is detected from the release package", async () => {
 
 it("is detected from the release package, even after an i686 resolution", async () => {
   const i686 = { key: "none", arch: "i686", packageType: "rpm" } as const;
-  await solverPool.withSolver(
-    i686,
-    () => {},
-    () => {},
-  );
+  {
+    using lease = await solverPool.acquire(i686);
+    lease.loaded();
+  }
   const release = "tiny-release-1.1 provides product(TinyLinux) = 1.0-1";
   expect(await detected(rpmMd(["a-good-1", release]))).toBe("tiny-1.0");
 });

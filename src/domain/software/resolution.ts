@@ -81,19 +81,17 @@ async function resolveOnce(
 ): Promise<SoftwareResolution> {
   const waiting = unimported(software);
   if (waiting.length > 0) return { state: "unimported", repositories: waiting };
-  const set = packageSetOf(software);
-  const jobs = jobsOf(software);
   const key = questionOf(software);
   const known = cache.get(key);
   if (known) return known.answer;
-  const answer = await solverPool.withSolver(
-    set,
-    (solver) => load(env.BLOBS, solver, software.repositories),
-    (solver) => {
-      signal?.throwIfAborted();
-      return cache.get(key)?.answer ?? solve(solver, jobs);
-    },
-  );
+  using lease = await solverPool.acquire(packageSetOf(software));
+  if (!lease.isLoaded) {
+    await load(env.BLOBS, lease.solver, software.repositories);
+    lease.loaded();
+  }
+  signal?.throwIfAborted();
+  // The same question may have been answered while this one waited for the solver.
+  const answer = cache.get(key)?.answer ?? solve(lease.solver, jobsOf(software));
   cache.set(key, { weight: answer.state === "solved" ? answer.packages.length + 1 : 1, answer });
   return answer;
 }

@@ -19,7 +19,15 @@ export interface PackageSet {
   packageType: PackageType;
 }
 
-export interface RoomOptions {
+/** A caller's exclusive use of a solver: `using lease = await pool.acquire(set)`. */
+interface SolverLease extends Disposable {
+  solver: Solver;
+  /** Whether the solver contains the package set. If not, the caller loads it, and then calls `loaded`. */
+  isLoaded: boolean;
+  loaded(): void;
+}
+
+interface PoolOptions {
   /** The most bytes that idle solvers may hold. It may change. */
   memoryBudgetBytes?: () => number;
   staleAfterMs?: number;
@@ -28,7 +36,7 @@ export interface RoomOptions {
 /** A caller held the solver for longer than its time limit. */
 export class LockTimeout extends Error {}
 
-/** A caller's exclusive use of the solver. */
+/** What a lease or an import holds in the pool. */
 interface Lock {
   readonly released: Promise<void>;
   release(): void;
@@ -62,7 +70,7 @@ export class SolverPool {
 
   constructor(
     module: WebAssembly.Module,
-    { memoryBudgetBytes = () => 90 << 20, staleAfterMs = 20_000 }: RoomOptions = {},
+    { memoryBudgetBytes = () => 90 << 20, staleAfterMs = 20_000 }: PoolOptions = {},
   ) {
     this.#module = module;
     this.#memoryBudgetBytes = memoryBudgetBytes;
@@ -70,27 +78,33 @@ export class SolverPool {
   }
 
   /**
-   * Runs `work` with a solver that contains the package set. `load` fills it, unless the last caller used the same set. Do not
-   * change the solver, use it after `work` ends, or call `withSolver` from inside.
+   * Waits until a solver is free, and reserves it until the lease is disposed. It contains the package set if a recent
+   * caller used the same set; otherwise it is empty. Do not acquire a second lease while you hold one.
    */
-  async withSolver<T>(
-    { key, arch, packageType }: PackageSet,
-    load: (solver: Solver) => Promise<void> | void,
-    work: (solver: Solver) => Promise<T> | T,
-  ): Promise<T> {
-    return this.#withLock(async (lock) => {
+  async acquire({ key, arch, packageType }: PackageSet): Promise<SolverLease> {
+    const lock = await this.#takeLock();
+    try {
       const wholeKey = `${packageType} ${arch} ${key}`;
       const resident = this.#residents.find((one) => one.key === wholeKey) ?? (await this.#open(lock));
       this.#use(resident);
-      const { solver } = resident;
-      if (resident.key === wholeKey) return work(solver);
-      resident.key = undefined;
-      solver.reset({ arch, packageType });
-      await load(solver);
-      solver.ready();
-      resident.key = wholeKey;
-      return work(solver);
-    });
+      const isLoaded = resident.key === wholeKey;
+      if (!isLoaded) {
+        resident.key = undefined;
+        resident.solver.reset({ arch, packageType });
+      }
+      return {
+        solver: resident.solver,
+        isLoaded,
+        loaded: () => {
+          resident.solver.ready();
+          resident.key = wholeKey;
+        },
+        [Symbol.dispose]: () => this.#release(lock),
+      };
+    } catch (error) {
+      this.#release(lock);
+      throw error;
+    }
   }
 
   /**
@@ -101,14 +115,14 @@ export class SolverPool {
     work: (solver: Solver) => Promise<T> | T,
     { maxMs = Infinity, packageType = "rpm" }: { maxMs?: number; packageType?: PackageType } = {},
   ): Promise<T> {
-    return this.#withLock(async (lock) => {
-      for (const other of this.#residents.slice(1)) this.#drop(other, "an import needs its memory");
-      const resident = this.#residents[0] ?? (await this.#open(lock));
-      this.#use(resident);
-      resident.key = undefined;
-      resident.solver.reset({ arch: "x86_64", packageType });
-      return work(resident.solver);
-    }, maxMs);
+    const lock = await this.#takeLock(maxMs);
+    const timer = maxMs === Infinity ? undefined : setTimeout(() => this.#timeOut(lock), maxMs);
+    try {
+      return await Promise.race([this.#workEmpty(lock, packageType, work), lock.timedOut]);
+    } finally {
+      clearTimeout(timer);
+      this.#release(lock);
+    }
   }
 
   /** Bytes of memory that the solvers hold. */
@@ -124,17 +138,19 @@ export class SolverPool {
     }
   }
 
-  async #withLock<T>(work: (lock: Lock) => Promise<T>, maxMs = Infinity): Promise<T> {
+  async #workEmpty<T>(lock: Lock, packageType: PackageType, work: (solver: Solver) => Promise<T> | T): Promise<T> {
+    for (const other of this.#residents.slice(1)) this.#drop(other, "an import needs its memory");
+    const resident = this.#residents[0] ?? (await this.#open(lock));
+    this.#use(resident);
+    resident.key = undefined;
+    resident.solver.reset({ arch: "x86_64", packageType });
+    return work(resident.solver);
+  }
+
+  async #takeLock(maxMs = Infinity): Promise<Lock> {
     while (this.#lock) await this.#watch(this.#lock);
-    const lock = newLock(maxMs);
-    this.#lock = lock;
-    const timer = maxMs === Infinity ? undefined : setTimeout(() => this.#timeOut(lock), maxMs);
-    try {
-      return await Promise.race([work(lock), lock.timedOut]);
-    } finally {
-      clearTimeout(timer);
-      this.#release(lock);
-    }
+    this.#lock = newLock(maxMs);
+    return this.#lock;
   }
 
   /** Drops the instance too, so that whatever its holder still does fails and cannot change another caller's packages. */
