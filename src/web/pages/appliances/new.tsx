@@ -181,8 +181,9 @@ const Tile = ({ template, arches: served, isChosen }: TileProps) => (
       <br />
       <span class="sub">{template.description}</span>
       <br />
-      <span class="sub num">
-        Download about {number(template.downloadMb)} MB, disk {number(template.diskMb)} MB
+      <span class="sub">
+        <span class="num">Download about {number(template.downloadMb)} MB</span>,{" "}
+        <span class="num">disk {number(template.diskMb)} MB</span>
       </span>
     </span>
   </label>
