@@ -14,6 +14,9 @@ import { sharedService } from "./support/shared-service.ts";
 
 /** By hand, on Debian: KILN_STORY_STATE is the state directory of a running `npm start`, KILN_STORY_TEMPLATE the name of a template. */
 const { KILN_STORY_STATE: state, KILN_STORY_TEMPLATE: template } = process.env;
+/** Of the window. A narrow one has its own accounts, so that both can be tried at one service. */
+const width = Number(process.env["KILN_STORY_WIDTH"] ?? 1280);
+const suffix = width === 1280 ? "" : `-${width}`;
 /** How much longer builds and boots may take. */
 const patience = template === undefined ? 1 : 4;
 
@@ -24,7 +27,7 @@ let ada: Person;
 let grace: Person;
 beforeAll(async () => {
   const service = state === undefined ? await sharedService("with-agent") : runningService(state);
-  [ada, grace] = [await newPerson(service, "lovelace"), await newPerson(service, "hopper")];
+  [ada, grace] = [await newPerson(service, `lovelace${suffix}`), await newPerson(service, `hopper${suffix}`)];
 });
 
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true });
@@ -224,7 +227,7 @@ describe("the story", () => {
     "is done from signing in to a clone of another account",
     async () => {
       const percents = await inBrowser(`${ada.ready.url}/sign_in`, async (page) => {
-        await page.setViewportSize({ width: 1280, height: 800 });
+        await page.setViewportSize({ width, height: width < 600 ? 844 : 800 });
         await signIn(page, ada);
         await clone(page);
         await addPackage(page);
