@@ -42,6 +42,8 @@ export interface PublishedItem {
   version: string;
   /** Index in `repositories`; -1 if it comes from none of them. */
   repository: number;
+  /** Its size on the disk. Absent if its repository no longer had it, or if published by an older version. */
+  bytes?: number;
 }
 
 /** The packages in the images of a version. */

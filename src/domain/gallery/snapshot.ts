@@ -12,6 +12,7 @@ import type { Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { listOverlayFiles } from "#storage/overlay-files";
+import { listVersions } from "#storage/packages";
 import { rereadRepositories } from "#storage/repositories";
 
 /** The current definition of the appliance. */
@@ -48,7 +49,7 @@ export async function softwareIn(
     findInstalled(env.BLOBS, build.uid),
   ]);
   if (!input || !found) throw new Refusal("build_not_found");
-  const packages = packagesIn(found, input);
+  const packages = packagesIn(found, input, await sizesOf(db, input));
   const patterns = patternsIn(input);
   const byName = new Map(packages.map((item) => [item.name, item]));
   const chosen = input.selection.packages.flatMap(({ name }) => byName.get(name) ?? []);
@@ -59,14 +60,32 @@ export async function softwareIn(
   };
 }
 
-function packagesIn(installed: InstalledPackage[], input: FrozenInput): PublishedItem[] {
+function packagesIn(
+  installed: InstalledPackage[],
+  input: FrozenInput,
+  sizes: ReadonlyMap<string, number>,
+): PublishedItem[] {
   const from = new Map(input.packages.map((one) => [nvra(one), placeOf(input, one)]));
-  return installed.map((one) => ({
-    kind: "package",
-    name: one.name,
-    version: versionRelease(one),
-    repository: from.get(nvra(one)) ?? -1,
-  }));
+  return installed.map((one) => {
+    const bytes = sizes.get(nvra(one));
+    return {
+      kind: "package",
+      name: one.name,
+      version: versionRelease(one),
+      repository: from.get(nvra(one)) ?? -1,
+      ...(bytes !== undefined && { bytes }),
+    };
+  });
+}
+
+/** What the packages take on the disk, as their repositories say. Only those that the repositories still have. */
+async function sizesOf(db: Database, { repositories, packages }: FrozenInput): Promise<Map<string, number>> {
+  const found = await listVersions(db, {
+    repositoryIds: repositories.map(({ id }) => id),
+    arches: [...new Set(packages.map(({ arch }) => arch))],
+    names: packages.map(({ name }) => name),
+  });
+  return new Map(found.map((one) => [nvra(one), one.installSizeBytes]));
 }
 
 function patternsIn(input: FrozenInput): PublishedItem[] {

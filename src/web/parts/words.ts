@@ -1,3 +1,5 @@
+import { productOf, type Firmware, type ImageType } from "#lib/contract/index";
+
 /** How pages write numbers and times. */
 
 const grouped = new Intl.NumberFormat("en");
@@ -60,3 +62,9 @@ export const duration = (seconds: number): string =>
 /** "root, password linux". Omits an empty password, which means that it is not publicly known. */
 export const loginWords = ({ user, password }: { user: string; password: string }): string =>
   password === "" ? user : `${user}, password ${password}`;
+
+/** How a machine starts the image. A disk or medium that boots by UEFI also boots by BIOS. */
+export function bootWords(imageType: ImageType, firmware: Firmware): string {
+  if (!productOf(imageType).startsAlone) return "the network";
+  return firmware === "efi" ? "BIOS and UEFI" : "BIOS";
+}

@@ -1,10 +1,17 @@
 /** The page of a published appliance, and what people do there. */
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
+import { openDatabase } from "#storage/db";
+import { savePackages } from "#storage/packages";
+import { repositories } from "#storage/schema";
 import { browser } from "../../support/browser.ts";
 import { signedIn, visit, type Client } from "../../support/client.ts";
-import { createAppliance } from "../../support/factories.ts";
+import { createAppliance, createBuild } from "../../support/factories.ts";
+import { bytesOf } from "../../support/fake-agent.ts";
 import { galleryPath, publish, publishedAppliance } from "../../support/gallery.ts";
 import { pageOf, textOf } from "../../support/html.ts";
+import { tinyRepository } from "../../support/repositories.ts";
 import { agentClaims } from "../../api/every-call/agent.ts";
 import { readXml } from "../../support/xml.ts";
 
@@ -42,10 +49,27 @@ describe("a published appliance", () => {
     expect(textOf(page, "[aria-labelledby=images] tbody")).toMatch(/^oem disk or USB stick|^oemdisk/);
     expect(textOf(page, "[aria-labelledby=software]")).toContain("package");
     expect(textOf(page, "[aria-labelledby=rate]")).toContain("Sign in to rate it.");
+    expect(textOf(page, "[aria-labelledby=facts]")).toMatch(/Base\s*Tiny Linux 1.0.*Boots by\s*BIOS\s*Memory\s*256 MB/);
     expect(textOf(page, "[aria-labelledby=images]")).toContain("Sign in to download an image");
     expect(page.querySelector('[href^="/download/"]')).toBeNull();
     expect(textOf(page, "#share-link")).toBe(`https://kiln.test/gallery/${applianceId}/0.0.1`);
     expect(await (await visit(`/gallery/${applianceId}`)).text()).not.toMatch(/<script>|<img src=x/);
+  });
+
+  it("shows its largest packages with their sizes, as the repository had them", async () => {
+    await listInMain([
+      { name: "busybox", version: "1.35.0", installedBytes: 1_200_000 },
+      { name: "kernel-default", version: "6.1.0", installedBytes: 300_000_000 },
+    ]);
+    const installed = ["busybox-1.35.0", "kernel-default-6.1.0", "of-no-repository-1.0"].map((text) => {
+      const [, name = "", version = ""] = /^(.*)-(.*)$/.exec(text) ?? [];
+      return { name, version, release: "1", arch: "x86_64" };
+    });
+    const { applianceId: weighed } = await createBuild(publisher, bytesOf("an image"), { installed });
+    await publish(publisher, weighed);
+    const page = await pageOf(visit(`/gallery/${weighed}`));
+    expect(textOf(page, "[aria-labelledby=software] .weights")).toBe("kernel-default300 MBbusybox1.2 MB");
+    expect(textOf(page, "[aria-labelledby=software] summary")).toBe("All 3 packages");
   });
 
   it.each(["/gallery/999999999", "/gallery/1", "/gallery/0/0.0.1"])(
@@ -93,7 +117,7 @@ describe("a published appliance", () => {
     const { build } = await readXml(
       await publisher.post("/running_builds", { appliance_id: applianceId, version: "0.0.2" }),
     );
-    const { fakeAgent, bytesOf } = await import("../../support/fake-agent.ts");
+    const { fakeAgent } = await import("../../support/fake-agent.ts");
     await (await fakeAgent()).buildsSuccessfully(Number(build.id), bytesOf("another image"));
     await publish(publisher, applianceId, "0.0.2", "Second.");
     const page = await seen();
@@ -161,6 +185,20 @@ describe("a published appliance", () => {
     expect(textOf(await seen(), ".title")).toContain("Tried by 1");
   });
 });
+
+/** Lists packages in the repository main, as an import does. */
+async function listInMain(packages: { name: string; version: string; installedBytes: number }[]): Promise<void> {
+  const db = openDatabase(env.DB);
+  const importId = crypto.randomUUID();
+  const main = eq(repositories.id, await tinyRepository("main"));
+  await db.update(repositories).set({ importId }).where(main);
+  const facts = { epoch: 0, release: "1", arch: "x86_64", summary: "", description: "", sizeBytes: 1 };
+  await savePackages(
+    db,
+    importId,
+    packages.map((one) => ({ ...facts, ...one })),
+  );
+}
 
 /** Writes a comment, and answers its id. */
 const said = async (text: string) =>

@@ -2,6 +2,7 @@ import { productOf } from "#lib/contract/index";
 import { ActionButton } from "../../parts/button.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
+import { bootWords } from "../../parts/words.ts";
 import type { Overview } from "./overview-seen.ts";
 import { applianceAt } from "./with-appliance.ts";
 
@@ -39,15 +40,14 @@ export const About = ({ seen }: { seen: Overview }) => {
 const hasBoot = ({ look, firmware }: Overview): boolean =>
   !productOf(look.appliance.imageType).startsAlone || firmware !== undefined;
 
-/** A disk or medium that boots by UEFI also boots by BIOS. */
-const BootsBy = ({ seen: { look, firmware, efiBootLoader } }: { seen: Overview }) => {
+/** An image that boots by BIOS only can get the boot loader for UEFI, too. */
+const BootsBy = ({ seen: { look, firmware = "bios", efiBootLoader } }: { seen: Overview }) => {
   const { id, arch, imageType } = look.appliance;
-  if (!productOf(imageType).startsAlone) return <>the network</>;
-  if (firmware === "efi") return <>BIOS and UEFI</>;
+  const lacksEfi = productOf(imageType).startsAlone && firmware === "bios";
   return (
     <span class="row">
-      BIOS
-      {efiBootLoader !== undefined && arch === "x86_64" && (
+      {bootWords(imageType, firmware)}
+      {lacksEfi && efiBootLoader !== undefined && arch === "x86_64" && (
         <ActionButton
           action={applianceAt(id, "software")}
           fields={{ do: "add", kind: "package", name: efiBootLoader }}

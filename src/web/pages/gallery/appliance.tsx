@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { pathId } from "#http/params";
 import { publishedVersions } from "#domain/gallery/publish";
 import { imagesOf } from "#domain/gallery/images";
+import { findBaseSystem } from "#storage/appliances";
 import { findUses } from "#storage/gallery-listings";
 import { findOwnRating, ratingOf, listComments } from "#storage/gallery-opinions";
 import { findPublication, type Publication } from "#storage/publications";
@@ -33,9 +34,10 @@ async function publishedOf(c: Context<WebEnv>, publication: Publication): Promis
   const { db } = c.var;
   const { applianceId } = publication;
   const person = await personOf(c);
-  const [versions, images, rating, uses, comments, ownRating] = await Promise.all([
+  const [versions, images, base, rating, uses, comments, ownRating] = await Promise.all([
     publishedVersions(db, 0, applianceId),
     imagesOf(db, publication, person && { account: person.account, access: { by: "key" } }),
+    findBaseSystem(db, publication.baseSystem),
     ratingOf(db, applianceId),
     findUses(db, applianceId),
     listComments(db, applianceId),
@@ -45,6 +47,7 @@ async function publishedOf(c: Context<WebEnv>, publication: Publication): Promis
     publication,
     versions: versions.toReversed(),
     images,
+    base: base?.facts.title ?? publication.baseSystem,
     baseUrl: c.var.baseUrl,
     rating,
     uses,

@@ -1,16 +1,19 @@
+import type { PublishedItem } from "#model/published";
+import type { Build } from "#storage/builds";
 import type { Publication } from "#storage/publications";
 import { star } from "../../sprite.ts";
 import { Button, CopyButton } from "../../parts/button.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
-import { counted, loginWords } from "../../parts/words.ts";
+import { WeightList } from "../../parts/weight-list.tsx";
+import { bootWords, counted, loginWords, number } from "../../parts/words.ts";
 import { signInTo } from "../../session.ts";
 import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
 
 /** The base of the version, its users, and links. */
-export const About = ({ published: { publication, baseUrl } }: { published: Published }) => {
-  const { definition, baseSystem, arch, homepage, tags } = publication;
+export const About = ({ published: { publication, images, base, baseUrl } }: { published: Published }) => {
+  const { definition, arch, homepage, tags } = publication;
   return (
     <section class="panel" aria-labelledby="facts">
       <h2 class="hidden" id="facts">
@@ -18,8 +21,10 @@ export const About = ({ published: { publication, baseUrl } }: { published: Publ
       </h2>
       <Facts
         of={[
-          ["Base", baseSystem],
+          ["Base", base],
           ["Architecture", arch],
+          ["Boots by", bootWordsOf(images)],
+          ["Memory", `${number(definition.configuration.settings.memorySizeMb)} MB`],
           ["Log in as", definition.accounts.map(loginWords).join("; ")],
           ["Website", homepage !== "" && <Website address={homepage} />],
           ["Tags", tags.length > 0 && <Tags of={tags} />],
@@ -29,6 +34,13 @@ export const About = ({ published: { publication, baseUrl } }: { published: Publ
     </section>
   );
 };
+
+/** Says it once if all images boot alike. */
+function bootWordsOf(images: readonly Build[]): string {
+  const ways = Map.groupBy(images, ({ imageType, needsEfi }) => bootWords(imageType, needsEfi ? "efi" : "bios"));
+  if (ways.size <= 1) return [...ways.keys()].join("");
+  return [...ways].map(([words, of]) => `${words} (${of.map(({ imageType }) => imageType).join(", ")})`).join("; ");
+}
 
 /** Each tag links to the appliances that have it. */
 const Tags = ({ of: tags }: { of: readonly string[] }) => (
@@ -62,13 +74,15 @@ const Website = ({ address }: { address: string }) =>
     <>{address}</>
   );
 
-const shownPackages = 8;
+const shownPackages = 5;
 
-/** The packages that were selected last, because those are rarely the template's, and all installed packages. */
+/** The largest packages, those that were selected last, because those are rarely the template's, and all. */
 export const Software = ({ publication: { software } }: { publication: Publication }) => {
   const packages = software.installed.filter(({ kind }) => kind === "package");
   return (
     <Panel id="software" title="Software" hint={<span class="num">{counted(packages.length, "package")}</span>}>
+      <Largest of={packages} />
+      <h3 class="as-h3 push-top">Selected last</h3>
       <ul class="small-text stack-s">
         {software.selected
           .toReversed()
@@ -85,6 +99,13 @@ export const Software = ({ publication: { software } }: { publication: Publicati
       </details>
     </Panel>
   );
+};
+
+/** Nothing if the sizes are unknown. */
+const Largest = ({ of: packages }: { of: readonly PublishedItem[] }) => {
+  const weighed = packages.flatMap(({ name, bytes }) => (bytes === undefined ? [] : [{ name, weight: bytes }]));
+  const shown = weighed.toSorted((left, right) => right.weight - left.weight).slice(0, shownPackages);
+  return <WeightList of={shown} />;
 };
 
 /** The person's own rating. The list does not count publishers' ratings of their own appliances. */

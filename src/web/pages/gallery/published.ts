@@ -11,6 +11,8 @@ export interface Published {
   versions: readonly string[];
   /** The images of the version. Each person gets their own links. */
   images: readonly Build[];
+  /** The title of its base system. */
+  base: string;
   /** The service's URL, for the link that people share. */
   baseUrl: string;
   rating: Rating;

@@ -1,6 +1,6 @@
 import { treemap, type Tile } from "../../../drawing/treemap.ts";
 import { Panel } from "../../../parts/panel.tsx";
-import { Bar } from "../../../parts/state.tsx";
+import { WeightList, type Weight } from "../../../parts/weight-list.tsx";
 import { size } from "../../../parts/words.ts";
 import type { ShownSoftware } from "./shown.ts";
 
@@ -8,9 +8,7 @@ import type { ShownSoftware } from "./shown.ts";
 const maxShown = 24;
 const picture = { width: 760, height: 300 };
 
-interface Weighed {
-  name: string;
-  weight: number;
+interface Weighed extends Weight {
   isSelected: boolean;
 }
 
@@ -27,15 +25,7 @@ export const Weights = ({ seen: { resolution, software } }: { seen: ShownSoftwar
       <Picture shown={shown} />
       <details class="small-text">
         <summary>The same as a list</summary>
-        <ul class="weights">
-          {shown.map(({ name, weight }) => (
-            <li>
-              <span class="breaks">{name}</span>
-              <span class="num">{size(weight)}</span>
-              <Bar percent={(100 * weight) / Math.max(1, shown[0]?.weight ?? 1)} />
-            </li>
-          ))}
-        </ul>
+        <WeightList of={shown} />
       </details>
     </Panel>
   );
