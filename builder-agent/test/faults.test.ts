@@ -39,6 +39,7 @@ async function startAgent(minFreeGb: number) {
   };
   const work = join(disk.stateDir, "work");
   return {
+    worker,
     disk,
     begin,
     work,
@@ -85,7 +86,8 @@ describe("an agent", () => {
     await eventually("the build ends", () => build.status === "failed");
     await agent.untilClean();
     const next = agent.begin();
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    agent.worker.send({ kind: "build", buildId: next.claim.buildId });
+    await eventually("its message is put back", () => agent.worker.retried.length > 0);
 
     expect(build.failure).toMatchObject({ kind: "error", reason: expect.stringContaining("almost full") });
     expect(build.log).toContain("almost full");

@@ -71,19 +71,17 @@ describe("the agent's process", () => {
     expect(other?.host).not.toBe(first?.host);
   });
 
-  it("releases its build on SIGTERM, cleans up and ends within 5 s", async () => {
+  it("releases its build on SIGTERM, cleans up and ends", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     using agent = startProcess(worker.url, state.path);
     const build = worker.queueBuild(inScenario("slow"));
     await eventually("the build runs", () => runs(build));
 
-    const stoppedAt = Date.now();
     // Ctrl-C under npm: the terminal and npm both send a signal.
     for (const signal of ["SIGINT", "SIGTERM"] as const) agent.child.kill(signal);
 
     expect(await agent.ended).toBe(0);
-    expect(Date.now() - stoppedAt).toBeLessThan(5_000);
     expect(build.status).toBe("released");
     expect(processesIn(state.path).size).toBe(0);
     expect(await mountsBelow(state.path)).toEqual([]);

@@ -50,26 +50,29 @@ function damaged(bytes: Uint8Array, position: number, patches: Damage): Buffer {
   return copy;
 }
 
-const diskOf = (bytes: Buffer, patches: Damage = []): Disk => ({
+/** Far more than what reading an undamaged disk takes, and few enough for a reader that cannot end to fail soon. */
+const mostReads = 20_000;
+
+/** A disk that fails the test if it is read too often. */
+const diskOf = (bytes: Buffer, patches: Damage = [], reads = { count: 0 }): Disk => ({
   size: bytes.length,
   async read(position, length) {
+    if (++reads.count > mostReads) throw new Error("a damaged disk is read without end");
     if (position < 0 || position + length > bytes.length) throw new UnreadableDisk("it names a place behind its end");
     return damaged(bytes.subarray(position, position + length), position - partitionAt, patches);
   },
 });
 
-/** Returns the result of the work, or undefined if it refused the disk. Any other error, or a late one, fails the test. */
+/** Returns the result of the work, or undefined if it refused the disk. Any other error fails the test. */
 async function refusedOr<T>(work: () => Promise<T>): Promise<T | undefined> {
-  const startedAt = performance.now();
   const result = await work().catch((error: unknown) => {
     if (!(error instanceof UnreadableDisk)) throw error;
   });
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
   return result ?? undefined;
 }
 
 describe("a damaged disk", () => {
-  it("is soon compared or refused", async () => {
+  it("is compared or refused", async () => {
     await fc.assert(
       fc.asyncProperty(damage(600_000), async (patches) => {
         const sides = async () => ({

