@@ -18,7 +18,7 @@ import { endOf, enclosed, run } from "../../builder-agent/src/process.ts";
 import { openWorkDir } from "../../builder-agent/src/work-dir.ts";
 import { debianInput, type DebianInput } from "../../test/acceptance/support/debian-input.ts";
 import { buildHere, serveFiles } from "../../test/acceptance/support/local-build.ts";
-import { processorSeconds } from "../../test/acceptance/support/processor-time.ts";
+import { processorSeconds } from "../processor-time.ts";
 import { type Figure, verdict } from "../figure.ts";
 import type { Place } from "../place.ts";
 import { median, spread } from "../statistics.ts";

@@ -160,11 +160,10 @@ async function watchInAllWays(): Promise<{ session: Session; leftAt: number; end
 }
 
 /** The second session: another user's, from the snapshot of the first. */
-async function tryAsAda(bootSeconds: number): Promise<void> {
+async function tryAsAda(): Promise<void> {
   const { gallery } = await ada.rest.call("POST", `/gallery/appliances/${applianceId}/testdrive`);
   const [found] = await running(ada);
   const session = await watchSession(ada.stateDir, { id: found?.id ?? "", url: gallery.testdrive.url });
-  expect(session.loginSeconds).toBeLessThan(bootSeconds / 2);
   expect((await session.viewer.frame()).colours).toBeGreaterThan(1);
   const show = "cp /etc/passwd /root/mine; cp /root/mine /dev/console";
   await typeAsRoot(session.viewer, show, () => session.serial().includes("root:x:0:0"));
@@ -218,7 +217,7 @@ async function changeAndKeep(session: Session): Promise<void> {
 describe("in testdrives, it", () => {
   it("boots, resumes from snapshots, boots if one is damaged, and keeps changes", async () => {
     const watched = await watchInAllWays();
-    await tryAsAda(watched.session.loginSeconds);
+    await tryAsAda();
     await expectNothingOfAda();
     expect(logged("started from a snapshot")).toBe(2);
 

@@ -1,7 +1,9 @@
 import { env } from "cloudflare:workers";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { spending } from "#domain/accounts/rates";
+import type { Refusal } from "#domain/refusal";
 import { openDatabase } from "#storage/db";
+import { patienceMs } from "../support/patience.ts";
 
 const place = { env: { ACCOUNT_RATES: "reads=0 differences=0 clones=0" }, db: openDatabase(env.DB) };
 const reader = (accountId: number) => ({ accountId, what: "reads" as const });
@@ -22,14 +24,16 @@ it("runs two costly reads at the same time, and lets another account's one run b
   expect(order.indexOf(2)).toBeLessThan(4);
 });
 
-it("refuses what an account lets wait beyond a number, and what waits for two seconds", async () => {
+it("lets a number of an account's reads wait, and refuses the others", async () => {
   const open = Promise.withResolvers<void>();
   const all = Array.from({ length: 25 }, () => spending(place, reader(3), () => open.promise));
-  const seen = all.map((one) => one.then(() => "done").catch((error) => `${error.reason} ${error.retryAfterSeconds}`));
-  setTimeout(open.resolve, 3000);
-  const ended = await Promise.all(seen);
-  expect(ended.filter((one) => one === "too_fast 2").length).toBeGreaterThanOrEqual(3);
-  expect(ended.filter((one) => one === "done").length).toBeGreaterThanOrEqual(2);
+  const refused: string[] = [];
+  const note = (error: Refusal) => void refused.push(`${error.reason} ${error.retryAfterSeconds}`);
+  const seen = all.map((one) => one.then(() => "done").catch(note));
+  await vi.waitFor(() => expect(refused).toEqual(["too_fast 2", "too_fast 2", "too_fast 2"]), patienceMs);
+  open.resolve();
+  // On a busy machine, some may wait for so long that they are refused too.
+  expect((await Promise.all(seen)).filter((one) => one === "done").length).toBeGreaterThanOrEqual(2);
 });
 
 it("lets cheap acts run at any time", async () => {

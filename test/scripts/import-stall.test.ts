@@ -52,21 +52,15 @@ afterAll(async () => {
 
 it("answers other requests while a repository is imported", async () => {
   const state = { isOver: false };
-  const begunAt = performance.now();
   const importing = fetch(`${url}/repositories`, {
     method: "POST",
     headers: { ...headers, accept: "application/json" },
     body: new URLSearchParams({ name: "Large", url: `http://${host}` }),
   }).finally(() => (state.isOver = true));
-  let longestMs = 0;
-  while (!state.isOver) {
-    const askedAt = performance.now();
-    await (await fetch(`${url}/appliances`, { headers })).arrayBuffer();
-    longestMs = Math.max(longestMs, performance.now() - askedAt);
-  }
-  const importMs = performance.now() - begunAt;
+  let answers = 0;
+  for (; !state.isOver; answers++) await (await fetch(`${url}/appliances`, { headers })).arrayBuffer();
 
   expect(await (await importing).json()).toMatchObject({ repository: { name: "Large" } });
-  // A share of the import, because a busy machine makes both longer: one wait used to be nearly all of it.
-  expect(longestMs / importMs).toBeLessThan(1 / 4);
+  // Over a hundred, and seven when the import does not rest.
+  expect(answers).toBeGreaterThan(30);
 });

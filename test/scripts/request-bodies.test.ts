@@ -86,25 +86,6 @@ describe("a body of which a byte comes now and then", () => {
   });
 });
 
-describe("a slow line", () => {
-  it("brings its whole upload", async () => {
-    const file = Buffer.alloc(1.5 * mib, "x");
-    const socket = await begin("PUT /admin/repositories/tiny/main/slow", [
-      operator,
-      `Content-Length: ${file.length}`,
-      "Connection: close",
-    ]);
-    const answer = untilClosed(socket);
-    // 256 KiB a second: six deadlines long.
-    for (let at = 0; at < file.length; at += 64 * 1024) {
-      socket.write(file.subarray(at, at + 64 * 1024));
-      await sleep(250);
-    }
-
-    expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
-  });
-});
-
 describe("a body that the answer does not need", () => {
   it.each([
     ["of any refusal", "404", "POST /api/v2/user/nothing", () => [basic], mib - 10],

@@ -57,7 +57,12 @@ const reaching = (...allowHosts: string[]) => ({ url: "http://127.0.0.1:1", cred
 
 describe("fetchPackages", () => {
   it("stores each file under its checksum, and reports progress", async () => {
-    await using mirror = await startMirror((path, response) => void setTimeout(() => serve(path, response), 20));
+    // The mirror answers only when a second request has come.
+    const held: (() => void)[] = [];
+    await using mirror = await startMirror((path, response) => {
+      held.push(() => serve(path, response));
+      if (held.length > 1) for (const answer of held.splice(0)) answer();
+    });
     await using dir = await temporaryDir();
     const packages = Array.from({ length: 20 }, (_, index) => frozenPackage(`p${index}`));
     const told: number[] = [];
@@ -74,7 +79,6 @@ describe("fetchPackages", () => {
     const [first] = packages;
     expect(readFileSync(join(dir.path, `${first?.checksum.value}.rpm`), "utf8")).toBe(fileAt(first?.location ?? ""));
     expect(told).toEqual(packages.map((_, index) => (index + 1) / 20));
-    expect(mirror.maxAtOnce()).toBeGreaterThan(1);
     expect(mirror.maxAtOnce()).toBeLessThanOrEqual(6);
   });
 

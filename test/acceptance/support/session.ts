@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { processesAt, processorSeconds } from "./processor-time.ts";
 import type { RestClient } from "./rest.ts";
 import { openViewer, relayWire, type Viewer } from "./rfb.ts";
 import { until } from "./service.ts";
@@ -17,8 +16,6 @@ export interface Session {
   dir: string;
   /** The output of the serial console. */
   serial: () => string;
-  /** Processor time of its machine until the serial console asked for a login. */
-  loginSeconds: number;
   /** Stops it like the button on its page; resolves when the machine has ended. */
   stop: () => Promise<void>;
 }
@@ -34,13 +31,12 @@ export async function watchSession(stateDir: string, { id, url }: { id: string; 
   const file = join(dir, "serial.log");
   const serial = () => (existsSync(file) ? readFileSync(file, "utf8").replaceAll("\r", "") : "");
   await until("the serial console asks for a login", 800, () => loginPrompt.test(serial()));
-  const loginSeconds = processorSeconds(processesAt(dir));
   const stop = async () => {
     viewer.close();
     await fetch(`${url}/stop`, { method: "POST" });
     await until("its machine is gone", 60, () => !existsSync(dir));
   };
-  return { id, url, viewer, dir, serial, loginSeconds, stop };
+  return { id, url, viewer, dir, serial, stop };
 }
 
 /** Starts a testdrive of a build and watches it. A machine with a network neither uses nor makes snapshots. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readFileSync } from "node:fs";
 
 const ticksPerSecond = 100; // USER_HZ of Linux on x86
 
@@ -14,18 +14,4 @@ export function processorSeconds(pids: readonly number[]): number {
       .map(Number);
   });
   return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond;
-}
-
-/** Processes whose working directory is exactly this. */
-export const processesAt = (dir: string): number[] =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && workingDirectory(name) === dir)
-    .map(Number);
-
-function workingDirectory(pid: string): string {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`);
-  } catch {
-    return ""; // it has ended
-  }
 }
