@@ -1,9 +1,16 @@
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { AdminClient } from "../admin/client.ts";
+import { extended } from "./catalogue-extension.ts";
 import { Complaint } from "./complaint.ts";
 import { readText } from "./given-file.ts";
 
 const Named = z.looseObject({ name: z.string().min(1) });
+
+const Extension = z.looseObject({
+  extends: z.string().regex(/^[^/]+\.json$/, "It is not the name of a file in the same folder."),
+  replace: z.record(z.string().min(1), z.string()).optional(),
+});
 
 /** Loads a catalogue file into the service, and returns the number of its templates. */
 export async function loadCatalogueFile(admin: AdminClient, path: string): Promise<number> {
@@ -11,11 +18,26 @@ export async function loadCatalogueFile(admin: AdminClient, path: string): Promi
   return (await admin.loadCatalogue(catalogue.name, catalogue)).templates;
 }
 
-/** Reads a catalogue file. The service checks its content. */
+/** Reads a catalogue file, with what it inherits. The service checks its content. */
 export function readCatalogue(path: string): z.infer<typeof Named> {
-  const catalogue = Named.safeParse(readJson(path));
+  const catalogue = Named.safeParse(readInherited(path));
   if (!catalogue.success) throw new Complaint(`${path} is not a template catalogue: it has no "name".`);
   return catalogue.data;
+}
+
+function readInherited(path: string, children: string[] = []): unknown {
+  if (children.includes(path)) throw new Complaint(`${path} extends itself.`);
+  const content = readJson(path);
+  if (typeof content !== "object" || content === null || !("extends" in content)) return content;
+  const extension = Extension.safeParse(content);
+  if (!extension.success)
+    throw new Complaint(`${path} cannot extend another catalogue. ${z.prettifyError(extension.error)}`);
+  const parent = readInherited(join(dirname(path), extension.data.extends), [...children, path]);
+  try {
+    return extended(parent, extension.data);
+  } catch (error) {
+    throw error instanceof Complaint ? new Complaint(`${path}: ${error.message}`) : error;
+  }
 }
 
 function readJson(path: string): unknown {

@@ -14,12 +14,10 @@ import { capabilities, fakeAgent } from "../support/fake-agent.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { bootableBuild, claimTestdrive, until } from "../support/testdrives.ts";
 import { readXml } from "../support/xml.ts";
-import leap15 from "../../templates/leap-15.6.json";
-import leap16 from "../../templates/leap-16.0.json";
-import tumbleweed from "../../templates/tumbleweed.json";
+import { leap15, leap16, tumbleweed } from "../support/catalogues.ts";
 
 const db = openDatabase(env.DB);
-type File = typeof leap16 | typeof leap15 | typeof tumbleweed;
+type File = typeof leap15;
 
 const templatesOf = ({ sets }: Catalogue) => sets.flatMap(({ templates }) => templates);
 

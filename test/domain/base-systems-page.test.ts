@@ -2,9 +2,8 @@ import { expect, it } from "vitest";
 import { imageFormats, imageTypes, productNames, productOf, type ImageType, type Product } from "#lib/contract/index";
 import { Catalogue, whyNotAs } from "#model/catalogue";
 import page from "../../docs/base-systems.md?raw";
-import debian12 from "../../templates/debian-12.json";
-import debian13 from "../../templates/debian-13.json";
 import tiny from "../../templates/tiny.json";
+import { debian12, debian13 } from "../support/catalogues.ts";
 
 const catalogues = [debian12, debian13, tiny].map((file) => Catalogue.parse(file));
 

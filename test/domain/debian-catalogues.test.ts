@@ -1,12 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Catalogue } from "#model/catalogue";
 import { signingKeysOf } from "#lib/repodata/signature";
-import debian12 from "../../templates/debian-12.json";
-import debian13 from "../../templates/debian-13.json";
-import leap15 from "../../templates/leap-15.6.json";
-import leap16 from "../../templates/leap-16.0.json";
 import tiny from "../../templates/tiny.json";
-import tumbleweed from "../../templates/tumbleweed.json";
+import { debian12, debian13, leap15, leap16, tumbleweed } from "../support/catalogues.ts";
 
 const templatesOf = ({ sets }: { sets: { templates: { applianceId: number; repositories: string[] }[] }[] }) =>
   sets.flatMap(({ templates }) => templates);

@@ -10,9 +10,7 @@ import { signedIn, type Client } from "../../support/client.ts";
 import { createAppliance } from "../../support/factories.ts";
 import { pageOf, textOf } from "../../support/html.ts";
 import { supportWords } from "../../../src/web/pages/appliances/support.tsx";
-import debian12 from "../../../templates/debian-12.json";
-import debian13 from "../../../templates/debian-13.json";
-import tumbleweed from "../../../templates/tumbleweed.json";
+import { debian12, debian13, tumbleweed } from "../../support/catalogues.ts";
 
 let tux: Client;
 let firefox: ReturnType<typeof browser>;
@@ -84,8 +82,9 @@ describe("the formats of a build", () => {
       const offered = [...page.querySelectorAll(`${form} [name=image_type]`)].map((one) => one.getAttribute("value"));
       const disks = imageTypes.filter((type) => imageFormats[type].product === "disk");
       expect(offered.toSorted()).toEqual(disks.toSorted());
-      expect(textOf(page, form)).toContain(`Not iso and oemiso: ${debian13.baseSystem.cannot.live}`);
-      expect(textOf(page, form)).toContain(`Not net: ${debian13.baseSystem.cannot.network}`);
+      const { cannot = {} } = Catalogue.parse(debian13).baseSystem;
+      expect(textOf(page, form)).toContain(`Not iso and oemiso: ${cannot.live}`);
+      expect(textOf(page, form)).toContain(`Not net: ${cannot.network}`);
     }
     const tiny = await pageOf(firefox.get(`/appliance/${await createAppliance(tux)}/build`));
     expect(tiny.querySelectorAll("#new-build [name=image_type]").length).toBe(imageTypes.length);

@@ -1,0 +1,77 @@
+/** Catalogues that are written as their difference from another one. */
+import { Complaint } from "./complaint.ts";
+
+interface Extension {
+  /** The file of the parent, in the same folder. */
+  extends: string;
+  /** Texts of the parent, and what replaces them wherever they occur. */
+  replace?: Record<string, string> | undefined;
+}
+
+/**
+ * The parent with the changes of the extension. A value of the extension replaces the parent's value. But an object
+ * changes what the parent has:
+ *
+ * - of an object, it removes the keys in `remove`, and changes or adds the others;
+ * - of a list, it removes the elements in `remove`, and adds those in `add`. Another key is the name of an element to
+ *   change.
+ *
+ * Texts that are in alphabetical order remain so.
+ */
+export function extended(parent: unknown, extension: Extension): unknown {
+  const changes = Object.entries(extension).filter(([key]) => key !== "extends" && key !== "replace");
+  return changed(replaced(parent, Object.entries(extension.replace ?? {})), Object.fromEntries(changes));
+}
+
+function replaced(value: unknown, texts: [from: string, to: string][]): unknown {
+  if (typeof value === "string") return texts.reduce((text, [from, to]) => text.replaceAll(from, to), value);
+  if (Array.isArray(value))
+    return inOrderOf(
+      value,
+      value.map((one) => replaced(one, texts)),
+    );
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, replaced(one, texts)]));
+}
+
+function changed(value: unknown, change: unknown): unknown {
+  if (!isObject(change)) return change;
+  if (Array.isArray(value)) return changedList(value, change);
+  return isObject(value) ? changedObject(value, change) : change;
+}
+
+function changedObject(object: Record<string, unknown>, { remove, ...changes }: Record<string, unknown>): unknown {
+  const removed = listed(remove, Object.keys(object));
+  const kept = Object.entries(object).filter(([key]) => !removed.includes(key));
+  return Object.fromEntries([
+    ...kept,
+    ...Object.entries(changes).map(([key, one]) => [key, changed(object[key], one)]),
+  ]);
+}
+
+function changedList(list: unknown[], { remove, add, ...changes }: Record<string, unknown>): unknown[] {
+  const names = list.map((one) => (isObject(one) ? one["name"] : undefined));
+  listed(Object.keys(changes), names);
+  const removed = listed(remove, list);
+  const changesByName = new Map<unknown, unknown>(Object.entries(changes));
+  const kept = list
+    .map((one, at) => (changesByName.has(names[at]) ? changed(one, changesByName.get(names[at])) : one))
+    .filter((one) => !removed.includes(one));
+  return inOrderOf(list, [...kept, ...(Array.isArray(add) ? add : [])]);
+}
+
+/** The names that a change lists. Each must be in the parent. */
+function listed(names: unknown, known: unknown[]): unknown[] {
+  const all = Array.isArray(names) ? names : [];
+  const missing = all.find((one) => !known.includes(one));
+  if (missing !== undefined) throw new Complaint(`Its parent has no ${JSON.stringify(missing)} to change or remove.`);
+  return all;
+}
+
+function inOrderOf(before: unknown[], after: unknown[]): unknown[] {
+  const isSorted = before.every((one, at) => typeof one === "string" && (at === 0 || String(before[at - 1]) <= one));
+  return isSorted ? after.toSorted() : after;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

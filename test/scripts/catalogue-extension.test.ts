@@ -1,0 +1,110 @@
+/** Catalogue files that extend another one. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { Catalogue } from "#model/catalogue";
+import { readCatalogue } from "../../scripts/launch/catalogue-file.ts";
+
+const parent = {
+  name: "linux-1",
+  baseSystem: {
+    title: "Linux 1",
+    needs: { disk: ["grub"], live: ["syslinux"] },
+    bootstrap: ["apt", "bash", "e2fsprogs", "tar"],
+    until: "2030-01-01",
+  },
+  keys: ["first", "another"],
+  sets: [
+    {
+      name: "linux-1",
+      templates: [
+        { name: "Linux 1, JeOS", applianceId: 1, packages: ["bash", "dhclient", "linux"] },
+        { name: "Linux 1, Server", applianceId: 2, packages: ["apache", "bash"] },
+      ],
+    },
+  ],
+};
+
+const folder = mkdtempSync(join(tmpdir(), "kiln-catalogues-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Reads `child.json`, which extends `parent.json`. */
+function read(changes: object, others: Record<string, object> = {}): unknown {
+  const files = { parent, child: { extends: "parent.json", ...changes }, ...others };
+  const place = mkdtempSync(join(folder, "case-"));
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(join(place, `${name}.json`), JSON.stringify(content));
+  return readCatalogue(join(place, "child.json"));
+}
+
+describe("a catalogue file that extends another one", () => {
+  it("is its parent if it changes nothing", () => {
+    expect(read({})).toEqual(parent);
+  });
+  it("replaces texts wherever the parent has them", () => {
+    const text = JSON.stringify(parent).replaceAll("linux-1", "linux-2").replaceAll("Linux 1", "Linux 2");
+    expect(read({ replace: { "linux-1": "linux-2", "Linux 1": "Linux 2" } })).toEqual(JSON.parse(text));
+  });
+  it("changes, adds and removes keys of an object", () => {
+    const baseSystem = { until: null, since: "2026", needs: { remove: ["live"], disk: ["grub2"] } };
+    expect(read({ baseSystem })).toEqual({
+      ...parent,
+      baseSystem: { ...parent.baseSystem, until: null, since: "2026", needs: { disk: ["grub2"] } },
+    });
+  });
+  it("replaces a list by a list", () => {
+    expect(read({ keys: ["third"] })).toEqual({ ...parent, keys: ["third"] });
+  });
+  it("adds to a list and removes from it, and keeps an alphabetical order", () => {
+    const changes = {
+      keys: { add: ["alpha"] },
+      baseSystem: { bootstrap: { remove: ["e2fsprogs"], add: ["dash", "awk"] } },
+    };
+    expect(read(changes)).toMatchObject({
+      keys: ["first", "another", "alpha"],
+      baseSystem: { bootstrap: ["apt", "awk", "bash", "dash", "tar"] },
+    });
+  });
+  it("sorts a list again in which it replaces a text", () => {
+    const sets = [{ templates: [{ packages: ["bash", "linux", "network"] }, {}] }];
+    expect(read({ replace: { dhclient: "network" } })).toMatchObject({ sets });
+  });
+  it("changes an element of a list by its name, after the texts were replaced", () => {
+    const sets = { "linux-1": { templates: { "Linux 2, Server": { applianceId: 12 } } } };
+    expect(read({ replace: { "Linux 1": "Linux 2" }, sets })).toMatchObject({
+      sets: [
+        {
+          templates: [
+            { name: "Linux 2, JeOS", applianceId: 1 },
+            { name: "Linux 2, Server", applianceId: 12, packages: ["apache", "bash"] },
+          ],
+        },
+      ],
+    });
+  });
+  it("may extend one that extends another", () => {
+    const middle = { extends: "parent.json", keys: ["middle"], baseSystem: { until: "2031-01-01" } };
+    expect(read({ extends: "middle.json", baseSystem: { title: "Linux 3" } }, { middle })).toEqual({
+      ...parent,
+      keys: ["middle"],
+      baseSystem: { ...parent.baseSystem, until: "2031-01-01", title: "Linux 3" },
+    });
+  });
+});
+
+it.each([
+  ["a parent that does not exist", { extends: "nothing.json" }, "There is no file"],
+  ["itself", { extends: "child.json" }, "extends itself"],
+  ["a file in another folder", { extends: "../parent.json" }, "the name of a file in the same folder"],
+  ["a key that the parent lacks", { baseSystem: { remove: ["cannot"] } }, 'no "cannot" to change or remove'],
+  ["an element that the parent lacks", { sets: { "linux-2": {} } }, 'no "linux-2" to change or remove'],
+  ["a text that the parent's list lacks", { keys: { remove: ["third"] } }, 'no "third" to change or remove'],
+])("a catalogue that extends or changes %s is refused", (_, changes, message) => {
+  expect(() => read(changes)).toThrow(message);
+});
+
+const shipped = join(import.meta.dirname, "../../templates");
+it.each(readdirSync(shipped))("the shipped catalogue %s is whole", (file) => {
+  expect(() => Catalogue.parse(readCatalogue(join(shipped, file)))).not.toThrow();
+});

@@ -1,0 +1,16 @@
+/** The catalogues that come with Kiln, as the launcher loads them. */
+import { extended } from "../../scripts/launch/catalogue-extension.ts";
+import debian12 from "../../templates/debian-12.json";
+import debian13Changes from "../../templates/debian-13.json";
+import leap15 from "../../templates/leap-15.6.json";
+import leap16Changes from "../../templates/leap-16.0.json";
+import tumbleweedChanges from "../../templates/tumbleweed.json";
+
+/** A catalogue has the shape of its parent, unless its tests fail. */
+const asParent = <T>(parent: T, changes: Parameters<typeof extended>[1]) => extended(parent, changes) as T;
+
+export const debian13 = asParent(debian12, debian13Changes);
+export const leap16 = asParent(leap15, leap16Changes);
+export const tumbleweed = asParent(leap15, tumbleweedChanges);
+
+export { debian12, leap15 };
