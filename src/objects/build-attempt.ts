@@ -1,0 +1,104 @@
+import type { ArtifactName, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#lib/contract/index";
+import { newAttemptToken } from "#domain/attempt-token";
+import type { Claimed } from "#domain/builds/claimed";
+import { isHeldByAgent, timeLimitMs, type Refused } from "#domain/builds/machine";
+import type { Claimant } from "#domain/claimant";
+import { toldInstalledKey } from "#storage/blobs";
+import type { BuildLifecycle } from "./build-lifecycle.ts";
+import type { Growth } from "./build-log.ts";
+import type { RecordedPart, UploadRefused } from "./build-uploads.ts";
+import { done, type Done } from "./done.ts";
+
+/** What agents do with a build: they claim it, and its token then proves that an agent still has it. */
+export class BuildAttempt {
+  readonly #life: BuildLifecycle;
+  readonly #blobs: R2Bucket;
+
+  constructor(life: BuildLifecycle, blobs: R2Bucket) {
+    this.#life = life;
+    this.#blobs = blobs;
+  }
+
+  /** Gives the build to an agent: a token for this attempt, and a lease that heartbeats renew. The same claim gets the same token. */
+  async claim({ agentId, ...by }: Claimant, expectedSeconds?: number): Promise<Claimed | Refused> {
+    await this.#life.load(); // reads the id
+    const token = newAttemptToken(agentId, this.#life);
+    const state = await this.#life.apply({ type: "claimed", at: Date.now(), agentId, token, expectedSeconds, ...by });
+    if ("refused" in state) return state;
+    if (state.status !== "running") return { refused: "not_queued" };
+    return { attempt: state.attempt, token: state.token, timeLimitMs, requestId: this.#life.chores.requestId };
+  }
+
+  /** Ends the lease after the agent's restart. `elsewhere` if the agent's process on another host holds the build. */
+  async endLease(agentId: number, incarnation?: Claimant["incarnation"]): Promise<"ended" | "elsewhere" | "not_held"> {
+    if (!isHeldByAgent(await this.#life.load(), agentId)) return "not_held";
+    await this.#life.apply({ type: "agent_restarted", at: Date.now(), agentId, incarnation });
+    const now = this.#life.state;
+    if (!isHeldByAgent(now, agentId)) return "ended";
+    return now.incarnation?.host === incarnation?.host ? "not_held" : "elsewhere";
+  }
+
+  async heartbeat(token: string, beat: Heartbeat): Promise<{ cancel: boolean } | Refused> {
+    const state = await this.#life.apply({ type: "heartbeat", at: Date.now(), token, beat });
+    return "refused" in state ? state : { cancel: state.status === "cancelled" };
+  }
+
+  async finish(token: string, result: BuildFinished): Promise<Done | Refused | UploadRefused> {
+    const { uploads, chores, uid } = this.#life;
+    const running = await this.#life.running(token);
+    if (running) {
+      const artifacts = uploads.findArtifacts(running.attempt);
+      if (!artifacts) return { refused: "incomplete" };
+      const { installed, ...facts } = result;
+      await this.#blobs.put(toldInstalledKey(uid, running.attempt), JSON.stringify(installed));
+      // The lease may have ended by now.
+      if (await this.#life.running(token)) chores.keepOutcome({ ...facts, artifacts });
+    }
+    return done(await this.#life.apply({ type: "finished", at: Date.now(), token }));
+  }
+
+  appendLog(token: string, offset: number, bytes: Uint8Array): Promise<Growth | Refused> {
+    const { log, news } = this.#life;
+    return this.#during(token, (attempt) => {
+      const nextOffset = log.append(attempt, offset, bytes);
+      news.tell();
+      return log.isRead ? { nextOffset, watched: true } : { nextOffset };
+    });
+  }
+
+  /** Refused if another attempt has the work, or if the build has ended. */
+  check(token: string): Promise<Done | Refused> {
+    return this.#during(token, () => ({ done: true }));
+  }
+
+  openUpload(token: string, name: ArtifactName, size?: number): Promise<UploadState | Refused | UploadRefused> {
+    const { uploads, uid } = this.#life;
+    return this.#during(token, (attempt) => uploads.open(uid, { attempt, name }, size));
+  }
+
+  /** The address for a part. */
+  expectPart(token: string, name: ArtifactName, part: Omit<RecordedPart, "etag">) {
+    return this.#during(token, (attempt) => this.#life.uploads.expect({ attempt, name }, part));
+  }
+
+  recordPart(token: string, name: ArtifactName, part: RecordedPart): Promise<Done | Refused> {
+    return this.#during(token, (attempt) => {
+      this.#life.uploads.record({ attempt, name }, part);
+      return { done: true };
+    });
+  }
+
+  async completeUpload(
+    token: string,
+    name: ArtifactName,
+    stated: CompleteUpload,
+  ): Promise<Done | Refused | UploadRefused> {
+    return done(await this.#during(token, (attempt) => this.#life.uploads.complete({ attempt, name }, stated)));
+  }
+
+  /** Runs `act`, if the token is that of the running attempt. */
+  async #during<Answer>(token: string, act: (attempt: number) => Promise<Answer> | Answer): Promise<Answer | Refused> {
+    const running = await this.#life.running(token);
+    return running ? await act(running.attempt) : { refused: "late" };
+  }
+}

@@ -1,0 +1,138 @@
+import { agentsSeen } from "#domain/builds/agents-seen";
+import {
+  advance,
+  isHeldBy,
+  nextWakeUp,
+  queued,
+  type BuildEvent,
+  type BuildState,
+  type Refused,
+  type RunningState,
+} from "#domain/builds/machine";
+import { longQueueMs } from "#domain/builds/why-waiting";
+import { forRequest } from "#log/request-id";
+import { findBuildByUid, isUnfinished, type Build as Row } from "#storage/builds";
+import { openDatabase } from "#storage/db";
+import { retryMs } from "./alarm.ts";
+import { BuildChores, idOfBuild } from "./build-chores.ts";
+import { BuildLog } from "./build-log.ts";
+import { BuildUploads } from "./build-uploads.ts";
+import { News } from "./news.ts";
+
+/**
+ * A build's state, from its row to its end: loads, advances and saves it, and sets the one alarm. Chores notify D1, the
+ * queue and R2; they may run twice, and the alarm repeats them until they succeed.
+ */
+export class BuildLifecycle {
+  readonly log: BuildLog;
+  readonly uploads: BuildUploads;
+  readonly chores: BuildChores;
+  readonly news = new News();
+  readonly #storage: DurableObjectStorage;
+  readonly #env: Env;
+  /** The uid of the build's row. */
+  readonly uid: string;
+  #settled: Promise<void> = Promise.resolve();
+
+  constructor({ storage, id }: DurableObjectState, env: Env) {
+    this.#storage = storage;
+    this.#env = env;
+    this.uid = id.name ?? "";
+    this.log = new BuildLog(storage, env.BLOBS);
+    this.uploads = new BuildUploads(storage.sql, env.BLOBS);
+    this.chores = new BuildChores({ env, storage, uid: this.uid, log: this.log, uploads: this.uploads });
+  }
+
+  /** The build's id. Known once the row was read. */
+  get id(): number {
+    return idOfBuild(this.#storage.kv, this.uid);
+  }
+
+  get state(): BuildState | undefined {
+    return this.#storage.kv.get<BuildState>("state");
+  }
+
+  async load(): Promise<BuildState | undefined> {
+    const known = this.state;
+    if (known) return known;
+    const row = await findBuildByUid(openDatabase(this.#env.DB), this.uid);
+    if (!row || !isUnfinished(row)) return undefined;
+    // Another call may have begun while this one read from D1.
+    return this.state ?? this.#begin(row);
+  }
+
+  #begin(row: Pick<Row, "id" | "status">): BuildState {
+    this.#storage.kv.put("buildId", row.id);
+    this.log.makeTables();
+    this.uploads.makeTables();
+    const state = queued(Date.now());
+    if (row.status === "queued") this.chores.rowSays(state);
+    return this.#save(state);
+  }
+
+  /** Applies the passage of time, and does the chores that are left. */
+  async wakeUp(): Promise<void> {
+    if ((await this.load())?.status === "queued") await this.reportLiveness();
+    const state = this.state;
+    if (!state) return;
+    const isLong = state.status === "queued" && Date.now() - state.queuedAt >= longQueueMs;
+    const agents = isLong
+      ? await agentsSeen({ env: this.#env, db: openDatabase(this.#env.DB) }, this.uid).catch(() => "unknown" as const)
+      : "unknown";
+    const isCutOff = state.status === "running" && Date.now() >= state.leaseEndsAt && !(await this.reportLiveness());
+    await this.apply({ type: "woke_up", at: Date.now(), agents, isCutOff });
+    await this.settle({ slowOnes: true });
+  }
+
+  /** False if D1 is unreachable. If a restored database lacks the row, the image is unused and its id is reused. */
+  async reportLiveness(): Promise<boolean> {
+    const state = this.state;
+    const agentId = state?.status === "running" ? state.agentId : null;
+    const found = await this.chores.reportLiveness(agentId);
+    if (found?.build === false) await this.apply({ type: "cancelled", at: Date.now() });
+    if (found?.agent === false && agentId !== null)
+      await this.apply({ type: "agent_removed", at: Date.now(), agentId });
+    return found !== undefined;
+  }
+
+  async running(token: string): Promise<RunningState | undefined> {
+    const state = await this.load();
+    return isHeldBy(state, token) ? state : undefined;
+  }
+
+  async apply(event: BuildEvent): Promise<BuildState | Refused> {
+    const state = await this.load();
+    if (!state) return { refused: "late" };
+    const next = advance(state, event);
+    if ("refused" in next || next === state) return next;
+    this.#save(next);
+    // Chores need D1, and a lease must not.
+    if (event.type !== "heartbeat") await this.settle();
+    return next;
+  }
+
+  #save(state: BuildState): BuildState {
+    const before = this.state;
+    this.#storage.kv.put("state", state);
+    this.chores.note(state);
+    this.news.tell();
+    // A heartbeat needs no chores, and the present alarm comes before the end of the new lease.
+    if (before?.status === "running" && state.status === "running" && before.attempt === state.attempt) return state;
+    // In the same write as the state: a crash right after it leaves the chores to the alarm.
+    void this.#storage.setAlarm(Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));
+    return state;
+  }
+
+  /** Runs the chores one after the other. */
+  settle(which: { slowOnes: boolean } = { slowOnes: false }): Promise<void> {
+    const run = () =>
+      forRequest(this.chores.requestId, async () => this.state && (await this.chores.run(this.state, which)));
+    this.#settled = this.#settled.then(run, run);
+    return this.#settled;
+  }
+
+  /** Waits for the chores in progress, and deletes the uploads. */
+  async end(): Promise<void> {
+    await this.#settled.then(() => this.uploads.discardAllBut(null));
+  }
+}

@@ -1,0 +1,147 @@
+import type { Incarnation, TestdriveClaim } from "#lib/contract/index";
+import { newAttemptToken } from "#domain/attempt-token";
+import { isSameClaim, type Claimant } from "#domain/claimant";
+import { hasReplaced } from "#domain/incarnation";
+import { newPassword, sameSecret } from "#domain/secrets";
+import {
+  advance,
+  claimWithinMs,
+  nextWakeUp,
+  startWaiting,
+  type TestdriveEvent,
+  type TestdriveState,
+} from "#domain/testdrives/machine";
+import type { TestdriveFacts, TestdriveLook, VncAddress } from "#domain/testdrives/testdrive";
+import { logFailure } from "#log/log";
+import { setAlarmBy } from "./alarm.ts";
+import { TestdriveRecord, type RowState } from "./testdrive-record.ts";
+
+interface Session {
+  facts: TestdriveFacts;
+  password: string;
+  state: TestdriveState;
+  attempt?: Claimant & { token: string; vnc: VncAddress };
+}
+
+export type Moment = WithoutAt<TestdriveEvent> & { at?: number };
+type WithoutAt<T> = T extends unknown ? Omit<T, "at"> : never;
+
+const tellAgainMs = 5_000;
+
+/** The session of a testdrive, from its start to its end: its stored state, its one alarm and its row in D1. */
+export class TestdriveSession {
+  readonly #storage: DurableObjectStorage;
+  readonly #onEnd: (reason: string) => void;
+  readonly #record: TestdriveRecord;
+  /** The uid of the testdrive's row. */
+  readonly #uid: string;
+  /** Resolves when the session is claimed or can no longer be. Callers of start() hold the object in memory. */
+  readonly #decided = Promise.withResolvers<void>();
+
+  /** `onEnd` is called when the session has ended; perhaps more than once. */
+  constructor({ storage, id }: DurableObjectState, env: Env, onEnd: (reason: string) => void) {
+    this.#storage = storage;
+    this.#onEnd = onEnd;
+    this.#uid = id.name ?? "";
+    this.#record = new TestdriveRecord(env, storage.kv, this.#uid);
+  }
+
+  /** Undefined before the start, and after everything was deleted. */
+  get facts(): TestdriveFacts | undefined {
+    return this.#session?.facts;
+  }
+
+  get look(): TestdriveLook | undefined {
+    const session = this.#session;
+    return session && { state: session.state, vnc: session.attempt?.vnc ?? null, password: session.password };
+  }
+
+  async begin(facts: TestdriveFacts): Promise<void> {
+    const state = startWaiting(Date.now());
+    this.#record.rowIs({ state: "new", agentId: null });
+    await this.#save({ facts, password: newPassword(8), state });
+  }
+
+  /** Waits for a claim, or the last moment for one. Stops the timer, since an object with a timer does not hibernate. */
+  async decision(): Promise<void> {
+    const timer = new AbortController();
+    const tooLate = scheduler.wait(claimWithinMs, { signal: timer.signal }).catch(() => {});
+    await Promise.race([this.#decided.promise, tooLate]);
+    timer.abort();
+  }
+
+  /** Gives the session to the first agent that claims it. The same claim gets the same answer. */
+  async claim(by: Claimant, vnc: VncAddress): Promise<{ claimed: TestdriveClaim } | { refused: "taken" }> {
+    const session = this.#session;
+    const again = session?.attempt && isSameClaim(session.attempt, by) ? session.attempt : undefined;
+    if (!session || (!again && session.state.status !== "waiting")) return { refused: "taken" };
+    const state = advance(session.state, { type: again ? "heard" : "claimed", at: Date.now() });
+    const { testdriveId } = session.facts;
+    const attempt = again ?? { ...by, vnc, token: newAttemptToken(by.agentId, { id: testdriveId, uid: this.#uid }) };
+    const isLive = state.status !== "ended";
+    await this.#save({ ...session, state, ...(isLive && { attempt }) });
+    if (!isLive) return { refused: "taken" };
+    return { claimed: { ...session.facts, token: attempt.token, password: session.password } };
+  }
+
+  isAttempt(agentId: number, token: string): boolean {
+    const attempt = this.#session?.attempt;
+    return attempt !== undefined && attempt.agentId === agentId && sameSecret(attempt.token, token);
+  }
+
+  isHeldBy(agentId: number): boolean {
+    return this.#session?.attempt?.agentId === agentId;
+  }
+
+  /** Whether an earlier process of this agent had the session. */
+  isHeldByEarlier(agentId: number, incarnation?: Incarnation): boolean {
+    const attempt = this.#session?.attempt;
+    return attempt?.agentId === agentId && hasReplaced(incarnation, attempt.incarnation);
+  }
+
+  /** Notes the row's state, even if this object has written something else. */
+  rowIs(row: RowState): void {
+    this.#record.rowIs(row);
+  }
+
+  async advance(moment: Moment): Promise<TestdriveState | undefined> {
+    const session = this.#session;
+    if (!session) return undefined;
+    const state = advance(session.state, { at: Date.now(), ...moment });
+    await this.#save({ ...session, state });
+    return state;
+  }
+
+  async setAlarm(): Promise<void> {
+    const session = this.#session;
+    if (!session) return;
+    const again = this.#record.isTold(known(session)) ? Infinity : Date.now() + tellAgainMs;
+    await setAlarmBy(this.#storage, Math.min(nextWakeUp(session.state), again));
+  }
+
+  /** Storage first, then what follows from it: alarm, sockets, the row in D1. */
+  async #save(session: Session): Promise<void> {
+    this.#storage.kv.put("session", session);
+    this.#record.note(known(session));
+    await this.setAlarm();
+    if (session.state.status !== "waiting") this.#decided.resolve();
+    if (session.state.status === "ended") this.#onEnd(session.state.reason);
+    await this.#tell(session).catch((error: unknown) => {
+      const { testdriveId, requestId } = session.facts;
+      logFailure("could not write a testdrive's row", error, { testdriveId, requestId });
+    });
+  }
+
+  /** Writes and announces the session's state. The alarm repeats it until it succeeds. */
+  async #tell(session: Session): Promise<void> {
+    if (this.#record.isTold(known(session))) return;
+    await this.#record.tell(known(session));
+    await this.setAlarm();
+  }
+
+  get #session(): Session | undefined {
+    return this.#storage.kv.get<Session>("session");
+  }
+}
+
+const known = ({ state, attempt }: Session) => ({ state, agentId: attempt?.agentId ?? null });
