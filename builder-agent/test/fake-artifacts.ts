@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { artifactNames, partBytes, type ArtifactName, type CompleteUpload } from "../src/contract.ts";
+import type { IncomingHttpHeaders } from "node:http";
+import {
+  artifactNames,
+  CompleteUpload,
+  OpenUpload,
+  partBytes,
+  partDigestHeader,
+  type ArtifactName,
+} from "../src/contract.ts";
 
 /** The fake Worker's state of one artifact. */
 export interface FakeArtifact {
@@ -29,9 +37,24 @@ export function uploadedFile({ parts }: FakeArtifact): Buffer {
   return Buffer.concat(all.map(([, part]) => part.bytes));
 }
 
-type Answer = [status: number, body: object];
+export type Answer = [status: number, body: object];
 
-export function openUpload(artifact: FakeArtifact, file: { size?: number | undefined; fileName: string }): Answer {
+/** Answers a call about an artifact. Undefined if there is no such route. */
+export function aboutArtifact(
+  artifact: FakeArtifact,
+  verb: string,
+  { body, headers }: { body: Buffer; headers: IncomingHttpHeaders },
+): Answer | undefined {
+  const json = (): unknown => JSON.parse(body.toString());
+  if (verb === "") return openUpload(artifact, OpenUpload.parse(json()));
+  if (verb === "complete") return completeUpload(artifact, CompleteUpload.parse(json()));
+  const part = /^parts\/(\d+)$/.exec(verb)?.[1];
+  if (part === undefined) return undefined;
+  const announced = headers[partDigestHeader];
+  return putPart(artifact, Number(part), { body, announced, length: Number(headers["content-length"]) });
+}
+
+function openUpload(artifact: FakeArtifact, file: { size?: number | undefined; fileName: string }): Answer {
   artifact.upload ??= { ...file, complete: null };
   const parts = [...artifact.parts].map(([number, part]) => ({
     number,
@@ -41,7 +64,7 @@ export function openUpload(artifact: FakeArtifact, file: { size?: number | undef
   return [200, { partBytes, parts, complete: artifact.upload.complete !== null }];
 }
 
-export function putPart(
+function putPart(
   artifact: FakeArtifact,
   number: number,
   part: { body: Buffer; announced: unknown; length: number },
@@ -53,7 +76,7 @@ export function putPart(
   return [200, {}];
 }
 
-export function completeUpload(artifact: FakeArtifact, file: CompleteUpload): Answer {
+function completeUpload(artifact: FakeArtifact, file: CompleteUpload): Answer {
   const parts = [...artifact.parts].toSorted(([a], [b]) => a - b).map(([, part]) => part);
   const whole = Buffer.concat(parts.map((part) => part.bytes));
   const isWhole =

@@ -7,11 +7,9 @@ import {
   BuildClaimRequest,
   BuildFailed,
   BuildFinished,
-  CompleteUpload,
   Heartbeat,
   Hello,
   maxLogChunkBytes,
-  OpenUpload,
   partDigestHeader,
   TestdriveClaimRequest,
   type BuildClaim,
@@ -20,14 +18,12 @@ import {
   type Poke,
 } from "../src/contract.ts";
 import {
+  aboutArtifact,
   areComplete,
-  completeUpload,
   noArtifacts,
-  openUpload,
-  putPart,
   sha256,
   uploadedFile,
-  type FakeArtifact,
+  type Answer,
   type FakeArtifacts,
 } from "./fake-artifacts.ts";
 import { fileAt } from "./support/frozen-input.ts";
@@ -276,8 +272,6 @@ class Fake {
  */
 const locationOf = (path: string) => decodeURIComponent(path).split("/").slice(4).join("/");
 
-type Answer = [status: number, body: object];
-
 interface Call {
   url: URL;
   method: string;
@@ -286,19 +280,6 @@ interface Call {
 }
 
 const json = (call: Call) => JSON.parse(call.body.toString());
-
-function aboutArtifact(artifact: FakeArtifact, verb: string, call: Call): Answer | undefined {
-  if (verb === "") return openUpload(artifact, OpenUpload.parse(json(call)));
-  if (verb === "complete") return completeUpload(artifact, CompleteUpload.parse(json(call)));
-  const part = /^parts\/(\d+)$/.exec(verb)?.[1];
-  if (part === undefined) return undefined;
-  const { body, headers } = call;
-  return putPart(artifact, Number(part), {
-    body,
-    announced: headers[partDigestHeader],
-    length: Number(headers["content-length"]),
-  });
-}
 
 function putLog(build: FakeBuild, call: Call): Answer {
   const offset = Number(call.url.searchParams.get("offset"));
