@@ -76,7 +76,16 @@ describe("POST running_builds", () => {
 
     const answer = await tux.on("v1").post("/running_builds", { appliance_id: applianceId, image_type: "oemiso" });
 
-    expect(await expectError(answer, 400, "invalid_image_type")).toBe("Pick one of xen, oem, vmx, iso.");
+    expect(await expectError(answer, 400, "invalid_image_type")).toMatch(/^Pick one of xen, oem, vmx, iso, qcow2/);
+  });
+
+  it.each(["v1", "v2"] as const)("accepts image types that the specification lacks on %s", async (version) => {
+    await (await fakeAgent()).hello({ imageTypes: ["oem", "qcow2"] });
+    const applianceId = await createAppliance(tux);
+
+    const answer = await tux.on(version).post("/running_builds", { appliance_id: applianceId, image_type: "qcow2" });
+
+    expect((await readXml(answer)).build.image_type).toBe("qcow2");
   });
 
   it("refuses unsupported types immediately, with the missing program", async () => {
