@@ -95,11 +95,19 @@ export type BaseSystemFacts = z.infer<typeof BaseSystemFacts>;
 export const whyNotAs = ({ cannot }: Pick<BaseSystemFacts, "cannot">, imageType: ImageType): string | undefined =>
   cannot?.[imageType] ?? cannot?.[imageFormats[imageType].product];
 
-/** The packages that a base system needs for this type, in addition to the selection. */
+/**
+ * The packages that a base system needs for this type, in addition to the selection. If it says nothing about containers,
+ * they are made from the root of its disks.
+ */
 export const neededAs = ({ needs }: Pick<BaseSystemFacts, "needs">, imageType: ImageType): string[] => [
-  ...(needs[imageFormats[imageType].product] ?? []),
+  ...(needs[rootOf(imageType, needs)] ?? []),
   ...(needs[imageType] ?? []),
 ];
+
+const rootOf = (imageType: ImageType, needs: BaseSystemFacts["needs"]) => {
+  const { product } = imageFormats[imageType];
+  return product === "container" && !needs.container ? "disk" : product;
+};
 
 /** The layout of a repository's index. */
 export const RepositoryType = z.enum(["rpm-md", "yast2", "deb"]);

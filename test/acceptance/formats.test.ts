@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ImageType } from "../../builder-agent/src/contract.ts";
+import { containerTag, type ImageType } from "../../builder-agent/src/contract.ts";
 import { downloadBuild } from "./support/download.ts";
 import {
   expectShape,
@@ -23,7 +23,7 @@ import { sharedService } from "./support/shared-service.ts";
 // built from nothing, the others from its root or its disk. Each is then started.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-formats-"));
-const others = ["xen", "ec2", "net", "iso", "oemiso"] as const;
+const others = ["xen", "ec2", "net", "iso", "oemiso", "oci", "wsl"] as const;
 type Format = "vmx" | (typeof others)[number];
 
 let tux: Person;
@@ -116,7 +116,7 @@ describe("several formats of one version", () => {
     for (const format of ["xen", "ec2"] as const) {
       expect(await wordsOf(format)).toContain("the disk is the one of an earlier format of this version");
     }
-    for (const format of ["net", "iso", "oemiso"] as const) {
+    for (const format of ["net", "iso", "oemiso", "oci", "wsl"] as const) {
       expect(await wordsOf(format)).toContain("the image is made from a root that was prepared before");
     }
     const { builds: listed } = await tux.rest.call("GET", "/builds", { appliance_id: applianceId });
@@ -150,6 +150,28 @@ describe("net", () => {
     expect(isCached("net")).toBe(false);
   });
 });
+
+describe("oci", () => {
+  it("is an image that others unpack, and whose programs run", async () => {
+    const { file, folder: layout, name } = await downloadOf("oci");
+    const tag = containerTag(name).split(":")[1];
+    const inspected = execFileSync("skopeo", ["inspect", `oci-archive:${file}`], { encoding: "utf8" });
+    expect(JSON.parse(inspected)).toMatchObject({ Architecture: "amd64", Os: "linux" });
+    const bundle = join(folder, "bundle");
+    execFileSync("umoci", ["unpack", "--image", `${layout}:${tag}`, bundle], { stdio: "ignore" });
+    expect(saidIn(join(bundle, "rootfs"), "cat /usr/share/hello/version")).toMatch(/^hello 1\.1/);
+  });
+});
+
+describe("wsl", () => {
+  it("is the root alone, whose programs run", async () => {
+    const { folder: root } = await downloadOf("wsl");
+    expect(saidIn(root, "cat /usr/share/hello/version; ls /proc")).toMatch(/^hello 1\.1[^\n]*\n$/);
+  });
+});
+
+const saidIn = (root: string, command: string): string =>
+  execFileSync("chroot", [root, "/bin/sh", "-c", command], { encoding: "utf8" });
 
 describe("oemiso", () => {
   it("is a medium that installs the appliance to a blank disk", async () => {

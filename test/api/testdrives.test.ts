@@ -82,13 +82,16 @@ describe("POST testdrives", () => {
     await expectError(await tux.post("/testdrives", { build_id: build.id }), 400, "invalid_build_id");
   });
 
-  it("explains why a build of type net cannot start", async () => {
+  it.each([
+    ["net", /PXE/],
+    ["wsl", /kernel of its host/],
+  ] as const)("explains why a build of type %s cannot start", async (imageType, reason) => {
     const tux = await signedIn();
-    const build = await bootableBuild(tux, { imageType: "net" });
+    const build = await bootableBuild(tux, { imageType });
 
     const message = await expectError(await tux.post("/testdrives", { build_id: build.id }), 400, "build_not_found");
 
-    expect(message).toMatch(/PXE/);
+    expect(message).toMatch(reason);
   });
 
   it.each(["queued", "running", "failed", "error", "cancelled"] as const)(

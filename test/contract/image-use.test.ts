@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { imageTypes, imageUse, productOf } from "#lib/contract/index";
+import { containerTag, imageTypes, imageUse, productOf } from "#lib/contract/index";
 import page from "../../docs/api/builds.md?raw";
 
 const nameOf = (type: string) => `Reading_room.x86_64-0.0.2.${type}`;
@@ -16,7 +16,7 @@ it.each(imageTypes)("names the real files of an image of the type %s in each lin
 
 it("unpacks what is an archive, and only that", () => {
   for (const type of imageTypes) {
-    const unpacks = used(type).ways.some(({ lines }) => lines[0]?.startsWith("tar "));
+    const unpacks = used(type).ways.some(({ lines }) => lines.some((line) => /^(sudo )?tar /.test(line)));
     expect(unpacks, type).toBe(!productOf(type).isMedium);
   }
 });
@@ -30,6 +30,12 @@ const linesFor = (fileName: string) => JSON.stringify(imageUse({ imageType: "ec2
 it("names the architecture in Amazon's words", () => {
   expect(linesFor("A.x86_64-0.0.1.ec2.tar.gz")).toContain("--architecture x86_64");
   expect(linesFor("A.i686-0.0.1.ec2.tar.gz")).toContain("--architecture i386");
+});
+
+it("runs a container by the name that it has after it was loaded", () => {
+  const lines = used("oci").ways.flatMap((way) => way.lines);
+  expect(lines).toContain("docker run --rm --interactive --tty reading_room:0.0.2");
+  expect(containerTag("Kiosk_2.i686-1.0.oci")).toBe("kiosk_2:1.0");
 });
 
 it("says that a disk is overwritten wherever it is", () => {

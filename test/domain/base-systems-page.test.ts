@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { imageFormats, imageTypes, productNames, productOf, type ImageType, type Product } from "#lib/contract/index";
+import { imageFormats, imageTypes, productNames, type ImageType, type Product } from "#lib/contract/index";
 import { Catalogue, whyNotAs } from "#model/catalogue";
 import page from "../../docs/base-systems.md?raw";
 import tiny from "../../templates/tiny.json";
@@ -13,6 +13,7 @@ const products: Readonly<Record<Product, string>> = {
   live: "`iso`",
   installer: "`oemiso`",
   network: "`net`",
+  container: "`oci`, `wsl`",
 };
 
 /** What the catalogue says of an image type: its architectures and firmware, or why it cannot be had. */
@@ -26,7 +27,9 @@ function cell({ baseSystem, repositories }: Catalogue, imageType: ImageType): st
 }
 
 function firmware({ efiBootLoaders = [] }: Catalogue["baseSystem"], imageType: ImageType): string {
-  if (!productOf(imageType).startsAlone) return "starts from a network";
+  const { product } = imageFormats[imageType];
+  if (product === "network") return "starts from a network";
+  if (product === "container") return "runs on the kernel of its host";
   const [loader] = efiBootLoaders;
   return loader === undefined ? "BIOS" : `BIOS, and UEFI (x86_64) with \`${loader}\``;
 }

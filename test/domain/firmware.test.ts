@@ -21,8 +21,12 @@ describe("firmwareOf", () => {
     expect(firmwareOf({ ...facts, ...change })).toBe(firmware);
   });
 
-  it("is BIOS for images that boot from a network", () => {
-    expect(imageTypes.filter((imageType) => firmwareOf({ ...facts, imageType }) === "bios")).toEqual(["net"]);
+  it("is BIOS for images without a boot loader", () => {
+    expect(imageTypes.filter((imageType) => firmwareOf({ ...facts, imageType }) === "bios")).toEqual([
+      "net",
+      "oci",
+      "wsl",
+    ]);
   });
 
   it("names the boot loader's package", () => {

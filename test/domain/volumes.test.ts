@@ -45,7 +45,7 @@ describe("whyNoRoomForVolumes", () => {
 
 describe("needsVolumes", () => {
   it("is true only for images with a disk", () => {
-    const types = ["oem", "vmx", "xen", "ec2", "oemiso", "iso", "net"] as const;
+    const types = ["oem", "vmx", "xen", "ec2", "oemiso", "iso", "net", "oci"] as const;
     const lvm = configured(1024, []);
     expect(types.filter((type) => needsVolumes(lvm, type))).toEqual(["oem", "vmx", "xen", "ec2", "oemiso"]);
   });

@@ -102,7 +102,7 @@ describe("kiwiDescription", () => {
     },
   );
 
-  it("omits the firmware for images that boot from a network", () => {
-    expect(described({ imageType: "net" }).preferences.type["@firmware"]).toBeUndefined();
+  it.each(["net", "oci", "wsl"] as const)("omits the firmware for %s, which has no boot loader", (imageType) => {
+    expect(described({ imageType, firmware: "efi" }).preferences.type["@firmware"]).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { productOf } from "#lib/contract/index";
+import { type ImageType, productOf } from "#lib/contract/index";
 import { manifestXml } from "#documents/manifest";
 import { descriptionFiles } from "#lib/kiwi/description-files";
 import type { ImageFacts } from "#lib/kiwi/facts";
@@ -27,7 +27,7 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
   return {
     name: one.title,
     version: one.version,
-    type: one.imageType === "oemiso" || !isDisk ? one.imageType : "oem",
+    type: typeAfterImport(one.imageType),
     packages: one.packages.map(({ name: its, epoch, version, release }) => ({
       name: its,
       version: `${epoch === 0 ? "" : `${epoch}:`}${version}-${release}`,
@@ -75,7 +75,8 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         swap_size: settings.swapSizeMb,
         runlevel: settings.runlevel,
         automatic_login: settings.automaticLogin,
-        kernel_arguments: settings.kernelArguments,
+        // KIWI allows none for a container.
+        ...(kiwiType !== "tbz" && { kernel_arguments: settings.kernelArguments }),
         xen_host_mode_enabled: settings.xenHostModeEnabled,
         live_installer_enabled: settings.liveInstallerEnabled,
         webyast_enabled: settings.webyastEnabled,
@@ -98,6 +99,13 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
       },
     },
   };
+}
+
+/** Disks in any container are one KIWI type, and so are containers. */
+function typeAfterImport(imageType: ImageType): ImageType {
+  const { kiwi, isMedium } = productOf(imageType);
+  if (kiwi === "tbz") return "oci";
+  return kiwi === "oem" && !isMedium ? "oem" : imageType;
 }
 
 describe("importing a description that the service has made", () => {
@@ -190,7 +198,7 @@ function expectedOfManifest(one: ImageFacts): Imported["definition"] {
       ...(lvm && { lvm }),
       settings: {
         ...(settings?.disk_size !== undefined && { disk_size: settings.disk_size }),
-        kernel_arguments: one.settings.kernelArguments,
+        ...(settings?.kernel_arguments !== undefined && { kernel_arguments: settings.kernel_arguments }),
         runlevel: one.settings.runlevel,
         webyast_enabled: one.settings.webyastEnabled,
       },

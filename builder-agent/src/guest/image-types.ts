@@ -15,6 +15,7 @@ interface Mark {
 
 const disk: Mark = { position: 510, bytes: ["55aa"], what: "a disk" };
 const medium: Mark = { position: 0x8001, bytes: ["4344303031"], what: "a medium" };
+const archive: Mark = { position: 257, bytes: ["7573746172"], what: "a tar archive" };
 const kernel: Mark = { position: 0x202, bytes: ["48647253"], what: "a kernel" };
 const root: Mark = { position: 0, bytes: ["68737173"], what: "a root file system" };
 /** gzip, xz, zstd or plain cpio. */
@@ -40,9 +41,11 @@ export async function checkImages(target: string, imageType: ImageType): Promise
     throw failed(`The build of ${imageType} left a list of packages that is too large.`);
 }
 
+const marks = { raw: disk, iso: medium, tar: archive } as const;
+
 /** The files of a result that are used. The disk next to its medium is not. */
 function marksOf(product: Product): [path: string, mark: Mark][] {
-  if (product.format !== "net") return [[product.image, product.format === "raw" ? disk : medium]];
+  if (product.format !== "net") return [[product.image, marks[product.format]]];
   return [
     [product.image, root],
     [product.kernel, kernel],

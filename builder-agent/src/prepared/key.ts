@@ -25,7 +25,6 @@ export function preparedKey(input: FrozenInput, { builder, isolation }: Preparer
     isolation,
     writtenBy,
     appliance: [appliance.id, appliance.arch],
-    firmware: input.firmware ?? "bios",
     packages: inOrder(
       packages.map(({ name, epoch, version, release, arch, checksum }) => [
         name,

@@ -1,18 +1,38 @@
-import { endOf, run, succeeds, type Exit } from "../process.ts";
+import { endOf, hasSucceeded, run, succeeds, type Exit } from "../process.ts";
 import type { PartedFile } from "../upload/parted-file.ts";
 import type { UploadFile } from "../upload/upload.ts";
 
 export interface Folder {
   dir: string;
-  name: string;
+  /** The folders and files of `dir` to pack. */
+  names: readonly string[];
   /** The time of all files, in seconds since 1970. If undefined, each file keeps its own time. */
   sourceDate?: number | undefined;
 }
 
-/** Packs the folder or file `name` of `dir` into a `.tar.gz`. Files stay sparse. The same files and `sourceDate` give the same bytes. */
+/** Packs folders and files into a `.tar.gz`. Files stay sparse. The same files and `sourceDate` give the same bytes. */
 export async function packFolder(folder: Folder, file: PartedFile, signal: AbortSignal): Promise<UploadFile> {
+  const { exit, said } = await writeOutput("tar", tarArguments(folder, await compressor(signal)), { file, signal });
+  if (!isWhole(exit, said)) throw new Error(`tar: ${said.join(" ") || endOf(exit)}`);
+  return await file.end();
+}
+
+/** Compresses one file, such as a tar archive. */
+export async function compressFile(path: string, file: PartedFile, signal: AbortSignal): Promise<UploadFile> {
+  const [program = "", ...options] = (await compressor(signal)).split(" ");
+  const { exit, said } = await writeOutput(program, [...options, "--stdout", path], { file, signal });
+  if (!hasSucceeded(exit)) throw new Error(`${program}: ${said.join(" ") || endOf(exit)}`);
+  return await file.end();
+}
+
+/** Writes the output of a program to a file. → what it said, too */
+async function writeOutput(
+  program: string,
+  args: string[],
+  { file, signal }: { file: PartedFile; signal: AbortSignal },
+): Promise<{ exit: Exit; said: string[] }> {
   const said: string[] = [];
-  const exit = await run("tar", tarArguments(folder, await compressor(signal)), {
+  const exit = await run(program, args, {
     signal,
     env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C" },
     onLine: (line) => void said.push(line),
@@ -20,8 +40,7 @@ export async function packFolder(folder: Folder, file: PartedFile, signal: Abort
       for await (const bytes of output) await file.write(bytes);
     },
   });
-  if (!isWhole(exit, said)) throw new Error(`tar: ${said.join(" ") || endOf(exit)}`);
-  return await file.end();
+  return { exit, said };
 }
 
 /**
@@ -33,7 +52,7 @@ const isWhole = (exit: Exit, said: readonly string[]): boolean =>
   "code" in exit &&
   (exit.code === 0 || (exit.code === 1 && said.every((line) => line.endsWith(": file changed as we read it"))));
 
-const tarArguments = ({ dir, name, sourceDate }: Folder, compress: string) => [
+const tarArguments = ({ dir, names, sourceDate }: Folder, compress: string) => [
   "--create",
   "--file=-",
   "--sparse",
@@ -45,7 +64,7 @@ const tarArguments = ({ dir, name, sourceDate }: Folder, compress: string) => [
   ...(sourceDate === undefined ? [] : [`--mtime=@${sourceDate}`]),
   `--use-compress-program=${compress}`,
   `--directory=${dir}`,
-  name,
+  ...names,
 ];
 
 /**

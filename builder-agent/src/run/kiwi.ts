@@ -45,7 +45,11 @@ export function kiwiPathsAt(workDir: string): KiwiPaths {
 
 export async function makeKiwiPaths(
   workDir: string,
-  { packageType = "rpm", rpmDatabase }: Partial<Pick<FrozenInput, "packageType" | "rpmDatabase">> = {},
+  {
+    packageType = "rpm",
+    rpmDatabase,
+    imageType = "oem",
+  }: Partial<Pick<FrozenInput, "packageType" | "rpmDatabase" | "imageType">> = {},
   /** KIWI's version. */
   builder = "9",
 ): Promise<KiwiPaths> {
@@ -53,7 +57,7 @@ export async function makeKiwiPaths(
   const { description, packages, target, home, cache, temp } = place;
   await Promise.all([description, packages, target, home, cache, temp].map((dir) => mkdir(dir)));
   await writeFile(join(place.home, ".rpmmacros"), rpmMacros(rpmDatabase));
-  await writeFile(place.config, kiwiConfig(packageType, builder));
+  await writeFile(place.config, kiwiConfig({ packageType, imageType }, builder));
   return place;
 }
 
@@ -109,9 +113,9 @@ export const shims = fileURLToPath(new URL("../../shims", import.meta.url));
 const rpmMacros = (database?: RpmDatabase) =>
   `%_dbpath /usr/lib/sysimage/rpm\n%__gpg /usr/bin/gpg\n${database === undefined ? "" : `%_db_backend ${database}\n`}`;
 
-// By default KIWI compresses with xz -9, which takes longer than the rest of the build.
-// shims/xz knows it by these options.
-const settings = { xz: { options: "-0 --threads=0" } };
+// By default KIWI compresses with xz -9, which takes longer than the rest of the build. From these options, shims/xz recognises
+// an archive that no one reads, and the root of a container, which the agent compresses.
+const xzOptions = { unused: "-0 --threads=0", stored: "-0 --threads=1" };
 
 // KIWI looks for its dracut modules in packages called dracut-kiwi-*, which Debian calls kiwi-dracut-*. KIWI would also unpack the
 // changelog of each package for a list that no one reads.
@@ -128,8 +132,13 @@ const debianSettings = {
 };
 
 /** JSON, which is YAML too. Before KIWI 11 each section is a list of settings. */
-function kiwiConfig(packageType: PackageType, builder: string): string {
-  const sections = { ...settings, ...(packageType === "deb" && debianSettings) };
+function kiwiConfig(
+  { packageType, imageType }: { packageType: PackageType; imageType: ImageType },
+  builder: string,
+): string {
+  const isRoot = productOf(imageType).kiwi === "tbz";
+  const xz = { options: isRoot ? xzOptions.stored : xzOptions.unused };
+  const sections = { xz, ...(packageType === "deb" && debianSettings) };
   if (Number.parseInt(builder, 10) >= 11) return JSON.stringify(sections);
   const lists = Object.entries(sections).map(([name, section]) => [
     name,

@@ -5,8 +5,9 @@ import type { CacheableImage } from "../image-cache.ts";
 import { digestsOfFile } from "../upload/checksum.ts";
 import { PartedFile } from "../upload/parted-file.ts";
 import type { UploadFile } from "../upload/upload.ts";
-import { packFolder } from "./archive.ts";
+import { compressFile, packFolder } from "./archive.ts";
 import type { BuiltImage } from "./image.ts";
+import { writeOciLayout } from "./oci.ts";
 import type { KiwiResult, Product } from "./result.ts";
 import { convertDisk, writeVmx, writeXlConfiguration, type Machine } from "./machine.ts";
 
@@ -14,7 +15,7 @@ import { convertDisk, writeVmx, writeXlConfiguration, type Machine } from "./mac
 export interface PackedImage extends UploadFile {
   compressed: boolean;
   /** Undefined if there is neither a disk nor a medium. */
-  bootable: CacheableImage | undefined;
+  bootable?: CacheableImage | undefined;
 }
 
 export type Packable = KiwiResult & Pick<BuiltImage, "machine" | "sourceDate">;
@@ -26,38 +27,51 @@ export interface Packing {
   onFile?: (file: PartedFile) => void;
 }
 
-/** A medium is not packed. Everything else becomes `NAME.tar.gz` with a folder NAME inside, or a disk that is alone. */
+/**
+ * A medium is not packed. Everything else becomes `NAME.tar.gz`: with a folder NAME, with a disk that is alone, or with the
+ * contents of a container.
+ */
 export async function packImage(built: Packable, name: string, packing: Packing): Promise<PackedImage> {
   const { workDir, signal, onFile } = packing;
   if (built.format === "iso") return await nameMedium(built.image, name, signal);
   const dir = join(workDir, "pack");
-  await mkdir(join(dir, name), { recursive: true });
-  const bootable = await fillFolder(built, { dir, name, signal });
+  const { names, bootable } = await fillFolder(built, { dir, name, signal });
   await using file = await PartedFile.create(workDir, `${name}.tar.gz`);
   onFile?.(file);
-  const packed = await packFolder(
-    { dir, name: imageFormats[built.imageType].alone ?? name, sourceDate: built.sourceDate },
-    file,
-    signal,
-  );
+  const packed = names
+    ? await packFolder({ dir, names, sourceDate: built.sourceDate }, file, signal)
+    : await compressFile(built.image, file, signal);
   return { ...packed, compressed: true, bootable };
 }
 
-interface Folder {
-  /** The directory that contains the archive's folder. */
+export interface Folder {
+  /** The directory that contains the contents of the archive. */
   dir: string;
   name: string;
   signal: AbortSignal;
 }
 
+interface Contents {
+  /** What the archive contains. Undefined if the image is already an archive. */
+  names?: readonly string[];
+  /** Where the disk is now. */
+  bootable?: CacheableImage;
+}
+
+async function fillFolder(built: Packable, folder: Folder): Promise<Contents> {
+  const { dir, name } = folder;
+  const { alone, layout } = imageFormats[built.imageType];
+  if (built.format === "tar") return layout === "oci" ? { names: await writeOciLayout(built, folder) } : {};
+  await mkdir(join(dir, name), { recursive: true });
+  const names = [alone ?? name];
+  if (built.format !== "net") return { names, bootable: await placeDisk(built, folder) };
+  await makePxeTree(built, join(dir, name), name);
+  return { names };
+}
+
 /** → where the disk is now */
-async function fillFolder(built: Packable, folder: Folder): Promise<CacheableImage | undefined> {
-  const { dir, name, signal } = folder;
+async function placeDisk(built: Packable, { dir, name, signal }: Folder): Promise<CacheableImage> {
   const at = (ending: string) => join(dir, name, `${name}.${ending}`);
-  if (built.format === "net") {
-    await makePxeTree(built, join(dir, name), name);
-    return undefined;
-  }
   const { container, machine, alone } = imageFormats[built.imageType];
   if (!container) throw new Error(`there is no container for the disk of ${built.imageType}`);
   if (machine) await machineFiles[machine](at, name, built.machine);

@@ -2,15 +2,15 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { productOf, type ImageType, type InstalledPackage, type PackageType } from "../contract.ts";
 
-/** The files of an image: a disk, a medium, or the parts of a system that boots from the network. */
+/** The files of an image: a disk, a medium, a root as tar, or the parts of a system that boots from the network. */
 export type Product =
-  | { format: "raw" | "iso"; image: string }
+  | { format: "raw" | "iso" | "tar"; image: string }
   | { format: "net"; image: string; kernel: string; initrd: string };
 
 /** What `system create` left in its target directory. */
 export type KiwiResult = Product & {
   imageType: ImageType;
-  /** The size of the unpacked disk or medium, or of all parts of a network tree. */
+  /** The size of the unpacked disk, medium or root, or of all parts of a network tree. */
   rawSize: number;
   installed: InstalledPackage[];
 };
@@ -67,6 +67,8 @@ function findProduct(target: string, names: string[], imageType: ImageType): Pro
     const image = at(".md5").replace(/\.md5$/, "");
     return { format: "net", image, kernel: at(".kernel"), initrd: at(".initrd") };
   }
+  // Only the name says xz (shims/xz).
+  if (kiwi === "tbz") return { format: "tar", image: at(".tar.xz") };
   // An installation medium is next to the disk that it contains.
   return isMedium ? { format: "iso", image: at(".iso") } : { format: "raw", image: at(".raw") };
 }

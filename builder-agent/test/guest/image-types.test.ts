@@ -17,8 +17,9 @@ const tree: Record<string, Content> = {
   "a.initrd": [0, "fd377a585a00"],
   "a.packages": [],
 };
+const root: Record<string, Content> = { "a.tar.xz": [257, "7573746172"], "a.packages": [] };
 /** The files that KIWI leaves. */
-const products = { disk, live: medium, network: tree, installer: { ...disk, ...medium } };
+const products = { disk, live: medium, network: tree, installer: { ...disk, ...medium }, container: root };
 const good = (imageType: ImageType): Record<string, Content> => products[imageFormats[imageType].product];
 
 async function check(imageType: ImageType, files: Record<string, Content>, packagesBytes = 100): Promise<void> {
@@ -52,6 +53,7 @@ describe("checkImages", () => {
     ["net", "oem"],
     ["oemiso", "oem"],
     ["ec2", "net"],
+    ["oci", "iso"],
   ])("accepts for %s nothing of %s", async (imageType, other) => {
     await expect(check(imageType, good(other))).rejects.toThrow("ended without its files");
   });
@@ -62,6 +64,7 @@ describe("checkImages", () => {
     ["net", "a.kernel", [0, "48647253"]],
     ["net", "a.initrd", [0, "514649fb"]],
     ["net", "a", [0, "514649fb"]],
+    ["wsl", "a.tar.xz", [0, "fd377a585a00"]],
   ])("checks the content: %s, %s", async (imageType, name, content) => {
     const failure = { kind: "failed", message: expect.stringContaining(`left a file ${name} that is not`) };
     await expect(check(imageType, { ...good(imageType), [name]: content })).rejects.toMatchObject(failure);

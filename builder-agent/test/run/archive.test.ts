@@ -19,7 +19,7 @@ async function packedWhile(change: (disk: string) => void) {
   const image = join(dir.path, "image/disk.raw");
   mkdirSync(join(dir.path, "image"));
   writeFileSync(image, disk);
-  const packing = packFolder({ dir: dir.path, name: "image" }, file, signal);
+  const packing = packFolder({ dir: dir.path, names: ["image"] }, file, signal);
   packing.catch(() => {});
   while (file.bytes === 0) await sleep(1);
   change(image);
@@ -56,7 +56,7 @@ async function packedBy(programs: readonly string[]): Promise<Buffer> {
   try {
     for (const name of ["first", "second"]) {
       await using file = await PartedFile.create(dir.path, name);
-      await packFolder({ dir: dir.path, name: "image", sourceDate: 1 }, file, signal);
+      await packFolder({ dir: dir.path, names: ["image"], sourceDate: 1 }, file, signal);
     }
   } finally {
     process.env["PATH"] = path;

@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { packImage } from "../../src/run/pack.ts";
 import { readResult } from "../../src/run/result.ts";
@@ -17,6 +19,7 @@ const leftByKiwi: Record<string, string[]> = {
   disk: [`${name}.raw`, `${name}.packages`, `${name}.verified`, "kiwi.result.json"],
   "install medium": [`${name}.raw`, `${name}.install.iso`, `${name}.packages`],
   medium: [`${name}.iso`, `${name}.packages`],
+  root: [`${name}.tar.xz`, `${name}.packages`, `${name}.changes`],
   net: [
     name,
     `${name}.md5`,
@@ -50,6 +53,8 @@ async function packed(dir: string, imageType: ImageType, kind: string, change: P
     folder: join(dir, "Kiosk.built"),
   };
 }
+
+const blobPath = ({ digest }: { digest: string }): string => digest.replace("sha256:", "blobs/sha256/");
 
 describe("packImage", () => {
   it.each<[ImageType, string, string, string[], "raw" | "iso" | undefined]>([
@@ -113,6 +118,47 @@ describe("packImage", () => {
     const configuration = readFileSync(join(folder, "Kiosk.built.cfg"), "utf8");
     expect(configuration).toContain("memory = 768\n");
     expect(configuration).toContain('disk = [ "format=raw, vdev=xvda, access=rw, target=Kiosk.built.raw" ]\n');
+  });
+
+  it("packs a container as an image whose blobs have their digests as names", async () => {
+    await using dir = await temporaryDir();
+    const { built, names } = await packed(dir.path, "oci", "root");
+    const read = (file: string) => readFileSync(join(dir.path, file));
+    const blobs = names.filter((each) => each.startsWith("blobs/"));
+    expect(blobs).toHaveLength(3);
+    for (const blob of blobs)
+      expect(blob).toBe(`blobs/sha256/${createHash("sha256").update(read(blob)).digest("hex")}`);
+
+    expect(JSON.parse(read("oci-layout").toString())).toEqual({ imageLayoutVersion: "1.0.0" });
+    const blobOf = ({ digest, size }: { digest: string; size: number }) => {
+      const bytes = read(blobPath({ digest }));
+      expect(bytes.length).toBe(size);
+      return bytes;
+    };
+    const manifest = JSON.parse(blobOf(JSON.parse(read("index.json").toString()).manifests[0]).toString());
+    const layer = blobOf(manifest.layers[0]);
+    expect([layer.length, layer.subarray(0, 5).toString()]).toEqual([built.rawSize, "Kiosk"]);
+    const config = JSON.parse(blobOf(manifest.config).toString());
+    expect(config).toMatchObject({
+      architecture: "amd64",
+      os: "linux",
+      rootfs: { diff_ids: [manifest.layers[0].digest] },
+    });
+    const [saved] = JSON.parse(read("manifest.json").toString());
+    expect(saved).toMatchObject({ Config: blobPath(manifest.config), Layers: manifest.layers.map(blobPath) });
+  });
+
+  it("compresses the root of WSL, and nothing else", async () => {
+    await using dir = await temporaryDir();
+    const files = target(dir.path, leftByKiwi["root"] ?? []);
+    const built = { ...(await readResult(files, "wsl")), machine };
+    const root = readFileSync(built.image);
+    const { path, fileName, bootable } = await packImage(built, "Kiosk.built", {
+      workDir: dir.path,
+      signal: new AbortController().signal,
+    });
+    expect([fileName, bootable]).toEqual(["Kiosk.built.tar.gz", undefined]);
+    expect(Buffer.compare(gunzipSync(readFileSync(path)), root)).toBe(0);
   });
 
   it("refuses several products", async () => {

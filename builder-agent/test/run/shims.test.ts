@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { unpackPackages } from "../../../test/scripts/debian-packages.ts";
@@ -54,6 +63,54 @@ describe("xz as KIWI calls it", () => {
     expect(xz(["-f", "-0", "--threads=0"], "the tree").toString()).toBe("");
     const compressed = xz(["-0", "--check=crc32"], "an initrd");
     expect(execFileSync("xz", ["-d"], { input: compressed }).toString()).toBe("an initrd");
+  });
+
+  it("stores the root of a container", () => {
+    expect(xz(["-f", "-0", "--threads=1"], "the root").toString()).toBe("the root");
+  });
+});
+
+const tar = (args: string[], env: NodeJS.ProcessEnv) => execFileSync(join(shims, "tar"), args, { env, stdio: "pipe" });
+
+describe("tar as KIWI calls it", () => {
+  const sourceDate = 1_700_000_000;
+  const env = { ...process.env, SOURCE_DATE_EPOCH: `${sourceDate}` };
+
+  /** The archive of a root with two files and what a running system fills, as KIWI requests it. */
+  async function packedRoot(names: readonly string[]): Promise<Buffer> {
+    await using dir = await temporaryDir();
+    for (const folder of ["etc", "proc/1", "run/lock", "tmp/x", "usr/tmp/x", "var/cache/kiwi/packages", "sys", "dev"]) {
+      mkdirSync(join(dir.path, folder), { recursive: true });
+    }
+    for (const name of names) writeFileSync(join(dir.path, "etc", name), name);
+    utimesSync(join(dir.path, "etc/old"), 1000, 1000);
+    const folders = ["dev", "etc", "proc", "run", "sys", "tmp", "usr", "var"];
+    return tar(["-C", dir.path, "--xattrs", "--xattrs-include=*", "-c", "--to-stdout", ...folders], env);
+  }
+
+  it("packs the same root into the same bytes, whatever the order of its files", async () => {
+    const first = await packedRoot(["old", "new"]);
+    expect(Buffer.compare(await packedRoot(["new", "old"]), first)).toBe(0);
+  });
+
+  it("packs directories empty that are filled when the system runs", async () => {
+    const input = await packedRoot(["old"]);
+    const names = execFileSync("tar", ["-t"], { input, encoding: "utf8" }).trim().split("\n");
+    const empty = ["dev/", "proc/", "run/", "sys/", "tmp/"];
+    expect(names.toSorted()).toEqual(
+      [...empty, "etc/", "etc/old", "usr/", "usr/tmp/", "usr/tmp/x/", "var/", "var/cache/"].toSorted(),
+    );
+  });
+
+  it("keeps times that are older than the sources", async () => {
+    const input = await packedRoot(["old", "new"]);
+    const listed = execFileSync("tar", ["-tv", "--full-time", "--utc"], { input, encoding: "utf8" });
+    expect(listed).toMatch(/1970-01-01 00:16:40 etc\/old/);
+    expect(listed).toMatch(/2023-11-14 22:13:20 etc\/new/);
+  });
+
+  it("is called unchanged for everything else", () => {
+    expect(tar(["--version"], env).toString()).toContain("GNU tar");
   });
 });
 

@@ -1,4 +1,4 @@
-import { type Capabilities, type ImageType, productOf } from "#lib/contract/index";
+import { type Capabilities, imageFormats, type ImageType, productOf } from "#lib/contract/index";
 import { missingAgreement } from "#domain/accounts/agreement";
 import { estimateOf } from "#domain/appliances/estimate";
 import type { Issue } from "#domain/appliances/issue";
@@ -147,7 +147,7 @@ async function softwareIssues(
       const image = { ...software, baseSystem, packages: resolution.packages };
       const softwareMb = estimateOf(resolution)?.estimatedRawMb ?? 0;
       return [
-        ...bootIssues(baseSystem, resolution),
+        ...bootIssues(image, resolution),
         ...diskIssues(appliance, software, resolution),
         ...configurationIssues(configurationOf(appliance), { ...image, softwareMb, firmware: firmwareOf(image) }),
         ...firmwareIssues(known.abilities, image),
@@ -205,9 +205,12 @@ function problemIssue(
 const isSelected = ({ selection }: ApplianceSoftware, { kind, name }: UnknownName): boolean =>
   selection.some((entry) => entry.kind === kind && entry.name === name);
 
+type BuiltSoftware = Pick<ApplianceSoftware, "imageType"> & { baseSystem: BaseSystemFacts };
 type Solved = Extract<SoftwareResolution, { state: "solved" }>;
 
-function bootIssues(facts: BaseSystemFacts, { packages }: Solved): Issue[] {
+/** A container has the kernel of its host. */
+function bootIssues({ baseSystem: facts, imageType }: BuiltSoftware, { packages }: Solved): Issue[] {
+  if (imageFormats[imageType].product === "container") return [];
   const names = new Set(packages.map(({ name }) => name));
   return [
     ...missing(names, facts.kernels, "No kernel package is selected."),

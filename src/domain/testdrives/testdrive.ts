@@ -1,4 +1,11 @@
-import { type Incarnation, productOf, type TestdriveClaim, type TestdriveClaimRequest } from "#lib/contract/index";
+import {
+  imageFormats,
+  type ImageType,
+  type Incarnation,
+  productOf,
+  type TestdriveClaim,
+  type TestdriveClaimRequest,
+} from "#lib/contract/index";
 import { boundTo } from "#domain/attempt-token";
 import { offers } from "#domain/claimant";
 import { wantsScreen } from "#domain/gallery/screen";
@@ -72,8 +79,10 @@ export async function startTestdrive(
   return await startTestdriveOf({ env, db }, account, { build, ...request });
 }
 
-const noDiskToBoot =
-  "A net build has neither disk nor medium: it starts from your own PXE and web server, and testdrives reach none.";
+const whyNoTestdrive = (imageType: ImageType): string =>
+  imageFormats[imageType].product === "container"
+    ? `The type ${imageType} is a container: it has no disk, and runs on the kernel of its host.`
+    : "A net build has neither disk nor medium: it starts from your own PXE and web server, and testdrives reach none.";
 
 /** Like `startTestdrive`, for a build of any account that this one may boot. */
 export async function startTestdriveOf(
@@ -81,7 +90,8 @@ export async function startTestdriveOf(
   account: Pick<Account, "id">,
   { build, hasNetwork, requestId }: TestdriveRequest & { build: Build },
 ): Promise<StartedTestdrive> {
-  if (!productOf(build.imageType).startsAlone) throw new Refusal("build_not_found", { message: noDiskToBoot });
+  if (!productOf(build.imageType).startsAlone)
+    throw new Refusal("build_not_found", { message: whyNoTestdrive(build.imageType) });
   const facts = await bootFacts(db, build);
   if (!facts) throw new Refusal("build_not_found");
   const limits = { all: Number(env.MAX_TESTDRIVES), perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT) };

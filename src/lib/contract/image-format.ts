@@ -12,8 +12,11 @@ export interface ImageUse {
   ways: readonly Way[];
 }
 
-/** What an image is, regardless of its container: a disk, a live or install medium, or files for a network boot. */
-export const productNames = ["disk", "live", "installer", "network"] as const;
+/**
+ * What an image is, regardless of its file format: a disk, a live or install medium, files for a network boot, or a root
+ * that runs on the kernel of its host.
+ */
+export const productNames = ["disk", "live", "installer", "network", "container"] as const;
 export type Product = (typeof productNames)[number];
 
 /** Bytes that must be at a position of a file, in hex. A negative position counts from the end of the file. */
@@ -48,7 +51,7 @@ export interface ImageFormat extends ImageUse {
   /** What it is for, as users read it. */
   label: string;
   /** The icon on pages (src/web/parts/icon-names.ts). */
-  icon: "usb" | "disc" | "monitor" | "server" | "cloud" | "network" | "save";
+  icon: "usb" | "disc" | "monitor" | "server" | "cloud" | "network" | "save" | "box" | "terminal";
   product: Product;
   /** The container. Only disks have one. */
   container?: Container;
@@ -58,4 +61,6 @@ export interface ImageFormat extends ImageUse {
   machine?: "vmx" | "xl";
   /** How the target machine connects the disk. Default: virtio. */
   bus?: "ide";
+  /** How the root of a container is described. Default: the archive is the root alone. */
+  layout?: "oci";
 }

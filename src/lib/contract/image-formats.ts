@@ -1,3 +1,4 @@
+import { containerFormats } from "./container-formats.ts";
 import { diskFormats } from "./disk-formats.ts";
 import type { ImageFormat, Product } from "./image-format.ts";
 import { inQemu, onDisk, qemu, unpack } from "./image-ways.ts";
@@ -5,7 +6,7 @@ import { inQemu, onDisk, qemu, unpack } from "./image-ways.ts";
 /** The facts that all image types with the same product share. */
 interface ProductFacts {
   /** The type that KIWI builds. */
-  kiwi: "oem" | "iso" | "kis";
+  kiwi: "oem" | "iso" | "kis" | "tbz";
   /** The image types whose tools an agent needs to build it. */
   needs: readonly ("oem" | "iso" | "net")[];
   /** Whether the disk has the size that the appliance chooses. Other images are as large as their contents. */
@@ -31,6 +32,8 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     efi: ["UEFI disks", "UEFI media"],
   },
   network: { kiwi: "kis", needs: ["net"], hasDisk: false, isMedium: false, startsAlone: false, efi: [] },
+  // No mount is needed, as for the network.
+  container: { kiwi: "tbz", needs: ["net"], hasDisk: false, isMedium: false, startsAlone: false, efi: [] },
 };
 
 /**
@@ -90,6 +93,7 @@ const formats = {
       },
     ],
   },
+  ...containerFormats,
 } satisfies Readonly<Record<string, ImageFormat>>;
 
 type ImageType = keyof typeof formats;

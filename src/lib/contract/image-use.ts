@@ -9,6 +9,12 @@ export const withSuffix = (name: string, suffix: string): string =>
 export const diskPath = (name: string, { suffix }: Container, alone?: string): string =>
   alone ?? `${name}/${withSuffix(name, suffix)}`;
 
+/** The name and tag of a container image, made from the name of its download: `reading_room:0.0.2`. */
+export function containerTag(name: string): string {
+  const [, appliance = name, version = "latest"] = /^(\w+)\.[^-]+-(.+)\.[a-z]+$/.exec(name) ?? [];
+  return `${appliance.toLowerCase()}:${version}`;
+}
+
 /** The size of a disk in its container. */
 export const sizeIn = ({ multipleOf = 1 }: Conversion, rawSize: number): number =>
   Math.ceil(rawSize / multipleOf) * multipleOf;
@@ -27,9 +33,10 @@ export function imageUse({
     file: fileName,
     name,
     ...(container && { disk: diskPath(name, container, alone) }),
+    tag: containerTag(name),
     arch: /\.i[56]86-[^-]*$/.test(fileName) ? "i386" : "x86_64",
   };
   const named = (text: string) =>
-    text.replace(/\{(file|name|disk|arch)\}/g, (whole, key: string) => names[key] ?? whole);
+    text.replace(/\{(file|name|disk|tag|arch)\}/g, (whole, key: string) => names[key] ?? whole);
   return { what, ways: ways.map((way) => ({ ...way, lines: way.lines.map(named) })) };
 }

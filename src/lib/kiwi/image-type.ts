@@ -62,11 +62,15 @@ const installMedium = (facts: TypeFacts) =>
     { bootloader, size: sizeOf(facts.settings), oemconfig: { "oem-resize": false, "oem-unattended": true } },
   );
 
+/** Also the root of a container image. KIWI's own types for these copy the root once more. */
+const rootArchive = () => marked({ image: "tbz" }, {});
+
 const elements: Readonly<Record<Product, (facts: TypeFacts) => XmlMarked>> = {
   disk,
   live: liveMedium,
   installer: installMedium,
   network: netTree,
+  container: rootArchive,
 };
 
 /** The facts about an appliance in a description's `<type>`. */
@@ -125,7 +129,16 @@ function imageTypeOf(image: string, attributes: XmlNode["attributes"]): ImageTyp
   return ofKiwi[image];
 }
 
-const ofKiwi: Readonly<Record<string, ImageType>> = { iso: "iso", kis: "net", pxe: "net" };
+const ofKiwi: Readonly<Record<string, ImageType>> = {
+  iso: "iso",
+  kis: "net",
+  pxe: "net",
+  docker: "oci",
+  oci: "oci",
+  tbz: "oci",
+  appx: "wsl",
+  wsl: "wsl",
+};
 
 type Omit = (why: string, what: string) => void;
 

@@ -1,4 +1,4 @@
-import { productOf, type Firmware, type ImageType } from "#lib/contract/index";
+import { imageFormats, type Firmware, type ImageType } from "#lib/contract/index";
 
 /** How pages write numbers and times. */
 
@@ -65,6 +65,8 @@ export const loginWords = ({ user, password }: { user: string; password: string 
 
 /** How a machine starts the image. A disk or medium that boots by UEFI also boots by BIOS. */
 export function bootWords(imageType: ImageType, firmware: Firmware): string {
-  if (!productOf(imageType).startsAlone) return "the network";
+  const { product } = imageFormats[imageType];
+  if (product === "network") return "the network";
+  if (product === "container") return "the kernel of its host";
   return firmware === "efi" ? "BIOS and UEFI" : "BIOS";
 }

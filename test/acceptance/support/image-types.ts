@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect } from "vitest";
 import { diskPath, imageFormats, type Container, type ImageType } from "../../../builder-agent/src/contract.ts";
@@ -32,7 +32,9 @@ export interface Downloaded {
 export function unpacked(file: string, { name, rawSize }: Pick<Downloaded, "name" | "rawSize">): Downloaded {
   const folder = join(dirname(file), name);
   if (file.endsWith(".iso")) return { name, file, rawSize, folder, names: [] };
-  execFileSync("tar", ["-xzf", file, "-C", dirname(file)]);
+  const isContainer = /\.(oci|wsl)$/.test(name);
+  if (isContainer) mkdirSync(folder);
+  execFileSync("tar", ["-xzf", file, "-C", isContainer ? folder : dirname(file)]);
   return { name, file, rawSize, folder, names: readdirSync(folder).toSorted() };
 }
 
@@ -40,6 +42,7 @@ export function unpacked(file: string, { name, rawSize }: Pick<Downloaded, "name
 export function expectShape(imageType: ImageType, downloaded: Downloaded): void {
   const { product, container, machine } = imageFormats[imageType];
   if (product === "network") return expectNetworkTree(downloaded);
+  if (product === "container") return expectContainer(imageType, downloaded);
   if (!container) return expectMedium(downloaded);
   const disk = basename(diskPath(downloaded.name, container));
   const described = machine ? machines[machine](downloaded) : [];
@@ -73,6 +76,14 @@ function expectNetworkTree({ name, folder, names, rawSize }: Downloaded): void {
   expect(names).toEqual([...parts, "pxelinux.cfg"]);
   const sizes = parts.map((part) => statSync(join(folder, part)).size);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(rawSize);
+}
+
+/** The layout of an image, or the root itself. */
+function expectContainer(imageType: ImageType, { file, names, rawSize }: Downloaded): void {
+  if (imageFormats[imageType].layout === "oci")
+    return expect(names).toEqual(["blobs", "index.json", "manifest.json", "oci-layout"]);
+  expect(names).toEqual(expect.arrayContaining(["bin", "etc", "proc", "usr"]));
+  expect(execFileSync("sh", ["-c", 'gzip -cd "$0" | wc -c', file], { encoding: "utf8" }).trim()).toBe(`${rawSize}`);
 }
 
 function expectMedium({ file, rawSize }: Downloaded): void {

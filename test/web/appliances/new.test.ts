@@ -80,8 +80,8 @@ describe("the formats of a build", () => {
     const page = await pageOf(firefox.get(`/appliance/${id}/build`));
     for (const form of ["#new-build", "#formats"]) {
       const offered = [...page.querySelectorAll(`${form} [name=image_type]`)].map((one) => one.getAttribute("value"));
-      const disks = imageTypes.filter((type) => imageFormats[type].product === "disk");
-      expect(offered.toSorted()).toEqual(disks.toSorted());
+      const built = imageTypes.filter((type) => ["disk", "container"].includes(imageFormats[type].product));
+      expect(offered.toSorted()).toEqual(built.toSorted());
       const { cannot = {} } = Catalogue.parse(debian13).baseSystem;
       expect(textOf(page, form)).toContain(`Not iso and oemiso: ${cannot.live}`);
       expect(textOf(page, form)).toContain(`Not net: ${cannot.network}`);
