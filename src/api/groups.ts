@@ -5,7 +5,7 @@ import { builds } from "#api/builds";
 import { configuration } from "#api/configuration";
 import { definitions } from "#api/definitions";
 import { events } from "#api/events";
-import { files } from "#api/files";
+import { files } from "#api/overlay-files";
 import { gallery } from "#api/gallery/index";
 import { general } from "#api/general";
 import { gpgKeys } from "#api/gpg-keys";

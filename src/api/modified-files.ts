@@ -107,8 +107,8 @@ export const modifiedFiles: readonly Call[] = [
     ],
     act: async (caller, { testdrive_id, archive: asArchive = false, appliance_id: applianceId, all }) => {
       const { testdrive, filter } = await read(caller, testdrive_id, all);
-      const place = { env: caller.env, db: caller.db, accountId: caller.account.id };
-      return await saveModifiedFiles(place, testdrive, { filter, asArchive, applianceId });
+      const target = { env: caller.env, db: caller.db, accountId: caller.account.id };
+      return await saveModifiedFiles(target, testdrive, { filter, asArchive, applianceId });
     },
   }),
 ];

@@ -1,6 +1,6 @@
 import type { FrozenConfiguration, FrozenInput, FrozenRepository } from "#lib/contract/index";
 import type { Manifest } from "#domain/builds/manifest";
-import { shownPermissions } from "#documents/file";
+import { shownPermissions } from "#documents/overlay-file";
 import { publicUrl } from "#documents/repository";
 import { keytables } from "#lib/kiwi/keytables";
 import { readXml, type XmlNode } from "#lib/wire/read-xml";

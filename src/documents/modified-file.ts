@@ -1,7 +1,7 @@
 import type { ModifiedFile } from "#lib/contract/index";
 import { arrayOf, bool, fields, id, inside, int, oneOf, text } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";
-import { overlayFile, shownPermissions } from "#documents/file";
+import { overlayFile, shownPermissions } from "#documents/overlay-file";
 
 const types = {
   f: "file",

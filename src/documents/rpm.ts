@@ -1,5 +1,5 @@
 import type { Uploads } from "#domain/rpms/upload";
-import { md5 } from "#documents/file";
+import { md5 } from "#documents/overlay-file";
 import { bool, fields, id, int, markedArrayOf, text } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";
 

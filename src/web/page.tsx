@@ -49,7 +49,7 @@ export async function page(c: Context<WebEnv>, content: Content, options: PageOp
     result: takeResult(c),
     hasToast,
     section: options.section,
-    to: placeOf(c),
+    to: currentUrl(c),
   };
   const body = await rendered(
     <Formed formToken={person && masked(person.formToken)} given={c.var.given}>
@@ -86,7 +86,7 @@ const Again = ({ ids }: { ids: string | undefined }) => (
 
 const rendered = async (content: Content): Promise<string> => String(await (await content).toString());
 
-const placeOf = (c: Context): string => {
+const currentUrl = (c: Context): string => {
   const { pathname, search } = new URL(c.req.url);
   return pathname + search;
 };

@@ -2,7 +2,7 @@ import { noPassword } from "#lib/kiwi/access";
 import { isSecretPath, type FrozenInput } from "#lib/contract/index";
 import { isShadowHashOf } from "#domain/accounts/password-hashes";
 import type { KnownPasswords } from "#domain/configuration/known-passwords";
-import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import type { Configuration } from "#lib/configuration/stored";
 import type { exposedKinds } from "#model/exposed-secrets";
 import type { OverlayFile } from "#storage/overlay-files";
@@ -28,7 +28,7 @@ export function exposedNow(
       .filter(({ name, password }) => password !== "" && known.get(name) !== password)
       .map(({ name }) => userPassword(name)),
     ...databases.flatMap((one) => one.users.map(({ username }) => databasePassword(one.type, username))),
-    ...files.filter(({ enabled }) => enabled).flatMap((file) => overlayFile(placeOf(file))),
+    ...files.filter(({ enabled }) => enabled).flatMap((file) => overlayFile(overlayPath(file))),
     ...scriptNames.flatMap((name) => (scripts[name].enabled ? script(name, scripts[name].script) : [])),
   ];
 }

@@ -1,7 +1,7 @@
 import type { LimitsEnv } from "#domain/accounts/limits";
 import { loginsOf } from "#domain/configuration/known-passwords";
 import { changeConfiguration, shownConfiguration } from "#domain/configuration/of-appliance";
-import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import type { Services } from "#domain/services";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
 import { newPassword, type SealingKey } from "#domain/secrets";
@@ -31,7 +31,7 @@ export async function inheritedAccess(services: Services<SealingKey>, appliance:
   ]);
   return {
     users: logins.filter(({ password }) => password !== "").map(({ user }) => user),
-    keyFiles: files.filter((file) => isSshKeyFile(placeOf(file))),
+    keyFiles: files.filter((file) => isSshKeyFile(overlayPath(file))),
   };
 }
 
@@ -66,7 +66,7 @@ export async function replaceAccess(
   if (!hasAccess(access)) throw new Refusal("invalid_value", { message: "No password or key of others is left." });
   const before = (await shownConfiguration(services.env, account.id, appliance)).configuration.users;
   const passwords = access.users.map((user) => ({ user, password: newPassword(16) }));
-  const files = access.keyFiles.map(placeOf);
+  const files = access.keyFiles.map(overlayPath);
   const keyUsers = keys.length === 0 ? [] : before.filter((user) => isAffected(user, access.users, files));
   const users = before.map(({ name, sshKeys }) => {
     const password = passwords.find(({ user }) => user === name)?.password;

@@ -12,27 +12,27 @@ export interface Wanted {
 
 /** Whether an agent can make an image of this kind at all. */
 export function canBuild(can: Capabilities, { imageType, arch, packageType, builderRoot }: Wanted): boolean {
-  const place = placeOf(can, builderRoot);
+  const tools = toolsOf(can, builderRoot);
   return (
-    place !== undefined &&
-    place.imageTypes.includes(imageType) &&
+    tools !== undefined &&
+    tools.imageTypes.includes(imageType) &&
     can.arches.includes(arch) &&
-    canInstall(place, packageType)
+    canInstall(tools, packageType)
   );
 }
 
-type Place = Pick<Capabilities, "imageTypes" | "packageTypes">;
+type Tools = Pick<Capabilities, "imageTypes" | "packageTypes">;
 
-/** Where an agent would do the build. Undefined if it lacks the builder root. */
-const placeOf = (can: Capabilities, builderRoot: string | null | undefined): Place | undefined =>
+/** What an agent can do with the tools of the builder root, or with its own. Undefined if it lacks the builder root. */
+const toolsOf = (can: Capabilities, builderRoot: string | null | undefined): Tools | undefined =>
   builderRoot ? can.roots?.find(({ name }) => name === builderRoot) : can;
 
-const canInstall = ({ packageTypes = ["rpm"] }: Place, packageType: PackageType): boolean =>
+const canInstall = ({ packageTypes = ["rpm"] }: Tools, packageType: PackageType): boolean =>
   packageTypes.includes(packageType);
 
 /** Whether an agent has the builder root of a build, if it needs one. */
 export const hasRoot = (can: Capabilities, { builderRoot }: Pick<Wanted, "builderRoot">): boolean =>
-  placeOf(can, builderRoot) !== undefined;
+  toolsOf(can, builderRoot) !== undefined;
 
 export const canDo = (can: Capabilities, build: Wanted & Pick<Build, "needsLvm" | "needsEfi">): boolean =>
   canBuild(can, build) &&
@@ -48,9 +48,9 @@ export type BuiltBase = Pick<Wanted, "packageType" | "builderRoot">;
  */
 export function reasonNotBuilt(builders: readonly Capabilities[], base: BuiltBase): string | undefined {
   const { packageType, builderRoot } = base;
-  const places = builders.flatMap((can) => placeOf(can, builderRoot) ?? []);
-  if (builders.length === 0 || places.some((place) => canInstall(place, packageType))) return undefined;
-  if (builderRoot && places.length === 0) {
+  const able = builders.flatMap((can) => toolsOf(can, builderRoot) ?? []);
+  if (builders.length === 0 || able.some((one) => canInstall(one, packageType))) return undefined;
+  if (builderRoot && able.length === 0) {
     return `No builder of this service has the builder root ${builderRoot}, in which this system is built.`;
   }
   const missing = distinct(builders.flatMap(({ noDeb }) => (packageType === "deb" ? (noDeb ?? []) : [])));

@@ -27,7 +27,7 @@ export const metadataNames = ["filename", "path", "owner", "group", "permissions
 export type GivenMetadata = Partial<Record<(typeof metadataNames)[number], string>>;
 
 const longestName = 255; // bytes, NAME_MAX of Linux
-const longestPlace = 4095; // bytes, PATH_MAX of Linux without its NUL
+const longestPath = 4095; // bytes, PATH_MAX of Linux without its NUL
 const bytesOf = (text: string) => new TextEncoder().encode(text).byteLength;
 /** Control characters, characters that are invalid in XML or UTF-8, and the replacement character for invalid UTF-8. */
 const unfit = /[\u0000-\u001f\u007f\ufffd-\uffff]|\p{Surrogate}/u;
@@ -41,7 +41,7 @@ export function parseMetadata(given: GivenMetadata, sentName: string | undefined
   const filename = given.filename ?? sentName?.replace(/^.*[/\\]/s, "");
   if (!filename) throw new Refusal("missing_parameter", { message: "The parameter filename is missing." });
   const metadata = { ...defaultMetadata, ...parseChanges(given), fileName: parseFileName(filename) };
-  placeOf(metadata);
+  overlayPath(metadata);
   return metadata;
 }
 
@@ -79,10 +79,10 @@ function parsePath(text: string): string {
 }
 
 /** The full path of the file in the image. */
-export function placeOf({ path, fileName }: Pick<FileMetadata, "path" | "fileName">): string {
-  const place = `${path === "/" ? "" : path}/${fileName}`;
-  if (bytesOf(place) > longestPlace) throw refused("path", `and filename together have at most ${longestPlace} bytes`);
-  return place;
+export function overlayPath({ path, fileName }: Pick<FileMetadata, "path" | "fileName">): string {
+  const whole = `${path === "/" ? "" : path}/${fileName}`;
+  if (bytesOf(whole) > longestPath) throw refused("path", `and filename together have at most ${longestPath} bytes`);
+  return whole;
 }
 
 /** A user or a group of the image: a name that useradd accepts, or a number. */

@@ -1,5 +1,5 @@
 import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
-import { placeOf, type FileMetadata } from "#domain/contents/overlay-file-metadata";
+import { overlayPath, type FileMetadata } from "#domain/contents/overlay-file-metadata";
 import { Refusal } from "#domain/refusal";
 import { findReadableAppliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
@@ -38,7 +38,7 @@ export async function changeFile(
   file: OverlayFile,
   change: Partial<FileMetadata>,
 ): Promise<OverlayFile> {
-  placeOf({ ...file, ...change });
+  overlayPath({ ...file, ...change });
   if (Object.keys(change).length === 0) return file;
   const changed = await changeOverlayFile(db, file, change, accountId);
   if (!changed) throw noSuchFile();

@@ -1,6 +1,6 @@
 import type { definition, wantedDefinition } from "#documents/definition";
-import { shownPermissions } from "#documents/file";
-import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { shownPermissions } from "#documents/overlay-file";
+import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import { pinOf, repositoryOf } from "#domain/definitions/repositories";
 import { type Configuration, configurationOf } from "#lib/configuration/stored";
 import {
@@ -82,5 +82,5 @@ export function definitionOf(
 
 const fileOf = (file: Contents["files"][number]) => {
   const { owner, group, permissions, enabled, size, sha256 } = file;
-  return { path: placeOf(file), owner, group, permissions: shownPermissions(permissions), enabled, size, sha256 };
+  return { path: overlayPath(file), owner, group, permissions: shownPermissions(permissions), enabled, size, sha256 };
 };

@@ -65,7 +65,7 @@ function packagesIn(
   input: FrozenInput,
   sizes: ReadonlyMap<string, number>,
 ): PublishedItem[] {
-  const from = new Map(input.packages.map((one) => [nvra(one), placeOf(input, one)]));
+  const from = new Map(input.packages.map((one) => [nvra(one), repositoryIndexOf(input, one)]));
   return installed.map((one) => {
     const bytes = sizes.get(nvra(one));
     return {
@@ -93,11 +93,11 @@ function patternsIn(input: FrozenInput): PublishedItem[] {
     kind: "pattern",
     name: one.name,
     version: versionRelease(one),
-    repository: placeOf(input, one),
+    repository: repositoryIndexOf(input, one),
   }));
 }
 
-const placeOf = ({ repositories }: FrozenInput, { repository }: { repository: string }): number =>
+const repositoryIndexOf = ({ repositories }: FrozenInput, { repository }: { repository: string }): number =>
   repositories.findIndex(({ alias }) => alias === repository);
 
 async function repositoriesIn(db: Database, { repositories }: FrozenInput): Promise<PublishedRepository[]> {

@@ -10,7 +10,7 @@ import {
 import { opened } from "#domain/configuration/secrets";
 import type { SealingKey } from "#domain/secrets";
 import { plainArmour } from "#domain/contents/gpg-key";
-import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import { withoutPasswords } from "#domain/images/password-facts";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
@@ -76,7 +76,7 @@ async function frozenFiles(
 
 function frozenFile(file: OverlayFile): FrozenFile {
   const { permissions: mode, owner, group, size, sha256, blobId } = file;
-  return { path: placeOf(file), mode, owner, group, size, sha256, blobId };
+  return { path: overlayPath(file), mode, owner, group, size, sha256, blobId };
 }
 
 /** The appliance's own picture: images do not contain the service's defaults. */

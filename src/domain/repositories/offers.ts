@@ -47,18 +47,18 @@ interface OfferRequest {
 
 /** Packages and patterns whose name contains a text, each with the version that the solver would choose. */
 export async function findOffers(
-  place: Services<Pick<Env, "BLOBS">>,
+  services: Services<Pick<Env, "BLOBS">>,
   software: ApplianceSoftware,
   { q, allFields, limit, installed }: OfferRequest,
 ): Promise<Offers> {
   const { repositories, arch } = software;
   const arches = installable(arch, repositories);
-  const hits = await hitsOf(place, { repositories, arches }, { q, allFields, limit: maxHits });
+  const hits = await hitsOf(services, { repositories, arches }, { q, allFields, limit: maxHits });
   const found = new Map(hits.map((hit) => [keyOf(hit), hit]));
   const shown = [...found.values()].slice(0, limit);
   const names = [...new Set(shown.map(({ name }) => name))];
   const repositoryIds = repositories.map(({ id }) => id);
-  const versions = names.length === 0 ? [] : await listVersions(place.db, { repositoryIds, arches, names });
+  const versions = names.length === 0 ? [] : await listVersions(services.db, { repositoryIds, arches, names });
   const byKey = Map.groupBy(versions, keyOf);
   const chosen = { arches, installed: new Set(installed.map((one) => `${one.repository} ${nevra(one)}`)) };
   const offers = shown.flatMap((hit) =>

@@ -50,12 +50,12 @@ async function forget({ env, db }: Writing, upload: ResumableUpload): Promise<vo
 async function makeFile({ env, db, account }: Writing, upload: ResumableUpload): Promise<number> {
   const { applianceId, metadata, blobId, sentName } = upload;
   if (applianceId === null || metadata === null) throw new Error(`upload ${upload.id} is no file of an appliance`);
-  const place = { env, db, accountId: account.id, requestId: blobId };
+  const target = { env, db, accountId: account.id, requestId: blobId };
   const file = await makeOnce(blobId, {
     find: (requestId) => findOverlayFileOfRequest(db, requestId),
     make: async () => {
       const content = await measureBlob(readBlob(env.BLOBS, upload));
-      return await addFile(place, applianceId, metadata, { ...content, blobId, sentName: sentName ?? undefined });
+      return await addFile(target, applianceId, metadata, { ...content, blobId, sentName: sentName ?? undefined });
     },
   });
   return file.id;

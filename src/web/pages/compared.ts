@@ -22,11 +22,11 @@ export interface Compared {
 /** Compares two builds. Reading both is expensive, so few comparisons run at the same time, as in the API. */
 export async function compare(c: Context<WebEnv>, ids: { from: number; to: number }): Promise<Compared> {
   const { db, account } = c.var;
-  const place = { env: c.env, db };
-  return await spending(place, { accountId: account.id, what: "differences" }, async () => {
-    const compared = { ...(await getCompared(place, account.id, ids)), readerId: account.id };
+  const services = { env: c.env, db };
+  return await spending(services, { accountId: account.id, what: "differences" }, async () => {
+    const compared = { ...(await getCompared(services, account.id, ids)), readerId: account.id };
     const files = await compareFiles(c.env, compared, { path: "/", limit: maxFiles });
-    const texts = files.state === "compared" ? await textDifferences(place, compared, files.changes) : [];
+    const texts = files.state === "compared" ? await textDifferences(services, compared, files.changes) : [];
     return { difference: buildDifference(compared.from, compared.to), files, texts };
   });
 }

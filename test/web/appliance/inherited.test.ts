@@ -1,7 +1,7 @@
 /** Passwords and SSH keys that came along with the clone of another account's appliance. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import { configurationOf } from "#lib/configuration/stored";
 import { openDatabase } from "#storage/db";
 import { listOverlayFiles } from "#storage/overlay-files";
@@ -47,7 +47,7 @@ const overview = (of = id) => pageOf(firefox.get(`/appliance/${of}`));
 const replace = async (form: Record<string, string> = {}) =>
   await firefox.post(`/appliance/${id}/access`, { form_token: await firefox.formToken(), once: "1", ...form });
 const users = async () => configurationOf(await rowOf(id)).users;
-const filesOf = async () => (await listOverlayFiles(openDatabase(env.DB), id)).map(placeOf);
+const filesOf = async () => (await listOverlayFiles(openDatabase(env.DB), id)).map(overlayPath);
 /** As the owner's programs read them. */
 async function passwordsOf(): Promise<string[][]> {
   const { user } = (await readXml(await tux.get(`/appliances/${id}/configuration`))).configuration.users;

@@ -1,5 +1,5 @@
 import { hasAccess, type InheritedAccess, type ReplacedAccess } from "#domain/appliances/inherited-access";
-import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/field.tsx";
 import { FaultsOf, Form } from "../../parts/form.tsx";
@@ -30,7 +30,7 @@ export const Inherited = ({ applianceId, access, ownKeys }: InheritedProps) => {
             "Users",
             access.users.length > 0 && `${access.users.join(", ")}: with the template's password, which everyone knows`,
           ],
-          ["SSH keys", access.keyFiles.length > 0 && <KeyFiles of={access.keyFiles.map(placeOf)} />],
+          ["SSH keys", access.keyFiles.length > 0 && <KeyFiles of={access.keyFiles.map(overlayPath)} />],
         ]}
       />
       <Form action={action} id="replace-access" class="stack-s" once>

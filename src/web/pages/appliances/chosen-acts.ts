@@ -53,20 +53,20 @@ async function ownOf(c: Context<WebEnv>, ids: readonly string[]): Promise<Applia
 
 async function buildAll(c: Context<WebEnv>, chosen: readonly Appliance[]): Promise<Result> {
   const { db, account, baseUrl } = c.var;
-  const place = { env: c.env, db };
+  const services = { env: c.env, db };
   const refused = await refusalsOf(chosen, async ({ id: applianceId, imageType }) => {
-    await spend(place, account.id, "builds");
+    await spend(services, account.id, "builds");
     const request = { applianceId, imageType, force: false, multi: false, baseUrl, allowedTypes: imageTypes };
-    await startBuild(place, account, request);
+    await startBuild(services, account, request);
   });
   const started = chosen.length - refused.length;
   return resultOf(started === 0 ? "No build has started." : `${counted(started, "build")} started.`, refused);
 }
 
 async function deleteAll(c: Context<WebEnv>, chosen: readonly Appliance[]): Promise<Result> {
-  const place = { env: c.env, db: c.var.db };
+  const services = { env: c.env, db: c.var.db };
   const refused = await refusalsOf(chosen, async ({ id }) => {
-    await deleteAppliance(place, await getOwnAppliance(place.db, c.var.account.id, id));
+    await deleteAppliance(services, await getOwnAppliance(services.db, c.var.account.id, id));
   });
   const gone = chosen.length - refused.length;
   return resultOf(gone === 0 ? "Nothing is deleted." : `${counted(gone, "appliance")} deleted.`, refused);

@@ -45,18 +45,18 @@ interface Listed {
 
 async function listedFor(c: Context<WebEnv>): Promise<Listed> {
   const { db, account } = c.var;
-  const place = { env: c.env, db };
+  const services = { env: c.env, db };
   const asked = askedOf(c);
   const { search, state, tag, order, at } = asked;
   const choice = { accountId: account.id, only: null, search, state, tag, order, page: at, perPage };
   const [seen, shared, testdrives, tags, titles] = await Promise.all([
-    overviewOf(place, choice),
+    overviewOf(services, choice),
     listSharedWith(db, account.id, maxShared),
     runningTestdrives(c, null),
     listTags(db, account.id),
     listBaseTitles(db),
   ]);
-  c.executionCtx.waitUntil(examineAgain(place, account.id, seen.stale));
+  c.executionCtx.waitUntil(examineAgain(services, account.id, seen.stale));
   return { asked, seen, shared, testdrives, tags, titles };
 }
 

@@ -96,11 +96,11 @@ const noteCall = (c: Context<WebEnv>, call: string): Promise<void> =>
 
 async function showService(c: Context<WebEnv>): Promise<Response> {
   const { db } = c.var;
-  const place = { env: c.env, db };
+  const services = { env: c.env, db };
   const [snapshot, agents, queue, running, failures, catalogues, failing, mode] = await Promise.all([
-    takeSnapshot(place),
-    listAgentsAtWork(place),
-    listQueue(place),
+    takeSnapshot(services),
+    listAgentsAtWork(services),
+    listQueue(services),
     listAtWork(db),
     listFailures(db),
     listCatalogues(db),

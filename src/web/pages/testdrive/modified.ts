@@ -93,8 +93,8 @@ export const keepChosen = (c: Context<WebEnv>, { id, back, again }: Keeping): Pr
       const { db, account } = c.var;
       const testdrive = await getOwnTestdrive(db, account.id, id);
       const request = { filter: { paths: chosen(all("path")), except: [] }, asArchive: false, applianceId: undefined };
-      const place = { env: c.env, db, accountId: account.id };
-      const { applianceId, files, leftOut } = await saveModifiedFiles(place, testdrive, request);
+      const target = { env: c.env, db, accountId: account.id };
+      const { applianceId, files, leftOut } = await saveModifiedFiles(target, testdrive, request);
       const kept = `${counted(files.length, "file is", "files are")} kept in the appliance.`;
       const omitted = leftOut.length === 0 ? "" : ` Left out: ${leftOut.map(({ path }) => path).join(", ")}.`;
       if (what === "keep") return { to: back, result: { text: (kept + omitted).slice(0, 500) } };

@@ -36,7 +36,7 @@ const One = ({ build, applianceId }: { build: WatchedBuild; applianceId: number 
         <TypeBadge type={build.imageType} />
         <span class="grow">{build.message}</span>
         <span class="num">
-          {isWaiting ? placeOf(build) : <b>{build.percent} %</b>}{" "}
+          {isWaiting ? positionOf(build) : <b>{build.percent} %</b>}{" "}
           {!isWaiting && <span class="quiet">{timesOf(build)}</span>}
         </span>
         <ActionButton action={applianceAt(applianceId, `builds/${build.id}/cancel`)} look="small" about={name}>
@@ -52,7 +52,7 @@ const One = ({ build, applianceId }: { build: WatchedBuild; applianceId: number 
 const timesOf = ({ secondsLeft: left, secondsElapsed: elapsed }: WatchedBuild): string =>
   [...(left === undefined ? [] : [secondsLeft(left)]), `${duration(elapsed)} so far`].join(", ");
 
-const placeOf = ({ queuePosition }: WatchedBuild): string =>
+const positionOf = ({ queuePosition }: WatchedBuild): string =>
   queuePosition === undefined ? "" : `Number ${queuePosition} in the queue`;
 
 /** The progress in steps of ten, so that a screen reader does not announce each percent. */

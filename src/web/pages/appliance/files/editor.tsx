@@ -4,7 +4,7 @@ import { pathId } from "#http/params";
 import { spend } from "#domain/accounts/rates";
 import { getOwnFile } from "#domain/contents/overlay-file";
 import { addFile, discardContent, replaceFile, stageContent } from "#domain/contents/overlay-file-content";
-import { parseMetadata, placeOf } from "#domain/contents/overlay-file-metadata";
+import { parseMetadata, overlayPath } from "#domain/contents/overlay-file-metadata";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
 import { orDiscard } from "#domain/staged";
 import type { OverlayFile } from "#storage/overlay-files";
@@ -46,12 +46,12 @@ export const fileEditor = factory
         const given = { path, filename, owner, group };
         const metadata = parseMetadata({ ...given, ...(permissions !== undefined && { permissions }) }, undefined);
         const staged = await stage(c, { text });
-        const to = { ...placeFor(c), requestId };
+        const to = { ...targetFor(c), requestId };
         const file = await orDiscard(
           () => discardContent(to, staged),
           () => addFile(to, c.var.appliance.id, metadata, staged),
         );
-        return { to: filesAt(c), result: { text: `${placeOf(file)} is added.` } };
+        return { to: filesAt(c), result: { text: `${overlayPath(file)} is added.` } };
       },
     }),
   )
@@ -66,19 +66,19 @@ export const fileEditor = factory
         await spend({ env: c.env, db: c.var.db }, c.var.account.id, "uploads");
         const staged = await stage(c, { text: withLineEnds(text, before), replaced: file });
         await orDiscard(
-          () => discardContent(placeFor(c), staged),
-          () => replaceFile(placeFor(c), file, staged),
+          () => discardContent(targetFor(c), staged),
+          () => replaceFile(targetFor(c), file, staged),
         );
-        return { to: filesAt(c), result: { text: `${placeOf(file)} is saved.` } };
+        return { to: filesAt(c), result: { text: `${overlayPath(file)} is saved.` } };
       },
     }),
   );
 
 export const filesAt = (c: Context<WebEnv>): string => applianceAt(c.var.appliance.id, "files");
-export const placeFor = (c: Context<WebEnv>) => ({ env: c.env, db: c.var.db, accountId: c.var.account.id });
+export const targetFor = (c: Context<WebEnv>) => ({ env: c.env, db: c.var.db, accountId: c.var.account.id });
 
 const stage = (c: Context<WebEnv>, { text, replaced }: { text: string; replaced?: OverlayFile }) =>
-  stageContent(placeFor(c), { body: new Blob([text]).stream(), fileName: undefined }, { replaced });
+  stageContent(targetFor(c), { body: new Blob([text]).stream(), fileName: undefined }, { replaced });
 
 /** The appliance's file with the id in the address. */
 async function textAt(c: Context<WebEnv>): Promise<{ file: OverlayFile; text: string }> {
@@ -88,7 +88,7 @@ async function textAt(c: Context<WebEnv>): Promise<{ file: OverlayFile; text: st
   if (text === undefined) {
     throw new Refusal("invalid_value", {
       reason: "unknown",
-      message: `${placeOf(file)} is not a text that you can change here. Download it, change it, and upload it again.`,
+      message: `${overlayPath(file)} is not a text that you can change here. Download it, change it, and upload it again.`,
     });
   }
   return { file, text };
@@ -96,18 +96,18 @@ async function textAt(c: Context<WebEnv>): Promise<{ file: OverlayFile; text: st
 
 async function showText(c: Context<WebEnv>): Promise<Response> {
   const { file, text } = await textAt(c);
-  const place = placeOf(file);
+  const path = overlayPath(file);
   const content = (
     <Content>
       <Form action={applianceAt(c.var.appliance.id, `files/${file.id}/text`)} class="panel stack">
-        <h2 class="breaks">{place}</h2>
+        <h2 class="breaks">{path}</h2>
         <Hidden fields={{ sha256: file.sha256 }} />
         <TextArea name="text" label="Text" isLabelHidden value={text} look="mono" also={editorAttributes} />
         <Buttons to={filesAt(c)} />
       </Form>
     </Content>
   );
-  return await appliancePage(c, content, { tab: "files", title: place });
+  return await appliancePage(c, content, { tab: "files", title: path });
 }
 
 async function showNew(c: Context<WebEnv>): Promise<Response> {

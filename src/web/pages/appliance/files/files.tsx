@@ -9,7 +9,7 @@ import {
   stageContent,
   uploadTooLarge,
 } from "#domain/contents/overlay-file-content";
-import { parseChanges, parseMetadata, placeOf } from "#domain/contents/overlay-file-metadata";
+import { parseChanges, parseMetadata, overlayPath } from "#domain/contents/overlay-file-metadata";
 import { fileNameOf, parseWebAddress } from "#domain/contents/web-upload";
 import { Refusal } from "#domain/refusal";
 import { openerFor } from "#domain/operation/downloads";
@@ -24,7 +24,7 @@ import { submitFiles } from "../../../submit-files.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceRoute, withOwnAppliance } from "../with-appliance.ts";
 import { faultsOfFile } from "./faults.ts";
-import { fileEditor, filesAt, placeFor } from "./editor.tsx";
+import { fileEditor, filesAt, targetFor } from "./editor.tsx";
 import { FilesView, maxFiles } from "./view.tsx";
 
 const route = `${applianceRoute}/files`;
@@ -57,8 +57,8 @@ export const filesPage = factory
       act: async ({ url, path }, { requestId }) => {
         const address = parseWebAddress(url);
         const metadata = parseMetadata(path === undefined ? {} : { path }, fileNameOf(address));
-        const file = await addWebFile({ ...placeFor(c), requestId }, c.var.appliance.id, metadata, address);
-        return { to: filesAt(c), result: { text: `${placeOf(file)} is added.` } };
+        const file = await addWebFile({ ...targetFor(c), requestId }, c.var.appliance.id, metadata, address);
+        return { to: filesAt(c), result: { text: `${overlayPath(file)} is added.` } };
       },
     }),
   )
@@ -80,7 +80,7 @@ export const filesPage = factory
           );
         return {
           to: filesAt(c),
-          result: { text: `${placeOf(file)} is ${what === "delete" ? "deleted" : "changed"}.` },
+          result: { text: `${overlayPath(file)} is ${what === "delete" ? "deleted" : "changed"}.` },
         };
       },
     }),
@@ -95,7 +95,7 @@ const withoutGaps = (fields: Readonly<Record<string, string | undefined>>): Reco
 
 /** Adds the files of a form, which all get the same directory, owner and mode. */
 function upload(c: Context<WebEnv>): Promise<Response> {
-  const place = placeFor(c);
+  const target = targetFor(c);
   return submitFiles(c, {
     form: "upload-file",
     maxFiles,
@@ -103,17 +103,17 @@ function upload(c: Context<WebEnv>): Promise<Response> {
     rate: "uploads",
     faultsOf: faultsOfFile(),
     again: showFiles,
-    store: (file) => stageContent(place, file, { tooLarge: uploadTooLarge }),
+    store: (file) => stageContent(target, file, { tooLarge: uploadTooLarge }),
     sha256Of: ({ sha256 }) => sha256,
-    discard: (staged) => discardContent(place, staged),
+    discard: (staged) => discardContent(target, staged),
     act: async (fields, { files, use }) => {
       if (files.length === 0) throw new Refusal("invalid_request", { message: "Choose a file." });
       const given = withoutGaps(fields);
       // All are checked before the first is added.
       const wanted = files.map((staged) => ({ staged, metadata: parseMetadata(given, staged.sentName) }));
       for (const { staged, metadata } of wanted)
-        await use(staged, () => addFile(place, c.var.appliance.id, metadata, staged));
-      const names = wanted.map(({ metadata }) => placeOf(metadata)).join(", ");
+        await use(staged, () => addFile(target, c.var.appliance.id, metadata, staged));
+      const names = wanted.map(({ metadata }) => overlayPath(metadata)).join(", ");
       const text = `${names.slice(0, 450)} ${files.length === 1 ? "is" : "are"} added.`;
       return { to: filesAt(c), result: { text } };
     },

@@ -1,5 +1,5 @@
-import { shownPermissions } from "#documents/file";
-import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { shownPermissions } from "#documents/overlay-file";
+import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import type { OverlayFile } from "#storage/overlay-files";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
 import { Confirm } from "../../../parts/dialog.tsx";
@@ -43,7 +43,7 @@ export const FilesView = ({ applianceId, files }: FilesProps) => (
 );
 
 const One = ({ file, applianceId }: { file: OverlayFile; applianceId: number }) => {
-  const place = placeOf(file);
+  const path = overlayPath(file);
   const action = applianceAt(applianceId, `files/${file.id}`);
   return (
     <li>
@@ -51,7 +51,7 @@ const One = ({ file, applianceId }: { file: OverlayFile; applianceId: number }) 
         <summary class="line">
           <Icon name="file" />
           <span class="grow breaks">
-            {place} {!file.enabled && <span class="badge">off</span>}
+            {path} {!file.enabled && <span class="badge">off</span>}
           </span>
           <code class="quiet">{shownPermissions(file.permissions)}</code>
           <span class="quiet">
@@ -64,7 +64,7 @@ const One = ({ file, applianceId }: { file: OverlayFile; applianceId: number }) 
           <FileForm file={file} action={action} />
           <Confirm
             id={`delete-${file.id}`}
-            title={`Delete ${place}?`}
+            title={`Delete ${path}?`}
             action={action}
             fields={{ do: "delete" }}
             no="Keep it"
@@ -90,19 +90,19 @@ const FileForm = ({ file, action }: { file: OverlayFile; action: string }) => (
       Builds copy it
     </Choice>
     <div class="row">
-      <Button look="small" icon="check" about={placeOf(file)}>
+      <Button look="small" icon="check" about={overlayPath(file)}>
         Save
       </Button>
       {file.size <= maxTextBytes && (
-        <ButtonLink href={`${action}/text`} look="small plain" icon="pencil" about={placeOf(file)}>
+        <ButtonLink href={`${action}/text`} look="small plain" icon="pencil" about={overlayPath(file)}>
           Edit the text
         </ButtonLink>
       )}
-      <ButtonLink href={`/files/${file.id}`} look="small plain" icon="download" about={placeOf(file)} isDownload>
+      <ButtonLink href={`/files/${file.id}`} look="small plain" icon="download" about={overlayPath(file)} isDownload>
         Download
       </ButtonLink>
       <button class="button small plain danger" type="button" popovertarget={`delete-${file.id}`}>
-        <Icon name="trash-2" /> Delete …<span class="hidden"> {placeOf(file)}</span>
+        <Icon name="trash-2" /> Delete …<span class="hidden"> {overlayPath(file)}</span>
       </button>
       <span class="hint" role="status" data-unsaved-count="" />
     </div>

@@ -62,10 +62,10 @@ export const sharePage = factory
         const { account, appliance, baseUrl } = c.var;
         const isPublished = what === "publish";
         const event = isPublished ? "version.published" : "version.unpublished";
-        const place = { env: c.env, db: auditedPage(c, { event, detail: { appliance_id: appliance.id, version } }) };
+        const services = { env: c.env, db: auditedPage(c, { event, detail: { appliance_id: appliance.id, version } }) };
         const of = { applianceId: appliance.id, version };
-        if (isPublished) await publish(place, account, { ...of, releaseNotes, baseUrl, requestId });
-        else await unpublish(place.db, account, of);
+        if (isPublished) await publish(services, account, { ...of, releaseNotes, baseUrl, requestId });
+        else await unpublish(services.db, account, of);
         const text = `${version} is ${isPublished ? "in the gallery now" : "no longer in the gallery"}.`;
         return { to: applianceAt(appliance.id, "share"), result: { text } };
       },
@@ -84,9 +84,9 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
     .filter((version) => !published.includes(version))
     .toSorted((one, other) => other.localeCompare(one, "en", { numeric: true }));
   const chosen = publishable.find((version) => version === c.req.query("version")) ?? publishable[0];
-  const place = { env: c.env, db };
+  const services = { env: c.env, db };
   // These count against the same limits as the API's calls for the same data.
-  const rated = <T,>(what: Rated, read: () => Promise<T>) => spending(place, { accountId: account.id, what }, read);
+  const rated = <T,>(what: Rated, read: () => Promise<T>) => spending(services, { accountId: account.id, what }, read);
   const seen: Shared = {
     applianceId: appliance.id,
     readers,
@@ -94,7 +94,7 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
     publishable,
     chosen,
     draft: chosen === undefined ? "" : await rated("reads", () => draftOf(c, chosen)),
-    warnings: await rated("differences", () => sharingWarnings(place, appliance, chosen)),
+    warnings: await rated("differences", () => sharingWarnings(services, appliance, chosen)),
     taken: await takenBy(db, appliance),
   };
   const content = (

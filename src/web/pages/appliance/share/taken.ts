@@ -1,4 +1,4 @@
-import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
@@ -15,7 +15,7 @@ export async function takenBy(db: Database, appliance: Appliance): Promise<Taken
   const { users, scripts } = configurationOf(appliance);
   const kinds = {
     Users: users.map(({ name }) => name),
-    Files: files.filter(({ enabled }) => enabled).map(placeOf),
+    Files: files.filter(({ enabled }) => enabled).map(overlayPath),
     Scripts: (["build", "boot", "autoyast"] as const).filter((name) => scripts[name].enabled),
     "GPG keys": keys.map(({ name }) => name),
   };

@@ -107,11 +107,11 @@ const changeSelection = (c: Context<WebEnv>, change: SelectionChange): Promise<R
  */
 async function changing(c: Context<WebEnv>, change: () => Promise<string>): Promise<Result> {
   const { db, appliance } = c.var;
-  const place = { env: c.env, db };
+  const services = { env: c.env, db };
   const software = await loadSoftware(db, appliance);
   const text = await change();
   const wanted = await loadSoftware(db, appliance);
-  const effect = await runToCompletion(c, effectBetween(place, { software, wanted }, c.req.raw.signal));
+  const effect = await runToCompletion(c, effectBetween(services, { software, wanted }, c.req.raw.signal));
   const why = "the top of the page says why.";
   if (effect.state !== "solved")
     return { text: `${text} The appliance cannot be built like this: ${why}`, isWarning: true };
@@ -125,9 +125,9 @@ async function changing(c: Context<WebEnv>, change: () => Promise<string>): Prom
 /** Makes one change, and returns the verb that describes it. */
 async function changeOne(c: Context<WebEnv>, { do: what, kind, name, version }: SelectionChange): Promise<string> {
   const { db, appliance } = c.var;
-  const place = { env: c.env, db };
-  if (what === "add") await select(place, appliance, { kind, name, version });
-  else await deselect(place, appliance, { kind, name });
+  const services = { env: c.env, db };
+  if (what === "add") await select(services, appliance, { kind, name, version });
+  else await deselect(services, appliance, { kind, name });
   if (kind === "ban") return what === "add" ? "is banned." : "is allowed.";
   return what === "add" ? "is added." : "is removed.";
 }

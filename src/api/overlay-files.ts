@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { file as fileDocument, fileChange, files as filesDocument } from "#documents/file";
+import { file as fileDocument, fileChange, files as filesDocument } from "#documents/overlay-file";
 import { success } from "#documents/success";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { getOwnAppliance } from "#domain/appliances/appliance";
@@ -82,7 +82,7 @@ export const files: CallGroup = {
             const { fields, stored } = await receive(c, { isWanted: query["url"] === undefined });
             const given = { ...withoutEmpty(fields), ...query };
             return await orDiscard(
-              () => discardContent(placeOf(c), stored),
+              () => discardContent(targetOf(c), stored),
               () => add(c, given, stored),
             );
           },
@@ -145,8 +145,8 @@ export const files: CallGroup = {
           throw new Refusal("invalid_request", { message: "Send the new content as the form's field file." });
         }
         return await orDiscard(
-          () => discardContent(placeOf(c), stored),
-          () => replaceFile(placeOf(c), file, stored),
+          () => discardContent(targetOf(c), stored),
+          () => replaceFile(targetOf(c), file, stored),
         );
       },
     }),
@@ -158,11 +158,11 @@ async function add(c: Context<ApiEnv>, given: Record<string, string>, stored: St
   const { id: applianceId } = await ownAppliance(c, given);
   const { url } = parseParams(NewFile, given);
   if (stored && url === undefined) {
-    return await addFile(placeOf(c), applianceId, parseMetadata(given, stored.sentName), stored);
+    return await addFile(targetOf(c), applianceId, parseMetadata(given, stored.sentName), stored);
   }
   if (stored || url === undefined) throw new Refusal("invalid_request");
   const address = parseWebAddress(url);
-  return await addWebFile(placeOf(c), applianceId, parseMetadata(given, fileNameOf(address)), address);
+  return await addWebFile(targetOf(c), applianceId, parseMetadata(given, fileNameOf(address)), address);
 }
 
 /** Stores the file of the request while it arrives. */
@@ -171,13 +171,13 @@ const receive = (c: Context<ApiEnv>, { isWanted, replaced }: { isWanted: boolean
     parameters: Object.keys(NewFile.shape),
     store: async (file) => {
       if (!isWanted) throw new Refusal("invalid_request");
-      return await stageContent(placeOf(c), file, { replaced });
+      return await stageContent(targetOf(c), file, { replaced });
     },
-    discard: (staged) => discardContent(placeOf(c), staged),
+    discard: (staged) => discardContent(targetOf(c), staged),
     tooLarge: uploadTooLarge,
   });
 
-const placeOf = (c: Context<ApiEnv>): FileTarget => ({
+const targetOf = (c: Context<ApiEnv>): FileTarget => ({
   env: c.env,
   db: c.var.db,
   accountId: c.var.account.id,
