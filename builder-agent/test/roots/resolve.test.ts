@@ -96,4 +96,9 @@ describe("versions", () => {
     expect(compareVersions(newer, older)).toBeGreaterThan(0);
     expect(compareVersions(newer, newer)).toBe(0);
   });
+
+  it("treats a missing revision as the revision 0", () => {
+    expect(compareVersions("1.0", "1.0-0")).toBe(0);
+    expect(compareVersions("1.0", "1.0-0.1")).toBeLessThan(0);
+  });
 });

@@ -1,4 +1,4 @@
-import type { PackageType } from "#lib/contract/index";
+import { compareDeb, compareDigits, type PackageType } from "#lib/contract/index";
 
 export interface Evr {
   epoch: number;
@@ -45,55 +45,9 @@ function compareMarks(one: string | undefined, other: string | undefined): numbe
 function comparePieces(one: string, other: string): number {
   const numbers = Number(isNumber(one)) - Number(isNumber(other));
   if (one === "" || other === "") return one.length - other.length;
-  return numbers || (isNumber(one) ? compareNumbers(one, other) : compareTexts(one, other));
+  return numbers || (isNumber(one) ? compareDigits(one, other) : compareTexts(one, other));
 }
 
 const isNumber = (piece: string): boolean => /^\d/.test(piece);
 
-/** Versions may have more digits than a number holds. */
-function compareNumbers(left: string, right: string): number {
-  const [one, other] = [left.replace(/^0+/, ""), right.replace(/^0+/, "")];
-  return one.length - other.length || compareTexts(one, other);
-}
-
 const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
-
-/** Compares non-digits and numbers in turn, as Debian's policy specifies. */
-function compareDeb(left: string, right: string): number {
-  const [ones, others] = [left.match(debPieces) ?? [], right.match(debPieces) ?? []];
-  for (let at = 0; at < Math.max(ones.length, others.length); at++) {
-    const [one, other] = [splitAtDigits(ones[at] ?? ""), splitAtDigits(others[at] ?? "")];
-    const order = compareWords(one, other) || compareNumbers(one.digits, other.digits);
-    if (order !== 0) return order;
-  }
-  return 0;
-}
-
-const debPieces = /\D*\d+|\D+/g;
-
-interface DebPiece {
-  word: string;
-  digits: string;
-}
-
-function splitAtDigits(piece: string): DebPiece {
-  const word = piece.replace(/\d+$/, "");
-  return { word, digits: piece.slice(word.length) };
-}
-
-function compareWords(one: DebPiece, other: DebPiece): number {
-  const length = Math.max(one.word.length, other.word.length);
-  for (let at = 0; at <= length; at++) {
-    const order = rankIn(one, at) - rankIn(other, at);
-    if (order !== 0) return order;
-  }
-  return 0;
-}
-
-/** The order of characters: `~`, then the end, then a digit, then letters, then the rest. */
-function rankIn({ word, digits }: DebPiece, at: number): number {
-  const character = word[at];
-  if (character === undefined) return at === word.length && digits !== "" ? 1 : 0;
-  if (character === "~") return -1;
-  return character.charCodeAt(0) + (/[A-Za-z]/.test(character) ? 0 : 256);
-}
