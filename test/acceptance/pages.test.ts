@@ -1,8 +1,8 @@
-import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { accountPages, appliancePages, openPages } from "./support/account-pages.ts";
 import { inBrowser } from "./support/page.ts";
+import { diagonal, faultsOf, views } from "./support/page-faults.ts";
 import { newPerson, type Person } from "./support/person.ts";
 import { makeOperator, sharedService } from "./support/shared-service.ts";
 import { signInHere } from "./support/sign-in.ts";
@@ -35,12 +35,6 @@ const lists = `<configuration>
   <databases><database><type>pgsql</type><users><user><username>loans</username><password>x</password></user></users>
   </database><database><type>mysql</type></database></databases>
   <autostarts><autostart><command>/usr/bin/counterd</command></autostart></autostarts></configuration>`;
-const views = (["light", "dark"] as const).flatMap((colorScheme) =>
-  [1280, 390].map((width) => ({ colorScheme, width })),
-);
-
-/** Each theme and each width once. */
-const diagonal = views.filter(({ colorScheme, width }) => (colorScheme === "dark") === (width === 390));
 
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${tux.ready.url}/sign_in`);
@@ -101,25 +95,6 @@ async function findAndClone(page: Page): Promise<void> {
   await page.locator("#comments").getByText("Found without scripts.").waitFor();
   await press(page, "Clone");
   await result(page, `${name} is yours now.`);
-}
-
-/** What axe finds on the page, and what reaches beyond it. */
-async function faultsOf(page: Page): Promise<string[]> {
-  await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
-  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(`{ const module = undefined; ${axe.source} }`);
-  // Nothing of what passes: on a long page that takes longer to tell than to find.
-  const violations = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
-    `axe.run(document, { resultTypes: ["violations"], preload: false }).then(({ violations }) => violations)`,
-  );
-  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  const faults = violations.map(
-    ({ id, nodes }) =>
-      `${id}: ${nodes
-        .map(({ html }) => html)
-        .join(" ")
-        .slice(0, 500)}`,
-  );
-  return tooWide > 0 ? [...faults, `${tooWide} pixels too wide`] : faults;
 }
 
 describe("the pages", () => {

@@ -1,0 +1,29 @@
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+
+/** Each theme at each width. */
+export const views = (["light", "dark"] as const).flatMap((colorScheme) =>
+  [1280, 390].map((width) => ({ colorScheme, width })),
+);
+
+/** Each theme and each width once. */
+export const diagonal = views.filter(({ colorScheme, width }) => (colorScheme === "dark") === (width === 390));
+
+/** What axe finds on the page, and what reaches beyond it. */
+export async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(`{ const module = undefined; ${axe.source} }`);
+  // Without what passes: on a long page, sending that takes longer than finding it.
+  const violations = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
+    `axe.run(document, { resultTypes: ["violations"], preload: false }).then(({ violations }) => violations)`,
+  );
+  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  const faults = violations.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes
+        .map(({ html }) => html)
+        .join(" ")
+        .slice(0, 500)}`,
+  );
+  return tooWide > 0 ? [...faults, `${tooWide} pixels too wide`] : faults;
+}
