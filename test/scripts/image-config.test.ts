@@ -157,14 +157,14 @@ describe("config.sh", () => {
 
   it("changes the runlevel and the login in inittabs", () => {
     const inittab = String.raw`printf 'id:5:initdefault:\ntty1::respawn:/sbin/getty 38400 tty1 linux\n' > /etc/inittab`;
-    const staged = fileOf("autologin", "#!/bin/sh\n");
+    const original = fileOf("autologin", "#!/bin/sh\n");
     const { output } = configured(
       ["set_runlevel 3 multi-user.target", "set_automatic_login clerk", "cat /etc/inittab"],
-      `${inittab}; cp ${staged} ${dir}/image/autologin; mkdir -p /usr/lib/kiln`,
+      `${inittab}; cp ${original} ${dir}/image/autologin; mkdir -p /usr/lib/kiln`,
     );
     expect(output).toBe(
       "id:3:initdefault:\ntty1::respawn:/sbin/getty -n -l /usr/lib/kiln/autologin 38400 tty1 linux\n",
     );
-    expect(readFileSync(staged, "utf8")).toBe("#!/bin/sh\n");
+    expect(readFileSync(original, "utf8")).toBe("#!/bin/sh\n");
   });
 });

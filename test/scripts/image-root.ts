@@ -16,10 +16,10 @@ export function imagesIn(dir: string, packages?: string): Image {
   let images = 0;
   return (change, ask, before = "") => {
     const image = join(dir, `image-${++images}`);
-    const staged = join(image, "root/image/kiln");
+    const folder = join(image, "root/image/kiln");
     for (const [path, text] of Object.entries(descriptionFiles({ ...plain, ...change }))) {
       mkdirSync(dirname(join(image, path)), { recursive: true });
-      writeFileSync(join(image, path), text.replaceAll("/image/kiln", staged), { mode: 0o755 });
+      writeFileSync(join(image, path), text.replaceAll("/image/kiln", folder), { mode: 0o755 });
     }
     // As KIWI does before config.sh.
     const files = ["usr", "etc"].map((tree) => `cp -r ${image}/root/${tree}/. /${tree}/`).join("\n");

@@ -15,7 +15,7 @@ export function browser({ origin = "https://kiln.test", cookie = "", userAgent =
     headers.set("user-agent", userAgent);
     if (jar.cookie !== "") headers.set("cookie", jar.cookie);
     const answer = await visit(origin + path, { ...init, headers, redirect: "manual" });
-    for (const given of answer.headers.getSetCookie()) jar.take(given);
+    for (const cookie of answer.headers.getSetCookie()) jar.take(cookie);
     return answer;
   };
   const post = (
@@ -44,9 +44,9 @@ function cookieJar(first: string) {
     get cookie() {
       return [...cookies].map((one) => one.join("=")).join("; ");
     },
-    take: (given: string) => {
-      const [name = "", value = ""] = (given.split(";")[0] ?? "").split(/=(.*)/s);
-      if (/Max-Age=0/.test(given)) cookies.delete(name);
+    take: (cookie: string) => {
+      const [name = "", value = ""] = (cookie.split(";")[0] ?? "").split(/=(.*)/s);
+      if (/Max-Age=0/.test(cookie)) cookies.delete(name);
       else cookies.set(name, value);
     },
   };

@@ -14,9 +14,9 @@ function watch(name: string, target: unknown, calls: string[]): unknown {
     get: (object, key) => {
       const value: unknown = Reflect.get(object, key);
       if (typeof value !== "function" || key === "constructor") return value;
-      return (...given: unknown[]) => {
+      return (...args: unknown[]) => {
         // Not value.apply: a stub treats each name, even "apply", as one of its own methods.
-        const answer: unknown = Reflect.apply(value, object, given);
+        const answer: unknown = Reflect.apply(value, object, args);
         if (makers.has(String(key))) return watch(name, answer, calls);
         calls.push(`${name}.${String(key)}`);
         return answer;

@@ -101,8 +101,8 @@ function valueOf(node: XmlNode, schema: Schema): unknown {
   const text = content.map((part) => String(part["#text"] ?? "")).join("");
   if (schema.type !== "object") return typedText(text, schema);
   const value: Record<string, unknown> = {};
-  for (const [name, given] of Object.entries(node[":@"] ?? {}))
-    value[name] = typedText(given, schema.properties?.[name]);
+  for (const [name, attribute] of Object.entries(node[":@"] ?? {}))
+    value[name] = typedText(attribute, schema.properties?.[name]);
   for (const child of content.filter((part) => !("#text" in part))) {
     const name = nameOf(child);
     const { type, items } = schema.properties?.[name] ?? {};

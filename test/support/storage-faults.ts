@@ -16,11 +16,11 @@ export type Fate = (name: string, call: () => Promise<unknown>) => Promise<unkno
 /** Every call of D1, R2 and Durable Objects goes through `fate`, from the Worker and from objects, until `end`. */
 function storageWith(fate: Fate): { end: () => void } {
   const undo = [...databaseMethods(), ...bucketMethods()].map(([name, holder, key]) =>
-    replace(holder, key, (original, self, given) => fate(name, async () => Reflect.apply(original, self, given))),
+    replace(holder, key, (original, self, args) => fate(name, async () => Reflect.apply(original, self, args))),
   );
   undo.push(
-    replace(Object.getPrototypeOf(env.BUILDS), "getByName", (original, self, given) =>
-      watched(Reflect.apply(original, self, given), fate),
+    replace(Object.getPrototypeOf(env.BUILDS), "getByName", (original, self, args) =>
+      watched(Reflect.apply(original, self, args), fate),
     ),
   );
   const quiet = vi.spyOn(console, "error").mockImplementation(() => {});
@@ -106,13 +106,13 @@ function ownerOf(object: object, key: string): object {
   throw new Error(`${key} is nowhere: has workerd changed?`);
 }
 
-type Around = (original: Function, self: unknown, given: unknown[]) => unknown;
+type Around = (original: Function, self: unknown, args: unknown[]) => unknown;
 
 function replace(holder: object, key: string, around: Around): () => void {
   const original = Reflect.get(holder, key);
   if (typeof original !== "function") throw new Error(`${key} is not a method`);
-  Reflect.set(holder, key, function (this: unknown, ...given: unknown[]) {
-    return spared.getStore() ? Reflect.apply(original, this, given) : around(original, this, given);
+  Reflect.set(holder, key, function (this: unknown, ...args: unknown[]) {
+    return spared.getStore() ? Reflect.apply(original, this, args) : around(original, this, args);
   });
   return () => void Reflect.set(holder, key, original);
 }
@@ -122,6 +122,6 @@ const watched = (stub: object, fate: Fate): object =>
     get: (object, key) =>
       typeof key === "symbol" || key === "then"
         ? Reflect.get(object, key)
-        : (...given: unknown[]) =>
-            fate(`object ${key}`, async () => Reflect.apply(Reflect.get(object, key), object, given)),
+        : (...args: unknown[]) =>
+            fate(`object ${key}`, async () => Reflect.apply(Reflect.get(object, key), object, args)),
   });

@@ -4,7 +4,6 @@
  */
 export * from "./agent.ts";
 export * from "./build.ts";
-export * from "./close-code.ts";
 export * from "./deb-order.ts";
 export * from "./file-store.ts";
 export * from "./guest-web.ts";

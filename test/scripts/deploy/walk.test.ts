@@ -103,8 +103,8 @@ describe("npm run deploy", () => {
 
   it("makes a second environment with names of its own", async () => {
     const world = await walked();
-    const staged = await world.deploy(["--env", "staging", "--host", "staging.example.com", "--plan"]);
-    expect(staged.output).not.toContain("done      Queue");
+    const planned = await world.deploy(["--env", "staging", "--host", "staging.example.com", "--plan"]);
+    expect(planned.output).not.toContain("done      Queue");
     await world.deploy([
       "--env",
       "staging",
