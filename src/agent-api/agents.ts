@@ -22,7 +22,7 @@ export const agents = factory
     await saveCapabilities(started, agent.id, capabilities);
     const { ended: endedLeases, elsewhere } = await endLeases({ env: c.env, db }, agent, incarnation);
     await endTestdrivesOf({ env: c.env, db }, agent, incarnation);
-    if (elsewhere > 0) logEvent("two hosts use the token of one agent", { agent: agent.name, leases: elsewhere });
+    if (elsewhere > 0) logEvent("two hosts use the same agent token", { agent: agent.name, leases: elsewhere });
 
     const shared = elsewhere > 0 ? { elsewhere } : {};
     const facts = { agentId: agent.id, name: agent.name, protocol: protocolVersion };

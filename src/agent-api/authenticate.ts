@@ -40,7 +40,7 @@ export async function agentOf({ env, db }: Services, authorization: string | und
   const agent = token === undefined ? undefined : await findAgent(db, env, token);
   const before = new Date(Date.now() - noteEveryMs);
   if (agent && (agent.lastSeenAt ?? 0) < before) {
-    await noteInPassing("that an agent lives", () => noteSeen(db, agent.id, before));
+    await noteInPassing("that an agent is alive", () => noteSeen(db, agent.id, before));
   }
   return agent;
 }

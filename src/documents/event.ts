@@ -15,7 +15,7 @@ const webhookFields = {
   ),
   reason: text(
     "disabledReason",
-    "It took nothing since 2026-11-18T09:00:00.000Z. The receiver answered 410.",
+    "It has accepted nothing since 2026-11-18T09:00:00.000Z. The receiver answered 410.",
   ).optional(),
   failing_since: time("failingSince", "2026-11-18T09:00:00Z").optional(),
   created_at: time("createdAt", "2026-11-01T09:00:00Z"),

@@ -40,7 +40,7 @@ export const modifiedFiles = document(
 
 const leftOut = fields({
   path: text("path", "/srv/old"),
-  reason: text("reason", "It was deleted, and overlay files only add."),
+  reason: text("reason", "It was deleted, but overlay files can only add files."),
 });
 
 /** The overlay files that were created, and the files that could not become one. */

@@ -5,7 +5,7 @@ import { logFailure } from "#log/log";
 type DiskEnv = Pick<Env, "DISK">;
 
 const fullDiskMessage =
-  "The disk of the service is full. What is stored can be read, but nothing can be changed or built until its operator makes room.";
+  "The disk of the service is full. You can still read everything, but nothing can be changed or built until the operator frees space.";
 
 export const diskIsFull = () => new Refusal("read_only_mode_active", { message: fullDiskMessage });
 
@@ -15,7 +15,7 @@ export async function hasFullDisk({ DISK }: DiskEnv): Promise<boolean> {
   try {
     return (await DISK.fetch("http://disk/")).status === 507;
   } catch (error) {
-    logFailure("the room on the disk is not known", error);
+    logFailure("the free disk space is not known", error);
     return false;
   }
 }
@@ -37,7 +37,7 @@ export async function noteInPassing<T>(what: string, note: () => Promise<T>): Pr
   } catch (error) {
     if (Date.now() < logsAt) return undefined;
     logsAt = Date.now() + logEveryMs;
-    logFailure(`${what} was not noted`, error);
+    logFailure(`could not record ${what}`, error);
     return undefined;
   }
 }

@@ -9,14 +9,14 @@ export async function sendJob(env: Env, job: Job): Promise<void> {
   if (env.MODE === "embedded") return;
   // The message is sent, and an agent finds it even without a poke, so the caller must not send it again.
   await Promise.resolve(switchboard(env).poke()).catch((error: unknown) =>
-    logFailure("could not poke the agents", error),
+    logFailure("could not wake the agents", error),
   );
 }
 
 /** Requests an agent to stop its build, without waiting for the next heartbeat. */
 export async function callOff(env: Pick<Env, "SWITCHBOARD">, agentId: number, buildId: number): Promise<void> {
   await Promise.resolve(switchboard(env).cancel(agentId, buildId)).catch((error: unknown) =>
-    logFailure("could not tell an agent that its build is cancelled", error, { buildId }),
+    logFailure("could not notify an agent that its build is cancelled", error, { buildId }),
   );
 }
 

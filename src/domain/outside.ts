@@ -66,17 +66,17 @@ export async function askOutside(rules: OutsideRules, address: URL, asking: Aski
   const { origin } = url;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     if (!/^https?:$/.test(url.protocol) || !isOutside(rules, url)) {
-      throw new DownloadFailed(`${url.protocol}//${url.host} cannot be reached from here.`);
+      throw new DownloadFailed(`The service must not connect to ${url.protocol}//${url.host}.`);
     }
     const answer = await asked(url, { ...asking, headers: headersFor(url.origin === origin ? address : url, asking) });
     const location = answer.status >= 300 && answer.status < 400 ? answer.headers.get("location") : null;
     if (location === null) return answer;
     await answer.body?.cancel();
     const next = URL.parse(location, url);
-    if (!next) throw new DownloadFailed(`${url.href} leads nowhere.`);
+    if (!next) throw new DownloadFailed(`${url.href} redirects to an invalid URL.`);
     url = withoutCredentials(next);
   }
-  throw new DownloadFailed(`${withoutCredentials(address).href} leads in a circle.`);
+  throw new DownloadFailed(`${withoutCredentials(address).href} redirects too often.`);
 }
 
 async function asked({ href }: URL, { fetchOutside, signal, headers }: Asking & { headers: HeadersInit }) {

@@ -3,10 +3,10 @@ const table = [
   ["unknown_error", "Something is wrong with this request."],
   ["internal_error", "Something went wrong inside the service. Please try again later."],
   ["access_denied", "You have no permission to do this."],
-  ["wrong_http_method", "This call does not know that HTTP method."],
+  ["wrong_http_method", "This call does not support that HTTP method."],
   ["invalid_xml", "The body is not well-formed XML."],
-  ["invalid_node", "The XML has an element that this call does not know."],
-  ["invalid_value", "A value cannot be used."],
+  ["invalid_node", "The XML contains an element that this call does not know."],
+  ["invalid_value", "A value is invalid."],
   ["missing_appliance_id", "No appliance was specified: pass its id as appliance_id."],
   ["invalid_appliance_id", "Invalid appliance id."],
   ["invalid_version", "The appliance has no such version."],
@@ -30,8 +30,8 @@ const table = [
   ["invalid_target", "The only target of a GPG key is rpm."],
   ["key_already_exists", "The appliance already has this GPG key."],
   ["invalid_key", "This is not a usable GPG key."],
-  ["invalid_request", "Send either a file or a url, not both and not neither."],
-  ["invalid_protocol", "Files are fetched by HTTP, HTTPS and FTP only."],
+  ["invalid_request", "Send either a file or a url, not both."],
+  ["invalid_protocol", "Files can be downloaded only by HTTP, HTTPS and FTP."],
   ["download_error", "The file could not be downloaded."],
   ["invalid_overlay_file_id", "Invalid overlay file id."],
   ["invalid_running_build_id", "Invalid running build id."],
@@ -116,7 +116,7 @@ export class Refusal extends Error {
 export const changedMeanwhile = () =>
   new Refusal("unknown_error", {
     reason: "changed",
-    message: "It has changed since it was read. Read it again, and make the change to that.",
+    message: "It has changed since you read it. Read it again, and repeat your change.",
   });
 
 /** The specification has no code for it. */

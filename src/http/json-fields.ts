@@ -31,7 +31,7 @@ function parsed(text: string): unknown {
 function fieldOf(name: string, value: unknown): [string, string] {
   if (typeof value === "object") {
     throw new JsonFault(
-      `The parameter ${name.slice(0, 100)} must be a text, a number or a flag, without objects or lists inside`,
+      `The parameter ${name.slice(0, 100)} must be a string, a number or a boolean, not an object or a list`,
     );
   }
   return [name, String(value)];

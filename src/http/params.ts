@@ -84,7 +84,7 @@ export function pathId(c: Context, name: string, code: RefusalCode): number {
 function refusalOf(message: string, name: string): Refusal {
   const code = refusalCodes.find((known) => known === message) ?? "invalid_value";
   if (code === "missing_parameter") return new Refusal(code, { message: `The parameter ${name} is missing.` });
-  if (code === "invalid_value") return new Refusal(code, { message: `The value of ${name} cannot be used.` });
+  if (code === "invalid_value") return new Refusal(code, { message: `The value of ${name} is invalid.` });
   return new Refusal(code);
 }
 

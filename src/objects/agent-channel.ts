@@ -16,7 +16,7 @@ export class AgentChannel {
 
   /** A new channel replaces the old one. */
   accept(): Response {
-    this.close("Another connection took its place.");
+    this.close("Another connection has replaced it.");
     const { 0: theirs, 1: ours } = new WebSocketPair();
     this.#ctx.acceptWebSocket(ours, [this.#tag]);
     return new Response(null, { status: 101, webSocket: theirs });

@@ -86,7 +86,7 @@ export class GuestWeb {
     const found = this.#visits.get(visit);
     const head = readGuestHead(GuestAnswer, request.headers.get(guestHeadHeader));
     if (!found || found.isAnswered) return left();
-    if (!head) return refused(400, "This is not the head of an answer.");
+    if (!head) return refused(400, "This is not a valid answer head.");
     found.isAnswered = true;
     try {
       await passOn(head, request.body, found);

@@ -40,4 +40,4 @@ export function closingLike(code: number, reason: string): { code: number; reaso
   return code === noCode ? { code: 1000, reason } : gone;
 }
 
-export const gone = { code: 1001, reason: "The other side is gone." };
+export const gone = { code: 1001, reason: "The other side has disconnected." };

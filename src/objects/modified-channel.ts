@@ -21,7 +21,7 @@ export class ModifiedChannel extends AgentChannel {
   async serve(request: Request, { isAttempt }: { isAttempt: boolean }): Promise<Response> {
     const [, , verb, id = ""] = new URL(request.url).pathname.split("/");
     if (verb === "orders") return await this.#ask(await request.json<Omit<ModifiedOrder, "request">>());
-    if (!isAttempt) return new Response("This testdrive is another agent's.", { status: 410 });
+    if (!isAttempt) return new Response("This testdrive belongs to another agent.", { status: 410 });
     return verb === "answers" ? await this.#answer(id, request) : this.accept();
   }
 
@@ -58,14 +58,16 @@ export class ModifiedChannel extends AgentChannel {
   async #answer(id: string, request: Request): Promise<Response> {
     const asked = this.#orders.get(id);
     this.#orders.delete(id);
-    if (!asked || !request.body) return new Response("No request waits for this.", { status: 410 });
+    if (!asked || !request.body) return new Response("No request is waiting for this answer.", { status: 410 });
     const { readable, writable } = new IdentityTransformStream();
     asked.resolve(new Response(readable, { headers: shown(request.headers) }));
     const isTaken = await request.body.pipeTo(writable).then(
       () => true,
       () => false,
     );
-    return isTaken ? new Response(null, { status: 204 }) : new Response("No request waits for this.", { status: 410 });
+    return isTaken
+      ? new Response(null, { status: 204 })
+      : new Response("No request is waiting for this answer.", { status: 410 });
   }
 }
 

@@ -54,7 +54,7 @@ export class VncRelay {
     const peer = this.#peer(side === "agent" ? "browser" : "agent", viewerOf(this.#ctx, socket));
     if (typeof frame === "string") {
       const credit = side === "browser" ? creditIn(frame) : undefined;
-      if (credit === undefined) return this.#end(socket, 1008, "Only credit may be sent as text.");
+      if (credit === undefined) return this.#end(socket, 1008, "Text messages may contain only credit.");
       peer?.send(JSON.stringify(credit));
     } else if (frame.byteLength > maxFrameBytes) this.#end(socket, 1009, `At most ${maxFrameBytes} bytes per frame.`);
     else if (peer) peer.send(frame);

@@ -85,7 +85,7 @@ const longestMs = 2 * 60_000;
 export async function doChore(env: Env, { chore, at }: ChoreMessage): Promise<void> {
   const isDone = new AbortController();
   const tooLong = scheduler.wait(longestMs, { signal: isDone.signal }).then(
-    () => logFailure("a chore does not end", `it has run for ${longestMs / 60_000} minutes`, { chore }),
+    () => logFailure("a chore is taking too long", `it has run for ${longestMs / 60_000} minutes`, { chore }),
     () => {},
   );
   const work = run(env, chore, at).catch((error: unknown) => logFailure("a chore failed", error, { chore }));

@@ -80,7 +80,7 @@ export class BlobWriter {
     }
     await this.#sendPart();
     const { size } = await this.#upload.complete(this.#parts);
-    if (size !== this.#sentBytes) throw new Error(`${this.#key} has ${size} bytes in R2, ${this.#sentBytes} came`);
+    if (size !== this.#sentBytes) throw new Error(`${this.#key} has ${size} bytes in R2, ${this.#sentBytes} were sent`);
     return size;
   }
 

@@ -30,4 +30,4 @@ function byteStreamOf(source: ReadableStream<Uint8Array>): ReadableStream<Uint8A
   }
 }
 
-const tooSlow = () => new Error("the bytes come too slowly");
+const tooSlow = () => new Error("the data arrives too slowly");

@@ -88,11 +88,11 @@ describe("a web upload", () => {
 
   it("fails with a reason, and leaves nothing behind", async () => {
     const before = (await tux.call("GET", "/files", { appliance_id: applianceId })).files.file.length;
-    await expect(upload(`http://127.0.0.1:${opened.port}/nothing`)).rejects.toThrow(/download_error.*answers 404/);
+    await expect(upload(`http://127.0.0.1:${opened.port}/nothing`)).rejects.toThrow(/download_error.*answered 404/);
     await expect(upload(`http://127.0.0.1:${opened.port}/cut`)).rejects.toThrow(
-      /download_error.*broke the download off/,
+      /download_error.*interrupted the download/,
     );
-    await expect(upload(`ftp://127.0.0.1:${ftp.port}/nothing`)).rejects.toThrow(/download_error.*answers 550/);
+    await expect(upload(`ftp://127.0.0.1:${ftp.port}/nothing`)).rejects.toThrow(/download_error.*answered 550/);
     await expect(upload("http://no-such-host.invalid/a")).rejects.toThrow(/download_error.*cannot be reached/);
     await expect(upload("file:///etc/passwd")).rejects.toThrow(/invalid_protocol/);
     expect((await tux.call("GET", "/files", { appliance_id: applianceId })).files.file.length).toBe(before);

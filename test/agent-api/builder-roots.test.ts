@@ -37,7 +37,7 @@ const claimWith = async (roots: RootAbilities[]) => {
   return BuildClaimAnswer.parse(await answer.json()).build;
 };
 
-const sentence = "No builder of this service has the builder root debian-13, in which this system is built.";
+const sentence = "This system is built in the builder root debian-13, which no builder of this service has.";
 
 it("refuses a build whose builder root no agent has, until a claim brings it", async () => {
   expect(await claimWith([])).toBeNull();

@@ -95,7 +95,10 @@ describe("POST builds/claim", () => {
     complaint.mockRestore();
 
     const { running_build: seen } = await readXml(await tux.get(`/running_builds/${broken}`));
-    expect(seen).toMatchObject({ state: "error", message: "The service could not read what to build." });
+    expect(seen).toMatchObject({
+      state: "error",
+      message: "The service could not read what it stored for this build.",
+    });
   });
 
   it("returns the resolved packages and a description that lists them", async () => {

@@ -17,7 +17,7 @@ it("is refused while no builder installs deb, and the status names what they lac
   const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
   const refused = await tux.post("/running_builds", { appliance_id: id, force: "true" });
 
-  const text = "No builder of this service can build systems of deb packages. Missing there: debootstrap.";
+  const text = "No builder of this service can build systems from deb packages. They lack: debootstrap.";
   expect([status.issues.issue].flat()).toContainEqual({ type: "error", text });
   expect(await expectError(refused, 400, "configuration_error")).toBe(text);
 });

@@ -158,7 +158,7 @@ describe("the removal of an account", () => {
     await sweepNow();
     await env.DB.prepare("DROP TRIGGER interrupted").run();
     expect(String(complaint.mock.calls)).toMatch(
-      new RegExp(`the removal of an account failed requestId=sweep-\\d+ account=${tux.accountId}:`),
+      new RegExp(`could not remove an account requestId=sweep-\\d+ account=${tux.accountId}:`),
     );
     const left = await rowsOf(tux);
     expect(left).toMatchObject({ accounts: 1, repositories: 2 });

@@ -73,7 +73,7 @@ describe("two that apply at the same time", () => {
 
     const refusals = both.flatMap((one) => (one.status === "rejected" ? [one.reason as Error] : []));
     expect(refusals.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^Something else has changed (One|Two) meanwhile: nothing of the file was applied\.$/),
+      expect.stringMatching(/^Something else has changed (One|Two) in the meantime\.$/),
     ]);
     const won = both.flatMap((one) => (one.status === "fulfilled" ? [one.value.name] : []));
     expect([(await shownBy(tux, path))["name"]]).toEqual(won);

@@ -132,7 +132,7 @@ describe("a repository of the other type of packages", () => {
     for (const answer of [await put(listOf(main, debs)), await add({ repo_id: debs })]) {
       const text = await answer.clone().text();
       await expectError(answer, 400, "invalid_repository_id");
-      expect(text).toContain("tux stable has deb packages, and Tiny Linux 1.0 consists of rpm packages.");
+      expect(text).toContain("tux stable has deb packages, but Tiny Linux 1.0 needs rpm packages.");
     }
     expect(await current()).toEqual([main, updates]);
   });

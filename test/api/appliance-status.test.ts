@@ -164,7 +164,7 @@ describe("a repository in the status", () => {
       issues: [
         {
           type: "warning",
-          text: "The repository Tiny Linux 1.0 updates could not be refreshed, so what it last had is used: The mirror does not answer.",
+          text: "The repository Tiny Linux 1.0 updates could not be refreshed, so its last known contents are used: The mirror does not answer.",
         },
       ],
     });

@@ -78,10 +78,10 @@ describe("POST /rpms for a base system of Debian", () => {
     const tux = await signedIn();
     const blobs = await blobCount();
     expect(await expectError(await send(tux, rpmOf("a"), { path }), 400, "invalid_file")).toBe(
-      "This is an RPM, and Debian Test consists of Debian packages (.deb). Upload a package of that kind, or name another base_system.",
+      "This is an RPM, but Debian Test needs Debian packages (.deb). Upload a package of that type, or pass another base_system.",
     );
     expect(await expectError(await send(tux, await debOf("a 1")), 400, "invalid_file")).toBe(
-      "This is a Debian package, and Tiny Linux 1.0 consists of RPMs. Upload a package of that kind, or name another base_system.",
+      "This is a Debian package, but Tiny Linux 1.0 needs RPMs. Upload a package of that type, or pass another base_system.",
     );
     const { id } = await uploaded(send(tux, await debOf("kept 1"), { path }));
     const replaced = await send(tux, rpmOf("a"), { method: "PUT", path: `/rpms/${id}` });

@@ -43,7 +43,7 @@ describe("POST …/definition/plan", () => {
         { name: "packages", item: "vim", to: "" },
         { name: "bans", item: "vim", from: "" },
         { name: "configuration/settings/memory_size", from: "512", to: "1024" },
-        { name: "configuration/users/password", item: "root", to: "another password" },
+        { name: "configuration/users/password", item: "root", to: "a different password" },
       ]),
     );
     expect(plan.changes.find(({ item }) => item === "clerk")).toMatchObject({ name: "configuration/users" });
@@ -64,8 +64,8 @@ describe("POST …/definition/plan", () => {
 
     const { plan } = (await answer.json()) as { plan: { changes: object[] } };
     expect(plan.changes).toEqual([
-      { name: "packages", to: "another order" },
-      { name: "configuration/databases/pgsql/password", item: "loans", to: "another password" },
+      { name: "packages", to: "a different order" },
+      { name: "configuration/databases/pgsql/password", item: "loans", to: "a different password" },
     ]);
   });
 
@@ -120,7 +120,7 @@ describe("POST /definitions", () => {
     const count = async () => (await (await tux.get("/appliances")).text()).match(/<appliance>/g)?.length;
     const before = await count();
     expect(await refused(await send(tux, "POST /definitions", { base_system: "none", name: "x" }))).toMatch(
-      /^400 invalid_base_system base_system is one of tiny-1.0/,
+      /^400 invalid_base_system base_system must be one of tiny-1.0/,
     );
     const wrong = { base_system: "tiny-1.0", name: "x", packages: [{ name: "a b" }] };
     expect(await refused(await send(tux, "POST /definitions", wrong))).toMatch(/^400 invalid_value/);

@@ -125,7 +125,7 @@ describe("PUT …/definition", () => {
     const refusals = [
       [
         { repositories: [{ url: "https://nowhere.example.org/x" }] },
-        /^400 invalid_repository_id There is no repository/,
+        /^400 invalid_repository_id This service has no repository/,
       ],
       [{ packages: [{ name: "a b" }] }, /^400 invalid_value a b is not a valid package name/],
       [{ packages: [{ name: "hello", repository: "none" }] }, /^400 invalid_repository_id hello is pinned/],

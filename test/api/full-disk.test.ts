@@ -57,7 +57,7 @@ describe("a database without room", () => {
 
     expect([status.status, list.status]).toEqual([200, 200]);
     expect(await list.text()).toContain("Kiosk");
-    expect(failures.mock.calls.filter(([line]) => /was not noted/.test(String(line)))).toHaveLength(1);
+    expect(failures.mock.calls.filter(([line]) => /could not record/.test(String(line)))).toHaveLength(1);
   });
 
   it("answers a failed sign-in", async () => {

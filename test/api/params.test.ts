@@ -108,15 +108,15 @@ describe("parameters", () => {
     [
       "nested",
       '{"clone_from": 1, "name": {"first": "Kiosk"}}',
-      "The parameter name must be a text, a number or a flag, without objects or lists inside.",
+      "The parameter name must be a string, a number or a boolean, not an object or a list.",
     ],
     [
       "nested in a list",
       '{"clone_from": 1, "name": [["Kiosk"]]}',
-      "The parameter name must be a text, a number or a flag, without objects or lists inside.",
+      "The parameter name must be a string, a number or a boolean, not an object or a list.",
     ],
     ["nested without end", "[".repeat(200_000), "The body is not well-formed JSON."],
-    ["half a character", '{"clone_from": 1, "name": "\\ud83d"}', "The value of name cannot be used."],
+    ["half a character", '{"clone_from": 1, "name": "\\ud83d"}', "The value of name is invalid."],
     ["not a number", '{"clone_from": 1.5}', "Invalid appliance id."],
     ["too large", `{"clone_from": 1, "name": "${"x".repeat(300_000)}"}`, "The body is too large for this call."],
   ])("in JSON that is %s are refused with a message", async (_, body, sentence) => {

@@ -173,7 +173,12 @@ describe.each(kinds)("PUT configuration/%s", (kind) => {
       "invalid_value",
       /cannot be decoded/,
     ],
-    ["too many bytes", ({ bytes }) => form(new Uint8Array(bytes + 1)), "invalid_value", /is too large: at most \d MiB/],
+    [
+      "too many bytes",
+      ({ bytes }) => form(new Uint8Array(bytes + 1)),
+      "invalid_value",
+      /is too large: the limit is \d MiB/,
+    ],
     ["a side too long", ({ side }) => form(pngOf(side + 1, 1)), "invalid_value", /is too large/],
     [
       "a decompression bomb",

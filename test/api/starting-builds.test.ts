@@ -99,7 +99,7 @@ describe("POST running_builds", () => {
       "configuration_error",
     );
 
-    expect(message).toMatch(/no builder .* ec2 images for x86_64\. Missing there: sfdisk\./i);
+    expect(message).toMatch(/no builder .* ec2 images for x86_64\. They lack: sfdisk\./i);
     expect(await listedBuilds(tux, applianceId)).toEqual([]);
   });
 

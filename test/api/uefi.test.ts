@@ -75,7 +75,7 @@ describe("an image that boots by UEFI", () => {
       "configuration_error",
     );
 
-    expect(message).toContain(`boots by UEFI, which ${loader} requires. Missing there: kernel: vfat, mkdosfs.`);
+    expect(message).toContain(`boots with UEFI, which ${loader} requires. They lack: kernel: vfat, mkdosfs.`);
     expect([status.state, status.issues.issue]).toEqual(["error", { type: "error", text: message }]);
     const { running_builds: builds } = await readXml(await tux.get(`/running_builds?appliance_id=${id}`));
     expect(builds.running_build).toBeUndefined();

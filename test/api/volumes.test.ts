@@ -41,7 +41,7 @@ describe("a disk with volumes", () => {
       "configuration_error",
     );
 
-    expect(message).toContain("Missing there: kernel: dm_mod.");
+    expect(message).toContain("They lack: kernel: dm_mod.");
     expect([status.state, [status.issues.issue].flat().map(({ text }) => text)]).toEqual([
       "error",
       [expect.stringContaining("lvm2 is not selected"), message],

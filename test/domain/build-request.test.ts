@@ -86,19 +86,19 @@ describe("an image type that no builder supports for the appliance's architectur
       "names the missing program for the type",
       { imageTypes: ["oem"], lacking: { vmx: "qemu-img" } },
       "x86_64",
-      "No builder of this service can build vmx images for x86_64. Missing there: qemu-img. It builds oem for x86_64.",
+      "No builder of this service can build vmx images for x86_64. They lack: qemu-img. They can build oem for x86_64.",
     ],
     [
       "names the missing feature for the architecture",
       { imageTypes: ["vmx"], lacking: { i586: "32-bit programs" } },
       "i586",
-      "No builder of this service can build vmx images for i586. Missing there: 32-bit programs. It builds vmx for x86_64.",
+      "No builder of this service can build vmx images for i586. They lack: 32-bit programs. They can build vmx for x86_64.",
     ],
     [
       "names nothing missing if the builder reports nothing",
       { imageTypes: ["oem"] },
       "x86_64",
-      "No builder of this service can build vmx images for x86_64. It builds oem for x86_64.",
+      "No builder of this service can build vmx images for x86_64. They can build oem for x86_64.",
     ],
   ])("%s", (_what, can, arch, message) => {
     expect(choosingVmx(can, arch)).toThrow(message);

@@ -44,7 +44,7 @@ describe("a build in a builder root", () => {
     const base = { packageType: "rpm", builderRoot: "debian-13" } as const;
     expect(reasonNotBuilt([agent(), agent({ roots: [root()] })], base)).toBeUndefined();
     expect(reasonNotBuilt([agent()], base)).toBe(
-      "No builder of this service has the builder root debian-13, in which this system is built.",
+      "This system is built in the builder root debian-13, which no builder of this service has.",
     );
     expect(reasonNotBuilt([], base), "none has said what it builds").toBeUndefined();
   });
@@ -61,10 +61,10 @@ describe("reasonNotBuilt", () => {
   it("names what is missing", () => {
     const lacking = agent({ packageTypes: ["rpm"], noDeb: "debootstrap, dpkg-deb" });
     expect(reasonNotBuilt([lacking, lacking], { packageType: "deb" })).toBe(
-      "No builder of this service can build systems of deb packages. Missing there: debootstrap, dpkg-deb.",
+      "No builder of this service can build systems from deb packages. They lack: debootstrap, dpkg-deb.",
     );
     expect(reasonNotBuilt([agent()], { packageType: "deb" })).toBe(
-      "No builder of this service can build systems of deb packages.",
+      "No builder of this service can build systems from deb packages.",
     );
     expect(reasonNotBuilt([lacking], { packageType: "rpm" })).toBeUndefined();
   });

@@ -55,7 +55,7 @@ describe("configurationIssues", () => {
 
   it("explains that a 32-bit image lacks a kernel with PAE", () => {
     const pae = settings({ paeEnabled: true });
-    expect(textsOf(pae, image("busybox"))[0]).toContain("changes nothing");
+    expect(textsOf(pae, image("busybox"))[0]).toContain("has no effect");
     expect(textsOf(pae, image("busybox32"))[0]).toContain("no kernel with it");
   });
 
@@ -109,7 +109,7 @@ describe("whyNoVolumes", () => {
     [
       "only builders of other architectures support volumes",
       [agent({ noLvm: "lvm2" }), agent({ arches: ["i586"] })],
-      /there: lvm2\.$/,
+      /lack: lvm2\.$/,
     ],
   ])("gives the right answer if %s", (_what, agents, expected) => {
     const why = whyNoVolumes(agents, wanted);

@@ -51,7 +51,7 @@ describe("whyNoEfi", () => {
 
   it("names the package and the missing program", () => {
     expect(whyNoEfi([agent({ noEfi: { oem: "mkdosfs" } }), agent({ noEfi: { oem: "kernel: vfat" } })], wanted)).toMatch(
-      /UEFI, which grub2-x86_64-efi requires\. Missing there: mkdosfs; kernel: vfat\.$/,
+      /UEFI, which grub2-x86_64-efi requires\. They lack: mkdosfs; kernel: vfat\.$/,
     );
   });
 });

@@ -236,5 +236,5 @@ it("keeps its type of packages", async () => {
   const url = `${root}/dists/test`;
   const { id } = await imported(url, await debSuite({ lists }));
   await importRepository({ env, db }, id, mirrorOf({ [url]: rpmMd(["vim-9"]) }));
-  expect(await row(id)).toMatchObject({ type: "deb", problem: "it has rpm packages, and not deb packages" });
+  expect(await row(id)).toMatchObject({ type: "deb", problem: "it has rpm packages instead of deb packages" });
 });

@@ -100,8 +100,8 @@ describe("a failed import", () => {
 
   it.each<[string, Fetch, RegExp]>([
     ["does not answer", () => Promise.reject(new Error("refused")), /cannot be reached/],
-    ["answers 503", async () => new Response("busy", { status: 503 }), /answers 503/],
-    ["redirects in a circle", async (to) => Response.redirect(to, 302), /in a circle/],
+    ["answers 503", async () => new Response("busy", { status: 503 }), /answered 503/],
+    ["redirects in a circle", async (to) => Response.redirect(to, 302), /redirects too often/],
   ])("keeps the last good revision of a mirror that %s", async (_, fetchOutside, problem) => {
     await repository.importFiles(good);
     await repository.importFrom({ fetchOutside });
@@ -122,7 +122,7 @@ describe("a failed import", () => {
 
     expect(await repository.row()).toMatchObject({
       importState: "failed",
-      problem: expect.stringMatching(/169.254.169.254 cannot/),
+      problem: expect.stringMatching(/must not connect to http:\/\/169\.254\.169\.254/),
     });
     expect(asked).toEqual([`${repository.url}/repodata/repomd.xml`]);
   });
@@ -132,7 +132,7 @@ describe("a failed import", () => {
 
     expect(await repository.row()).toMatchObject({
       importState: "failed",
-      problem: expect.stringMatching(/breaks off|damaged/),
+      problem: expect.stringMatching(/was interrupted|damaged/),
     });
     expect(await repository.leftovers()).toEqual({ imports: 0, rows: 0 });
   });

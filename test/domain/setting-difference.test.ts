@@ -116,7 +116,7 @@ describe("the settings of two builds", () => {
     if (!first || !second) throw new Error("two inputs were made");
     expect(settingDifference(input, first)).toEqual([{ name: "build_script", to: "a script" }]);
     expect(settingDifference(first, second)).toEqual([
-      { name: "build_script", from: "a script", to: "another script" },
+      { name: "build_script", from: "a script", to: "a different script" },
     ]);
     expect(settingDifference(first, input)).toEqual([{ name: "build_script", from: "a script" }]);
     expect(settingDifference(first, first)).toEqual([]);

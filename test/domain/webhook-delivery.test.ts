@@ -61,7 +61,7 @@ describe("a webhook", () => {
     const failing = healthAfter(well, failed, 7);
     expect(healthAfter(failing, failed, 7 + 3 * dayMs - 1)).toEqual(failing);
     expect(healthAfter(failing, failed, 7 + 3 * dayMs).disabledReason).toBe(
-      "It took nothing since 1970-01-01T00:00:00.007Z. The receiver answered 500.",
+      "It has accepted nothing since 1970-01-01T00:00:00.007Z. The receiver answered 500.",
     );
     expect(healthAfter(well, failed, 7 + 3 * dayMs).disabledReason).toBeNull();
   });

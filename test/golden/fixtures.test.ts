@@ -16,7 +16,7 @@ describe("shapeOf", () => {
   });
 
   it.each([
-    ["another order", "<a><b>1</b><c>2</c></a>", "<a><c>2</c><b>1</b></a>"],
+    ["a different order", "<a><b>1</b><c>2</c></a>", "<a><c>2</c><b>1</b></a>"],
     ["a missing element", "<a><b>1</b><c>2</c></a>", "<a><b>1</b></a>"],
     ["an extra element", "<a><b>1</b></a>", "<a><b>1</b><c>2</c></a>"],
     ["another name", "<a><b>1</b></a>", "<a><B>1</B></a>"],

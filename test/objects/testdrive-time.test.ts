@@ -66,7 +66,7 @@ describe("the time limits of a testdrive", () => {
     expect((await statusOf(drive)).state).toBe("running");
     await passTime(drive, 20_000);
 
-    expect((await statusOf(drive)).message).toBe("The time of the session is over.");
+    expect((await statusOf(drive)).message).toBe("The session has reached its time limit.");
     expect([(await browser.closed).code, (await agent.closed).code]).toEqual([1000, 1000]);
   });
 

@@ -59,7 +59,7 @@ it("fails after the last try, and reports it", async () => {
   await take({ repositoryId }, { BLOBS: brokenBlobs });
   const { isRetried, repository } = await take({ repositoryId }, { queue: "kiln-dead-imports" });
   expect([isRetried, repository?.importState]).toEqual([false, "failed"]);
-  expect(repository?.problem).toMatch(/^Its import was given up: each of 4 tries failed, or was killed/);
+  expect(repository?.problem).toMatch(/^Its import was given up after 4 attempts\. Each failed/);
 });
 
 it("leaves nothing behind of an import that the service could not finish", async () => {

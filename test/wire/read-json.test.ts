@@ -67,7 +67,7 @@ describe("readJson", () => {
     [{ configuration: { settings: { nonsense: 1 } } }, "invalid_node The element settings/nonsense is not known here."],
     [{ configuration: { settings: 5 } }, "invalid_value settings: must be an object."],
     [{ configuration: { tags: "a" } }, "invalid_value tags: must be a list."],
-    [{ configuration: { name: ["a"] } }, "invalid_value name: must be a text, a number, true or false."],
+    [{ configuration: { name: ["a"] } }, "invalid_value name: must be a string, a number, true or false."],
     [{ configuration: { name: "a\u0000" } }, "invalid_value name: must not have control characters."],
     [
       { configuration: { settings: { memory_size: 1.5 } } },

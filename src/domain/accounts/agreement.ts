@@ -25,7 +25,7 @@ export async function getAgreement(db: Database, baseSystem: string): Promise<Ag
   if (agreement) return agreement;
   throw new Refusal("invalid_base_system", {
     reason: "unknown",
-    message: "There is no agreement for such a base system.",
+    message: "There is no agreement for this base system.",
   });
 }
 

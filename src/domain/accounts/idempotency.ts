@@ -117,12 +117,15 @@ async function answerBefore(
 ): Promise<Answer> {
   const found = await findKeyHolder(db, accountId, key);
   if (found && found.requestSha256 !== requestSha256) {
-    throw refused("key_taken", "This Idempotency-Key belongs to another request. Take a new one for each request.");
+    throw refused("key_taken", "This Idempotency-Key was used for another request. Use a new key for each request.");
   }
   if (!found && (await hasKeys(db, accountId, keyLimits.keys))) throw tooManyKeys();
   // Not found if it was freed at this moment.
   if (!found || found.status === null) {
-    throw refused("repeated", "The first request with this Idempotency-Key is still at work. Ask again in a moment.");
+    throw refused(
+      "repeated",
+      "The first request with this Idempotency-Key is still in progress. Try again in a moment.",
+    );
   }
   return {
     status: found.status,

@@ -60,15 +60,15 @@ export const limitReached = (env: LimitsEnv, name: keyof Counted) =>
   new Refusal("unknown_error", { message: messages[name](limitsOf(env)[name]) });
 
 const messages: Record<keyof Counted, (most: number) => string> = {
-  repositories: (most) => `An account has at most ${most} repositories. Delete one of them.`,
-  packages: (most) => `All repositories of an account have at most ${most} packages. Delete one of them.`,
+  repositories: (most) => `An account can have at most ${most} repositories. Delete one of them.`,
+  packages: (most) => `The repositories of an account can have at most ${most} packages together. Delete one of them.`,
   repositoryBytes: (most) =>
-    `The lists of all repositories of an account have at most ${most / megabyte} MB. Delete one of them.`,
-  appliances: (most) => `An account has at most ${most} appliances. Delete one of them.`,
+    `The package lists of an account's repositories can have at most ${most / megabyte} MB together. Delete one of them.`,
+  appliances: (most) => `An account can have at most ${most} appliances. Delete one of them.`,
   configurationBytes: (most) =>
-    `The configurations of all appliances of an account have at most ${most / megabyte} MB. Shorten one, or delete an appliance.`,
-  comments: (most) => `An account writes at most ${most} comments.`,
-  webhooks: (most) => `An account has at most ${most} webhooks. Delete one of them.`,
-  tokens: (most) => `An account has at most ${most} tokens. Revoke one of them.`,
-  uploads: (most) => `An account has at most ${most} unfinished uploads. Finish or delete one of them.`,
+    `The configurations of an account's appliances can have at most ${most / megabyte} MB together. Shorten one, or delete an appliance.`,
+  comments: (most) => `An account can write at most ${most} comments.`,
+  webhooks: (most) => `An account can have at most ${most} webhooks. Delete one of them.`,
+  tokens: (most) => `An account can have at most ${most} tokens. Revoke one of them.`,
+  uploads: (most) => `An account can have at most ${most} unfinished uploads. Finish or delete one of them.`,
 };

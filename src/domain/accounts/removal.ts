@@ -46,7 +46,7 @@ const pagesAtOnce = 20;
 export async function removeAccounts({ env, db }: Services, now: number): Promise<void> {
   for (const account of await takeRemoved(db, accountsAtOnce, new Date(now))) {
     await continueRemoval({ env, db }, account).catch((error: unknown) =>
-      logFailure("the removal of an account failed", error, { account: account.id }),
+      logFailure("could not remove an account", error, { account: account.id }),
     );
   }
 }

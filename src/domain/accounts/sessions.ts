@@ -52,7 +52,7 @@ export async function startSession(
     network: networkIn(address),
   };
   if (!(await addSession(db, account, row, maxSessions))) {
-    throw new Refusal("access_denied", { message: "The account was changed at this moment. Sign in again." });
+    throw new Refusal("access_denied", { message: "The account has just been changed. Sign in again." });
   }
   if (before !== undefined) await endSession({ env, db }, before);
   return secret;

@@ -199,5 +199,5 @@ export function parseArch(requested: string | undefined): Arch | undefined {
   if (requested === "x86_64") return "x86_64";
   if (requested === "i686" || requested === "i586") return "i586";
   if (/^(arm|aarch64)/i.test(requested)) throw new Refusal("invalid_architecture");
-  throw new Refusal("invalid_value", { message: "arch is x86_64 or i686." });
+  throw new Refusal("invalid_value", { message: "arch must be x86_64 or i686." });
 }

@@ -63,7 +63,8 @@ export async function replaceAccess(
     inheritedAccess(services, appliance),
     withKeys ? listSshKeys(services.db, account.id) : [],
   ]);
-  if (!hasAccess(access)) throw new Refusal("invalid_value", { message: "No password or key of others is left." });
+  if (!hasAccess(access))
+    throw new Refusal("invalid_value", { message: "No passwords or keys of other accounts are left." });
   const before = (await shownConfiguration(services.env, account.id, appliance)).configuration.users;
   const passwords = access.users.map((user) => ({ user, password: newPassword(16) }));
   const files = access.keyFiles.map(overlayPath);

@@ -126,7 +126,7 @@ const servesArch = ({ arch, repositories }: Pick<ApplianceSoftware, "arch" | "re
 
 const staleIssue = ({ name, problem }: Repository): Issue => ({
   type: "warning",
-  text: `The repository ${name} could not be refreshed, so what it last had is used: ${problem}`,
+  text: `The repository ${name} could not be refreshed, so its last known contents are used: ${problem}`,
 });
 
 async function softwareIssues(
@@ -165,7 +165,7 @@ export const unimportedIssue = (repository: Repository): Issue => {
 };
 
 function unimportedText({ name, problem, revision, importProgress }: Repository): string {
-  if (revision !== null) return `What the repository ${name} holds cannot be read at the moment.`;
+  if (revision !== null) return `The contents of the repository ${name} cannot be read at the moment.`;
   return problem === null
     ? `The repository ${name} is still being imported${importProgress ? `: ${progressWords(importProgress)}` : ""}.`
     : `The repository ${name} could not be imported: ${problem}`;

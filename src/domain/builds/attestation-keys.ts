@@ -9,7 +9,7 @@ export async function signingKey({ ATTESTATION_KEY: key }: Partial<AttestationEn
   return await openSigningKey(key);
 }
 
-const withoutKey = "This service has no key to sign with. Its operator gives it one as ATTESTATION_KEY.";
+const withoutKey = "This service has no signing key. Its operator can set one as ATTESTATION_KEY.";
 
 /** All public keys of the service, current and former. The one that signs now comes first, if there is one. */
 export async function listPublicKeys(env: Partial<AttestationEnv>): Promise<(PublicKey & { isCurrent: boolean })[]> {

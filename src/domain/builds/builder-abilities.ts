@@ -51,17 +51,17 @@ export function reasonNotBuilt(builders: readonly Capabilities[], base: BuiltBas
   const able = builders.flatMap((can) => toolsOf(can, builderRoot) ?? []);
   if (builders.length === 0 || able.some((one) => canInstall(one, packageType))) return undefined;
   if (builderRoot && able.length === 0) {
-    return `No builder of this service has the builder root ${builderRoot}, in which this system is built.`;
+    return `This system is built in the builder root ${builderRoot}, which no builder of this service has.`;
   }
   const missing = distinct(builders.flatMap(({ noDeb }) => (packageType === "deb" ? (noDeb ?? []) : [])));
-  const there = missing === "" ? "" : ` Missing there: ${missing}.`;
-  return `No builder of this service can build systems of ${packageType} packages.${there}`;
+  const there = missing === "" ? "" : ` They lack: ${missing}.`;
+  return `No builder of this service can build systems from ${packageType} packages.${there}`;
 }
 
 /** Why no builder divides the disk of such an image into volumes. Undefined if one may be able to. */
 export function whyNoVolumes(abilities: readonly Capabilities[], wanted: Wanted): string | undefined {
   const there = missingEverywhere(abilities, wanted, ({ noLvm }) => noLvm);
-  return there && `No builder of this service can divide a disk into volumes (LVM). Missing there: ${there}.`;
+  return there && `No builder of this service can divide a disk into volumes (LVM). They lack: ${there}.`;
 }
 
 /**
@@ -71,7 +71,7 @@ export function whyNoVolumes(abilities: readonly Capabilities[], wanted: Wanted)
 export function whyNoEfi(abilities: readonly Capabilities[], wanted: Wanted & { loader: string }): string | undefined {
   const there = missingEverywhere(abilities, wanted, ({ noEfi }) => noEfi?.[wanted.imageType]);
   if (there === undefined) return undefined;
-  return `No builder of this service can make an image that boots by UEFI, which ${wanted.loader} requires. Missing there: ${there}.`;
+  return `No builder of this service can make an image that boots with UEFI, which ${wanted.loader} requires. They lack: ${there}.`;
 }
 
 /**

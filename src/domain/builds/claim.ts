@@ -96,7 +96,10 @@ async function claimOne(
       return "not_now";
     }
     // This costs the build an attempt, so that it cannot block all others forever.
-    await object.fail(claimed.token, { kind: "error", reason: "The service could not read what to build." });
+    await object.fail(claimed.token, {
+      kind: "error",
+      reason: "The service could not read what it stored for this build.",
+    });
     return undefined;
   }
 }

@@ -66,5 +66,5 @@ const sealOf = (
 ): string => keyedHash(downloadToken, [id, uid, tokenId === null ? apiKeyHmac : `token ${tokenId}`].join(" "));
 
 const ended =
-  "This link has ended: the appliance is no longer shared with the account that got the link, nor published, or that account was locked, or " +
-  "its key or token was replaced. If you may read the build, GET builds/<id> has a new link.";
+  "This link has expired. Either the appliance is no longer published, or shared with the account that got the link; or that account was " +
+  "locked, or its key or token was replaced. If you may read the build, GET builds/<id> returns a new link.";

@@ -28,7 +28,7 @@ export function chooseVersion(appliance: Appliance, built: Build[], { version, m
   const chosen = version ?? (multi ? latest?.version : undefined) ?? appliance.version;
   if (chosen === appliance.version || built.some((build) => build.version === chosen)) return chosen;
   throw new Refusal("invalid_version", {
-    message: `The appliance has no version ${chosen}; its next build is ${appliance.version}.`,
+    message: `The appliance has no version ${chosen}; its next build will be ${appliance.version}.`,
   });
 }
 
@@ -61,10 +61,11 @@ function refuseUnbuildable(wanted: Wanted, builders: readonly Capabilities[]): v
   const lacking = builders.flatMap(({ lacking }) =>
     [lacking?.[imageType], lacking?.[arch]].filter((text) => text !== undefined),
   );
-  const missing = lacking.length === 0 ? "" : ` Missing there: ${[...new Set(lacking)].slice(0, 3).join("; ")}.`;
+  const missing = lacking.length === 0 ? "" : ` They lack: ${[...new Set(lacking)].slice(0, 3).join("; ")}.`;
   const can = imageTypes.filter((type) => builders.some(({ imageTypes }) => imageTypes.includes(type)));
   const arches = [...new Set(builders.flatMap((each) => each.arches))];
-  const instead = can.length === 0 ? "It builds nothing." : `It builds ${can.join(", ")} for ${arches.join(", ")}.`;
+  const instead =
+    can.length === 0 ? "They can build nothing." : `They can build ${can.join(", ")} for ${arches.join(", ")}.`;
   const message = `No builder of this service can build ${imageType} images for ${arch}.${missing} ${instead}`;
   throw new Refusal("configuration_error", { message });
 }

@@ -15,7 +15,7 @@ export function waitingMessage(state: { queuedAt: number; message: string }, at:
 
 export const whyWaiting: Record<Exclude<AgentsSeen, "unknown">, string> = {
   none: "Waiting: no builder that can do this is connected",
-  rootless: "Waiting: no connected builder has the builder root in which this system is built",
+  rootless: "Waiting: no connected builder has the builder root that this system needs",
   busy: "Waiting: all builders are busy",
   full: "Waiting: no builder has room on its disk",
   drained: "Waiting: every builder that can do this is out of service",

@@ -28,14 +28,14 @@ export function configurationIssues(configuration: Configuration, image: Planned
     needsVolumes(configuration, image.imageType) && !has(/^lvm2$/) && withoutLvm2,
     // The firewalls that config.sh writes rules for (kiwi/firewall.ts).
     isOwn(firewall) && !has(/^(firewalld|SuSEfirewall2|nftables)$/) && withoutFilter,
-    settings.paeEnabled && !is32Bit && warning("PAE is set, which only 32-bit kernels have: it changes nothing."),
+    settings.paeEnabled && !is32Bit && warning("PAE is enabled, but only 32-bit kernels have it, so it has no effect."),
     settings.paeEnabled &&
       is32Bit &&
       !has(/^kernel-.*pae/) &&
-      warning("PAE is set, but no kernel with it is selected."),
+      warning("PAE is enabled, but no kernel with it is selected."),
     settings.xenHostModeEnabled &&
       !has(/^xen$/) &&
-      warning("Xen host mode is set, but the package xen is not selected."),
+      warning("Xen host mode is enabled, but the package xen is not selected."),
     ...databases.map(({ type }) => !has(servers[type]) && warning(`${titles[type]} is configured, but not selected.`)),
   ].filter((issue) => issue !== false);
 }
@@ -46,7 +46,7 @@ function volumeIssues(configuration: Configuration, { firmware, softwareMb }: Pl
   if (why !== undefined) return [{ type: "error", text: `The volumes (LVM) ${why}.` }];
   const rootMb = rootVolumeMb(configuration, firmware);
   if (softwareMb <= rootMb) return [];
-  const hope = "it fits only if enough of it lies in /boot and the other volumes";
+  const hope = "it fits only if enough of it is in /boot and the other volumes";
   return [warning(`The software needs ${softwareMb} MB, but the root volume (LVM) has only ${rootMb} MB: ${hope}.`)];
 }
 
@@ -60,7 +60,7 @@ const isOwn = ({ enabled, openPorts }: Configuration["firewall"]): boolean =>
 const warning = (text: string): Issue => ({ type: "warning", text });
 
 const withoutSudo: Issue = {
-  ...warning("Some users are administrators, but sudo is not selected: they would need the password of root."),
+  ...warning("Some users are administrators, but sudo is not selected: they would need root's password."),
   solution: { type: "install", package: "sudo" },
 };
 

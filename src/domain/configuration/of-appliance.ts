@@ -66,7 +66,7 @@ export async function changeConfiguration(
     await refuseOverLimit({ env, db }, accountId, { configurationBytes });
     read = await readAgain(db, accountId, appliance.id);
   }
-  throw new Refusal("unknown_error", { message: "Others are changing this appliance. Please try again." });
+  throw new Refusal("unknown_error", { message: "Other requests are changing this appliance. Please try again." });
 }
 
 /** All faults for which `changeConfiguration` would refuse the change now. */

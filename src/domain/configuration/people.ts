@@ -12,8 +12,12 @@ export function validateUsers(check: Check, { users, autostarts, settings }: Con
   check(users.length <= 100, "users", "must not be more than 100");
   for (const user of users) validateUser(check, user);
   const names = users.map(({ name }) => name);
-  check(new Set(names).size === names.length, "users/user/name", "two users have the same");
-  check(new Set(users.map(({ uid }) => uid)).size === users.length, "users/user/uid", "two users have the same");
+  check(new Set(names).size === names.length, "users/user/name", "must not be the same for two users");
+  check(
+    new Set(users.map(({ uid }) => uid)).size === users.length,
+    "users/user/uid",
+    "must not be the same for two users",
+  );
   check(names.includes("root"), "users", "root must be one of them");
   const login = settings.automaticLogin;
   check(login === "" || names.includes(login), "settings/automatic_login", "must be the name of one of the users");
@@ -26,14 +30,18 @@ function validateUser(check: Check, user: Configuration["users"][number]): void 
   const wanted = "must be 1 to 32 of a-z, 0-9, _ and -, and begin with a letter or _";
   check(isUserName(name), "users/user/name", wanted);
   check(uid >= 0 && uid <= highestUid, "users/user/uid", `must be 0 to ${highestUid}`);
-  check((uid === 0) === (name === "root"), "users/user/uid", "0 is root's, and root's alone");
-  check(!user.administrator || name !== "root", "users/user/administrator", "root may do everything already");
+  check((uid === 0) === (name === "root"), "users/user/uid", "must be 0 for root, and only for root");
+  check(
+    !user.administrator || name !== "root",
+    "users/user/administrator",
+    "must not be set for root, who can already do everything",
+  );
   checkSshKeys(check, user.sshKeys, { path: "users/user/ssh_keys", most: maxKeys });
   const hasPassword = user.password !== "" || user.sshKeys.length === 0;
   check(
     !hasPassword || isPassword(user.password),
     "users/user/password",
-    `${password}; ${name} has none such, and no SSH key`,
+    `${password}, because ${name} has no SSH key`,
   );
   check(isUserName(group), "users/user/group", wanted);
   check(isPath(user.shell), "users/user/shell", "must be an absolute path");
@@ -64,12 +72,12 @@ function validateAutostart(check: Check, autostart: Configuration["autostarts"][
 
 export function validateDatabases(check: Check, databases: Configuration["databases"]): void {
   const types = databases.map(({ type }) => type);
-  check(new Set(types).size === types.length, "databases/database/type", "two databases have the same");
+  check(new Set(types).size === types.length, "databases/database/type", "must not be the same for two databases");
   for (const { users } of databases) {
     const names = users.map(({ username }) => username);
     const path = "databases/database/users";
     check(names.length <= 50, path, "must not be more than 50");
-    check(new Set(names).size === names.length, `${path}/user/username`, "two users have the same");
+    check(new Set(names).size === names.length, `${path}/user/username`, "must not be the same for two users");
     for (const user of users) validateDatabaseUser(check, user, `${path}/user`);
   }
 }
@@ -80,7 +88,7 @@ function validateDatabaseUser(check: Check, user: DatabaseUser, path: string): v
   const { username, databases } = user;
   const wanted = "must be 1 to 32 of a-z, A-Z, 0-9 and _, and not begin with a number";
   check(isSqlName(username), `${path}/username`, wanted);
-  check(isPassword(user.password), `${path}/password`, `${password}; ${username} has none such`);
+  check(isPassword(user.password), `${path}/password`, `${password} for ${username}`);
   check(databases.length <= 50, `${path}/database_list`, "must not be more than 50");
-  check(databases.every(isSqlName), `${path}/database_list`, `every name ${wanted}`);
+  check(databases.every(isSqlName), `${path}/database_list`, `each name ${wanted}`);
 }

@@ -18,7 +18,7 @@ const longest = 8192;
 /** Why a line is not valid in `authorized_keys`, without a full stop. Undefined if it is a public key. */
 export function whyNoSshKey(line: string): string | undefined {
   if (/PRIVATE KEY/.test(line))
-    return "this is a private key, which nobody else may have: give the one that ends with .pub";
+    return "this is a private key, which you should give to no one: use the public key, in the file that ends with .pub";
   const [type = "", base64 = ""] = line.split(" ");
   if (type === "ssh-dss")
     return "DSA keys are refused, because OpenSSH no longer accepts them: make one with ssh-keygen -t ed25519";
@@ -27,7 +27,7 @@ export function whyNoSshKey(line: string): string | undefined {
   if (!isLine(line, longest)) return `must be one line of at most ${longest} characters for each key`;
   const fields = partsOf(base64);
   if (fields?.[0]?.toString() !== type || fields.length !== wanted + 1)
-    return `the ${type} key is cut off or damaged: copy all of its line`;
+    return `the ${type} key is truncated or damaged: copy its whole line`;
   return type === "ssh-rsa" ? whyWeak(fields[2]) : whyShort(type, fields[1]);
 }
 
@@ -54,5 +54,5 @@ function whyWeak(modulus = Buffer.alloc(0)): string | undefined {
 
 const whyShort = (type: string, key = Buffer.alloc(0)): string | undefined =>
   type.includes("ed25519") && key.length !== 32
-    ? `the ${type} key is cut off or damaged: copy all of its line`
+    ? `the ${type} key is truncated or damaged: copy its whole line`
     : undefined;

@@ -41,7 +41,11 @@ export const faultsOf = (configured: Configured): Fault[] =>
     validateLvm(check, configuration.lvm);
     validateScripts(check, configuration.scripts);
     for (const { path, why } of outOfLimits(storedConfiguration, configuration)) check(false, path, why);
-    check(bytesOf(configuration) <= maxConfigurationBytes, "configuration", "all of it together is too large");
+    check(
+      bytesOf(configuration) <= maxConfigurationBytes,
+      "configuration",
+      "must be smaller: it is too large as a whole",
+    );
   });
 
 const bytesOf = (configuration: Configuration): number =>
@@ -54,7 +58,7 @@ function validateIdentity(check: Check, { name, version }: Configured): void {
 
 function validateTexts(check: Check, { description, website, tags, eulas }: Configuration): void {
   checkText(check, description, "description");
-  check(website === "" || rules.isWebsite(website), "website", "must be an address of the web");
+  check(website === "" || rules.isWebsite(website), "website", "must be a web address");
   check(tags.length <= 50, "tags", "must not be more than 50");
   for (const tag of tags) {
     check(tag !== "" && rules.isLine(tag, 50), "tags/tag", "must be one line of 1 to 50 characters");
@@ -78,24 +82,24 @@ function validateNetwork(
   { type, hostname, ip, netmask, route, nameservers }: Configuration["network"],
 ): void {
   const family = rules.addressFamily(ip);
-  check(hostname === "" || rules.isHostname(hostname), "network/hostname", "must be the name of a host (RFC 1123)");
+  check(hostname === "" || rules.isHostname(hostname), "network/hostname", "must be a host name (RFC 1123)");
   check(ip === "" || family !== undefined, "network/ip", "must be an IPv4 or IPv6 address");
-  const mask = family === 6 ? "the length of a prefix, 1 to 128" : "like 255.255.255.0, or the length of a prefix";
+  const mask = family === 6 ? "a prefix length, 1 to 128" : "like 255.255.255.0, or a prefix length";
   check(netmask === "" || rules.isNetmask(netmask, family ?? 4), "network/netmask", `must be ${mask}`);
   const isRoute = rules.addressFamily(route) === (family ?? rules.addressFamily(route) ?? 4);
-  check(route === "" || isRoute, "network/route", "must be an address of the same kind as ip");
+  check(route === "" || isRoute, "network/route", "must be an address of the same family as ip");
   check(nameservers.length <= 8, "network/nameservers", "must not be more than 8");
   const isList = nameservers.every((one) => rules.addressFamily(one) !== undefined);
-  check(isList, "network/nameservers", "must be addresses with commas between them");
+  check(isList, "network/nameservers", "must be addresses, separated by commas");
   if (type !== "manual") return;
-  check(ip !== "", "network/ip", "is needed when the type is manual");
-  check(netmask !== "", "network/netmask", "is needed when the type is manual");
+  check(ip !== "", "network/ip", "is required if the type is manual");
+  check(netmask !== "", "network/netmask", "is required if the type is manual");
 }
 
 function validateFirewall(check: Check, { openPorts }: Configuration["firewall"]): void {
   check(openPorts.length <= 200, "firewall/open_port", "must not be more than 200");
   for (const port of openPorts) {
-    const wanted = "must be the name of a service or a number, such as ssh, 8080 or 53/udp";
+    const wanted = "must be a service name or a port number, such as ssh, 8080 or 53/udp";
     check(rules.isPort(port), "firewall/open_port", wanted);
   }
 }
@@ -109,12 +113,12 @@ function validateLvm(check: Check, { enabled, volumeGroup, volumes }: Configurat
   check(volumes.length <= 50, "lvm/volumes", "must not be more than 50");
   for (const { path, sizeMb } of volumes) {
     const isMountable = path === "/" || (rules.isPath(path) && !unmountable.test(path));
-    check(isMountable, "lvm/volumes/volume/path", "must be an absolute path that can be a volume of its own");
+    check(isMountable, "lvm/volumes/volume/path", "must be an absolute path that can be a separate volume");
     check(sizeMb >= 1 && sizeMb <= 1024 * 1024, "lvm/volumes/volume/size", "must be 1 MB to 1024 GB");
   }
   const paths = volumes.map(({ path }) => path);
-  check(new Set(paths).size === paths.length, "lvm/volumes/volume/path", "two volumes have the same");
-  check(!enabled || volumeGroup !== "", "lvm/volume_group", "is needed when LVM is enabled");
+  check(new Set(paths).size === paths.length, "lvm/volumes/volume/path", "must not be the same for two volumes");
+  check(!enabled || volumeGroup !== "", "lvm/volume_group", "is required if LVM is enabled");
 }
 
 // Directories that the kernel makes at run time, or that are needed before the volumes are mounted.

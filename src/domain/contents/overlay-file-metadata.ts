@@ -60,20 +60,20 @@ export function parseChanges(given: GivenMetadata): Partial<FileMetadata> {
 
 /** The name of a file without its directory. */
 function parseFileName(text: string): string {
-  if (/\//.test(text)) throw refused("filename", "has no directory in it: that goes into path");
-  if (text === "" || text === "." || text === "..") throw refused("filename", "is the name of a file");
-  if (unfit.test(text)) throw refused("filename", "has no control characters");
-  if (bytesOf(text) > longestName) throw refused("filename", `has at most ${longestName} bytes`);
+  if (/\//.test(text)) throw refused("filename", "must not contain a directory: put it in path");
+  if (text === "" || text === "." || text === "..") throw refused("filename", "must be the name of a file");
+  if (unfit.test(text)) throw refused("filename", "must not contain control characters");
+  if (bytesOf(text) > longestName) throw refused("filename", `must have at most ${longestName} bytes`);
   return text;
 }
 
 /** A directory in the image: absolute, without `.` and double slashes. `..` is always refused. */
 function parsePath(text: string): string {
   const segments = text.split("/").filter((segment) => segment !== "" && segment !== ".");
-  if (segments.includes("..")) throw refused("path", "is a directory of the image, without ..");
-  if (unfit.test(text)) throw refused("path", "has no control characters");
+  if (segments.includes("..")) throw refused("path", "must be a directory of the image, without ..");
+  if (unfit.test(text)) throw refused("path", "must not contain control characters");
   if (segments.some((segment) => bytesOf(segment) > longestName)) {
-    throw refused("path", `has directories of at most ${longestName} bytes`);
+    throw refused("path", `must have directories of at most ${longestName} bytes`);
   }
   return `/${segments.join("/")}`;
 }
@@ -81,7 +81,7 @@ function parsePath(text: string): string {
 /** The full path of the file in the image. */
 export function overlayPath({ path, fileName }: Pick<FileMetadata, "path" | "fileName">): string {
   const whole = `${path === "/" ? "" : path}/${fileName}`;
-  if (bytesOf(whole) > longestPath) throw refused("path", `and filename together have at most ${longestPath} bytes`);
+  if (bytesOf(whole) > longestPath) throw refused("path", `and filename together must have at most ${longestPath} bytes`);
   return whole;
 }
 
@@ -89,19 +89,19 @@ export function overlayPath({ path, fileName }: Pick<FileMetadata, "path" | "fil
 function parseOwner(name: "owner" | "group", text: string): string {
   const isNumber = /^\d{1,10}$/.test(text) && Number(text) < 2 ** 32 - 1; // the highest number means "leave unchanged"
   if (isNumber || /^[a-z_][a-z0-9_.-]{0,30}[$a-z0-9_.-]?$/i.test(text)) return text;
-  throw refused(name, "is a name of letters, digits, dots, dashes and underscores, or a number");
+  throw refused(name, "must be a name of letters, digits, dots, dashes and underscores, or a number");
 }
 
 /** The mode's bits for `644`, `0755` or `04755`, and for the notations of ls and chmod: `rwxr-xr-x`, `u=rw,go=r`. */
 function parsePermissions(text: string): number {
   if (/^0{0,2}[0-7]{3,4}$/.test(text)) return Number.parseInt(text, 8);
   const bits = bitsOfListing(text) ?? bitsOfClauses(text);
-  if (bits === undefined) throw refused("permissions", "are octal, e.g. 644, or as ls shows them, e.g. rw-r--r--");
+  if (bits === undefined) throw refused("permissions", "must be octal, e.g. 644, or as ls shows them, e.g. rw-r--r--");
   return bits;
 }
 
 function parseEnabled(text: string): boolean {
-  if (!/^(true|false|1|0)$/i.test(text)) throw refused("enabled", "is true or false");
+  if (!/^(true|false|1|0)$/i.test(text)) throw refused("enabled", "must be true or false");
   return /^(true|1)$/i.test(text);
 }
 

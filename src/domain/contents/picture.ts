@@ -52,7 +52,7 @@ const decoding = new FairTurns({
   waitingPerKey: 4,
   maxWaitMs: 10_000,
   maxTurnMs: 10_000,
-  message: "Too many pictures are being read at the moment. Wait a little, then try again.",
+  message: "Too many pictures are being read at the moment. Wait a few seconds, then try again.",
 });
 
 const logoSide = 128;
@@ -101,7 +101,7 @@ export const dropPicture = (
 
 export const pictureTooLarge = (kind: PictureKind) =>
   new Refusal("invalid_value", {
-    message: `The ${kind} is too large: at most ${pictureLimits[kind].words} are taken.`,
+    message: `The ${kind} is too large: the limit is ${pictureLimits[kind].words}.`,
   });
 
 /** Decodes a picture. Checks its dimensions first, so that a few bytes that claim a billion pixels cost nothing. */

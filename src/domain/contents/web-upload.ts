@@ -16,7 +16,7 @@ export function parseWebAddress(text: string): URL {
   if (!url || text.length > longestAddress)
     throw new Refusal("invalid_value", { message: "The url is not a valid URL." });
   if (url.protocol === "ftp:" && !ftpFileOf(url)) {
-    throw new Refusal("invalid_value", { message: "The url names no file on an FTP server." });
+    throw new Refusal("invalid_value", { message: "The url does not name a file on an FTP server." });
   }
   return url;
 }
@@ -61,7 +61,7 @@ interface Patience {
 
 function openFtp(env: OutsideEnv, url: URL): Source {
   const file = ftpFileOf(url);
-  if (!file || !isOutside(env, url)) throw new DownloadFailed(`ftp://${url.host} cannot be reached from here.`);
+  if (!file || !isOutside(env, url)) throw new DownloadFailed(`The service must not connect to ftp://${url.host}.`);
   const reader = ftpDownload(file, outsideConnect(env, url)).getReader();
   return { read: () => reader.read(), cancel: (reason) => reader.cancel(reason), announcedBytes: 0 };
 }
@@ -74,7 +74,7 @@ async function openHttp(env: OutsideEnv, url: URL, { silenceMs, deadline }: Pati
   const answer = await askOutside(env, url, asking).finally(() => clearTimeout(timer));
   if (!answer.ok) {
     await answer.body?.cancel();
-    throw new DownloadFailed(`${url.host} answers ${answer.status}.`);
+    throw new DownloadFailed(`${url.host} answered ${answer.status}.`);
   }
   // The runtime returns a few kilobytes at a time unless the reader requests more.
   const reader = (answer.body ?? new Blob([]).stream()).getReader({ mode: "byob" });
@@ -110,7 +110,7 @@ async function nextOf(source: Source, { silenceMs, deadline }: Patience) {
   // would never end.
   deadline.throwIfAborted();
   const impatient = Promise.withResolvers<never>();
-  const giveUp = () => impatient.reject(new DownloadFailed("The other side stopped sending."));
+  const giveUp = () => impatient.reject(new DownloadFailed("The server stopped sending."));
   const timer = setTimeout(giveUp, silenceMs);
   deadline.addEventListener("abort", giveUp);
   try {
@@ -127,6 +127,6 @@ function reasonOf(
 ): string {
   if (deadline.aborted) return "The download takes too long.";
   if (error instanceof DownloadFailed) return error.message;
-  if (error instanceof FtpRefusal) return `${host} answers ${error.code}.`;
-  return hasBegun ? `${host} broke the download off.` : `${host} cannot be reached.`;
+  if (error instanceof FtpRefusal) return `${host} answered ${error.code}.`;
+  return hasBegun ? `${host} interrupted the download.` : `${host} cannot be reached.`;
 }

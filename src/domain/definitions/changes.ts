@@ -45,7 +45,7 @@ function orderChanges(before: string[], after: string[]): DefinitionChange[] {
   return [...(is ?? [])].flatMap(([name, items]) => {
     const old = was?.get(name) ?? [];
     const isMoved = String(old) !== String(items) && String(old.toSorted()) === String(items.toSorted());
-    return isMoved ? [{ name, to: "another order" }] : [];
+    return isMoved ? [{ name, to: "a different order" }] : [];
   });
 }
 
@@ -60,7 +60,7 @@ const maxShown = 200;
 export function passwordChanges(before: Configuration, after: Configuration): DefinitionChange[] {
   const known = new Map(passwordsOf(before).map(({ name, item, password }) => [name + item, password]));
   const changed = passwordsOf(after).filter((one) => (known.get(one.name + one.item) ?? one.password) !== one.password);
-  return changed.map(({ name, item }) => ({ name, item, to: "another password" }));
+  return changed.map(({ name, item }) => ({ name, item, to: "a different password" }));
 }
 
 const passwordsOf = ({ users, databases }: Configuration) => [

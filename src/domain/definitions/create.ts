@@ -80,7 +80,7 @@ async function startOf({ db }: Services<unknown>, { account, wanted, requestId }
   const template = first && (await findAnyAppliance(db, first.applianceId));
   if (!template) {
     const bases = [...new Set(known.map(({ baseSystem }) => baseSystem))].join(", ");
-    throw new Refusal("invalid_base_system", { message: `base_system is one of ${bases}.` });
+    throw new Refusal("invalid_base_system", { message: `base_system must be one of ${bases}.` });
   }
   const { name } = wanted;
   const arch = parseArch(wanted.arch) ?? (await defaultArch(db, template, usualArch));

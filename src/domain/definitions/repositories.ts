@@ -35,7 +35,7 @@ export function repositoryMeant(
   const told = url ?? name ?? "of your uploads";
   const message = first
     ? `There are several repositories called ${told}: give the url of one.`
-    : `There is no repository ${told} here. Add it to the service first.`;
+    : `This service has no repository ${told}. Import it first.`;
   throw new Refusal("invalid_repository_id", { message });
 }
 

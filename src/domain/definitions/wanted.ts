@@ -56,7 +56,7 @@ function refuseOtherBase({ baseSystem, arch }: Reading["appliance"], wanted: Wan
   check((parseArch(wanted.arch) ?? arch) === arch, "arch", fixed(arch));
 }
 
-const fixed = (is: string) => `the appliance has ${is}, and this cannot be changed: make another appliance`;
+const fixed = (is: string) => `the appliance has ${is}, which cannot be changed: make a new appliance`;
 
 async function configuredOf(env: SealingKey, before: Contents, wanted: WantedDefinition) {
   const { name, version, imageType } = { ...before.identity, ...wanted };
@@ -80,7 +80,7 @@ function refuseUnused({ network, lvm }: Configuration, { configuration: change }
     check(
       isUsed,
       `configuration/network/${name}`,
-      `is used only with the type manual, and the type is ${network.type}`,
+      `is used only with the type manual, but the type is ${network.type}`,
     );
   }
   const isUsed = lvm.enabled || (change?.lvm?.volumes ?? []).length === 0;
@@ -174,6 +174,6 @@ async function keysOf(wanted: NonNullable<WantedDefinition["gpgKeys"]>): Promise
       ...(await readPublicKey(new TextEncoder().encode(key))),
     })),
   );
-  check(new Set(keys.map(({ fingerprint }) => fingerprint)).size === keys.length, "gpg_keys", "a key is there twice");
+  check(new Set(keys.map(({ fingerprint }) => fingerprint)).size === keys.length, "gpg_keys", "a key appears twice");
   return keys;
 }

@@ -83,5 +83,5 @@ function scriptChanges(before: FrozenInput, after: FrozenInput): SettingChange[]
   if (!before.configuration || !after.configuration || from === to) return [];
   const name = "build_script";
   if (from === undefined) return [{ name, to: "a script" }];
-  return [to === undefined ? { name, from: "a script" } : { name, from: "a script", to: "another script" }];
+  return [to === undefined ? { name, from: "a script" } : { name, from: "a script", to: "a different script" }];
 }

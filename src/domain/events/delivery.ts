@@ -81,6 +81,6 @@ export function healthAfter(
   const isDisabled = at - since.getTime() >= disabledAfterMs;
   return {
     failingSince: since,
-    disabledReason: isDisabled ? `It took nothing since ${since.toISOString()}. ${reason}` : null,
+    disabledReason: isDisabled ? `It has accepted nothing since ${since.toISOString()}. ${reason}` : null,
   };
 }

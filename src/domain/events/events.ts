@@ -131,5 +131,5 @@ export async function followEvents(
   if (webSocket) return streamOf(webSocket, until ?? Infinity);
   // For some minutes after a deploy, an object may run 0.1.0: it answers with the stream itself, and reads `until`.
   if (ok && body) return body;
-  throw new Refusal("unknown_error", { message: "Too many streams of this account are open. Close one of them." });
+  throw new Refusal("unknown_error", { message: "This account has too many open streams. Close one of them." });
 }

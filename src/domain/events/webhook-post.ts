@@ -35,7 +35,8 @@ export async function postMessage(
   const url = new URL(webhook.url);
   if (!isReachable(env, url)) return { problem: "The address points to a private network." };
   const secret = await decrypt(env.API_KEY_ENCRYPTION_KEY, webhook.secretCipher).catch(() => undefined);
-  if (secret === undefined) return { problem: "The secret of this webhook was lost. Delete it and make another." };
+  if (secret === undefined)
+    return { problem: "The secret of this webhook was lost. Delete the webhook and add it again." };
   const headers = {
     "Content-Type": "application/json; charset=utf-8",
     "User-Agent": "Kiln-Webhooks",

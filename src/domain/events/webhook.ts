@@ -104,7 +104,7 @@ export async function replayDelivery(
   if (replayed.refused === "unknown") {
     throw new Refusal("unknown_error", { reason: "unknown", message: "This webhook has no such delivery." });
   }
-  throw new Refusal("unknown_error", { message: "Too many deliveries of this webhook wait already." });
+  throw new Refusal("unknown_error", { message: "Too many deliveries of this webhook are already waiting." });
 }
 
 /** The refusal for an unknown id, and for text that is not a valid id. */
@@ -113,7 +113,7 @@ const noSuchWebhook = () => new Refusal("unknown_error", { reason: "unknown", me
 function parseWebhookUrl(rules: OutsideRules, text: string): string {
   const url = URL.parse(text.trim());
   if (!url || !/^https?:$/.test(url.protocol)) throw refused("The url must be an http or https URL.");
-  if (url.username !== "" || url.password !== "") throw refused("The url must not hold credentials.");
+  if (url.username !== "" || url.password !== "") throw refused("The url must not contain credentials.");
   if (!isReachable(rules, url)) throw refused("The url points to a private network.");
   url.hash = "";
   return url.href;

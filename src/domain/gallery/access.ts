@@ -47,7 +47,7 @@ export async function getOwnForGallery(
 ): Promise<Appliance & { accountId: number }> {
   const appliance = await getAnyAppliance(db, applianceId);
   if (appliance.accountId === accountId) return { ...appliance, accountId };
-  throw new Refusal("access_denied", { message: "Only the owner of an appliance publishes it." });
+  throw new Refusal("access_denied", { message: "Only the owner of an appliance can publish it." });
 }
 
 export const notPublished = (reason: IdReason) => new Refusal("version_not_published", { reason });

@@ -104,7 +104,9 @@ async function buildToPublish(db: Database, { applianceId, version }: VersionOf)
   if (!image) throw new Refusal("invalid_version", { message: `The appliance has no image of version ${version}.` });
   if (!ofVersion.some(isUnfinished)) return image;
   // The specification has no code for it.
-  throw new Refusal("unknown_error", { message: `Version ${version} is being built. Publish it when that is over.` });
+  throw new Refusal("unknown_error", {
+    message: `Version ${version} is being built. Publish it when the build has ended.`,
+  });
 }
 
 async function snapshotOf(

@@ -19,7 +19,7 @@ export function debianFacts(
   if (packageTypeOfBase(base) === "rpm") return undefined;
   const [release] = base.detection.codenames ?? [];
   if (release === undefined) {
-    throw new Refusal("configuration_error", { message: `It is not known which release of Debian ${base.title} is.` });
+    throw new Refusal("configuration_error", { message: `The Debian release of ${base.title} is not known.` });
   }
   // A package of the distribution has its own keys, and is updated when they change.
   const added = repositories

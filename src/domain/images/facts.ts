@@ -96,5 +96,5 @@ async function frozenPicture(
 
 const tooManyFiles = () =>
   new Refusal("configuration_error", {
-    message: "The appliance has too many overlay files: at most 9998 are built in.",
+    message: "The appliance has too many overlay files: a build can include at most 9998.",
   });

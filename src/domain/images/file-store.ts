@@ -62,7 +62,7 @@ export class FileIndex {
     for (let nth = Math.max(0, start); nth < this.#blocks.length; nth += blocksAtOnce) {
       for (const entry of await this.#entriesIn(this.#blocks.slice(nth, nth + blocksAtOnce))) {
         const at = orderOf(entry.path);
-        if (at <= before) throw unreadable(this.#blob, `${entry.path} comes too late`);
+        if (at <= before) throw unreadable(this.#blob, `${entry.path} is out of order`);
         before = at;
         if (at >= order) yield entry;
       }
@@ -86,7 +86,7 @@ export class FileIndex {
     const packed = await bytesOf(this.#blobs, this.#blob, { offset, length });
     let at = 0;
     return blocks.flatMap((block) => {
-      if (block.offset !== offset + at) throw unreadable(this.#blob, "a hole between its blocks");
+      if (block.offset !== offset + at) throw unreadable(this.#blob, "there is a gap between its blocks");
       at += block.length;
       return this.#unpacked(packed.subarray(at - block.length, at));
     });
@@ -126,7 +126,7 @@ async function bytesOf(
   blob: StoredBlob,
   range: { offset: number; length: number },
 ): Promise<Uint8Array> {
-  if (range.offset + range.length > blob.size) throw unreadable(blob, "a range after its end");
+  if (range.offset + range.length > blob.size) throw unreadable(blob, "a range is after its end");
   const found = await blobs.get(blob.key, { range });
   if (!found) throw unreadable(blob, "it is gone");
   return await found.bytes();
@@ -141,7 +141,7 @@ function parsed<T>(blob: StoredBlob, schema: z.ZodType<T>, read: () => unknown):
 }
 
 function within(blob: StoredBlob, bytes: number, most: number): number {
-  if (bytes > most) throw unreadable(blob, `${bytes} bytes in one read`);
+  if (bytes > most) throw unreadable(blob, `a read of ${bytes} bytes is too large`);
   return bytes;
 }
 

@@ -35,7 +35,7 @@ export async function getImageFile(
   if (!file) throw new Refusal("invalid_path");
   if (!isOwner) await refuseCopyOfSecret(entries, file);
   const { offset, length, size } = file;
-  if (offset + length > files.size) throw unreadable(files, "a file after its end");
+  if (offset + length > files.size) throw unreadable(files, "a file is after its end");
   return { size, tag: `${build.id}-${offset}`, open: () => openFrame(env.BLOBS, files, { offset, length }) };
 }
 

@@ -37,17 +37,17 @@ export const metricsOf = (now: Snapshot): Metric[] => [
 
 function ofBuilds({ at, amounts, counters, slots }: Snapshot): Metric[] {
   return [
-    gauge("kiln_builds", "Builds that are not over", [
+    gauge("kiln_builds", "Unfinished builds", [
       { labels: { state: "queued" }, value: amounts.queuedBuilds },
       { labels: { state: "running" }, value: amounts.runningBuilds },
     ]),
     gauge("kiln_builds_oldest_queued_seconds", "How long the oldest queued build has waited; 0: none is queued", [
       { value: secondsSince(amounts.queuedSince ?? at, at) },
     ]),
-    gauge("kiln_build_slots", "Most builds that may be unfinished (MAX_BUILDS)", [{ value: slots.builds }]),
+    gauge("kiln_build_slots", "Maximum number of unfinished builds (MAX_BUILDS)", [{ value: slots.builds }]),
     counter(
       "kiln_builds_ended_total",
-      "Builds that are over, by state, and cause if there is no image",
+      "Ended builds, by state, and by cause if there is no image",
       labelled(counters, "builds_ended", ["state", "cause"]),
     ),
     counter(
@@ -73,11 +73,13 @@ function ofAgents({ agents, amounts, slots }: Snapshot): Metric[] {
         { labels: { state: "silent" }, value: agents.length - alive.length },
       ],
     ),
-    gauge("kiln_testdrives", "Testdrives that are not over", [
+    gauge("kiln_testdrives", "Testdrives that have not ended", [
       { labels: { state: "new" }, value: amounts.newTestdrives },
       { labels: { state: "running" }, value: amounts.runningTestdrives },
     ]),
-    gauge("kiln_testdrive_slots", "Most testdrives at the same time (MAX_TESTDRIVES)", [{ value: slots.testdrives }]),
+    gauge("kiln_testdrive_slots", "Maximum number of testdrives at the same time (MAX_TESTDRIVES)", [
+      { value: slots.testdrives },
+    ]),
   ];
 }
 
@@ -109,7 +111,7 @@ function ofTheRest({ at, amounts, counters, chores, databaseBytes }: Snapshot): 
     gauge("kiln_database_bytes", "Size of D1", [{ value: databaseBytes }]),
     gauge(
       "kiln_storage_bytes",
-      "What all accounts store, as of the last time that the sweep has added it up",
+      "Bytes that all accounts store, as of the sweep's last count",
       labelled(counters, "storage_bytes", []),
     ),
   ];
@@ -120,7 +122,7 @@ function ofHealth(now: Snapshot): Metric[] {
   return [
     gauge(
       "kiln_trouble",
-      "1: work does not flow, for this reason (/admin/health)",
+      "1: work is blocked for this reason (/admin/health)",
       troubleCodes.map((reason) => ({
         labels: { reason },
         value: troubles.some(({ code }) => code === reason) ? 1 : 0,

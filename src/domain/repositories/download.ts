@@ -91,7 +91,7 @@ async function bodyOf(answer: Response, watched: Watched): Promise<ReadableStrea
   }
   await answer.body?.cancel();
   if ([403, 404, 410].includes(answer.status)) return undefined;
-  throw new DownloadFailed(`${watched.url} answers ${answer.status}.`);
+  throw new DownloadFailed(`${watched.url} answered ${answer.status}.`);
 }
 
 /**
@@ -126,7 +126,9 @@ async function* paced(
       await rest();
     }
   } catch (cause) {
-    throw cause instanceof DownloadFailed ? cause : (failure ?? new DownloadFailed(`${url} breaks off.`, { cause }));
+    throw cause instanceof DownloadFailed
+      ? cause
+      : (failure ?? new DownloadFailed(`${url} was interrupted.`, { cause }));
   } finally {
     clearInterval(pace);
     signal.removeEventListener("abort", endLate);

@@ -153,7 +153,7 @@ function refuseGivenKeys({ catalogue, revision, signingKeys }: Repository, { typ
   if (catalogue !== null || revision !== null || !signingKeys || type === "deb") return;
   throw new RepodataFault(
     "bad_signature",
-    "a key can be given only for a Debian repository; it has others next to its index",
+    "a key can be given only for a Debian repository; others have theirs next to their index",
   );
 }
 
@@ -162,7 +162,7 @@ function refuseOtherType(repository: Repository, opened: OpenedRepository): void
   const { catalogue, revision, isUserRepository } = repository;
   const [before, now] = [packageTypeOfRepository(repository), packageTypeOfRepository(opened)];
   if (before === now || (catalogue === null && revision === null && !isUserRepository)) return;
-  throw new RepodataFault("not_a_repository", `it has ${now} packages, and not ${before} packages`);
+  throw new RepodataFault("not_a_repository", `it has ${now} packages instead of ${before} packages`);
 }
 
 /** Makes the repository show the contents, unless a later import of it has begun. */

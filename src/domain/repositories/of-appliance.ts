@@ -79,7 +79,7 @@ export async function refuseOtherType(
   const other = base && repositories.find((one) => !isOfType(one, base));
   if (!other) return;
   const [packages, wanted] = [packageTypeOfRepository(other), packageTypeOfBase(base.facts)];
-  const message = `The repository ${other.name} has ${packages} packages, and ${base.facts.title} consists of ${wanted} packages.`;
+  const message = `The repository ${other.name} has ${packages} packages, but ${base.facts.title} needs ${wanted} packages.`;
   throw new Refusal("invalid_repository_id", { message });
 }
 

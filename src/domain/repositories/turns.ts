@@ -103,7 +103,7 @@ export async function giveUpSlot({ env, db }: Services, repositoryId: number, le
   await giveUpImport(
     db,
     repositoryId,
-    `Its import was given up: each of ${maxTries} tries failed, or was killed for memory or time.`,
+    `Its import was given up after ${maxTries} attempts. Each failed, or used too much memory or time.`,
   );
   await addToCounters(db, [{ name: "imports_given_up", label: "", value: 1 }], new Date());
   const repository = await findRepository(db, repositoryId);

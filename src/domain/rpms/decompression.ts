@@ -18,7 +18,8 @@ const common: TurnLimits = {
   waitingPerKey: 3,
   maxWaitMs: 30_000,
   maxTurnMs: longestMs,
-  message: "Too many packages that xz or bzip2 compressed are being read at the moment. Wait a little, then try again.",
+  message:
+    "Too many packages compressed with xz or bzip2 are being read at the moment. Wait a few seconds, then try again.",
 };
 /** A single package takes milliseconds, so it does not wait for archives. */
 const turns = { archive: new FairTurns(common), package: new FairTurns(common) };
@@ -55,10 +56,13 @@ export async function withDecompressor<T>(
 export const isSolvers = (compression: Compression): boolean => compression === "xz" || compression === "bzip2";
 
 const tookTooLong = () =>
-  new RepodataFault("too_large", "decompressing it takes too long; send a tarball that is not compressed, or by zstd");
+  new RepodataFault(
+    "too_large",
+    "decompressing it takes too long; send a tarball that is uncompressed, or compressed with zstd",
+  );
 
 const noOther: OtherDecompressor = (kind) => {
-  throw new Error(`the data turned into ${kind}`);
+  throw new Error(`the data became ${kind}`);
 };
 
 const decompressorOf =

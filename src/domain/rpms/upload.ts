@@ -108,7 +108,7 @@ async function refuseOtherType(db: Database, baseSystem: string, { packages }: S
   if (packages.some((one) => packageTypeOf(one) === wanted)) return;
   const [given, needed] = wanted === "deb" ? ["an RPM", "Debian packages (.deb)"] : ["a Debian package", "RPMs"];
   throw new Refusal("invalid_file", {
-    message: `This is ${given}, and ${facts.title} consists of ${needed}. Upload a package of that kind, or name another base_system.`,
+    message: `This is ${given}, but ${facts.title} needs ${needed}. Upload a package of that type, or pass another base_system.`,
   });
 }
 

@@ -116,18 +116,18 @@ async function choose({ env, db, accountId }: FileTarget, testdrive: OwnTestdriv
  */
 function whyLeftOut(testdrive: OwnTestdrive, { paths }: ModifiedFilter, file: ListedFile): string | undefined {
   if (!mayRead(testdrive, file.path)) return "It has secrets of the appliance's owner.";
-  if (file.change === "deleted") return "It was deleted, and overlay files only add.";
-  if (file.type === "d") return "Directories are made for the files in them.";
-  if (file.type !== "f") return "Only regular files are overlay files.";
+  if (file.change === "deleted") return "It was deleted, but overlay files can only add files.";
+  if (file.type === "d") return "Directories are created for the files in them.";
+  if (file.type !== "f") return "Only regular files can be overlay files.";
   return paths.includes(file.path) ? undefined : cautions[file.caution ?? "none"];
 }
 
-const unlessNamed = "To keep it, name this file itself.";
+const unlessNamed = "To keep it anyway, name the file itself.";
 const cautions: Record<Caution | "none", string | undefined> = {
   none: undefined,
   secret: `It is a secret, which all copies of the appliance would share. ${unlessNamed}`,
   identity: `It tells machines apart, and all copies of the appliance would share it. ${unlessNamed}`,
-  state: `A machine keeps it for itself. ${unlessNamed}`,
+  state: `It is the state of one machine. ${unlessNamed}`,
   log: `It is a log, a cache or a temporary file. ${unlessNamed}`,
   large: `It is large. ${unlessNamed}`,
 };

@@ -165,8 +165,8 @@ const messages: Record<EndCause, string> = {
   unclaimed: "No builder agent was free to run it.",
   never_ready: "The virtual machine did not start in time.",
   aborted: "No one was connected for 60 seconds.",
-  time_over: "The time of the session is over.",
-  agent_lost: "The builder agent that ran it cannot be reached any more.",
+  time_over: "The session has reached its time limit.",
+  agent_lost: "The builder agent that ran it can no longer be reached.",
   stopped: "You stopped it.",
   agent_stopped: "The virtual machine has stopped.",
 };

@@ -127,7 +127,7 @@ const isJson = ({ headers }: Response) => headers.get("content-type")?.startsWit
 async function readAnswer(answer: Response): Promise<ModifiedAnswer> {
   const parsed = ModifiedAnswer.safeParse(await jsonIn(answer));
   if (parsed.success) return parsed.data;
-  logFailure("an agent's answer about modified files cannot be used", parsed.error.message.slice(0, 500));
+  logFailure("an agent's answer about modified files is invalid", parsed.error.message.slice(0, 500));
   throw unreadable();
 }
 
@@ -141,7 +141,7 @@ async function jsonIn({ body }: Response): Promise<unknown> {
 }
 
 async function unusable(answer: Response): Promise<Refusal> {
-  logFailure("an agent answered something else than it was asked about modified files", answer.status);
+  logFailure("an agent's answer about modified files does not match the request", answer.status);
   await answer.body?.cancel();
   return unreadable();
 }

@@ -82,7 +82,7 @@ export async function startTestdrive(
 const whyNoTestdrive = (imageType: ImageType): string =>
   imageFormats[imageType].product === "container"
     ? `The type ${imageType} is a container: it has no disk, and runs on the kernel of its host.`
-    : "A net build has neither disk nor medium: it starts from your own PXE and web server, and testdrives reach none.";
+    : "A net build has neither disk nor medium: it starts from your own PXE and web server, which testdrives cannot reach.";
 
 /** Like `startTestdrive`, for a build of any account that this one may boot. */
 export async function startTestdriveOf(

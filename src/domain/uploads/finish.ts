@@ -49,7 +49,7 @@ async function forget({ env, db }: Writing, upload: ResumableUpload): Promise<vo
 /** The blob's id is the request id, so that a second attempt finds what the first one made. */
 async function makeFile({ env, db, account }: Writing, upload: ResumableUpload): Promise<number> {
   const { applianceId, metadata, blobId, sentName } = upload;
-  if (applianceId === null || metadata === null) throw new Error(`upload ${upload.id} is no file of an appliance`);
+  if (applianceId === null || metadata === null) throw new Error(`upload ${upload.id} is not for an overlay file`);
   const target = { env, db, accountId: account.id, requestId: blobId };
   const file = await makeOnce(blobId, {
     find: (requestId) => findOverlayFileOfRequest(db, requestId),
@@ -64,7 +64,7 @@ async function makeFile({ env, db, account }: Writing, upload: ResumableUpload):
 async function makePackage({ env, db, account }: Writing, upload: ResumableUpload): Promise<number> {
   const { baseSystem, blobId, sentName } = upload;
   const accountId = account.id;
-  if (baseSystem === null) throw new Error(`upload ${upload.id} is for no base system`);
+  if (baseSystem === null) throw new Error(`upload ${upload.id} is not for a base system`);
   const rpm = await makeOnce(blobId, {
     find: (requestId) => findUpload({ env, db }, { account, requestId }),
     make: () =>

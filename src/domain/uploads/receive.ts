@@ -60,18 +60,18 @@ async function take(
 const wrongOffset = ({ offset }: ResumableUpload) =>
   new Refusal("unknown_error", {
     reason: "wrong_offset",
-    message: `The next byte of this upload is number ${offset}.`,
+    message: `This upload continues at byte ${offset}.`,
   });
 
 const tooLong = ({ length }: Pick<ResumableUpload, "length">) =>
   new Refusal("unknown_error", {
     reason: "too_large",
-    message: `This upload has ${length} bytes, and these are more.`,
+    message: `These bytes exceed the length of this upload, ${length} bytes.`,
   });
 
 /** The same refusal as for a wrong offset: clients of tus then request the right offset, and continue. */
 const cutOff = () =>
   new Refusal("unknown_error", {
     reason: "wrong_offset",
-    message: "The bytes stopped coming. Ask how many are stored, and send the rest.",
+    message: "The data stopped arriving. Ask how many bytes are stored, and send the rest.",
   });

@@ -89,7 +89,7 @@ export function readImageType(node: XmlNode, to: TypeRead): void {
   const type = imageTypeOf(image, attributes);
   if (type === undefined) return void omit(`${image} is not a format of appliances`, `type image="${image}"`);
   if (to.type !== undefined) {
-    const instead = `an appliance has one type of its own: build this one with \`kiln build --type ${type}\``;
+    const instead = `an appliance has one default type: build this one with \`kiln build --type ${type}\``;
     return void omit(instead, `type image="${image}"`);
   }
   to.type = type;

@@ -93,7 +93,7 @@ const textNode = (given: Given): XmlNode => {
 
 function textOf({ value, path }: Given): string {
   if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean")
-    throw wrongValue(path, "must be a text, a number, true or false");
+    throw wrongValue(path, "must be a string, a number, true or false");
   const text = String(value);
   if (isForbidden(text)) throw wrongValue(path, "must not have control characters");
   return text;
