@@ -49,7 +49,7 @@ async function namedInParameters(c: Context<ApiEnv>, { params }: Operation): Pro
   const isInQuery = (name: string) => query.some(([each, value]) => each === name && value !== "");
   const body = await formOf(c);
   if (!body && !names.every(isInQuery)) {
-    throw new Refusal("access_denied", { message: `With this token, give ${names.join(", ")} in the query.` });
+    throw new Refusal("access_denied", { message: `With this token, pass ${names.join(", ")} in the query.` });
   }
   const given = [...query, ...(body ?? [])].map(([name, value]) => [name.replace(/\[\]$/, ""), value] as const);
   return given.flatMap(([name, value]) => (names.includes(name) && value !== "" ? namedBy(name, value) : []));

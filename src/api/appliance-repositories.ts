@@ -20,7 +20,7 @@ const removal = call("POST /appliances/{appliance_id}/cmd/remove_repository", {
 
 export const applianceRepositories: CallGroup = {
   title: "Repositories of an appliance",
-  about: "Where the software of an appliance comes from. Every change answers the new list.",
+  about: "Where the software of an appliance comes from. Every change returns the new list.",
   operations: [
     call("GET /appliances/{appliance_id}/repositories", {
       name: "listApplianceRepositories",

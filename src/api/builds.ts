@@ -28,7 +28,7 @@ export const builds: CallGroup = {
   title: "Finished builds",
   about:
     "Images that were built. A download_url needs no credentials, and supports ranges and ETags. If the build is of an " +
-    "appliance that is shared with you, or you use a token, the address is your own, and ends with the sharing or the token.",
+    "appliance that is shared with you, or you use a token, the URL is only for you, and expires when the sharing or the token ends.",
   operations: [
     call("GET /builds", {
       name: "listBuilds",

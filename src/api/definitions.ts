@@ -37,7 +37,7 @@ export const definitions: CallGroup = {
       name: "getDefinition",
       versions: v2,
       ...ofOwn,
-      summary: "All that an appliance says, without passwords",
+      summary: "The whole appliance as one document, without passwords",
       answer: definition,
       hasEtag: true,
       act: ({ env, db, baseUrl }, { found }) => getDefinition({ env, db }, found, baseUrl),
@@ -46,7 +46,7 @@ export const definitions: CallGroup = {
       name: "applyDefinition",
       ...wanted,
       ...ofOwn,
-      summary: "Make an appliance what a definition says: all of it, or nothing",
+      summary: "Apply a definition to an appliance: all of it, or nothing",
       details:
         "What you omit stays. A list that you send replaces the list. If the appliance is changed at the same time, the " +
         "answer is 412 and nothing is changed.",
@@ -75,8 +75,9 @@ export const definitions: CallGroup = {
       name: "createFromDefinition",
       ...wanted,
       access: "own",
-      summary: "Make an appliance of a definition",
-      details: "It begins as a clone of the first template of `base_system`, and gets all that the definition says.",
+      summary: "Make an appliance from a definition",
+      details:
+        "It begins as a clone of the first template of `base_system`, and gets everything that is in the definition.",
       params: z.object({ only_new: flag.default(false) }),
       about: { only_new: "Refuse, with 412, if you already have an appliance of this name." },
       answer: definition,

@@ -63,7 +63,7 @@ export const events: CallGroup = {
       summary: "Add a webhook, which gets events as POST requests",
       details: "The answer has the secret that signs the deliveries. It is shown only once.",
       params: WebhookRequest,
-      about: { url: "Where to post to, by http or https." },
+      about: { url: "An http or https URL: events are posted to it." },
       answer: newWebhook,
       isSecret: true,
       refuses: ["missing_parameter", "invalid_value", "unknown_error"],
@@ -116,5 +116,5 @@ export const events: CallGroup = {
 function idIn(lastEventId: string | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === "") return undefined;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
-  throw new Refusal("invalid_value", { message: "Last-Event-ID is the id of an event: a number." });
+  throw new Refusal("invalid_value", { message: "Last-Event-ID must be the id of an event, which is a number." });
 }

@@ -54,7 +54,7 @@ async function readForm(
     return { fields: readJson(body), file: undefined };
   }
   const form = await new Response(body, { headers: { "content-type": contentType } }).formData().catch(() => {
-    throw new Refusal("invalid_key", { message: "The body is not the form that its Content-Type says." });
+    throw new Refusal("invalid_key", { message: "The body does not match its Content-Type." });
   });
   const fields = [...form].filter((entry): entry is [string, string] => typeof entry[1] === "string");
   // Clients write every line break of a multipart field as CRLF.

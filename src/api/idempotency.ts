@@ -50,7 +50,9 @@ function keyOf(c: Context): string | undefined {
   const key = mayHaveKey(c) ? c.req.header("idempotency-key")?.trim() : undefined;
   if (key === undefined || key === "") return undefined;
   if (/^[\x20-\x7e]{1,255}$/.test(key)) return key;
-  throw new Refusal("invalid_value", { message: "An Idempotency-Key has at most 255 characters, all of them ASCII." });
+  throw new Refusal("invalid_value", {
+    message: "An Idempotency-Key can have at most 255 characters, all of them ASCII.",
+  });
 }
 
 /** SHA-256 of everything that distinguishes requests. The body of the request can still be read afterwards. */

@@ -64,7 +64,7 @@ export const images: CallGroup = {
       access: ofReadable.access,
       ids: ofReadable.ids,
       params: FileRequest,
-      about: { build_id: "A build of this appliance.", path: "Path of the file in the image: /etc/hostname." },
+      about: { build_id: "A build of this appliance.", path: "Path of the file in the image, such as /etc/hostname." },
       answer: file("The file.", "application/octet-stream"),
       refuses: ["missing_parameter", "invalid_build_id", "invalid_path", "raw_image_unavailable", "access_denied"],
       act: async ({ env, db, account: { id: readerId } }, { appliance_id, build_id: buildId, path }, c) => {

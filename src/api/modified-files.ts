@@ -128,7 +128,7 @@ async function read({ db, account }: Caller, testdriveId: number, all: (name: st
 export function imagePath(text: string): string {
   const steps = text.split("/").filter((step) => step !== "" && step !== ".");
   if (!text.startsWith("/") || steps.includes("..") || text.length > 4096 || /[\u0000-\u001f\u007f]/.test(text)) {
-    throw new Refusal("invalid_value", { message: "A path is absolute and goes down: /etc/motd." });
+    throw new Refusal("invalid_value", { message: "A path must be absolute, without .., such as /etc/motd." });
   }
   return `/${steps.join("/")}`;
 }

@@ -48,7 +48,7 @@ const typeOfUpload = ([single]: StoredPackage[]) => (single ? packageTypeOf(sing
 export const rpms: CallGroup = {
   title: "Your own packages",
   about:
-    "RPMs, Debian packages, and tarballs of them. Those of one base system make up your user repository for it, and are of its kind.",
+    "RPMs, Debian packages, and tarballs of them. Those of one base system make up your user repository for it. Their type must be that of the base system.",
   operations: [
     call("GET /rpms", {
       name: "listRpms",

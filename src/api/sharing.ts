@@ -19,7 +19,7 @@ const WarningsRequest = z.object({ version: z.string().optional() });
 /** Each call that changes a list of readers answers with the list (compatibility.md, "Sharing"). */
 export const sharing: CallGroup = {
   title: "Sharing",
-  about: "Who else may read an appliance and clone it, and what they learn. Every change answers the new list.",
+  about: "Who else may read an appliance and clone it, and what they learn. Every change returns the new list.",
   operations: [
     call("GET /appliances/{appliance_id}/sharing", {
       name: "getSharing",

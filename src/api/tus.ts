@@ -32,7 +32,7 @@ export function bytesIn(c: Context, name: string): number | undefined {
   const value = c.req.header(name);
   if (value === undefined) return undefined;
   if (!/^\d{1,15}$/.test(value)) {
-    throw new Refusal("invalid_value", { message: `The header ${name} is a number of bytes.` });
+    throw new Refusal("invalid_value", { message: `The header ${name} must be a number of bytes.` });
   }
   return Number(value);
 }
@@ -56,5 +56,7 @@ export function metadataIn(c: Context): Record<string, string> {
 
 function textOf(base64: string): string {
   if (/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return Buffer.from(base64, "base64").toString("utf8");
-  throw new Refusal("invalid_value", { message: "The header Upload-Metadata has names, each with a value in base64." });
+  throw new Refusal("invalid_value", {
+    message: "The header Upload-Metadata must contain names, each with a value in base64.",
+  });
 }

@@ -32,7 +32,7 @@ const send = call("PATCH /uploads/{upload_id}", {
   name: "sendBytes",
   rate: "uploads",
   summary: "Send the next bytes of an upload",
-  details: "After the last bytes, the file or package is there when the answer comes.",
+  details: "When the request with the last bytes is answered, the file or package exists.",
   ...ofUpload,
   headers: {
     "Upload-Offset": { meaning: "How many bytes are stored.", isRequired: true },
@@ -74,7 +74,7 @@ export const uploads: CallGroup = {
       ...own,
       rate: "uploads",
       summary: "Begin the upload of an overlay file or a package",
-      details: "The header `Location` of the answer is where its bytes go.",
+      details: "Send its bytes to the URL in the answer's `Location` header.",
       besideFile: NewUpload,
       about: {
         appliance_id: "Appliance that gets the file as an overlay file.",
@@ -144,7 +144,7 @@ function purposeOf(given: Record<string, string>, sentName: string | undefined):
     return { applianceId, metadata: parseMetadata(given, sentName) };
   }
   if (baseSystem !== undefined && applianceId === undefined) return { baseSystem };
-  throw new Refusal("missing_parameter", { message: "Give either appliance_id or base_system: what the file is for." });
+  throw new Refusal("missing_parameter", { message: "Pass either appliance_id or base_system: what the file is for." });
 }
 
 function tellProgress(c: Context<ApiEnv>, { offset, length, expiresAt }: ResumableUpload): void {

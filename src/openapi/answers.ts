@@ -19,7 +19,7 @@ export function requestBody(
   if (method === "GET" || query.length === 0) return undefined;
   const parametersMedia = { schema: { type: "object", properties: propertiesOf(query) } };
   return {
-    description: "The parameters of the query may come here instead.",
+    description: "The parameters of the query can be sent here instead.",
     required: false,
     content: { "application/x-www-form-urlencoded": parametersMedia, "application/json": parametersMedia },
   };
@@ -53,7 +53,8 @@ const propertiesOf = (parameters: readonly Parameter[]): Schema =>
 /** The answers of a call by status: first the success, then one for each status of its refusals. */
 export const responses = (operation: Operation, version: Version): Schema => ({
   [statusOf(operation)]: answerObject(operation, version),
-  ...(operation.hasEtag && operation.method === "GET" && { 304: { description: "You have it already." } }),
+  ...(operation.hasEtag &&
+    operation.method === "GET" && { 304: { description: "The ETag that you sent is still current." } }),
   ...refusalObjects(operation, version),
 });
 

@@ -12,7 +12,7 @@ export const applianceSchema = (id: string): Schema => ({
   $schema: "http://json-schema.org/draft-07/schema#",
   $id: id,
   title: "appliance.yaml",
-  description: "All that a Kiln appliance says. What you omit stays as it is; a list replaces the list.",
+  description: "A Kiln appliance. What you omit stays as it is; a list replaces the list.",
   ...closed(membersOf(definitionFields, ""), ["name", "base_system"]),
 });
 
@@ -92,9 +92,9 @@ const about: Readonly<Record<string, string>> = {
   arch: "x86_64 or i686. It cannot be changed.",
   version: "The version of the next build.",
   type: "The format that a build has by default.",
-  repositories: "Where packages come from. Each goes by url, or by name if the service itself stores it.",
+  repositories: "Where packages come from. Each is given by its url, or by its name if the service itself stores it.",
   "repositories/uploads": "Your own packages for this base system.",
-  packages: "Packages that you choose; those that they need come along.",
+  packages: "Packages that you choose. Kiln adds what they need.",
   "packages/version": "Only this version.",
   "packages/repository": "Only from this repository: its name, or its url.",
   patterns: "Patterns that you choose.",

@@ -24,8 +24,8 @@ function describe(): Schema {
       version: "2.0",
       summary: "Appliance build service",
       description:
-        "The API of the appliance build service that closed in 2018, v1 and v2. Parameters come in the query, as a form or " +
-        "as multipart fields; an empty one is an absent one. Every call signs in with HTTP Basic: account name and API key, or " +
+        "The API of the appliance build service that closed in 2018, v1 and v2. Send parameters in the query, as a form or " +
+        "as multipart fields; an empty one counts as absent. Every call signs in with HTTP Basic: account name and API key, or " +
         "account name and a token that has the scope of the call.",
       license: { name: "MIT", identifier: "MIT" },
     },

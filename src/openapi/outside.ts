@@ -31,7 +31,7 @@ export const outsidePaths: Record<string, Schema> = {
       responses: {
         200: file("The image. Digest headers and the ETag are made of its checksums."),
         206: file("A part of it."),
-        403: { description: "The address was given to another account than the owner, or to a token, and has ended." },
+        403: { description: "The address was for a token, or for an account other than the owner, and has expired." },
         404: missing,
         410: { description: "The image was removed because of its age." },
         416: { description: "The range lies outside the image." },

@@ -15,7 +15,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   file_id: "Id of an overlay file.",
   filename: "Name of the file in the image. Default: the name of the upload.",
   filter: "Part of a name, a URL or a package name. The answer says what matched.",
-  force: "Build even if this image exists already, and replace it.",
+  force: "Build even if this image already exists, and replace it.",
   group: "Group of the file in the image.",
   image_type: "Image type. Default: the type of the appliance.",
   key: "The key as ASCII armour, unless you upload it as a file.",

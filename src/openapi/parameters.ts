@@ -63,7 +63,7 @@ const header = (name: string, meaning: string): Parameter => ({
 
 const idempotencyKey = header(
   "Idempotency-Key",
-  "Any text of yours. Kiln does the same request with the same key once in 24 hours.",
+  "Any text that you choose. Kiln does a request with the same key only once in 24 hours.",
 );
 
 const idSchema: Schema = { type: "integer", format: "int64", minimum: 1 };

@@ -62,13 +62,13 @@ export interface Calls {
   replaceBackground: { request: { appliance_id: number; body: globalThis.File }; answer: Success };
   /** Remove the background; the service's own takes its place. */
   deleteBackground: { request: { appliance_id: number }; answer: Success };
-  /** All that an appliance says, without passwords. */
+  /** The whole appliance as one document, without passwords. */
   getDefinition: { request: { appliance_id: number }; answer: Definition };
-  /** Make an appliance what a definition says: all of it, or nothing. */
+  /** Apply a definition to an appliance: all of it, or nothing. */
   applyDefinition: { request: { appliance_id: number; body: WantedDefinition }; answer: Definition };
   /** What a definition would change in an appliance. */
   planDefinition: { request: { appliance_id: number; body: WantedDefinition }; answer: DefinitionPlan };
-  /** Make an appliance of a definition. */
+  /** Make an appliance from a definition. */
   createFromDefinition: { request: { only_new?: boolean; body: WantedDefinition }; answer: Definition };
   /** What a new appliance would have beyond its template. */
   planNewDefinition: { request: { body: WantedDefinition }; answer: DefinitionPlan };

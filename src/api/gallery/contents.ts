@@ -41,7 +41,7 @@ export const galleryContents: readonly Call[] = [
     ...ofVersion,
     summary: "The images of a published version, and how to start them",
     details:
-      "Each download_url is your own and needs no credentials. It ends when the version is no longer published. The bills of " +
+      "Each download_url is only for you and needs no credentials. It expires when the version is no longer published. The bills of " +
       "materials and the provenance are next to the image: add .spdx.json, .cdx.json or .intoto.jsonl.",
     answer: publishedImagesDocument,
     refuses: ["access_denied", "invalid_version", "version_not_published"],
