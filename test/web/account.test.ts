@@ -58,7 +58,7 @@ describe("/account", () => {
     const page = await pageOf(wrong);
     expect([wrong.status, textOf(page, ".wrong")]).toEqual([
       422,
-      "SSH keys: key 2: the ssh-rsa key is cut off or damaged: copy all of its line.",
+      "SSH keys: key 2: the ssh-rsa key is truncated or damaged: copy its whole line.",
     ]);
     expect(textOf(page, "[name=ssh_keys]")).toBe(`${sshKeys.ed25519} ssh-rsa AAAA`);
     const stored = textOf(await pageOf(firefox.get("/account")), "[name=ssh_keys]");

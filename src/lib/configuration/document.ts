@@ -130,7 +130,7 @@ const boot = fields({
 });
 
 const onlyYast =
-  "Of the specification only: a file /autoinst.xml of the appliance does the same, and only YaST reads it.";
+  "Only in the specification: a file /autoinst.xml of the appliance does the same, and only YaST reads it.";
 const autoyast = fields({ enabled: enabled(false).notAsked(onlyYast), script: scriptText("").notAsked(onlyYast) });
 
 const scripts = fields({
@@ -192,11 +192,11 @@ export const configuration = document(
     version: version("version", "0.0.3").asked("Version", {
       page: "general",
       isFirst: true,
-      hint: "Of the next build. A finished build raises its last number.",
+      hint: "The version of the next build. Each finished build raises its last number.",
     }),
     type: oneOf("imageType", imageTypes).asked("Format", {
       page: "general",
-      hint: "Of builds for which you choose no other.",
+      hint: "The format of builds for which you choose no other.",
       options: imageTypes.map((type) => [type, `${type}: ${imageFormats[type].label}`]),
     }),
     ...through("configuration", links),

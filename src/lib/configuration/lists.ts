@@ -35,7 +35,7 @@ export const user = fields({
     .initially([])
     .asked("SSH keys", {
       entered: "lines",
-      hint: "Public keys, one in each line: the .pub file of whoever logs in.",
+      hint: "Public keys, one per line: the .pub file of each person who logs in.",
     }),
   administrator: bool("administrator", true)
     .unlessEmpty()

@@ -11,7 +11,7 @@ const ofMachine = "The machine that runs an image decides it.";
 export const settings = fields({
   memory_size: megabytes("memorySizeMb", 512)
     .range(64, 65_536, "MB")
-    .asked("Memory", { page: "machine", hint: "Of testdrives and virtual machines." })
+    .asked("Memory", { page: "machine", hint: "For testdrives and virtual machines." })
     .notImported(ofMachine),
   disk_size: int("diskSizeMb", 4)
     .shownAs(gigabytes)
@@ -23,21 +23,21 @@ export const settings = fields({
   }),
   pae_enabled: bool("paeEnabled", false)
     .initially(false)
-    .notAsked("Of the specification only: the selected kernel decides it, and only 32-bit kernels differ.")
+    .notAsked("Only in the specification: the selected kernel decides it, and only 32-bit kernels differ.")
     .notImported("A description contains the kernel itself."),
   xen_host_mode_enabled: bool("xenHostModeEnabled", false)
     .initially(false)
-    .notAsked("Of the specification only: it changes a warning and a note. The selected packages make a Xen host."),
+    .notAsked("Only in the specification: it changes a warning and a note. The selected packages make a Xen host."),
   cdrom_enabled: bool("cdromEnabled", true)
     .initially(true)
-    .asked("CD drive", { page: "machine", hint: "Of a virtual machine that VMware runs." })
+    .asked("CD drive", { page: "machine", hint: "For a virtual machine in VMware." })
     .notImported(ofMachine),
   webyast_enabled: bool("webyastEnabled", false)
     .initially(false)
-    .notAsked("Of the specification only: no present distribution has WebYaST."),
+    .notAsked("Only in the specification: no present distribution has WebYaST."),
   live_installer_enabled: bool("liveInstallerEnabled", false)
     .initially(false)
-    .notAsked("Of the specification only: it adds a note. An image of the type oemiso installs."),
+    .notAsked("Only in the specification: it adds a note. An image of the type oemiso installs."),
   public_clonable: bool("publicClonable", true)
     .initially(true)
     .asked("Others may clone it from the gallery", {

@@ -126,7 +126,7 @@ describe("a conflict", () => {
 
     const overview = await pageOf(firefox.get(`/appliance/${id}`));
     expect(textOf(overview, "#problems")).toContain("You banned apache2, which apache2 needs.");
-    expect(textOf(overview, "#problems")).toContain("See the ways out");
+    expect(textOf(overview, "#problems")).toContain("See the solutions");
   });
 
   it("names what needs a banned package", async () => {

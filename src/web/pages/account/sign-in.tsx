@@ -86,7 +86,7 @@ const NeedsTls = ({ baseUrl }: { baseUrl: string }) => (
     <div class="stack narrow">
       <h1>{title}</h1>
       <Notice tone="bad" role="alert">
-        You cannot sign in at <code>{baseUrl}</code>, because it is not encrypted. Anyone on the way could read your
+        You cannot sign in at <code>{baseUrl}</code>, because it is not encrypted. Anyone on the network could read your
         password, and browsers do not keep the sign-in.
       </Notice>
       <p>

@@ -95,7 +95,7 @@ const SshKeysPanel = ({ keys }: { keys: readonly string[] }) => (
       <TextArea
         name="ssh_keys"
         label="Public keys"
-        hint="One in each line: your .pub files. Appliances get them when you add them, under Users of the configuration or after cloning."
+        hint="One per line: your .pub files. Appliances get them when you add them, under Users of the configuration or after cloning."
         value={keys.join("\n")}
         look="mono"
         also={{ rows: 3, spellcheck: "false" }}

@@ -52,7 +52,7 @@ export const WebhooksView = ({ webhooks }: { webhooks: readonly Webhook[] }) => 
           required
         />
         <fieldset>
-          <legend>It is told when</legend>
+          <legend>Notify it when</legend>
           <div class="fields">
             {eventNames.map((name) => (
               <Choice name="event" value={name} isChecked>
@@ -75,7 +75,7 @@ const Row = ({ webhook: { id, url, events, createdAt, failingSince, disabledReas
         <div class="grow">
           <strong class="breaks">{url}</strong>
           <p class="sub">
-            Told of {wordsOf(events)}. Added <Moment at={createdAt} />.
+            Events: {wordsOf(events)}. Added <Moment at={createdAt} />.
           </p>
           <HealthOf failingSince={failingSince} disabledReason={disabledReason} />
         </div>
@@ -92,7 +92,7 @@ const Row = ({ webhook: { id, url, events, createdAt, failingSince, disabledReas
           no="Keep it"
           yes={`Delete the webhook to ${host}`}
         >
-          What has not been delivered to {host} yet is not sent any more.
+          Events that have not been delivered to {host} yet are no longer sent.
         </Confirm>
       </div>
     </li>
@@ -104,7 +104,7 @@ const HealthOf = ({ failingSince, disabledReason }: Pick<Webhook, "failingSince"
   if (!failingSince) return null;
   return (
     <State tone="warn">
-      Takes nothing since <Moment at={failingSince} />
+      Accepts nothing since <Moment at={failingSince} />
     </State>
   );
 };
@@ -124,7 +124,7 @@ export const DeliveriesView = ({ webhook, deliveries }: { webhook: Webhook; deli
       <Facts
         of={[
           ["Address", <span class="breaks">{webhook.url}</span>],
-          ["Told of", wordsOf(webhook.events)],
+          ["Events", wordsOf(webhook.events)],
         ]}
       />
     </Panel>

@@ -29,7 +29,7 @@ const errorsFirst = (left: Issue, right: Issue): number =>
 
 function solutionOf(applianceId: number, { solution, page, ofSoftware }: Issue) {
   const isUnsolved = ofSoftware !== undefined && solution === undefined;
-  const [to, words] = isUnsolved ? ["software", "See the ways out"] : [page, "Set it there"];
+  const [to, words] = isUnsolved ? ["software", "See the solutions"] : [page, "Set it there"];
   if (to !== undefined) {
     return (
       <ButtonLink look="small" href={applianceAt(applianceId, to)}>

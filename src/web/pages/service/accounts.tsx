@@ -53,7 +53,7 @@ export const serviceAccounts = factory
     change(c, LockForm, async ({ state }, account) => {
       if (state === "locked") await lockAccount({ env: c.env, db: acting(c, account, "account.locked") }, account);
       else await unlockAccount(acting(c, account, "account.unlocked"), account);
-      return state === "locked" ? `${account.username} is locked.` : `${account.username} is open again.`;
+      return state === "locked" ? `${account.username} is locked.` : `${account.username} is unlocked.`;
     }),
   )
   .post(`${one}/role`, (c) =>

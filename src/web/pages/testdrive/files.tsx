@@ -71,7 +71,7 @@ const groups: readonly GroupProps[] = [
   },
   {
     title: "What the machine remembers",
-    why: "Each machine writes these itself. A copy that starts with them believes to be this one.",
+    why: "Each machine writes these itself. A copy that starts with them acts as if it were this one.",
     of: ["state"],
   },
   { title: "Large files", why: "They are part of every image that is built from now on.", of: ["large"] },

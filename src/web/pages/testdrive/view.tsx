@@ -42,8 +42,8 @@ export const TestdriveView = ({ at, subject, status, look, webUrl, drawer }: Tes
         <p id="veil-words">{firstWords(status)}</p>
         <noscript>
           <p>
-            The screen of the machine is drawn by JavaScript, which is switched off here. A VNC client works without.
-            Modified files work without, too.
+            The screen of the machine is drawn by JavaScript, which is switched off here. A VNC client works without it,
+            and so do modified files.
           </p>
         </noscript>
       </div>

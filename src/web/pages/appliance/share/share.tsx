@@ -48,7 +48,7 @@ export const sharePage = factory
           what === "add" ? (["appliance.shared", share] as const) : (["appliance.unshared", unshare] as const);
         const db = auditedPage(c, { event, detail: { appliance_id: appliance.id, username } });
         await act(db, account, { applianceId: appliance.id, username });
-        const text = what === "add" ? `${username} can read and clone it now.` : `${username} cannot read it any more.`;
+        const text = what === "add" ? `${username} can read and clone it now.` : `${username} can no longer read it.`;
         return { to: applianceAt(appliance.id, "share"), result: { text } };
       },
     }),

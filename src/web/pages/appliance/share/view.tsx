@@ -57,8 +57,8 @@ const GoesAlong = ({ taken }: { taken: Taken }) => (
   <Panel id="goes-along" title="What a clone gets" look="stack">
     <Facts of={taken} />
     <p class="sub">
-      Whoever clones the appliance has these users, files and keys in their images. Passwords that you have set do not
-      go along.
+      Anyone who clones the appliance has these users, files and keys in their images. Passwords that you have set are
+      not copied.
     </p>
   </Panel>
 );
@@ -119,7 +119,7 @@ const Published = ({ seen: { applianceId, published } }: { seen: Shared }) => (
               no="Keep it"
               yes={`Unpublish ${version}`}
             >
-              No one finds it any more. Existing clones stay.
+              It is no longer listed. Existing clones stay.
             </Confirm>
           </div>
         </li>
