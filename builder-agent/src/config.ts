@@ -7,7 +7,7 @@ import { z } from "zod";
 export class ConfigRefused extends Error {
   readonly complaints: string[];
   constructor(complaints: string[]) {
-    super(`The configuration cannot be used:\n${complaints.map((each) => `  ${each}`).join("\n")}`);
+    super(`The configuration is invalid:\n${complaints.map((each) => `  ${each}`).join("\n")}`);
     this.name = "ConfigRefused";
     this.complaints = complaints;
   }
@@ -60,7 +60,7 @@ const keys = {
   isolation: z
     .enum(
       ["vm", "none"],
-      'say "vm" to run each build in a guest of its own, or "none" to run builds bare on this host as root ' +
+      'give "vm" to run each build in its own guest, or "none" to run builds bare on this host as root ' +
         "(only if you trust everyone who can start a build)",
     )
     .default("vm")
@@ -73,7 +73,8 @@ const keys = {
   buildDiskGb: number("give the disk of a build's guest in GB, from 1 to 1000, e.g. 16", { min: 1, max: 1000 })
     .default(16)
     .meta({
-      description: "the most a build in a guest may write. Its result, with all holes, may be three times as large",
+      description:
+        "the most that a build in a guest may write. Its result, including holes in files, may be three times as large",
     }),
   minFreeGb: number("give the free disk in GB below which no build is taken, e.g. 5", { max: 10_000 }).default(5).meta({
     description:
@@ -92,7 +93,7 @@ const keys = {
     }),
   testdriveDiskGb: number("give what one testdrive may write in GB, from 0.1 to 1000, e.g. 8", { min: 0.1, max: 1000 })
     .default(8)
-    .meta({ description: "the most one testdrive may write to its disk. Then it ends" }),
+    .meta({ description: "the most that one testdrive may write to its disk. If it writes more, it ends" }),
   keptMinutes: number("give the minutes that the disk of an ended testdrive stays, from 0 to 1440 (a day)", {
     max: 1440,
   })
@@ -144,7 +145,7 @@ const keys = {
     defaultText: "none",
   }),
   catalogueHosts: hosts("give HOST or HOST:PORT, e.g. mirror.lan:80").meta({
-    description: "the same, only for repositories that a catalogue of the operator brought",
+    description: "the same, only for repositories of the operator's catalogues",
     defaultText: "none",
   }),
   catalogueProxy: z
@@ -152,7 +153,7 @@ const keys = {
     .optional()
     .meta({ description: "an HTTP proxy for `proxiedHosts`", defaultText: "none" }),
   proxiedHosts: hosts("give HOST:PORT, e.g. deb.debian.org:80").meta({
-    description: "hosts that repositories of catalogues are fetched from through `catalogueProxy`, by http only",
+    description: "hosts whose repositories of catalogues are fetched through `catalogueProxy`, by http only",
     defaultText: "none",
   }),
   root: z

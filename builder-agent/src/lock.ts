@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 export async function lockStateDir(stateDir: string): Promise<void> {
   const name = createHash("sha256").update(stateDir).digest("hex").slice(0, 32);
   if (await holdName(`kiln-agent-${name}`)) return;
-  throw new Error(`another agent works in ${stateDir}: stop it, or give this one its own stateDir`);
+  throw new Error(`another agent uses ${stateDir}: stop it, or give this one its own stateDir`);
 }
 
 /**

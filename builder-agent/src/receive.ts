@@ -5,7 +5,7 @@ import { writeAll } from "./files.ts";
 /** Aborts a transfer if no bytes arrive for too long. */
 export function quietLimit(signal: AbortSignal, maxQuietMs = 30_000) {
   const quiet = new AbortController();
-  const abort = () => quiet.abort(new DOMException(`nothing came for ${maxQuietMs / 1000} seconds`, "TimeoutError"));
+  const abort = () => quiet.abort(new DOMException(`nothing arrived for ${maxQuietMs / 1000} seconds`, "TimeoutError"));
   let timer = setTimeout(abort, maxQuietMs);
   const end = () => clearTimeout(timer);
   return {

@@ -44,6 +44,6 @@ async function removeWorkDir(path: string, log: Log): Promise<void> {
   await clearLeftovers(path, log);
   const mounts = await mountsBelow(path);
   if (mounts.length > 0)
-    throw new Error(`${path} is not removed, because something is mounted there: ${mounts.join(", ")}`);
+    throw new Error(`${path} was not removed, because something is mounted in it: ${mounts.join(", ")}`);
   await rm(path, { recursive: true, force: true, maxRetries: 3 });
 }

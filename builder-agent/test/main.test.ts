@@ -117,7 +117,7 @@ describe("the agent's process", () => {
     using second = startProcess(worker.url, state.path);
 
     expect(await second.ended).toBe(1);
-    expect(second.said()).toContain("another agent works in");
+    expect(second.said()).toContain("another agent uses");
     expect(first.child.exitCode).toBeNull();
   });
 

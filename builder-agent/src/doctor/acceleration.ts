@@ -36,7 +36,7 @@ export async function judgeKvm(
   { device, boot }: { device: string; boot: () => Promise<ProbeResult> },
 ): Promise<AccelVerdict> {
   if (!(await isAccessible(device, constants.R_OK | constants.W_OK)))
-    return { accel: "tcg", detail: `there is no ${device} for us` };
+    return { accel: "tcg", detail: `${device} is missing, or the agent may not open it` };
   const key = await hostKey();
   const verdicts = verdictStore(stateDir, "kvm", Probe);
   const probe = (await verdicts.find(key)) ?? (await boot());

@@ -59,7 +59,7 @@ async function checkProbe({ stateDir, root }: GuestConfig, means: GuestMeans, as
 }
 
 const hostFix =
-  'see the packages above; Debian only, elsewhere make a builder root. Or set isolation to "none" if you trust all who build';
+  'see the packages above; Debian only, elsewhere make a builder root. Or set isolation to "none" if you trust everyone who can start a build';
 
 const checkSpeed = ({ accel, detail }: GuestMeans): Check =>
   accel === "kvm"

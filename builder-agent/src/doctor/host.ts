@@ -16,7 +16,7 @@ export function checkRoot(uid = process.getuid?.()): Check {
 
 export function checkIsolation({ isolation }: Pick<Config, "isolation">): Check {
   return isolation === "vm"
-    ? fine("isolation", "vm: each build runs in a guest of its own")
+    ? fine("isolation", "vm: each build runs in its own guest")
     : fine("isolation", "none: builds run bare on this host, by configuration");
 }
 
@@ -67,13 +67,13 @@ async function checkModule(
   if (isBuiltIn) return fine(name, "there");
   if (await succeeds("modprobe", ["--dry-run", module], AbortSignal.timeout(answerLimitMs)))
     return fine(name, "loads when needed");
-  const detail = "not in this kernel; disks with BIOS and media do without";
+  const detail = "not in this kernel; BIOS disks and media do not need it";
   return degraded(name, detail, disables, "use a kernel that has it");
 }
 
 export function checkVnc({ vnc }: Pick<Config, "vnc">): Check {
   const name = "VNC address";
-  if (vnc === null) return fine(name, "none: testdrives are seen through the service only");
+  if (vnc === null) return fine(name, "none: testdrives can be viewed only through the service");
   const [from, to] = vnc.ports;
   if (to < firstVncPort)
     return degraded(name, `QEMU needs ports from ${firstVncPort} on`, [], `set vnc.ports above ${firstVncPort}`);

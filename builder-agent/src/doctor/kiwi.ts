@@ -53,5 +53,5 @@ export async function checkEnclosure(): Promise<Check> {
   const name = "namespaces";
   const why = await whyItFails(...enclosed("true", [])).catch((error: Error) => error.message);
   if (why === "") return fine(name, "unshare works");
-  return missing(name, why, ["builds"], "run the agent as root outside of an unprivileged container");
+  return missing(name, why, ["builds"], "run the agent as root, outside an unprivileged container");
 }

@@ -46,7 +46,7 @@ async function checkDigest(root: StoredRoot, { stateDir }: HostConfig): Promise<
   const key = `${size} ${mtimeMs} ${ino}`;
   const found = (await verdicts.find(key)) ?? (await sha256OfFile(root.file));
   await verdicts.store(key, found);
-  if (found === root.sha256) return fine(nameOf(root), "its file is whole");
+  if (found === root.sha256) return fine(nameOf(root), "its file is intact");
   return missing(nameOf(root), "its file is damaged, so nothing is built in it", ["builds"], remedy(root));
 }
 

@@ -99,17 +99,17 @@ export class Said {
   /** Throws the failure of the first step that failed. In a guest only the build itself can be at fault. */
   check(): void {
     if (!this.#codes.has("job"))
-      throw failed("The build's machine ended before the build, perhaps because memory ran out.");
+      throw failed("The build's guest ended before the build, perhaps because it ran out of memory.");
     if (!this.#notes.diskFull) this.#checkTools();
     for (const step of [...this.#beforeCreate, "create"]) {
       const code = this.#codes.get(step);
       if (code === "0") continue;
-      if (this.#notes.diskFull) throw failed("The build wrote more than it may.");
+      if (this.#notes.diskFull) throw failed("The build wrote more than its disk limit allows.");
       const exit = { code: Number(code ?? -1) };
       throw new BuildFailure(failureOf(this.#notes, { exit, lastWords: this.#complaint, root: insideGuest.root }));
     }
     if (this.#codes.get("result") === "0 0" && this.#codes.get("job") === "0") return;
-    throw failed("The image and what it was made from are larger than a build may be.");
+    throw failed("The image and its root tree together are larger than a build may be.");
   }
 
   /** Whether the prepared root could not be unpacked. */

@@ -67,7 +67,7 @@ async function findKernel(tree: string): Promise<{ version: string; file: string
 async function download(workDir: string): Promise<string> {
   const depends = await tool("apt-cache", ["depends", "--important", kernelPackage]);
   const name = /Depends: (linux-image-\S+)/.exec(depends)?.[1];
-  if (name === undefined) throw new Error(`apt knows no ${kernelPackage}: run apt-get update`);
+  if (name === undefined) throw new Error(`apt does not list ${kernelPackage}: run apt-get update`);
   const into = join(workDir, "download");
   await mkdir(into);
   // apt warns on standard error, because it cannot drop root's rights in a directory of root.

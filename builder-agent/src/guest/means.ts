@@ -34,7 +34,11 @@ async function find(config: Pick<Config, "accel" | "stateDir">): Promise<GuestMe
   const groups = await kvmGroups(verdict.accel);
   const acceleration =
     groups === undefined
-      ? { accel: "tcg" as const, detail: "/dev/kvm is there, but only for root, which no guest is", groups: [] }
+      ? {
+          accel: "tcg" as const,
+          detail: "/dev/kvm exists, but only root may open it, and guests do not run as root",
+          groups: [],
+        }
       : { ...verdict, groups };
   const openness = await whyNotEnclosed();
   return { ...acceleration, enclosed: openness === "", openness };

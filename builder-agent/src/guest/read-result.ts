@@ -101,14 +101,14 @@ function sorted(entries: Entry[]): { files: TargetFile[]; archive: number | unde
     const found = fileName.exec(name)?.[1];
     return found !== undefined && type === "f" && content !== undefined ? [{ name: found, content }] : [];
   });
-  if (files.length > maxFiles) throw new HostileTar("more files than an image has");
+  if (files.length > maxFiles) throw new HostileTar("it has more files than an image");
   const archive = entries.find(({ name, type }) => name === archiveName && type === "f")?.content;
   const numbers = [...files.map(({ content }) => content), ...(archive === undefined ? [] : [archive])];
   const taken = new Set(numbers);
-  if (taken.size !== numbers.length) throw new HostileTar("one file under two names");
+  if (taken.size !== numbers.length) throw new HostileTar("one file has two names");
   const tree = entries.filter(({ name }) => name === "root" || name.startsWith("root/"));
   if (tree.some(({ content }) => content !== undefined && taken.has(content)))
-    throw new HostileTar("a file that is in the image and is the image");
+    throw new HostileTar("a file is both the image and a part of it");
   return { files, archive, tree };
 }
 
@@ -126,11 +126,11 @@ function treeOf(entries: Entry[], dir: string): RootTree {
   let before = "";
   for (const { path, type } of found) {
     const order = orderOf(path);
-    if (order === before) throw new HostileTar("one name twice");
+    if (order === before) throw new HostileTar("a name appears twice");
     if (order < before) throw new Error("the list of the guest's result is not in order");
     before = order;
     const parent = path.slice(0, path.lastIndexOf("/")) || "/";
-    if (path !== "/" && !directories.has(parent)) throw new HostileTar("a file in no directory");
+    if (path !== "/" && !directories.has(parent)) throw new HostileTar("a file has no directory");
     if (type === "d") directories.add(path);
   }
   const textOf = async (path: string) => {

@@ -137,7 +137,7 @@ function listen(child: ChildProcess, run: Pick<GuestRun, "onLine" | "onStatus">,
     const lines = heard.trim().split(/[\r\n]+/);
     // The panic's reason comes before a long trace.
     const panic = lines.findLast((line) => line.includes("Kernel panic"));
-    return panic?.slice(0, 500) ?? (lines.slice(-3).join(" ").slice(-500) || "it said nothing");
+    return panic?.slice(0, 500) ?? (lines.slice(-3).join(" ").slice(-500) || "it printed nothing");
   };
   return { done, isUp: () => isUp, lastWords };
 }

@@ -74,7 +74,7 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
       const extents = flag === "S" ? await sparseExtents(header, input) : [{ position: 0, length: stored }];
       const size = flag === "S" ? numberAt(header, 483, 12) : stored;
       checkExtents(extents, stored, size);
-      if (type !== "f" && stored > 0) throw new HostileTar("bytes where there can be none");
+      if (type !== "f" && stored > 0) throw new HostileTar("there are bytes where none are allowed");
       const name = nameOf(longName ?? shortName(header));
       const target = (longTarget ?? textAt(header, 157, 100)).toString();
       const owner = {
@@ -96,7 +96,7 @@ interface Extent {
 }
 
 async function* piecesOf(input: Blocks, extents: Extent[], reading: { isOver: boolean }): AsyncGenerator<Piece> {
-  if (reading.isOver) throw new Error("a member of an archive can be read but once");
+  if (reading.isOver) throw new Error("a member of an archive can be read only once");
   reading.isOver = true;
   let stored = 0;
   for (const { position, length } of extents) {
@@ -119,7 +119,7 @@ async function sparseExtents(header: Buffer, input: Blocks): Promise<Extent[]> {
   for (let goesOn = header[482] !== 0; goesOn;) {
     const block = await input.take(blockBytes);
     extents.push(...extentsAt(block, 0, 21));
-    if (extents.length > maxExtents) throw new HostileTar("a file of too many pieces");
+    if (extents.length > maxExtents) throw new HostileTar("a file has too many pieces");
     goesOn = block[504] !== 0;
   }
   return extents;
@@ -137,15 +137,15 @@ function checkExtents(extents: Extent[], stored: number, size: number): void {
   let end = 0;
   let total = 0;
   for (const { position, length } of extents) {
-    if (position < end || position + length > size) throw new HostileTar("pieces of a file that do not fit together");
+    if (position < end || position + length > size) throw new HostileTar("the pieces of a file do not fit together");
     end = position + length;
     total += length;
   }
-  if (total !== stored) throw new HostileTar("a file that is not as long as it says");
+  if (total !== stored) throw new HostileTar("a file does not have its stated length");
 }
 
 async function longText(input: Blocks, length: number): Promise<Buffer> {
-  if (length > longestName) throw new HostileTar("a name without end");
+  if (length > longestName) throw new HostileTar("a name is not terminated");
   const text = await input.take(padded(length));
   const end = text.indexOf(0);
   return text.subarray(0, end === -1 ? length : Math.min(end, length));
@@ -182,9 +182,9 @@ function numberAt(block: Buffer, at: number, length: number): number {
   const field = block.subarray(at, at + length);
   const isBinary = field[0] === 0x80;
   const text = field.toString("latin1").replaceAll("\0", " ").trim();
-  if (!isBinary && !/^[0-7]*$/.test(text)) throw new HostileTar("an invalid number");
+  if (!isBinary && !/^[0-7]*$/.test(text)) throw new HostileTar("a number is invalid");
   const value = isBinary ? BigInt(`0x${field.subarray(1).toString("hex")}`) : BigInt(`0o${text || "0"}`);
-  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new HostileTar("a number that is too large");
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new HostileTar("a number is too large");
   return Number(value);
 }
 
@@ -193,7 +193,7 @@ function checkHeader(header: Buffer): void {
   if (!header.toString("latin1", 257, 262).startsWith("ustar")) throw new HostileTar("it is not a tar stream");
   let sum = 8 * 0x20;
   for (const [at, byte] of header.entries()) if (at < 148 || at >= 156) sum += byte;
-  if (sum !== numberAt(header, 148, 8)) throw new HostileTar("a header with a wrong sum");
+  if (sum !== numberAt(header, 148, 8)) throw new HostileTar("a header has a wrong checksum");
 }
 
 /** Reads a stream in pieces of given lengths. */
@@ -209,7 +209,7 @@ class Blocks {
   async some(maxBytes: number): Promise<Buffer> {
     while (this.#rest.length === 0) {
       const next = await this.#source.next();
-      if (next.done === true) throw new HostileTar("it ends early");
+      if (next.done === true) throw new HostileTar("it ends too early");
       this.#rest = next.value;
     }
     const taken = this.#rest.subarray(0, maxBytes);

@@ -28,7 +28,7 @@ export async function reserveUser(buildId: number): Promise<ReservedUser> {
     const release = await holdName(`kiln-guest-user-${uid}`);
     if (release) return { uid, [Symbol.asyncDispose]: release };
   }
-  throw new Error("all users for builds in guests are taken");
+  throw new Error("no user for a build in a guest is free");
 }
 
 /** The groups that such a user needs to open /dev/kvm. Undefined if no group may open it. */

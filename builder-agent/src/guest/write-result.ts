@@ -35,7 +35,7 @@ export async function writeResult(
     if (entry.name === undefined) continue;
     bytes += entry.size;
     if (lines.length >= limits.entries || bytes > maxBytes) throw new HostileTar("it is larger than a build may be");
-    if (contents.has(entry.name)) throw new HostileTar("one name twice");
+    if (contents.has(entry.name)) throw new HostileTar("a name appears twice");
     const content = await contentOf(member, dir, contents);
     if (content !== undefined) contents.set(entry.name, content);
     const text = `${JSON.stringify(told(entry, content))}\n`;
@@ -67,7 +67,7 @@ async function contentOf(
 ): Promise<Content | undefined> {
   if (entry.type === "h") {
     const content = known.get(entry.target);
-    if (content === undefined) throw new HostileTar("a link to what is not there");
+    if (content === undefined) throw new HostileTar("a link leads to a missing file");
     return content;
   }
   if (entry.type !== "f") return undefined;

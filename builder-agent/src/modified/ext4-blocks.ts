@@ -30,7 +30,8 @@ export const isExt = async (disk: Disk): Promise<boolean> =>
 
 export function geometryOf(superblock: Buffer): Geometry {
   const wanted = superblock.readUInt32LE(0x60);
-  if ((wanted & ~readable) !== 0) throw new UnreadableDisk("its file system is not ext4 as builds make it");
+  if ((wanted & ~readable) !== 0)
+    throw new UnreadableDisk("its file system is not ext4, or has features that builds do not use");
   const is64Bit = (wanted & features.is64Bit) !== 0;
   const blockBits = superblock.readUInt32LE(0x18) + 10;
   const inodeBytes = superblock.readUInt16LE(0x58);

@@ -88,7 +88,7 @@ export async function rootFileSystem(disk: Disk): Promise<FileSystem> {
   const volumes = await Promise.all(partitions.map(holdsVolumes));
   throw new UnreadableDisk(
     volumes.includes(true)
-      ? "it is divided into volumes (LVM), and only a root in a partition of its own is read"
+      ? "it is divided into volumes (LVM), and only a root in its own partition can be read"
       : "it has no partition with an ext4 root, as the disks of builds without LVM have one",
   );
 }

@@ -63,7 +63,7 @@ async function readHead(file: FileHandle) {
     throw new UnreadableDisk("its overlay is not a qcow2 file");
   const isPlain =
     head.readUInt32BE(32) === 0 && (version === 2 || (head.readBigUInt64BE(72) & ~readableFeatures) === 0n);
-  if (!isPlain) throw new UnreadableDisk("its overlay has features that no overlay of ours has");
+  if (!isPlain) throw new UnreadableDisk("its overlay has unsupported features");
   const bits = head.readUInt32BE(20);
   const tableBytes = head.readUInt32BE(36) * 8;
   if (bits < 9 || bits > 21 || tableBytes > maxTableBytes) throw new UnreadableDisk("its overlay's head is damaged");

@@ -61,17 +61,17 @@ const distinct = <K extends { fingerprint: string }>(keys: K[]): K[] => [
 async function checkIndex(repository: Signed, check: TrustCheck): Promise<string> {
   const { index: path, indexSha256, signedBy, keys } = repository.trust;
   const index = await read(path, repository, check);
-  if (!("bytes" in index)) return `could not be asked for its index: ${index.reason}`;
+  if (!("bytes" in index)) return `did not deliver its index: ${index.reason}`;
   const digest = createHash("sha256").update(index.bytes).digest("hex");
-  if (digest !== indexSha256) return "has another index than when the packages were chosen";
+  if (digest !== indexSha256) return "has a different index than when the packages were chosen";
   const signature = check.input.packageType === "deb" ? contained : await read(`${path}.asc`, repository, check);
-  if ("reason" in signature && !signature.isGone) return `could not be asked for its signature: ${signature.reason}`;
+  if ("reason" in signature && !signature.isGone) return `did not deliver its signature: ${signature.reason}`;
   const dir = join(check.workDir, "index-signature");
   const isGood =
     !("reason" in signature) &&
     (await isSignedIndex({ index: index.bytes, signature: signature.bytes, keys }, dir, check.signal));
   if (isGood) return `has an index signed by the key ${signedBy}`;
-  const why = `The index of the repository ${repository.name} is not signed by its key ${signedBy} any more.`;
+  const why = `The index of the repository ${repository.name} is no longer signed by its key ${signedBy}.`;
   throw new BuildFailure({
     kind: "failed",
     reason: `${why} Ask its owner, or refresh the repository and build again.`,

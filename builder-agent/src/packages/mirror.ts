@@ -69,7 +69,7 @@ export function succeeded(answer: Response, what = "GET"): Response {
 export function insideOnly(location: string): string {
   const steps = location.split("/");
   if (steps.some((step) => step === "" || step === "." || step === "..")) {
-    throw new BuildFailure({ kind: "failed", reason: `A repository names a file outside of itself: ${location}` });
+    throw new BuildFailure({ kind: "failed", reason: `A repository lists a file outside itself: ${location}` });
   }
   return steps.map((step) => encodeURIComponent(step).replaceAll("%2B", "+")).join("/");
 }

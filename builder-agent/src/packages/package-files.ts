@@ -57,7 +57,7 @@ interface OneFetch extends PackageFetch {
 
 async function fetchOne(one: FrozenPackage, job: OneFetch): Promise<void> {
   const { repository } = job;
-  if (repository === undefined) throw new Error(`${nvra(one)} is of a repository that the build does not have`);
+  if (repository === undefined) throw new Error(`${nvra(one)} belongs to a repository that is not part of the build`);
   const path = insideOnly(one.location);
   const into = join(job.dir, packageFile(one));
   const download = async () => {
@@ -119,7 +119,7 @@ function packageFailure(error: unknown, one: FrozenPackage, base: string): unkno
     return new BuildFailure({ kind, reason: `A repository cannot be used: ${error.message}` }, { cause: error });
   }
   if (error instanceof WrongPackage) {
-    const reason = `${nvra(one)} ${from} is not the file that was chosen: its ${one.checksum.type} or size is another. ${refresh}`;
+    const reason = `${nvra(one)} ${from} is not the file that was chosen: its ${one.checksum.type} or size differs. ${refresh}`;
     return new BuildFailure({ kind, reason });
   }
   if (error instanceof RemoteRefusal && [403, 404, 410].includes(error.status)) {

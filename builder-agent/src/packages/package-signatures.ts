@@ -98,7 +98,7 @@ function reasonOf(lines: readonly string[]): string {
     return keyId && verdict ? [{ keyId, verdict }] : [];
   });
   const bad = signatures.find(({ verdict }) => verdict === "BAD");
-  if (bad) return `has a wrong signature by the key ${bad.keyId}`;
+  if (bad) return `has an invalid signature by the key ${bad.keyId}`;
   if (lines.some((line) => /: BAD\b/.test(line))) return "is not what was signed";
   const stranger = signatures.find(({ verdict }) => verdict !== "OK");
   if (stranger) return `is signed by the key ${stranger.keyId}, which is neither the repository's nor the appliance's`;

@@ -57,7 +57,7 @@ export class StoredPackageFiles implements AsyncDisposable {
   /** Starts to send the packages in `dir` that the service lacks. `sent` waits for the end. */
   give({ packages, repositories }: Given, dir: string): void {
     this.#sending = this.#give({ packages, repositories }, dir).catch((error: unknown) =>
-      this.#note(error, "not all packages could be stored for later builds"),
+      this.#note(error, "could not store all packages for later builds"),
     );
   }
 
@@ -138,6 +138,7 @@ const keyOf = (one: Pick<FrozenPackage, "checksum">, repositoryId: number): stri
 async function pieceAt(file: Awaited<ReturnType<typeof open>>, at: number): Promise<Uint8Array<ArrayBuffer>> {
   const { size } = await file.stat();
   const piece = new Uint8Array(Math.max(0, Math.min(pieceBytes, size - at)));
-  if ((await readInto(file, piece, at)) < piece.length) throw new Error("a package became shorter while it was read");
+  if ((await readInto(file, piece, at)) < piece.length)
+    throw new Error("a package became shorter while it was being read");
   return piece;
 }

@@ -14,7 +14,8 @@ export const remoteRoots = (api: Pick<WorkerApi, "readPrepared" | "artifact">, b
     const answer = await api.readPrepared(build, key, quiet.signal).catch(undefinedWhenMissing);
     if (!answer) return false;
     const actual = await receive(answer.body, into, { onBytes: quiet.heard, flags: "wx", mode: 0o600 });
-    if (actual !== answer.headers.get(partDigestHeader)) throw new Error("it is not what another agent stored");
+    if (actual !== answer.headers.get(partDigestHeader))
+      throw new Error("its checksum differs from that of the root that the other agent stored");
     return true;
   },
   async has(key, signal) {

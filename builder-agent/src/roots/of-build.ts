@@ -18,7 +18,7 @@ export async function rootOfBuild(
 ): Promise<StoredRoot | undefined> {
   if (builderRoot === hostTools) return undefined;
   const root = await findRoot(stateDir, builderRoot);
-  if (!root) throw new Error(`this agent does not have the builder root ${builderRoot} any more`);
+  if (!root) throw new Error(`this agent no longer has the builder root ${builderRoot}`);
   const file = join(workDir, "builder-root.squashfs");
   await link(root.file, file);
   return { ...root, file };

@@ -26,7 +26,7 @@ export async function importRoot(
   const copy = join(work.path, "root.squashfs");
   await copyFile(file, copy, constants.COPYFILE_FICLONE);
   const found = await sha256OfFile(copy);
-  if (found !== wanted) throw new RootFault(`${file} has the SHA-256 ${found}, and not ${wanted}.`);
+  if (found !== wanted) throw new RootFault(`${file} has the SHA-256 ${found} instead of ${wanted}.`);
   return await storeRoot(stateDir, work, copy);
 }
 

@@ -64,7 +64,7 @@ export class Delivery implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#failed.abort(new Error("the delivery is over"));
+    this.#failed.abort(new Error("the upload has already ended"));
     await this.#store?.[Symbol.asyncDispose]();
     await Promise.allSettled(this.#works);
   }

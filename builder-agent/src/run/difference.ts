@@ -16,8 +16,8 @@ export function differenceOf(frozen: FrozenPackage[], installed: InstalledPackag
 
 /** Every package, for the log. */
 export const linesOf = ({ missing, unexpected }: Difference): string[] => [
-  ...missing.map((name) => `not in the image, though it was chosen: ${name}`),
-  ...unexpected.map((name) => `in the image, though nothing chose it: ${name}`),
+  ...missing.map((name) => `chosen, but not in the image: ${name}`),
+  ...unexpected.map((name) => `in the image, but not chosen: ${name}`),
 ];
 
 /** A sentence for the build's message. */

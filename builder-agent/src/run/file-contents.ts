@@ -110,7 +110,7 @@ export class FileContents {
     pumping.catch(() => {}); // the encoder's reader gets the error too
     for await (const bytes of encoder) await this.#file.write(bytes);
     await pumping;
-    if (read.digest("base64") !== digest) throw new Error(`${place} has changed while it was read`);
+    if (read.digest("base64") !== digest) throw new Error(`${place} changed while it was being read`);
   }
 }
 

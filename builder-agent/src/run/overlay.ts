@@ -35,10 +35,10 @@ async function fetchOne(file: FrozenFile, dir: string, { reach, signal }: Conten
       const { body } = await openContent(file, reach, quiet.signal);
       const onBytes = (size: number) => {
         quiet.heard();
-        if (size > file.size) throw new WrongContent("it is larger than what was frozen");
+        if (size > file.size) throw new WrongContent("it is larger than when the build was started");
       };
       const sha256 = await receive(body, join(dir, file.blobId), { onBytes, mode: 0o600 });
-      if (sha256 !== file.sha256) throw new WrongContent("it is not what was frozen");
+      if (sha256 !== file.sha256) throw new WrongContent("it has changed since the build was started");
     }, longTries(signal));
   } catch (error) {
     signal.throwIfAborted();

@@ -23,7 +23,7 @@ export type Packable = KiwiResult & Pick<BuiltImage, "machine" | "sourceDate">;
 export interface Packing {
   workDir: string;
   signal: AbortSignal;
-  /** Called when the file is created. Not called for a medium, which exists already. */
+  /** Called when the file is created. Not called for a medium, which already exists. */
   onFile?: (file: PartedFile) => void;
 }
 

@@ -54,7 +54,7 @@ async function* atMost(maxBytes: number, bytes: AsyncIterable<Buffer>): AsyncIte
   let received = 0;
   for await (const chunk of bytes) {
     received += chunk.length;
-    if (received > maxBytes) throw new Error("the state is larger than the machine");
+    if (received > maxBytes) throw new Error("the saved state is larger than the machine's memory");
     yield chunk;
   }
 }

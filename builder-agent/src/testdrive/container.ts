@@ -72,7 +72,7 @@ async function shrink(path: string, { conversion, rawSize }: Converting): Promis
   await using file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW);
   const { size } = await file.stat();
   const grown = sizeIn(conversion, rawSize);
-  if (size !== grown) throw new HostileArchive(`its disk has ${size} bytes, expected were ${grown}`);
+  if (size !== grown) throw new HostileArchive(`its disk has ${size} bytes instead of ${grown}`);
   await file.truncate(rawSize);
 }
 
@@ -90,7 +90,8 @@ async function checkHead(path: string, { conversion, rawSize }: Converting): Pro
   const field = await bytesAt(file, size.at, 8);
   const units = size.order === "little" ? field.readBigUInt64LE() : field.readBigUInt64BE();
   const bytes = units * BigInt(size.unit);
-  if (bytes !== BigInt(rawSize)) throw new HostileArchive(`its disk has ${bytes} bytes, announced were ${rawSize}`);
+  if (bytes !== BigInt(rawSize))
+    throw new HostileArchive(`its disk has ${bytes} bytes instead of the announced ${rawSize}`);
 }
 
 /** Bytes after the end of the file are zero. */

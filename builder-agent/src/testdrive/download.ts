@@ -36,7 +36,8 @@ export async function download(into: string, job: Download): Promise<void> {
     digest.update(bytes);
   });
   const actual = digest.digest("hex");
-  if (actual !== sha256) throw new WrongImage(`SHA-256 of ${fileName} is ${actual}, announced was ${sha256}`);
+  if (actual !== sha256)
+    throw new WrongImage(`the SHA-256 of ${fileName} is ${actual} instead of the announced ${sha256}`);
 }
 
 type Write = (bytes: Uint8Array, position: number) => Promise<void>;

@@ -112,7 +112,7 @@ function openRequest({ request, signal, limits: { silenceMs } }: LimitedVisit, d
     insecureHTTPParser: true,
     signal,
   });
-  const silent = new Excuse(504, `The machine's web server has said nothing for ${silenceMs / 1000} seconds.`);
+  const silent = new Excuse(504, `The machine's web server has sent nothing for ${silenceMs / 1000} seconds.`);
   return asked.setTimeout(silenceMs, () => void asked.destroy(silent));
 }
 
@@ -143,7 +143,7 @@ class Excuse extends Error {
 const tooLate = ({ answerMs }: Limits) =>
   new Excuse(504, `The machine's web server has not answered within ${answerMs / 1000} seconds.`);
 const noNetwork = () => new Excuse(502, "This machine has no network.");
-const noHttp = "What the machine's web server says cannot be passed on.";
+const noHttp = "The answer of the machine's web server cannot be forwarded.";
 const noServer = "No web server answers on port 80 of the machine. It may still be starting.";
 
 function excuse(error: unknown): Reply {

@@ -51,7 +51,7 @@ function fetchesInto(cache: ImageCache): SharedWork<CachedImage, Waiting> {
 
 /** Cannot happen: the image is held until every waiting session has found it. */
 function unexpected(): never {
-  throw new Error("The image has gone from the builder agent's disk.");
+  throw new Error("The image is no longer on the builder agent's disk.");
 }
 
 async function fetchImage(
@@ -79,7 +79,7 @@ async function fetchImage(
 async function checkRoom(path: string, neededBytes: number): Promise<void> {
   const free = await freeBytes(dirname(path));
   if (free < neededBytes)
-    throw new Error(`The builder agent has ${gib(free)} of free disk, the image needs ${gib(neededBytes)}.`);
+    throw new Error(`The builder agent has ${gib(free)} of free disk space, but the image needs ${gib(neededBytes)}.`);
 }
 
 const gib = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;

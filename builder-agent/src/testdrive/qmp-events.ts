@@ -17,7 +17,7 @@ export function diskFailureOf(event: QmpEvent, diskBytes: number): string | unde
   // EFBIG: the write exceeds the limit that QEMU was started with.
   if (reason === "File too large")
     return `The testdrive wrote more than the ${Math.round(diskBytes / 1e6)} MB that it may.`;
-  return `The disk of the builder agent does not take what the testdrive writes: ${reason}.`;
+  return `The testdrive cannot write to the builder agent's disk: ${reason}.`;
 }
 
 const VncEvent = z.object({

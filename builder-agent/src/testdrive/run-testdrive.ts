@@ -146,7 +146,7 @@ async function host(session: Session): Promise<string> {
   await using files = await SessionFiles.open({ claim, overlay: dir.file(overlayName), image, ...parts });
   const onRestart = () => {
     parts.log("testdrive restarted", { reason: "its kernel was stuck" });
-    control.say("The machine did not start, because this host is busy. It was started again.");
+    control.say("The machine did not start because its host is busy. It has been restarted.");
   };
   const start = { onEvent: countTcpViewers(control), signal, onRestart };
   await using qemu = await parts.snapshots.start({ claim, image, machine, dir, start });

@@ -91,7 +91,7 @@ function checkTold({ members, complaints, code }: Told, { container, alone }: Ex
   if (whole === undefined) throw new HostileArchive(`"${line}" is not a disk of a build`);
   if (whole !== diskPath(folder, container, alone))
     throw new HostileArchive(`"${whole}" is not a valid name of a disk`);
-  if (another !== undefined) throw new HostileArchive(`it holds more than one disk: "${another}"`);
+  if (another !== undefined) throw new HostileArchive(`it contains more than one disk: "${another}"`);
   if (code !== 0) throw new HostileArchive(`tar ended with ${code ?? "a signal"}${saying(complaints)}`);
 }
 
@@ -101,7 +101,8 @@ async function takeOver(disk: string, into: string, rawSize: number): Promise<vo
   await using file = await open(disk, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const found = await file.stat();
   if (!found.isFile() || found.nlink !== 1) throw new HostileArchive("its disk is not a plain file");
-  if (found.size !== rawSize) throw new HostileArchive(`the disk has ${found.size} bytes, announced were ${rawSize}`);
+  if (found.size !== rawSize)
+    throw new HostileArchive(`the disk has ${found.size} bytes instead of the announced ${rawSize}`);
   if (process.getuid?.() === 0) await file.chown(0, 0);
   await file.chmod(0o600);
   await rename(disk, into);

@@ -64,7 +64,7 @@ export class PartedFile implements UploadSource, AsyncDisposable {
 
   /** Ends the wait for parts of an incomplete file. Does nothing to a complete one. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#broken.reject(new Error(`${this.fileName} was not written to its end`));
+    this.#broken.reject(new Error(`${this.fileName} was not written completely`));
     await this.#file.close();
   }
 

@@ -8,7 +8,7 @@ import { temporaryDir } from "../support/agent-place.ts";
 const system = { kernel: "k", initrd: "i", root: "r", key: "1" };
 const means = {
   accel: "tcg",
-  detail: "there is no /dev/kvm for us",
+  detail: "/dev/kvm is missing, or the agent may not open it",
   groups: [],
   enclosed: true,
   openness: "",

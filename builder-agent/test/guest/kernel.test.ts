@@ -62,7 +62,7 @@ describe("the kernel of guests", () => {
     [
       "apt knows no kernel",
       { depends: "", image: "boot/vmlinuz-6.1" },
-      "apt knows no linux-image-cloud-amd64: run apt-get update",
+      "apt does not list linux-image-cloud-amd64: run apt-get update",
     ],
     [
       "its package has no kernel",

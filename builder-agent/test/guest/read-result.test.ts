@@ -101,7 +101,11 @@ describe("readGuestResult", () => {
 
   it.each<[string, Buffer[], RegExp]>([
     ["names that leave the folder", [member({ name: "target/../../escaped" }, "x")], /the name/],
-    ["a link to a missing file", [member({ name: "root", flag: "1", target: "/etc/passwd" })], /link to what is not/],
+    [
+      "a link to a missing file",
+      [member({ name: "root", flag: "1", target: "/etc/passwd" })],
+      /a link leads to a missing file/,
+    ],
     [
       "more bytes than a build may have",
       [member({ name: "target/a" }, "x".repeat(1024 * 1024 + 1))],
@@ -112,17 +116,17 @@ describe("readGuestResult", () => {
       [member({ name: "target/a", flag: "S", size: 0, extents: [], realSize: 2 ** 32 })],
       /larger than a build/,
     ],
-    ["a name twice", [directory("root"), directory("root/a"), directory("root/a")], /one name twice/],
-    ["a file twice", [member({ name: "target/a" }, "x"), member({ name: "target/a" }, "y")], /one name twice/],
+    ["a name twice", [directory("root"), directory("root/a"), directory("root/a")], /a name appears twice/],
+    ["a file twice", [member({ name: "target/a" }, "x"), member({ name: "target/a" }, "y")], /a name appears twice/],
     [
       "a file below a link",
       [directory("root"), member({ name: "root/a", flag: "2", target: "/etc" }), member({ name: "root/a/b" })],
-      /in no directory/,
+      /has no directory/,
     ],
     [
       "an image that is also in the tree",
       [member({ name: "target/a" }, "x"), directory("root"), member({ name: "root/a", flag: "1", target: "target/a" })],
-      /is the image/,
+      /both the image and/,
     ],
     [
       "more files than an image can have",

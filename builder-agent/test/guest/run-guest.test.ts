@@ -72,7 +72,7 @@ describe("a guest", () => {
       /^the guest ended with exit code 3: two three four$/,
     ],
     ["complains", "echo 'qemu: no such machine' >&2; exit 1", /exit code 1: qemu: no such machine$/],
-    ["is killed", `${up} kill -KILL $$`, /^the guest ended with killed by SIGKILL: it said nothing$/],
+    ["is killed", `${up} kill -KILL $$`, /^the guest ended with killed by SIGKILL: it printed nothing$/],
   ])("that %s is reported with its last lines", async (_, script, why) => {
     await using dir = await temporaryDir();
     await expect(runScript(dir.path, script)).rejects.toThrow(why);

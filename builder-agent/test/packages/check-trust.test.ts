@@ -163,20 +163,20 @@ describe("the index of a signed repository", () => {
   ])("is refused with %s", async (_, signature) => {
     const files = { "repodata/repomd.xml": index, "repodata/repomd.xml.asc": signature() };
     await expect(check({ files })).rejects.toMatchObject(
-      failed(new RegExp(`index of the repository Main is not signed by its key ${owner.fingerprint} any more`)),
+      failed(new RegExp(`index of the repository Main is no longer signed by its key ${owner.fingerprint}`)),
     );
   });
 
   it("can have changed since: the packages' signatures decide", async () => {
     const files = { "repodata/repomd.xml": "<newer/>" };
-    expect(await check({ files })).toContain("another index than when the packages were chosen");
+    expect(await check({ files })).toContain("a different index than when the packages were chosen");
     await expect(check({ files, packages: [signing.makePackage("hello")] })).rejects.toMatchObject(
       failed(/not signed/),
     );
   });
 
   it("can be unreachable: the packages' signatures decide", async () => {
-    expect(await check({ files: {}, otherwise: 403 })).toContain("could not be asked for its index: GET: HTTP 403");
+    expect(await check({ files: {}, otherwise: 403 })).toContain("did not deliver its index: GET: HTTP 403");
   });
 });
 
@@ -246,13 +246,13 @@ describe("packages of a signed Debian repository", () => {
   it("are told apart from a newer index, and from one out of reach", async () => {
     const signed = release();
     expect(await checkDebian("Suite: trixie\n", signed)).toBe(
-      "Debian has another index than when the packages were chosen",
+      "Debian has a different index than when the packages were chosen",
     );
-    expect(await checkDebian(undefined, signed)).toMatch(/^Debian could not be asked for its index: /);
+    expect(await checkDebian(undefined, signed)).toMatch(/^Debian did not deliver its index: /);
   });
 
   it("are refused if the frozen index is signed by another key", async () => {
     const signed = signing.clearSign("Suite: bookworm\n", stranger);
-    await expect(checkDebian(signed, signed)).rejects.toMatchObject(failed(/is not signed by its key/));
+    await expect(checkDebian(signed, signed)).rejects.toMatchObject(failed(/is no longer signed by its key/));
   });
 });

@@ -204,6 +204,6 @@ describe("giving packages to the service", () => {
     await lost.sent();
 
     expect(worker.notes).toEqual(["the service stores no more packages for later builds: its limit is reached"]);
-    expect(without.notes).toEqual([expect.stringContaining("not all packages could be stored for later builds")]);
+    expect(without.notes).toEqual([expect.stringContaining("could not store all packages for later builds")]);
   });
 });

@@ -16,7 +16,7 @@ describe("the builder root of a build", () => {
     const root = await rootOfBuild(place, {});
     for (const one of await listRoots(dir.path)) await removeRoot(one);
     expect(readFileSync(root?.file ?? "", "utf8")).toBe("none");
-    await expect(rootOfBuild(place, {})).rejects.toThrow("does not have the builder root debian-12 any more");
+    await expect(rootOfBuild(place, {})).rejects.toThrow("no longer has the builder root debian-12");
     expect(await rootOfBuild(place, { builderRoot: "host" })).toBeUndefined();
   });
 });

@@ -63,9 +63,13 @@ describe("fetchContents", () => {
   });
 
   it.each([
-    ["other content", "hallo", "The file /etc/motd could not be fetched: it is not what was frozen"],
-    ["shorter content", "hell", "The file /etc/motd could not be fetched: it is not what was frozen"],
-    ["longer content", "hello!", "The file /etc/motd could not be fetched: it is larger than what was frozen"],
+    ["other content", "hallo", "The file /etc/motd could not be fetched: it has changed since the build was started"],
+    ["shorter content", "hell", "The file /etc/motd could not be fetched: it has changed since the build was started"],
+    [
+      "longer content",
+      "hello!",
+      "The file /etc/motd could not be fetched: it is larger than when the build was started",
+    ],
     ["missing content", 404, "The file /etc/motd could not be fetched: GET: HTTP 404"],
   ])("refuses %s for a frozen file, and releases the build", async (_, content, reason) => {
     await using dir = await temporaryDir();

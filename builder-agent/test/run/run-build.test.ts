@@ -153,8 +153,8 @@ describe("a build", () => {
     expect(build.finished?.remark).toBe(
       "The image differs from what was resolved: 1 missing (libghost-2:1.0-1.noarch); 1 unexpected (busybox-1.35.0-1.x86_64).",
     );
-    expect(build.log).toContain("Kiln: not in the image, though it was chosen: libghost-2:1.0-1.noarch");
-    expect(build.log).toContain("Kiln: in the image, though nothing chose it: busybox-1.35.0-1.x86_64");
+    expect(build.log).toContain("Kiln: chosen, but not in the image: libghost-2:1.0-1.noarch");
+    expect(build.log).toContain("Kiln: in the image, but not chosen: busybox-1.35.0-1.x86_64");
   });
 });
 

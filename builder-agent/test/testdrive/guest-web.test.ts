@@ -135,10 +135,10 @@ describe("answerVisit", () => {
 
     expect(shown.map(({ head }) => head.status)).toEqual([504, 502, 502, 502, 502, 502]);
     expect(shown.map(({ body }) => body)).toEqual([
-      "The machine's web server has said nothing for 0.3 seconds.\n",
-      "What the machine's web server says cannot be passed on.\n",
-      "What the machine's web server says cannot be passed on.\n",
-      "What the machine's web server says cannot be passed on.\n",
+      "The machine's web server has sent nothing for 0.3 seconds.\n",
+      "The answer of the machine's web server cannot be forwarded.\n",
+      "The answer of the machine's web server cannot be forwarded.\n",
+      "The answer of the machine's web server cannot be forwarded.\n",
       "No web server answers on port 80 of the machine. It may still be starting.\n",
       "This machine has no network.\n",
     ]);

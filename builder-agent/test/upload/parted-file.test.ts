@@ -64,7 +64,7 @@ describe("a file that is uploaded while it is written", () => {
     const sending = upload(worker.artifact, file, () => {});
     await file.write(Buffer.from("half of it"));
     await Promise.all([
-      expect(sending).rejects.toThrow("image.tar.gz was not written to its end"),
+      expect(sending).rejects.toThrow("image.tar.gz was not written completely"),
       file[Symbol.asyncDispose](),
     ]);
 
