@@ -6,10 +6,10 @@ export const exitCodes = {
   unbuildable: { code: 3, about: "the appliance cannot be built, or its build failed: change the appliance" },
   broken: { code: 4, about: "the service or its builder failed: build again later" },
   cancelled: { code: 5, about: "the build was cancelled" },
-  unverified: { code: 6, about: "a file, a signature or a key is not what it must be" },
+  unverified: { code: 6, about: "a file, a signature or a key does not match" },
   signedOut: { code: 7, about: "not signed in, or the key or token may not do that" },
   unreachable: { code: 8, about: "the service did not answer" },
-  notFound: { code: 9, about: "there is nothing of that name or id" },
+  notFound: { code: 9, about: "nothing has that name or id" },
   misused: { code: 64, about: "the command line is wrong" },
 } as const;
 

@@ -113,7 +113,7 @@ function add(
   { words, parameters, options, summary, details, examples, act }: Command,
   onEnd: OnEnd,
 ): void {
-  made.showHelpAfterError(`\`kiln ${words.join(" ")} --help\` says what it takes.`);
+  made.showHelpAfterError(`\`kiln ${words.join(" ")} --help\` shows its arguments.`);
   made.summary(summary).description([`${summary}.`, details].filter(Boolean).join("\n\n"));
   for (const one of parameters) made.argument(shownParameter(one), placeholders[one.name]);
   addOptions(made, { ...options, ...globalOptions });

@@ -98,7 +98,7 @@ describe("a file that a person wrote", () => {
 
   const wrong: [string, string, RegExp][] = [
     ["an unknown key", "packges: [hello]", /^kiosk.yaml:3: packges is not a known key. Did you mean packages\?$/],
-    ["one far from any", "colour: red", /^kiosk.yaml:3: colour is not a known key. Known here: name, base_system, /],
+    ["one far from any", "colour: red", /^kiosk.yaml:3: colour is not a known key. Known keys: name, base_system, /],
     [
       "an unknown key inside",
       "files:\n  - path: /a\n    contents: x\n    content: y",

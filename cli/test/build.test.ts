@@ -139,7 +139,7 @@ it("cancels a build, and says so only if it did", async () => {
   expect(await machine.kiln(["cancel", "7"])).toMatchObject({ code: 0, stdout: "Cancelled build 7.\n" });
   expect(await machine.kiln(["cancel", "7"])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("over: cancelled"),
+    stderr: expect.stringContaining("ended: cancelled"),
   });
   state = "running";
   service.answers[`DELETE ${user}/running_builds/7`] = (_request, response) => {
@@ -148,7 +148,7 @@ it("cancels a build, and says so only if it did", async () => {
   };
   expect(await machine.kiln(["cancel", "7"])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("over: finished"),
+    stderr: expect.stringContaining("ended: finished"),
   });
 });
 
@@ -174,6 +174,6 @@ it("says on Ctrl-C that the build goes on", async () => {
   const ended = await run("bash", ["-mc", line], { env, input: "", cwd });
   expect(ended.code).toBe(130);
   expect(readFileSync(join(cwd, "err"), "utf8")).toContain(
-    "Build 7 goes on. Watch it: kiln wait 7. End it: kiln cancel 7.",
+    "Build 7 continues. To watch it: kiln wait 7. To cancel it: kiln cancel 7.",
   );
 });

@@ -78,7 +78,7 @@ describe.each(["bash", "zsh"] as const)("in %s", (shell) => {
 });
 
 it("completes in fish, and says what each word is", async () => {
-  expect(await fish("kiln stat")).toEqual(["status\tSay whether an appliance can be built, and what is missing"]);
+  expect(await fish("kiln stat")).toEqual(["status\tShow whether an appliance can be built, and what is missing"]);
   expect(await fish("kiln show Rea")).toEqual(["Reading room\t1001, tiny-1.0"]);
   expect(await fish("kiln add First hel")).toEqual(["hello"]);
   expect(await fish("kiln verify ima")).toEqual(["image.iso"]);

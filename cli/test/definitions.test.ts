@@ -23,7 +23,7 @@ const changes = [
   { name: "packages", item: "hello", to: "" },
   { name: "bans", item: "vim", from: "" },
   { name: "configuration/settings/memory_size", from: "512", to: "1024" },
-  { name: "configuration/users/password", item: "root", to: "another password" },
+  { name: "configuration/users/password", item: "root", to: "a different password" },
 ];
 const planned = (plan: object) => ({ plan: { changes, software: effect, ...plan } });
 const changed = { error: { code: "unknown_error", message: "It has changed since it was read." } };
@@ -93,7 +93,7 @@ describe("kiln export", () => {
 
     expect(ended).toEqual({
       code: 0,
-      stdout: "Kiosk.yaml says all of Kiosk, with 1 file next to it (3 B).\n",
+      stdout: "Kiosk.yaml describes all of Kiosk, with 1 file next to it (3 B).\n",
       stderr: "",
     });
     expect(String(here("Kiosk.yaml"))).toContain(`$schema=${service.url}/schema/appliance.json\n`);
@@ -116,7 +116,7 @@ describe("kiln export", () => {
 
     expect(await machine.kiln(["export", "1000", "images"])).toMatchObject({
       code: 64,
-      stderr: expect.stringContaining("images/Kiosk.yaml exists already"),
+      stderr: expect.stringContaining("images/Kiosk.yaml already exists"),
     });
     writeFileSync(join(machine.folder, "images/Kiosk.yaml"), "mine");
     const again = await machine.kiln(["export", "1000", "images/Kiosk.yaml", "--force", "--json"]);
@@ -142,7 +142,7 @@ describe("kiln export", () => {
   it("writes every appliance, if it is told none", async () => {
     expect(await machine.kiln(["export"])).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^Kiosk.yaml says/),
+      stdout: expect.stringMatching(/^Kiosk.yaml describes/),
     });
   });
 
@@ -166,7 +166,7 @@ describe("kiln plan", () => {
         "  + packages hello",
         "  - bans vim",
         "  ~ configuration/settings/memory_size: 512 -> 1024",
-        "  ~ configuration/users/password root: another password",
+        "  ~ configuration/users/password root: a different password",
         "+1 package, +38.0 MB",
         "  + hello 1.1-1",
         "",
@@ -250,8 +250,8 @@ describe("kiln apply", () => {
     const ended = await machine.kiln(["apply", "kiosk.yaml", "--if-match", '"planned"'], { env });
     expect(ended).toMatchObject({ code: 1, stdout: "" });
     expect(ended.stderr).toBe(
-      "kiln: Something else has changed Kiosk meanwhile: nothing of the file was applied.\n" +
-        "Nothing was changed. `kiln plan` says what is different now; then apply it again.\n",
+      "kiln: Something else has changed Kiosk in the meantime.\n" +
+        "Nothing was changed. `kiln plan` shows what is different now; then apply the file again.\n",
     );
     expect(sent[`PUT ${user}/appliances/1000/definition`]?.headers["if-match"]).toBe('"planned"');
   });

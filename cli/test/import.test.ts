@@ -138,7 +138,7 @@ it("reads the manifest of a build, as `kiln manifest` prints it, whatever lies n
 it.each([
   ["nothere.kiwi", "nothere.kiwi cannot be read.", "Name a config.xml of KIWI"],
   ["kiosk/config.sh", "kiosk/config.sh cannot be imported: The XML is not well-formed", "Name a config.xml of KIWI"],
-  ["manifest.xml out/there.yaml", "out/there.yaml exists already.", "--force replaces it."],
+  ["manifest.xml out/there.yaml", "out/there.yaml already exists.", "--force replaces it."],
 ])("answers `kiln import %s` with the reason and the way out", async (line, message, next) => {
   const { code, stderr, stdout } = await machine.kiln(["import", ...line.split(" ")]);
   expect([code, stdout]).toEqual([64, ""]);

@@ -75,14 +75,14 @@ describe("kiln mcp", () => {
   it("describes a tool with the texts of its command", async () => {
     const tool = (await writer.listTools()).tools.find(({ name }) => name === "add");
     expect(tool).toMatchObject({
-      title: "Select packages, and say what the image gains",
+      title: "Select packages, and show what the image gains",
       inputSchema: {
         required: ["appliance", "package"],
         additionalProperties: false,
         properties: {
           appliance: { type: "string", description: "id or name of one of your appliances" },
           package: { type: "array", items: { type: "string" }, minItems: 1 },
-          dry_run: { type: "boolean", description: "only say what it would do" },
+          dry_run: { type: "boolean", description: "only show what it would do" },
           repository: { type: "string" },
         },
       },
@@ -154,7 +154,7 @@ describe("kiln mcp", () => {
 
   it("shows the beginning and the end of a long log", async () => {
     const { text } = await called(reader, "logs", { build: "13" });
-    expect(text).toMatch(/^first line\n[^]*characters are left out[^]*last line$/);
+    expect(text).toMatch(/^first line\n[^]*characters are omitted[^]*last line$/);
     expect(text.length).toBeLessThan(61_000);
   });
 

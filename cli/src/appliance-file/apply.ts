@@ -48,7 +48,7 @@ export async function applyFile(client: Client, file: ApplianceFile, seen: Seen)
     return (await client.call("applyDefinition", { appliance_id: seen.id, body }, { headers })).definition;
   } catch (error) {
     if (!(error instanceof ServiceRefusal) || error.status !== 412) throw error;
-    const message = `Something else has changed ${file.definition.name} meanwhile: nothing of the file was applied.`;
+    const message = `Something else has changed ${file.definition.name} in the meantime.`;
     throw new ServiceRefusal({ code: error.code, status: error.status, call: error.call, message });
   }
 }

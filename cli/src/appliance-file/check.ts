@@ -79,7 +79,7 @@ function memberFaults({ properties = {}, required = [] }: Schema, value: Record<
 
 function unknownKey(name: string, known: readonly string[]): string {
   const near = closest(name, known);
-  return `is not a known key. ${near === undefined ? `Known here: ${known.join(", ")}` : `Did you mean ${near}?`}`;
+  return `is not a known key. ${near === undefined ? `Known keys: ${known.join(", ")}` : `Did you mean ${near}?`}`;
 }
 
 function wrongText({ enum: words, pattern, examples = [] }: Schema, text: string): string | undefined {

@@ -40,7 +40,7 @@ const isFolder = (path: string): boolean =>
 export function refuseOverwriting(file: string): void {
   if (!existsSync(file)) return;
   const next = "--force replaces it. References to variables and comments are lost then, unless git has them.";
-  throw new Complaint("misused", `${file} exists already.`, next);
+  throw new Complaint("misused", `${file} already exists.`, next);
 }
 
 /** Writes the YAML last. Each file is written completely or not at all. */

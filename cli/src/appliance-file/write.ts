@@ -55,7 +55,7 @@ export function writeApplianceFile(definition: Told, { schema, folder, contentOf
 }
 
 const intro = [
-  "`kiln plan` says what this file would change, and `kiln apply` changes it. What you omit stays as it is.",
+  "`kiln plan` shows what this file would change, and `kiln apply` applies it. What you omit stays as it is.",
   "Passwords are not in it. To set one, name a variable: password: { env: NAME }",
 ];
 

@@ -60,7 +60,7 @@ async function open<N extends StreamCall>(
   };
   const answer: unknown = await client.call(name, request, { headers, ...(signal && { signal }) });
   if (answer instanceof Response) return answer;
-  throw new TypeError(`${name} answers no stream`);
+  throw new TypeError(`${name} did not return a stream`);
 }
 
 async function* eventsOf({ body }: Response): AsyncGenerator<StreamEvent> {

@@ -27,7 +27,7 @@ export const unreachable = (url: string, cause: unknown): Complaint =>
   new Complaint(
     "unreachable",
     `${url} does not answer${reasonOf(cause)}.`,
-    "See whether the service runs and the address is right. `kiln login ADDRESS` signs in to another one.",
+    "Check that the service is running and the address is right. `kiln login ADDRESS` signs in to another one.",
   );
 
 function reasonOf(cause: unknown): string {
@@ -57,13 +57,13 @@ const isUnknown = ({ code, status, call }: Cause): boolean =>
 
 function adviceFor({ code, status, call }: Cause): string {
   if (status === 401) return "Sign in again: `kiln login`.";
-  if (status >= 500) return "Try again in a moment. If it stays, tell the operator of the service.";
-  if (status === 412) return "Nothing was changed. `kiln plan` says what is different now; then apply it again.";
+  if (status >= 500) return "Try again in a moment. If the problem persists, tell the operator of the service.";
+  if (status === 412) return "Nothing was changed. `kiln plan` shows what is different now; then apply the file again.";
   if (status === 429) return "Wait a few minutes, then try again.";
   if (isUnknownSource({ code, status, call }))
     return "`kiln templates` and `kiln gallery search` list what can be cloned.";
   const list = isUnknown({ code, status, call }) ? lists.find(([noun]) => call.includes(` /${noun}`)) : undefined;
-  return list?.[1] ?? advice[code] ?? "Change what the message names. --help says what the command takes.";
+  return list?.[1] ?? advice[code] ?? "Correct what the message names. --help shows the arguments of the command.";
 }
 
 /** Advice on how to list the things of a noun, which is the first part of a call's path. */
@@ -77,8 +77,8 @@ const lists: readonly (readonly [noun: string, advice: string])[] = [
 const advice: Readonly<Record<string, string>> = {
   access_denied: "Use a token or key that may do this: `kiln login`.",
   build_not_found: "`kiln builds APPLIANCE` lists the builds that have an image.",
-  configuration_error: "`kiln status APPLIANCE` says what is wrong, and what to install.",
-  download_error: "See whether the address is right and can be reached from the service.",
+  configuration_error: "`kiln status APPLIANCE` shows what is wrong, and what to install.",
+  download_error: "Check that the address is right, and that the service can reach it.",
   image_already_exists: "Build it again with --force, or choose another version with --version.",
   image_is_locked: "This version is published. Build another one: --version N.N.N.",
   initial_build_pending: "Wait for the first build of this version: `kiln build … --follow`.",

@@ -87,7 +87,7 @@ export const appliances = [
   }),
   command("status <appliance>", {
     tool: "reads",
-    summary: "Say whether an appliance can be built, and what is missing",
+    summary: "Show whether an appliance can be built, and what is missing",
     details: "The exit code is 3 if it cannot be built.",
     act: async ({ client, show, paint }, { appliance }) => {
       const answer = await client.call("getApplianceStatus", { appliance_id: await applianceId(client, appliance) });

@@ -13,13 +13,13 @@ export const builds = [
     tool: "writes",
     summary: "Build images of an appliance",
     details:
-      "Several types are built of one version: the first one must finish before the others begin, so the command waits " +
+      "Several types are built from one version: the first one must finish before the others begin, so the command waits " +
       "for it. With --follow it waits for all, and its exit code says how they ended; of a failed build it shows the " +
       "errors of the log.",
     options: {
       type: value("types", "what to build; the default is the appliance's type"),
       version: value("version", "the version to build; the default is the next one"),
-      force: flag("build a version again that exists already"),
+      force: flag("build a version again that already exists"),
       follow: flag("show the progress until all builds have ended", "f"),
     },
     examples: ["kiln build First --follow", "kiln build First --type oem,iso --follow"],
@@ -121,7 +121,11 @@ export const builds = [
 /** The service accepts the cancellation of an ended build, as it did in 2010, but does nothing. */
 function refuseEnded({ id, state }: WatchedBuild): void {
   if (state === "queued" || state === "running") return;
-  throw new Complaint("refused", `Build ${id} is over: ${state}.`, "To delete its image: `kiln delete-build ID`.");
+  throw new Complaint(
+    "refused",
+    `Build ${id} has already ended: ${state}.`,
+    "To delete its image: `kiln delete-build ID`.",
+  );
 }
 
 function typesIn(given: string | undefined): ImageType[] {
@@ -142,7 +146,7 @@ async function watch({ client, note }: Kiln, [build]: WatchedBuild[], bars: Bars
   if (!build) throw new Error("there is no build to watch");
   const name = `${build.id} ${build.image_type.padEnd(6)}`;
   const leave = () => {
-    note(`\nBuild ${build.id} goes on. Watch it: kiln wait ${build.id}. End it: kiln cancel ${build.id}.`);
+    note(`\nBuild ${build.id} continues. To watch it: kiln wait ${build.id}. To cancel it: kiln cancel ${build.id}.`);
     process.kill(process.pid, "SIGINT"); // the listener is gone, so this ends the process
   };
   process.once("SIGINT", leave);

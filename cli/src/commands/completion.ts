@@ -4,7 +4,7 @@ import { scripts } from "../completion/scripts.ts";
 
 export const completion = [
   command("completion <shell>", {
-    summary: "Print a script with which bash, zsh or fish completes kiln",
+    summary: "Print a completion script for bash, zsh or fish",
     details: "It completes commands, options, and the ids, names, packages and settings that the service has.",
     examples: [
       "source <(kiln completion bash)   # in ~/.bashrc",

@@ -87,7 +87,7 @@ export const contents = [
     },
   }),
   command("package remove <upload>", {
-    summary: "Delete a package of yours",
+    summary: "Delete one of your packages",
     act: async ({ client, show }, { upload }) => {
       const answer = await client.call("deleteRpm", { rpm_id: numberOf(upload, "package") });
       show(answer, () => `Deleted package ${upload}.`);
@@ -123,7 +123,7 @@ function write(file: string, content: Buffer, flag: "w" | "wx"): void {
     writeFileSync(file, content, { flag });
   } catch (error) {
     const isThere = error instanceof Error && "code" in error && error.code === "EEXIST";
-    const reason = isThere ? "exists already" : "cannot be written";
+    const reason = isThere ? "already exists" : "cannot be written";
     throw new Complaint("refused", `${file} ${reason}.`, "Choose another name with --output.");
   }
 }

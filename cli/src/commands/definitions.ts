@@ -40,16 +40,16 @@ export const definitions = [
         const written = await exportAppliance(client, id, folderFor(file));
         writeTo(file, written);
         exported.push({ appliance_id: id, file, files: [...written.files.keys()] });
-        if (!kiln.isJson) kiln.print(`${file} says all of ${visible(name)}${alsoIn(written)}.`);
+        if (!kiln.isJson) kiln.print(`${file} describes all of ${visible(name)}${alsoIn(written)}.`);
       }
       if (kiln.isJson) kiln.print(JSON.stringify({ exported }, null, 2));
     },
   }),
   command("plan <file>", {
     tool: "reads",
-    summary: "Say what a file would change, and change nothing",
+    summary: "Show what a file would change, without changing anything",
     details:
-      "The appliance is the one of the file's name, or a new one. The exit code is 0 if nothing would change, 2 if something " +
+      "The appliance is the one that the file names, or a new one. The exit code is 0 if nothing would change, 2 if something " +
       "would, and 3 if the software could not be installed then.",
     options: { id },
     examples: ["kiln plan kiosk.yaml"],
@@ -71,13 +71,13 @@ export const definitions = [
   }),
   command("apply <file>", {
     tool: "writes",
-    summary: "Change an appliance to what a file says, completely or not at all",
+    summary: "Apply a file to an appliance, completely or not at all",
     details:
       "If you have no appliance of the file's name, it makes one. It is refused if something else changes the appliance " +
       "meanwhile. What cannot be installed is not applied; --force applies it all the same.",
     options: {
       id,
-      ifMatch: value("etag", "only if the appliance is still what `kiln plan --json` has seen"),
+      ifMatch: value("etag", "only if the appliance has not changed since `kiln plan --json`"),
       force: flag("do it even if the software cannot be installed then"),
     },
     examples: ["kiln apply kiosk.yaml"],
@@ -116,7 +116,11 @@ export async function applyFrom(kiln: Kiln, { file: path, id: given, ifMatch, fo
 }
 
 const gone = (name: string): Complaint =>
-  new Complaint("notFound", `There is no appliance called ${name} any more.`, "Without --if-match, a new one is made.");
+  new Complaint(
+    "notFound",
+    `There is no longer an appliance called ${name}.`,
+    "Without --if-match, a new one is made.",
+  );
 
 const alsoIn = ({ files }: Written): string => {
   const sizes = [...files.values()].map(({ byteLength }) => byteLength);

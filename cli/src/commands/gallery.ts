@@ -12,7 +12,7 @@ export const gallery = [
   command("publish <appliance> <version>", {
     summary: "Publish a built version in the gallery",
     details:
-      "Says first what others would learn from it, such as passwords and files that look like secrets, and asks.",
+      "First lists what others would learn from it, such as passwords and files that look like secrets, and asks.",
     options: {
       notes: value("text", "the release notes"),
       notesFile: value("file", "a file with the release notes"),

@@ -61,7 +61,7 @@ export const images = [
     tool: "reads",
     summary: "Print what the newest build of an appliance was made of, as XML",
     details:
-      "It has the KIWI description, and what KIWI cannot describe. `kiln import` reads it. Password hashes are left out.",
+      "It has the KIWI description, and what KIWI cannot describe. `kiln import` reads it. Password hashes are omitted.",
     options: {
       showSecrets: flag("include the hashes of passwords"),
       type: value("types", "of this image type; the default is the appliance's"),
@@ -82,7 +82,7 @@ export const images = [
     details:
       "Compares the image and both bills of materials with the signed provenance, whose signature must be by a key that " +
       "you pinned with `kiln login`. A key that comes along with the file is not trusted. The exit code is 6 if anything " +
-      "is not what it must be.",
+      "does not match.",
     options: { key },
     examples: ["kiln verify First.x86_64-0.0.1.oem.tar.gz"],
     act: async ({ show, paint }, { file, key: keyFile }) => {

@@ -17,8 +17,8 @@ export const imports = [
     summary: "Write a KIWI description, or the manifest of a build, as a file that you can keep in git",
     details:
       "Reads config.xml or NAME.kiwi, with the files that it includes, config.sh and the folder root/ next to it, and lists " +
-      "what an appliance has no word for. The file is NAME.yaml, in this folder if you name none: look at it, then `kiln apply` it. Passwords become names of " +
-      "variables, because a description has only hashes. --apply applies the file at once.",
+      "what an appliance cannot contain. The file is NAME.yaml, in this folder if you name none: look at it, then `kiln apply` it. Passwords become names of " +
+      "variables, because a description has only hashes. --apply also applies the file.",
     options: {
       base: value("base", "what the appliance is based on; the default is what a manifest says"),
       arch,

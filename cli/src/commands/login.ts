@@ -15,9 +15,9 @@ export const login = [
       "first time: compare it with what the operator tells you. If the service later signs with another one, login and " +
       "download refuse it until you trust it.",
     options: {
-      account: value("account", "whose key it is; otherwise it is asked for"),
+      account: value("account", "whose key it is; by default it asks"),
       trustKey: values("text", "also trust this key, given by its id; only if the operator has confirmed it"),
-      insecure: flag("send the key over http to another machine, where others can read it"),
+      insecure: flag("send the key over http to another machine, although others can read it"),
     },
     examples: ["kiln login https://kiln.example.org", "kiln login http://127.0.0.1:8787 --account tux < key.txt"],
     act: async (kiln, { address = process.env["KILN_URL"], account, trustKey, insecure }) => {
@@ -35,7 +35,7 @@ export const login = [
   }),
   command("whoami", {
     tool: "reads",
-    summary: "Say which account and service the commands use",
+    summary: "Show which account and service the commands use",
     act: async ({ client, login: { url }, show, paint }) => {
       const { account } = await client.call("getAccount", {});
       show({ url, account }, () => facts(paint, { Account: account.username, Service: url }));
@@ -43,7 +43,7 @@ export const login = [
   }),
   command("logout [address]", {
     summary: "Forget the key of a service, and the key that it signs images with",
-    details: "The service goes on accepting the key: to end that, renew it there, or `kiln token remove` a token.",
+    details: "The service still accepts the key. To revoke it, renew it there, or `kiln token remove` a token.",
     act: async (kiln, { address }) => {
       const url = forgetLogin(address ?? kiln.url);
       kiln.show({ url }, () => `Signed out of ${url}.`);

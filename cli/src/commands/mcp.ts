@@ -3,7 +3,7 @@ import { type Command, command, flag } from "../command.ts";
 /** The command that serves all others. They are a parameter, because the list of all commands includes this one. */
 export const mcpFor = (commands: readonly Command[]) => [
   command("mcp", {
-    summary: "Let an assistant use the service: serve its commands by the Model Context Protocol",
+    summary: "Serve the commands to an assistant by the Model Context Protocol",
     details:
       "The assistant starts it, and talks to it over standard input and output. It gets the commands that read; with " +
       "--write also those that change appliances, start builds and delete. None of them reads or writes a file on this machine.",

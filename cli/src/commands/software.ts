@@ -7,7 +7,7 @@ import { table } from "../output/table.ts";
 import { applianceId, numberOf } from "../resolve.ts";
 
 const pattern = flag("the names are those of patterns");
-const dryRun = flag("only say what it would do");
+const dryRun = flag("only show what it would do");
 const force = flag("do it even if the software cannot be installed then");
 
 export const software = [
@@ -34,7 +34,7 @@ export const software = [
   }),
   command("add <appliance> <package...>", {
     tool: "writes",
-    summary: "Select packages, and say what the image gains",
+    summary: "Select packages, and show what the image gains",
     details: "What cannot be installed is not selected, except with --force.",
     options: { pattern, repository: value("repository", "only from this repository"), dryRun, force },
     examples: ["kiln add First hello", "kiln add First hello=1.0-1 --dry-run", "kiln add --pattern First base"],
@@ -53,7 +53,7 @@ export const software = [
   }),
   command("remove <appliance> <selected...>", {
     tool: "writes",
-    summary: "Deselect packages, and say what the image loses",
+    summary: "Deselect packages, and show what the image loses",
     options: { pattern, dryRun },
     act: async (kiln, { appliance, selected: names, pattern: isPattern, dryRun: isDry }) => {
       const kind = isPattern ? "remove_pattern" : "remove_package";

@@ -5,7 +5,7 @@ import { facts, table, visible, visibleLines } from "../output/table.ts";
 import { applianceId, buildId, numberOf } from "../resolve.ts";
 import { pathOf } from "./contents.ts";
 
-const except = values("path", "leave out this path and everything below it; may be repeated");
+const except = values("path", "omit this path and everything below it; may be repeated");
 
 export const testdrives = [
   command("testdrive <build>", {

@@ -39,7 +39,7 @@ export async function downloadImage(
   const file = join(folder, nameIn(url));
   const isThere = existsSync(file) && (await isImage(file, build));
   if (existsSync(file) && !isThere && !force)
-    throw new Complaint("refused", `${file} exists already, and is another file.`, "Replace it with --force.");
+    throw new Complaint("refused", `${file} already exists, and is another file.`, "Replace it with --force.");
   // Verifies the signature before the large download.
   if (keys) {
     for (const suffix of [...bills, provenance]) writeFileSync(file + suffix, await textAt(url + suffix));

@@ -65,7 +65,7 @@ export function refuseUnencrypted(url: string): void {
   if (protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return;
   throw new Complaint(
     "misused",
-    `${url} is not encrypted: others on the way could read your key.`,
+    `${url} is not encrypted: others on the network could read your key.`,
     "Use https. If the network is yours: `kiln login --insecure`, or KILN_INSECURE=1 with KILN_TOKEN.",
   );
 }

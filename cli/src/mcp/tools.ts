@@ -133,5 +133,5 @@ const longest = 60_000;
 function shortened(text: string): string {
   if (text.length <= longest) return text;
   const half = longest / 2;
-  return `${text.slice(0, half)}\n… ${text.length - longest} characters are left out …\n${text.slice(-half)}`;
+  return `${text.slice(0, half)}\n… ${text.length - longest} characters are omitted …\n${text.slice(-half)}`;
 }

@@ -24,7 +24,7 @@ const told = (text = ""): string => (text === "" ? "" : `: ${visible(text)}`);
 function changeLine(paint: Painter, { name, item, from, to }: Plan["changes"][number]): string {
   const what = visible(item === undefined ? name : `${name} ${item}`);
   // Changes of a password or of a list's order have no previous value.
-  if (to?.startsWith("another ")) return paint.yellow(`  ~ ${what}${told(to)}`);
+  if (to?.startsWith("a different ")) return paint.yellow(`  ~ ${what}${told(to)}`);
   if (from === undefined) return paint.green(`  + ${what}${told(to)}`);
   if (to === undefined) return paint.red(`  - ${what}${told(from)}`);
   return paint.yellow(`  ~ ${what}: ${visible(from) || "(none)"} -> ${visible(to) || "(none)"}`);
