@@ -26,7 +26,7 @@ const Sets = z.object({
 
 /** Writes the data of an account into a file: appliances with their files, its own packages, and the URLs of its repositories. */
 export async function exportAccount(admin: AdminClient, username: string, file: string): Promise<Account> {
-  if (existsSync(file)) throw new Complaint(`${file} exists already. Name a new file.`);
+  if (existsSync(file)) throw new Complaint(`${file} already exists. Name a new file.`);
   const found = (await admin.accounts()).find((each) => each.username === username);
   if (!found) throw new Complaint(`There is no account ${username}.`);
   const client = await clientOf(admin, username);

@@ -31,7 +31,7 @@ export async function administerFiles(
 async function printBackup(state: string, file: string): Promise<void> {
   const { appliances, builds, blobs, stoodStillMs } = await backUp(state, file);
   print(`Wrote ${file}: ${appliances} appliances, ${builds} builds, ${blobs} stored files, and the secrets.`);
-  if (stoodStillMs > 0) print(`The service stood still for ${seconds(stoodStillMs)}.`);
+  if (stoodStillMs > 0) print(`The service was paused for ${seconds(stoodStillMs)}.`);
 }
 
 async function printRestored(state: string, file: string): Promise<void> {

@@ -10,7 +10,7 @@ export const usage = `npm run admin -- COMMAND
   account lock|unlock NAME  a locked account cannot sign in; its builds and testdrives end
   account operator NAME on|off  whether the account sees the operator's pages, at /service
   account password NAME [--password-file FILE]
-  account quota NAME [GB|default]  its disk quota: shows it, or gives it one of its own
+  account quota NAME [GB|default]  shows its disk quota, or sets it
   account rekey NAME       a new API key; the old one stops working immediately
   account remove NAME      removes the account with everything that belongs to it
   agent add NAME           prints the agent's token, once
@@ -23,9 +23,9 @@ export const usage = `npm run admin -- COMMAND
   builds queued|running|failed  the builds of all accounts; at most 50, of failed ones the latest 20
   builds cancel|again ID   ends a build that has not ended; makes a failed one again
   deletions pause|resume|status  while they are paused, the sweep deletes nothing (before a restore)
-  health                   whether work flows, and if not, why; the exit code says it too
-  keys reencrypt           encrypts with the first API_KEY_ENCRYPTION_KEY what an older one has encrypted
-  keys rehash              lets API keys work again after API_KEY_PEPPER has changed
+  health                   whether work flows, and if not, why; so does the exit code
+  keys reencrypt           encrypts again, with the first API_KEY_ENCRYPTION_KEY, what an older key has encrypted
+  keys rehash              makes API keys work again after API_KEY_PEPPER has changed
   metrics                  what Prometheus reads
   read-only on|off|status  while it is on, no account can change or build an appliance
   restore FILE             makes --state DIR, which must be empty or not exist, from the FILE of a backup

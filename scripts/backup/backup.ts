@@ -18,7 +18,7 @@ export type Backup = Manifest & { stoodStillMs: number };
 
 /** Archives everything in a state directory that cannot be recreated. The service may be running. */
 export async function backUp(state: string, file: string): Promise<Backup> {
-  if (existsSync(file)) throw new Complaint(`${file} exists already. Name a new file.`);
+  if (existsSync(file)) throw new Complaint(`${file} already exists. Name a new file.`);
   if (!existsSync(dirname(file))) throw new Complaint(`There is no folder ${dirname(file)}.`);
   if (!existsSync(secretsFile(state))) throw new Complaint(`${state} is not the state directory of a Kiln.`);
   // The lock prevents a service from starting and writing during the backup.

@@ -38,7 +38,7 @@ export async function atOneMoment<T>(
     }
     await sleep(pauseMs);
   }
-  throw new Complaint(`The service does not hold still: ${problem instanceof Error ? problem.message : problem}.`);
+  throw new Complaint(`The service cannot be paused: ${problem instanceof Error ? problem.message : problem}.`);
 }
 
 function lookAtStopped<T>(writers: readonly number[], look: () => T): Moment<T> {
@@ -57,7 +57,7 @@ function lookAtStopped<T>(writers: readonly number[], look: () => T): Moment<T> 
       rest(1);
     }
     const seen = look();
-    if (!writers.every(standsStill)) throw new Error(`a look at its files takes longer than ${longestSeconds} s`);
+    if (!writers.every(standsStill)) throw new Error(`reading its files takes longer than ${longestSeconds} s`);
     return { seen, stoodStillMs: performance.now() - startedAt };
   } finally {
     signalAll(writers, "SIGCONT");

@@ -98,7 +98,7 @@ async function loadRelease(admin: AdminClient, { state, release, mirrors }: Rele
     await admin.loadCatalogue(catalogue.name, catalogue);
     const problems = await importsOf(watched(admin, release, startedAt), catalogue.name, signal);
     for (const { name, problem } of problems)
-      warn(`${name} could not be imported: ${problem}. It is tried again every half hour.`);
+      warn(`${name} could not be imported: ${problem}. The import is retried every half hour.`);
     if (problems.length > 0) return;
     const took = seconds(Date.now() - startedAt);
     const usedMb = await diskUseMb(join(state, "worker"));

@@ -36,7 +36,9 @@ export function digestsNow(root: string, sampleDistribution: string | undefined)
     const tests = globSync(guestTests, { cwd: root }).toSorted();
     return new Map(tests.map((test) => [test, guestDigest(test, inputs)]));
   } catch (error) {
-    console.log(`No digests of the guest tests, so all run: ${error instanceof Error ? error.message : error}`);
+    console.log(
+      `There are no digests of the guest tests, so all of them run: ${error instanceof Error ? error.message : error}`,
+    );
     return undefined;
   }
 }

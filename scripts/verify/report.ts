@@ -47,7 +47,7 @@ export function reportOf({ title, base, startedAt, machine, steps }: Verified, e
   return [
     `# ${title}`,
     "",
-    `Written by \`npm run verify:base -- ${base}\`. ${sumOf(lines)} Each line names the run that saw it, by its time in UTC.`,
+    `Written by \`npm run verify:base -- ${base}\`. ${sumOf(lines)} Each line names the run that checked it, by its time in UTC.`,
     "",
     table(["Run", ...machine.keys()], runs),
     "",

@@ -126,7 +126,7 @@ describe("backup and restore", () => {
 
     await administer(["backup", archive, "--state", state], {});
     expect(printed).toMatch(
-      /kiln\.tar: \d+ appliances, 0 builds, \d+ stored files, and the secrets\.\nThe service stood still/,
+      /kiln\.tar: \d+ appliances, 0 builds, \d+ stored files, and the secrets\.\nThe service was paused/,
     );
     expect(statSync(archive).mode & 0o777).toBe(0o600);
     expect(readdirSync(state).filter((name) => name.startsWith("backup-"))).toEqual([]);
@@ -175,7 +175,7 @@ describe("backup and restore", () => {
       /is not a backup/,
     );
     await expect(administer(["restore", archive, "--state", state], {})).rejects.toThrow(/is not empty/);
-    await expect(administer(["backup", archive, "--state", state], {})).rejects.toThrow(/exists already/);
+    await expect(administer(["backup", archive, "--state", state], {})).rejects.toThrow(/already exists/);
     await expect(administer(["backup", `${archive}2`], { KILN_URL: url })).rejects.toThrow(/not for one at a URL/);
     await expect(administer(["restore"], {})).rejects.toThrow(/takes one FILE/);
     expect(readdirSync(join(place, ".."))).toEqual([]);

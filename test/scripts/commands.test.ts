@@ -40,7 +40,7 @@ describe("npm run agent", () => {
     const file = join(emptyFolder(), "agent.json");
     expect(run("agent", "--config", file)).toMatchObject({
       status: 2,
-      stderr: `The configuration cannot be used:\n  --config: there is no file ${file}\n`,
+      stderr: `The configuration is invalid:\n  --config: there is no file ${file}\n`,
     });
   });
 });

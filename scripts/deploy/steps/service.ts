@@ -70,7 +70,7 @@ async function imported(repositories: () => Promise<readonly Imported[]>): Promi
     const known = await repositories();
     if (known.every(({ state }) => state !== "importing")) {
       for (const { name, problem } of known.filter((each) => each.problem !== null)) {
-        warn(`${name} could not be imported: ${problem}. The service tries again every half hour.`);
+        warn(`${name} could not be imported: ${problem}. The service retries every half hour.`);
       }
       return;
     }

@@ -198,7 +198,7 @@ describe("npm run deploy, refused", () => {
     );
   });
 
-  it("uses what exists already, and does not replace its secrets", async () => {
+  it("uses what already exists, and does not replace its secrets", async () => {
     const world = await walked();
     const secrets = { ...world.cloudflare.account.workers.get("kiln")?.secrets };
     rmSync(world.folder, { recursive: true });
