@@ -83,8 +83,7 @@ export default defineConfig({
           provide,
           // Each worker has its own workerd, which is never idle.
           maxWorkers: availableParallelism(),
-          // Else a line that a Durable Object writes in the moment in which its file ends waits for an answer that never comes, and
-          // the run with it: https://github.com/cloudflare/workers-sdk/issues/15719.
+          // Otherwise a line that a Durable Object writes at the moment when its file ends waits for an answer that never comes, and so does the run: https://github.com/cloudflare/workers-sdk/issues/15719.
           disableConsoleIntercept: true,
           isolate: false,
           include: ["test/**/*.test.ts"],

@@ -5,7 +5,7 @@ import type { Chance } from "../../scripts/chance.ts";
 import { descendants, signalAll } from "../../scripts/launch/process-tree.ts";
 import type { Host, World } from "./world.ts";
 
-/** A fault that is over when `happen` resolves. */
+/** A fault that has ended when `happen` resolves. */
 export interface Fault {
   name: string;
   /** Whether it may cost a running build an attempt: a program of its host is gone, or its agent is silent for a lease. */

@@ -49,7 +49,7 @@ const incomingPrefix = "incoming";
 export class DiskCache {
   readonly #layout: CacheLayout;
   readonly #mutex = new Mutex();
-  /** By path. The most recently used entry is the last. */
+  /** Entries by path. The most recently used one is the last. */
   #entries = new Map<string, Entry>();
   readonly #leases = new Map<string, Set<GiveUp | symbol>>();
   #incomingCount = 0;

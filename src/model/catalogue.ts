@@ -186,7 +186,7 @@ export const Catalogue = z.object({
           components: z.array(z.string().regex(componentName)).default([]),
           arches: z.array(Arch).min(1),
           priority: z.int().min(1).max(99).default(99),
-          /** Absent for the packages of the release. */
+          /** Absent if the packages are those of the release. */
           purpose: z.enum(repositoryPurposes).optional(),
           /** Only for deb: whether an expired index is accepted. */
           acceptsExpired: z.boolean().default(false),

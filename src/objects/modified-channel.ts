@@ -25,7 +25,7 @@ export class ModifiedChannel extends AgentChannel {
     return verb === "answers" ? await this.#answer(id, request) : this.accept();
   }
 
-  /** Opens a new channel. Orders that were sent on the old one get no answer any more. */
+  /** Opens a new channel. Orders that were sent on the old one are never answered. */
   override accept(): Response {
     this.giveUp();
     return super.accept();

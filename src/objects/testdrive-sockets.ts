@@ -36,7 +36,7 @@ export class TestdriveSockets {
     if (state === undefined || state.status === "ended") return refused(410, "This testdrive has ended.");
     if (side === "page") return await this.#admitPage(request, state);
     if (side === "web") return await this.#visitGuest(request, state);
-    if (!isAttempt) return refused(410, "This testdrive is another agent's.");
+    if (!isAttempt) return refused(410, "This testdrive belongs to another agent.");
     if (side === "control") return await this.#acceptControl();
     if (side === "visits") return await this.#guestWeb.ofAgent(viewer, request);
     return this.#relay.join(decodeURIComponent(viewer)) ?? refused(410, "This viewer has left.");
@@ -46,7 +46,7 @@ export class TestdriveSockets {
     if (this.#modified.owns(socket)) return; // the agent sends its answers as requests
     if (!this.#control.owns(socket)) return this.#relay.pass(socket, frame);
     const report = reportIn(frame);
-    if (!report) return socket.close(1008, "Not a report.");
+    if (!report) return socket.close(1008, "This message is not a report.");
     await this.#session.advance(this.#eventOf(report));
   }
 

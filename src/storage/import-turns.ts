@@ -96,7 +96,7 @@ export async function endTurn(db: Database, lease: ImportLease, begunAt: Date): 
   await endTurnWhere(db, isHeld(lease), begunAt);
 }
 
-/** Ends a turn that no consumer holds any more. */
+/** Ends a turn that no consumer holds now. */
 export async function endLostTurn(db: Database, repositoryId: number, now: Date): Promise<void> {
   const isFree = or(isNull(importTurns.leaseEndsAt), lte(importTurns.leaseEndsAt, now));
   await endTurnWhere(db, and(eq(importTurns.repositoryId, repositoryId), isFree), now);

@@ -4,7 +4,7 @@ import { preparedRoots } from "./schema.ts";
 
 export type PreparedRoot = typeof preparedRoots.$inferSelect;
 
-/** Saves a prepared root. It replaces the one before, whose blob no row names any more. */
+/** Saves a prepared root. It replaces the one before, whose blob no row names now. */
 export async function savePreparedRoot(db: Database, root: PreparedRoot): Promise<void> {
   const { applianceId: _, key: __, ...set } = root;
   const target = [preparedRoots.applianceId, preparedRoots.key];

@@ -23,7 +23,7 @@ export const listExpirable = (db: Database, finishedBefore: Date, limit: number)
   });
 
 /**
- * Marks a build as expired: it has no image and no file store any more. False if something needs the image now, or the
+ * Marks a build as expired: it no longer has an image or a file store. False if something needs the image now, or the
  * build no longer exists.
  */
 export async function markExpired(db: Database, id: number, expiredAt: Date): Promise<boolean> {

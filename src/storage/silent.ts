@@ -1,6 +1,6 @@
 import { sql, type SQL } from "drizzle-orm";
 
-/** The rows that the sweep takes. They are returned again only after `wakeAt`. */
+/** Returns rows for the sweep to process. They are returned again only after `wakeAt`. */
 export interface Silence {
   now: Date;
   wakeAt: Date;

@@ -63,7 +63,7 @@ export async function checkForm(c: Context<WebEnv>): Promise<void> {
   checkSentForm(c, await readParams(c));
 }
 
-/** The same, for fields that have already been read. */
+/** The same check, for fields that have already been read. */
 export function checkSentForm(c: Context<WebEnv>, { form_token: given = "" }: Record<string, string>): void {
   if (sameSecret(unmasked(given), c.var.formToken)) return;
   throw new Refusal("access_denied", { message: "This form has expired. Please open the page again." });

@@ -6,7 +6,7 @@ import { newPerson, type Person } from "./support/person.ts";
 import { sharedService } from "./support/shared-service.ts";
 import { signInHere } from "./support/sign-in.ts";
 
-// What only a browser can say of a build: its page follows it to the end, tells of it, and asks before it is repeated.
+// What only a browser can show about a build: its page follows it to the end, notifies the user, and asks for confirmation before it is repeated.
 
 let tux: Person;
 let applianceId: string;

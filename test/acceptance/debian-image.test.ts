@@ -24,7 +24,7 @@ let session: Session;
 
 /** Asked in the booted system, each by its name. */
 const questions = {
-  // When the boot is over.
+  // Asked when the boot has ended.
   services:
     "systemctl is-system-running --wait; systemctl is-active ssh; systemctl is-enabled ssh kiln-host-keys; systemctl --failed --no-legend",
   packages: "dpkg-query --show --showformat '${Package} ${Version}\\n'",
@@ -62,7 +62,7 @@ const configuration = `<configuration>
   </scripts>
 </configuration>`;
 
-/** Of everything before the first test; on an idle machine it is three minutes. */
+/** The limit for everything before the first test, which takes three minutes on an idle machine. */
 const longestSeconds = 2000;
 
 beforeAll(async () => {
@@ -101,7 +101,7 @@ async function configure(): Promise<void> {
   await tux.rest.call("POST", `/appliances/${applianceId}/cmd/add_package`, { name: "kiln-greeter" });
   const statusNow = async () =>
     JSON.stringify((await tux.rest.call("GET", `/appliances/${applianceId}/status`)).status);
-  // After 30 s an upload no longer waits for its import, and meanwhile Debian 13 is imported.
+  // After 30 s an upload no longer waits for its import, and Debian 13 is imported at the same time.
   await until("the own package is imported", 300, async () => !(await statusNow()).includes("still being imported"));
   const status = await statusNow();
   expect(JSON.parse(status).state, status).toBe("ok");

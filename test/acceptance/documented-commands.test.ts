@@ -29,7 +29,7 @@ const blocksOf = (page: string): string[] =>
 
 let machine: Machine;
 let account: Ready;
-/** What the pages write, and what it is in this run. */
+/** Texts of the pages, and what replaces them in this run. */
 let known: [written: string | RegExp, meant: string][];
 
 beforeAll(async () => {

@@ -65,7 +65,7 @@ function commandOf(pid: number): string {
 const loading = /Template sets|Repositories of the sample distribution/;
 
 describe("npm start", () => {
-  // What a failed test left must not fail the next one.
+  // What a failed test left behind must not make the next one fail.
   afterEach(() => end(doors.filter(isAlive), 10_000));
   afterAll(() => rmSync(state, { recursive: true, force: true }));
 
@@ -108,7 +108,7 @@ describe("npm start", () => {
     const tree = killed.tree();
     process.kill(which === "door" ? Number(killed.door.pid) : killed.launcher(), "SIGKILL");
     await killed.exit;
-    // Immediately: whatever is left must not block it.
+    // It must be immediate: whatever is left must not block it.
     const again = start("--no-agent");
     await until("the summary is printed", 300, () => again.output().includes("Kiln is ready"));
     expect(await untilGone(tree, 1_000)).toBe(true);

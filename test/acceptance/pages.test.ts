@@ -7,7 +7,7 @@ import { newPerson, type Person } from "./support/person.ts";
 import { makeOperator, sharedService } from "./support/shared-service.ts";
 import { signInHere } from "./support/sign-in.ts";
 
-// What only a browser can say of the pages: axe finds nothing, nothing scrolls sideways, scripts replace parts of a page, and
+// What only a browser can show about the pages: axe finds nothing, nothing scrolls sideways, scripts replace parts of a page, and
 // everything works without them.
 
 const name = "Radio astronomy reduction workstation for the summer school, with sample data";
@@ -77,7 +77,7 @@ async function makeAndPublish(page: Page): Promise<void> {
     .waitFor();
 }
 
-/** Found signed out; rated, commented and cloned by another account. */
+/** Another account finds it signed out, and then rates, comments and clones it. */
 async function findAndClone(page: Page): Promise<void> {
   await follow(page, "Gallery");
   await page.getByRole("searchbox").fill("radio");
@@ -213,7 +213,7 @@ describe("the pages", () => {
       await signIn(page);
       const title = () => page.getByRole("heading", { level: 1 }).innerText();
       const shown = page.getByRole("dialog", { name: "Keyboard shortcuts" });
-      // The script shows it, so it now hears the keys.
+      // The script shows it, so it now receives the keys.
       const hears = () => page.getByRole("button", { name: "Shortcuts" }).waitFor();
       await hears();
       // A busy browser may take too long between the two keys.

@@ -10,7 +10,7 @@ import { runningService, until } from "./support/service.ts";
 import { loginPrompt } from "./support/session.ts";
 import { sharedService } from "./support/shared-service.ts";
 
-// The whole story in a browser, with the keyboard alone, except beside the screen of a machine, which takes every key.
+// The whole story in a browser, with the keyboard alone, except next to the screen of a machine, which takes every key.
 
 /** By hand, on Debian: KILN_STORY_STATE is the state directory of a running `npm start`, KILN_STORY_TEMPLATE the name of a template. */
 const { KILN_STORY_STATE: state, KILN_STORY_TEMPLATE: template } = process.env;
@@ -111,7 +111,7 @@ async function testdrive(page: Page): Promise<void> {
   await until("what was typed is on the screen", 120, async () => {
     const before = await litPixels(page);
     await page.keyboard.type("kiln");
-    // The boot may clear the screen meanwhile: then it is typed again.
+    // The boot may clear the screen in the meantime: then it is typed again.
     return await until("letters", 3, async () => (await litPixels(page)) > before + 40).catch(() => false);
   });
   await picture(page, "testdrive");
@@ -122,7 +122,7 @@ async function testdrive(page: Page): Promise<void> {
 /** Whether it has the focus. */
 const isAt = (target: Locator) => target.evaluate((element) => element === document.activeElement);
 
-/** The screen is no trap: it takes Tab, and has keys of its own to leave it. What is typed later shows that none of them hangs. */
+/** The screen is no trap: it takes Tab, and has its own keys to leave it. What is typed later shows that none of them hangs. */
 async function leaveAndReturn(page: Page): Promise<void> {
   const screen = page.locator("canvas");
   await page.keyboard.press("Tab");

@@ -98,7 +98,7 @@ describe("an upgrade", () => {
     // A testdrive without a viewer ends after a minute.
     const viewer = await watch(drive);
     await expectFinished(second);
-    // The machine went on: it began to boot before, and shows something else now.
+    // The machine continued: it began to boot before, and shows something else now.
     expect((await viewer.frame()).digest).not.toBe(before.digest);
     viewer.close();
   });

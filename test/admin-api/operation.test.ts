@@ -23,7 +23,7 @@ const health = async () => {
   return { status: answer.status, ok, codes: reasons.map(({ code }) => code) };
 };
 
-/** Lets all queued builds have waited so long. */
+/** Makes all queued builds look as if they had waited this long. */
 const waitedMs = (ms: number) =>
   env.DB.prepare("UPDATE builds SET created_at = ?1, requeued_at = NULL WHERE status = 'queued'")
     .bind(Date.now() - ms)

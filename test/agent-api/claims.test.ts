@@ -141,7 +141,7 @@ describe("POST hello", () => {
     const mine = await runningBuild(tux);
     const others = await runningBuild(tux);
 
-    // The fake agent says no protocol version: it is one version behind, and served.
+    // The fake agent reports no protocol version: it counts as one version behind, and is served.
     expect(await mine.agent.hello()).toMatchObject({
       agentId: mine.agent.id,
       endedLeases: 1,

@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 type Frozen = Pick<FrozenInput, "packages" | "repositories">;
 
-/** What a build was frozen with, of a mirror. */
+/** The packages of a mirror with which a build was frozen. */
 const frozen = (content: string, { repository = 70, type = "sha256" as "md5" | "sha256" | "sha512" } = {}): Frozen => ({
   repositories: [{ alias: "mirror", id: repository, name: "Mirror", url: "http://mirror.example.org/main" }],
   packages: [

@@ -55,7 +55,7 @@ async function settle(): Promise<void> {
 
 type Everything = Record<string, string[]>;
 
-/** What tells nothing of an account: ids that were given, the full-text indexes' own pages, and counts of costly requests. */
+/** Tables that reveal nothing about an account: assigned ids, the full-text indexes' own pages, and counts of costly requests. */
 const uncompared = ["sqlite_sequence", "account_rates", "audit_log"];
 const ofIndexes = /_fts_(data|idx)$/;
 /** Columns that change with time: when repositories were checked, and webhooks that no one receives. */
@@ -75,7 +75,7 @@ const parsed = (row: string): Record<string, unknown> => JSON.parse(row);
 const withoutChanging = (row: string): string =>
   JSON.stringify(Object.fromEntries(Object.entries(parsed(row)).filter(([column]) => !changing.includes(column))));
 
-/** What one has and the other has not, by table. */
+/** Rows that only one of the two has, by table. */
 function missingIn(one: Everything, other: Everything): Everything {
   const missing = Object.entries(other).map(([table, rows]) => {
     const known = new Set(one[table]);

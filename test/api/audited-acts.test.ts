@@ -1,4 +1,4 @@
-/** What the audit log tells of, and its entry, are one batch: neither is there without the other. */
+/** An act and its entry in the audit log are one batch: neither exists without the other. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { passwordMatches } from "#domain/secrets";

@@ -18,7 +18,7 @@ import type { Sent } from "./every-call/row.ts";
 import { sent } from "./every-call/send.ts";
 import { readXml } from "../support/xml.ts";
 
-// Each storage call of what a client asks for once, under an Idempotency-Key, fails. It repeats the request until it succeeds.
+// Each storage call of a request with an Idempotency-Key fails once. The client repeats the request until it succeeds.
 
 const db = openDatabase(env.DB);
 

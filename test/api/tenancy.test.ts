@@ -34,7 +34,7 @@ const listing = rows.filter((row) => !isPublic(row) && namedBy(row).length === 0
 
 let own: Sample;
 let stranger: Client;
-/** What the stranger's lists were before there was the other account. */
+/** The stranger's lists before the other account existed. */
 const alone = new Map<string, string>();
 
 beforeAll(async () => {

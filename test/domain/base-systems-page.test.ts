@@ -7,7 +7,7 @@ import { debian12, debian13 } from "../support/catalogues.ts";
 
 const catalogues = [debian12, debian13, tiny].map((file) => Catalogue.parse(file));
 
-/** What a reader knows a product as. */
+/** The name by which readers know a product. */
 const products: Readonly<Record<Product, string>> = {
   disk: "disks in any container, such as `oem`",
   live: "`iso`",
@@ -16,7 +16,7 @@ const products: Readonly<Record<Product, string>> = {
   container: "`oci`, `wsl`",
 };
 
-/** What the catalogue says of an image type: its architectures and firmware, or why it cannot be had. */
+/** The catalogue's facts about an image type: its architectures and firmware, or why it is not offered. */
 function cell({ baseSystem, repositories }: Catalogue, imageType: ImageType): string {
   const reason = whyNotAs(baseSystem, imageType);
   if (reason !== undefined) return `no: ${reason}`;

@@ -5,7 +5,7 @@ const atOnce = 10;
 
 afterEach(() => vi.useRealTimers());
 
-/** Requests that are answered when the test says so. */
+/** Requests that the test answers explicitly. */
 function crowded() {
   const crowd = new Crowd();
   const ends: (() => void)[] = [];
@@ -24,7 +24,7 @@ function crowded() {
   return {
     ask,
     end: (count = Infinity) => ends.splice(0, count).forEach((end) => end()),
-    /** What has happened at once, without a look of those that wait. */
+    /** What happened immediately, before the waiting requests were checked. */
     atOnce: async () => {
       await Promise.resolve();
       return { ...seen };

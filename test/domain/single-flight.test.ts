@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { SingleFlight } from "#domain/single-flight";
 import { patienceMs } from "../support/patience.ts";
 
-/** Work that ends when told; `begun` are its runs. */
+/** Work that the test ends explicitly; `begun` counts its runs. */
 function heldWork() {
   const begun: PromiseWithResolvers<void>[] = [];
   const work = async () => {

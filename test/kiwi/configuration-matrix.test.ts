@@ -118,7 +118,7 @@ describe("a configuration", () => {
   });
 });
 
-/** In JSON, a list has no elements of its own: the path of its item is that of the list. */
+/** In JSON, a list has no elements itself: the path of its item is that of the list. */
 function valuesAt(value: unknown, path: string): unknown[] {
   const [name = "", ...rest] = path.split("/");
   if (path === "") return value === undefined || value === "" ? [] : [value];

@@ -44,7 +44,7 @@ const described = readXml(foreign);
 const resultOf = (image: XmlNode) =>
   importDescription(chosenFrom(image, { profiles: [], arch: "x86_64" }), { files: new Map() });
 
-/** What says nothing about an appliance, is the default, or is there twice. */
+/** Elements that do not affect an appliance, are the default, or appear twice. */
 const neutral = new Set([
   "image@schemaversion",
   "image@name", // beside a displayname

@@ -15,7 +15,7 @@ const isOn = ({ enabled, script }: Script) => enabled && script !== "";
 const scriptOf = (isThere: boolean, script: string) => ({ enabled: isThere, script: isThere ? script : "" });
 
 /**
- * What an import must give. Everything that a description says in another form, or not at all, is listed here: settings of
+ * What an import must return. Everything that a description expresses differently, or not at all, is listed here: settings of
  * the machine (memory, CD-ROM), PAE, tags, passwords, who may clone, what is disabled, formats that KIWI makes as a disk, and
  * how the selection came to its packages.
  */
@@ -177,7 +177,7 @@ function manifestOf(one: ImageFacts): string {
   return manifestXml(shown, serviceUrl);
 }
 
-/** What a manifest says. It has the other sections of a configuration neither in words nor as files. */
+/** What a manifest contains. It has the other sections of a configuration neither as elements nor as files. */
 function expectedOfManifest(one: ImageFacts): Imported["definition"] {
   const whole = expectedOf(one);
   const { locale, network, users, lvm, settings } = whole.configuration;

@@ -30,7 +30,7 @@ type Running = Awaited<ReturnType<typeof runningBuild>>;
 let running: Running;
 beforeAll(async () => {
   running = await runningBuild(await signedIn());
-  await running.attempt.beats(); // the first one tells the database that the build lives
+  await running.attempt.beats(); // the first one records in the database that the build is alive
 });
 afterEach(() => {
   vi.useRealTimers();

@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
 import { bringTables } from "../../src/objects/tables.ts";
 
-/** Runs with the storage of an object of its own. */
+/** Runs with the storage of a separate object. */
 const withStorage = <T>(name: string, run: (sql: SqlStorage) => T) =>
   runInDurableObject(env.MAILBOX.getByName(name), (_, state) => run(state.storage.sql));
 

@@ -8,7 +8,7 @@ import { messagesOfSweep, sweepIn, takeChores } from "../support/sweep.ts";
 import { patienceMs } from "../support/patience.ts";
 
 const hourMs = 60 * 60_000;
-/** Of the 10,000 that Cloudflare allows. */
+/** A fraction of the 10,000 that Cloudflare allows. */
 const maxSubrequests = 2_000;
 const many = 2_000;
 

@@ -74,7 +74,7 @@ async function ask(path: string, body?: Uint8Array<ArrayBuffer> | string, author
   return await fetch(`${url}/api/v2/user${path}`, { headers, ...(body && { method: "POST", body }) });
 }
 
-/** An appliance with a file of its own; its id. */
+/** Makes an appliance with its own file; returns its id. */
 async function makeAppliance(name: string): Promise<number> {
   const { content } = Stored.parse(await (await ask("/contents", Buffer.from(`I am ${name}.`))).json());
   const files = [{ path: "/etc/motd", ...content }];
@@ -226,7 +226,7 @@ describe("account export and import", () => {
 const withoutIds = (account: Record<string, unknown>) =>
   Object.values(account).map((one) => JSON.stringify(one).replace(/"id":\d+,/g, ""));
 
-/** What an account's archive says, without the ids of the service. */
+/** The content of an account's archive, without the ids of the service. */
 const archived = (file: string): Record<string, unknown> =>
   JSON.parse(
     execFileSync("tar", ["-xOf", file, "account.json"], { encoding: "utf8" }).replace(/"id": \d+,/g, ""),

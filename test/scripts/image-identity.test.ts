@@ -1,4 +1,4 @@
-/** What an image forgets of its machine, and what its first boot makes: config.sh and the boot program, run on this host. */
+/** What the build removes about a machine, and what the first boot makes: config.sh and the boot program, run on this host. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

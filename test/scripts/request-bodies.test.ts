@@ -121,7 +121,7 @@ describe("a body that the answer does not need", () => {
       sent += chunk.length;
     }
 
-    // What the two kernels hold is not read by the service.
+    // The service does not read what is in the buffers of the two kernels.
     expect(sent).toBeLessThan(32 * mib);
   });
 });

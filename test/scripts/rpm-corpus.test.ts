@@ -38,7 +38,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** As far as `rpm` is asked about it. */
+/** The part of it that is compared with `rpm`. */
 const saidOf = (header: RpmHeader): string =>
   [header.name, header.epoch, header.version, header.release, header.license, header.builtAt].join("|");
 const query = "%{NAME}|%|EPOCH?{%{EPOCH}}:{0}||%{VERSION}|%{RELEASE}|%{LICENSE}|%{BUILDTIME}\\n";
@@ -86,7 +86,7 @@ describe("the RPMs of libdnf, dnf and rpm", () => {
 
 describe("the repositories of libdnf and dnf", () => {
   it("are read, with each package that their folder has", async () => {
-    // No pool of ours takes packages for s390x.
+    // None of our pools accepts packages for s390x.
     const indexes = globSync("**/repodata/repomd.xml", { cwd: folder }).filter((path) => !path.includes("s390x"));
     let readAll = 0;
     for (const index of indexes) {

@@ -48,7 +48,7 @@ beforeAll(async () => {
 /** As SQLite's lower(). */
 const lower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-/** What a search looks like that reads every name. */
+/** The query of a search that reads every name. */
 function expected(needle: string, limit: number): string[] {
   const rank = (name: string) => (lower(name) === needle ? 0 : lower(name).startsWith(needle) ? 1 : 2);
   const both = [...names, ...names.filter((_name, nth) => nth % 3 === 0)];

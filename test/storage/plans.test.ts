@@ -40,7 +40,7 @@ const theAnswer = "the operator's list of all of them";
 const someLive = "only what is not over, which has slots";
 const listed = "a short row for each appliance in the gallery: counted, and weighed by its age at the moment";
 
-/** What else reads a table, or all rows with one status, and why it may. */
+/** Other statements that read a table, or all rows with one status, and why they may. */
 const known: Readonly<Record<string, string>> = {
   "account-removal.takeRemoved accounts": "removed ones by the order of their index, and ends at the limit",
   "accounts.listAccounts accounts": theAnswer,

@@ -1,6 +1,6 @@
 import { XMLParser } from "fast-xml-parser";
 
-/** An element with one key besides `:@`, its name, or a piece of text: `#text`. Elements keep their order. */
+/** An element with one key in addition to `:@`, its name, or a piece of text: `#text`. Elements keep their order. */
 export type XmlNodes = XmlNode[];
 export type XmlNode = Record<string, unknown> & { ":@"?: Record<string, string> };
 

@@ -16,7 +16,7 @@ import { primaryXmlOf } from "../solver/repo-dsl.ts";
 /** Breaks out of text, attributes, titles, text areas and scripts, if anything lets it. */
 const hostile = `'"></title></textarea></script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>{{7*7}}`;
 const escaped = hostile.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-/** Of a file: no slash. */
+/** For the name of a file, which has no slash. */
 const hostileName = `'"><img src=x onerror=alert(2)><svg onload=alert(3)>`;
 const website = `https://example.org/"onmouseover="alert(4)"><img src=x>`;
 
@@ -103,11 +103,11 @@ async function failed(id: number): Promise<void> {
   await attempt.call("fail", { kind: "failed", reason: hostile });
 }
 
-/** What answers with something other than a page, or has tests of its own for what programs say in it. */
+/** Routes that answer with something other than a page, or have their own tests for output of programs. */
 const noPages =
   /^\/(assets|pictures|favicon|testdrive|agreements|appliance\/edit|builds\/:build\{.*\}\/log|files\/:file|gallery\/:id\{.*\}\/logo|appliance\/:id\{.*\}\/(live|:picture|software\/effect))|\.(json|txt)$/;
 
-/** Where a page is reached by what comes after its path. */
+/** The query or suffix by which a page is reached. */
 const queries: Readonly<Record<string, string>> = {
   "/": `?search=${encodeURIComponent(hostile)}`,
   "/gallery": `?search=${encodeURIComponent(hostile)}&username=${encodeURIComponent(hostile)}`,
@@ -117,7 +117,7 @@ const queries: Readonly<Record<string, string>> = {
 };
 const sections = ["general", "pictures", "users", "startup", "scripts", "agreements", "keys", "databases"];
 
-/** The addresses of all pages, from the routes themselves: a new page cannot be left out. */
+/** The addresses of all pages, from the routes themselves: a new page cannot be forgotten. */
 function addresses(): string[] {
   const routes = web.routes.filter(({ method, path }) => method === "GET" && !noPages.test(path));
   return [...new Set(routes.map(({ path }) => path))].flatMap((path) => {
@@ -177,7 +177,7 @@ describe("hostile texts", () => {
   });
 });
 
-/** What a page must not have: elements and attributes of the texts, or a policy that would let them do something. */
+/** What a page must not have: elements and attributes of the texts, or a policy that would allow them to act. */
 function faultsIn(html: string, { status, headers }: Response): string[] {
   const page = parseHtml(html);
   const elements = [

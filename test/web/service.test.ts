@@ -37,7 +37,7 @@ const runningBuilds = async () => {
   return (await answer.json<{ builds: { id: number; username: string; status: string }[] }>()).builds;
 };
 
-/** What the operator tells those who are not signed in. */
+/** The operator's message to users who are not signed in. */
 const said = async (path: string) =>
   textOf(await pageOf(browser().get(path, { accept: "text/html" })), "#announcement");
 

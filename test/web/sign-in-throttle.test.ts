@@ -148,7 +148,7 @@ describe("valid credentials", () => {
     await env.DB.prepare("UPDATE accounts SET api_key_hmac = 'other' WHERE id = ?").bind(tux.accountId).run();
     expect(await statusOf(tux.username, { secret: tux.apiKey, from })).toBe(401);
     expect(await statusOf(tux.username, { secret: tux.apiKey, from })).toBe(401);
-    // What was remembered of the old key no longer helps it past the throttle.
+    // The record of the old key's success no longer exempts it from the throttle.
     await reachLimit(tux, from);
     expect(await statusOf(tux.username, { secret: tux.apiKey, from })).toBe(429);
   });

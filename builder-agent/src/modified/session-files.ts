@@ -69,8 +69,7 @@ export class SessionFiles implements AsyncDisposable {
   }
 
   /**
-   * Call it when the machine has ended. Stores its disk for a while to answer from it, and does not wait until that
-   * time is over.
+   * Call it when the machine has ended. Stores its disk for a while to answer from it, and does not wait for the end of that time.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     const hasRun = this.#overlay.machine !== null;

@@ -14,7 +14,7 @@ import { checkPackageSignatures } from "./package-signatures.ts";
 
 export interface TrustCheck {
   input: Pick<FrozenInput, "packages" | "packageType" | "repositories" | "keys">;
-  /** Where the packages are. */
+  /** The directory with the packages. */
   dir: string;
   workDir: string;
   reach: Reach;

@@ -13,7 +13,7 @@ export interface SignedPackages {
   repository: FrozenInput["repositories"][number];
   /** The keys of the repository and of the appliance. rpm knows no others. */
   keys: FrozenKey[];
-  /** Where the packages are. A directory for their keys is made here during the check. */
+  /** The directory with the packages. A directory for their keys is made here during the check. */
   dir: string;
   signal: AbortSignal;
 }

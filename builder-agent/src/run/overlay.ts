@@ -42,7 +42,7 @@ async function fetchOne(file: FrozenFile, dir: string, { reach, signal }: Conten
     }, longTries(signal));
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof RemoteRefusal && error.status === 410) throw error; // the attempt is over
+    if (error instanceof RemoteRefusal && error.status === 410) throw error; // the attempt has ended
     const isKnown = error instanceof WrongContent || error instanceof RemoteRefusal || isWorthRetry(error);
     if (!isKnown) throw error;
     const reason = `The file ${file.path} could not be fetched: ${sentenceOf(error)}`.slice(0, 500);

@@ -32,7 +32,7 @@ interface Software {
   downloadBytes: number;
   unpackedBytes: number;
   doneBytes: number;
-  /** By package. All states of a build share it, because a copy per line would take quadratic time. */
+  /** Bytes by package. All states of a build share it, because a copy per line would take quadratic time. */
   unpacked: Map<string, number>;
 }
 

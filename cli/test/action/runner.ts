@@ -30,7 +30,7 @@ export interface Job {
   api: string;
   /** Folder that the repository is checked out to. */
   workspace: string;
-  /** Of the job, and of what stands in for programs. */
+  /** The environment of the job, and of the stand-ins for programs. */
   env?: Record<string, string>;
   /** Steps that were run before. */
   without?: readonly string[];

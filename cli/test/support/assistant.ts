@@ -2,7 +2,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Machine } from "./machine.ts";
 
-/** What an assistant reads of a tool's answer. */
+/** The part of a tool's answer that an assistant reads. */
 interface Answer {
   text: string;
   isError: boolean;

@@ -11,7 +11,7 @@ export interface Ended {
   stderr: string;
 }
 
-/** A user's machine: a folder of its own for what `kiln login` stores, and kiln in the PATH. */
+/** A user's machine: its own folder for what `kiln login` stores, and kiln in the PATH. */
 export interface Machine extends Disposable {
   folder: string;
   env: Record<string, string>;

@@ -106,7 +106,7 @@ async function removeRpms({ db }: Pick<Services, "db">, { id: accountId }: Accou
   return page.length;
 }
 
-/** No appliance uses them any more. The files of a user repository are removed before its row, which names them. */
+/** No appliance uses them now. The files of a user repository are removed before its row, which names them. */
 async function removeRepositories({ env, db }: Services, { id: accountId }: Account): Promise<number> {
   const page = await pageOfRepositories(db, accountId, pageSize);
   let removed = 0;

@@ -14,7 +14,7 @@ import { findBaseSystem, type Appliance } from "#storage/appliances";
 export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | "packages"> {
   /** With the current estimate of its size. */
   appliance: Appliance;
-  /** Undefined if no catalogue has the base system any more, or the appliance is another account's. */
+  /** Undefined if no catalogue has the base system now, or if the appliance is another account's. */
   base: Pick<BaseSystemFacts, "title" | "cannot"> | undefined;
   /** What prevents a build, or might surprise the user. */
   issues: readonly Issue[];

@@ -81,7 +81,8 @@ function parsePath(text: string): string {
 /** The full path of the file in the image. */
 export function overlayPath({ path, fileName }: Pick<FileMetadata, "path" | "fileName">): string {
   const whole = `${path === "/" ? "" : path}/${fileName}`;
-  if (bytesOf(whole) > longestPath) throw refused("path", `and filename together must have at most ${longestPath} bytes`);
+  if (bytesOf(whole) > longestPath)
+    throw refused("path", `and filename together must have at most ${longestPath} bytes`);
   return whole;
 }
 

@@ -30,7 +30,7 @@ export interface Reading {
 }
 
 /**
- * The contents that a definition wants. Everything that it omits stays. Refuses the same as the calls for each part.
+ * The contents that a definition requires. Everything that it omits stays. Refuses the same as the calls for each part.
  */
 export async function wantedContents(
   services: Services<SealingKey>,

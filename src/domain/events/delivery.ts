@@ -35,7 +35,7 @@ export interface Delivery {
 export interface Attempted {
   state: DeliveryState;
   attempts: number;
-  /** When it is tried again. Null if it is over. */
+  /** When it is tried again. Null if it has ended. */
   nextAt: number | null;
 }
 

@@ -23,7 +23,7 @@ type Wanting = Parameters<typeof findWithoutScreen>[1];
 export const wantsScreen = async (db: Database, build: Wanting): Promise<boolean> =>
   (await findWithoutScreen(db, build)) !== undefined;
 
-/** Stores the screenshot that an agent has sent. Returns false if it cannot be shown, or if none is wanted any more. */
+/** Stores the screenshot that an agent has sent. Returns false if it cannot be shown, or if none is needed any longer. */
 export async function keepScreen(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { buildId, png }: { buildId: number; png: Uint8Array },

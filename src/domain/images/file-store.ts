@@ -12,7 +12,7 @@ export interface StoredBlob {
 
 type Block = FileTable["blocks"][number];
 
-/** The size of the end of an index, which is read at once. The table for 100,000 files fits. */
+/** The size of the end of an index, which is read in one piece. The table for 100,000 files fits. */
 const tailBytes = 64 * 1024;
 
 /** The number of blocks in one read if all are wanted: one MiB unpacked. */

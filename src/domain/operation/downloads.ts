@@ -23,7 +23,7 @@ const maxPerReader = 32;
 /** The operating system buffers this much of an answer. */
 const smallBytes = 2 ** 17;
 
-/** A read of the simulated R2 keeps the loop for up to 20 ms. So one runs at a time, when no request waits. Addresses take turns. */
+/** A read of the simulated R2 blocks the loop for up to 20 ms. So one runs at a time, when no request waits. Addresses take turns. */
 const reads = new FairTurns({
   atOnce: 1,
   waiting: Infinity,

@@ -95,8 +95,7 @@ async function bodyOf(answer: Response, watched: Watched): Promise<ReadableStrea
 }
 
 /**
- * The bytes that a mirror sends. Throws DownloadFailed, which counts as the mirror's fault, if the mirror breaks off or
- * is too slow, or if the import's time is over.
+ * The bytes that a mirror sends. Throws DownloadFailed, which counts as the mirror's fault, if the mirror ends the connection early or is too slow, or if the import's time limit is reached.
  */
 async function* paced(
   reader: ReadableStreamDefaultReader<Uint8Array>,

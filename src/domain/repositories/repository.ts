@@ -128,7 +128,7 @@ export async function importNow({ env, db }: Services, id: number): Promise<Repo
   return repository;
 }
 
-/** Waits until the import has ended or the time is over, and returns the repository as it is then. */
+/** Waits until the import has ended or the time limit is reached, and returns the repository as it is then. */
 export async function waitForImport(db: Database, id: number, timeoutMs: number): Promise<Repository | undefined> {
   for (const deadline = Date.now() + timeoutMs; ;) {
     const repository = await findRepository(db, id);

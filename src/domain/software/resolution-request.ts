@@ -23,7 +23,7 @@ import { aliasOf } from "#storage/repositories";
 export interface ApplianceSoftware {
   arch: Arch;
   imageType: ImageType;
-  /** Undefined if no catalogue has the base system any more. */
+  /** Undefined if no catalogue has the base system now. */
   baseSystem: BaseSystemFacts | undefined;
   repositories: Repository[];
   selection: Choice[];

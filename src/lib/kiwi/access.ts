@@ -28,7 +28,7 @@ export function accessPart({ users }: Pick<ImageFacts, "users">): Part {
 /** The description's folder of SSH keys, with a file for each user. */
 export const keysFolder = `${staging}/ssh-keys/`;
 
-/** SUSE's sudo asks for root's password by default. A user without a password could not answer the question. */
+/** SUSE's sudo asks for root's password by default. A user without a password could not answer that prompt. */
 const sudoRule = ({ name, passwordHash }: User) => [
   `Defaults:${name} !targetpw`,
   `${name} ALL=(ALL:ALL) ${passwordHash === noPassword ? "NOPASSWD: " : ""}ALL`,

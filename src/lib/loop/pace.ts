@@ -5,7 +5,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** The longest time that work keeps the loop, if it calls `rest` often enough. */
+/** The longest time that work blocks the loop, if it calls `rest` often enough. */
 const sliceMs = 5;
 /** The longest rest, in turns of the loop: then the next slice runs even if requests are waiting, so that the work ends. */
 const longestRest = 25;

@@ -62,7 +62,7 @@ export async function makeSample(): Promise<Sample> {
   return { tux, ids };
 }
 
-/** Waits until all appliances have been examined, which their overview starts: until then, its answer changes by itself. */
+/** Waits until all appliances have been examined, which their overview starts: until then, its answer changes without a request. */
 async function examined(tux: Client): Promise<void> {
   const look = async () => expect(await (await tux.get("/overview")).text()).not.toContain("<state>unknown");
   await vi.waitFor(look, patienceMs);

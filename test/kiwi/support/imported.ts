@@ -4,7 +4,7 @@ export const serviceUrl = "https://kiln.test";
 
 type Choice = Parameters<typeof importXml>[1]["choice"];
 
-/** What an import makes of a folder with `config.xml`. */
+/** The result of importing a folder with `config.xml`. */
 export function imported(files: Record<string, string>, choice?: Choice): Imported {
   const bytes = Object.entries(files).map(
     ([path, text]) => [path, { content: new TextEncoder().encode(text), mode: 0o644 }] as const,

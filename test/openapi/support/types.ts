@@ -57,7 +57,7 @@ function objectType(properties: Record<string, Schema>, { required, names, inden
 /** Equal for objects of the same type. */
 const keyOf = (schema: Schema): string => typeOf(schema);
 
-/** Where an object stands: in which other one, and the names that lead to it, with the document's at first. */
+/** The position of an object: the one that contains it, and the names that lead to it, beginning with the document's. */
 interface Found {
   key: string;
   schema: Schema;

@@ -18,7 +18,7 @@ function commandsOf(page: string, word: string): string[] {
     .filter((line) => line !== "");
 }
 
-/** What git has of this checkout, with the packages and the bundle that npm run build made of it. */
+/** The files of this checkout that git tracks, with the packages and the bundle that npm run build made from them. */
 function freshClone(): string {
   const clone = join(emptyFolder(), "kiln");
   execFileSync("git", ["clone", "--quiet", "--depth", "1", `file://${projectRoot}`, clone]);

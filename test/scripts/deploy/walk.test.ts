@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { newWorld, type World } from "./run.ts";
 
-/** What an operator has in the end, without what is random. */
+/** The operator's files at the end, without random values. */
 const result = ({ cloudflare: { account }, service: { state } }: World) => ({
   databases: [...account.databases].map(([name, { sql }]) => [
     name,

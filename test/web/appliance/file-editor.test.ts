@@ -1,4 +1,4 @@
-/** Files of an appliance that come several at once, or are written on a page. */
+/** Files of an appliance that are uploaded several at a time, or written on a page. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { createAppliance } from "../../support/factories.ts";
@@ -16,7 +16,7 @@ const send = async (path: string, form: Record<string, string>) =>
   await firefox.post(at(path), { form_token: await firefox.formToken(), ...form });
 const contentOf = async (fileId: string) => await (await firefox.get(`/files/${fileId}`)).text();
 
-/** What the form of a file's text sends along, and the source of the page. */
+/** The hidden values of the form of a file's text, and the source of the page. */
 async function editorOf(fileId: string) {
   const html = await (await firefox.get(at(`/${fileId}/text`))).text();
   return { sha256: /name="sha256" value="(\w+)"/.exec(html)?.[1] ?? "", html };

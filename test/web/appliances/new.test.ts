@@ -1,4 +1,4 @@
-/** What someone can begin with: which base system comes first, and what the page says of each. */
+/** What an appliance can be made from: which base system comes first, and what the page shows about each. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { imageFormats, imageTypes } from "#lib/contract/index";
