@@ -23,7 +23,8 @@ export interface ListedPublication {
   publicClonable: 0 | 1;
   logoBlob: string | null;
   screenBlob: string | null;
-  estimatedRawMb: number | null;
+  /** Of the first image. */
+  downloadBytes: number | null;
   /** Image types of the version, space-separated. */
   imageTypes: string | null;
   /** Milliseconds since 1970. */
@@ -75,7 +76,8 @@ export async function listPublications(
         (SELECT count(*) FROM comments WHERE appliance_id = p.appliance_id) AS comments,
         page.clones, page.testdrives, page.downloads,
         p.base_system AS baseSystem, p.arch, p.version, p.account_id AS accountId, p.public_clonable AS publicClonable,
-        p.logo_blob AS logoBlob, p.screen_blob AS screenBlob, json_extract(p.definition, '$.estimatedRawMb') AS estimatedRawMb,
+        p.logo_blob AS logoBlob, p.screen_blob AS screenBlob,
+        (SELECT file_size FROM builds WHERE id = json_extract(p.formats, '$[0].buildId')) AS downloadBytes,
         (SELECT group_concat(json_extract(value, '$.imageType'), ' ') FROM json_each(p.formats)) AS imageTypes,
         p.published_at AS publishedAt
       FROM (

@@ -24,6 +24,7 @@ describe("the front page", () => {
     expect(card && textOf(card, "h3")).toBe("Kiosk");
     expect(card && textOf(card, ".what")).toBe("One screen <b>no login</b>");
     expect(card && textOf(card, ".badge.type")).toBe("oem");
+    expect(card && textOf(card, ".meta .push")).toMatch(/^Download:\s*\d+ bytes$/);
     expect(textOf(page, "[aria-labelledby=shell]")).toContain("https://kiln.test/api/v2/user");
     expect(page.querySelector('[href="/user/show_api_key"]')).not.toBeNull();
   });

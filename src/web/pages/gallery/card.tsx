@@ -2,7 +2,7 @@ import type { ListedPublication } from "#storage/gallery-list";
 import { Picture, vesselOf } from "../../parts/picture.tsx";
 import { Rating } from "../../parts/rating.tsx";
 import { TypeBadge } from "../../parts/state.tsx";
-import { number } from "../../parts/words.ts";
+import { size } from "../../parts/words.ts";
 import { UsesOf } from "./uses.tsx";
 import { TryAndClone } from "./actions.tsx";
 
@@ -31,7 +31,7 @@ interface CardProps {
 
 /** A published appliance as an entry of a list. */
 export const Card = ({ entry, isSignedIn, isMine }: CardProps) => {
-  const { applianceId, name, username, description, averageRating, ratings, estimatedRawMb, imageTypes } = entry;
+  const { applianceId, name, username, description, averageRating, ratings, downloadBytes, imageTypes } = entry;
   return (
     <li class="card">
       <div class="wall">
@@ -51,7 +51,12 @@ export const Card = ({ entry, isSignedIn, isMine }: CardProps) => {
         <p class="what">{description}</p>
         <p class="meta">
           <Rating average={averageRating ?? 0} count={ratings} />
-          {estimatedRawMb !== null && <span class="sub num push">about {number(estimatedRawMb)} MB</span>}
+          {downloadBytes !== null && (
+            <span class="sub num push">
+              <span class="hidden">Download: </span>
+              {size(downloadBytes)}
+            </span>
+          )}
         </p>
         <p class="meta uses">
           <UsesOf uses={entry} />

@@ -82,17 +82,19 @@ export const Software = ({ publication: { software } }: { publication: Publicati
   return (
     <Panel id="software" title="Software" hint={<span class="num">{counted(packages.length, "package")}</span>}>
       <Largest of={packages} />
-      <h3 class="as-h3 push-top">Selected last</h3>
-      <ul class="small-text stack-s">
-        {software.selected
-          .toReversed()
-          .slice(0, shownPackages)
-          .map(({ name, version }) => (
-            <li class="row spread">
-              <span class="cut">{name}</span> <span class="quiet num">{version}</span>
-            </li>
-          ))}
-      </ul>
+      <div class="stack-s push-top">
+        <h3>Selected last</h3>
+        <ul class="small-text stack-s">
+          {software.selected
+            .toReversed()
+            .slice(0, shownPackages)
+            .map(({ name, version }) => (
+              <li class="row spread">
+                <span class="cut">{name}</span> <span class="quiet num">{version}</span>
+              </li>
+            ))}
+        </ul>
+      </div>
       <details class="push-top small-text">
         <summary>All {counted(packages.length, "package")}</summary>
         <p class="breaks mono">{packages.map(({ name, version }) => `${name} ${version}`).join("\n")}</p>

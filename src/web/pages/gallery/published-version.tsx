@@ -55,6 +55,7 @@ export const Images = ({ published: { images, publication, person } }: { publish
   <Panel id="images" title="Images" isFlush hint="Stored as long as the version is published">
     <Table
       labelledBy="images"
+      isCards
       columns={[
         "Format",
         "For",
@@ -87,8 +88,12 @@ const Image = ({ build, href }: { build: Build; href: string | undefined }) => (
       <TypeBadge type={build.imageType} />
     </th>
     <td>{imageFormats[build.imageType].label}</td>
-    <td class="num">{build.fileSize === null ? "" : size(build.fileSize)}</td>
-    <td class="num">{build.rawSize === null ? "" : size(build.rawSize)}</td>
+    <td class="num" data-label="Download">
+      {build.fileSize === null ? "" : size(build.fileSize)}
+    </td>
+    <td class="num" data-label="Disk">
+      {build.rawSize === null ? "" : size(build.rawSize)}
+    </td>
     <td class="nowrap">
       {billNames.map(([format, words], at) => (
         <>
