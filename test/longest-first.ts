@@ -5,6 +5,7 @@ const longest = [
   "guest-build.test.ts",
   "guest-formats.test.ts",
   "debian-image.test.ts",
+  "action.test.ts",
   "main-job.test.ts",
   "faults.test.ts",
   "formats.test.ts",
