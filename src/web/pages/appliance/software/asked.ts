@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** How many hits a page shows at first, and at most. The best come first. */
-export const firstShown = 50;
+export const firstShown = 25;
 export const maxShown = 300;
 
 /** The query in the address of the page. */
