@@ -55,8 +55,11 @@ describe("the build page", () => {
     await tux.delete(`/running_builds/${buildId}`);
 
     expect(await told).toMatch(
-      /event: look\ndata: running status tab-build build-button ended failed finished result\n\nevent: end\ndata:\n\n$/,
+      /event: look\ndata: running status tab-build build-button appliance-title size new-build-version ended failed finished result\n\nevent: end\ndata:\n\n$/,
     );
+    const page = await builds(id);
+    for (const part of ["#appliance-title", "#size", "#new-build-version"])
+      expect(page.querySelector(part), part).not.toBeNull();
   });
 
   it("has the image with its checksums, documents and actions, and deletes it", async () => {

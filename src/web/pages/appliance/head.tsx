@@ -34,7 +34,7 @@ export const Head = ({ look, tab, isOwn, change }: HeadProps) => {
         <div class="who">
           <Picture src={pictureOf(appliance)} look="small" />
           <div>
-            <h1>
+            <h1 id="appliance-title">
               {appliance.name} <span>{appliance.version}</span>
             </h1>
             <p class="row" id="status" role="status">

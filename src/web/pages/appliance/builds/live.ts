@@ -6,8 +6,11 @@ import type { WebEnv } from "../../../factory.ts";
 import { stillSignedIn } from "../../../session.ts";
 
 const whileRunning = "running status tab-build build-button";
-/** Includes `result`, because "the build has started" is out of date by then. */
-const afterwards = `${whileRunning} ended failed finished result`;
+/**
+ * Includes `result`, because "the build has started" is out of date by then, and what a build changes beside its own
+ * row: the version that comes next, and the sizes, which were an estimate.
+ */
+const afterwards = `${whileRunning} appliance-title size new-build-version ended failed finished result`;
 
 /** Reports to a page which of its parts have changed, while builds of its appliance run. */
 export async function liveOf(c: Context<WebEnv>): Promise<Response> {
