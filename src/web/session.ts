@@ -51,12 +51,12 @@ export const withSession = factory.createMiddleware(async (c, next) => {
 /** The address of the sign-in page, which leads back to this page, or to the page of the submitted form. */
 function signInFor(c: Context<WebEnv>): string {
   const isReading = ["GET", "HEAD"].includes(c.req.method);
-  const place = URL.parse(isReading ? c.req.url : (c.req.header("referer") ?? ""));
-  const isOurs = isReading || place?.origin === new URL(c.var.baseUrl).origin;
-  return place && isOurs ? signInTo(place.pathname + place.search) : signInPath;
+  const url = URL.parse(isReading ? c.req.url : (c.req.header("referer") ?? ""));
+  const isOurs = isReading || url?.origin === new URL(c.var.baseUrl).origin;
+  return url && isOurs ? signInTo(url.pathname + url.search) : signInPath;
 }
 
-export const signInTo = (place: string): string => `${signInPath}?${new URLSearchParams({ to: place })}`;
+export const signInTo = (url: string): string => `${signInPath}?${new URLSearchParams({ to: url })}`;
 
 /** Refuses a form that does not come from a page of this session. */
 export async function checkForm(c: Context<WebEnv>): Promise<void> {
@@ -76,9 +76,9 @@ export function canKeepSession(baseUrl: string): boolean {
 }
 
 /** Where a person continues after signing in. Always an address of this service, whatever was requested. */
-export function placeToGoOn(baseUrl: string, to = "/"): string {
-  const place = URL.parse(to, baseUrl);
-  return place && place.origin === new URL(baseUrl).origin ? place.href : new URL("/", baseUrl).href;
+export function urlToContinue(baseUrl: string, to = "/"): string {
+  const url = URL.parse(to, baseUrl);
+  return url && url.origin === new URL(baseUrl).origin ? url.href : new URL("/", baseUrl).href;
 }
 
 /** Signs this browser in with a new session. Its previous session ends. */

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import { readParams } from "#http/params";
 import { factory } from "./factory.ts";
-import { placeToGoOn } from "./session.ts";
+import { urlToContinue } from "./session.ts";
 
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
@@ -20,5 +20,5 @@ const themeIn = (given: string | undefined): Theme => themes.find((theme) => the
 export const preferences = factory.createApp().post(preferencesPath, async (c) => {
   const { theme } = await readParams(c);
   setCookie(c, name, themeIn(theme), { path: "/", maxAge: yearSeconds, sameSite: "Lax" });
-  return c.redirect(placeToGoOn(c.var.baseUrl, c.req.header("referer")), 303);
+  return c.redirect(urlToContinue(c.var.baseUrl, c.req.header("referer")), 303);
 });

@@ -10,7 +10,7 @@ import { Form, Hidden } from "../../parts/form.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { Button } from "../../parts/button.tsx";
 import { page } from "../../page.tsx";
-import { canKeepSession, placeToGoOn, signInBrowser, signInPath } from "../../session.ts";
+import { canKeepSession, urlToContinue, signInBrowser, signInPath } from "../../session.ts";
 
 const title = "Sign in";
 
@@ -20,28 +20,28 @@ export const signInPage = factory
   .get(signInPath, (c) => {
     const { baseUrl } = c.var;
     if (!canKeepSession(baseUrl)) return page(c, <NeedsTls baseUrl={baseUrl} />, { title });
-    return page(c, <SignIn to={placeToGoOn(baseUrl, c.req.query("to"))} />, { title });
+    return page(c, <SignIn to={urlToContinue(baseUrl, c.req.query("to"))} />, { title });
   })
   .post(signInPath, async (c) => {
     const { db, baseUrl } = c.var;
     if (!canKeepSession(baseUrl)) return await page(c, <NeedsTls baseUrl={baseUrl} />, { title, status: 403 });
     const { name: username = "", password: key = "", to } = await readParams(c);
-    const place = placeToGoOn(baseUrl, to);
+    const url = urlToContinue(baseUrl, to);
     const address = clientAddress(c.req.raw, c.env);
     const account = await checkPasswordOrKey({ env: c.env, db }, { username, key, address });
     if (!account) {
       c.executionCtx.waitUntil(noteFailedSignIn(db, { username, key, address }));
-      return await page(c, <SignIn to={place} username={username} isWrong />, { title, status: 403 });
+      return await page(c, <SignIn to={url} username={username} isWrong />, { title, status: 403 });
     }
 
     await signInBrowser(c, account);
     // Someone without appliances who was not sent here from another page starts with a new one.
-    const begins = isFront(place) && !(await hasAppliances(db, account.id));
-    return c.redirect(begins ? new URL("/appliances/new", baseUrl).href : place, 303);
+    const begins = isFront(url) && !(await hasAppliances(db, account.id));
+    return c.redirect(begins ? new URL("/appliances/new", baseUrl).href : url, 303);
   });
 
-const isFront = (place: string): boolean => {
-  const { pathname, search } = new URL(place);
+const isFront = (url: string): boolean => {
+  const { pathname, search } = new URL(url);
   return pathname === "/" && search === "";
 };
 

@@ -9,7 +9,7 @@ import { effectBetween } from "#domain/software/effect";
 import { loadSoftware } from "#domain/software/resolution-request";
 import { deselect, select, type SelectionRequest } from "#domain/software/software";
 import { factory, type WebEnv } from "../../../factory.ts";
-import { placeToGoOn } from "../../../session.ts";
+import { urlToContinue } from "../../../session.ts";
 import type { Result } from "../../../result.ts";
 import { submit } from "../../../submit.ts";
 import { counted, signed, size } from "../../../parts/words.ts";
@@ -77,7 +77,7 @@ export const softwareActions = (again: Again) =>
         fieldOf: { missing_url: "url", download_error: "url", repository_already_exists: "url" },
         again,
         act: async (wanted, { requestId }) => ({
-          to: placeOf(c),
+          to: pageUrl(c),
           result: { text: await changeRepositories(c, { ...wanted, requestId }) },
         }),
       }),
@@ -85,7 +85,7 @@ export const softwareActions = (again: Again) =>
 
 /** The page that the form was on. The hit or the heading where the person works gets the focus there. */
 function placeAfter(c: Context<WebEnv>, { kind, name, at }: { kind?: string; name?: string; at?: string | undefined }) {
-  const to = new URL(placeOf(c), c.var.baseUrl);
+  const to = new URL(pageUrl(c), c.var.baseUrl);
   if (to.pathname !== applianceAt(c.var.appliance.id, "software")) return to.href;
   to.searchParams.delete("look");
   to.searchParams.delete("at");
@@ -94,7 +94,7 @@ function placeAfter(c: Context<WebEnv>, { kind, name, at }: { kind?: string; nam
   return to.href;
 }
 
-const placeOf = (c: Context<WebEnv>): string => placeToGoOn(c.var.baseUrl, c.req.header("referer"));
+const pageUrl = (c: Context<WebEnv>): string => urlToContinue(c.var.baseUrl, c.req.header("referer"));
 
 type SelectionChange = Pick<SelectionRequest, "kind" | "name" | "version"> & { do: "add" | "remove" };
 

@@ -12,7 +12,7 @@ import { listUsable } from "#domain/repositories/of-appliance";
 import { listRpms } from "#storage/rpms";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
-import { placeToGoOn } from "../../../session.ts";
+import { urlToContinue } from "../../../session.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceRoute, withOwnAppliance } from "../with-appliance.ts";
 import { softwareActions } from "./actions.ts";
@@ -60,7 +60,7 @@ async function showSoftware(c: Context<WebEnv>): Promise<Response> {
 
 function askedIn(c: Context<WebEnv>): Record<string, string> {
   if (c.req.method === "GET") return c.req.query();
-  const from = new URL(placeToGoOn(c.var.baseUrl, c.req.header("referer")), c.var.baseUrl);
+  const from = new URL(urlToContinue(c.var.baseUrl, c.req.header("referer")), c.var.baseUrl);
   return Object.fromEntries(from.searchParams);
 }
 
