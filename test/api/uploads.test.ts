@@ -17,6 +17,7 @@ import {
   someBytes,
   tailsOf,
   tusClient,
+  uploadsWith,
   type TusClient,
 } from "../support/uploads.ts";
 import { expectError, readXml } from "../support/xml.ts";
@@ -182,7 +183,7 @@ describe("an upload that is cut off", () => {
     const id = await begun(tus, aFile(), file.byteLength);
     const silent = openBody(file.subarray(0, 200_000));
 
-    await expectRefused(await sendWith({ BODY_SECONDS: "1" }, id, silent.body), 409);
+    await expectRefused(await uploadsWith({ BODY_SECONDS: "1" }, tux).send(id, silent.body), 409);
 
     const offset = await offsetOf(tus, id);
     expect(offset).toBe(128 * 1024);

@@ -1,5 +1,7 @@
+import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { tailPrefix } from "#storage/blobs";
+import { app } from "../../src/app.ts";
 import { visit, type Client } from "./client.ts";
 import { expectError, readXml, type XmlDocument } from "./xml.ts";
 
@@ -37,6 +39,22 @@ export function tusClient({ username, apiKey }: Client) {
 }
 
 export type TusClient = ReturnType<typeof tusClient>;
+
+/** Uploads to a service with other settings. */
+export function uploadsWith(settings: Partial<Env>, { username, apiKey }: Client) {
+  const authorization = `Basic ${btoa(`${username}:${apiKey}`)}`;
+  const ask = (method: string, path: string, headers: Record<string, string>, body?: BodyInit) => {
+    const init = { method, headers: { authorization, ...headers }, ...(body === undefined ? {} : { body }) };
+    const request = new Request(`https://kiln.test/api/v2/user/uploads${path}`, init);
+    return app.fetch(request, { ...env, ...settings }, createExecutionContext());
+  };
+  return {
+    begin: (query: Record<string, string>, length: number) =>
+      ask("POST", `?${new URLSearchParams(query)}`, { "upload-length": String(length) }),
+    send: (id: string, body: BodyInit) =>
+      ask("PATCH", `/${id}`, { "content-type": bytesType, "upload-offset": "0" }, body),
+  };
+}
 
 /** Begins an upload; returns its id. */
 export const begun = async (tus: TusClient, query: Record<string, string | number>, length: number): Promise<string> =>
