@@ -86,11 +86,20 @@ describe("kiwiDescription", () => {
     expect(preferences).toMatchObject({ locale: "de_DE", keytable: "de", timezone: "Europe/Vienna", version: "0.0.3" });
   });
 
-  it.each([
-    ["oem", { "@image": "oem", "@filesystem": "ext4" }],
-    ["iso", { "@image": "iso", "@flags": "overlay" }],
-  ] as const)("describes %s", (imageType, type) => {
-    expect(described({ imageType }).preferences.type).toMatchObject(type);
+  it("describes a disk", () => {
+    expect(described().preferences.type).toMatchObject({ "@image": "oem", "@filesystem": "ext4" });
+  });
+
+  it.each(["kiwi-dracut-live", "dracut-kiwi-live"])("makes a live medium with KIWI's module if there is %s", (name) => {
+    const { type } = described({ imageType: "iso", packages: [packageOf(`${name}-0:1-1.noarch`)] }).preferences;
+    expect(type).toMatchObject({ "@image": "iso", "@flags": "overlay" });
+    expect(type["@kernelcmdline"]).not.toContain("rd.live");
+  });
+
+  it("makes a live medium with dracut's own module otherwise", () => {
+    const { type } = described({ imageType: "iso" }).preferences;
+    expect(type["@flags"]).toBe("dmsquash");
+    expect(type["@kernelcmdline"].split(" ")).toContain("rd.live.overlay.overlayfs=1");
   });
 
   it.each(["oem", "iso", "vmx", "xen", "ec2", "oemiso"] as const)(

@@ -70,9 +70,11 @@ configure_initial_archive() {
   ! has zstd || compress='zstd -3 -q -T0'
   mkdir -p /etc/dracut.conf.d
   printf '%s\n' "compress=\"$compress\"" 'omit_dracutmodules+=" dash "' 'add_dracutmodules+=" bash "' 'stdloglvl=3' > /etc/dracut.conf.d/10-kiln.conf
-  # A root from a web server. By itself dracut takes networkd, which in Debian 12 never fetches one.
-  [ ! -d /usr/lib/dracut/modules.d/90livenet ] || ! has curl ||
-    echo 'add_dracutmodules+=" network-legacy livenet "' > /etc/dracut.conf.d/20-kiln-net.conf
+  [ -d /usr/lib/dracut/modules.d/90livenet ] && has curl || return 0
+  # A root from a web server. networkd, which dracut prefers, never fetches one in Debian 12. The other way needs dhclient.
+  local network=systemd-networkd
+  ! has dhclient || network=network-legacy
+  echo "add_dracutmodules+=\" $network livenet \"" > /etc/dracut.conf.d/20-kiln-net.conf
 }
 
 set_debian_timezone() { [ ! -e "/usr/share/zoneinfo/$1" ] || echo "$1" > /etc/timezone; }

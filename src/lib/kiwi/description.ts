@@ -8,7 +8,7 @@ import {
 } from "#lib/contract/index";
 import { marked, writeXml, type XmlMarked } from "#lib/wire/xml";
 import type { DebianFacts } from "#lib/kiwi/debian-facts";
-import { imageTypeElement, type TypeFacts } from "#lib/kiwi/image-type";
+import { imageTypeElement, type LiveModule, type TypeFacts } from "#lib/kiwi/image-type";
 import { keymapOf } from "#lib/kiwi/keytables";
 import { withVolumes, type LvmFacts } from "#lib/kiwi/volumes";
 
@@ -71,8 +71,14 @@ const preferences = (facts: DescriptionFacts) => ({
   type: typeElement(facts),
 });
 
-const typeElement = ({ imageType, firmware = "bios", settings, lvm }: DescriptionFacts): XmlMarked =>
-  withVolumes(imageTypeElement(imageType, { settings, firmware }), lvm);
+const typeElement = ({ imageType, firmware = "bios", settings, lvm, packages }: DescriptionFacts): XmlMarked =>
+  withVolumes(imageTypeElement(imageType, { settings, firmware, liveModule: liveModuleOf(packages) }), lvm);
+
+/** The names of the package with KIWI's live module: in Debian, and elsewhere. Debian 13 has none. */
+const kiwiLive = ["kiwi-dracut-live", "dracut-kiwi-live"];
+
+const liveModuleOf = (packages: DescriptionFacts["packages"]): LiveModule =>
+  packages.some(({ name }) => kiwiLive.includes(name)) ? "overlay" : "dmsquash";
 
 /** KIWI sets language, keyboard and time zone by programs that fail in a Debian system: config.sh does it there. */
 const rpmPreferences = ({ locale }: DescriptionFacts) => ({

@@ -17,8 +17,12 @@ const commandLine = ({ kernelArguments }: TypeFacts["settings"], ...own: string[
 
 const bootloader = marked({ name: "grub2", timeout: "1" }, {});
 
+/** How a live medium finds its root: by a module of KIWI, or by the one that dracut has itself. */
+export type LiveModule = "overlay" | "dmsquash";
+
 export interface TypeFacts {
   firmware: Firmware;
+  liveModule: LiveModule;
   settings: { diskSizeMb: number; kernelArguments: string };
 }
 
@@ -33,11 +37,13 @@ export const imageTypeElement = (imageType: ImageType, facts: TypeFacts): XmlMar
 // xz would take most of a build's time and save only a tenth of the size.
 const squashfs = { squashfscompression: "zstd" };
 
-const liveMedium = ({ firmware, settings }: TypeFacts) =>
-  marked(
-    { image: "iso", flags: "overlay", firmware, volid: "CDROM", ...squashfs, kernelcmdline: commandLine(settings) },
-    { bootloader },
-  );
+// Without it, dracut's own module stores changes in a sparse file of 32 GiB in memory.
+const ownArguments: Readonly<Record<LiveModule, string>> = { overlay: "", dmsquash: "rd.live.overlay.overlayfs=1" };
+
+const liveMedium = ({ firmware, liveModule: flags, settings }: TypeFacts) => {
+  const kernelcmdline = commandLine(settings, ownArguments[flags]);
+  return marked({ image: "iso", flags, firmware, volid: "CDROM", ...squashfs, kernelcmdline }, { bootloader });
+};
 
 const netTree = ({ settings }: TypeFacts) =>
   marked({ image: "kis", filesystem: "squashfs", ...squashfs, kernelcmdline: commandLine(settings) }, {});
@@ -112,7 +118,7 @@ const readAttributes = new Set(["image", "format", "installiso", "primary", "ker
 
 /** The kernel arguments without those that Kiln gives every image. */
 function withoutOurs(kernelArguments: string): string {
-  const ours = [...consoles.split(" "), readWrite];
+  const ours = [...consoles.split(" "), readWrite, ...Object.values(ownArguments)];
   return kernelArguments
     .split(/\s+/)
     .filter((word) => !ours.includes(word))
