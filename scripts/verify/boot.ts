@@ -37,7 +37,7 @@ export async function bootOf({ file, folder, format }: Download): Promise<Boot> 
 
 async function unpack(file: string, folder: string, format: ImageType): Promise<void> {
   const strip = imageFormats[format].alone === undefined ? ["--strip-components=1"] : [];
-  await command("tar", ["-xzf", file, "-C", folder, ...strip]);
+  await command("tar", ["-xf", file, "-C", folder, ...strip]);
 }
 
 /** A machine that reboots has failed, unless it has just been installed. */

@@ -23,7 +23,7 @@ import { sharedService } from "./support/shared-service.ts";
 // built from nothing, the others from its root or its disk. Each is then started.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-formats-"));
-const others = ["xen", "ec2", "net", "iso", "oemiso", "oci", "wsl"] as const;
+const others = ["xen", "ec2", "ova", "net", "iso", "oemiso", "oci", "wsl"] as const;
 type Format = "vmx" | (typeof others)[number];
 
 let tux: Person;
@@ -86,7 +86,7 @@ function downloadOf(format: Format): Promise<Downloaded> {
 
 async function download(format: Format): Promise<Downloaded> {
   const file = await downloadBuild(tux, buildOf(format), folder);
-  const name = file.slice(folder.length + 1).replace(/\.(tar\.gz|iso)$/, "");
+  const name = file.slice(folder.length + 1).replace(/\.(tar\.gz|iso|ova)$/, "");
   const downloaded = unpacked(file, { name, rawSize: await rawSizeOf(format) });
   expectShape(format satisfies ImageType, downloaded);
   return downloaded;
@@ -113,7 +113,7 @@ async function installedIn(format: Format): Promise<string[]> {
 describe("several formats of one version", () => {
   it("share one prepared root or disk, and have the same packages", async () => {
     expect(await wordsOf("vmx")).toContain("Installing software");
-    for (const format of ["xen", "ec2"] as const) {
+    for (const format of ["xen", "ec2", "ova"] as const) {
       expect(await wordsOf(format)).toContain("the disk is the one of an earlier format of this version");
     }
     for (const format of ["net", "iso", "oemiso", "oci", "wsl"] as const) {
@@ -141,6 +141,16 @@ describe.each(["xen", "ec2"] as const)("%s", (format) => {
   it("is a disk with BIOS boot code and its type's extra files", async () => {
     await downloadOf(format);
     expect(isCached(format)).toBe(true);
+  });
+});
+
+describe("ova", () => {
+  it("is a package whose disk boots from IDE", async () => {
+    const { file, folder: unpackedIn, name } = await downloadOf("ova");
+    const names = execFileSync("tar", ["-tf", file], { encoding: "utf8" }).trim().split("\n");
+    // The order is that of DSP0243.
+    expect(names).toEqual([`${name}.ovf`, `${name}.mf`, "disk.vmdk"]);
+    expect(await serialOfVmdk({ folder: unpackedIn, name: "disk" })).toMatch(login);
   });
 });
 

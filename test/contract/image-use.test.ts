@@ -3,7 +3,9 @@ import { containerTag, imageTypes, imageUse, productOf } from "#lib/contract/ind
 import page from "../../docs/api/builds.md?raw";
 
 const nameOf = (type: string) => `Reading_room.x86_64-0.0.2.${type}`;
-const fileOf = { iso: nameOf("iso"), oemiso: `${nameOf("oemiso")}.iso` } as Readonly<Record<string, string>>;
+const fileOf = { iso: nameOf("iso"), ova: nameOf("ova"), oemiso: `${nameOf("oemiso")}.iso` } as Readonly<
+  Record<string, string>
+>;
 const used = (imageType: (typeof imageTypes)[number]) =>
   imageUse({ imageType, fileName: fileOf[imageType] ?? `${nameOf(imageType)}.tar.gz` });
 

@@ -6,11 +6,13 @@ export interface Folder {
   dir: string;
   /** The folders and files of `dir` to pack. */
   names: readonly string[];
+  /** Whether it is a plain tar archive. Its order is that of `names`, and other programs must know its format. */
+  isPlain?: boolean | undefined;
   /** The time of all files, in seconds since 1970. If undefined, each file keeps its own time. */
   sourceDate?: number | undefined;
 }
 
-/** Packs folders and files into a `.tar.gz`. Files stay sparse. The same files and `sourceDate` give the same bytes. */
+/** Packs folders and files into a `.tar.gz` or a `.tar`. In a `.tar.gz`, files stay sparse. The same files and `sourceDate` give the same bytes. */
 export async function packFolder(folder: Folder, file: PartedFile, signal: AbortSignal): Promise<UploadFile> {
   const { exit, said } = await writeOutput("tar", tarArguments(folder, await compressor(signal)), { file, signal });
   if (!isWhole(exit, said)) throw new Error(`tar: ${said.join(" ") || endOf(exit)}`);
@@ -52,17 +54,15 @@ const isWhole = (exit: Exit, said: readonly string[]): boolean =>
   "code" in exit &&
   (exit.code === 0 || (exit.code === 1 && said.every((line) => line.endsWith(": file changed as we read it"))));
 
-const tarArguments = ({ dir, names, sourceDate }: Folder, compress: string) => [
+const tarArguments = ({ dir, names, sourceDate, isPlain }: Folder, compress: string) => [
   "--create",
   "--file=-",
-  "--sparse",
-  "--format=gnu",
+  ...(isPlain ? ["--format=ustar"] : ["--sparse", "--format=gnu", `--use-compress-program=${compress}`]),
   "--owner=0",
   "--group=0",
   "--numeric-owner",
   "--sort=name",
   ...(sourceDate === undefined ? [] : [`--mtime=@${sourceDate}`]),
-  `--use-compress-program=${compress}`,
   `--directory=${dir}`,
   ...names,
 ];

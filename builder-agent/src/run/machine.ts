@@ -1,4 +1,5 @@
 import { stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { sizeIn, type Conversion, type FrozenInput } from "../contract.ts";
 import { outputOf } from "../process.ts";
 
@@ -32,10 +33,23 @@ export async function convertDisk(raw: string, { conversion, to, signal }: Conve
   if (conversion.multipleOf !== undefined) await truncate(to, sizeIn(conversion, (await stat(to)).size));
 }
 
+/** A disk, and the virtual machine that gets it. */
+export interface DescribedMachine {
+  /** The directory of the disk, for the files that describe the machine. */
+  dir: string;
+  name: string;
+  /** The path of the disk in its container. */
+  disk: string;
+  /** Bytes of the raw disk. */
+  rawSize: number;
+  machine: Machine;
+}
+
 /** Describes the virtual machine of the VMDK with the same name. */
-export async function writeVmx(file: string, name: string, machine: Machine): Promise<void> {
+export async function writeVmx({ dir, name, machine }: DescribedMachine): Promise<string[]> {
   const lines = Object.entries(vmx(name, machine)).map(([key, value]) => `${key} = "${value}"\n`);
-  await writeFile(file, lines.join(""));
+  await writeFile(join(dir, `${name}.vmx`), lines.join(""));
+  return [`${name}.vmx`];
 }
 
 /** The computer's own drive, on the second channel, not connected at the start. */
@@ -66,13 +80,13 @@ const vmx = (name: string, { memoryMb, hasCdrom, is64Bit }: Machine) => ({
 });
 
 /** Configures a guest with BIOS (HVM), for `xl create` in the folder of the raw disk with the same name. */
-export const writeXlConfiguration = (file: string, name: string, { memoryMb }: Machine): Promise<void> =>
-  writeFile(
-    file,
+export async function writeXlConfiguration({ dir, name, machine }: DescribedMachine): Promise<string[]> {
+  await writeFile(
+    join(dir, `${name}.cfg`),
     [
       `name = "${name}"`,
       `type = "hvm"`,
-      `memory = ${memoryMb}`,
+      `memory = ${machine.memoryMb}`,
       `vcpus = 1`,
       `disk = [ "format=raw, vdev=xvda, access=rw, target=${name}.raw" ]`,
       `vif = [ "" ]`,
@@ -82,3 +96,5 @@ export const writeXlConfiguration = (file: string, name: string, { memoryMb }: M
       "",
     ].join("\n"),
   );
+  return [`${name}.cfg`];
+}

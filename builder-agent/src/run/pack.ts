@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { diskPath, imageFormats, withSuffix } from "../contract.ts";
+import { dirname, join } from "node:path";
+import { diskPath, imageFormats, withSuffix, type Container, type ImageFormat } from "../contract.ts";
 import type { CacheableImage } from "../image-cache.ts";
 import { digestsOfFile } from "../upload/checksum.ts";
 import { PartedFile } from "../upload/parted-file.ts";
@@ -9,7 +9,8 @@ import { compressFile, packFolder } from "./archive.ts";
 import type { BuiltImage } from "./image.ts";
 import { writeOciLayout } from "./oci.ts";
 import type { KiwiResult, Product } from "./result.ts";
-import { convertDisk, writeVmx, writeXlConfiguration, type Machine } from "./machine.ts";
+import { convertDisk, writeVmx, writeXlConfiguration, type DescribedMachine } from "./machine.ts";
+import { writeOvf } from "./ovf.ts";
 
 /** The downloadable file, and the image that a testdrive can start from. */
 export interface PackedImage extends UploadFile {
@@ -36,10 +37,11 @@ export async function packImage(built: Packable, name: string, packing: Packing)
   if (built.format === "iso") return await nameMedium(built.image, name, signal);
   const dir = join(workDir, "pack");
   const { names, bootable } = await fillFolder(built, { dir, name, signal });
-  await using file = await PartedFile.create(workDir, `${name}.tar.gz`);
+  const { plainTar } = imageFormats[built.imageType];
+  await using file = await PartedFile.create(workDir, plainTar ? withSuffix(name, plainTar) : `${name}.tar.gz`);
   onFile?.(file);
   const packed = names
-    ? await packFolder({ dir, names, sourceDate: built.sourceDate }, file, signal)
+    ? await packFolder({ dir, names, sourceDate: built.sourceDate, isPlain: plainTar !== undefined }, file, signal)
     : await compressFile(built.image, file, signal);
   return { ...packed, compressed: true, bootable };
 }
@@ -59,37 +61,37 @@ interface Contents {
 }
 
 async function fillFolder(built: Packable, folder: Folder): Promise<Contents> {
-  const { dir, name } = folder;
+  const { dir, name, signal } = folder;
   const { alone, layout } = imageFormats[built.imageType];
   if (built.format === "tar") return layout === "oci" ? { names: await writeOciLayout(built, folder) } : {};
   await mkdir(join(dir, name), { recursive: true });
-  const names = [alone ?? name];
-  if (built.format !== "net") return { names, bootable: await placeDisk(built, folder) };
-  await makePxeTree(built, join(dir, name), name);
-  return { names };
-}
-
-/** → where the disk is now */
-async function placeDisk(built: Packable, { dir, name, signal }: Folder): Promise<CacheableImage> {
-  const at = (ending: string) => join(dir, name, `${name}.${ending}`);
-  const { container, machine, alone } = imageFormats[built.imageType];
-  if (!container) throw new Error(`there is no container for the disk of ${built.imageType}`);
-  if (machine) await machineFiles[machine](at, name, built.machine);
-  const disk = join(dir, diskPath(name, container, alone));
-  if (container.conversion) {
-    await convertDisk(built.image, { conversion: container.conversion, to: disk, signal });
-    return { path: built.image, format: "raw" };
+  if (built.format === "net") {
+    await makePxeTree(built, join(dir, name), name);
+    return { names: [name] };
   }
-  await rename(built.image, disk);
-  return { path: disk, format: "raw" };
+  const { machine, container } = imageFormats[built.imageType];
+  if (!container) throw new Error(`there is no container for the disk of ${built.imageType}`);
+  const disk = join(dir, diskPath(name, container, alone));
+  const bootable = { path: await placeDisk(built, { container, disk, signal }), format: "raw" } as const;
+  const facts = { dir: dirname(disk), name, disk, rawSize: built.rawSize, machine: built.machine };
+  const described = machine ? await machineFiles[machine](facts) : [];
+  return { names: alone === undefined ? [name] : [...described, alone], bootable };
 }
 
-/** The files that describe a virtual machine with the disk. */
-const machineFiles = {
-  vmx: (at: (ending: string) => string, name: string, machine: Machine) => writeVmx(at("vmx"), name, machine),
-  xl: (at: (ending: string) => string, name: string, machine: Machine) =>
-    writeXlConfiguration(at("cfg"), name, machine),
-};
+/** Moves or converts the raw disk. → where the raw disk is now */
+async function placeDisk(
+  { image }: Pick<Packable, "image">,
+  { container: { conversion }, disk, signal }: { container: Container; disk: string; signal: AbortSignal },
+): Promise<string> {
+  if (conversion) await convertDisk(image, { conversion, to: disk, signal });
+  else await rename(image, disk);
+  return conversion ? image : disk;
+}
+
+/** The files that describe a virtual machine with the disk. Each writer returns their names. */
+const machineFiles: Readonly<
+  Record<NonNullable<ImageFormat["machine"]>, (machine: DescribedMachine) => Promise<string[]>>
+> = { vmx: writeVmx, xl: writeXlConfiguration, ova: writeOvf };
 
 /** A system that boots from the network: kernel and initial RAM disk for TFTP, the root for HTTP, an example for PXELINUX. */
 async function makePxeTree(built: Extract<Product, { format: "net" }>, dir: string, name: string) {

@@ -26,10 +26,11 @@ interface Converting {
 const rawFile = "raw";
 
 /**
- * The largest size of a container with a disk. Its tables take a thousandth; VHDX and others begin with some megabytes.
+ * The largest size of a container with a disk. Tables take a thousandth, and the heads of compressed pieces a hundredth;
+ * VHDX and others begin with some megabytes.
  */
 export const maxBytesIn = ({ conversion }: Container, rawSize: number): number =>
-  conversion === undefined ? rawSize : sizeIn(conversion, rawSize) + Math.ceil(rawSize / 1000) + 16 * 1024 * 1024;
+  conversion === undefined ? rawSize : sizeIn(conversion, rawSize) + Math.ceil(rawSize / 50) + 16 * 1024 * 1024;
 
 /**
  * Converts an untrusted disk to a raw disk in the same `dir`, which the user nobody may write to. → the name of the raw disk

@@ -62,14 +62,16 @@ async function fetchImage(
   const downloaded = source.cache.incoming(image.fileName);
   const unpacked = source.cache.incoming(`${buildId}.raw`);
   try {
-    const { container, alone } = imageFormats[claim.imageType];
+    const { container, alone, plainTar } = imageFormats[claim.imageType];
     // A disk in another container and the raw disk exist at the same time.
     const unpackedSize = image.rawSize * (container?.conversion ? 2 : 1);
     await checkRoom(downloaded, image.compressed ? image.size + unpackedSize : image.size);
     await download(downloaded, { claim, leases, ...source, onProgress: telling(image.size, source.onMessage) });
     if (!image.compressed || !container) return await source.cache.put(buildId, image.sha256, downloaded, "iso");
     source.onMessage("Unpacking the image");
-    await unpackDisk(downloaded, unpacked, { rawSize: image.rawSize, container, alone, signal: source.signal });
+    const isPlain = plainTar !== undefined;
+    const { rawSize } = image;
+    await unpackDisk(downloaded, unpacked, { rawSize, container, alone, isPlain, signal: source.signal });
     return await source.cache.put(buildId, image.sha256, unpacked, "raw");
   } finally {
     await Promise.all([downloaded, unpacked].map((path) => rm(path, { force: true })));

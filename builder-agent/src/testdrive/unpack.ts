@@ -14,13 +14,15 @@ interface Expected {
   rawSize: number;
   /** The container of the disk in the archive. */
   container: Container;
-  /** The name of a disk that is alone in the archive. */
+  /** The name of a disk that is in no folder of the archive. */
   alone?: string | undefined;
+  /** Whether the archive is not compressed. */
+  isPlain?: boolean | undefined;
   signal: AbortSignal;
 }
 
 /**
- * Unpacks the one disk of a `.tar.gz` to `into`, as a sparse raw disk. An untrusted user's build decides what is in the archive. So
+ * Unpacks the one disk of a `.tar.gz` or `.tar` to `into`, as a sparse raw disk. An untrusted user's build decides what is in the archive. So
  * tar runs as the user `nobody`, in an empty directory, and only for members with one file name extension. It writes all of them to
  * the same file name, and may neither overwrite that file nor make it larger than announced. The result is checked before it is
  * used. (Writing the member to standard output would be as safe, but tar then writes holes in pieces of 512 bytes: 13 s for 2 GiB.)
@@ -48,7 +50,7 @@ const memberName = /^([A-Za-z0-9][A-Za-z0-9._+-]*)\/[A-Za-z0-9][A-Za-z0-9._+-]*$
 const diskFile = "disk";
 
 const tarArguments = [
-  ["--extract", "--gzip", "--file=-", "-vv", "--numeric-owner", "--quoting-style=escape"],
+  ["--extract", "--file=-", "-vv", "--numeric-owner", "--quoting-style=escape"],
   ["--no-same-owner", "--no-same-permissions", "--keep-old-files", `--transform=s,.*,${diskFile},`],
   ["--wildcards", "--wildcards-match-slash"],
 ].flat();
@@ -61,10 +63,11 @@ interface Told {
 }
 
 async function runTar(source: FileHandle, dir: string, expected: Expected): Promise<Told> {
-  const { container, rawSize, alone = `*/*.${container.suffix}`, signal } = expected;
+  const { container, rawSize, alone = `*/*.${container.suffix}`, isPlain = false, signal } = expected;
+  const unzip = isPlain ? [] : ["--gzip"];
   signal.throwIfAborted();
   const limits = [`--fsize=${maxBytesIn(container, rawSize)}`, "--core=0"];
-  const child = spawn(...asNobody("prlimit", [...limits, "--", "tar", ...tarArguments, alone]), {
+  const child = spawn(...asNobody("prlimit", [...limits, "--", "tar", ...tarArguments, ...unzip, alone]), {
     env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },
     cwd: dir, // entered while still root: the user nobody cannot enter its parents
     detached: true, // one group with the decompressor, so that both are killed

@@ -112,6 +112,25 @@ describe("packImage", () => {
     expect(readFileSync(join(folder, "Kiosk.built.vmx"), "utf8")).not.toContain("cdrom");
   });
 
+  it("packs a package of OVF in its order, without compression, and with its checksums", async () => {
+    await using dir = await temporaryDir();
+    const files = target(dir.path, leftByKiwi["disk"] ?? []);
+    const built = { ...(await readResult(files, "ova")), machine };
+    const image = await packImage(built, "Kiosk.ova", { workDir: dir.path, signal: new AbortController().signal });
+    expect(image.fileName).toBe("Kiosk.ova");
+    const names = execFileSync("tar", ["-tf", image.path], { encoding: "utf8" });
+    expect(names).toBe("Kiosk.ovf\nKiosk.mf\ndisk.vmdk\n");
+    execFileSync("tar", ["-xf", image.path, "-C", dir.path]);
+    const disk = await stat(join(dir.path, "disk.vmdk"));
+    const descriptor = readFileSync(join(dir.path, "Kiosk.ovf"), "utf8");
+    expect(descriptor).toContain(`<File ovf:id="file1" ovf:href="disk.vmdk" ovf:size="${disk.size}"/>`);
+    expect(descriptor).toContain(`ovf:capacity="${diskBytes}"`);
+    expect(descriptor).toContain("<rasd:VirtualQuantity>768</rasd:VirtualQuantity>");
+    const sums = readFileSync(join(dir.path, "Kiosk.mf"), "utf8").replaceAll(/^SHA256\((.*)\)= (.*)$/gm, "$2  $1");
+    execFileSync("sha256sum", ["--check", "--strict", "--quiet"], { cwd: dir.path, input: sums });
+    expect(sums.split("\n")).toHaveLength(3);
+  });
+
   it("describes the machine for Xen", async () => {
     await using dir = await temporaryDir();
     const { folder } = await packed(dir.path, "xen", "disk");

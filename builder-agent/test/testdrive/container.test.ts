@@ -46,8 +46,9 @@ async function packed(dir: string, type: ImageType, change: Change = () => {}): 
   await convert(dir, "first", { container, to });
   change(to, dir);
   writeFileSync(join(dir, name, `${name}.vmx`), "");
-  const archive = join(dir, "image.tar.gz");
-  execFileSync("tar", ["-czf", archive, "-C", dir, alone ?? name]);
+  const archive = join(dir, "image");
+  const how = imageFormats[type].plainTar === undefined ? "-czf" : "-cf";
+  execFileSync("tar", [how, archive, "-C", dir, alone ?? name]);
   return archive;
 }
 
@@ -56,6 +57,7 @@ const unpack = (archive: string, into: string, type: ImageType) =>
     rawSize: 4 * mebi,
     container: containerOf(type),
     alone: imageFormats[type].alone,
+    isPlain: imageFormats[type].plainTar !== undefined,
     signal,
   });
 

@@ -55,10 +55,12 @@ export interface ImageFormat extends ImageUse {
   product: Product;
   /** The container. Only disks have one. */
   container?: Container;
-  /** The name of the disk if it is alone in the archive, without a folder. Default: `NAME/NAME.SUFFIX`. */
+  /** The name of the disk if it is in no folder of the archive. Default: `NAME/NAME.SUFFIX`. */
   alone?: string;
-  /** The configuration file of a virtual machine next to the disk: for VMware, or for `xl` of Xen. */
-  machine?: "vmx" | "xl";
+  /** The files next to the disk that describe a virtual machine: for VMware, for `xl` of Xen, or as an OVF package. */
+  machine?: "vmx" | "xl" | "ova";
+  /** The extension of a download that is a tar archive without compression. Default: it is a `tar.gz`. */
+  plainTar?: "ova";
   /** How the target machine connects the disk. Default: virtio. */
   bus?: "ide";
   /** How the root of a container is described. Default: the archive is the root alone. */

@@ -28,7 +28,7 @@ export function imageUse({
   fileName: string;
 }): ImageUse {
   const { what, ways, container, alone } = imageFormats[imageType];
-  const name = fileName.replace(/\.(?:tar\.gz|iso)$/, "");
+  const name = fileName.replace(/\.(?:tar\.gz|iso|ova)$/, "");
   const names: Readonly<Record<string, string>> = {
     file: fileName,
     name,

@@ -129,7 +129,8 @@ function imageTypeOf(image: string, attributes: XmlNode["attributes"]): ImageTyp
   const format = attributes.get("format") ?? "";
   if (image === "vmx" || image === "oem") {
     if (attributes.get("installiso") === "true") return "oemiso";
-    if (image === "vmx" || format === "ova") return "vmx";
+    if (format === "ova") return "ova";
+    if (image === "vmx") return "vmx";
     return imageTypes.find((type) => imageFormats[type].container?.suffix === format) ?? "oem";
   }
   return ofKiwi[image];

@@ -32,19 +32,19 @@ export interface Downloaded {
 export function unpacked(file: string, { name, rawSize }: Pick<Downloaded, "name" | "rawSize">): Downloaded {
   const folder = join(dirname(file), name);
   if (file.endsWith(".iso")) return { name, file, rawSize, folder, names: [] };
-  const isContainer = /\.(oci|wsl)$/.test(name);
-  if (isContainer) mkdirSync(folder);
-  execFileSync("tar", ["-xzf", file, "-C", isContainer ? folder : dirname(file)]);
+  const hasNoFolder = /\.(oci|wsl)$/.test(name) || file.endsWith(".ova");
+  if (hasNoFolder) mkdirSync(folder);
+  execFileSync("tar", ["-xf", file, "-C", hasNoFolder ? folder : dirname(file)]);
   return { name, file, rawSize, folder, names: readdirSync(folder).toSorted() };
 }
 
 /** Checks that the download has everything that its type promises. */
 export function expectShape(imageType: ImageType, downloaded: Downloaded): void {
-  const { product, container, machine } = imageFormats[imageType];
+  const { product, container, machine, alone } = imageFormats[imageType];
   if (product === "network") return expectNetworkTree(downloaded);
   if (product === "container") return expectContainer(imageType, downloaded);
   if (!container) return expectMedium(downloaded);
-  const disk = basename(diskPath(downloaded.name, container));
+  const disk = basename(diskPath(downloaded.name, container, alone));
   const described = machine ? machines[machine](downloaded) : [];
   expect(downloaded.names).toEqual([disk, ...described].toSorted());
   expectDisk(join(downloaded.folder, disk), container, downloaded.rawSize);
@@ -55,6 +55,15 @@ const machines = {
   vmx({ name, folder }: Downloaded): string[] {
     expect(readFileSync(join(folder, `${name}.vmx`), "utf8")).toContain(`ide0:0.fileName = "${name}.vmdk"`);
     return [`${name}.vmx`];
+  },
+  ova({ name, folder, rawSize }: Downloaded): string[] {
+    const disk = readFileSync(join(folder, "disk.vmdk"));
+    const descriptor = readFileSync(join(folder, `${name}.ovf`), "utf8");
+    expect(descriptor).toContain(`ovf:href="disk.vmdk" ovf:size="${disk.length}"`);
+    expect(descriptor).toContain(`ovf:capacity="${rawSize}"`);
+    const sums = readFileSync(join(folder, `${name}.mf`), "utf8").replaceAll(/^SHA256\((.*)\)= (.*)$/gm, "$2  $1");
+    execFileSync("sha256sum", ["--check", "--strict", "--quiet"], { cwd: folder, input: sums });
+    return [`${name}.mf`, `${name}.ovf`];
   },
   xl({ name, folder }: Downloaded): string[] {
     const configuration = readFileSync(join(folder, `${name}.cfg`), "utf8");
@@ -100,7 +109,7 @@ function expectBootableDisk(raw: string, size: number): void {
 }
 
 /** The output of a machine with the VMDK on IDE. */
-export const serialOfVmdk = ({ folder, name }: Downloaded): Promise<string> =>
+export const serialOfVmdk = ({ folder, name }: Pick<Downloaded, "folder" | "name">): Promise<string> =>
   serialOf(driveOf(join(folder, `${name}.vmdk`), { driver: "vmdk", device: "ide-hd" }), login);
 
 /** The output of a machine whose kernel fetches its root over HTTP, as the tree's own PXE configuration specifies. */
