@@ -21,10 +21,10 @@ export async function readXml(answer: Response): Promise<XmlDocument> {
 }
 
 /** Expects an error document with exactly this status and code; returns its message. */
-export async function expectError(answer: Response, status: number, code: string): Promise<string> {
+export async function expectError(answer: Response, status: number, code: string, request?: string): Promise<string> {
   const document = await readXml(answer);
-  expect({ status: answer.status, code: document.error?.code }).toEqual({ status, code });
-  expect(Object.keys(document.error)).toEqual(["code", "message"]);
-  expect(document.error.message).toMatch(/\S/);
+  expect({ status: answer.status, code: document.error?.code }, request).toEqual({ status, code });
+  expect(Object.keys(document.error), request).toEqual(["code", "message"]);
+  expect(document.error.message, request).toMatch(/\S/);
   return document.error.message;
 }
