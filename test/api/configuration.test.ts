@@ -13,7 +13,7 @@ import {
   storedText,
 } from "../support/configurations.ts";
 import { createAppliance } from "../support/factories.ts";
-import { expectError, readXml } from "../support/xml.ts";
+import { readXml } from "../support/xml.ts";
 
 const tux = await signedIn();
 
@@ -217,16 +217,5 @@ describe("PUT configuration", () => {
     expect(Object.keys(configuration.network)).toEqual(["type", "ip", "netmask"]);
     expect(Object.keys(configuration.lvm)).toEqual(["enabled", "volume_group"]);
     expect(configuration.scripts.build).toEqual({ enabled: "true" });
-  });
-
-  it("is refused in version 1, which has no configuration", async () => {
-    const id = await createAppliance(tux);
-
-    await expectError(await tux.on("v1").get(`/appliances/${id}/configuration`), 404, "unknown_error");
-    await expectError(
-      await tux.on("v1").put(`/appliances/${id}/configuration`, fullDocument(id)),
-      404,
-      "unknown_error",
-    );
   });
 });

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { signedIn, type Client } from "../support/client.ts";
 import { accept, loadWithAgreement } from "../support/agreements.ts";
-import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf } from "../support/fake-agent.ts";
 import { configure, galleryPath, publish, publishedAppliance, sendText } from "../support/gallery.ts";
 import { expectError, readXml } from "../support/xml.ts";
@@ -253,36 +253,3 @@ describe("a published version", () => {
     }
   });
 });
-
-describe("an appliance that is not in the gallery", () => {
-  const paths = [
-    "",
-    "/version/0.0.1",
-    "/versions",
-    "/rating",
-    "/software",
-    "/logo",
-    "/background",
-    "/background.",
-    "/comments",
-  ];
-
-  it.each(paths)("is denied to others: %s", async (path) => {
-    const id = await (unpublished ??= createAppliance(tux));
-    await expectError(await rhea.get(galleryPath(id, path)), 403, "access_denied");
-    await expectError(await rhea.get(galleryPath(1, path)), 403, "access_denied");
-  });
-
-  it.each(paths)("is reported to its owner as unpublished: %s", async (path) => {
-    const id = await (unpublished ??= createAppliance(tux));
-    const status = path === "/software" ? 400 : 404;
-    await expectError(await tux.get(galleryPath(id, path)), status, "version_not_published");
-  });
-
-  it.each(paths)("is unknown if it does not exist: %s", async (path) => {
-    await expectError(await rhea.get(galleryPath(0, path)), 404, "invalid_appliance_id");
-    await expectError(await rhea.get(galleryPath(999_999_999, path)), 404, "invalid_appliance_id");
-  });
-});
-
-let unpublished: Promise<number> | undefined;

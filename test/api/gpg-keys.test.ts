@@ -49,12 +49,9 @@ describe("POST gpg_keys", () => {
     expect((await addKey(tux, id, { body: tiny })).status).toBe(200);
   });
 
-  it("refuses an unknown, foreign or template appliance first", async () => {
-    const [tux, eve] = [await signedIn(), await signedIn()];
-    const id = await createAppliance(tux);
+  it("refuses an unknown appliance before it reads the parameters", async () => {
+    const tux = await signedIn();
     await expectError(await addKey(tux, 999_999, { query: {} }), 404, "invalid_appliance_id");
-    await expectError(await addKey(eve, id, { body: tiny }), 404, "invalid_appliance_id");
-    await expectError(await addKey(tux, 1, { body: tiny }), 403, "access_denied");
   });
 });
 
@@ -71,17 +68,11 @@ describe("GET gpg_keys", () => {
     expect(await keyIn(await tux.on("v1").get(`/appliances/${id}/gpg_keys/${second.id}`))).toEqual(second);
   });
 
-  it("refuses unknown ids and other accounts' ids", async () => {
-    const [tux, eve] = [await signedIn(), await signedIn()];
+  it("refuses the key of another appliance", async () => {
+    const tux = await signedIn();
     const [id, other] = [await createAppliance(tux), await createAppliance(tux)];
     const { id: keyId } = await keyIn(await addKey(tux, id, { body: tiny }));
-    await expectError(await tux.get("/appliances/999999/gpg_keys"), 404, "invalid_appliance_id");
-    await expectError(await eve.get(`/appliances/${id}/gpg_keys`), 404, "invalid_appliance_id");
-    await expectError(await eve.get(`/appliances/${id}/gpg_keys/${keyId}`), 404, "invalid_appliance_id");
     await expectError(await tux.get(`/appliances/${other}/gpg_keys/${keyId}`), 404, "invalid_gpg_key_id");
-    await expectError(await tux.get(`/appliances/${id}/gpg_keys/x`), 404, "invalid_gpg_key_id");
-    await expectError(await tux.get("/appliances/999999/gpg_keys/x"), 404, "invalid_appliance_id");
-    await expectError(await tux.on("v1").get(`/appliances/${id}/gpg_keys/999999`), 400, "invalid_gpg_key_id");
   });
 });
 
@@ -97,13 +88,12 @@ describe("DELETE gpg_keys", () => {
     expect((await addKey(tux, id, { body: tiny })).status).toBe(200);
   });
 
-  it("refuses other accounts' keys, and clones keep theirs", async () => {
-    const [tux, eve] = [await signedIn(), await signedIn()];
+  it("refuses the key of another appliance, and clones keep theirs", async () => {
+    const tux = await signedIn();
     const id = await createAppliance(tux);
     const { id: keyId } = await keyIn(await addKey(tux, id, { body: tiny }));
     const clone = await createAppliance(tux, { clone_from: id });
 
-    await expectError(await eve.delete(`/appliances/${id}/gpg_keys/${keyId}`), 404, "invalid_appliance_id");
     await expectError(await tux.delete(`/appliances/${clone}/gpg_keys/${keyId}`), 404, "invalid_gpg_key_id");
     await expectError(await tux.delete(`/appliances/1/gpg_keys/${keyId}`), 403, "access_denied");
     expect(await listGpgKeys(db, id)).toHaveLength(1);

@@ -148,15 +148,13 @@ describe("POST modified_files/keep", () => {
     expect(await edited()).toEqual(editedAt);
   });
 
-  it("refuses another account's appliance, unnamed paths and too many files", async () => {
+  it("refuses another account's appliance, unchanged paths and too many files", async () => {
     const [tux, other] = [await signedIn(), await signedIn()];
     const foreign = await applianceOf(other);
     const many = Array.from({ length: 201 }, (_, at) => modifiedFile({ path: `/srv/${at}` }));
     const drive = await modifiedDrive(tux, ({ filter }) => listOf(filter.paths.includes("/srv") ? many : []));
     const path = `/testdrives/${drive.id}/modified_files/keep`;
     await expectError(await tux.post(path, { path: "/", appliance_id: foreign }), 400, "invalid_appliance_id");
-    await expectError(await tux.post(path, { path: "/", appliance_id: "x" }), 400, "invalid_appliance_id");
-    await expectError(await tux.post(path), 400, "missing_parameter");
     await expectError(await tux.post(path, { path: "/etc" }), 400, "invalid_path");
     await expectError(await tux.post(path, { path: "/srv" }), 400, "invalid_value");
     expect(await rowsOf(foreign)).toEqual([]);

@@ -163,13 +163,6 @@ describe("GET /repositories", () => {
   });
 });
 
-describe("GET /repositories/<id>", () => {
-  it.each(["0", "x", "999999"])("refuses %s", async (id) => {
-    await expectError(await tux.get(`/repositories/${id}`), 404, "invalid_repository_id");
-    await expectError(await tux.on("v1").get(`/repositories/${id}`), 400, "invalid_repository_id");
-  });
-});
-
 const minuteMs = 60_000;
 
 const strays = () => env.DB.prepare("SELECT count(*) AS n FROM packages WHERE import_id = 'killed'").first("n");

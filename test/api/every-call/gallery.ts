@@ -108,6 +108,7 @@ const contents: readonly Row[] = [
     path: `${published}/software?version=0.0.1`,
     refused: [
       refused(`${stranger}/software`, "access_denied", { status: 403 }),
+      refused(`${mine}/software`, "version_not_published"),
       refused(`${published}/software?version=9.9.9`, "version_not_published"),
       refused(`${published}/software?version=latest`, "invalid_version"),
     ],
