@@ -57,26 +57,26 @@ const keysIn = (encryptionKeys: string): string[] => encryptionKeys.split(" ");
 /** The prefix of a secret that is encrypted with AES-GCM in a row. Older rows contain secrets in clear. */
 const mark = "sealed:";
 /** A nonce, a tag and at least one byte are 29 bytes. */
-const sealedText = /^sealed:([A-Za-z0-9+/]{38,}={0,2})$/;
+const encryptedSecret = /^sealed:([A-Za-z0-9+/]{38,}={0,2})$/;
 
 /** The Worker's variable with the keys that encrypt secrets in rows. */
-export interface SealingKey {
+export interface EncryptionKey {
   API_KEY_ENCRYPTION_KEY: string;
 }
 
-export const isSealed = (stored: string): boolean => sealedText.test(stored);
+export const isEncrypted = (stored: string): boolean => encryptedSecret.test(stored);
 
-export const seal = async (env: SealingKey, clear: string): Promise<string> =>
+export const encryptSecret = async (env: EncryptionKey, clear: string): Promise<string> =>
   mark + (await encrypt(env.API_KEY_ENCRYPTION_KEY, clear));
 
-export async function unseal(env: SealingKey, stored: string): Promise<string> {
-  const [, cipher] = sealedText.exec(stored) ?? [];
+export async function decryptSecret(env: EncryptionKey, stored: string): Promise<string> {
+  const [, cipher] = encryptedSecret.exec(stored) ?? [];
   return cipher === undefined ? stored : await decrypt(env.API_KEY_ENCRYPTION_KEY, cipher);
 }
 
 /** The secret, encrypted with the first of the keys. A text in clear stays as it is. */
-export async function sealAgain(env: SealingKey, stored: string): Promise<string> {
-  const [, cipher] = sealedText.exec(stored) ?? [];
+export async function encryptSecretAgain(env: EncryptionKey, stored: string): Promise<string> {
+  const [, cipher] = encryptedSecret.exec(stored) ?? [];
   return cipher === undefined ? stored : mark + (await encryptAgain(env.API_KEY_ENCRYPTION_KEY, cipher));
 }
 

@@ -1,6 +1,6 @@
-import { sealedAgain } from "#domain/configuration/secrets";
+import { passwordsEncryptedAgain } from "#domain/configuration/secrets";
 import type { Services } from "#domain/services";
-import { decrypt, encryptAgain, keyedHash, sealAgain, type SealingKey } from "#domain/secrets";
+import { decrypt, encryptAgain, keyedHash, encryptSecretAgain, type EncryptionKey } from "#domain/secrets";
 import { Configuration } from "#lib/configuration/stored";
 import type { Database } from "#storage/db";
 import {
@@ -33,7 +33,7 @@ const pageSize = 100;
 
 /** Encrypts values with the first of the keys if another key encrypted them. */
 export async function reencryptPage(
-  { env, db }: Services<SealingKey>,
+  { env, db }: Services<EncryptionKey>,
   services: WalkCursor = { column: "API keys", after: 0 },
 ): Promise<WalkedPage> {
   return await walk(db, { services, columns: encryptedColumns }, async (values) => {
@@ -49,7 +49,7 @@ export async function reencryptPage(
  * hashes, and stay lost.
  */
 export async function rehashPage(
-  { env, db }: Services<SealingKey & Pick<Env, "API_KEY_PEPPER">>,
+  { env, db }: Services<EncryptionKey & Pick<Env, "API_KEY_PEPPER">>,
   services: WalkCursor = { column: "API keys", after: 0 },
 ): Promise<WalkedPage> {
   return await walk(db, { services, columns: ["API keys"] }, async (values) => {
@@ -91,13 +91,13 @@ async function readable<T>(
   return (await Promise.all(tried)).flat();
 }
 
-async function encryptedAgain(env: SealingKey, { column }: WalkCursor, stored: string): Promise<string> {
+async function encryptedAgain(env: EncryptionKey, { column }: WalkCursor, stored: string): Promise<string> {
   if (column === "API keys" || column === "secrets of webhooks") {
     return await encryptAgain(env.API_KEY_ENCRYPTION_KEY, stored);
   }
-  if (column !== "configurations") return await sealAgain(env, stored);
+  if (column !== "configurations") return await encryptSecretAgain(env, stored);
   const before = Configuration.parse(JSON.parse(stored));
-  const after = JSON.stringify(await sealedAgain(env, before));
+  const after = JSON.stringify(await passwordsEncryptedAgain(env, before));
   // A row is not written only because it lacks newer fields.
   return after === JSON.stringify(before) ? stored : after;
 }

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
-import { opened } from "#domain/configuration/secrets";
-import { encrypt, keyedHash, seal, unseal, decrypt } from "#domain/secrets";
+import { decrypted } from "#domain/configuration/secrets";
+import { encrypt, keyedHash, encryptSecret, decryptSecret, decrypt } from "#domain/secrets";
 import { rehashPage, reencryptPage } from "#domain/stored-keys";
 import { configurationOf } from "#lib/configuration/stored";
 import { openDatabase } from "#storage/db";
@@ -31,10 +31,10 @@ beforeAll(async () => {
   const own = { accountId: tux.accountId, createdAt: at };
   const secretCipher = await encrypt(old, "hook");
   await db.insert(webhooks).values({ uid: "hook", url: "https://example.org/", events: [], secretCipher, ...own });
-  const sealed = { pageToken: await seal(env, "page"), webToken: await seal(env, "web") };
-  await db.insert(testdrives).values({ uid: "one", buildId: 1, state: "ended", ...own, ...sealed });
+  const encrypted = { pageToken: await encryptSecret(env, "page"), webToken: await encryptSecret(env, "web") };
+  await db.insert(testdrives).values({ uid: "one", buildId: 1, state: "ended", ...own, ...encrypted });
   await db.insert(testdrives).values({ uid: "two", buildId: 1, state: "ended", ...own, pageToken: "of an older row" });
-  const body = await seal(env, "answer");
+  const body = await encryptSecret(env, "answer");
   await db
     .insert(idempotentAnswers)
     .values({ ...own, key: "key", requestSha256: "", status: 200, body, leaseEndsAt: at });
@@ -72,11 +72,11 @@ describe("keys reencrypt", () => {
     expect(changedIn(again)).toBe(0);
     expect(await decrypt(next, after.account?.apiKeyCipher ?? "")).toBe(tux.apiKey);
     expect(await decrypt(next, after.webhook?.secretCipher ?? "")).toBe("hook");
-    expect(await unseal(onlyNext, after.testdrive?.pageToken ?? "")).toBe("page");
-    expect(await unseal(onlyNext, after.testdrive?.webToken ?? "")).toBe("web");
-    expect(await unseal(onlyNext, after.answer?.body ?? "")).toBe("answer");
-    expect(await opened(onlyNext, configurationOf(after.appliance))).toEqual(
-      await opened(env, configurationOf(before.appliance)),
+    expect(await decryptSecret(onlyNext, after.testdrive?.pageToken ?? "")).toBe("page");
+    expect(await decryptSecret(onlyNext, after.testdrive?.webToken ?? "")).toBe("web");
+    expect(await decryptSecret(onlyNext, after.answer?.body ?? "")).toBe("answer");
+    expect(await decrypted(onlyNext, configurationOf(after.appliance))).toEqual(
+      await decrypted(env, configurationOf(before.appliance)),
     );
     expect(after.appliance.lastEditedAt).toEqual(before.appliance.lastEditedAt);
     expect(unreadableIn(await walk(onlyNext))).toEqual([]);

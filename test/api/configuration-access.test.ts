@@ -47,12 +47,12 @@ describe("passwords", () => {
     await tux.put(`/appliances/${id}/configuration`, fullDocument(id));
 
     const { users, databases } = await stored(id);
-    const sealed = [...users, ...databases.flatMap((database) => database.users)].map(({ password }) => password);
+    const encrypted = [...users, ...databases.flatMap((database) => database.users)].map(({ password }) => password);
     const [template] = (await stored(1)).users;
 
-    expect(sealed).toHaveLength(3);
-    for (const password of [...sealed, template?.password]) expect(password).toMatch(/^sealed:[A-Za-z0-9+/=]{38,}$/);
-    expect(new Set(sealed).size).toBe(3);
+    expect(encrypted).toHaveLength(3);
+    for (const password of [...encrypted, template?.password]) expect(password).toMatch(/^sealed:[A-Za-z0-9+/=]{38,}$/);
+    expect(new Set(encrypted).size).toBe(3);
   });
 
   it("are hidden from another account that may read the appliance", async () => {

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { examine } from "#domain/appliances/status";
 import { freezeInput } from "#domain/builds/frozen-input";
-import { forStranger, opened, sealed, sealedIfClear } from "#domain/configuration/secrets";
+import { forStranger, decrypted, encrypted, encryptedIfClear } from "#domain/configuration/secrets";
 import { configurationOf, type Configuration } from "#lib/configuration/stored";
 import { findTemplateConfiguration } from "#storage/configurations";
 import { appliances } from "#storage/schema";
@@ -25,34 +25,34 @@ async function storedFull(): Promise<{ id: number; stored: Configuration }> {
   return { id, stored: configurationOf(await rowOf(id)) };
 }
 
-describe("sealed", () => {
+describe("encrypted", () => {
   it("keeps the ciphertext of unchanged passwords only", async () => {
     const { stored } = await storedFull();
-    const clear = await opened(env, stored);
+    const clear = await decrypted(env, stored);
     const [root, guide] = clear.users;
     if (!root || !guide) throw new Error("no users");
 
-    const same = await sealed(env, clear, stored);
-    const swapped = await sealed(env, { ...clear, users: [{ ...root, password: guide.password }, guide] }, stored);
+    const same = await encrypted(env, clear, stored);
+    const swapped = await encrypted(env, { ...clear, users: [{ ...root, password: guide.password }, guide] }, stored);
 
     expect(same).toEqual(stored);
     expect(passwords(swapped)[0]).not.toBe(passwords(stored)[1]);
     expect(passwords(swapped).slice(1)).toEqual(passwords(stored).slice(1));
-    expect(passwords(await opened(env, swapped))[0]).toBe(guide.password);
+    expect(passwords(await decrypted(env, swapped))[0]).toBe(guide.password);
   });
 
-  it("accepts plain passwords of older rows, and seals them when they change", async () => {
+  it("accepts plain passwords of older rows, and encrypts them when they change", async () => {
     const id = await createAppliance(tux);
     const row = await rowOf(id);
-    const clear = await opened(env, row.configuration);
+    const clear = await decrypted(env, row.configuration);
     await db.update(appliances).set({ configuration: clear }).where(eq(appliances.id, id));
 
-    expect(await opened(env, configurationOf(await rowOf(id)))).toEqual(clear);
+    expect(await decrypted(env, configurationOf(await rowOf(id)))).toEqual(clear);
     await putPortion(tux, id, "<website/>");
 
     const [password] = passwords(configurationOf(await rowOf(id)));
     expect(password).toMatch(/^sealed:/);
-    expect(passwords(await sealedIfClear(env, clear))[0]).toMatch(/^sealed:/);
+    expect(passwords(await encryptedIfClear(env, clear))[0]).toMatch(/^sealed:/);
   });
 });
 
@@ -63,10 +63,10 @@ describe("forStranger", () => {
 
     const [one, another] = [await forStranger(env, stored, template), await forStranger(env, stored, template)];
 
-    const [root, guide, database] = passwords(await opened(env, one));
+    const [root, guide, database] = passwords(await decrypted(env, one));
     expect([root, guide]).toEqual(["linux", "linux"]);
     expect(database).toMatch(/^[A-Za-z0-9]{16}$/);
-    expect(passwords(await opened(env, another))[2]).not.toBe(database);
+    expect(passwords(await decrypted(env, another))[2]).not.toBe(database);
     for (const password of passwords(one)) expect(password).toMatch(/^sealed:/);
     expect({ ...one, users: [], databases: [] }).toEqual({ ...stored, users: [], databases: [] });
   });
@@ -74,7 +74,7 @@ describe("forStranger", () => {
   it("makes new passwords if the template no longer exists", async () => {
     const { stored } = await storedFull();
 
-    const [root, guide, database] = passwords(await opened(env, await forStranger(env, stored, undefined)));
+    const [root, guide, database] = passwords(await decrypted(env, await forStranger(env, stored, undefined)));
 
     expect(new Set([root, guide, database]).size).toBe(3);
     expect(root).toMatch(/^[A-Za-z0-9]{16}$/);

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { FrozenPackage } from "#lib/contract/index";
 import { frozenConfiguration } from "#domain/builds/frozen-configuration";
-import { sealed } from "#domain/configuration/secrets";
+import { encrypted } from "#domain/configuration/secrets";
 import { imageFacts } from "#domain/images/facts";
 import { descriptionFiles } from "#lib/kiwi/description-files";
 import { storedConfiguration } from "#lib/configuration/document";
@@ -80,7 +80,7 @@ const kernel: FrozenPackage = {
 async function describedWith(configuration: Configuration): Promise<Record<string, string>> {
   const asked = { version: "0.0.1", imageType: "oem", name: "Kiosk", bootstrap: null } as const;
   const place = { env, db: openDatabase(env.DB) };
-  const row = { ...appliance, configuration: await sealed(env, configuration) };
+  const row = { ...appliance, configuration: await encrypted(env, configuration) };
   return descriptionFiles((await imageFacts(place, row, { ...asked, packages: [kernel] })).facts);
 }
 

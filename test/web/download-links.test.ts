@@ -169,14 +169,14 @@ describe("the download link of a reader", () => {
     const eve = await signedIn();
     const link = await linkOf(rhea);
     const [, , secret = ""] = link.split("/");
-    const [build = "", account = "", token = "", seal = ""] = secret.split("-");
+    const [build = "", account = "", token = "", signature = ""] = secret.split("-");
     const forged = [
-      [other.buildId, account, token, seal],
-      [build, eve.accountId, token, seal],
-      [build, tux.accountId, token, seal],
-      [build, account, "1", seal],
-      [build, account, token, seal.replace(/.$/, (last) => (last === "0" ? "1" : "0"))],
-      ["999999999", account, token, seal],
+      [other.buildId, account, token, signature],
+      [build, eve.accountId, token, signature],
+      [build, tux.accountId, token, signature],
+      [build, account, "1", signature],
+      [build, account, token, signature.replace(/.$/, (last) => (last === "0" ? "1" : "0"))],
+      ["999999999", account, token, signature],
     ];
     for (const parts of forged) await expectEnded(link.replace(secret, parts.join("-")));
     for (const text of [`${build}-${account}-${token}`, `${secret}0`, "0-0-0-0"]) {

@@ -1,7 +1,7 @@
 import type { Services } from "#domain/services";
 import { Refusal, tooFast } from "#domain/refusal";
 import { leaseEnd, whileRenewed } from "#domain/request-lease";
-import { seal, unseal, type SealingKey } from "#domain/secrets";
+import { encryptSecret, decryptSecret, type EncryptionKey } from "#domain/secrets";
 import {
   deleteAnswersBefore,
   findKeyHolder,
@@ -27,7 +27,7 @@ export interface RepeatableRequest {
  * The store of answers. Their bodies are encrypted: some contain the URL of a testdrive or a download, which is a
  * secret.
  */
-export type AnswerStore = Services<SealingKey>;
+export type AnswerStore = Services<EncryptionKey>;
 
 /** A stored answer. `body` is null if it was too large to be stored. */
 export interface Answer {
@@ -77,14 +77,14 @@ export async function holdKey(
       const outcome = await work();
       if (outcome === "refused") await freeKey(db, holder);
       else if (outcome === "failed") await endLease(db, holder);
-      else await storeAnswer(db, holder, await sealed(env, outcome), keyLimits);
+      else await storeAnswer(db, holder, await encrypted(env, outcome), keyLimits);
     },
   );
 }
 
-const sealed = async (env: SealingKey, answer: Answer): Promise<Answer> => ({
+const encrypted = async (env: EncryptionKey, answer: Answer): Promise<Answer> => ({
   ...answer,
-  body: answer.body && (await seal(env, answer.body)),
+  body: answer.body && (await encryptSecret(env, answer.body)),
 });
 
 /**
@@ -130,7 +130,7 @@ async function answerBefore(
   return {
     status: found.status,
     contentType: found.contentType ?? "",
-    body: found.body && (await unseal(env, found.body)),
+    body: found.body && (await decryptSecret(env, found.body)),
   };
 }
 

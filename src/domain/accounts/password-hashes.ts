@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { encrypt as hashForShadow, verify as matchesShadow } from "unixcrypt";
-import { firstOf, type SealingKey } from "#domain/secrets";
+import { firstOf, type EncryptionKey } from "#domain/secrets";
 import type { Configuration } from "#lib/configuration/stored";
 
 /* Hashes that servers and systems store instead of passwords. Frozen inputs contain only these hashes. */
@@ -15,7 +15,7 @@ export type PasswordHasher = (user: string, password: string) => Buffer;
  * appliances share one.
  */
 export const saltingOf =
-  ({ API_KEY_ENCRYPTION_KEY: keys }: SealingKey, applianceId: number): PasswordHasher =>
+  ({ API_KEY_ENCRYPTION_KEY: keys }: EncryptionKey, applianceId: number): PasswordHasher =>
   (user, password) =>
     createHmac("sha256", Buffer.from(firstOf(keys), "base64"))
       .update(JSON.stringify(["salt of a password in an image", applianceId, user, password]))

@@ -1,8 +1,8 @@
 import type { Arch } from "#lib/contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
-import { forStranger, sealedIfClear } from "#domain/configuration/secrets";
-import type { SealingKey } from "#domain/secrets";
+import { forStranger, encryptedIfClear } from "#domain/configuration/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { configurationForClone, noteUse } from "#domain/gallery/clone";
 import type { Services } from "#domain/services";
 import { Refusal, type IdReason } from "#domain/refusal";
@@ -63,7 +63,7 @@ export async function getOwnAppliance(
  * starts at the first version, without builds.
  */
 export async function cloneAppliance(
-  { env, db }: Services<SealingKey & LimitsEnv>,
+  { env, db }: Services<EncryptionKey & LimitsEnv>,
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -74,7 +74,7 @@ export async function cloneAppliance(
 }
 
 async function makeClone(
-  { env, db }: Services<SealingKey & LimitsEnv>,
+  { env, db }: Services<EncryptionKey & LimitsEnv>,
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -89,7 +89,7 @@ async function makeClone(
 
 /** Clones the version that was published last, as it was then. */
 async function clonePublished(
-  { env, db }: Services<SealingKey & LimitsEnv>,
+  { env, db }: Services<EncryptionKey & LimitsEnv>,
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -149,12 +149,12 @@ export async function traitsOfClone(
 
 /** Only the owner gets an appliance's passwords; every account gets a template's. */
 async function clonedConfiguration(
-  { env, db }: Services<SealingKey>,
+  { env, db }: Services<EncryptionKey>,
   { id: accountId }: Account,
   source: Appliance,
 ): Promise<Configuration> {
   const stored = configurationOf(source);
-  if (source.accountId === null || source.accountId === accountId) return await sealedIfClear(env, stored);
+  if (source.accountId === null || source.accountId === accountId) return await encryptedIfClear(env, stored);
   return await forStranger(env, stored, await findTemplateConfiguration(db, source.id));
 }
 

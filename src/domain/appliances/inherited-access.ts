@@ -4,7 +4,7 @@ import { changeConfiguration, shownConfiguration } from "#domain/configuration/o
 import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import type { Services } from "#domain/services";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
-import { newPassword, type SealingKey } from "#domain/secrets";
+import { newPassword, type EncryptionKey } from "#domain/secrets";
 import type { Configuration } from "#lib/configuration/stored";
 import type { Account } from "#storage/accounts";
 import { listSshKeys } from "#storage/account-ssh-keys";
@@ -23,7 +23,10 @@ export interface InheritedAccess {
 const none: InheritedAccess = { users: [], keyFiles: [] };
 
 /** Empty if the appliance has always been the account's own, or is a clone of a template. */
-export async function inheritedAccess(services: Services<SealingKey>, appliance: Appliance): Promise<InheritedAccess> {
+export async function inheritedAccess(
+  services: Services<EncryptionKey>,
+  appliance: Appliance,
+): Promise<InheritedAccess> {
   if (!(await descendsFromOthers(services.db, appliance))) return none;
   const [logins, files] = await Promise.all([
     loginsOf(services, appliance),
@@ -55,7 +58,7 @@ export interface ReplacedAccess {
  * all of it is done, or nothing.
  */
 export async function replaceAccess(
-  services: Services<SealingKey & LimitsEnv>,
+  services: Services<EncryptionKey & LimitsEnv>,
   account: Pick<Account, "id">,
   { appliance, withKeys }: { appliance: Appliance; withKeys: boolean },
 ): Promise<ReplacedAccess> {

@@ -1,9 +1,9 @@
 import { hashChecker, isPassword, exposedBy, exposedNow, type ExposedSecret } from "#domain/appliances/exposed-secrets";
 import { knownPasswords } from "#domain/configuration/known-passwords";
-import { opened } from "#domain/configuration/secrets";
+import { decrypted } from "#domain/configuration/secrets";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
-import type { SealingKey } from "#domain/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { rest } from "#lib/loop/pace";
 import { configurationOf } from "#lib/configuration/stored";
 import { exposedKinds } from "#model/exposed-secrets";
@@ -36,14 +36,14 @@ const maxInputs = 10;
  * secrets.
  */
 export async function sharingWarnings(
-  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   appliance: Appliance,
   version: string | undefined,
 ): Promise<SharingWarnings> {
   const [images, known, configuration, files] = await Promise.all([
     imagesOf(db, appliance, version),
     knownPasswords({ env, db }, appliance),
-    opened(env, configurationOf(appliance)),
+    decrypted(env, configurationOf(appliance)),
     listOverlayFiles(db, appliance.id),
   ]);
   const found = new Warnings();

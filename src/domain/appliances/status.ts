@@ -9,7 +9,7 @@ import { openRootIssue } from "#domain/configuration/known-passwords";
 import { needsVolumes } from "#domain/configuration/volumes";
 import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
 import type { Services } from "#domain/services";
-import type { SealingKey } from "#domain/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { closestNames, didYouMean, type UnknownName } from "#domain/software/closest-names";
 import { problemWords } from "#domain/software/problem-words";
@@ -31,7 +31,7 @@ export interface ApplianceStatus {
  * The status as its reader sees it. It includes what prevents this account, or currently every account, from building.
  */
 export async function shownStatus(
-  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
 ): Promise<ApplianceStatus> {
   const [readOnly, abilities, agreement, openRoot] = await Promise.all([

@@ -1,5 +1,5 @@
 import type { Services } from "#domain/services";
-import { sealed } from "#domain/configuration/secrets";
+import { encrypted } from "#domain/configuration/secrets";
 import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";
 import { waitForImport } from "#domain/repositories/repository";
@@ -40,7 +40,7 @@ export async function loadCatalogue({ env, db }: Services, catalogue: Catalogue)
   if (foreign.length > 0) {
     throw new Refusal("invalid_value", { message: `Template id ${foreign.join(", ")} belongs to another catalogue.` });
   }
-  await saveCatalogue(db, await withSealedPasswords(env, catalogue), await signingKeys(catalogue));
+  await saveCatalogue(db, await withEncryptedPasswords(env, catalogue), await signingKeys(catalogue));
   await importCatalogue({ env, db }, catalogue.name);
   return templates.length;
 }
@@ -81,15 +81,15 @@ async function signingKeys({ keys }: Catalogue): Promise<SigningKey[]> {
 /**
  * Encrypts the passwords of the templates. Refuses a template with invalid values: every clone of it would fail later.
  */
-async function withSealedPasswords(env: Env, catalogue: Catalogue): Promise<Catalogue> {
-  const sealedSets = catalogue.sets.map(async (set) => ({
+async function withEncryptedPasswords(env: Env, catalogue: Catalogue): Promise<Catalogue> {
+  const encryptedSets = catalogue.sets.map(async (set) => ({
     ...set,
-    templates: await Promise.all(set.templates.map(async (template) => await sealedTemplate(env, template))),
+    templates: await Promise.all(set.templates.map(async (template) => await encryptedTemplate(env, template))),
   }));
-  return { ...catalogue, sets: await Promise.all(sealedSets) };
+  return { ...catalogue, sets: await Promise.all(encryptedSets) };
 }
 
-async function sealedTemplate(env: Env, template: Template): Promise<Template> {
+async function encryptedTemplate(env: Env, template: Template): Promise<Template> {
   const { applianceId, name, imageType, configuration } = template;
   try {
     validate({ name, version: firstVersion, imageType, configuration });
@@ -98,7 +98,7 @@ async function sealedTemplate(env: Env, template: Template): Promise<Template> {
       throw new Refusal(error.code, { message: `Template ${applianceId}: ${error.message}` });
     throw error;
   }
-  return { ...template, configuration: await sealed(env, configuration) };
+  return { ...template, configuration: await encrypted(env, configuration) };
 }
 
 async function importCatalogue({ env, db }: Services, name: string): Promise<void> {

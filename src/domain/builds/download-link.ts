@@ -8,8 +8,8 @@ import { findLinked, type LinkNames } from "#storage/download-links";
 
 /*
  * A download link needs no credentials. The owner's link has the build's token, and works while the build exists. Every
- * other account, and every API token, gets its own link, `build-account-token-seal`, which expires with the right to
- * read the image (decision 37). The seal's key is the build's token, so nothing is stored for a link.
+ * other account, and every API token, gets its own link, `build-account-token-signature`, which expires with the right to
+ * read the image (decision 37). The signature's key is the build's token, so nothing is stored for a link.
  */
 
 /** The account that receives a link, and how it signed in. */
@@ -26,8 +26,8 @@ export function withLink<B extends Linked>(build: B, ownerId: number | null, rea
   const { account, access } = reader;
   if (account.id === ownerId && access.by === "key") return build;
   const tokenId = access.by === "token" ? access.id : null;
-  const seal = sealOf(build, account, tokenId);
-  return { ...build, downloadToken: `${build.id}-${account.id}-${tokenId ?? 0}-${seal}` };
+  const signature = signatureOf(build, account, tokenId);
+  return { ...build, downloadToken: `${build.id}-${account.id}-${tokenId ?? 0}-${signature}` };
 }
 
 export const withLinks = <B extends Linked>(builds: readonly B[], ownerId: number | null, reader: LinkReader): B[] =>
@@ -41,8 +41,9 @@ export async function findByLink(
   db: Database,
   link: string,
 ): Promise<{ build: Build; isLasting: boolean; readerId?: number } | undefined> {
-  const [, buildId, accountId, tokenId, seal] = /^(\d{1,15})-(\d{1,15})-(\d{1,15})-([0-9a-f]{64})$/.exec(link) ?? [];
-  if (seal === undefined) {
+  const [, buildId, accountId, tokenId, signature] =
+    /^(\d{1,15})-(\d{1,15})-(\d{1,15})-([0-9a-f]{64})$/.exec(link) ?? [];
+  if (signature === undefined) {
     const build = await findDownload(db, link);
     return build && { build, isLasting: true };
   }
@@ -52,14 +53,14 @@ export async function findByLink(
     tokenId: Number(tokenId) || null,
   };
   const found = await findLinked(db, names, new Date());
-  if (found && sameSecret(seal, sealOf(found.build, found.account, names.tokenId))) {
+  if (found && sameSecret(signature, signatureOf(found.build, found.account, names.tokenId))) {
     return { build: found.build, isLasting: false, readerId: found.account.id };
   }
   throw new Refusal("access_denied", { message: ended });
 }
 
 /** A link expires with the API key or token for which it was made: a renewed key counts as another key. */
-const sealOf = (
+const signatureOf = (
   { id, downloadToken }: Linked,
   { uid, apiKeyHmac }: LinkReader["account"],
   tokenId: number | null,

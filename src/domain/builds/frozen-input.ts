@@ -1,6 +1,6 @@
 import { FrozenPackage, nevra, type FrozenInput, type FrozenRepository, type ImageType } from "#lib/contract/index";
 import type { ExaminedAppliance } from "#domain/appliances/status";
-import type { SealingKey } from "#domain/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { frozenConfiguration } from "#domain/builds/frozen-configuration";
 import { debianFacts } from "#domain/images/debian-facts";
 import { imageFacts } from "#domain/images/facts";
@@ -31,7 +31,7 @@ type ToFreeze = { version: string; imageType: ImageType } & Pick<ExaminedApplian
  * do not affect the build. Refused while the software does not resolve.
  */
 export async function freezeInput(
-  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   appliance: Appliance,
   { software, resolution, isOnlyCompared = false, ...request }: ToFreeze,
 ): Promise<FrozenInput> {

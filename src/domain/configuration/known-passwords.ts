@@ -1,7 +1,7 @@
 import type { Issue } from "#domain/appliances/issue";
-import { opened } from "#domain/configuration/secrets";
+import { decrypted } from "#domain/configuration/secrets";
 import type { Services } from "#domain/services";
-import type { SealingKey } from "#domain/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import { findTemplateConfiguration } from "#storage/configurations";
@@ -10,11 +10,11 @@ import { findTemplateConfiguration } from "#storage/configurations";
 export type KnownPasswords = ReadonlyMap<string, string>;
 
 export async function knownPasswords(
-  { env, db }: Services<SealingKey>,
+  { env, db }: Services<EncryptionKey>,
   { id }: Pick<Appliance, "id">,
 ): Promise<KnownPasswords> {
   const template = await findTemplateConfiguration(db, id);
-  const users = template ? (await opened(env, template)).users : [];
+  const users = template ? (await decrypted(env, template)).users : [];
   return new Map(users.map(({ name, password }) => [name, password]));
 }
 
@@ -27,9 +27,9 @@ export interface Login {
   password: string;
 }
 
-export async function loginsOf(services: Services<SealingKey>, appliance: Appliance): Promise<Login[]> {
+export async function loginsOf(services: Services<EncryptionKey>, appliance: Appliance): Promise<Login[]> {
   const [{ users }, known] = await Promise.all([
-    opened(services.env, configurationOf(appliance)),
+    decrypted(services.env, configurationOf(appliance)),
     knownPasswords(services, appliance),
   ]);
   return users.map(({ name, password }) => ({
@@ -42,7 +42,10 @@ export async function loginsOf(services: Services<SealingKey>, appliance: Applia
  * Anyone who can reach a machine with such a password can become root on it. This is only a warning, because the
  * template may intend it.
  */
-export async function openRootIssue(services: Services<SealingKey>, appliance: Appliance): Promise<Issue | undefined> {
+export async function openRootIssue(
+  services: Services<EncryptionKey>,
+  appliance: Appliance,
+): Promise<Issue | undefined> {
   const root = (await loginsOf(services, appliance)).find(({ user }) => user === "root");
   if (!root?.password) return undefined;
   const text = `root has the password of the template, "${root.password}", which everyone knows. Set another one in the configuration, under Users.`;

@@ -1,7 +1,7 @@
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { withChange, type ConfigurationChange, type Configured } from "#domain/configuration/change";
-import { opened, sealed, withoutPasswords } from "#domain/configuration/secrets";
-import type { SealingKey } from "#domain/secrets";
+import { decrypted, encrypted, withoutPasswords } from "#domain/configuration/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { faultsOf, validate } from "#domain/configuration/validation";
 import type { Services } from "#domain/services";
 import { Refusal, type Fault } from "#domain/refusal";
@@ -17,14 +17,14 @@ export interface ShownConfiguration extends Configured {
 
 /** The configuration as this account may see it: only the owner sees passwords, but everyone sees a template's. */
 export async function shownConfiguration(
-  env: SealingKey,
+  env: EncryptionKey,
   accountId: number,
   appliance: Appliance,
 ): Promise<ShownConfiguration> {
   const { id, name, version, imageType } = appliance;
   const stored = configurationOf(appliance);
   const mayOpen = appliance.accountId === null || appliance.accountId === accountId;
-  const configuration = await (mayOpen ? opened(env, stored) : withoutPasswords(stored));
+  const configuration = await (mayOpen ? decrypted(env, stored) : withoutPasswords(stored));
   return { id, name, version, imageType, configuration };
 }
 
@@ -46,7 +46,7 @@ const attempts = 5;
  * overwrites the state that it read: the slower of two changes starts again, so that no change is lost.
  */
 export async function changeConfiguration(
-  { env, db }: Services<SealingKey & LimitsEnv>,
+  { env, db }: Services<EncryptionKey & LimitsEnv>,
   { accountId, appliance }: { accountId: number; appliance: Appliance },
   { change, precondition, removedFiles }: Edit,
 ): Promise<ShownConfiguration> {
@@ -58,7 +58,7 @@ export async function changeConfiguration(
     const after = withChange(before, change);
     validate(after);
     const { name, version, imageType } = after;
-    const configuration = Configuration.parse(await sealed(env, after.configuration, configurationOf(read)));
+    const configuration = Configuration.parse(await encrypted(env, after.configuration, configurationOf(read)));
     const columns = { name, version, imageType, configuration };
     const saved = await saveConfiguration(db, { read, columns, maxBytes, removedFiles });
     if (saved) return { ...after, id: appliance.id };
@@ -71,7 +71,7 @@ export async function changeConfiguration(
 
 /** All faults for which `changeConfiguration` would refuse the change now. */
 export async function faultsOfChange(
-  env: SealingKey,
+  env: EncryptionKey,
   { accountId, appliance }: { accountId: number; appliance: Appliance },
   change: ConfigurationChange,
 ): Promise<Fault[]> {

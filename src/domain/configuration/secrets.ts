@@ -1,4 +1,11 @@
-import { isSealed, newPassword, seal, sealAgain, unseal, type SealingKey } from "#domain/secrets";
+import {
+  isEncrypted,
+  newPassword,
+  encryptSecret,
+  encryptSecretAgain,
+  decryptSecret,
+  type EncryptionKey,
+} from "#domain/secrets";
 import type { Configuration } from "#lib/configuration/stored";
 
 /* Passwords of users and databases are encrypted in rows. */
@@ -6,24 +13,28 @@ import type { Configuration } from "#lib/configuration/stored";
 /**
  * The configuration with every password in clear, for its owner and for the hashes of builds. Never log or store it.
  */
-export const opened = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
-  withPasswords(stored, (password) => unseal(env, password));
+export const decrypted = (env: EncryptionKey, stored: Configuration): Promise<Configuration> =>
+  withPasswords(stored, (password) => decryptSecret(env, password));
 
 /**
  * Encrypts the passwords of a configuration for storage. Passwords that are the same as in `before`, the stored
  * configuration, keep their encrypted text, so that saving the same configuration twice writes the same.
  */
-export async function sealed(env: SealingKey, clear: Configuration, before?: Configuration): Promise<Configuration> {
+export async function encrypted(
+  env: EncryptionKey,
+  clear: Configuration,
+  before?: Configuration,
+): Promise<Configuration> {
   const kept = new Map<string, string>();
   if (before) {
     await withPasswords(before, async (password, owner) => {
-      if (isSealed(password)) kept.set(keyOf(owner, await unseal(env, password)), password);
+      if (isEncrypted(password)) kept.set(keyOf(owner, await decryptSecret(env, password)), password);
       return password;
     });
   }
   return await withPasswords(
     clear,
-    async (password, owner) => kept.get(keyOf(owner, password)) ?? (await sealOne(env, password)),
+    async (password, owner) => kept.get(keyOf(owner, password)) ?? (await encryptedPassword(env, password)),
   );
 }
 
@@ -31,15 +42,18 @@ export async function sealed(env: SealingKey, clear: Configuration, before?: Con
  * The configuration of a template from its catalogue, or from an older row, with the passwords encrypted that are still
  * in clear.
  */
-export const sealedIfClear = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
-  withPasswords(stored, async (password) => (isSealed(password) ? password : await sealOne(env, password)));
+export const encryptedIfClear = (env: EncryptionKey, stored: Configuration): Promise<Configuration> =>
+  withPasswords(stored, async (password) =>
+    isEncrypted(password) ? password : await encryptedPassword(env, password),
+  );
 
 /** A user who logs in by SSH key alone has an empty password, which stays unencrypted. */
-const sealOne = async (env: SealingKey, clear: string): Promise<string> => (clear === "" ? "" : await seal(env, clear));
+const encryptedPassword = async (env: EncryptionKey, clear: string): Promise<string> =>
+  clear === "" ? "" : await encryptSecret(env, clear);
 
 /** The configuration with every password encrypted with the first of the service's keys. */
-export const sealedAgain = (env: SealingKey, stored: Configuration): Promise<Configuration> =>
-  withPasswords(stored, (password) => sealAgain(env, password));
+export const passwordsEncryptedAgain = (env: EncryptionKey, stored: Configuration): Promise<Configuration> =>
+  withPasswords(stored, (password) => encryptSecretAgain(env, password));
 
 /** The configuration as an account sees it that may read the appliance but does not own it. */
 export const withoutPasswords = (stored: Configuration): Promise<Configuration> =>
@@ -52,17 +66,17 @@ export const withoutPasswords = (stored: Configuration): Promise<Configuration> 
  * others.
  */
 export async function forStranger(
-  env: SealingKey,
+  env: EncryptionKey,
   stored: Configuration,
   template: Configuration | undefined,
 ): Promise<Configuration> {
   const ofTemplate = new Map(template?.users.map(({ name, password }) => [name, password]));
   const known = await withPasswords(stored, async (_, { kind, name }) => {
     const password = kind === "user" ? (ofTemplate.get(name) ?? ofTemplate.get("root")) : undefined;
-    return password ?? (await seal(env, newPassword(16)));
+    return password ?? (await encryptSecret(env, newPassword(16)));
   });
   const users = known.users.map((user) => ({ ...user, sshKeys: [] }));
-  return await sealedIfClear(env, { ...known, users });
+  return await encryptedIfClear(env, { ...known, users });
 }
 
 interface Owner {

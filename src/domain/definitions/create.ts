@@ -3,7 +3,7 @@ import { refuseOverLimit } from "#domain/accounts/limits";
 import { quotaExceeded } from "#domain/accounts/quota";
 import { defaultArch, parseArch, traitsOfClone } from "#domain/appliances/appliance";
 import { withEstimate } from "#domain/appliances/estimate";
-import { sealedIfClear } from "#domain/configuration/secrets";
+import { encryptedIfClear } from "#domain/configuration/secrets";
 import { getDefinition, limitsFor } from "#domain/definitions/apply";
 import type { Definition } from "#domain/definitions/definition";
 import {
@@ -50,7 +50,7 @@ async function makeFrom({ env, db }: Services<ApplyEnv>, request: NewRequest): P
   const { after } = await planOf({ env, db }, start, request);
   const limits = await limitsFor({ env, db }, request.account.id);
   const { columns, ...rows } = allRowsOf(after);
-  const configuration = await sealedIfClear(env, columns.configuration);
+  const configuration = await encryptedIfClear(env, columns.configuration);
   const { id: _templateId, ...row } = start;
   const unique = request.isNameNew === true ? { name: columns.name } : {};
   const added = await addDefinition(

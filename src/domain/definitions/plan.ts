@@ -3,13 +3,13 @@ import { changesBetween, passwordChanges, type DefinitionChange } from "#domain/
 import { definitionOf, readContents, type Contents, type WantedDefinition } from "#domain/definitions/definition";
 import { wantedContents, type Reading } from "#domain/definitions/wanted";
 import type { Services } from "#domain/services";
-import type { SealingKey } from "#domain/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { effectBetween, type SoftwareEffect } from "#domain/software/effect";
 import type { ApplianceSoftware } from "#domain/software/resolution-request";
 import type { Account } from "#storage/accounts";
 import { findBaseSystem, type Appliance } from "#storage/appliances";
 
-export type ApplyEnv = SealingKey & LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB">;
+export type ApplyEnv = EncryptionKey & LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB">;
 
 /** A definition, the account that sends it, and the address of the service. */
 export interface DefinitionRequest {
@@ -52,7 +52,7 @@ export async function planDefinition(
 
 /** The current and the wanted contents, and how they differ. */
 export async function planOf(
-  services: Services<SealingKey>,
+  services: Services<EncryptionKey>,
   appliance: Appliance,
   { account, wanted, baseUrl, missingContent = "refuse" }: DefinitionRequest & Partial<Pick<Reading, "missingContent">>,
 ): Promise<Plan> {

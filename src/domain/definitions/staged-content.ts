@@ -4,7 +4,7 @@ import { capAt } from "#domain/contents/upload-limit";
 import { uploadTooLarge } from "#domain/contents/overlay-file-content";
 import { withRoom } from "#domain/accounts/room";
 import type { Services } from "#domain/services";
-import { decrypt, encrypt, type SealingKey } from "#domain/secrets";
+import { decrypt, encrypt, type EncryptionKey } from "#domain/secrets";
 import { putBlob } from "#storage/blob-writer";
 import { contentKey } from "#storage/blobs";
 import type { FileContent } from "#storage/overlay-files";
@@ -15,7 +15,7 @@ import type { FileContent } from "#storage/overlay-files";
  */
 const validMs = 45 * 60_000;
 
-const Sealed = z.object({
+const StagedContent = z.object({
   accountId: z.number(),
   expiresAt: z.number(),
   content: z.object({ blobId: z.string(), size: z.number(), md5: z.string(), sha256: z.string() }),
@@ -23,7 +23,7 @@ const Sealed = z.object({
 
 /** Stores the bytes while they arrive. They count towards the quota until a definition names them or the sweep removes them. */
 export async function storeContent(
-  { env, db }: Services<SealingKey & Pick<Env, "BLOBS" | "MAX_UPLOAD_MB" | "ACCOUNT_QUOTA_GB">>,
+  { env, db }: Services<EncryptionKey & Pick<Env, "BLOBS" | "MAX_UPLOAD_MB" | "ACCOUNT_QUOTA_GB">>,
   accountId: number,
   { body, expectedBytes }: Omit<IncomingFile, "fileName">,
 ): Promise<Pick<FileContent, "sha256" | "size"> & { upload: string }> {
@@ -33,19 +33,19 @@ export async function storeContent(
     await room.trim(stored.size);
     return { blobId: room.blobId, ...stored };
   });
-  const sealed = { accountId, expiresAt: Date.now() + validMs, content };
-  const upload = await encrypt(env.API_KEY_ENCRYPTION_KEY, JSON.stringify(sealed));
+  const staged = { accountId, expiresAt: Date.now() + validMs, content };
+  const upload = await encrypt(env.API_KEY_ENCRYPTION_KEY, JSON.stringify(staged));
   return { sha256: content.sha256, size: content.size, upload };
 }
 
 /** Undefined if the content is another account's or too old, or if this service did not encrypt the id. */
 export async function findContent(
-  env: SealingKey,
+  env: EncryptionKey,
   accountId: number,
   upload: string,
 ): Promise<FileContent | undefined> {
   const plain = await decrypt(env.API_KEY_ENCRYPTION_KEY, upload).catch(() => undefined);
   if (plain === undefined) return undefined;
-  const { success, data } = Sealed.safeParse(JSON.parse(plain));
+  const { success, data } = StagedContent.safeParse(JSON.parse(plain));
   return success && data.accountId === accountId && data.expiresAt > Date.now() ? data.content : undefined;
 }

@@ -1,7 +1,7 @@
 import { parseArch } from "#domain/appliances/appliance";
 import { check } from "#domain/configuration/check";
 import { withChange } from "#domain/configuration/change";
-import { opened, sealed } from "#domain/configuration/secrets";
+import { decrypted, encrypted } from "#domain/configuration/secrets";
 import { validate } from "#domain/configuration/validation";
 import { readPublicKey, maxKeys } from "#domain/contents/gpg-key";
 import { parseMetadata } from "#domain/contents/overlay-file-metadata";
@@ -11,7 +11,7 @@ import { findContent } from "#domain/definitions/staged-content";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { refuseOtherType } from "#domain/repositories/of-appliance";
-import type { SealingKey } from "#domain/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { checkName, checkVersion, keyOf } from "#domain/software/selection-rules";
 import { rest } from "#lib/loop/pace";
 import { Configuration } from "#lib/configuration/stored";
@@ -33,7 +33,7 @@ export interface Reading {
  * The contents that a definition requires. Everything that it omits stays. Refuses the same as the calls for each part.
  */
 export async function wantedContents(
-  services: Services<SealingKey>,
+  services: Services<EncryptionKey>,
   reading: Reading,
   { before, wanted }: { before: Contents; wanted: WantedDefinition },
 ): Promise<Contents> {
@@ -58,14 +58,14 @@ function refuseOtherBase({ baseSystem, arch }: Reading["appliance"], wanted: Wan
 
 const fixed = (is: string) => `the appliance has ${is}, which cannot be changed: make a new appliance`;
 
-async function configuredOf(env: SealingKey, before: Contents, wanted: WantedDefinition) {
+async function configuredOf(env: EncryptionKey, before: Contents, wanted: WantedDefinition) {
   const { name, version, imageType } = { ...before.identity, ...wanted };
-  const configured = { ...before.identity, configuration: await opened(env, before.configuration) };
+  const configured = { ...before.identity, configuration: await decrypted(env, before.configuration) };
   refuseNewWithoutPassword(before.configuration, wanted);
   const after = withChange(configured, { ...wanted.configuration, name, version, imageType });
   validate(after);
   refuseUnused(after.configuration, wanted);
-  const configuration = Configuration.parse(await sealed(env, after.configuration, before.configuration));
+  const configuration = Configuration.parse(await encrypted(env, after.configuration, before.configuration));
   return { identity: { name: after.name, version: after.version, imageType: after.imageType }, configuration };
 }
 
@@ -136,7 +136,7 @@ function chosenOf(
 }
 
 async function filesOf(
-  env: SealingKey,
+  env: EncryptionKey,
   { account, missingContent }: Reading,
   { before, files }: { before: Contents; files: NonNullable<WantedDefinition["files"]> },
 ): Promise<Contents["files"]> {

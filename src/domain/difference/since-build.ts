@@ -4,7 +4,7 @@ import { freezeInput } from "#domain/builds/frozen-input";
 import { packageDifference, type ComparedPackage, type PackageChange } from "#domain/difference/packages";
 import { settingDifference, type SettingChange } from "#domain/difference/settings";
 import type { Services } from "#domain/services";
-import type { SealingKey } from "#domain/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { listAbilities } from "#storage/agents";
 import type { Appliance, Repository } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
@@ -20,7 +20,7 @@ export interface SinceBuild {
   firmware: Firmware;
 }
 
-type Asked = Services<Pick<Env, "BLOBS"> & SealingKey>;
+type Asked = Services<Pick<Env, "BLOBS"> & EncryptionKey>;
 
 /** Undefined if the appliance cannot be built now, or if the image's frozen input is gone. */
 export async function sinceBuild(

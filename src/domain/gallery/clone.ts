@@ -1,6 +1,6 @@
 import { forStranger } from "#domain/configuration/secrets";
 import type { Services } from "#domain/services";
-import type { SealingKey } from "#domain/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { configurationOf, type Configuration } from "#lib/configuration/stored";
 import type { Account } from "#storage/accounts";
 import { findTemplateConfiguration } from "#storage/configurations";
@@ -22,7 +22,7 @@ export async function noteUse(
 
 /** The configuration that a clone starts with: the published one, without its publisher's passwords. */
 export async function configurationForClone(
-  { env, db }: Services<SealingKey>,
+  { env, db }: Services<EncryptionKey>,
   { applianceId, definition }: Publication,
 ): Promise<Configuration> {
   const stored = configurationOf(definition);

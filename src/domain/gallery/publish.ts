@@ -1,6 +1,6 @@
 import { makeOnce } from "#domain/accounts/idempotency";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
-import type { SealingKey } from "#domain/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { sendOutboxEvent, versionPublished } from "#domain/events/events";
 import { getOwnForGallery, getPublication, notPublished, refuseUnlessPublished } from "#domain/gallery/access";
 import { definitionOf, softwareIn } from "#domain/gallery/snapshot";
@@ -21,7 +21,7 @@ import {
   type Publication,
 } from "#storage/publications";
 
-type UsedEnv = Pick<Env, "BLOBS" | "EVENTS"> & SealingKey;
+type UsedEnv = Pick<Env, "BLOBS" | "EVENTS"> & EncryptionKey;
 
 interface VersionOf {
   applianceId: number;

@@ -2,7 +2,7 @@ import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#
 import { loginsOf } from "#domain/configuration/known-passwords";
 import { withoutPasswords } from "#domain/configuration/secrets";
 import type { Services } from "#domain/services";
-import type { SealingKey } from "#domain/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
 import { configurationOf } from "#lib/configuration/stored";
 import type { PublishedDefinition, PublishedItem, PublishedRepository, PublishedSoftware } from "#model/published";
@@ -17,7 +17,7 @@ import { rereadRepositories } from "#storage/repositories";
 
 /** The current definition of the appliance. */
 export async function definitionOf(
-  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   appliance: Appliance,
 ): Promise<PublishedDefinition> {
   const [accounts, repositories, selection, keys, files] = await Promise.all([
@@ -41,7 +41,7 @@ export async function definitionOf(
 
 /** The packages that a finished build installed, and which of them were selected. */
 export async function softwareIn(
-  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   build: Build,
 ): Promise<PublishedSoftware> {
   const [input, found] = await Promise.all([

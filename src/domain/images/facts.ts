@@ -7,8 +7,8 @@ import {
   type Firmware,
   type ImageType,
 } from "#lib/contract/index";
-import { opened } from "#domain/configuration/secrets";
-import type { SealingKey } from "#domain/secrets";
+import { decrypted } from "#domain/configuration/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { plainArmour } from "#domain/contents/gpg-key";
 import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import { withoutPasswords } from "#domain/images/password-facts";
@@ -34,12 +34,12 @@ interface Asked {
 
 /** Everything that describes the image of an appliance. Hashes the passwords. */
 export async function imageFacts(
-  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   appliance: Appliance,
   asked: Asked,
 ): Promise<{ facts: ImageFacts; keys: FrozenKey[] }> {
   const [configuration, overlay, keys] = await Promise.all([
-    opened(env, configurationOf(appliance)),
+    decrypted(env, configurationOf(appliance)),
     frozenFiles({ env, db }, appliance),
     listGpgKeys(db, appliance.id),
   ]);
@@ -61,7 +61,7 @@ export async function imageFacts(
 
 /** Pictures come first, so that an overlay file at the same path replaces them. */
 async function frozenFiles(
-  { env, db }: Services<Pick<Env, "BLOBS"> & SealingKey>,
+  { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   appliance: Appliance,
 ): Promise<FrozenFile[]> {
   const [logo, background, files] = await Promise.all([

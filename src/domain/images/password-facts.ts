@@ -1,5 +1,5 @@
 import { databaseVerifiers, saltingOf, shadowHash } from "#domain/accounts/password-hashes";
-import type { SealingKey } from "#domain/secrets";
+import type { EncryptionKey } from "#domain/secrets";
 import { rest } from "#lib/loop/pace";
 import { noPassword } from "#lib/kiwi/access";
 import type { Configuration } from "#lib/configuration/stored";
@@ -10,7 +10,7 @@ const maxRemembered = 2000;
 
 /** The users of an image and of its databases, with hashes instead of passwords. A hash takes up to 20 ms. */
 export async function withoutPasswords(
-  env: SealingKey,
+  env: EncryptionKey,
   applianceId: number,
   { users, databases }: Pick<Configuration, "users" | "databases">,
 ) {

@@ -12,7 +12,7 @@ import { wantsScreen } from "#domain/gallery/screen";
 import { makeOnce } from "#domain/accounts/idempotency";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
-import { newToken, sameSecret, seal, unseal, type SealingKey } from "#domain/secrets";
+import { newToken, sameSecret, encryptSecret, decryptSecret, type EncryptionKey } from "#domain/secrets";
 import { wakeWhenSilent, wakeAfterStart } from "#domain/liveness";
 import { claimWithinMs, type TestdriveState } from "#domain/testdrives/machine";
 import { logFailure } from "#log/log";
@@ -49,7 +49,7 @@ export interface TestdriveLook {
 }
 
 /** The part of the Worker's environment that testdrives need. */
-export type TestdriveEnv = Pick<Env, "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT"> & SealingKey;
+export type TestdriveEnv = Pick<Env, "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT"> & EncryptionKey;
 
 /** The object of a testdrive. Its state is authoritative, and the testdrive's sockets end there. */
 export const testdriveObject = (env: Pick<Env, "TESTDRIVES">, { uid }: Pick<Testdrive, "uid">) =>
@@ -95,8 +95,8 @@ export async function startTestdriveOf(
   const facts = await bootFacts(db, build);
   if (!facts) throw new Refusal("build_not_found");
   const limits = { all: Number(env.MAX_TESTDRIVES), perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT) };
-  const webToken = hasNetwork ? await seal(env, newToken()) : undefined;
-  const tokens = { pageToken: await seal(env, newToken()), webToken };
+  const webToken = hasNetwork ? await encryptSecret(env, newToken()) : undefined;
+  const tokens = { pageToken: await encryptSecret(env, newToken()), webToken };
   const wakeAt = wakeAfterStart(new Date());
   const row = { uid: requestId, accountId: account.id, buildId: build.id, ...tokens, wakeAt };
   const testdrive = await makeOnce(requestId, {
@@ -109,7 +109,7 @@ export async function startTestdriveOf(
   const given = { ...facts, testdriveId: testdrive.id, hasNetwork, requestId: requestIdNow() };
   const started = await testdriveObject(env, testdrive).start(given);
   if ("refused" in started) throw unclaimed();
-  return { testdrive: await opened(env, testdrive), vnc: started.claimed.vnc, password: started.claimed.password };
+  return { testdrive: await decrypted(env, testdrive), vnc: started.claimed.vnc, password: started.claimed.password };
 }
 
 const unclaimed = () =>
@@ -163,7 +163,7 @@ export async function takeTestdrivesFrom({ env, db }: Services<Pick<Env, "TESTDR
   await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).agentRemoved(agent.id)));
 }
 
-type TestdriveStore = Services<SealingKey>;
+type TestdriveStore = Services<EncryptionKey>;
 
 /** The account's live sessions; with an appliance, only those of its builds. */
 export async function listTestdrives(
@@ -172,18 +172,22 @@ export async function listTestdrives(
   applianceId: number | null,
 ): Promise<Testdrive[]> {
   const live = await listLiveTestdrives(db, accountId, applianceId);
-  return await Promise.all(live.map((testdrive) => opened(env, testdrive)));
+  return await Promise.all(live.map((testdrive) => decrypted(env, testdrive)));
 }
 
 /** The testdrive with its tokens in clear. */
-async function opened(env: SealingKey, testdrive: Testdrive): Promise<Testdrive> {
+async function decrypted(env: EncryptionKey, testdrive: Testdrive): Promise<Testdrive> {
   const { pageToken, webToken } = testdrive;
-  return { ...testdrive, pageToken: await unseal(env, pageToken), webToken: webToken && (await unseal(env, webToken)) };
+  return {
+    ...testdrive,
+    pageToken: await decryptSecret(env, pageToken),
+    webToken: webToken && (await decryptSecret(env, webToken)),
+  };
 }
 
 async function findOpened({ db, env }: TestdriveStore, id: number): Promise<Testdrive | undefined> {
   const testdrive = await findTestdrive(db, id);
-  return testdrive && (await opened(env, testdrive));
+  return testdrive && (await decrypted(env, testdrive));
 }
 
 /** The testdrive of a page's URL. A wrong token counts as a wrong id. */

@@ -50,7 +50,7 @@ describe("a testdrive started with an Idempotency-Key", () => {
     expect([again.headers.get("idempotency-replayed"), await again.text()]).toEqual([null, text]);
   });
 
-  it("is still found by an address of before rows were sealed", async () => {
+  it("is still found by an address from before rows were encrypted", async () => {
     const tux = await signedIn();
     const { testdrive } = await started(tux);
     const db = openDatabase(env.DB);
