@@ -87,7 +87,7 @@ class Fake {
   readonly testdriveClaims: TestdriveClaimRequest[] = [];
   readonly calls: string[] = [];
   readonly hellos: Hello[] = [];
-  /** Returns prepared roots with other bytes than were shared. */
+  /** Returns prepared roots with different bytes than were shared. */
   spoilPrepared = false;
   messages: { leaseId: string; body: string }[] = [];
   readonly acked: string[] = [];

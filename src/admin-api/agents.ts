@@ -5,7 +5,7 @@ import { createAgent, dismissAgent, setDuty } from "#domain/agent";
 import { listAgentsAtWork } from "#domain/service-overview";
 
 const nameRule =
-  "An agent's name has 1 to 63 lower-case letters, digits, dots, dashes and underscores, and starts with a letter or a digit.";
+  "An agent's name must have 1 to 63 lower-case letters, digits, dots, dashes and underscores, and start with a letter or a digit.";
 const AgentRequest = z.object({ name: z.string(nameRule).regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, nameRule) });
 
 const DrainingRequest = z.object({ draining: z.boolean() });

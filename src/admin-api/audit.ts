@@ -7,7 +7,7 @@ import { listAuditLog } from "#storage/audit-log";
 import { factory, type AdminEnv } from "#admin-api/factory";
 
 const maxShown = 500;
-const beforeRule = "before is the id of an entry.";
+const beforeRule = "before must be the id of an entry.";
 const AuditRequest = z.object({
   account: z.string().optional(),
   before: z

@@ -3,7 +3,7 @@ import { audited } from "#domain/accounts/audit";
 import { revokeTokenOfAnyone } from "#domain/accounts/tokens";
 import { factory } from "#admin-api/factory";
 
-const idRule = "A token's id is a number, as tokens list shows it.";
+const idRule = "A token's id must be a number, as tokens list shows it.";
 const TokenId = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, idRule)

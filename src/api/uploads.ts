@@ -101,7 +101,7 @@ export const uploads: CallGroup = {
         if (length === 0) throw new Refusal("invalid_value", { message: "An empty file is uploaded in one request." });
         const { filename: sentName, ...inHeader } = metadataIn(c);
         const purpose = purposeOf({ ...inHeader, ...(await readParams(c)) }, sentName);
-        // The header may name another appliance than the parameters, which were checked before.
+        // The header may name a different appliance than the parameters, which were checked before.
         refuseMakingIn(access, "applianceId" in purpose ? purpose.applianceId : null);
         const announced = { accountId: account.id, purpose, length, sentName, requestId };
         const upload = await beginUpload({ env, db }, announced);

@@ -18,7 +18,7 @@ const table = [
   ["invalid_image_type", "Invalid image type."],
   ["invalid_parent", "The comment that this one replies to does not exist."],
   ["missing_rating", "A rating is required."],
-  ["invalid_rating", "A rating is a number from 0 to 5."],
+  ["invalid_rating", "A rating must be a number from 0 to 5."],
   ["sle_agreement_missing", "The legal agreement for this base system has not been accepted yet."],
   ["invalid_architecture", "This architecture cannot be built."],
   ["missing_parameter", "A required parameter is missing."],

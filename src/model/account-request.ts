@@ -3,11 +3,11 @@ import { z } from "zod";
 export const passwordLength = { min: 8, max: 200 } as const;
 
 const nameRule =
-  "An account name has 1 to 64 letters, digits, dots, dashes and underscores, and starts with a letter or a digit.";
+  "An account name must have 1 to 64 letters, digits, dots, dashes and underscores, and start with a letter or a digit.";
 const emailRule = "Give an email address, such as ada@example.org.";
-const displayNameRule = "A display name has 1 to 100 characters.";
-const apiKeyRule = "An API key has 12 to 100 characters: ASCII letters, digits and punctuation, no spaces.";
-const passwordRule = `A password has ${passwordLength.min} to ${passwordLength.max} characters.`;
+const displayNameRule = "A display name must have 1 to 100 characters.";
+const apiKeyRule = "An API key must have 12 to 100 characters: ASCII letters, digits and punctuation, no spaces.";
+const passwordRule = `A password must have ${passwordLength.min} to ${passwordLength.max} characters.`;
 const Password = z
   .string(passwordRule)
   .min(passwordLength.min, passwordRule)
@@ -27,7 +27,7 @@ export const AccountRequest = z.object({
   password: Password,
 });
 export const PasswordRequest = z.object({ password: Password });
-const quotaRule = "A quota is a number of GB from 0 to 1000000, or null for the quota of all accounts.";
+const quotaRule = "A quota must be a number of GB from 0 to 1000000, or null for the quota of all accounts.";
 export const QuotaRequest = z.object({
   gb: z.number(quotaRule).min(0, quotaRule).max(1_000_000, quotaRule).nullable(),
 });

@@ -15,13 +15,13 @@ const ada = { username: "ada", email: "ada@example.org" };
 
 describe("error messages of the admin API", () => {
   it.each([
-    ["/accounts", { ...ada, username: "Bad Name" }, /^An account name has 1 to 64 letters, .* a digit\.$/],
+    ["/accounts", { ...ada, username: "Bad Name" }, /^An account name must have 1 to 64 letters, .* a digit\.$/],
     ["/accounts", { ...ada, email: "nonsense" }, /^Give an email address, such as ada@example\.org\.$/],
-    ["/accounts", { ...ada, apiKey: "short" }, /^An API key has 12 to 100 characters: .*\.$/],
-    ["/accounts", { ...ada, password: "short" }, /^A password has 8 to 200 characters\.$/],
-    ["/accounts", { ...ada, displayName: "" }, /^A display name has 1 to 100 characters\.$/],
+    ["/accounts", { ...ada, apiKey: "short" }, /^An API key must have 12 to 100 characters: .*\.$/],
+    ["/accounts", { ...ada, password: "short" }, /^A password must have 8 to 200 characters\.$/],
+    ["/accounts", { ...ada, displayName: "" }, /^A display name must have 1 to 100 characters\.$/],
     ["/accounts", { username: "Bad Name" }, /^An account name .*\.\nGive an email address, .*\.$/],
-    ["/agents", { name: "" }, /^An agent's name has 1 to 63 lower-case letters, .*\.$/],
+    ["/agents", { name: "" }, /^An agent's name must have 1 to 63 lower-case letters, .*\.$/],
     ["/agents", {}, /^An agent's name has .*\.$/],
   ])("explains in plain sentences what is wrong: %s %j", async (path, body, sentence) => {
     expect(await complaint("POST", path, body)).toMatch(sentence);

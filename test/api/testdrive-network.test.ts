@@ -94,7 +94,7 @@ describe("the origin of guests", () => {
 
     const message = await expectError(await fetchWith("", url, { method: "POST", headers }), 400, "invalid_value");
 
-    expect(message).toContain("192.0.2.7:8787: guests' web pages need another host name than the service");
+    expect(message).toContain("192.0.2.7:8787: guests' web pages need a different host name than the service");
     expect(await (await fetchWith("", `http://192.0.2.7:8787${drive.page}`)).text()).not.toContain('id="web"');
     expect((await fetchWith("", `http://192.0.2.7:8787${new URL(drive.web).pathname}`)).status).toBe(404);
   });
@@ -106,8 +106,8 @@ describe("guestOriginProblem", () => {
     ["Set TESTDRIVE_ORIGIN", ""],
     ["cookies ignore ports", "https://kiln.example.org:8443"],
     ["cookies ignore ports", "https://kiln.example.org"],
-    ["under another host name", "guests.example.net"],
-    ["under another host name", "https://guests.example.net/path"],
+    ["under a different host name", "guests.example.net"],
+    ["under a different host name", "https://guests.example.net/path"],
   ])("says %j for %j in production", (words, TESTDRIVE_ORIGIN) => {
     expect(guestOriginProblem({ ...production, TESTDRIVE_ORIGIN })).toContain(words);
   });

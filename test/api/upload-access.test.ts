@@ -43,7 +43,7 @@ describe("someone else", () => {
     const { upload } = await readXml(await ofOther.begin({ appliance_id: other.appliance_id }, 5, inHeader));
     expect(upload.appliance_id).toBe(String(other.appliance_id));
     await expectError(await ofOther.begin({}, 5, inHeader), 403, "access_denied");
-    // The query names the token's appliance in another way than the header, and the header names another purpose.
+    // The query names the token's appliance differently than the header, and the header names another purpose.
     const listed = { "appliance_id[]": other.appliance_id };
     await expectError(await ofOther.begin(listed, 5, inHeader), 403, "access_denied");
     const forPackage = { "upload-metadata": `base_system ${btoa("tiny-1.0")}` };

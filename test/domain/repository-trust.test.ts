@@ -86,7 +86,7 @@ describe("the trust data of a repository", () => {
     await importing({
       ...(await signed({ ...files, [index]: hinting }, owner)),
       "gpg-pubkey-aaaaaaaa-00000000.asc": maker.armour,
-      "gpg-pubkey-bbbbbbbb-00000000.asc": stranger.armour, // a key with another fingerprint than the index names
+      "gpg-pubkey-bbbbbbbb-00000000.asc": stranger.armour, // a key with a different fingerprint than the index names
       "gpg-pubkey-cccccccc-00000000.asc": "rubbish",
     });
     expect(trustOf(await row())?.keys.map(({ name }) => name)).toEqual(["owner", "maker"]);

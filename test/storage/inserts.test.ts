@@ -7,7 +7,7 @@ import { builds, webhooks } from "#storage/schema";
 
 const db = openDatabase(env.DB);
 
-// In another order than the table's columns.
+// In a different order than the table's columns.
 const webhook = () => ({
   createdAt: new Date(1_700_000_000_000),
   secretCipher: "cipher",

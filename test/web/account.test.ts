@@ -71,7 +71,7 @@ describe("/account", () => {
     const wrong = await send("/account/password", { password: "wrong", new_password: "battery staple" });
     expect([wrong.status, textOf(await pageOf(wrong), ".wrong")]).toEqual([422, "The password is wrong."]);
     const short = await send("/account/password", { password: "correct horse", new_password: "short" });
-    expect(textOf(await pageOf(short), ".wrong")).toBe("A password has 8 to 200 characters.");
+    expect(textOf(await pageOf(short), ".wrong")).toBe("A password must have 8 to 200 characters.");
     await send("/account/password", { password: "correct horse", new_password: "battery staple" });
     expect(textOf(await pageOf(firefox.get("/account")), "#result")).toContain("The password is changed.");
     expect((await browser().signIn(tux, "battery staple")).status).toBe(303);

@@ -68,7 +68,7 @@ async function receive(job: Download, write: Write): Promise<void> {
   }
 }
 
-/** The Worker sent another file than it announced. */
+/** The Worker sent a different file than it announced. */
 class WrongImage extends Error {
   constructor(what: string) {
     super(`The image cannot be used: ${what}.`);

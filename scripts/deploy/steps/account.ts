@@ -76,7 +76,7 @@ function hostsStep({ options, settings, store, ask }: Deployment): Step {
       const guests =
         guestsHost ?? (await ask("Host name for web pages of guests, best under another domain", "--guests-host"));
       checkHost("--guests-host", guests);
-      if (guests === chosen) throw new Complaint("--guests-host must be another host than --host.");
+      if (guests === chosen) throw new Complaint("--guests-host must be a different host than --host.");
       store({ host: chosen, guestsHost: guests });
     },
   };

@@ -75,7 +75,7 @@ const limits: GpgKeyLimits = { maxCount: maxKeys, maxCharacters: 4 * 2 ** 20 };
 
 function checkName(name: string): void {
   if (/^(?=.*\S)[^\u0000-\u001f\u007f]{1,255}$/.test(name)) return;
-  throw new Refusal("invalid_name", { message: "The name of a GPG key is one line of at most 255 characters." });
+  throw new Refusal("invalid_name", { message: "The name of a GPG key must be one line of at most 255 characters." });
 }
 
 /**

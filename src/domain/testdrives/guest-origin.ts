@@ -8,7 +8,7 @@ export const isLoopbackUrl = (url: string): boolean =>
   /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/.test(new URL(url).hostname);
 
 /**
- * The origin of guests' web pages. It has another host name than the service, because cookies ignore ports. A service
+ * The origin of guests' web pages. It has a different host name than the service, because cookies ignore ports. A service
  * on a loopback address uses guests.localhost by default: browsers and curl resolve *.localhost. Undefined if there is
  * no such origin.
  */
@@ -29,7 +29,7 @@ export function guestOriginProblem({
   BASE_URL,
   TESTDRIVE_ORIGIN: given,
 }: GuestEnv & { MODE: string; BASE_URL: string }): string | undefined {
-  const wanted = "an address under another host name than the service, e.g. https://guests.example.net";
+  const wanted = "an address under a different host name than the service's, e.g. https://guests.example.net";
   if (given === "") {
     return MODE === "embedded" ? undefined : `Set TESTDRIVE_ORIGIN, where guests' web pages are shown: ${wanted}.`;
   }

@@ -20,6 +20,6 @@ export function guestWebUrl(
 /** Refuses a network for a machine whose web pages could not be shown. */
 export function checkGuestWeb(env: GuestEnv, baseUrl: string): void {
   if (guestOrigin(env, baseUrl) !== undefined) return;
-  const message = `network=on is not possible at ${new URL(baseUrl).host}: guests' web pages need another host name than the service. Its operator can set TESTDRIVE_ORIGIN.`;
+  const message = `network=on is not possible at ${new URL(baseUrl).host}: guests' web pages need a different host name than the service. Its operator can set TESTDRIVE_ORIGIN.`;
   throw new Refusal("invalid_value", { message });
 }

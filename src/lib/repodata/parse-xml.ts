@@ -13,7 +13,7 @@ const parser = new XMLParser({
 
 /**
  * Parses a short XML document into plain values: an attribute is `@name`, text next to attributes is `#text`. The caller limits
- * its size. Refuses a DOCTYPE (and so every entity bomb), other encodings than UTF-8, malformed XML and any other root element.
+ * its size. Refuses a DOCTYPE (and so every entity bomb), encodings other than UTF-8, malformed XML and any other root element.
  */
 export function parseXml(bytes: Uint8Array, root: string, what: string): unknown {
   const fault = (why: string, cause?: unknown) =>
@@ -29,7 +29,7 @@ export function parseXml(bytes: Uint8Array, root: string, what: string): unknown
   }
   const roots = Object.keys(document);
   if (roots.length !== 1 || roots[0] !== root || Array.isArray(document[root]))
-    throw fault(`has another root element than <${root}>`);
+    throw fault(`has a different root element than <${root}>`);
   return document[root];
 }
 

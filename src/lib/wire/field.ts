@@ -74,17 +74,17 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
     return this.#with({ alias });
   }
 
-  /** Reads it with another reader than its shape's. */
+  /** Reads it with a different reader than its shape's. */
   readBy(read: (node: XmlNode, path: string) => C[keyof C]): Field<O, C> {
     return this.#with({ readBy: read });
   }
 
-  /** Reads properties of the owner from it, with another reader than its shape's. */
+  /** Reads properties of the owner from it, with a different reader than its shape's. */
   readInto<D extends object>(read: (node: XmlNode, path: string) => D): Field<O, D> {
     return this.#with({ readBy: read, isReadIntoOwner: true, reading: "optional" });
   }
 
-  /** Shows another value than the stored one. */
+  /** Shows a different value than the stored one. */
   shownAs<V extends O[keyof O]>(show: (value: O[keyof O]) => V): Field<O, C> {
     const { get } = this.part;
     return this.#with({ get: (owner, viewer) => show(get(owner, viewer) as O[keyof O]) });
@@ -223,7 +223,7 @@ export function fields<F extends AnyFields>(fields: F): Fields & Shape<OwnerOf<F
   return { kind: "fields", fields: partsOf(fields) };
 }
 
-/** Reads an element with another reader than its fields'. */
+/** Reads an element with a different reader than its fields'. */
 export const readAs = <T, C>(
   { kind, fields }: Fields & Shape<T>,
   read: (node: XmlNode, path: string) => C,

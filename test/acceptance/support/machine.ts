@@ -22,7 +22,7 @@ const missedItsTimer = (output: string): boolean => output.includes("IO-APIC + t
 const maxStarts = 5;
 
 /**
- * Starts QEMU, again if a kernel misses its timer. That may be the second kernel of a machine, so the output of the
+ * Starts QEMU, and restarts it if a kernel misses its timer. That may be the second kernel of a machine, so the output of the
  * first one is not discarded.
  */
 export function startMachine(devices: readonly string[]): Machine {

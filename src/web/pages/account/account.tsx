@@ -15,7 +15,7 @@ import { accountPage } from "./account-page.tsx";
 import { accountPath, AccountView, type ShownSecret } from "./view.tsx";
 
 const { min, max } = passwordLength;
-const passwordRule = `A password has ${min} to ${max} characters.`;
+const passwordRule = `A password must have ${min} to ${max} characters.`;
 const Passwords = z.object({
   password: z.string({ error: "Enter the current password." }),
   new_password: z.string({ error: passwordRule }).min(min, passwordRule).max(max, passwordRule),
