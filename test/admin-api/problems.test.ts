@@ -22,7 +22,7 @@ describe("error messages of the admin API", () => {
     ["/accounts", { ...ada, displayName: "" }, /^A display name must have 1 to 100 characters\.$/],
     ["/accounts", { username: "Bad Name" }, /^An account name .*\.\nGive an email address, .*\.$/],
     ["/agents", { name: "" }, /^An agent's name must have 1 to 63 lower-case letters, .*\.$/],
-    ["/agents", {}, /^An agent's name has .*\.$/],
+    ["/agents", {}, /^An agent's name must have .*\.$/],
   ])("explains in plain sentences what is wrong: %s %j", async (path, body, sentence) => {
     expect(await complaint("POST", path, body)).toMatch(sentence);
   });

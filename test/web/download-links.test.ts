@@ -47,7 +47,7 @@ async function linksOf(client: Client): Promise<string[]> {
 
 const expectEnded = async (link: string) => {
   for (const path of [link, `${link}.spdx.json`]) {
-    expect(await expectError(await visit(path), 403, "access_denied")).toContain("This link has ended");
+    expect(await expectError(await visit(path), 403, "access_denied")).toContain("This link has expired");
   }
 };
 const expectWorking = async (link: string) => expect(await (await visit(link)).bytes()).toEqual(image);
