@@ -16,8 +16,8 @@ function writes(format: "ndb" | "sqlite", workDir: string): boolean {
 
 const macros = async (rpmDatabase?: "ndb") => {
   await using dir = await temporaryDir();
-  const place = await makeKiwiPaths(dir.path, { ...(rpmDatabase && { rpmDatabase }) });
-  return readFileSync(join(place.home, ".rpmmacros"), "utf8");
+  const paths = await makeKiwiPaths(dir.path, { ...(rpmDatabase && { rpmDatabase }) });
+  return readFileSync(join(paths.home, ".rpmmacros"), "utf8");
 };
 
 describe("the format of an image's package database", () => {
@@ -25,9 +25,9 @@ describe("the format of an image's package database", () => {
     "is refused exactly if this host's rpm cannot write it: %s",
     async (rpmDatabase) => {
       await using dir = await temporaryDir();
-      const place = { workDir: dir.path, signal: new AbortController().signal };
+      const target = { workDir: dir.path, signal: new AbortController().signal };
 
-      const refusal = await refuseDatabase({ rpmDatabase }, place).catch((error: Error) => error.message);
+      const refusal = await refuseDatabase({ rpmDatabase }, target).catch((error: Error) => error.message);
 
       expect(refusal === undefined).toBe(writes(rpmDatabase, dir.path));
       expect(refusal ?? "").toMatch(refusal === undefined ? /^$/ : `keeps its package database as ${rpmDatabase}`);

@@ -35,10 +35,10 @@ export function checkKiwiVersion(version: string | undefined): Check {
 export async function checkRpmMacros(stateDir: string): Promise<Check> {
   const name = "rpm macros";
   await using dir = await scratchDir(stateDir);
-  const place = await makeKiwiPaths(dir.path);
+  const paths = await makeKiwiPaths(dir.path);
   const lines: string[] = [];
   const exit = await run("rpm", ["--eval", "%_dbpath", "--eval", "%__gpg"], {
-    env: kiwiEnvironment(place),
+    env: kiwiEnvironment(paths),
     signal: AbortSignal.timeout(answerLimitMs),
     onLine: (line) => lines.push(line),
   }).catch((error: Error) => error);

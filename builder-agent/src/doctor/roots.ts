@@ -57,8 +57,8 @@ async function checkBare(root: StoredRoot, { stateDir }: HostConfig): Promise<Ch
   const name = nameOf(root);
   await using dir = await scratchDir(stateDir);
   try {
-    const place = await makeKiwiPaths(dir.path, {}, root.facts.builder);
-    const words = Object.entries(kiwiEnvironment(place)).map(([key, value]) => `${key}=${value}`);
+    const paths = await makeKiwiPaths(dir.path, {}, root.facts.builder);
+    const words = Object.entries(kiwiEnvironment(paths)).map(([key, value]) => `${key}=${value}`);
     const asking = inRoot(root, dir.path, ["env", ["-i", ...words, ...asked.split(" ")]]);
     const said = await outputOf(...enclosed(...asking), AbortSignal.timeout(2 * answerLimitMs));
     return fine(name, `${said.trim()} answers in it; ${describe(root)}`);

@@ -51,14 +51,14 @@ export const guestKiwi = (guest: GuestKiwi): KiwiRunner => ({
 });
 
 async function take(job: KiwiJob, guest: GuestKiwi, result: string): Promise<RootTree> {
-  const { place, workDir, signal, input, share } = job;
+  const { paths, workDir, signal, input, share } = job;
   const { user, diskBytes } = guest;
   const prepared = join(workDir, "new-root.tar.zst");
-  const reading = { disk: result, dir: join(workDir, "result"), target: place.target, prepared, user, signal };
+  const reading = { disk: result, dir: join(workDir, "result"), target: paths.target, prepared, user, signal };
   const tree = await readGuestResult({ ...reading, maxBytes: 3 * diskBytes }).catch(blamed);
   await rm(result);
   if (share?.archive === undefined) await share?.offer((file) => rename(prepared, file));
-  await checkImages(place.target, input.imageType);
+  await checkImages(paths.target, input.imageType);
   return tree;
 }
 

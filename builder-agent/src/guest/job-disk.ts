@@ -59,22 +59,22 @@ export type JobCommands = Partial<Record<JobStep, string[]>> & { create: string[
 
 /** Packs everything that the guest needs into one read-only disk. Deletes the packages in the work directory. */
 export async function makeJobDisk(job: KiwiJob): Promise<string> {
-  const { place, workDir, signal, share, keys } = job;
+  const { paths, workDir, signal, share, keys } = job;
   const dir = join(workDir, "job");
   await mkdir(dir);
   await copyFile(guestScript("kiwi.sh"), join(dir, "run"));
   await chmod(join(dir, "run"), 0o755);
   const commands = Object.entries(jobCommands(job));
   for (const [step, words] of commands) await writeFile(join(dir, step), words.map((word) => `${word}\0`).join(""));
-  const parts = [place.description, place.packages, place.home, place.config, shims];
+  const parts = [paths.description, paths.packages, paths.home, paths.config, shims];
   // An image of Debian has its keys in its description.
-  if (keys.length > 0) parts.push(place.keys);
+  if (keys.length > 0) parts.push(paths.keys);
   if (share?.archive !== undefined) await link(share.archive, join(dir, basename(archiveIn)));
   const archives = share?.archive === undefined ? [] : [join(dir, basename(archiveIn))];
   const own = ["run", ...commands.map(([step]) => step)].map((name) => join(dir, name));
   const disk = join(workDir, "job.squashfs");
   await packDisk([...parts, ...own, ...archives], disk, signal);
-  await rm(place.packages, { recursive: true });
+  await rm(paths.packages, { recursive: true });
   return disk;
 }
 

@@ -21,25 +21,25 @@ const worthwhilePart = 0.1;
 
 /** One build's use of base roots: it starts from one, and its installed packages become another. Errors never fail the build. */
 export class BaseShare {
-  readonly #place: BaseTarget;
+  readonly #target: BaseTarget;
   readonly #archive: string;
   #found: BaseRoot | undefined;
 
-  private constructor(place: BaseTarget, archive: string, found: BaseRoot | undefined) {
-    this.#place = place;
+  private constructor(target: BaseTarget, archive: string, found: BaseRoot | undefined) {
+    this.#target = target;
     this.#archive = archive;
     this.#found = found;
   }
 
-  static async join(place: BaseTarget): Promise<BaseShare> {
-    const archive = join(place.workDir, "base.tar.zst");
-    return new BaseShare(place, archive, await place.bases.take(place, archive));
+  static async join(target: BaseTarget): Promise<BaseShare> {
+    const archive = join(target.workDir, "base.tar.zst");
+    return new BaseShare(target, archive, await target.bases.take(target, archive));
   }
 
   /** Unpacks the base that the build starts from, if there is one. */
   async unpack(root: string): Promise<void> {
     if (!this.#found) return;
-    const { bases, input, signal, onNote } = this.#place;
+    const { bases, input, signal, onNote } = this.#target;
     try {
       await unpackArchive(this.#archive, root, signal);
       onNote(`${this.#found.checksums.length} of ${input.packages.length} packages are those of an earlier build`);
@@ -56,7 +56,7 @@ export class BaseShare {
 
   /** Where to write an archive of the root when its packages are installed. Undefined if none is needed. */
   get copy(): string | undefined {
-    const { input, workDir } = this.#place;
+    const { input, workDir } = this.#target;
     return isWorthwhile(input, this.#found) ? join(workDir, "new-base.tar") : undefined;
   }
 
@@ -64,10 +64,10 @@ export class BaseShare {
   async offer(): Promise<void> {
     const { copy } = this;
     if (copy === undefined) return;
-    const { bases, signal, onNote } = this.#place;
+    const { bases, signal, onNote } = this.#target;
     try {
       await compress(copy, this.#archive, signal);
-      await bases.put(this.#place, this.#archive);
+      await bases.put(this.#target, this.#archive);
     } catch (error) {
       signal.throwIfAborted();
       onNote(`could not store the packages for later builds: ${sentenceOf(error)}`);

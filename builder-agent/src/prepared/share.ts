@@ -26,32 +26,32 @@ export interface ShareTarget {
 
 /** One build's use of a prepared root: it finds the root, or prepares it for later builds. Dispose of it at the end. */
 export class RootShare {
-  readonly #place: ShareTarget;
+  readonly #target: ShareTarget;
   readonly #unlock: () => void;
   readonly #file: string;
   readonly #source: Source;
   /** Whether this build has written the archive. */
   #isMade = false;
 
-  private constructor(place: ShareTarget, found: { file: string; source: Source; unlock: () => void }) {
-    this.#place = place;
+  private constructor(target: ShareTarget, found: { file: string; source: Source; unlock: () => void }) {
+    this.#target = target;
     this.#file = found.file;
     this.#source = found.source;
     this.#unlock = found.unlock;
   }
 
   /** Waits while another build prepares the same root. */
-  static async join(place: ShareTarget): Promise<RootShare> {
-    const { roots, key, signal, onNote } = place;
-    const file = join(place.workDir, "prepared.tar.zst");
+  static async join(target: ShareTarget): Promise<RootShare> {
+    const { roots, key, signal, onNote } = target;
+    const file = join(target.workDir, "prepared.tar.zst");
     const unlock = await roots.lock(key, signal);
     try {
-      const source = (await roots.take(key, file)) ? "here" : (await fetched(place, file)) ? "remote" : "none";
+      const source = (await roots.take(key, file)) ? "here" : (await fetched(target, file)) ? "remote" : "none";
       if (source !== "none") {
         onNote("the image is made from a root that was prepared before");
         unlock();
       }
-      return new RootShare(place, { file, source, unlock });
+      return new RootShare(target, { file, source, unlock });
     } catch (error) {
       unlock();
       throw error;
@@ -65,7 +65,7 @@ export class RootShare {
 
   /** Calls `pack` to write an archive of the prepared root. A build does not fail if that fails. */
   async offer(pack: (file: string) => Promise<void>): Promise<void> {
-    const { roots, key, signal, onNote } = this.#place;
+    const { roots, key, signal, onNote } = this.#target;
     try {
       await pack(this.#file);
       await roots.put(key, this.#file);
@@ -81,7 +81,7 @@ export class RootShare {
 
   /** Uploads the root for agents that do not have it. → its key; undefined if that failed, and the build continues */
   async give(): Promise<{ key: string } | undefined> {
-    const { remote, key, signal, onNote } = this.#place;
+    const { remote, key, signal, onNote } = this.#target;
     if (!remote) return undefined;
     try {
       const isWanted = this.#isMade || (this.#source === "here" && !(await remote.has(key, signal)));
@@ -97,7 +97,7 @@ export class RootShare {
 
   /** Call this if the archive could not be used: the next build prepares the root again. */
   async distrust(): Promise<void> {
-    await this.#place.roots.forget(this.#place.key);
+    await this.#target.roots.forget(this.#target.key);
   }
 
   [Symbol.dispose](): void {

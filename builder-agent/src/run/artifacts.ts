@@ -31,7 +31,7 @@ export interface DeliveryTarget {
  * others stop. The end of `await using` waits for them.
  */
 export class Delivery implements AsyncDisposable {
-  readonly #place: DeliveryTarget;
+  readonly #target: DeliveryTarget;
   readonly #failed = new AbortController();
   readonly #signal: AbortSignal;
   readonly #works: Promise<unknown>[] = [];
@@ -39,9 +39,9 @@ export class Delivery implements AsyncDisposable {
   #sentBytes = 0;
   #allBytes: number | undefined;
 
-  constructor(place: DeliveryTarget) {
-    this.#place = place;
-    this.#signal = AbortSignal.any([place.signal, this.#failed.signal]);
+  constructor(target: DeliveryTarget) {
+    this.#target = target;
+    this.#signal = AbortSignal.any([target.signal, this.#failed.signal]);
   }
 
   /**
@@ -58,7 +58,7 @@ export class Delivery implements AsyncDisposable {
       this.#work("store" in built ? this.#sendStore(built.store) : this.#writeStore(built.root)),
     ]).catch((error: unknown) => this.#throwFirst(error));
     this.#allBytes = [image, store.files, store.index].reduce((sum, { digests }) => sum + digests.size, 0);
-    this.#place.onPacked();
+    this.#target.onPacked();
     await Promise.all(this.#works).catch((error: unknown) => this.#throwFirst(error));
     return { image, store };
   }
@@ -70,7 +70,7 @@ export class Delivery implements AsyncDisposable {
   }
 
   async #pack(built: Deliverable, name: string): Promise<PackedImage> {
-    const { workDir } = this.#place;
+    const { workDir } = this.#target;
     const onFile = (file: UploadSource) => this.#send("image", file);
     const image = await packImage(built, name, { workDir, signal: this.#signal, onFile });
     if (built.format === "iso") this.#send("image", wholeFile(image));
@@ -79,7 +79,7 @@ export class Delivery implements AsyncDisposable {
 
   async #openStore(): Promise<FileStoreWriter> {
     if (this.#store) return this.#store;
-    const store = await FileStoreWriter.begin({ dir: this.#place.workDir, signal: this.#signal });
+    const store = await FileStoreWriter.begin({ dir: this.#target.workDir, signal: this.#signal });
     this.#send("files", store.files);
     return (this.#store = store);
   }
@@ -99,9 +99,9 @@ export class Delivery implements AsyncDisposable {
   #send(name: ArtifactName, file: UploadSource): void {
     const onSent = (bytes: number) => {
       this.#sentBytes += bytes;
-      if (this.#allBytes !== undefined) this.#place.onDone(this.#sentBytes / this.#allBytes);
+      if (this.#allBytes !== undefined) this.#target.onDone(this.#sentBytes / this.#allBytes);
     };
-    void this.#work(upload(this.#place.artifact(name, this.#signal), file, onSent)).catch(() => {});
+    void this.#work(upload(this.#target.artifact(name, this.#signal), file, onSent)).catch(() => {});
   }
 
   /** If this work fails, it stops all the other work. */

@@ -19,9 +19,9 @@ export interface BareTools {
 
 /** Runs KIWI as root on this host's kernel. Scripts of the description and of packages can do anything here. */
 export const bareKiwi = (tools: BareTools): KiwiRunner => ({
-  repository: (place) => place.packages,
+  repository: (paths) => paths.packages,
   async run(job) {
-    const { place, input, share, signal } = job;
+    const { paths, input, share, signal } = job;
     if (share?.archive === undefined) await prepare(job, tools);
     // Fails only if the build is stopped.
     const offeringBase = job.base?.offer().catch(() => {});
@@ -31,17 +31,17 @@ export const bareKiwi = (tools: BareTools): KiwiRunner => ({
       if (share?.archive !== undefined) await restore(job, share.archive);
       else {
         const read = Promise.withResolvers<void>();
-        offering = share?.offer((file) => packRoot(place.root, file, { signal, onRead: read.resolve }));
+        offering = share?.offer((file) => packRoot(paths.root, file, { signal, onRead: read.resolve }));
         await Promise.race([read.promise, offering]);
       }
-      ahead = await job.storeAhead?.(treeAt(place.root));
+      ahead = await job.storeAhead?.(treeAt(paths.root));
       job.onPhase("Creating the image");
     };
     try {
       await runKiwi(job, {
         tools,
-        args: createArguments(seenByKiwi(place), input.imageType),
-        log: place.logs.create,
+        args: createArguments(seenByKiwi(paths), input.imageType),
+        log: paths.logs.create,
         first,
       });
     } finally {
@@ -49,12 +49,12 @@ export const bareKiwi = (tools: BareTools): KiwiRunner => ({
       await offering?.catch(() => {}); // fails only if the build is stopped
       await offeringBase;
     }
-    return treeAt(place.root);
+    return treeAt(paths.root);
   },
 });
 
 async function prepare(job: KiwiJob, tools: BareTools): Promise<void> {
-  const { place, input, keys, base } = job;
+  const { paths, input, keys, base } = job;
   const fetched = async () => {
     await job.fetch();
     await indexPackages(job, tools);
@@ -62,9 +62,9 @@ async function prepare(job: KiwiJob, tools: BareTools): Promise<void> {
   await runKiwi(job, {
     tools,
     // Without an existing root KIWI creates one.
-    args: [...prepareArguments(seenByKiwi(place), input.imageType, keys), ...(base ? ["--allow-existing-root"] : [])],
-    log: place.logs.prepare,
-    first: async () => void (await Promise.all([fetched(), base?.unpack(place.root)])),
+    args: [...prepareArguments(seenByKiwi(paths), input.imageType, keys), ...(base ? ["--allow-existing-root"] : [])],
+    log: paths.logs.prepare,
+    first: async () => void (await Promise.all([fetched(), base?.unpack(paths.root)])),
     environment: copyEnvironment(job),
   });
 }
@@ -73,9 +73,9 @@ async function prepare(job: KiwiJob, tools: BareTools): Promise<void> {
 const copyEnvironment = ({ base, workDir }: KiwiJob): Record<string, string> =>
   base?.copy === undefined ? {} : { KILN_BASE_COPY: base.copy, KILN_WORK_DIR: workDir };
 
-async function restore({ place, share, signal }: KiwiJob, archive: string): Promise<void> {
+async function restore({ paths, share, signal }: KiwiJob, archive: string): Promise<void> {
   try {
-    await unpackRoot(archive, place, signal);
+    await unpackRoot(archive, paths, signal);
   } catch (error) {
     await share?.distrust();
     throw error;
@@ -83,13 +83,13 @@ async function restore({ place, share, signal }: KiwiJob, archive: string): Prom
 }
 
 /** Makes a repository of the packages, whose checksums are already verified. */
-async function indexPackages({ input, place, signal, workDir }: KiwiJob, { builderRoot }: BareTools): Promise<void> {
+async function indexPackages({ input, paths, signal, workDir }: KiwiJob, { builderRoot }: BareTools): Promise<void> {
   if (input.packageType === "deb") return; // the agent has written the repository
   let lastWords = "";
-  const indexing = inRoot(builderRoot, workDir, ["createrepo_c", ["--quiet", "--no-database", place.packages]]);
+  const indexing = inRoot(builderRoot, workDir, ["createrepo_c", ["--quiet", "--no-database", paths.packages]]);
   const [command, args] = enclosed(...indexing);
   const exit = await run(command, args, {
-    env: kiwiEnvironment(place),
+    env: kiwiEnvironment(paths),
     cwd: workDir,
     signal,
     onLine: (line) => (lastWords = line),
@@ -104,7 +104,7 @@ async function indexPackages({ input, place, signal, workDir }: KiwiJob, { build
  */
 const sharedCache = "/var/cache/kiwi";
 
-const seenByKiwi = (place: KiwiPaths): KiwiPaths => ({ ...place, cache: sharedCache });
+const seenByKiwi = (paths: KiwiPaths): KiwiPaths => ({ ...paths, cache: sharedCache });
 
 /** Shows a command this folder as KIWI's cache, in the mount namespace that it runs in. */
 const withCache = (folder: string, [command, args]: [string, string[]]): [command: string, args: string[]] => [
@@ -129,8 +129,8 @@ interface KiwiRun {
 }
 
 async function runKiwi(job: KiwiJob, { tools, args, log: logFile, first, environment: more }: KiwiRun): Promise<void> {
-  const { place, input, workDir, signal } = job;
-  const environment = { ...kiwiEnvironment(place), ...reproducibleEnvironment(input, shims), ...more };
+  const { paths, input, workDir, signal } = job;
+  const environment = { ...kiwiEnvironment(paths), ...reproducibleEnvironment(input, shims), ...more };
   const { kiwi: program, builderRoot } = tools;
   const loaded = builderRoot ? preloadedInRoot : await preloaded(program, environment.PATH);
   if (!loaded) await first();
@@ -142,7 +142,7 @@ async function runKiwi(job: KiwiJob, { tools, args, log: logFile, first, environ
   let lastWords = "";
   const [start = program, ...startArguments] = loaded ?? [program];
   const machine = asMachine(input.appliance.arch, start, [...startArguments, ...args]);
-  const command = withCache(place.cache, withFewFiles(...machine));
+  const command = withCache(paths.cache, withFewFiles(...machine));
   const exit = await run(...enclosed(...inRoot(builderRoot, workDir, command)), {
     env: environment,
     cwd: workDir,
@@ -152,5 +152,5 @@ async function runKiwi(job: KiwiJob, { tools, args, log: logFile, first, environ
     onLine: (line) => (lastWords = line.trim() || lastWords),
   }).finally(() => log.end());
   if (hasSucceeded(exit)) return;
-  throw new BuildFailure(failureOf(notes, { exit, lastWords, root: place.root }));
+  throw new BuildFailure(failureOf(notes, { exit, lastWords, root: paths.root }));
 }

@@ -23,8 +23,8 @@ export interface StoreTarget {
 }
 
 /** Writes the file store of a root that no longer changes. */
-export async function writeFileStore(root: RootTree, place: StoreTarget): Promise<FileStore> {
-  await using writer = await FileStoreWriter.begin(place);
+export async function writeFileStore(root: RootTree, target: StoreTarget): Promise<FileStore> {
+  await using writer = await FileStoreWriter.begin(target);
   return await writer.finish(root);
 }
 
@@ -32,18 +32,18 @@ export async function writeFileStore(root: RootTree, place: StoreTarget): Promis
 export class FileStoreWriter implements AsyncDisposable {
   /** The contents, which can already be sent. */
   readonly files: PartedFile;
-  readonly #place: StoreTarget;
+  readonly #target: StoreTarget;
   readonly #contents: FileContents;
   #ahead: PackedAhead | undefined;
 
-  private constructor(place: StoreTarget, files: PartedFile) {
-    this.#place = place;
+  private constructor(target: StoreTarget, files: PartedFile) {
+    this.#target = target;
     this.files = files;
-    this.#contents = new FileContents(files, place.signal);
+    this.#contents = new FileContents(files, target.signal);
   }
 
-  static async begin(place: StoreTarget): Promise<FileStoreWriter> {
-    const writer = new FileStoreWriter(place, await PartedFile.create(place.dir, "files.zst"));
+  static async begin(target: StoreTarget): Promise<FileStoreWriter> {
+    const writer = new FileStoreWriter(target, await PartedFile.create(target.dir, "files.zst"));
     await writer.#contents.begin();
     return writer;
   }
@@ -62,7 +62,7 @@ export class FileStoreWriter implements AsyncDisposable {
       const place = content && { sha256: hex(content.digest), size: content.size, ...this.#contents.frameOf(content) };
       index.add(entryOf(found, owners, place));
     }
-    await using list = await PartedFile.create(this.#place.dir, "files-index.gz");
+    await using list = await PartedFile.create(this.#target.dir, "files-index.gz");
     for (const bytes of index.end()) await list.write(bytes);
     return { files: await this.files.end(), index: await list.end(), entries: index.entries };
   }
@@ -74,7 +74,7 @@ export class FileStoreWriter implements AsyncDisposable {
   }
 
   async #read(found: Found) {
-    this.#place.signal.throwIfAborted();
+    this.#target.signal.throwIfAborted();
     if (found.type !== "f") return { found };
     const known = this.#ahead?.find(found.place);
     return { found, content: known ?? (await this.#contents.read(found.place, found.size)) };

@@ -62,22 +62,22 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   if (!build.guest) refuseVolumes(input);
   // If builds run in guests, the rpm of a builder root does not run on this host.
   if (!build.builderRoot || !build.guest) await refuseDatabase(input, build);
-  const place = await makeKiwiPaths(build.workDir, input, build.builder ?? build.builderRoot?.facts.builder);
-  await writeDescription(input, place.description, runner.repository(place));
+  const paths = await makeKiwiPaths(build.workDir, input, build.builder ?? build.builderRoot?.facts.builder);
+  await writeDescription(input, paths.description, runner.repository(paths));
   build.onPhase("Preparing the build");
-  const keys = input.packageType === "deb" ? [] : await writeKeys(input, place.keys);
-  const fetch = () => fetchAll(input, place, build);
-  const root = await runner.run({ ...build, input, place, keys, fetch });
-  if (input.packageType === "deb") await addLicences((await getParts(place.target, input.imageType)).packages, root);
-  const result = await readResult(place.target, input.imageType, input.packageType);
+  const keys = input.packageType === "deb" ? [] : await writeKeys(input, paths.keys);
+  const fetch = () => fetchAll(input, paths, build);
+  const root = await runner.run({ ...build, input, paths, keys, fetch });
+  if (input.packageType === "deb") await addLicences((await getParts(paths.target, input.imageType)).packages, root);
+  const result = await readResult(paths.target, input.imageType, input.packageType);
   return { ...result, root, machine: machineOf(input), sourceDate: input.sourceDate };
 }
 
 /** Fetches everything that is needed to prepare a root. */
-async function fetchAll(input: FrozenInput, place: KiwiPaths, build: ImageBuild): Promise<void> {
-  await fetchContents({ ...build, input, description: place.description });
-  await fetchPackages({ ...build, input, dir: place.packages });
-  await checkTrust({ ...build, input, dir: place.packages });
-  build.stored?.give(input, place.packages);
-  if (input.packageType === "deb") await writeDebRepository(input, place.packages);
+async function fetchAll(input: FrozenInput, paths: KiwiPaths, build: ImageBuild): Promise<void> {
+  await fetchContents({ ...build, input, description: paths.description });
+  await fetchPackages({ ...build, input, dir: paths.packages });
+  await checkTrust({ ...build, input, dir: paths.packages });
+  build.stored?.give(input, paths.packages);
+  if (input.packageType === "deb") await writeDebRepository(input, paths.packages);
 }

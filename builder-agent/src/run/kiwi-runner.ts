@@ -7,12 +7,12 @@ import type { RootTree } from "./root-walk.ts";
 /** A description and its keys in a work directory. */
 export interface KiwiJob {
   input: FrozenInput;
-  place: KiwiPaths;
+  paths: KiwiPaths;
   workDir: string;
   /** Files of the public keys that the image's rpm must trust. */
   keys: readonly string[];
   /**
-   * Fetches into `place` the packages and files that are needed to prepare a root. Call it once, and only if a root is
+   * Fetches into `paths` the packages and files that are needed to prepare a root. Call it once, and only if a root is
    * prepared.
    */
   fetch: () => Promise<void>;
@@ -30,7 +30,7 @@ export interface KiwiJob {
 /** Runs KIWI, on this host or in a guest. */
 export interface KiwiRunner {
   /** The directory that the description names as its repository, as KIWI will see it. */
-  repository(place: KiwiPaths): string;
-  /** Makes the image in the place's target directory. → the tree that it was made from */
+  repository(paths: KiwiPaths): string;
+  /** Makes the image in the target directory. → the tree that it was made from */
   run(job: KiwiJob): Promise<RootTree>;
 }

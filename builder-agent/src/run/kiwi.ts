@@ -53,17 +53,17 @@ export async function makeKiwiPaths(
   /** KIWI's version. */
   builder = "9",
 ): Promise<KiwiPaths> {
-  const place = kiwiPathsAt(workDir);
-  const { description, packages, target, home, cache, temp } = place;
+  const paths = kiwiPathsAt(workDir);
+  const { description, packages, target, home, cache, temp } = paths;
   await Promise.all([description, packages, target, home, cache, temp].map((dir) => mkdir(dir)));
-  await writeFile(join(place.home, ".rpmmacros"), rpmMacros(rpmDatabase));
-  await writeFile(place.config, kiwiConfig({ packageType, imageType }, builder));
-  return place;
+  await writeFile(join(paths.home, ".rpmmacros"), rpmMacros(rpmDatabase));
+  await writeFile(paths.config, kiwiConfig({ packageType, imageType }, builder));
+  return paths;
 }
 
 /** The environment of KIWI, zypper and rpm. They do not see the agent's own environment, which contains its token. */
-export const kiwiEnvironment = (place: KiwiPaths) => ({
-  HOME: place.home,
+export const kiwiEnvironment = (paths: KiwiPaths) => ({
+  HOME: paths.home,
   PATH: `${shims}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
   LANG: "C.UTF-8",
   ...forDebian,
@@ -83,27 +83,27 @@ export const asMachine = (arch: Arch, command: string, args: string[]): [command
   arch === "i586" ? ["setarch", ["i686", command, ...args]] : [command, args];
 
 /** @param keys files of the public keys that the image's rpm must trust */
-export const prepareArguments = (place: KiwiPaths, type: ImageType, keys: readonly string[]) =>
-  globalArguments(place, type, "prepare").concat(
+export const prepareArguments = (paths: KiwiPaths, type: ImageType, keys: readonly string[]) =>
+  globalArguments(paths, type, "prepare").concat(
     "system",
     "prepare",
     "--description",
-    place.description,
+    paths.description,
     "--root",
-    place.root,
+    paths.root,
     ...keys.map((file) => `--signing-key=${file}`),
   );
 
-export const createArguments = (place: KiwiPaths, type: ImageType) =>
-  globalArguments(place, type, "create").concat("system", "create", "--root", place.root, "--target-dir", place.target);
+export const createArguments = (paths: KiwiPaths, type: ImageType) =>
+  globalArguments(paths, type, "create").concat("system", "create", "--root", paths.root, "--target-dir", paths.target);
 
-const globalArguments = (place: KiwiPaths, type: ImageType, verb: keyof KiwiPaths["logs"]) => [
+const globalArguments = (paths: KiwiPaths, type: ImageType, verb: keyof KiwiPaths["logs"]) => [
   "--debug", // otherwise the log lacks the reasons of the dependency solver
-  `--logfile=${place.logs[verb]}`,
-  `--config=${place.config}`,
+  `--logfile=${paths.logs[verb]}`,
+  `--config=${paths.config}`,
   `--type=${productOf(type).kiwi}`,
-  `--shared-cache-dir=${place.cache}`,
-  `--temp-dir=${place.temp}`,
+  `--shared-cache-dir=${paths.cache}`,
+  `--temp-dir=${paths.temp}`,
 ];
 
 /** Programs that replace the host's own in PATH while KIWI runs. */

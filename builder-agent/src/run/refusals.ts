@@ -19,9 +19,9 @@ interface RpmTarget {
 /** Refuses a build whose package database rpm cannot write. A guest made of this host's packages has this host's rpm. */
 export async function refuseDatabase(
   { rpmDatabase }: Pick<FrozenInput, "rpmDatabase">,
-  place: RpmTarget,
+  target: RpmTarget,
 ): Promise<void> {
-  if (rpmDatabase === undefined || (await knowsDatabase(rpmDatabase, place))) return;
+  if (rpmDatabase === undefined || (await knowsDatabase(rpmDatabase, target))) return;
   const reason =
     `The base system keeps its package database as ${rpmDatabase}, which this builder's rpm cannot write. ` +
     "Build it on an agent whose rpm can, such as one on openSUSE, or with the builder root debian-13.";

@@ -32,15 +32,15 @@ const contentIn = (disk: string, path: string) => said("unsquashfs", "-cat", dis
 async function openJob(): Promise<KiwiJob> {
   const dir = await temporaryDir();
   onTestFinished(() => dir[Symbol.asyncDispose]());
-  const place = await makeKiwiPaths(dir.path);
-  mkdirSync(place.keys);
-  writeFileSync(join(place.keys, "0.asc"), "a key");
-  writeFileSync(join(place.description, "config.xml"), "<image/>");
-  writeFileSync(join(place.packages, "a.rpm"), "a package", { mode: 0o600 });
-  const keys = [join(place.keys, "0.asc")];
+  const paths = await makeKiwiPaths(dir.path);
+  mkdirSync(paths.keys);
+  writeFileSync(join(paths.keys, "0.asc"), "a key");
+  writeFileSync(join(paths.description, "config.xml"), "<image/>");
+  writeFileSync(join(paths.packages, "a.rpm"), "a package", { mode: 0o600 });
+  const keys = [join(paths.keys, "0.asc")];
   return {
     input: frozenInput(),
-    place,
+    paths,
     workDir: dir.path,
     keys,
     fetch: async () => {},
@@ -53,7 +53,7 @@ async function openJob(): Promise<KiwiJob> {
 describe("the disk of a job", () => {
   it("contains what KIWI needs, owned by root, with the packages moved", async () => {
     const job = await openJob();
-    symlinkSync("/etc/shadow", join(job.place.description, "link"));
+    symlinkSync("/etc/shadow", join(job.paths.description, "link"));
     const disk = await makeJobDisk(job);
     const files = listed(disk);
 
@@ -68,7 +68,7 @@ describe("the disk of a job", () => {
     for (const [step, words] of Object.entries(jobCommands(job))) {
       expect(contentIn(disk, step).split("\0")).toEqual([...words, ""]);
     }
-    expect(existsSync(job.place.packages)).toBe(false);
+    expect(existsSync(job.paths.packages)).toBe(false);
   });
 
   it("contains a prepared root's archive instead of the preparation steps", async () => {
@@ -87,7 +87,7 @@ describe("the disk of a job", () => {
 
   it("has no keys for an image of Debian, which has them in its description", async () => {
     const job = await openJob();
-    rmSync(job.place.keys, { recursive: true });
+    rmSync(job.paths.keys, { recursive: true });
     expect(listed(await makeJobDisk({ ...job, keys: [] })).has("/keys")).toBe(false);
   });
 
