@@ -136,8 +136,11 @@ describe("the share page", () => {
 
   it("publishes a version once, with a draft of its notes, and takes it back", async () => {
     const { applianceId } = await createBuild(tux);
+    const isChanged = /has changed since 0\.0\.1 was built/;
+    expect(textOf(await sharePage(applianceId), "[aria-labelledby=publish]")).not.toMatch(isChanged);
     await uploadFile(tux, applianceId, "x", { query: { filename: "id_rsa", path: "/root/.ssh" } });
     const page = await sharePage(applianceId);
+    expect(textOf(page, "[aria-labelledby=publish]")).toMatch(isChanged);
     expect(textOf(page, "[aria-labelledby=goes-along]")).toMatch(
       /^What a clone gets ?Usersroot.*Files\/root\/\.ssh\/id_rsa/,
     );

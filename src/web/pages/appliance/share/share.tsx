@@ -93,6 +93,7 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
     published,
     publishable,
     chosen,
+    isChanged: finished.some(({ version, createdAt }) => version === chosen && createdAt < appliance.lastEditedAt),
     draft: chosen === undefined ? "" : await rated("reads", () => draftOf(c, chosen)),
     warnings: await rated("differences", () => sharingWarnings(services, appliance, chosen)),
     taken: await takenBy(db, appliance),

@@ -4,6 +4,7 @@ import { Confirm } from "../../../parts/dialog.tsx";
 import { Field, TextArea } from "../../../parts/field.tsx";
 import { Form, Hidden } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
+import { Notice } from "../../../parts/notice.tsx";
 import { Empty, Facts, Panel } from "../../../parts/panel.tsx";
 import type { Taken } from "./taken.ts";
 import { applianceAt } from "../with-appliance.ts";
@@ -17,6 +18,8 @@ export interface Shared {
   publishable: readonly string[];
   chosen: string | undefined;
   draft: string;
+  /** Whether the appliance has changed since the chosen version was built. */
+  isChanged: boolean;
   warnings: SharingWarnings;
   taken: Taken;
 }
@@ -63,7 +66,7 @@ const GoesAlong = ({ taken }: { taken: Taken }) => (
   </Panel>
 );
 
-const Publish = ({ seen: { applianceId, publishable, chosen, draft } }: { seen: Shared }) => (
+const Publish = ({ seen: { applianceId, publishable, chosen, draft, isChanged } }: { seen: Shared }) => (
   <Panel id="publish" title="Publish" look="stack">
     {chosen === undefined ? (
       <Empty title="Nothing to publish" isH3>
@@ -82,6 +85,12 @@ const Publish = ({ seen: { applianceId, publishable, chosen, draft } }: { seen: 
           </select>
           <Button look="small">Draft notes</Button>
         </form>
+        {isChanged && (
+          <Notice tone="warn">
+            The appliance has changed since {chosen} was built. The image stays as it is, but its page in the gallery
+            and its clones have the users and settings of now. Build again, so that both agree.
+          </Notice>
+        )}
         <Form action={applianceAt(applianceId, "share/versions")} id="publish-version" class="stack" once>
           <Hidden fields={{ do: "publish", version: chosen }} />
           <TextArea name="release_notes" label={`Release notes of ${chosen}`} value={draft} also={{ rows: 12 }} />
