@@ -60,7 +60,7 @@ describe("the agent", () => {
     await eventually("the claim", () => build.status === "running");
   });
 
-  it("tells the Worker of a builder root that it was given, by a claim", async () => {
+  it("reports a new builder root to the Worker with the next claim", async () => {
     const sha256 = "a".repeat(64);
     const root = { name: "debian-13", sha256, builder: "9.24.56", imageTypes: ["oem" as const], packageTypes: [] };
     await using agent = await startAgent({ examine: async () => ({ ...capabilities, roots: [root] }) });

@@ -23,7 +23,7 @@ async function stream(dir: string, take: (offset: number, bytes: Buffer) => numb
 }
 
 describe("the log stream", () => {
-  it("sends lines soon, without waiting for the end", async () => {
+  it("sends lines without waiting for the end", async () => {
     await using dir = await temporaryDir();
     let got = "";
     const { log } = await stream(dir.path, (_, bytes) => ((got += bytes.toString()), Buffer.byteLength(got)));
@@ -36,7 +36,7 @@ describe("the log stream", () => {
     expect(got).toBe("one\nzwölf\n");
   });
 
-  it("waits ten times as long between chunks while nobody reads the log", async () => {
+  it("waits ten times as long between chunks while the log is not read", async () => {
     await using dir = await temporaryDir();
     const pausesMs = async (isWatched: boolean, isEnough: (pauses: number[]) => boolean) => {
       const pauses: number[] = [];

@@ -54,7 +54,7 @@ describe("the agent's process", () => {
     expect(readFileSync(`/proc/${agent.child.pid}/status`, "utf8")).toMatch(/^Umask:\t0022$/m);
   });
 
-  it("says which process it is: a later one of this host, of the same state directory", async () => {
+  it("identifies its process: a later one of the same host and state directory", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     await using elsewhere = await temporaryDir();

@@ -22,7 +22,7 @@ const read = (text: string, files: ReadonlyMap<string, Uint8Array> = new Map(), 
   readApplianceFile(text, { name: "kiosk.yaml", read: (path) => files.get(path), env });
 
 describe("a file that was exported", () => {
-  it("says what the service says, in lines that people can review", () => {
+  it("contains what the service returns, in lines that people can review", () => {
     const { text } = exported({ "/etc/motd": new TextEncoder().encode("hello\n"), "/logo": Uint8Array.of(0, 255) });
 
     expect(text).toMatch(
@@ -65,7 +65,7 @@ describe("a file that was exported", () => {
     );
   });
 
-  it("has a file of its own for each content, also where names clash", () => {
+  it("has a separate file for each content, also where names clash", () => {
     const contents = {
       "/a": Uint8Array.of(0),
       "/A": Uint8Array.of(1),

@@ -164,7 +164,7 @@ it("waits for a build that runs already", async () => {
   });
 });
 
-it("says on Ctrl-C that the build goes on", async () => {
+it("prints on Ctrl-C that the build goes on", async () => {
   service.answers[`${user}/running_builds/7`] = { running_build: build(7, "oem", { state: "running" }) };
   service.answers[`${user}/running_builds/7/log`] = (_request, response) =>
     void response.writeHead(200, { "content-type": "text/event-stream" }).write(progress(40, "Creating the image"));

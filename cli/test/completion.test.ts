@@ -98,7 +98,7 @@ it("completes from the service that --url names", async () => {
   expect(ended.stdout).toBe("Elsewhere\t7, tiny-1.0\n");
 });
 
-it("completes nothing, and says nothing, without a service", async () => {
+it("completes nothing and prints nothing without a service", async () => {
   const env = { KILN_URL: "http://127.0.0.1:1", KILN_ACCOUNT: "tux", KILN_TOKEN: "key" };
   expect(await machine.kiln(["__complete", "--", "show", ""], { env })).toEqual({ code: 0, stdout: "", stderr: "" });
 });

@@ -51,7 +51,7 @@ describe("kiln config", () => {
     expect(unknown).toMatchObject({ code: 9, stderr: expect.stringContaining("There is no setting network.hostnam.") });
   });
 
-  it("says what the settings are after a change, without passwords", async () => {
+  it("prints what the settings are after a change, without passwords", async () => {
     const network = { type: "dhcp", hostname: "kiosk" };
     const users = [{ name: "root" }]; // as the service shows them in a definition
     service.answers["PUT /api/v2/user/appliances/1000/definition"] = {

@@ -156,7 +156,7 @@ describe("kiln export", () => {
 });
 
 describe("kiln plan", () => {
-  it("says what would change, resolved by the service, and changes nothing", async () => {
+  it("prints what would change, resolved by the service, and changes nothing", async () => {
     const ended = await machine.kiln(["plan", "kiosk.yaml"], { env });
 
     expect(ended).toEqual({
@@ -245,7 +245,7 @@ describe("kiln apply", () => {
     expect(changing()).toHaveLength(2);
   });
 
-  it("says that something else changed the appliance meanwhile", async () => {
+  it("prints that something else changed the appliance meanwhile", async () => {
     service.answers[`PUT ${user}/appliances/1000/definition`] = noting(changed, 412);
     const ended = await machine.kiln(["apply", "kiosk.yaml", "--if-match", '"planned"'], { env });
     expect(ended).toMatchObject({ code: 1, stdout: "" });

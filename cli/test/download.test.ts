@@ -111,7 +111,7 @@ it("brings an image over a connection that is cut three times, with a restart of
   expect(new Set(store.ranges).size).toBe(4);
 });
 
-it("says what the file is, and how to start it", async () => {
+it("prints what the file is, and how to start it", async () => {
   const { stdout } = await machine.kiln(["download", "12"]);
   expect(stdout).toContain(`A tar archive.\n\nUnpack it:\n  It is large.\n    tar -xzf ${name}`);
   const json = JSON.parse((await machine.kiln(["download", "12", "--json"])).stdout);
@@ -169,7 +169,7 @@ it("brings every image of a version", async () => {
   });
 });
 
-it("says at once that the disk is full", async () => {
+it("reports immediately that the disk is full", async () => {
   const { env, folder: cwd } = machine;
   // In blocks of 512 bytes. A write beyond the limit fails like one on a full disk.
   const ended = await run("sh", ["-c", "ulimit -f 4096; exec kiln download 12"], { env, input: "", cwd });

@@ -146,7 +146,7 @@ it.each([
   expect(stderr).toContain(next);
 });
 
-it("says that a base system is missing", async () => {
+it("prints that a base system is missing", async () => {
   const { stderr } = await machine.kiln(["import", "kiosk/config.xml", "out/nobase.yaml"]);
   expect(stderr).toContain("add base_system to the file, or import it with --base");
 });

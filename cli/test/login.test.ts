@@ -33,7 +33,7 @@ it("stores the secret in a file that only its owner can read", async () => {
   expect(await machine.kiln(["list"])).toMatchObject({ code: 0, stdout: "None.\n" });
 });
 
-it("says who is signed in, and forgets the key", async () => {
+it("prints who is signed in, and forgets the key", async () => {
   await machine.kiln(["login", service.url, "--account", "tux"], { input: "secret word\n" });
   expect(await machine.kiln(["whoami"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Account +tux\n/) });
   expect(await machine.kiln(["logout"])).toEqual({ code: 0, stdout: `Signed out of ${service.url}.\n`, stderr: "" });
@@ -94,7 +94,7 @@ it("sends KILN_TOKEN over http to another machine only with KILN_INSECURE", asyn
   expect(await machine.kiln(["list"], { env: insecure })).toMatchObject({ code: 0, stdout: "None.\n" });
 });
 
-it("says what to do with a damaged file", async () => {
+it("prints what to do with a damaged file", async () => {
   await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
   const folder = join(machine.folder, "config/kiln");
   const [stored = ""] = readdirSync(folder).filter((file) => file.endsWith(".json"));

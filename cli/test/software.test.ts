@@ -55,7 +55,7 @@ afterEach(async () => {
   machine[Symbol.dispose]();
 });
 
-it("says what a change does to the image, and makes it", async () => {
+it("prints what a change does to the image, and makes it", async () => {
   const ended = await machine.kiln(["add", "1000", "hello"]);
   expect(ended).toEqual({ code: 0, stdout: "+1 package, +38.0 MB\n  + hello 1.1-1\n", stderr: "" });
   expect(service.requests).toContain(`GET ${path}/software/effect?add_package=hello`);

@@ -54,7 +54,7 @@ it("opens a VNC viewer, whose command line does not show the password", async ()
   expect(await call).toMatch(/vncviewer 10\.0\.0\.5::5901 password=quiet$/);
 });
 
-it("says that no browser can be opened, and prints the address", async () => {
+it("prints that no browser can be opened, and prints the address", async () => {
   const ended = await machine.kiln(["testdrive", "12"], { env: { DISPLAY: "", WAYLAND_DISPLAY: "" } });
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining("https://kiln.test/testdrives/8/secret") });
   expect(ended.stderr).toContain("No browser can be opened here.");
@@ -76,7 +76,7 @@ it("shows why a changed file should not get into copies", async () => {
   expect(stdout).toMatch(/CAUTION\n.*ssh_host_ed25519_key +file +411 +secret/);
 });
 
-it("says what to do where no VNC client can connect", async () => {
+it("prints what to do where no VNC client can connect", async () => {
   service.answers["POST /api/v2/user/testdrives"] = testdrive(0);
   const ended = await machine.kiln(["testdrive", "12", "--vnc"]);
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("Leave out --vnc") });

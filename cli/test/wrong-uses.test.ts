@@ -134,7 +134,7 @@ it.each(uses)("answers `kiln %s` with exit code %d, the reason and the way out",
   expect(ended.stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(3);
 });
 
-it("tells an error as JSON with --json", async () => {
+it("prints an error as JSON with --json", async () => {
   const ended = await machine.kiln(["show", "99999", "--json"]);
   expect(JSON.parse(ended.stderr)).toEqual({
     error: {

@@ -36,7 +36,7 @@ function noteNotifications(): void {
 }
 
 describe("the page of a build", () => {
-  it("follows it to its end, tells of that, and has a log without folders of the builder", async () => {
+  it("follows a build to its end, announces the end, and has a log without folders of the builder", async () => {
     await inBrowser(`${tux.ready.url}/sign_in`, async (page) => {
       await signInHere(page, tux);
       await page.context().grantPermissions(["notifications"], { origin: tux.ready.url });

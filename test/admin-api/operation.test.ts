@@ -118,7 +118,7 @@ describe("GET metrics", () => {
     );
   });
 
-  it("tells the size of the database and, after a round of the sweep, of what accounts store", async () => {
+  it("reports the size of the database and, after a round of the sweep, of what accounts store", async () => {
     await sweepIn(0);
     const now = await metricsNow();
 

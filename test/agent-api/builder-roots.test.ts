@@ -53,7 +53,7 @@ it("refuses a build whose builder root no agent has, until a claim brings it", a
   expect(claim).toMatchObject({ buildId: Number(buildId), input: { builderRoot: "debian-13" } });
 });
 
-it("says that a build waits for an agent with the builder root", async () => {
+it("reports that a build waits for an agent with the builder root", async () => {
   await claimWith([root]);
   const buildId = await startBuild(tux, applianceId);
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + longQueueMs });

@@ -117,7 +117,7 @@ describe("hello", () => {
     expect((await attempt.beats()).status).toBe(expected);
   });
 
-  it("says that another host uses the token", async () => {
+  it("reports that another host uses the token", async () => {
     const others = await fakeAgent();
     while (await others.claims());
     const buildId = await startBuild(tux, await createAppliance(tux));

@@ -31,7 +31,7 @@ const eventsOfAgent = async (name: string): Promise<string[]> =>
 const sweepAfter = (days: number) => sweepIn(days * 24 * 60 * 60_000);
 
 describe("the audit log of an account", () => {
-  it("tells of tokens, shares, publications and passwords, the latest first, and of no secret", async () => {
+  it("lists tokens, shares, publications and passwords, the latest first, and no secret", async () => {
     const [tux, gnu] = [await signedIn(), await signedIn()];
     const { applianceId } = await publishedAppliance(tux);
     const { id, secret, client } = await tokenOf(tux, { scope: "publish", appliance_id: applianceId });
@@ -130,7 +130,7 @@ describe("the audit log of an account", () => {
 });
 
 describe("the operator's audit log", () => {
-  it("tells of the operator's own calls, and of every account", async () => {
+  it("lists the operator's own calls, and every account's", async () => {
     const tux = await signedIn();
     stopClock(); // or the minute might end in between
     await operate("PUT", `/accounts/${tux.username}/lock`, { locked: true });
@@ -183,7 +183,7 @@ describe("the operator's audit log", () => {
     expect(JSON.stringify(latest)).not.toContain("wrong");
   });
 
-  it("tells of agents that start and are lost", async () => {
+  it("lists agents that start and are lost", async () => {
     const { token } = await fakeAgent("starter");
     expect(await eventsOfAgent("starter")).toEqual(["agent.started"]);
     const [first, second] = [await connect(token), await connect(token)];

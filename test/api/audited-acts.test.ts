@@ -167,7 +167,7 @@ const signIn = ({ username, apiKey }: Client) => ({
 
 const entriesOf = (event: string) => countOf("audit_log", `event = '${event}'`);
 
-describe("an act that the audit log tells of", () => {
+describe("an act in the audit log", () => {
   it.each(Object.entries(acts))("is not done without its entry: %s", async (name, prepare) => {
     const [event = ""] = name.split(" ");
     const { act, seen } = await prepare(await signedIn());
@@ -200,7 +200,7 @@ describe("an act that the audit log tells of", () => {
   });
 });
 
-it("tells of an agent's start when it stores what the agent can do", async () => {
+it("records an agent's start when it stores what the agent can do", async () => {
   const agent = await fakeAgent("one-that-starts");
   await env.DB.prepare("UPDATE agents SET capabilities = NULL WHERE name = 'one-that-starts'").run();
   vi.spyOn(console, "error").mockImplementation(() => {});

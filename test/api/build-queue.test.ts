@@ -26,7 +26,7 @@ const threeBuilds = async () => {
 };
 
 describe("the queue", () => {
-  it("tells each build how many are ahead of it", async () => {
+  it("shows for each build how many are ahead of it", async () => {
     const [first, second, third] = await threeBuilds();
 
     expect(await seen(first)).toMatchObject({ queue_position: 1, message: "Waiting for a builder" });

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 describe("POST …/definition/plan", () => {
-  it("says what would change, and changes nothing", async () => {
+  it("reports what would change, and changes nothing", async () => {
     await fill(tux, applianceId);
     const before = await shownBy(tux, path);
 

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 describe("GET …/definition", () => {
-  it("says everything but passwords", async () => {
+  it("contains everything but passwords", async () => {
     await fill(tux, applianceId);
 
     const shown = await shownBy(tux, path);
@@ -157,7 +157,7 @@ describe("PUT …/definition", () => {
     expect((await shownBy(tux, path))["name"]).toBe("Kiosk");
   });
 
-  it("lets one of two at the same time win, and tells the other", async () => {
+  it("lets one of two simultaneous changes win, and refuses the other", async () => {
     const names = ["One", "Two", "Three", "Four"];
 
     const answers = await Promise.all(

@@ -47,7 +47,7 @@ describe("GET overview", () => {
     });
   });
 
-  it("says what is wrong, and what the status said after a change", async () => {
+  it("reports what is wrong, and what the status said after a change", async () => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
     await tux.post(`/appliances/${id}/cmd/add_package`, { name: "no-such-package" });

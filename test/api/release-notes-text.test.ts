@@ -46,7 +46,7 @@ const first = (image: ComparedBuild, own: string[] = [], ownFiles: string[] = []
 const many = (version: string, name = "a") =>
   Object.fromEntries(Array.from({ length: 5000 }, (_, nth) => [`${name}-${nth}`, version]));
 
-it("says what was added, updated, removed and changed, in sentences", () => {
+it("lists what was added, updated, removed and changed, in sentences", () => {
   const from = compared(
     "0.0.1",
     { openssl: "3.0.15-1", bash: "5.2-1+b1", "gnome-games": "45-1" },
@@ -88,12 +88,12 @@ it("fits into release notes if the names themselves are long", () => {
   expect(new TextEncoder().encode(text).length).toBeLessThan(64 * 1024);
 });
 
-it("says so if nothing but files of the system differs", () => {
+it("reports that nothing but files of the system differs", () => {
   const one = compared("0.0.1", {});
   expect(notes(one, one)).toBe("Only files of the system differ from version 0.0.1.\n");
 });
 
-it("says what the first version is made of, without what the template has", () => {
+it("lists what the first version contains, without what the template has", () => {
   const image = compared("0.0.1", { nginx: "1:1.26.3-3", bash: "5.2-1" }, { bytes: 275_000_000 });
   expect(first(image, ["nginx"], ["/etc/motd"])).toBe(
     "The first version: Debian 13 with nginx 1.26.3.\nIt has files of its own: /etc/motd.\n" +

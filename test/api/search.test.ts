@@ -105,7 +105,7 @@ describe("GET /appliances/<id>/software/search", () => {
     expect(await found("q=what+libqt4+does&all_fields=0")).toEqual([]);
   });
 
-  it("tells clients of JSON summaries and sizes, and as many hits as they want", async () => {
+  it("returns summaries and sizes in JSON, and as many hits as requested", async () => {
     const path = `/appliances/${id}/software/search?q=qt&limit=2`;
     const answer = await tux.get(path, { headers: { accept: "application/json" } });
     const map = await answer.json();

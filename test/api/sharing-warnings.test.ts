@@ -127,7 +127,7 @@ describe("what sharing an appliance reveals", () => {
     await expectError(await tux.get(`/appliances/${id}/sharing_warnings?version=0.0.1`), 400, "invalid_version");
   });
 
-  it("says if it did not look at all images", async () => {
+  it("reports if it did not look at all images", async () => {
     for (let nth = 1; nth <= 11; nth += 1) {
       await setUsers(userXml("root", `secret ${nth}`));
       await build(`0.0.${nth}`);

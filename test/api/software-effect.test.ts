@@ -56,7 +56,7 @@ const names = (packages: { name: string; version: string }[]) =>
 const select = (kind: string, name: string, more = {}) => tux.post(`/appliances/${id}/cmd/${kind}`, { name, ...more });
 
 describe("GET appliances/<id>/software/effect", () => {
-  it("says what comes with a package, and changes nothing", async () => {
+  it("reports what comes with a package, and changes nothing", async () => {
     const before = await wholeDatabase(["account_rates"]);
 
     const seen = await effect("add_package=hello");
@@ -76,7 +76,7 @@ describe("GET appliances/<id>/software/effect", () => {
     expect((after?.installed_size ?? 0) - (before?.installed_size ?? 0)).toBe(more);
   });
 
-  it("says what goes, and which version comes in its place", async () => {
+  it("reports what goes, and which version comes in its place", async () => {
     await select("add_package", "hello");
 
     expect(names((await effect("remove_package=hello")).removed)).toEqual(["hello-1.1-1", "libgreet-1.1-1"]);
@@ -135,7 +135,7 @@ describe("GET appliances/<id>/software/effect", () => {
     expect(problems[0]?.solutions[0]?.change).toMatchObject({ add_package: ["hello"] });
   });
 
-  it("says that a repository is not imported yet", async () => {
+  it("reports that a repository is not imported yet", async () => {
     await db.update(repositories).set({ revision: null }).where(eq(repositories.id, updates));
     try {
       const { state, problems } = await effect("add_package=hello");

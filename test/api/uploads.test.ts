@@ -112,7 +112,7 @@ describe("an upload in several requests", () => {
     expect(await filesOf()).toMatchObject({ filename: "träge.conf", path: "/etc", owner: "nobody" });
   });
 
-  it("tells what the service can do, and how far an upload is", async () => {
+  it("reports what the service can do, and how far an upload is", async () => {
     const options = await app.fetch(new Request("https://kiln.test/api/v2/user/uploads", { method: "OPTIONS" }), env);
     expect(options.status).toBe(204);
     expect(Object.fromEntries(options.headers)).toMatchObject({

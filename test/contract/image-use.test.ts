@@ -40,7 +40,7 @@ it("runs a container by the name that it has after it was loaded", () => {
   expect(containerTag("Kiosk_2.i686-1.0.oci")).toBe("kiosk_2:1.0");
 });
 
-it("says that a disk is overwritten wherever it is", () => {
+it("reports that a disk is overwritten wherever it is", () => {
   for (const { lines, note } of imageTypes.flatMap((type) => used(type).ways)) {
     if (lines.some((line) => line.includes("of=/dev/"))) expect(note).toContain("is lost");
   }

@@ -10,6 +10,6 @@ it("serves this version of the protocol, the one before, and newer ones", () => 
   expect(isServed(protocolVersion - 2)).toBe(false);
 });
 
-it("takes a peer that says nothing for version 0", () => {
+it("treats a peer that reports no version as version 0", () => {
   expect(isServed()).toBe(isServed(0));
 });

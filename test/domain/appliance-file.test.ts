@@ -21,7 +21,7 @@ import * as fc from "../support/properties.ts";
 const baseUrl = "https://kiln.test";
 const place = { env, db: openDatabase(env.DB) };
 
-it("makes any appliance of a file that says it, whatever it was before, and then nothing more", async () => {
+it("makes the appliance that a file describes, whatever it was before, and then changes nothing more", async () => {
   const tux = await signedIn();
   const appliance = (await findAnyAppliance(place.db, await createAppliance(tux))) ?? expect.fail("no appliance");
   const account = (await findAccount(place.db, tux.username)) ?? expect.fail("no account");

@@ -18,7 +18,7 @@ const root = (more: Partial<RootAbilities> = {}): RootAbilities => ({
 describe("a build of deb packages", () => {
   const build = { imageType: "oem", arch: "x86_64", needsLvm: false, needsEfi: false } as const;
 
-  it("goes only to a builder that says it installs them", () => {
+  it("goes only to a builder that reports that it installs them", () => {
     expect(canDo(capabilities, { ...build, packageType: "deb" })).toBe(true);
     expect(canDo({ ...capabilities, packageTypes: ["rpm"] }, { ...build, packageType: "deb" })).toBe(false);
     expect(canDo(older, { ...build, packageType: "deb" }), "an older builder").toBe(false);

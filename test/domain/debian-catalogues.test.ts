@@ -56,7 +56,7 @@ it.each([debian12, debian13, leap15, leap16, tumbleweed])(
   },
 );
 
-it("gives each template of all catalogues an id of its own", () => {
+it("gives each template of all catalogues its own id", () => {
   const ids = [tiny, debian12, debian13, leap15, leap16, tumbleweed]
     .flatMap(templatesOf)
     .map(({ applianceId }) => applianceId);

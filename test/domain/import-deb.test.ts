@@ -83,7 +83,7 @@ describe("a repository of deb", () => {
     expect((await imported(`${root}/dists/old`, files)).row.problem).toContain("valid until 2020-11-28");
   });
 
-  it("is refused if a list is another than its index says", async () => {
+  it("is refused if a list is not the one in its index", async () => {
     const files = await debSuite({ lists });
     const list = { "main/binary-amd64/Packages.gz": files["main/binary-i386/Packages.gz"] ?? "" };
     expect((await imported(`${root}/dists/test`, { ...files, ...list })).row.problem).toMatch(/larger|sha256|bytes/);

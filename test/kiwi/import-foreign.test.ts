@@ -203,7 +203,7 @@ describe("importing a description of KIWI", () => {
     ]);
   });
 
-  it("refuses a description of which nothing can be read, and says which included file is wrong", () => {
+  it("refuses a description in which nothing can be read, and names the wrong included file", () => {
     const outer = '<image name="x"><include from="a.xml"/><include from="b.xml"/></image>';
     expect(() => imported({ "config.xml": outer })).toThrow(
       "None of the files that it includes can be read: a.xml, b.xml.",

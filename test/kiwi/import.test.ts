@@ -109,7 +109,7 @@ function typeAfterImport(imageType: ImageType): ImageType {
 }
 
 describe("importing a description that the service has made", () => {
-  it("gives the same appliance, whatever it says", () => {
+  it("imports the same appliance again, whatever the description contains", () => {
     fc.assert(
       fc.property(facts, (one) => {
         const { definition, files } = imported(descriptionFiles(one));
@@ -210,7 +210,7 @@ function expectedOfManifest(one: ImageFacts): Imported["definition"] {
 }
 
 describe("importing the manifest of a build", () => {
-  it("gives the same appliance, whatever it says", () => {
+  it("imports the same appliance again, whatever the description contains", () => {
     fc.assert(
       fc.property(facts, (one) => {
         const { definition } = imported({ "config.xml": manifestOf(one) });

@@ -48,7 +48,7 @@ it("a chunk of the log writes two rows", async () => {
   expect(await rowsOf(running, () => running.attempt.writesLog(0, "a line\n"))).toBe(stated("chunk of the log"));
 });
 
-it("says whether the log is read, so that the agent sends it rarely otherwise", async () => {
+it("reports whether the log is read, so that the agent sends it rarely otherwise", async () => {
   const next = await running.attempt.writesLog(7, "another\n");
   expect(await next.json()).toEqual({ nextOffset: 15 });
   await (await objectOfBuild(running.buildId)).readLog({ from: 0, maxBytes: 100 });

@@ -98,7 +98,7 @@ describe("packagesOfArchive", () => {
     }
   });
 
-  it("tells the reader of an RPM that the archive ends within it", async () => {
+  it("reports that the archive ends within an RPM", async () => {
     const tar = await packTar([file("a.rpm", "a".repeat(5000))]);
     const rpms = packagesOfArchive(inChunks(tar.subarray(0, 3000), 700), noOthers);
     const { value } = await rpms.next();

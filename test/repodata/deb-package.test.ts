@@ -33,7 +33,7 @@ async function withControlSize(size: string) {
 }
 
 describe("a Debian package", () => {
-  it.each([1, 7, 100_000])("says what it is, while %s bytes come at a time", async (chunkBytes) => {
+  it.each([1, 7, 100_000])("describes the package, while %s bytes come at a time", async (chunkBytes) => {
     const text = controlOf("libc++1-20 1:20.1~rc2-3+b1 amd64; Depends: libc6 (>= 2.36), a:any | b (<< 1:2-3)");
     expect(await read(await withControl(text), chunkBytes)).toEqual({
       name: "libc++1-20",

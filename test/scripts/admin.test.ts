@@ -9,7 +9,7 @@ describe("npm run admin -- health, metrics", () => {
     process.exitCode = undefined;
   });
 
-  it("says that work flows", async () => {
+  it("reports that work flows", async () => {
     await run("health");
     expect([printed, process.exitCode]).toEqual(["Work flows.\n", undefined]);
   });
@@ -98,7 +98,7 @@ describe("npm run admin -- keys", () => {
     );
   });
 
-  it("rehash says how many keys work again", async () => {
+  it("rehash reports how many keys work again", async () => {
     pages.push(page);
     await run("keys", "rehash");
     expect([asked, printed]).toEqual([["POST /admin/keys/rehash Bearer secret {}"], "2 API keys work again.\n"]);

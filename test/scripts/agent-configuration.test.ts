@@ -7,7 +7,7 @@ import { readOrMakeSecrets } from "../../scripts/launch/secrets.ts";
 import { emptyFolder } from "./folder.ts";
 
 describe("the configuration of the agent that `npm start` runs", () => {
-  it("runs as many testdrives as wrangler.toml allows per account, four, and builds in the given root", () => {
+  it("runs as many testdrives as wrangler.toml allows per account, and builds in the configured root", () => {
     // The first, default environment is the embedded one.
     const wrangler = readFileSync(join(projectRoot, "wrangler.toml"), "utf8");
     const [, perAccount] = /^MAX_TESTDRIVES_PER_ACCOUNT = "(\d+)"/m.exec(wrangler) ?? [];

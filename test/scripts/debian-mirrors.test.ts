@@ -41,7 +41,7 @@ describe("hostsOf", () => {
 describe("withMirrors", () => {
   const catalogue = { baseSystem: { title: "Debian" }, repositories: [{ url: `${publicMirrors.security}` }] };
 
-  it("names the given mirrors, and for images the public ones", () => {
+  it("lists the configured mirrors, and for images the public ones", () => {
     const mirrors = { archive: publicMirrors.archive, security: "http://mirror.lan/security" };
 
     expect(withMirrors(catalogue, mirrors)).toEqual({

@@ -17,7 +17,7 @@ const repository = (name: string, state: "importing" | "ready" | "failed", packa
   importedAt: null,
 });
 
-it("tells of each repository once, when its import has ended", async () => {
+it("reports each repository once, when its import has ended", async () => {
   vi.spyOn(process.stdout, "write").mockImplementation((line) => ((printed += String(line)), true));
   const answers = [
     [repository("main", "importing", 0), repository("updates", "ready", 7), repository("security", "importing", 0)],

@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it("says whether there is room, and tells the terminal when that changes", () => {
+it("reports whether there is room, and tells the terminal when that changes", () => {
   const { bavail, bsize } = statfsSync(folder);
   said = [];
 

@@ -56,7 +56,7 @@ describe("config.sh", () => {
     );
   });
 
-  it("says that an image has no sudo, and does not add rules that nothing reads", () => {
+  it("reports that an image has no sudo, and does not add rules that nothing reads", () => {
     const ask = "ls -A /etc/sudoers.d 2> /dev/null || true";
     expect(image({ users }, ask, "rm -f /usr/bin/sudo")).toBe("");
   });

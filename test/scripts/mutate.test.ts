@@ -47,7 +47,7 @@ it("draws the same lines with the same seed, and each line once", async () => {
   expect((await drawn(2)).toSorted()).toEqual(lines.toSorted());
 });
 
-it("says of each fault what its tests made of it, and restores the file", async () => {
+it("reports the result of each fault's tests, and restores the file", async () => {
   const folder = emptyFolder();
   const write = (file: string, text: string) => {
     mkdirSync(dirname(join(folder, file)), { recursive: true });

@@ -26,7 +26,7 @@ describe.each(["", "production"])("the queues of environment %j", (environment) 
   });
 });
 
-it("gives each chore an invocation of its own on Cloudflare", () => {
+it("gives each chore its own invocation on Cloudflare", () => {
   const { consumers } = unstable_readConfig({ config, env: "production" }).queues;
   expect(consumers?.find((one: { queue: string }) => one.queue === "kiln-chores")?.max_batch_size).toBe(1);
 });

@@ -34,7 +34,7 @@ describe("the summary of a start", () => {
     expect(printed).toContain("curl -u tux:secretKey http://127.0.0.1:8787/api/v2/user/template_sets");
   });
 
-  it("says elsewhere where they are", () => {
+  it("shows elsewhere where they are", () => {
     process.stdout.isTTY = false;
     show("secretPassword");
 

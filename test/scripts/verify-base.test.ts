@@ -176,7 +176,7 @@ describe("a promise of a template", () => {
 });
 
 describe("the report", () => {
-  it("says that all passed only if something did and nothing failed", () => {
+  it("reports that all passed only if something did and nothing failed", () => {
     expect(made([step("passed", "12 MB")])).toContain("All 1 steps passed.");
     expect(made([step("passed", "12 MB"), step("failed", "no")])).toContain("1 of 2 steps failed.");
     expect(made([])).toContain("Nothing was tried.");

@@ -24,7 +24,7 @@ it("waits until the launcher offers the release", async () => {
   expect(await importRepositories(admin, debian, { signal })).toBe("http://deb.example.org");
 });
 
-it("says that a service does not offer the release", async () => {
+it("reports that a service does not offer the release", async () => {
   const admin = adminThatAnswers(["debian-12", "debian-12", "debian-12"]);
   await expect(importRepositories(admin, debian, { signal, within: -1 })).rejects.toThrow(
     new Complaint("The service does not offer debian-13 after -1 s."),

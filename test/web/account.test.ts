@@ -220,7 +220,7 @@ describe("a webhook", () => {
 });
 
 describe("the history", () => {
-  it("says of every event what was done, and with what", async () => {
+  it("shows what was done in every event, and with what", async () => {
     const about = { appliance_id: 1000, version: "1.2.3", username: "rhea", token_name: "nightly" };
     const detail = JSON.stringify({ ...about, quota: "50GB", call: "PUT /quota", agent: "host-1" });
     for (const event of auditEvents) {
@@ -238,7 +238,7 @@ describe("the history", () => {
     expect(named.map((word) => said.filter((words) => words.includes(word)).length)).toEqual([2, 2, 2, 1, 1, 6]);
   });
 
-  it("tells what was done, page by page", async () => {
+  it("shows what was done, page by page", async () => {
     const now = Date.now();
     for (let n = 0; n < 52; n += 1) {
       await env.DB.prepare(

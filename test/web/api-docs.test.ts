@@ -50,7 +50,7 @@ it("is also available as OpenAPI", async () => {
   expect(Object.keys(document.paths)).toContain("/api/v1/user/appliances/{appliance_id}/cmd/add_package");
 });
 
-it("tells assistants of every call in /llms.txt, with links into the page", async () => {
+it("lists every call for assistants in /llms.txt, with links into the page", async () => {
   const text = await visit("/llms.txt");
   const body = await text.text();
   const calls = groups.flatMap(({ operations }) => operations).filter(({ versions }) => versions.includes("v2"));

@@ -23,7 +23,7 @@ describe("the frame", () => {
     expect(page.querySelectorAll("h1")).toHaveLength(1);
   });
 
-  it("says who is signed in, and has a form to sign out", async () => {
+  it("shows who is signed in, and has a form to sign out", async () => {
     await firefox.signIn(tux);
     const page = await pageOf(firefox.get("/"));
     expect(textOf(page, ".top-end")).toContain(tux.username);
@@ -94,7 +94,7 @@ describe("an error", () => {
     expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "application/xml; charset=utf-8"]);
   });
 
-  it("says what it is", async () => {
+  it("shows what it is", async () => {
     await firefox.signIn(tux);
     const refused = await firefox.post("/sign_out", {}, html);
     expect([refused.status, (await pageOf(refused)).title]).toEqual([403, "You may not do this · Kiln"]);
@@ -104,7 +104,7 @@ describe("an error", () => {
 });
 
 describe("a form", () => {
-  it("says once on the next page what came of it", async () => {
+  it("shows the result once, on the next page", async () => {
     const other = await sessionOf(tux);
     await firefox.signIn(tux);
     await firefox.post(`${sessionsPage}/${other.id}/revoke`, { form_token: await firefox.formToken() });

@@ -58,7 +58,7 @@ describe("/service", () => {
     expect(await statusOf(firefox.get("/service"))).toBe(404);
   });
 
-  it("says why each build waits, and what has failed, of the service or of its appliance", async () => {
+  it("shows why each build waits, and what has failed, of the service or of its appliance", async () => {
     const tux = await signedIn();
     await bootableBuild(tux, { status: "queued", imageKey: null, needsLvm: true });
     await bootableBuild(tux, {

@@ -79,7 +79,7 @@ describe("a session", () => {
     expect(await sessionsOf(tux)).toEqual([]);
   });
 
-  it("ends if nobody uses it for 8 days", async () => {
+  it("ends if it is not used for 8 days", async () => {
     const [used, unused] = [await sessionOf(tux), await sessionOf(tux)];
     await env.DB.prepare("UPDATE sessions SET expires_at = expires_at - ? WHERE id = ?")
       .bind(6 * dayMs, used.id)

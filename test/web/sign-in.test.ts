@@ -92,7 +92,7 @@ describe("POST /sign_in", () => {
     },
   );
 
-  it("takes no session that the browser was given by somebody else", async () => {
+  it("does not use a session that another person put into the browser", async () => {
     const planted = browserWith("A".repeat(32));
     await planted.signIn(tux);
     expect(planted.jar.cookie).not.toContain("AAAA");

@@ -22,14 +22,14 @@ beforeAll(async () => void (await messagesOfSweep()));
 
 const statusPage = async () => await pageOf(visit("/status", { headers: { accept: "text/html" } }));
 
-it("says to everyone that everything works", async () => {
+it("shows everyone that everything works", async () => {
   const page = await statusPage();
   expect(textOf(page, ".notice")).toBe("Everything works.");
   expect(textOf(page, ".facts")).toContain("Builds0 running, 0 waiting");
   expect(textOf(await pageOf(visit("/")), ".foot")).toContain("Status");
 });
 
-it("says that builds wait, and names no account, agent or appliance", async () => {
+it("shows that builds wait, and names no account, agent or appliance", async () => {
   const tux = await signedIn();
   await startBuild(tux, await createAppliance(tux, { name: "Secret plans" }));
   await fakeAgent("host-in-berlin");
@@ -43,7 +43,7 @@ it("says that builds wait, and names no account, agent or appliance", async () =
   for (const secret of [tux.username, "Secret plans", "host-in-berlin"]) expect(source).not.toContain(secret);
 });
 
-it("says that nothing can be changed in read-only mode", async () => {
+it("shows that nothing can be changed in read-only mode", async () => {
   await operate("PUT", "/read-only", { on: true });
   expect(textOf(await statusPage(), ".notice ~ .notice")).toContain("read-only mode");
   await operate("PUT", "/read-only", { on: false });

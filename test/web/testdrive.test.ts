@@ -34,7 +34,7 @@ describe("a testdrive's page", () => {
     for (const path of [script, style]) expect((await env.ASSETS.fetch(`https://kiln.test${path}`)).status).toBe(200);
   });
 
-  it("says that there is no VNC address if the agent has none", async () => {
+  it("shows that there is no VNC address if the agent has none", async () => {
     const { page } = await startDrive(await signedIn(), null);
 
     expect(await (await visit(page)).text()).toContain("has no address for VNC clients");
@@ -80,7 +80,7 @@ describe("a testdrive's page", () => {
     },
   );
 
-  it("says how long it goes on after its last viewer has left", async () => {
+  it("shows how long it goes on after its last viewer has left", async () => {
     const { page } = await startDrive(await signedIn());
     expect(textOf(await pageOf(visit(page)), ".strip dl")).toMatch(/If you leave, it ends after ?60 s/);
   });
@@ -268,7 +268,7 @@ describe("the modified files beside the screen", () => {
     ]);
   });
 
-  it("says why they cannot be read", async () => {
+  it("shows why they cannot be read", async () => {
     const tux = await signedIn();
     const drive = await runningDrive(tux);
     const page = await pageOf(browserWith((await sessionOf(tux)).secret).get(`${drive.page}?panel=files`));

@@ -91,7 +91,7 @@ it("knows every page", () => {
   expect([...routes].toSorted()).toEqual([...noPages, ...Object.keys(pages)].toSorted());
 });
 
-it("has a title and one heading of its own on each", async () => {
+it("has its own title and one heading on each", async () => {
   // The version that was published last is shown at two addresses.
   const { "/gallery/:id{\\d{1,15}}": _same, ...others } = pages;
   const titles: string[] = [];
@@ -112,7 +112,7 @@ const asked = async (asking: Promise<Response>) => {
   return { status: answer.status, title: (await pageOf(answer)).title };
 };
 
-describe("an error is a page with a title of its own, for whoever asks for HTML", () => {
+describe("an error is a page with its own title if HTML is requested", () => {
   const html = { accept: "text/html" };
   it.each<[number, string, () => Promise<Response>]>([
     [404, "There is nothing here", () => own.get("/nothing", html)],

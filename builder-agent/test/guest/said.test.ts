@@ -68,7 +68,7 @@ describe("what a guest reports", () => {
     expect(check).toThrow("The image does not fit on its disk, or on one of its volumes.");
   });
 
-  it("needs no preparation if a prepared root was given", async () => {
+  it("needs no preparation with a prepared root", async () => {
     const share = await shareOf("given");
     const restored = { restore: "0", create: "0", result: "0 0", job: "0" };
     expect(reasonAfter(restored, [], share)).toBe("well");

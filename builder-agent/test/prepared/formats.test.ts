@@ -133,7 +133,7 @@ describe("the formats of a version", () => {
 });
 
 describe("several agents", () => {
-  it("share the root through the Worker, if it says so", async () => {
+  it("share the root through the Worker, if it is configured to", async () => {
     await using worker = await startFakeWorker();
     await using one = await temporaryDir();
     await using other = await temporaryDir();

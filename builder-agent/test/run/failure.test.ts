@@ -78,7 +78,7 @@ describe("the message of a failing script", () => {
 });
 
 describe("the message of an image larger than its disk", () => {
-  it.each(["kiwi_mount_manager", "kiwi_volumes"])("tells its owner, for KIWI's %s", (mount) => {
+  it.each(["kiwi_mount_manager", "kiwi_volumes"])("is explained to its owner, for KIWI's %s", (mount) => {
     const notes = error(
       `KiwiCommandError: rsync: stderr: rsync: [receiver] write failed on "/var/lib/kiln-agent/work/build-7-1/temp/${mount}.q9zxx3w9/usr/lib/xfs.ko": No space left on device (28)`,
       "rsync error: error in file IO (code 11) at receiver.c(657) [receiver=3.5.0]",

@@ -190,7 +190,7 @@ describe("the walls of a session", () => {
 });
 
 describe("a host without bubblewrap", () => {
-  it("has no walls, and says why", async () => {
+  it("has no sandbox, and reports why", async () => {
     await using empty = await temporaryDir();
 
     expect(await tryWalls({ PATH: empty.path })).toEqual({ enclosed: false, openness: "bubblewrap is not installed" });

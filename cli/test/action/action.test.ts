@@ -166,7 +166,7 @@ describe("a pull request", () => {
     expect(end.summary).toContain("memory_size");
   });
 
-  it("writes a comment of its own if another one with its mark is not its own", async () => {
+  it("writes its own comment if another account wrote the one with its mark", async () => {
     github.comments = [{ id: 1, body: "<!-- kiln plan of appliance.yaml --> forged" }];
     github.refusals = { "PATCH /repos/owner/kiosk/issues/comments/1": { status: 403, message: "no", times: 9 } };
     await run("pull_request");

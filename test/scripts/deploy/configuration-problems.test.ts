@@ -58,7 +58,7 @@ describe("configurationProblems", () => {
     expect(problemsAfter(change)).toContain(problem);
   });
 
-  it("names a secret that nobody makes and no page describes", () => {
+  it("names a secret that is never made and not described", () => {
     const problems = problemsAfter(({ secrets }) => secrets?.required?.push("NEW_SECRET"));
     expect(problems).toEqual([
       "npm run deploy cannot make the secret NEW_SECRET.",

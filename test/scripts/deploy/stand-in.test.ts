@@ -26,7 +26,7 @@ function optionsOf(words: readonly string[]): string[] | undefined {
   return [...Object.keys(found.definition.args ?? {}), ...Object.keys(globalFlags)];
 }
 
-it("the stand-in is given only commands and options that the pinned wrangler knows", async () => {
+it("the stand-in gets only commands and options that the pinned wrangler knows", async () => {
   const world = await newWorld();
   expect((await world.deploy()).problem).toBe("");
   const lines = readFileSync(world.log, "utf8")

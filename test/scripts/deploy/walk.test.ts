@@ -75,7 +75,7 @@ describe("npm run deploy", () => {
     expect(readFileSync("wrangler.toml", "utf8")).toBe(before);
   });
 
-  it("keeps its secrets private, and tells Cloudflare alone", async () => {
+  it("keeps its secrets private, and sends them only to Cloudflare", async () => {
     const world = await newWorld();
     const { output } = await world.deploy();
     const secrets: Record<string, string> = JSON.parse(readFileSync(join(world.folder, "secrets.json"), "utf8"));
@@ -101,7 +101,7 @@ describe("npm run deploy", () => {
     expect(world.cloudflare.account.workers.get("kiln")?.versionId).not.toBe(before);
   });
 
-  it("makes a second environment with names of its own", async () => {
+  it("makes a second environment with its own names", async () => {
     const world = await walked();
     const planned = await world.deploy(["--env", "staging", "--host", "staging.example.com", "--plan"]);
     expect(planned.output).not.toContain("done      Queue");

@@ -45,7 +45,7 @@ describe("the build page", () => {
     expect(textOf(after, "#finished")).toContain("Cancelled");
   });
 
-  it("tells the page what has changed until nothing runs", async () => {
+  it("sends the page what has changed until nothing runs", async () => {
     const id = await createAppliance(tux);
     const buildId = await startBuild(tux, id);
     const answer = await firefox.get(`/appliance/${id}/live`);
@@ -86,7 +86,7 @@ describe("the build page", () => {
     expect(textOf(await builds(applianceId), "#finished")).toContain("No builds yet");
   });
 
-  it("tells how far a build is and that it has ended, in its title and in a banner with the image", async () => {
+  it("shows the progress and the end of a build, in its title and in a banner with the image", async () => {
     const { applianceId, buildId } = await createBuild(tux);
     const page = await builds(applianceId);
     expect(page.title).toBe("Finished · Build · Kiosk · Kiln");
@@ -154,7 +154,7 @@ describe("the build page", () => {
     await startBuild(tux, byApi.applianceId, { version: "0.0.2" });
   });
 
-  it("says why the last build failed, as text", async () => {
+  it("shows why the last build failed, as text", async () => {
     const id = await createAppliance(tux);
     const buildId = await startBuild(tux, id);
     const agent = await fakeAgent();

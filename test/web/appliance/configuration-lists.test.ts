@@ -33,7 +33,7 @@ const upload = (path: string, fields: Record<string, string>, file?: File) =>
   sendFiles(firefox, at(path), { fields, files: file ? [file] : [] });
 
 describe("the lists of the configuration", () => {
-  it("have users, whose passwords nobody sees", async () => {
+  it("have users, whose passwords are not shown", async () => {
     const refused = await send("users/entries", { form: "new-entry", name: "clerk" });
     expect(textOf(await pageOf(refused), "[role=alert]")).toBe("Password is needed.");
     const added = await send("users/entries", { name: "clerk", password: "quiet please" });
@@ -175,7 +175,7 @@ describe("the pictures", () => {
     expect(page.querySelector(`form[action$='/${kind}/remove']`)).toBeNull();
   });
 
-  it("says what is wrong with a file", async () => {
+  it("shows what is wrong with a file", async () => {
     const none = await pageOf(upload("pictures/logo", {}));
     expect(textOf(none, "#logo [role=alert]")).toBe("Choose a picture.");
     const text = await upload("pictures/logo", {}, new File(["<svg/>"], "x.svg"));
@@ -202,7 +202,7 @@ describe("the GPG keys", () => {
     expect(textOf(await section("keys"), "#key-list")).toBe("Keys 1");
   });
 
-  it("says what is wrong with one", async () => {
+  it("shows what is wrong with one", async () => {
     const answer = await send("keys", { form: "new-key", name: "Room", key: "no key" });
     expect(textOf(await pageOf(answer), "#new-key [role=alert]")).toMatch(/^This GPG key cannot be used/);
     expect(textOf(await pageOf(upload("keys/file", { name: "Room" })), "#key-file [role=alert]")).toContain("Choose");

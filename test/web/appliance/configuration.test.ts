@@ -131,7 +131,7 @@ describe("the configuration", () => {
     for (const [zone] of timeZoneList()) expect([zone, isTimezone(zone)]).toEqual([zone, true]);
   });
 
-  it("says all that is wrong at once", async () => {
+  it("shows all that is wrong at once", async () => {
     const locale = await send("locale", {
       "locale/language": "German",
       "locale/keyboard_layout": "german",
@@ -149,7 +149,7 @@ describe("the configuration", () => {
     ]);
   });
 
-  it("says what is wrong, and keeps what was entered", async () => {
+  it("shows what is wrong, and keeps what was entered", async () => {
     expect((await send("machine", { "settings/memory_size": "much" })).status).toBe(422);
     const answer = await send("machine", {
       "settings/memory_size": "1",

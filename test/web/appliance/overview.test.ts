@@ -25,7 +25,7 @@ beforeEach(async () => {
 const overview = async (id: number) => await pageOf(firefox.get(`/appliance/${id}`));
 
 describe("an appliance's head", () => {
-  it("says what it is and how it is, and builds it", async () => {
+  it("shows the type and state of an appliance, and builds it", async () => {
     const id = await createSafeAppliance(tux);
     const page = await overview(id);
     expect(page.title).toBe("Overview · Kiosk · Kiln");
@@ -63,7 +63,7 @@ describe("an appliance's head", () => {
     expect(page.querySelector("noscript meta[http-equiv=refresh]")).not.toBeNull();
   });
 
-  it("says why a build cannot start", async () => {
+  it("shows why a build cannot start", async () => {
     const id = await createAppliance(tux);
     await startBuild(tux, id);
     const form = { form_token: await firefox.formToken(), image_type: "oem" };

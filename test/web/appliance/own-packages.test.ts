@@ -53,7 +53,7 @@ describe("the person's own packages", () => {
 });
 
 describe("the picture of sizes", () => {
-  it("says the same as its list", async () => {
+  it("shows the same as its list", async () => {
     const page = await software();
     const tiles = [...page.querySelectorAll(".treemap title")].map(({ textContent }) => textContent);
     const rows = [...page.querySelectorAll(".weights li")].map(

@@ -81,7 +81,7 @@ describe("a search", () => {
     expect(all.querySelector("#more a")).toBeNull();
   });
 
-  it("says what a hit changes, before and after, and what a selected one has brought", async () => {
+  it("shows what a hit changes, before and after, and what a selected one has brought", async () => {
     const looked = await software("?q=apache&look=apache2");
     expect(textOf(looked, "#hits .before-after")).toMatch(/^Packages(\d+) → \d+/);
     expect(textOf(looked, "#hits")).toMatch(/1 package would be added/);

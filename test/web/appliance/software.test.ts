@@ -50,7 +50,7 @@ describe("the software page", () => {
     expect(page.querySelector("form[data-search]")?.getAttribute("data-swap")).toBe("hits found more");
   });
 
-  it("says when nothing is found", async () => {
+  it("shows when nothing is found", async () => {
     expect(textOf(await software("?q=zzzz"), "#found")).toContain("Nothing has this name.");
   });
 
@@ -84,7 +84,7 @@ describe("the software page", () => {
     expect((await send({ do: "add", kind: "package", name: "hello", version: "a b" })).status).toBe(422);
   });
 
-  it("says why the software does not resolve, with ways out that work", async () => {
+  it("shows why the software does not resolve, with ways out that work", async () => {
     await send({ do: "add", kind: "package", name: "helo" });
 
     const page = await software();

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 describe("the front page", () => {
-  it("says what Kiln is, shows what is published, and leads to the API", async () => {
+  it("shows what Kiln is, shows what is published, and leads to the API", async () => {
     const answer = await visit("/");
     expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
     const page = await pageOf(answer);

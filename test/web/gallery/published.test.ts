@@ -99,7 +99,7 @@ describe("a published appliance", () => {
     for (const link of links) expect((await visit(link)).status, link).toBe(403);
   });
 
-  it("says what each image is, and gives the lines that start it", async () => {
+  it("shows what each image is, and gives the lines that start it", async () => {
     const use = (await pageOf(visit(`/gallery/${applianceId}`))).querySelector("[aria-labelledby=images] .use");
     expect(use?.textContent).toContain("A tar archive with a raw disk image");
     expect(use?.querySelector("pre")?.textContent).toMatch(/^tar -xzf \S+\.oem\.tar\.gz$/);
@@ -237,7 +237,7 @@ describe("comments", () => {
     expect(textOf(await seen(), "#comments .count")).toBe("0");
   });
 
-  it("need someone who is signed in, and a form of ours", async () => {
+  it("need someone who is signed in, and Kiln's own form", async () => {
     const stranger = await browser().post(`/gallery/${applianceId}/comments`, { text: "Hello" });
     expect([stranger.status, stranger.headers.get("location")]).toEqual([303, "/sign_in"]);
     const forged = await firefox.post(`/gallery/${applianceId}/comments`, { text: "Hello" });
