@@ -23,7 +23,18 @@ import { sharedService } from "./support/shared-service.ts";
 // built from nothing, the others from its root or its disk. Each is then started.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-formats-"));
-const others = ["xen", "ec2", "ova", "net", "iso", "oemiso", "oci", "wsl"] as const;
+const others = [
+  "xen",
+  "ec2",
+  "ova",
+  "vagrant_libvirt",
+  "vagrant_virtualbox",
+  "net",
+  "iso",
+  "oemiso",
+  "oci",
+  "wsl",
+] as const;
 type Format = "vmx" | (typeof others)[number];
 
 let tux: Person;
@@ -113,7 +124,7 @@ async function installedIn(format: Format): Promise<string[]> {
 describe("several formats of one version", () => {
   it("share one prepared root or disk, and have the same packages", async () => {
     expect(await wordsOf("vmx")).toContain("Installing software");
-    for (const format of ["xen", "ec2", "ova"] as const) {
+    for (const format of ["xen", "ec2", "ova", "vagrant_libvirt", "vagrant_virtualbox"] as const) {
       expect(await wordsOf(format)).toContain("the disk is the one of an earlier format of this version");
     }
     for (const format of ["net", "iso", "oemiso", "oci", "wsl"] as const) {
@@ -137,7 +148,7 @@ describe("vmx", () => {
   });
 });
 
-describe.each(["xen", "ec2"] as const)("%s", (format) => {
+describe.each(["xen", "ec2", "vagrant_libvirt", "vagrant_virtualbox"] as const)("%s", (format) => {
   it("is a disk with BIOS boot code and its type's extra files", async () => {
     await downloadOf(format);
     expect(isCached(format)).toBe(true);

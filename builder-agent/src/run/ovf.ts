@@ -22,7 +22,7 @@ const machineName = ({ name }: Pick<DescribedMachine, "name">): string => name.r
 const dmtf = "http://schemas.dmtf.org";
 
 /** The name of a download and the numbers contain nothing that XML must escape. */
-const ovf = ({ disk, rawSize, machine, ...named }: DescribedMachine, diskFileSize: number): string => {
+export const ovf = ({ disk, rawSize, machine, ...named }: DescribedMachine, diskFileSize: number): string => {
   const name = machineName(named);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <Envelope ovf:version="1.0" xmlns="${dmtf}/ovf/envelope/1" xmlns:ovf="${dmtf}/ovf/envelope/1" xmlns:rasd="${dmtf}/wbem/wscim/1/cim-schema/2/CIM_ResourceAllocationSettingData" xmlns:vssd="${dmtf}/wbem/wscim/1/cim-schema/2/CIM_VirtualSystemSettingData">

@@ -11,6 +11,7 @@ import { writeOciLayout } from "./oci.ts";
 import type { KiwiResult, Product } from "./result.ts";
 import { convertDisk, writeVmx, writeXlConfiguration, type DescribedMachine } from "./machine.ts";
 import { writeOvf } from "./ovf.ts";
+import { writeLibvirtBox, writeVirtualBoxBox } from "./vagrant.ts";
 
 /** The downloadable file, and the image that a testdrive can start from. */
 export interface PackedImage extends UploadFile {
@@ -91,7 +92,13 @@ async function placeDisk(
 /** The files that describe a virtual machine with the disk. Each writer returns their names. */
 const machineFiles: Readonly<
   Record<NonNullable<ImageFormat["machine"]>, (machine: DescribedMachine) => Promise<string[]>>
-> = { vmx: writeVmx, xl: writeXlConfiguration, ova: writeOvf };
+> = {
+  vmx: writeVmx,
+  xl: writeXlConfiguration,
+  ova: writeOvf,
+  "libvirt box": writeLibvirtBox,
+  "VirtualBox box": writeVirtualBoxBox,
+};
 
 /** A system that boots from the network: kernel and initial RAM disk for TFTP, the root for HTTP, an example for PXELINUX. */
 async function makePxeTree(built: Extract<Product, { format: "net" }>, dir: string, name: string) {

@@ -131,6 +131,22 @@ describe("packImage", () => {
     expect(sums.split("\n")).toHaveLength(3);
   });
 
+  it.each<[ImageType, string[], Record<string, unknown>]>([
+    [
+      "vagrant_libvirt",
+      ["metadata.json", "Vagrantfile", "box.img"],
+      { provider: "libvirt", format: "qcow2", virtual_size: 1 },
+    ],
+    ["vagrant_virtualbox", ["metadata.json", "Vagrantfile", "box.ovf", "disk.vmdk"], { provider: "virtualbox" }],
+  ])("packs the box %s without a folder", async (imageType, files, metadata) => {
+    await using dir = await temporaryDir();
+    const { names } = await packed(dir.path, imageType, "disk");
+    expect(names).toEqual(files);
+    expect(JSON.parse(readFileSync(join(dir.path, "metadata.json"), "utf8"))).toEqual(metadata);
+    const info = execFileSync("qemu-img", ["info", "--output=json", join(dir.path, files.at(-1) ?? "")]);
+    expect(JSON.parse(info.toString())["virtual-size"]).toBe(diskBytes);
+  });
+
   it("describes the machine for Xen", async () => {
     await using dir = await temporaryDir();
     const { folder } = await packed(dir.path, "xen", "disk");

@@ -1,6 +1,6 @@
 import { raw, vmdk, streamedVmdk, qcow2, vhd, vhdx, vdi, gce } from "./disk-containers.ts";
 import type { ImageFormat } from "./image-format.ts";
-import { inQemu, onDisk, qemu, unpack } from "./image-ways.ts";
+import { addBox, inQemu, onDisk, qemu, unpack } from "./image-ways.ts";
 
 /**
  * In the texts, `{file}` is the download, `{name}` the folder in it, `{disk}` the path of the disk in that folder,
@@ -128,6 +128,39 @@ export const diskFormats = {
           "qemu-img convert -O qcow2 {disk} {name}.qcow2",
           `${qemu} -drive file={name}.qcow2,format=qcow2,if=ide`,
         ],
+      },
+    ],
+  },
+  vagrant_libvirt: {
+    label: "Vagrant with libvirt",
+    icon: "box",
+    product: "disk",
+    container: qcow2,
+    alone: "box.img",
+    machine: "libvirt box",
+    what: "A box of Vagrant with a disk (qcow2), for its provider libvirt.",
+    ways: [
+      addBox("libvirt"),
+      {
+        title: "Start it in QEMU",
+        lines: ["tar -xzf {file} {disk}", `${qemu} -drive file={disk},format=qcow2,if=virtio`],
+      },
+    ],
+  },
+  vagrant_virtualbox: {
+    label: "Vagrant with VirtualBox",
+    icon: "box",
+    product: "disk",
+    container: streamedVmdk,
+    alone: "disk.vmdk",
+    machine: "VirtualBox box",
+    bus: "ide",
+    what: "A box of Vagrant with an OVF machine and its disk (VMDK), for its provider VirtualBox.",
+    ways: [
+      addBox("virtualbox"),
+      {
+        title: "Start it in QEMU",
+        lines: ["tar -xzf {file} {disk}", `${qemu} -snapshot -drive file={disk},format=vmdk,if=ide`],
       },
     ],
   },

@@ -57,8 +57,11 @@ export interface ImageFormat extends ImageUse {
   container?: Container;
   /** The name of the disk if it is in no folder of the archive. Default: `NAME/NAME.SUFFIX`. */
   alone?: string;
-  /** The files next to the disk that describe a virtual machine: for VMware, for `xl` of Xen, or as an OVF package. */
-  machine?: "vmx" | "xl" | "ova";
+  /**
+   * The files next to the disk that describe a virtual machine: for VMware, for `xl` of Xen, as an OVF package,
+   * or as a box of Vagrant.
+   */
+  machine?: "vmx" | "xl" | "ova" | "libvirt box" | "VirtualBox box";
   /** The extension of a download that is a tar archive without compression. Default: it is a `tar.gz`. */
   plainTar?: "ova";
   /** How the target machine connects the disk. Default: virtio. */

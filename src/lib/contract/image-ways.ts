@@ -14,3 +14,14 @@ export const onDisk = (title: string, path: string): Way => ({
 export const qemu = "qemu-system-x86_64 -accel kvm -accel tcg -cpu max,la57=off -m 2048";
 
 export const inQemu = (drive: string): Way => ({ title: "Start it in QEMU", lines: [`${qemu} ${drive}`] });
+
+/** The name of a box contains no slash, or Vagrant would look for it on its own server. */
+export const addBox = (provider: "libvirt" | "virtualbox"): Way => ({
+  title: "Start it with Vagrant, in an empty folder",
+  note: "Vagrant logs in by SSH as vagrant, with its own key. An appliance needs that user, or `config.ssh` must name another one.",
+  lines: [
+    `vagrant box add --name {name} --provider ${provider} {file}`,
+    "vagrant init {name}",
+    `vagrant up --provider ${provider}`,
+  ],
+});

@@ -32,7 +32,7 @@ export interface Downloaded {
 export function unpacked(file: string, { name, rawSize }: Pick<Downloaded, "name" | "rawSize">): Downloaded {
   const folder = join(dirname(file), name);
   if (file.endsWith(".iso")) return { name, file, rawSize, folder, names: [] };
-  const hasNoFolder = /\.(oci|wsl)$/.test(name) || file.endsWith(".ova");
+  const hasNoFolder = /\.(oci|wsl|vagrant_\w+)$/.test(name) || file.endsWith(".ova");
   if (hasNoFolder) mkdirSync(folder);
   execFileSync("tar", ["-xf", file, "-C", hasNoFolder ? folder : dirname(file)]);
   return { name, file, rawSize, folder, names: readdirSync(folder).toSorted() };
@@ -64,6 +64,16 @@ const machines = {
     const sums = readFileSync(join(folder, `${name}.mf`), "utf8").replaceAll(/^SHA256\((.*)\)= (.*)$/gm, "$2  $1");
     execFileSync("sha256sum", ["--check", "--strict", "--quiet"], { cwd: folder, input: sums });
     return [`${name}.mf`, `${name}.ovf`];
+  },
+  "libvirt box"({ folder, rawSize }: Downloaded): string[] {
+    const metadata: unknown = JSON.parse(readFileSync(join(folder, "metadata.json"), "utf8"));
+    expect(metadata).toEqual({ provider: "libvirt", format: "qcow2", virtual_size: Math.ceil(rawSize / 2 ** 30) });
+    return ["metadata.json", "Vagrantfile"];
+  },
+  "VirtualBox box"({ folder, rawSize }: Downloaded): string[] {
+    expect(JSON.parse(readFileSync(join(folder, "metadata.json"), "utf8"))).toEqual({ provider: "virtualbox" });
+    expect(readFileSync(join(folder, "box.ovf"), "utf8")).toContain(`ovf:capacity="${rawSize}"`);
+    return ["metadata.json", "Vagrantfile", "box.ovf"];
   },
   xl({ name, folder }: Downloaded): string[] {
     const configuration = readFileSync(join(folder, `${name}.cfg`), "utf8");
