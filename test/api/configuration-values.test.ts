@@ -117,6 +117,7 @@ const badValues: [string, string][] = [
       "settings/kernel_arguments",
     ],
   ),
+  ["<settings><ssh_passwords>yes</ssh_passwords></settings>", "settings/ssh_passwords"],
   ["<settings>fast</settings>", "settings"],
   ["<lvm><enabled>true</enabled></lvm>", "lvm/volume_group"],
   ["<lvm><volume_group>-a</volume_group></lvm>", "lvm/volume_group"],

@@ -59,6 +59,13 @@ describe("configurationIssues", () => {
     expect(textsOf(pae, image("busybox32"))[0]).toContain("no kernel with it");
   });
 
+  it("warns of an image that no one could log in to", () => {
+    const keyOnly = clerk({ sshKeys: [sshKeys.ed25519], password: "" });
+    expect(textsOf(configured({ users: [keyOnly] }), image("busybox"))[0]).toContain("no one could log in");
+    const withRoot = [keyOnly, { ...keyOnly, name: "root", uid: 0, password: "p" }];
+    expect(textsOf(configured({ users: withRoot }), image("busybox"))[0]).toContain("could log in with them");
+  });
+
   it("offers to install lvm2", () => {
     expect(configurationIssues(lvm, image())[0]?.solution).toEqual({ type: "install", package: "lvm2" });
   });

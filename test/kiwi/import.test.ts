@@ -75,6 +75,8 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         swap_size: settings.swapSizeMb,
         runlevel: settings.runlevel,
         automatic_login: settings.automaticLogin,
+        // Without a key and a choice, the image says nothing of it.
+        ssh_passwords: settings.sshPasswords,
         // KIWI allows none for a container.
         ...(kiwiType !== "tbz" && { kernel_arguments: settings.kernelArguments }),
         xen_host_mode_enabled: settings.xenHostModeEnabled,

@@ -2,9 +2,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { plain } from "../kiwi/support/facts.ts";
 import { sshKeys } from "../support/ssh-keys.ts";
+import { unpackPackages } from "./debian-packages.ts";
 import { imagesIn } from "./image-root.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "kiln-image-access-"));
@@ -23,6 +24,11 @@ const clerk = {
 };
 const users = [...plain.users, clerk];
 const sudo = "printf '#!/bin/sh\n' > /usr/bin/sudo; chmod 755 /usr/bin/sudo; ";
+
+const chosen = (sshPasswords: string) => ({ settings: { ...plain.settings, sshPasswords } });
+/** What sshd reports of its configuration. */
+const accepts = (passwords: string, root = "without-password") =>
+  `kbdinteractiveauthentication ${passwords}\npasswordauthentication ${passwords}\npermitrootlogin ${root}\n`;
 
 describe("config.sh", () => {
   it("gives SSH keys to their user alone", () => {
@@ -59,5 +65,35 @@ describe("config.sh", () => {
   it("reports that an image has no sudo, and does not add rules that nothing reads", () => {
     const ask = "ls -A /etc/sudoers.d 2> /dev/null || true";
     expect(image({ users }, ask, "rm -f /usr/bin/sudo")).toBe("");
+  });
+
+  describe("with an OpenSSH server", () => {
+    const packages = join(dir, "packages");
+    beforeAll(() => unpackPackages(["openssh-client", "openssh-server", "libssl3", "libwrap0"], packages), 600_000);
+    const inImage = imagesIn(dir, packages);
+
+    // The package's own script does this.
+    const installed = "mkdir -p /run/sshd /etc/ssh; cp /usr/share/openssh/sshd_config /etc/ssh";
+    const ready = `${installed}; echo sshd:x:105:65534::/run/sshd:/bin/false >> /etc/passwd; mkdir /var/clerk`;
+    const ask =
+      "ssh-keygen -A > /dev/null; sshd -T | grep -E '^(passwordauth|kbdinteractiveauth|permitrootlogin)' | sort";
+
+    it("ends passwords over SSH when a user has a key", () => {
+      expect(inImage({ users }, ask, ready)).toBe(accepts("no"));
+    });
+
+    it("leaves the server as it is without a key or a choice", () => {
+      expect(inImage({}, ask, ready)).toContain("passwordauthentication yes\n");
+    });
+
+    it("does what is chosen, with the password of root too", () => {
+      expect(inImage(chosen("never"), ask, ready)).toBe(accepts("no"));
+      expect(inImage({ ...chosen("always"), users }, ask, ready)).toBe(accepts("yes", "yes"));
+    });
+
+    it("also does it where the server's configuration does not include its folder", () => {
+      const old = `${ready}; echo PasswordAuthentication yes > /etc/ssh/sshd_config`;
+      expect(inImage(chosen("never"), ask, old)).toBe(accepts("no"));
+    });
   });
 });

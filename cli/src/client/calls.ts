@@ -644,6 +644,7 @@ interface Configuration {
       public_clonable: boolean;
       runlevel: number;
       automatic_login?: string;
+      ssh_passwords?: string;
       kernel_arguments?: string;
     };
     lvm: Lvm;
@@ -774,6 +775,7 @@ interface Definition {
         public_clonable: boolean;
         runlevel: number;
         automatic_login: string;
+        ssh_passwords: string;
         kernel_arguments: string;
       };
       lvm: Lvm;
@@ -1339,6 +1341,7 @@ interface Settings {
   public_clonable?: boolean;
   runlevel?: number;
   automatic_login?: string;
+  ssh_passwords?: string;
   kernel_arguments?: string;
 }
 

@@ -23,7 +23,9 @@ export function configurationIssues(configuration: Configuration, image: Planned
   const people = configuration.users;
   return [
     people.some(({ administrator }) => administrator) && !has(/^sudo$/) && withoutSudo,
-    people.some(({ sshKeys }) => sshKeys.length > 0) && !has(/^(openssh(-server)?|dropbear)$/) && withoutSshd,
+    people.some(({ sshKeys }) => sshKeys.length > 0) &&
+      !has(/^(openssh(-server)?|dropbear)$/) &&
+      (people.some(({ password }) => password !== "") ? withoutSshd : withoutLogin),
     ...(needsVolumes(configuration, image.imageType) ? volumeIssues(configuration, image) : []),
     needsVolumes(configuration, image.imageType) && !has(/^lvm2$/) && withoutLvm2,
     // The firewalls that config.sh writes rules for (kiwi/firewall.ts).
@@ -68,6 +70,11 @@ const withoutSshd: Issue = {
   ...warning(
     "Some users have SSH keys, but no SSH server is selected (openssh-server): nobody could log in with them.",
   ),
+  solution: { type: "install", package: "openssh-server" },
+};
+
+const withoutLogin: Issue = {
+  ...warning("No user has a password, and no SSH server is selected (openssh-server): no one could log in."),
   solution: { type: "install", package: "openssh-server" },
 };
 

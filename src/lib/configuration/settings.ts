@@ -60,6 +60,20 @@ export const settings = fields({
     .unlessEmpty()
     .initially("")
     .asked("Log this user in without a password", { page: "startup", hint: "Empty: no one." }),
+  ssh_passwords: text("sshPasswords", "never")
+    .unlessEmpty()
+    .inXmlWhen(() => false) // see above
+    .initially("")
+    .like(/^(always|never)?$/, "must be always, never or empty")
+    .asked("Passwords are accepted over SSH", {
+      page: "users",
+      hint: "For root, too. A password always works at the machine's own console.",
+      options: [
+        ["", "unless a user has an SSH key"],
+        ["never", "never"],
+        ["always", "always"],
+      ],
+    }),
   kernel_arguments: text("kernelArguments", "quiet net.ifnames=0")
     .unlessEmpty()
     .inXmlWhen(() => false) // see above

@@ -1,4 +1,5 @@
 import type { ImageFacts } from "#lib/kiwi/facts";
+import { argumentsOf, type Own } from "#lib/kiwi/import/own";
 import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
@@ -7,8 +8,8 @@ export const noPassword = "*";
 
 type User = ImageFacts["users"][number];
 
-/** Gives users SSH keys, and administrators all rights with sudo. */
-export function accessPart({ users }: Pick<ImageFacts, "users">): Part {
+/** Gives users SSH keys, and administrators all rights with sudo. Sets whether the SSH server accepts passwords. */
+export function accessPart({ users, settings }: Pick<ImageFacts, "users" | "settings">): Part {
   const withKeys = users.filter(({ sshKeys = [] }) => sshKeys.length > 0);
   const administrators = users.filter(({ administrator }) => administrator);
   return {
@@ -21,9 +22,20 @@ export function accessPart({ users }: Pick<ImageFacts, "users">): Part {
       ...(administrators.length > 0
         ? [shellCommand("make_administrators", ...administrators.map(({ name }) => name))]
         : []),
+      ...sshPasswords(settings, withKeys.length > 0),
     ],
   };
 }
+
+/** Without a choice, the server stays as its package configures it, until there is a key to log in with. */
+function sshPasswords({ sshPasswords: choice }: ImageFacts["settings"], hasKeys: boolean): string[] {
+  if (choice === "" && !hasKeys) return [];
+  return [shellCommand("set_ssh_passwords", choice === "always" ? "yes" : "no", choice)];
+}
+
+export const readSshPasswords = ({ commands }: Own) => ({
+  ssh_passwords: argumentsOf(commands, "set_ssh_passwords")[0]?.[1] ?? "",
+});
 
 /** The description's folder of SSH keys, with a file for each user. */
 export const keysFolder = `${staging}/ssh-keys/`;
@@ -58,5 +70,16 @@ make_administrators() {
   mkdir -p /etc/sudoers.d
   cp "$staged/sudoers" /etc/sudoers.d/kiln-administrators
   chmod 440 /etc/sudoers.d/kiln-administrators
+}
+
+# set_ssh_passwords yes|no CHOICE: sshd obeys the first line about a subject, so the file must be read first. By default it
+# accepts no password of root.
+set_ssh_passwords() {
+  local folder=/etc/ssh/sshd_config.d main=/etc/ssh/sshd_config
+  has sshd || { note "the image has no OpenSSH server, so nothing decides whether it accepts passwords"; return 0; }
+  mkdir -p "$folder"
+  printf '%s\n' "PasswordAuthentication $1" "KbdInteractiveAuthentication $1" > "$folder/10-kiln.conf"
+  [ "$1" = no ] || echo 'PermitRootLogin yes' >> "$folder/10-kiln.conf"
+  [ ! -e "$main" ] || grep -q "^Include $folder/" "$main" || sed -i "1i Include $folder/*.conf" "$main"
 }
 `;

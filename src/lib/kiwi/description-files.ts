@@ -45,10 +45,14 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
 }
 
 /** Functions that only some images need: the config.sh of all others stays the same. */
-const moreFunctions = ({ debian, product, users }: Pick<ImageFacts, "debian" | "product" | "users">): string => {
-  const hasAccess = users.some(({ sshKeys = [], administrator }) => sshKeys.length > 0 || administrator);
-  return `${debian ? debianFunctions : ""}${product === undefined ? "" : productFunctions}${hasAccess ? accessFunctions : ""}`;
-};
+const moreFunctions = (facts: ImageFacts): string =>
+  [
+    facts.debian && debianFunctions,
+    facts.product !== undefined && productFunctions,
+    accessPart(facts).commands?.length !== 0 && accessFunctions,
+  ]
+    .filter(Boolean)
+    .join("");
 
 /** The build script runs last, so it sees the configured image. */
 function buildScriptPart({ scripts: { build } }: Pick<ImageFacts, "scripts">): Part {

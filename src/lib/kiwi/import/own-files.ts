@@ -1,5 +1,5 @@
 import { textOf, type Imported, type ImportedDefinition, type NextTo } from "#lib/kiwi/import/imported";
-import { keysFolder } from "#lib/kiwi/access";
+import { keysFolder, readSshPasswords } from "#lib/kiwi/access";
 import { readSwap } from "#lib/kiwi/boot";
 import { databasesIn } from "#lib/kiwi/import/databases";
 import { layoutOf } from "#lib/kiwi/import/preferences";
@@ -44,7 +44,7 @@ export function readOwnFiles({ files }: NextTo): Imported {
         eulas: textsBelow(files, "root/usr/share/kiln/eulas/"),
         databases: databasesIn(textAt),
         autostarts: autostartsOf(textAt, [...files.keys()]),
-        settings: { ...readSwap(own), ...readLogin(own), ...readNotes(own) },
+        settings: { ...readSwap(own), ...readLogin(own), ...readSshPasswords(own), ...readNotes(own) },
         scripts: scriptsOf(textAt),
       },
       ...(keys.length > 0 && { gpg_keys: keys }),
