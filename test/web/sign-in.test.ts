@@ -125,7 +125,7 @@ describe("POST /sign_in", () => {
     if (!checked) throw new Error("no account");
     await change();
     const from = { userAgent: undefined, address: undefined, before: undefined };
-    await expect(startSession({ env, db }, checked, from)).rejects.toThrow(/changed at this moment/);
+    await expect(startSession({ env, db }, checked, from)).rejects.toThrow(/has just been changed/);
     expect(await sessionsOf(tux)).toEqual([]);
   });
 
