@@ -252,7 +252,7 @@ class Work {
 
 const examineAfterMs = { first: 60_000, most: 60 * 60_000 };
 
-/** Ends a wait early. A ring without a waiter is remembered. */
+/** Ends a wait early. If no one waits, the next wait ends immediately. */
 function openBell() {
   let rung = Promise.withResolvers<void>();
   let hasRung = false;

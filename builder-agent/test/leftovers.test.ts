@@ -86,7 +86,7 @@ describe("a work directory", () => {
     process.env["PATH"] = `${tools}:${oldPath}`;
     try {
       await expect(openWorkDir(state.path, "build-1-1", silent)).rejects.toThrow(
-        /is not removed, because something is mounted/,
+        /was not removed, because something is mounted/,
       );
     } finally {
       process.env["PATH"] = oldPath;

@@ -26,7 +26,7 @@ const changes = [
   { name: "configuration/users/password", item: "root", to: "a different password" },
 ];
 const planned = (plan: object) => ({ plan: { changes, software: effect, ...plan } });
-const changed = { error: { code: "unknown_error", message: "It has changed since it was read." } };
+const changed = { error: { code: "unknown_error", message: "It has changed since you read it." } };
 const file = `
 name: Kiosk
 base_system: tiny-1.0

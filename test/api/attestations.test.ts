@@ -282,7 +282,7 @@ describe("signing keys", () => {
     if (!build) throw new Error("the build is gone");
 
     await attestBuild({ env: without, db }, build.uid);
-    await expect(getAttestations({ env: without, db }, build)).rejects.toThrow(/has no key to sign with/);
+    await expect(getAttestations({ env: without, db }, build)).rejects.toThrow(/has no signing key/);
 
     expect(await env.BLOBS.head(attestationsKey(uid))).toBeNull();
     expect(await listPublicKeys(without)).toEqual([]);

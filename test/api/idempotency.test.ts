@@ -96,7 +96,7 @@ describe("a POST with an Idempotency-Key", () => {
 
     for (const answer of answers) {
       if (answer.status === 200) await readXml(answer);
-      else expect(await expectError(answer, 409, "unknown_error")).toContain("still at work");
+      else expect(await expectError(answer, 409, "unknown_error")).toContain("still in progress");
     }
     expect(answers.some(({ status }) => status === 200)).toBe(true);
     expect(await countAppliances(tux)).toBe(1);
@@ -155,7 +155,7 @@ describe("a POST with an Idempotency-Key", () => {
     const tux = await signedIn();
     await silentRequest(tux, "k1", 5_000);
 
-    expect(await expectError(await send(tux, "k1"), 409, "unknown_error")).toContain("still at work");
+    expect(await expectError(await send(tux, "k1"), 409, "unknown_error")).toContain("still in progress");
     expect(await countAppliances(tux)).toBe(1);
   });
 

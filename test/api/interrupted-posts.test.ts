@@ -103,7 +103,7 @@ describe.each(posts.map((row) => [row.call, row] as const))(
       expect([first.status, await first.text()]).toEqual([500, expect.stringContaining("internal_error")]);
       const before = await state(call);
 
-      expect(await expectError(await post(row, sample, key), 409, "unknown_error")).toContain("still at work");
+      expect(await expectError(await post(row, sample, key), 409, "unknown_error")).toContain("still in progress");
       expect(await passSilence(key)).toBeLessThan(10_000);
       const [second] = await Promise.all([post(row, sample, key), again.includes(call) && row.meanwhile?.(sample)]);
 

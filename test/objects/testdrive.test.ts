@@ -117,7 +117,7 @@ describe("Testdrive", () => {
 
     const { control } = { control: await openControl(drive) };
 
-    expect((await drive.control.closed).reason).toMatch(/took its place/);
+    expect((await drive.control.closed).reason).toMatch(/has replaced it/);
     report(control, { type: "stopped", reason: "off" });
     await untilRowIs(drive, "ended");
   });

@@ -152,7 +152,7 @@ describe("the checks of a host", () => {
   });
 
   it("report how builds are isolated", () => {
-    expect(checkIsolation({ isolation: "vm" }).detail).toContain("a guest of its own");
+    expect(checkIsolation({ isolation: "vm" }).detail).toContain("its own guest");
     expect(checkIsolation({ isolation: "none" }).detail).toContain("bare on this host");
   });
 
