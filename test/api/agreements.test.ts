@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { accept, loadWithAgreement, tinyBase } from "../support/agreements.ts";
+import { expectQueued } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { expectError, readXml } from "../support/xml.ts";
@@ -28,7 +29,7 @@ describe("an appliance on a base system with an agreement", () => {
     expect(message.endsWith(page)).toBe(true);
     expect(await runningBuilds()).toBeUndefined();
     await accept(tux);
-    expect(await startBuild(tux, appliance)).toBeGreaterThan(0);
+    await expectQueued(await startBuild(tux, appliance), appliance);
   });
 
   it("gets the agreement's error before its configuration's", async () => {
@@ -63,13 +64,13 @@ describe("an appliance on a base system with an agreement", () => {
 
     await expectError(await build(), 400, "sle_agreement_missing");
     await loadWithAgreement(agreement);
-    expect(await startBuild(tux, appliance)).toBeGreaterThan(0);
+    await expectQueued(await startBuild(tux, appliance), appliance);
   });
 
   it("needs no acceptance after the catalogue drops the agreement", async () => {
     await loadWithAgreement();
 
     expect((await statusOf(appliance)).state).toBe("ok");
-    expect(await startBuild(tux, appliance)).toBeGreaterThan(0);
+    await expectQueued(await startBuild(tux, appliance), appliance);
   });
 });

@@ -7,6 +7,7 @@ import { openDatabase } from "#storage/db";
 import { appliances, galleryUses, gpgKeys, overlayFiles } from "#storage/schema";
 import tiny from "../fixtures/repodata/signed/tiny.key?raw";
 import { sent } from "./every-call/send.ts";
+import { expectQueued } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
@@ -110,7 +111,7 @@ describe("a clone from the gallery", () => {
     const clone = await cloneBy(rhea, id);
     await cloneBy(rhea, id);
     await cloneBy(tux, id);
-    expect(await startBuild(rhea, clone)).toBeGreaterThan(0);
+    await expectQueued(await startBuild(rhea, clone), clone);
 
     const uses = await db.select().from(galleryUses).where(eq(galleryUses.applianceId, id));
     expect(uses).toEqual([{ applianceId: id, accountId: rhea.accountId, kind: "clone" }]);

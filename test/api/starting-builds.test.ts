@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { app } from "../../src/app.ts";
-import { requestBuild, listedBuilds, seenRunning } from "../support/builds.ts";
+import { expectQueued, requestBuild, listedBuilds, seenRunning } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
@@ -47,7 +47,7 @@ describe("POST running_builds", () => {
       body: `appliance_id=${applianceId}&force=true&version=&image_type=`,
     });
 
-    expect(await idOf(answer)).toBeGreaterThan(0);
+    await expectQueued(await idOf(answer), applianceId);
   });
 
   it.each([
@@ -142,7 +142,8 @@ describe("POST running_builds", () => {
     );
 
     expect(message).toContain("Version 0.0.1 is already built as oem");
-    expect(await idOf(await requestBuild(tux, applianceId, { version: "0.0.1", force: "true" }))).toBeGreaterThan(0);
+    const again = await requestBuild(tux, applianceId, { version: "0.0.1", force: "true" });
+    await expectQueued(await idOf(again), applianceId);
   });
 
   it("refuses another type before the version's first build has finished", async () => {
@@ -176,7 +177,7 @@ describe("POST running_builds", () => {
       .all<{ id: number }>()
       .then(({ results }) => results);
     await tux.delete(`/running_builds/${first?.id}`);
-    expect(await idOf(await requestBuild(tux, fifth))).toBeGreaterThan(0);
+    await expectQueued(await idOf(await requestBuild(tux, fifth)), fifth);
   });
 
   it("refuses more builds than the service has slots", async () => {
@@ -203,13 +204,11 @@ describe("POST running_builds", () => {
   });
 
   it("replaces a build with force=true when all slots are taken", async () => {
-    const appliances = [];
-    for (let slot = 0; slot < 4; slot += 1) {
-      appliances.push(await createAppliance(tux));
-      await startBuild(tux, appliances[slot] ?? 0);
-    }
+    const first = await createAppliance(tux);
+    await startBuild(tux, first);
+    for (let slot = 1; slot < 4; slot += 1) await startBuild(tux, await createAppliance(tux));
 
-    expect(await idOf(await requestBuild(tux, appliances[0] ?? 0, { force: "true" }))).toBeGreaterThan(0);
+    await expectQueued(await idOf(await requestBuild(tux, first, { force: "true" })), first);
   });
 
   it("starts even if its object cannot be told", async () => {

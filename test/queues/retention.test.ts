@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { buildPrefix } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { expectQueued } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf } from "../support/fake-agent.ts";
@@ -148,6 +149,6 @@ describe("a full account", () => {
     const { running_builds: running } = await readXml(await tux.get(`/running_builds?appliance_id=${applianceId}`));
     expect(running.running_build).toBeUndefined();
     await gigabytes(19, buildId);
-    expect(await startBuild(tux, applianceId)).toBeGreaterThan(0);
+    await expectQueued(await startBuild(tux, applianceId), applianceId);
   });
 });

@@ -1,5 +1,6 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { expect } from "vitest";
 import { buildObject } from "#domain/builds/build";
 import { findAnyBuild, type Build } from "#storage/builds";
 import { openDatabase } from "#storage/db";
@@ -9,6 +10,11 @@ import { readXml } from "./xml.ts";
 /** The answer to a request for a build; for a build that must start, use `startBuild` of factories.ts. */
 export const requestBuild = (tux: Client, applianceId: number, params: Record<string, string> = {}) =>
   tux.post("/running_builds", { appliance_id: applianceId, ...params });
+
+/** Expects that a build of this appliance waits for a builder. */
+export async function expectQueued(buildId: number, applianceId: number): Promise<void> {
+  expect(await rowOfBuild(buildId)).toMatchObject({ applianceId, status: "queued" });
+}
 
 export const seenRunning = async (tux: Client, buildId: number) =>
   (await readXml(await tux.get(`/running_builds/${buildId}`))).running_build;

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startBuild } from "../../src/run/run-build.ts";
@@ -21,7 +21,7 @@ describe("a build that is stopped", () => {
 
     expect(processesIn(state.path)).toEqual(new Map());
     expect(await mountsBelow(state.path)).toEqual([]);
-    expect(readdirSync("/dev").length).toBeGreaterThan(0);
+    expect(existsSync("/dev/null")).toBe(true);
     expect(existsSync(join(state.path, "work/build-1-1"))).toBe(false);
     expect([build.failure, build.finished]).toEqual([null, null]);
     expect(worker.calls.filter((call) => /fail|finish|release/.test(call))).toEqual([]);
