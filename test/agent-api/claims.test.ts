@@ -7,6 +7,7 @@ import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { stopClock } from "../support/every-failure.ts";
 import { bytesOf, capabilities, fakeAgent } from "../support/fake-agent.ts";
 import { runningBuild } from "../support/running-build.ts";
 import { readXml } from "../support/xml.ts";
@@ -138,6 +139,7 @@ describe("an agent that has found KIWI since its hello", () => {
 
 describe("POST hello", () => {
   it("ends the leases that this agent still holds, and no others", async () => {
+    stopClock(); // no lease ends because the machine is slow
     const mine = await runningBuild(tux);
     const others = await runningBuild(tux);
 

@@ -129,8 +129,9 @@ describe("the removal of an account", () => {
     await settle();
 
     const after = await everything();
-    expect(missingIn(after, before)).toEqual({});
-    // The test's agents are not the account's.
+    // The test's agents are not the account's, and the time at which they were last seen moves on.
+    const { agents: _seen, ...lost } = missingIn(after, before);
+    expect(lost).toEqual({});
     const { agents: _, blobs, comments: replies = [], ...ofClones } = missingIn(before, after);
     const files = (ofClones["overlay_files"] ?? []).map(parsed);
     expect(files.length).toBe(1);
