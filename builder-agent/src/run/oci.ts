@@ -3,7 +3,15 @@ import { mkdir, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { containerTag } from "../contract.ts";
 import { sha256OfFile } from "../files.ts";
-import type { Folder, Packable } from "./pack.ts";
+import type { Machine } from "./machine.ts";
+
+interface ContainerRoot {
+  /** The path of the root, a tar archive. It is moved. */
+  image: string;
+  machine: Pick<Machine, "is64Bit">;
+  /** Seconds since 1970. */
+  sourceDate?: number | undefined;
+}
 
 /**
  * Writes a container image whose one layer is the root: an OCI layout, as the OCI Image Format Specification 1.0 describes
@@ -11,8 +19,8 @@ import type { Folder, Packable } from "./pack.ts";
  * because the whole archive will be. → the names in the archive
  */
 export async function writeOciLayout(
-  { image, machine, sourceDate }: Pick<Packable, "image" | "machine" | "sourceDate">,
-  { dir, name }: Pick<Folder, "dir" | "name">,
+  { image, machine, sourceDate }: ContainerRoot,
+  { dir, name }: { dir: string; name: string },
 ): Promise<string[]> {
   await mkdir(join(dir, blobs), { recursive: true });
   const layer = { mediaType: `${oci}.layer.v1.tar`, digest: await sha256OfFile(image), size: (await stat(image)).size };

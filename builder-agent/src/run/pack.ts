@@ -47,7 +47,7 @@ export async function packImage(built: Packable, name: string, packing: Packing)
   return { ...packed, compressed: true, bootable };
 }
 
-export interface Folder {
+interface Folder {
   /** The directory that contains the contents of the archive. */
   dir: string;
   name: string;
