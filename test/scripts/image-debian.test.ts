@@ -18,13 +18,19 @@ const added = (...installed: string[]): string[] =>
   inImage(
     { debian },
     "cat /etc/dracut.conf.d/* | sed -n 's/^add_dracutmodules+=//p'",
-    ["rm -f /usr/bin/curl /usr/sbin/locale-gen", program("dracut"), ...installed].join("\n"),
+    [
+      "rm -f /usr/bin/curl /usr/bin/dhclient /usr/sbin/dhclient /usr/sbin/locale-gen",
+      program("dracut"),
+      ...installed,
+    ].join("\n"),
   )
     .trim()
     .split("\n");
 
 it("can fetch its root from a web server if it has what that takes", () => {
-  expect(added(livenet, program("curl"))).toEqual(['" bash "', '" network-legacy livenet "']);
+  const withClient = added(livenet, program("curl"), program("dhclient"));
+  expect(withClient).toEqual(['" bash "', '" network-legacy livenet "']);
+  expect(added(livenet, program("curl"))).toEqual(['" bash "', '" systemd-networkd livenet "']);
 });
 
 it("fetches no root without a program for that", () => {

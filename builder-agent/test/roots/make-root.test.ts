@@ -63,7 +63,7 @@ describe("a builder root", () => {
     expect(imported).toMatchObject({ sha256: root.sha256, facts: root.facts });
 
     writeFileSync(file, Buffer.concat([readFileSync(file), Buffer.from("more")]));
-    await expect(importRoot(file, { stateDir: other.path, sha256: undefined })).rejects.toThrow(/and not/);
+    await expect(importRoot(file, { stateDir: other.path, sha256: undefined })).rejects.toThrow(/instead of/);
     expect(await listRoots(other.path)).toHaveLength(1);
   });
 

@@ -142,7 +142,7 @@ it("tells the session's owner, and the agent's log, that a machine was restarted
   await using session = await startSession({ sector: stuckUntilStart(2) });
   await session.ready();
   await eventually("the message", () =>
-    session.service.said("preparing").some((report) => "message" in report && report.message.includes("again")),
+    session.service.said("preparing").some((report) => "message" in report && report.message.includes("restarted")),
   );
   await eventually("the kernel", () => readFileSync(join(session.path, "serial.log"), "latin1").endsWith("N\n"));
   expect(session.logged).toContain("testdrive restarted");
