@@ -92,6 +92,6 @@ it("needs no rule of sudo for root", async () => {
   );
   expect([answer.status, await answer.text()]).toEqual([
     400,
-    expect.stringContaining("users/user/administrator: root may"),
+    expect.stringContaining("users/user/administrator: must not be set for root"),
   ]);
 });

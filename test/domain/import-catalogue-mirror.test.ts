@@ -42,7 +42,7 @@ it("does not reach the operator's private mirror for a person's repository", asy
   const { accountId } = await signedIn();
   const { row, asked } = await imported({ accountId });
 
-  expect(row).toMatchObject({ importState: "failed", problem: expect.stringContaining("cannot be reached") });
+  expect(row).toMatchObject({ importState: "failed", problem: expect.stringContaining("must not connect to") });
   expect(asked).toEqual([]);
 });
 

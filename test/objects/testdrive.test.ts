@@ -82,7 +82,7 @@ describe("Testdrive", () => {
 
     await passTime(drive, 30_000);
 
-    expect((await statusOf(drive)).message).toMatch(/cannot be reached/);
+    expect((await statusOf(drive)).message).toMatch(/can no longer be reached/);
     expect([(await browser.closed).code, (await agent.closed).code]).toEqual([1000, 1000]);
     expect(await rowState(drive)).toBe("ended");
   });
