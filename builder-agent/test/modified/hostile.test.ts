@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answerFrom } from "../../src/modified/answers.ts";
 import { makeDisk, partitionAt, readingOf, type TestDisk } from "./disks.ts";
 
-// What a guest, even one that controls QEMU, may leave on the disk: reading it gives an answer or an error, and never another
+// Disks as a guest may leave them, even one that controls QEMU. Reading one gives an answer or an error, and never another
 // file.
 
 const dir = mkdtempSync(join(tmpdir(), "kiln-hostile-"));

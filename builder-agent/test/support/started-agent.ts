@@ -21,7 +21,7 @@ interface Wish {
   found?: Partial<Capabilities>;
   /** Runs before the agent's first call. */
   prepare?: (worker: FakeWorker) => void;
-  /** What the doctor finds later. */
+  /** The abilities that the doctor finds at a later examination. */
   examine?: () => Promise<Capabilities>;
   examineAfterMs?: number;
 }

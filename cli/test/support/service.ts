@@ -51,7 +51,7 @@ export function newKey(): SigningKey {
 
 export const publishedKeys = (...keys: SigningKey[]): object => ({ keys: keys.map(({ kid, pem }) => ({ kid, pem })) });
 
-/** What a service needs so that one can sign in to it. */
+/** The calls that a stand-in of the service must answer, so that the command line can sign in. */
 export const signedInto = (...keys: SigningKey[]): StandIn["answers"] => ({
   "/.well-known/kiln-attestation-keys.json": publishedKeys(...keys),
   "/api/v2/user/account": { account: { username: "tux" } },
