@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startBuild, type RunningBuild } from "./run/run-build.ts";
 import { isLacking, withNewlyFound } from "./abilities.ts";
 import type { Config } from "./config.ts";
-import type { Capabilities, Job, Poke } from "./contract.ts";
+import type { AgentNotice, Capabilities, Job } from "./contract.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { hostReport } from "./host-report.ts";
 import type { ImageCache } from "./image-cache.ts";
@@ -37,35 +37,35 @@ export interface AgentParts {
 
 /**
  * Pulls the queue, claims and runs work until `signal` is aborted, which returns all running work immediately. A message or a
- * poke is only a hint: the answer to the claim has the work.
+ * notice is only a hint: the answer to the claim has the work.
  */
 export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<void> {
-  const bell = openBell();
-  const work = new Work(parts, signal, () => bell.ring());
-  const onPoke = (poke: Poke) => (poke.type === "cancel" ? work.cancel(poke.buildId) : bell.ring());
-  bell.ring(); // work may have waited longer than its messages live
-  parts.draining?.addEventListener("abort", () => bell.ring());
+  const waker = newWaker();
+  const work = new Work(parts, signal, () => waker.wake());
+  const onNotice = (notice: AgentNotice) => (notice.type === "cancel" ? work.cancel(notice.buildId) : waker.wake());
+  waker.wake(); // work may have waited longer than its messages live
+  parts.draining?.addEventListener("abort", () => waker.wake());
   const drained = new AbortController();
   const ended = AbortSignal.any([signal, drained.signal]);
   const watch = work.keepDiskFloor(ended);
   const socket = keepSocket(
-    { dial: () => parts.api.openSocket(), onPoke, report: () => hostReport(parts.config), log: parts.log },
+    { dial: () => parts.api.openSocket(), onNotice, report: () => hostReport(parts.config), log: parts.log },
     ended,
   );
   let idlePulls = 0;
   while (!ended.aborted) {
     if (parts.draining?.aborted) {
       if (work.isIdle) drained.abort();
-      else await bell.wait(pollDelayMs(Infinity), ended);
-      bell.taken();
+      else await waker.wait(pollDelayMs(Infinity), ended);
+      waker.taken();
       continue;
     }
-    const found = await work.look({ poked: bell.taken() }).catch((error: unknown) => {
+    const found = await work.look({ woken: waker.taken() }).catch((error: unknown) => {
       if (!signal.aborted) parts.log("could not look for work", { reason: sentenceOf(error) });
       return false;
     });
     idlePulls = found ? 0 : idlePulls + 1;
-    await bell.wait(pollDelayMs(idlePulls), ended);
+    await waker.wait(pollDelayMs(idlePulls), ended);
   }
   await Promise.all([work.stop(), socket, watch]);
 }
@@ -110,8 +110,8 @@ class Work {
     this.#snapshots = new Snapshots({ ...parts, signal });
   }
 
-  /** Pulls once and claims for each message; after a poke, also claims without a message. → whether there was work */
-  async look({ poked }: { poked: boolean }): Promise<boolean> {
+  /** Pulls once and claims for each message; after a notice, also claims without a message. → whether there was work */
+  async look({ woken }: { woken: boolean }): Promise<boolean> {
     const hasOtherAbilities = (await this.#findOtherRoots()) || (await this.#findWhatWasMissing());
     const free = this.#free("build") + this.#free("testdrive");
     if (free === 0) return false;
@@ -126,9 +126,9 @@ class Work {
       if (answer === "claimed") claimed++;
     }
     await queue.acknowledge(done, later, this.#signal);
-    // A poke is faster than the queue. After a build has ended, or if there was no room, the messages of waiting builds
+    // A notice is faster than the queue. After a build has ended, or if there was no room, the messages of waiting builds
     // may be gone.
-    const isDue = poked || hasOtherAbilities || (await this.#room.isBack(this.#builds.size));
+    const isDue = woken || hasOtherAbilities || (await this.#room.isBack(this.#builds.size));
     const unasked: Kind[] = isDue
       ? (["build", "testdrive"] as const).filter((kind) => !messages.some((each) => each.job?.kind === kind))
       : [];
@@ -253,24 +253,24 @@ class Work {
 const examineAfterMs = { first: 60_000, most: 60 * 60_000 };
 
 /** Ends a wait early. If no one waits, the next wait ends immediately. */
-function openBell() {
-  let rung = Promise.withResolvers<void>();
-  let hasRung = false;
+function newWaker() {
+  let woken = Promise.withResolvers<void>();
+  let isWoken = false;
   return {
-    ring() {
-      hasRung = true;
-      rung.resolve();
+    wake() {
+      isWoken = true;
+      woken.resolve();
     },
     taken(): boolean {
-      const was = hasRung;
-      hasRung = false;
-      rung = Promise.withResolvers();
+      const was = isWoken;
+      isWoken = false;
+      woken = Promise.withResolvers();
       return was;
     },
     async wait(ms: number, signal: AbortSignal): Promise<void> {
       const over = new AbortController();
       const ended = AbortSignal.any([signal, over.signal]);
-      await Promise.race([rung.promise, sleep(ms, undefined, { signal: ended }).catch(() => {})]);
+      await Promise.race([woken.promise, sleep(ms, undefined, { signal: ended }).catch(() => {})]);
       over.abort();
     },
   };

@@ -1,11 +1,11 @@
 import type { WebSocket } from "ws";
-import { Poke, type AgentReport } from "./contract.ts";
+import { AgentNotice, type AgentReport } from "./contract.ts";
 import type { Log } from "./log.ts";
 import { stayConnected, parseMessage, untilClosed } from "./redial.ts";
 
 export interface SocketOptions {
   dial: () => WebSocket;
-  onPoke: (poke: Poke) => void;
+  onNotice: (notice: AgentNotice) => void;
   /** Makes the report about the host for the Worker. */
   report: () => Promise<AgentReport>;
   log: Log;
@@ -36,7 +36,7 @@ export async function keepSocket(options: SocketOptions, signal: AbortSignal): P
 async function holdSocket(
   {
     dial,
-    onPoke,
+    onNotice,
     log,
     report,
     pingEveryMs: every = pingEveryMs,
@@ -67,14 +67,14 @@ async function holdSocket(
     log("socket open");
     void tell();
     // Work may have arrived while there was no socket.
-    onPoke({ type: "poke" });
+    onNotice({ type: "wake" });
   };
   const onText = (text: string) => {
     unanswered = 0;
     if (text === "pong") return;
-    const poke = parseMessage(Poke, text);
-    if (poke === undefined) log("unknown message on the socket");
-    else onPoke(poke);
+    const notice = parseMessage(AgentNotice, text);
+    if (notice === undefined) log("unknown message on the socket");
+    else onNotice(notice);
   };
   const { reason } = await untilClosed(socket, { onOpen, onText });
   clearInterval(watchdog);

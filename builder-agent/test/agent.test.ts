@@ -47,7 +47,7 @@ describe("the agent", () => {
     expect([build.status, agent.worker.acked]).toEqual(["queued", []]);
   });
 
-  it("claims a build immediately on a poke without a message", async () => {
+  it("claims a build immediately on a notice without a message", async () => {
     // The agent's pauses are this many units of 2 s, so a claimed build did not wait for the end of a pause.
     vi.spyOn(Math, "random").mockReturnValue(100);
     onTestFinished(() => void vi.restoreAllMocks());
@@ -56,7 +56,7 @@ describe("the agent", () => {
     await eventually("the looks at start and at the socket's opening", () => claims(worker).length === 2);
 
     const build = worker.queueBuild(inScenario("slow"));
-    worker.poke({ type: "poke" });
+    worker.notify({ type: "wake" });
     await eventually("the claim", () => build.status === "running");
   });
 
@@ -67,7 +67,7 @@ describe("the agent", () => {
     const { worker, stateDir } = agent;
     await eventually("the looks at start and at the socket's opening", () => claims(worker).length === 2);
     storeFakeRoot(stateDir, { name: "debian-13", sha256 });
-    worker.poke({ type: "poke" });
+    worker.notify({ type: "wake" });
     await eventually("a claim with the root", () => worker.claimedWith.at(-1)?.roots?.[0]?.name === "debian-13");
   });
 
@@ -89,7 +89,7 @@ describe("the agent", () => {
 
     const second = worker.queueBuild(frozenInput());
     worker.send({ kind: "build", buildId: second.claim.buildId });
-    worker.poke({ type: "poke" });
+    worker.notify({ type: "wake" });
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(second.status).toBe("queued");
     // The first build's message may also be there, because an agent that has just connected claims without a message.
@@ -97,7 +97,7 @@ describe("the agent", () => {
       JSON.stringify({ kind: "build", buildId: second.claim.buildId }),
     );
 
-    worker.poke({ type: "cancel", buildId: first.claim.buildId });
+    worker.notify({ type: "cancel", buildId: first.claim.buildId });
     await eventually("the second build ends", () => isEnded(second));
     expect(second.status).toBe("finished");
   });
@@ -145,7 +145,7 @@ describe("the agent", () => {
 
     const builds = [worker.queueBuild(inScenario("slow")), worker.queueBuild(inScenario("slow"))];
     for (const build of builds) worker.send({ kind: "build", buildId: build.claim.buildId });
-    worker.poke({ type: "poke" });
+    worker.notify({ type: "wake" });
 
     await eventually("both run", () => builds.every(runs));
   });
@@ -154,10 +154,10 @@ describe("the agent", () => {
     await using agent = await startAgent();
     const { worker, stateDir } = agent;
     const build = worker.queueBuild(inScenario("slow"));
-    worker.poke({ type: "poke" });
+    worker.notify({ type: "wake" });
     await eventually("KIWI runs", () => processesIn(stateDir).size > 0);
 
-    worker.poke({ type: "cancel", buildId: build.claim.buildId });
+    worker.notify({ type: "cancel", buildId: build.claim.buildId });
     await eventually("KIWI is gone", () => processesIn(stateDir).size === 0);
   });
 
@@ -185,7 +185,7 @@ describe("the agent", () => {
 
     const build = worker.queueBuild(frozenInput());
     worker.send({ kind: "build", buildId: build.claim.buildId });
-    worker.poke({ type: "poke" });
+    worker.notify({ type: "wake" });
 
     await eventually("the build ends", () => isEnded(build));
     expect(build.status).toBe("finished");
@@ -196,7 +196,7 @@ describe("the agent", () => {
     const { worker } = agent;
 
     worker.queueBuild(frozenInput());
-    worker.poke({ type: "poke" });
+    worker.notify({ type: "wake" });
     await new Promise((resolve) => setTimeout(resolve, 300));
 
     expect(claims(worker)).toEqual([]);
@@ -218,7 +218,7 @@ describe("the agent", () => {
     await using agent = await startAgent();
     const { worker } = agent;
     const build = worker.queueBuild(inScenario("slow"));
-    worker.poke({ type: "poke" });
+    worker.notify({ type: "wake" });
     await eventually("the build runs", () => runs(build));
 
     await agent.stop();

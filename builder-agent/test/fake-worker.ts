@@ -15,7 +15,7 @@ import {
   type BuildClaim,
   type Capabilities,
   type FrozenInput,
-  type Poke,
+  type AgentNotice,
 } from "../src/contract.ts";
 import {
   aboutArtifact,
@@ -131,7 +131,7 @@ class Fake {
     this.messages.push({ leaseId, body: Buffer.from(JSON.stringify(body)).toString("base64") });
   }
 
-  poke(message: Poke): void {
+  notify(message: AgentNotice): void {
     for (const socket of this.sockets) socket.send(JSON.stringify(message));
   }
 

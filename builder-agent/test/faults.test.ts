@@ -34,7 +34,7 @@ async function startAgent(minFreeGb: number) {
   await eventually("the socket", () => worker.sockets.size > 0);
   const begin = (): FakeBuild => {
     const build = worker.queueBuild(inScenario("slow"));
-    worker.poke({ type: "poke" });
+    worker.notify({ type: "wake" });
     return build;
   };
   const work = join(disk.stateDir, "work");

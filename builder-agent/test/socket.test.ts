@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import type { Poke } from "../src/contract.ts";
+import type { AgentNotice } from "../src/contract.ts";
 import { keepSocket } from "../src/socket.ts";
 import { eventually, silent } from "./support/agent-place.ts";
 
@@ -21,12 +21,15 @@ async function keep({ answersPings }: { answersPings: boolean } = { answersPings
   server.on("connection", (socket) =>
     connections.push(socket.on("message", (data) => answer(socket, data.toString()))),
   );
-  const pokes: Poke[] = [];
+  const notices: AgentNotice[] = [];
   const stopping = new AbortController();
   const dial = () => new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const onPoke = (poke: Poke) => void pokes.push(poke);
+  const onNotice = (notice: AgentNotice) => void notices.push(notice);
   const report = async () => ({ type: "report", load, freeGb: 9, slots: { builds: 1, testdrives: 4 } }) as const;
-  const kept = keepSocket({ dial, onPoke, report, log: silent, pingEveryMs: 100, reportEveryMs: 50 }, stopping.signal);
+  const kept = keepSocket(
+    { dial, onNotice, report, log: silent, pingEveryMs: 100, reportEveryMs: 50 },
+    stopping.signal,
+  );
   await eventually("the connection", () => connections.length === 1);
   const stop = async () => {
     stopping.abort();
@@ -34,7 +37,7 @@ async function keep({ answersPings }: { answersPings: boolean } = { answersPings
   };
   return {
     connections,
-    pokes,
+    notices,
     pings: () => pings,
     reports,
     isBusy: () => (load = 90),
@@ -48,16 +51,16 @@ async function keep({ answersPings }: { answersPings: boolean } = { answersPings
 }
 
 describe("the agent's socket", () => {
-  it("passes on pokes and cancels, and nothing else", async () => {
+  it("passes on notices, and nothing else", async () => {
     await using socket = await keep();
 
-    for (const message of ['{"type":"cancel","buildId":7}', "nonsense", '{"type":"dance"}', '{"type":"poke"}']) {
+    for (const message of ['{"type":"cancel","buildId":7}', "nonsense", '{"type":"dance"}', '{"type":"wake"}']) {
       socket.connections[0]?.send(message);
     }
-    await eventually("the last poke", () => socket.pokes.length === 3);
+    await eventually("the last notice", () => socket.notices.length === 3);
 
-    // The socket makes the first poke itself, because work may have arrived while there was no socket.
-    expect(socket.pokes).toEqual([{ type: "poke" }, { type: "cancel", buildId: 7 }, { type: "poke" }]);
+    // The socket makes the first notice itself, because work may have arrived while there was no socket.
+    expect(socket.notices).toEqual([{ type: "wake" }, { type: "cancel", buildId: 7 }, { type: "wake" }]);
   });
 
   it("reports how the host is, when it opens and when something has changed", async () => {

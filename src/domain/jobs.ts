@@ -1,14 +1,14 @@
 import type { Job } from "#lib/contract/index";
 import { logFailure } from "#log/log";
 
-/** Wakes builder agents, with a message in the queue and a poke on their sockets, which is faster. */
+/** Wakes builder agents, with a message in the queue and a notice on their sockets, which is faster. */
 export async function sendJob(env: Env, job: Job): Promise<void> {
   // Agents pull JSON as base64; only this content type means that on both sides (Cloudflare Queues, "Pull consumers").
   await env.JOBS.send(job, { contentType: "json" });
-  // In embedded mode, the consumer pokes when the mailbox has the message (queues/consume.ts).
+  // In embedded mode, the consumer wakes them when the mailbox has the message (queues/consume.ts).
   if (env.MODE === "embedded") return;
-  // The message is sent, and an agent finds it even without a poke, so the caller must not send it again.
-  await Promise.resolve(switchboard(env).poke()).catch((error: unknown) =>
+  // The message is sent, and an agent finds it even without the notice, so the caller must not send it again.
+  await Promise.resolve(switchboard(env).wake()).catch((error: unknown) =>
     logFailure("could not wake the agents", error),
   );
 }

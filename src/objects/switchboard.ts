@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { AgentReport, type Poke } from "#lib/contract/index";
+import { AgentReport, type AgentNotice } from "#lib/contract/index";
 import { note } from "#domain/accounts/audit";
 import { findAgentById } from "#storage/agents";
 import { openDatabase } from "#storage/db";
@@ -20,13 +20,13 @@ export class Switchboard extends DurableObject<Env> {
   }
 
   /** Makes all agents look for work. */
-  poke(): void {
-    this.#tell(this.ctx.getWebSockets(), { type: "poke" });
+  wake(): void {
+    this.#send(this.ctx.getWebSockets(), { type: "wake" });
   }
 
   /** Makes the agent that has a build stop it. */
   cancel(agentId: number, buildId: number): void {
-    this.#tell(this.ctx.getWebSockets(String(agentId)), { type: "cancel", buildId });
+    this.#send(this.ctx.getWebSockets(String(agentId)), { type: "cancel", buildId });
   }
 
   /** Closes the sockets of an agent that its operator has removed. */
@@ -82,9 +82,9 @@ export class Switchboard extends DurableObject<Env> {
     if (agent) await note(db, { event: "agent.lost", actor: "service", detail: { agent: agent.name } });
   }
 
-  #tell(sockets: WebSocket[], word: Poke): void {
+  #send(sockets: WebSocket[], notice: AgentNotice): void {
     for (const socket of sockets) {
-      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(word));
+      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(notice));
     }
   }
 }

@@ -28,7 +28,7 @@ async function takeJobs(batch: MessageBatch, env: Env): Promise<void> {
     return job.success ? [{ id, body: JSON.stringify(job.data), sentAt: timestamp.getTime() }] : [];
   });
   await mailbox(env).put(messages);
-  await switchboard(env).poke();
+  await switchboard(env).wake();
 }
 
 /** A problem of a repository is written to its row. Only failures of the service are retried. */

@@ -37,7 +37,7 @@ describe("cancelling", () => {
 
     await startBuild(tux, await createAppliance(tux));
 
-    await vi.waitFor(() => expect(heard).toEqual(expect.arrayContaining(["pong", '{"type":"poke"}'])), patienceMs);
+    await vi.waitFor(() => expect(heard).toEqual(expect.arrayContaining(["pong", '{"type":"wake"}'])), patienceMs);
     webSocket?.close();
   });
 

@@ -36,11 +36,11 @@ it("carries a wake-up from its sender to the mailbox", async () => {
   );
 });
 
-it("sends a wake-up once, even if the poke after it fails", async () => {
+it("sends a wake-up once, even if the notice after it fails", async () => {
   vi.spyOn(console, "error").mockImplementation(() => {});
   const send = vi.fn(async () => {});
-  const poke = () => send().then(() => Promise.reject(new Error("overloaded")));
-  const broken = { ...env, MODE: "cloudflare", JOBS: { send }, SWITCHBOARD: { getByName: () => ({ poke }) } };
+  const wake = () => send().then(() => Promise.reject(new Error("overloaded")));
+  const broken = { ...env, MODE: "cloudflare", JOBS: { send }, SWITCHBOARD: { getByName: () => ({ wake }) } };
   await sendJob(broken as unknown as Env, { kind: "build", buildId: 1 });
-  expect(send).toHaveBeenCalledTimes(2); // the message, and the poke
+  expect(send).toHaveBeenCalledTimes(2); // the message, and the notice
 });

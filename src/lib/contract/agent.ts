@@ -101,8 +101,8 @@ export const AgentReport = z.object({
 export type AgentReport = z.infer<typeof AgentReport>;
 
 /** Worker → agent on the socket of GET /agent/socket. A lost message only causes a delay. */
-export const Poke = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("poke") }),
+export const AgentNotice = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("wake") }),
   z.object({ type: z.literal("cancel"), buildId: z.int().positive() }),
 ]);
-export type Poke = z.infer<typeof Poke>;
+export type AgentNotice = z.infer<typeof AgentNotice>;
