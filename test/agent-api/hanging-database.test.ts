@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { buildLeaseMs, heartbeatEveryMs } from "#lib/contract/index";
 import { sent } from "../api/every-call/send.ts";
-import { attemptsLost, objectOfBuild, ringAlarm, rowOfBuild } from "../support/builds.ts";
+import { attemptsLost, objectOfBuild, runAlarm, rowOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent, type Attempt } from "../support/fake-agent.ts";
@@ -42,7 +42,7 @@ it("a running build keeps its agent, and is finished", async () => {
     await vi.waitFor(async () => expect((await attempt.finishes()).status).toBe(200), patienceMs);
   });
   await Promise.all(waiting);
-  await ringAlarm(buildId);
+  await runAlarm(buildId);
   expect((await rowOfBuild(buildId)).status).toBe("finished");
   expect(await attemptsLost()).toBe(lostBefore);
 });

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { buildLeaseMs, heartbeatEveryMs } from "#lib/contract/index";
 import { installedKey } from "#storage/blobs";
-import { objectOfBuild, ringAlarm, rowOfBuild } from "../support/builds.ts";
+import { objectOfBuild, runAlarm, rowOfBuild } from "../support/builds.ts";
 import { operate, signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, capabilities, fakeAgent } from "../support/fake-agent.ts";
@@ -65,7 +65,7 @@ describe("while D1 is away", () => {
       expect((await attempt.finishes()).status).toBe(200);
     });
     expect((await rowOfBuild(buildId)).status).toBe("running");
-    await ringAlarm(buildId);
+    await runAlarm(buildId);
     expect((await rowOfBuild(buildId)).status).toBe("finished");
   });
 

@@ -13,7 +13,7 @@ import {
   selections,
   shares,
 } from "#storage/schema";
-import { ringAlarm } from "../support/builds.ts";
+import { runAlarm } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
@@ -125,7 +125,7 @@ describe("deleting an appliance", () => {
 
   it("disables the images' URLs immediately; the sweep deletes their blobs", async () => {
     const { applianceId, buildId, uid } = await createBuild(tux);
-    await ringAlarm(buildId); // which adds blobs
+    await runAlarm(buildId); // which adds blobs
     const { build } = await readXml(await tux.get(`/builds/${buildId}`));
     const keys = async () => (await env.BLOBS.list({ prefix: buildPrefix(uid) })).objects.length;
     expect(await keys()).toBeGreaterThan(0);

@@ -11,7 +11,7 @@ import { attestationsKey, installedKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { CycloneDx, Provenance, Spdx } from "../attest/shapes.ts";
-import { ringAlarm } from "../support/builds.ts";
+import { runAlarm } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, sha256 } from "../support/fake-agent.ts";
@@ -128,7 +128,7 @@ describe("GET builds/:id/attestations", () => {
 
   it("is made when the build ends, and remains valid without its key", async () => {
     const { buildId, uid } = await createBuild(tux, image);
-    await ringAlarm(buildId);
+    await runAlarm(buildId);
     expect(await env.BLOBS.head(attestationsKey(uid))).not.toBeNull();
     const before = await textOf(buildId, "provenance");
     const build = await findAnyBuild(db, buildId);
@@ -186,7 +186,7 @@ describe("GET builds/:id/attestations", () => {
 
   it("is refused if its sources no longer exist", async () => {
     const { buildId, uid } = await createBuild(tux, image);
-    await ringAlarm(buildId);
+    await runAlarm(buildId);
     await env.BLOBS.delete([installedKey(uid), attestationsKey(uid)]);
 
     await expectError(await get(buildId, "spdx"), 400, "build_not_found");
@@ -194,7 +194,7 @@ describe("GET builds/:id/attestations", () => {
 
   it("is deleted when the image expires", async () => {
     const { buildId, uid } = await createBuild(tux, image);
-    await ringAlarm(buildId); // which would recreate it
+    await runAlarm(buildId); // which would recreate it
     await textOf(buildId, "spdx");
 
     await sweepIn(31 * 24 * 60 * 60_000, { KEEP_IMAGES_DAYS: "30" });
@@ -275,7 +275,7 @@ describe("signing keys", () => {
 
   it("are reported as missing, and no attestation is made", async () => {
     const { buildId, uid } = await createBuild(tux, image);
-    await ringAlarm(buildId);
+    await runAlarm(buildId);
     await env.BLOBS.delete(attestationsKey(uid));
     const without = { ...env, ATTESTATION_KEY: "" };
     const build = await findAnyBuild(db, buildId);

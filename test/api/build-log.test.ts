@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { ringAlarm } from "../support/builds.ts";
+import { runAlarm } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent, type Attempt } from "../support/fake-agent.ts";
@@ -73,7 +73,7 @@ describe("GET running_builds/:id/log as text", () => {
     for (let nth = 0; nth < 20; nth += 1) await attempt.writesLog(nth * chunk.length, chunk);
     const before = await logText();
     await attempt.call("fail", { kind: "failed", reason: "Problem: no" });
-    await ringAlarm(buildId);
+    await runAlarm(buildId);
 
     expect(before).toBe(line.repeat(1200));
     expect(await logText()).toBe(before);

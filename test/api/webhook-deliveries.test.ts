@@ -14,7 +14,7 @@ import {
   moveClock,
   newAddress,
   receiver,
-  ring,
+  runDeliveries,
 } from "../support/webhooks.ts";
 import { readXml } from "../support/xml.ts";
 
@@ -39,7 +39,7 @@ describe("a delivery", () => {
     const { id, secret } = await createWebhook(tux, address);
     const buildId = await startBuild(tux, await createAppliance(tux));
 
-    await ring(tux);
+    await runDeliveries(tux);
 
     const [{ url, init, headers, body } = expect.fail("nothing was posted")] = posted;
     expect(url).toBe(address);
@@ -69,7 +69,7 @@ describe("a delivery", () => {
 
     await announceOne(tux, "build.finished");
     await announceOne(tux, "build.failed");
-    await ring(tux);
+    await runDeliveries(tux);
 
     expect(posted.map(({ headers }) => headers.get("kiln-event"))).toEqual(["build.failed"]);
   });
@@ -84,14 +84,14 @@ describe("a delivery", () => {
     const { id } = await createWebhook(tux, address);
     await announceOne(tux);
 
-    await ring(tux);
+    await runDeliveries(tux);
 
     const [waiting] = await deliveriesOf(tux, id);
     expect(waiting).toMatchObject({ state: "waiting", attempts: "1", ...shown });
     expect(waiting.next_attempt_at).toMatch(/UTC$/);
     handler.answer = () => new Response();
     moveClock(20_000);
-    await ring(tux);
+    await runDeliveries(tux);
     expect((await deliveriesOf(tux, id))[0]).toMatchObject({ state: "delivered", attempts: "2", http_status: "200" });
     expect(posted.map(({ body }) => body)).toEqual([posted[0]?.body, posted[0]?.body]);
     expect(new Set(posted.map(({ headers }) => headers.get("kiln-signature"))).size).toBe(2);
@@ -102,10 +102,10 @@ describe("a delivery", () => {
     const tux = await signedIn();
     const { id } = await createWebhook(tux, address);
     await announceOne(tux);
-    await ring(tux);
+    await runDeliveries(tux);
 
     moveClock(dayMs);
-    await ring(tux);
+    await runDeliveries(tux);
 
     expect((await deliveriesOf(tux, id))[0]).toMatchObject({ state: "failed", attempts: "2" });
     expect(await alarmOf(tux)).toBeNull();
@@ -118,7 +118,7 @@ describe("a delivery", () => {
     await env.DB.prepare("UPDATE webhooks SET secret_cipher = 'AAAA' WHERE id = ?").bind(id).run();
     await announceOne(tux);
 
-    await ring(tux);
+    await runDeliveries(tux);
 
     expect(posted).toEqual([]);
     expect((await deliveriesOf(tux, id))[0].problem).toMatch(/secret/);
@@ -131,7 +131,7 @@ describe("a delivery", () => {
     await env.DB.prepare("UPDATE webhooks SET url = 'http://10.0.0.1/' WHERE id = ?").bind(id).run();
     await announceOne(tux);
 
-    await ring(tux);
+    await runDeliveries(tux);
 
     expect(posted).toEqual([]);
     expect((await deliveriesOf(tux, id))[0].problem).toMatch(/private network/);
@@ -142,11 +142,11 @@ describe("a delivery", () => {
     const tux = await signedIn();
     const { id } = await createWebhook(tux, address);
     await announceOne(tux);
-    await ring(tux);
+    await runDeliveries(tux);
     const [first] = await deliveriesOf(tux, id);
 
     const { delivery } = await readXml(await tux.post(`/webhooks/${id}/deliveries/${first.id}/replay`));
-    await ring(tux);
+    await runDeliveries(tux);
 
     expect(delivery).toMatchObject({ event_id: first.event_id, state: "waiting", attempts: "0" });
     expect(delivery.id).not.toBe(first.id);
@@ -159,7 +159,7 @@ describe("a delivery", () => {
     const tux = await signedIn();
     const { id } = await createWebhook(tux, address);
     await announceOne(tux);
-    await ring(tux);
+    await runDeliveries(tux);
     await runInDurableObject(objectOf(tux), (_, { storage }) => {
       const copied =
         "webhookId, eventId, event, body, state, attempts, nextAt, status, problem, createdAt, attemptedAt";
@@ -167,7 +167,7 @@ describe("a delivery", () => {
       storage.sql.exec(`INSERT INTO deliveries (${copied}) ${many} SELECT ${copied} FROM deliveries, n`);
     });
     await announceOne(tux);
-    await ring(tux);
+    await runDeliveries(tux);
 
     const listed = await deliveriesOf(tux, id);
 
@@ -185,10 +185,10 @@ async function disabled() {
   const tux = await signedIn();
   const { id } = await createWebhook(tux, address);
   await announceOne(tux);
-  await ring(tux);
+  await runDeliveries(tux);
   moveClock(3 * dayMs);
   await announceOne(tux);
-  await ring(tux);
+  await runDeliveries(tux);
   return { tux, id, posted, handler };
 }
 
@@ -202,7 +202,7 @@ describe("a receiver that fails for days", () => {
     });
     const before = posted.length;
     await announceOne(tux);
-    await ring(tux);
+    await runDeliveries(tux);
     expect(posted.length).toBe(before);
     expect((await deliveriesOf(tux, id)).map(({ state }) => state)).toEqual(["failed", "failed"]);
   });
@@ -213,7 +213,7 @@ describe("a receiver that fails for days", () => {
     const [last] = await deliveriesOf(tux, id);
 
     await tux.post(`/webhooks/${id}/deliveries/${last.id}/replay`);
-    await ring(tux);
+    await runDeliveries(tux);
 
     const webhook = await webhookOf(tux, id);
     expect(webhook).toMatchObject({ state: "enabled" });

@@ -10,7 +10,7 @@ import {
   moveClock,
   newAddress,
   receiver,
-  ring,
+  runDeliveries,
 } from "../support/webhooks.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { expectError, readXml } from "../support/xml.ts";
@@ -132,7 +132,7 @@ describe("a webhook", () => {
     const tux = await signedIn();
     const { id } = await createWebhook(tux, address);
     await announceOne(tux);
-    await ring(tux);
+    await runDeliveries(tux);
     expect(await alarmOf(tux)).not.toBeNull();
 
     await tux.delete(`/webhooks/${id}`);

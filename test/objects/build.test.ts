@@ -9,7 +9,7 @@ import { maxLogBytes } from "#objects/build-log";
 import { artifactKey, attestationsKey, installedKey, logKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
-import { objectOfBuild, ringAlarm, rowOfBuild } from "../support/builds.ts";
+import { objectOfBuild, runAlarm, rowOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
@@ -190,7 +190,7 @@ describe("a running build", () => {
     await attempt.call("release");
     await agent.buildsSuccessfully(buildId, bytesOf("second"));
 
-    await ringAlarm(buildId);
+    await runAlarm(buildId);
 
     const { objects } = await env.BLOBS.list({ prefix: `builds/${uid}/` });
     const artifacts = artifactNames.map((name) => artifactKey(uid, 2, name));
@@ -223,7 +223,7 @@ describe("the end of a build", () => {
     await attempt.writesLog(11, "second line\n");
     await attempt.call("fail", { kind: "failed", reason: "Problem: nothing provides x" });
 
-    await ringAlarm(buildId);
+    await runAlarm(buildId);
 
     expect(await (await env.BLOBS.get(logKey(attempt.uid)))?.text()).toBe("first line\nsecond line\n");
     expect(await alarmOf(buildId)).toBeNull();
@@ -235,7 +235,7 @@ describe("the end of a build", () => {
     const { buildId, object } = await queuedBuild();
     await object.cancel();
 
-    await ringAlarm(buildId);
+    await runAlarm(buildId);
 
     expect((await env.BLOBS.head(logKey((await rowOfBuild(buildId)).uid)))?.size).toBe(0);
   });

@@ -34,8 +34,8 @@ export async function rowOfBuild(buildId: number): Promise<Build> {
 
 export const objectOfBuild = async (buildId: number) => buildObject(env, await rowOfBuild(buildId));
 
-/** Returns when the alarm of an ended build has done its work. The alarm may also ring on its own at this moment. */
-export async function ringAlarm(buildId: number): Promise<void> {
+/** Returns when the alarm of an ended build has done its work. The alarm may also go off on its own at this moment. */
+export async function runAlarm(buildId: number): Promise<void> {
   const object = await objectOfBuild(buildId);
   await runDurableObjectAlarm(object);
   await object.wake(); // runs after the alarm

@@ -12,7 +12,7 @@ interface Posted {
   body: string;
 }
 
-/** A URL for this test only: alarms of earlier tests may still ring. */
+/** A URL for this test only: alarms of earlier tests may still go off. */
 export const newAddress = () => `https://hooks.example.org/${crypto.randomUUID()}?a=1`;
 
 /** Stands in for the receiver's server; its answer may change. */
@@ -45,10 +45,10 @@ export async function deliveriesOf(tux: Client, id: string): Promise<any[]> {
 }
 
 /**
- * Runs the alarm until nothing is due. The alarm must not ring on its own in between (moveClock), because the end would
+ * Runs the alarm until nothing is due. The alarm must not go off on its own in between (moveClock), because the end would
  * then be unknown.
  */
-export async function ring(tux: Client): Promise<void> {
+export async function runDeliveries(tux: Client): Promise<void> {
   const due = () =>
     runInDurableObject(objectOf(tux), (_, { storage }) =>
       Number(storage.sql.exec("SELECT count(*) AS due FROM deliveries WHERE nextAt <= ?", Date.now()).one()["due"]),

@@ -10,7 +10,7 @@ import { pageOf, textOf, type Page } from "../support/html.ts";
 import { announceOne } from "../support/events.ts";
 import { sshKeys } from "../support/ssh-keys.ts";
 import { tokenOf } from "../support/tokens.ts";
-import { createWebhook, deliveriesOf, moveClock, newAddress, receiver, ring } from "../support/webhooks.ts";
+import { createWebhook, deliveriesOf, moveClock, newAddress, receiver, runDeliveries } from "../support/webhooks.ts";
 import { readXml } from "../support/xml.ts";
 
 let tux: Client;
@@ -206,13 +206,13 @@ describe("a webhook", () => {
     const { posted } = receiver(address);
     const { id } = await createWebhook(tux, address);
     await announceOne(tux, "build.queued");
-    await ring(tux);
+    await runDeliveries(tux);
     expect(posted).toHaveLength(1);
     const page = await pageOf(firefox.get(`/account/webhooks/${id}`));
     expect(textOf(page, "[aria-labelledby=deliveries] tbody")).toMatch(/build\.queued.*Delivered ?200/);
     const action = page.querySelector("[aria-labelledby=deliveries] form")?.getAttribute("action") ?? "";
     expect((await send(action)).status).toBe(303);
-    await ring(tux);
+    await runDeliveries(tux);
     expect(await deliveriesOf(tux, id)).toHaveLength(2);
     const eve = browserWith((await sessionOf(await signedIn())).secret);
     expect(await statusOf(eve.post(action, { form_token: await eve.formToken() }))).toBe(404);
