@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { content, definition, definitionPlan, wantedDefinition } from "#documents/definition";
+import { content, definitionPlan } from "#documents/definition";
+import { definition, wantedDefinition } from "#lib/definition/document";
 import { applyDefinition, getDefinition } from "#domain/definitions/apply";
 import { createFromDefinition, planNewDefinition } from "#domain/definitions/create";
 import { planDefinition } from "#domain/definitions/plan";

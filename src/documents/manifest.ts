@@ -1,7 +1,7 @@
 import type { FrozenConfiguration, FrozenInput, FrozenRepository } from "#lib/contract/index";
 import type { Manifest } from "#domain/builds/manifest";
-import { shownPermissions } from "#documents/overlay-file";
-import { publicUrl } from "#documents/repository";
+import { shownPermissions } from "#lib/contract/file-mode";
+import { publicUrl } from "#lib/contract/repository-url";
 import { keytables } from "#lib/kiwi/keytables";
 import { readXml, type XmlNode } from "#lib/wire/read-xml";
 import { marked, writeXml, XmlList, type XmlFields, type XmlMarked } from "#lib/wire/xml";

@@ -1,7 +1,8 @@
 import type { ModifiedFile } from "#lib/contract/index";
 import { arrayOf, bool, fields, id, inside, int, oneOf, text } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";
-import { overlayFile, shownPermissions } from "#documents/overlay-file";
+import { overlayFile } from "#documents/overlay-file";
+import { shownPermissions } from "#lib/contract/file-mode";
 
 const types = {
   f: "file",

@@ -1,4 +1,5 @@
 import type { OverlayFile } from "#storage/overlay-files";
+import { shownPermissions } from "#lib/contract/file-mode";
 import { arrayOf, bool, digest, fields, group, id, int, marked, oneOf, text, url } from "#lib/wire/field";
 import { line } from "#lib/wire/leaf";
 import type { XmlNode } from "#lib/wire/read-xml";
@@ -12,9 +13,6 @@ export const md5 = group(
     digest("md5", "7b1f3a0c5d9e4e0f8a2b6c1d3e5f7a90"),
   ),
 ).ignored();
-
-/** The mode's bits in octal without a leading zero, as the original showed them: 644. */
-export const shownPermissions = (mode: number): string => mode.toString(8).padStart(3, "0");
 
 type Name = "filename" | "path" | "owner" | "group" | "permissions" | "enabled";
 

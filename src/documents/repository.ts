@@ -1,3 +1,4 @@
+import { publicUrl } from "#lib/contract/repository-url";
 import { WireFault } from "#lib/wire/fault";
 import { arrayOf, bool, fields, id, inside, oneOf, readAs, repeated, text, url } from "#lib/wire/field";
 import * as leaves from "#lib/wire/leaf";
@@ -6,16 +7,6 @@ import type { XmlNode } from "#lib/wire/read-xml";
 import { document } from "#lib/wire/shape";
 
 const address = "https://kiln.example.org/repositories/tiny/main";
-
-/**
- * The URL of a repository for clients. The service's own repositories are below its base URL. Undefined if only
- * builders read it.
- */
-export function publicUrl(url: string, baseUrl: string): string | undefined {
-  const path = /^service:(\/.*)$/.exec(url)?.[1];
-  if (path === undefined) return url;
-  return path.startsWith("/repositories/") ? baseUrl + path : undefined;
-}
 
 /** Omitted for a repository of uploads, and for software that came from no repository. */
 export const baseUrl = url(

@@ -1,4 +1,4 @@
-import { definitionFields } from "#documents/definition";
+import { definitionFields } from "#lib/definition/document";
 import { rangeSchema } from "#lib/wire/json-schema";
 import { unitOf } from "#lib/wire/question";
 import type { Schema } from "#lib/wire/schema";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
-import { definition as definitionDocument, wantedDefinition } from "#documents/definition";
+import { definition as definitionDocument, wantedDefinition } from "#lib/definition/document";
 import { definitionOf, readContents, type Contents } from "#domain/definitions/definition";
 import { wantedContents } from "#domain/definitions/wanted";
 import { findAccount } from "#storage/accounts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shownPermissions } from "#documents/overlay-file";
+import { shownPermissions } from "#lib/contract/file-mode";
 import { parseChanges, parseMetadata, type GivenMetadata } from "#domain/contents/overlay-file-metadata";
 import { Refusal } from "#domain/refusal";
 

@@ -1,4 +1,4 @@
-import { definition } from "#documents/definition";
+import { definition } from "#lib/definition/document";
 import type { Definition } from "#domain/definitions/definition";
 import { rest } from "#lib/loop/pace";
 import type { Configuration } from "#lib/configuration/stored";

@@ -1,5 +1,5 @@
-import type { definition, wantedDefinition } from "#documents/definition";
-import { shownPermissions } from "#documents/overlay-file";
+import type { definition, wantedDefinition } from "#lib/definition/document";
+import { shownPermissions } from "#lib/contract/file-mode";
 import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import { pinOf, repositoryOf } from "#domain/definitions/repositories";
 import { type Configuration, configurationOf } from "#lib/configuration/stored";

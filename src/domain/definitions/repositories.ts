@@ -1,5 +1,5 @@
-import type { wantedDefinition } from "#documents/definition";
-import { publicUrl } from "#documents/repository";
+import type { wantedDefinition } from "#lib/definition/document";
+import { publicUrl } from "#lib/contract/repository-url";
 import { Refusal } from "#domain/refusal";
 import type { Repository } from "#storage/appliances";
 

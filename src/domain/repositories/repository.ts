@@ -12,7 +12,7 @@ import {
   removeUnimported,
   type Repository,
 } from "#storage/repositories";
-import { publicUrl } from "#documents/repository";
+import { publicUrl } from "#lib/contract/repository-url";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import type { Services } from "#domain/services";

@@ -1,3 +1,4 @@
+import { shownPermissions } from "#lib/contract/file-mode";
 import type { ModifiedFile, ModifiedFilter } from "#lib/contract/index";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import type { Caution } from "#domain/testdrives/caution";
@@ -140,7 +141,7 @@ function metadataOf({ path, mode, uid, gid, owner, group, isNewName }: ModifiedF
     {
       filename: path.slice(at + 1),
       path: path.slice(0, at) || "/",
-      permissions: mode.toString(8).padStart(3, "0"),
+      permissions: shownPermissions(mode),
       owner: named.owner ?? String(uid),
       group: named.group ?? String(gid),
     },

@@ -1,3 +1,4 @@
+import { shownPermissions } from "#lib/contract/file-mode";
 import { textOf, type Imported, type ImportedFile, type NextTo, type Omission } from "#lib/kiwi/import/imported";
 
 /**
@@ -15,7 +16,7 @@ export function foreignFiles({ files }: NextTo): Imported {
         path: inImage,
         owner: "root",
         group: "root",
-        permissions: mode.toString(8).padStart(3, "0"),
+        permissions: shownPermissions(mode),
         content,
       });
     else if (/^[\w-]+\.sh$/.test(path) && path !== "config.sh")

@@ -1,3 +1,4 @@
+import { shownPermissions } from "#lib/contract/file-mode";
 import type { Caution } from "#domain/testdrives/caution";
 import { Button, ButtonLink } from "../../parts/button.tsx";
 import { Form, useForm } from "../../parts/form.tsx";
@@ -179,7 +180,7 @@ const toneOf: Record<ShownFile["change"], Tone> = { added: "good", changed: "war
 const File = ({ file, mayKeep }: { file: ShownFile; mayKeep: boolean }) => {
   const isChosen = useChosen();
   const { path, change, content, mode, type, size: bytes, difference, isKeepable } = file;
-  const words = change === "changed" && !content ? `mode ${mode.toString(8).padStart(3, "0")}` : change;
+  const words = change === "changed" && !content ? `mode ${shownPermissions(mode)}` : change;
   return (
     <li>
       <div class="line">

@@ -1,4 +1,4 @@
-import { shownPermissions } from "#documents/overlay-file";
+import { shownPermissions } from "#lib/contract/file-mode";
 import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import type { OverlayFile } from "#storage/overlay-files";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
