@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { WebSocket, type RawData } from "ws";
 import { guestAddress, isSendableCode, maxFrameBytes, type GuestRequest } from "../contract.ts";
-import type { Door } from "./qemu.ts";
+import type { Endpoint } from "./qemu.ts";
 import { watch } from "../redial.ts";
 
 /** If more than this waits for a slow reader, the writer has to wait too. */
@@ -10,7 +10,7 @@ const maxWaitingBytes = 1024 * 1024;
 
 interface Handshake {
   request: GuestRequest;
-  door: Door;
+  endpoint: Endpoint;
   /** The limit for the whole handshake. After that, `late` is thrown. */
   limitMs: number;
   late: Error;
@@ -19,7 +19,7 @@ interface Handshake {
 /** The guest's WebSocket, which is paused, or the answer of a guest that refuses it. */
 export async function openGuestSocket({
   request,
-  door,
+  endpoint,
   limitMs,
   late,
 }: Handshake): Promise<WebSocket | IncomingMessage> {
@@ -28,7 +28,7 @@ export async function openGuestSocket({
   let timer: NodeJS.Timeout | undefined;
   const socket = new WebSocket(`ws://${guestAddress}${request.target}`, protocols, {
     headers,
-    createConnection: () => connect(door),
+    createConnection: () => connect(endpoint),
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
   });

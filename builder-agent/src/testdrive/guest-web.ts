@@ -14,7 +14,7 @@ import {
 import type { WorkerApi } from "../worker-api.ts";
 import { joinGuestSocket, openGuestSocket } from "./guest-socket.ts";
 import type { Lease } from "../lease.ts";
-import type { Door } from "./qemu.ts";
+import type { Endpoint } from "./qemu.ts";
 
 /** One request of a visitor for the guest's web server. */
 export interface Visit {
@@ -22,7 +22,7 @@ export interface Visit {
   request: GuestRequest;
   testdrive: Lease;
   /** Null if this machine has no network. */
-  door: Door | null;
+  endpoint: Endpoint | null;
   api: Pick<WorkerApi, "readVisit" | "answerVisit" | "openVisit">;
   signal: AbortSignal;
   /** Shorter in tests. */
@@ -58,11 +58,11 @@ export async function answerVisit(given: Visit): Promise<void> {
 
 /** A WebSocket stays open until one side closes it or the session ends. */
 async function answerSocket(visit: LimitedVisit): Promise<void> {
-  const { request, door, limits, api, testdrive, signal } = visit;
+  const { request, endpoint, limits, api, testdrive, signal } = visit;
   const opened =
-    door === null
+    endpoint === null
       ? excuse(noNetwork())
-      : await openGuestSocket({ request, door, limitMs: limits.answerMs, late: tooLate(limits) }).catch(excuse);
+      : await openGuestSocket({ request, endpoint, limitMs: limits.answerMs, late: tooLate(limits) }).catch(excuse);
   if ("head" in opened) return await bring(visit, opened);
   if (opened instanceof IncomingMessage) return await bring(visit, await replyOf(opened).catch(excuse));
   const { protocol } = opened;
@@ -79,8 +79,8 @@ async function bring(visit: Visit, { head, body }: Reply): Promise<void> {
 }
 
 async function askGuest(visit: LimitedVisit): Promise<Reply> {
-  if (visit.door === null) throw noNetwork();
-  const asked = openRequest(visit, visit.door);
+  if (visit.endpoint === null) throw noNetwork();
+  const asked = openRequest(visit, visit.endpoint);
   const answered = once(asked, "response", { signal: visit.signal });
   // If sending the body fails after the guest has answered, the answer counts.
   asked.on("error", () => {});
@@ -101,9 +101,9 @@ async function replyOf(answer: unknown): Promise<Reply> {
   return { head, body: answer };
 }
 
-function openRequest({ request, signal, limits: { silenceMs } }: LimitedVisit, door: Door): ClientRequest {
+function openRequest({ request, signal, limits: { silenceMs } }: LimitedVisit, endpoint: Endpoint): ClientRequest {
   const asked = askHttp({
-    ...("path" in door ? { socketPath: door.path } : door),
+    ...("path" in endpoint ? { socketPath: endpoint.path } : endpoint),
     method: request.method,
     path: request.target,
     headers: { ...request.headers, host: guestAddress, connection: "close" },

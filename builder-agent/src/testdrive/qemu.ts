@@ -25,12 +25,12 @@ const passwordFile = "vnc.password";
 export interface Qemu extends AsyncDisposable {
   pid: number;
   /** Leads to the guest's web server. Null if there is no network. */
-  web: Door | null;
+  web: Endpoint | null;
   /**
    * Leads to the VNC server for clients that do not come through the Worker. Null if there are no walls, or no such
    * server.
    */
-  clients: Door | null;
+  clients: Endpoint | null;
   /** Settles when the process has ended, with a message for the session's owner. */
   ended: Promise<string>;
   /** Executes a command of QMP. */
@@ -38,7 +38,7 @@ export interface Qemu extends AsyncDisposable {
 }
 
 /** The address of a server of QEMU for `net.connect` and `http.request`: a port of this host's loopback, or a socket. */
-export type Door = { host: string; port: number } | { path: string };
+export type Endpoint = { host: string; port: number } | { path: string };
 
 export interface QemuStart {
   onEvent: (event: QmpEvent) => void;
@@ -86,7 +86,7 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   };
   const given = new AbortController();
   let qmp: Qmp | undefined;
-  let web: Door | null = null;
+  let web: Endpoint | null = null;
   const kill = () => end(child, exited, qmp).then(() => logged);
   try {
     const inTime = AbortSignal.any([signal, given.signal, AbortSignal.timeout(startTimeoutMs)]);
@@ -94,7 +94,7 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
       throw new Error(`QEMU did not start: ${complaints.join(" ") || endOf(exit)}`);
     });
     qmp = await Promise.race([openQmp(dir.socket(qmpSocket), note, inTime), gone]);
-    if (machine.hasNetwork) web = await webDoor(machine, dir, qmp);
+    if (machine.hasNetwork) web = await webEndpoint(machine, dir, qmp);
   } catch (error) {
     given.abort();
     await kill();
@@ -123,7 +123,7 @@ function watchStart({ execute }: Qmp, dir: SessionDir, start: QemuStart): void {
   watchKernelStart({ execute, usedMs, onRestart, signal, limits: kernelLimits }).catch(() => {});
 }
 
-async function webDoor({ enclosed }: Machine, dir: SessionDir, qmp: Qmp): Promise<Door> {
+async function webEndpoint({ enclosed }: Machine, dir: SessionDir, qmp: Qmp): Promise<Endpoint> {
   return enclosed ? { path: dir.socket(webSocket) } : { host: "127.0.0.1", port: await forwardedPort(qmp) };
 }
 

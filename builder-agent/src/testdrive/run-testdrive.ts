@@ -111,9 +111,9 @@ type VisitOrder = Extract<TestdriveOrder, { type: "visit" }>;
 
 /** Does not log the error if the visitor has left. */
 async function visitGuest({ visit, request }: VisitOrder, { claim, parts, over, ready }: Session): Promise<void> {
-  const { web: door } = await ready.promise;
+  const { web: endpoint } = await ready.promise;
   const testdrive = leaseOfTestdrive(claim);
-  await answerVisit({ visit, request, testdrive, door, api: parts.api, signal: over.signal }).catch(() => {});
+  await answerVisit({ visit, request, testdrive, endpoint, api: parts.api, signal: over.signal }).catch(() => {});
 }
 
 /** → why the session ended. */

@@ -2,7 +2,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config.ts";
-import type { Door } from "./qemu.ts";
+import type { Endpoint } from "./qemu.ts";
 
 /** A TCP port for one session's VNC clients. No other program on this host gets it while it is reserved. */
 export interface ReservedVnc {
@@ -17,7 +17,7 @@ export interface ReservedVnc {
    */
   handOver(): Promise<Socket[]>;
   /** For a QEMU behind walls: keeps listening, and joins all clients with QEMU, the early ones first. */
-  passOn(door: Door): void;
+  passOn(endpoint: Endpoint): void;
   release(): Promise<void>;
 }
 
@@ -56,12 +56,12 @@ function candidates([from, to]: readonly [number, number]): number[] {
 
 function reserved(host: string, bindHost: string, { server, port }: { server: Server; port: number }): ReservedVnc {
   const clients = new Set<Socket>();
-  let door: Door | undefined;
+  let endpoint: Endpoint | undefined;
   server.on("connection", (socket) => {
-    if (clients.size >= (door ? maxClients : maxEarlyClients)) return void socket.destroy();
+    if (clients.size >= (endpoint ? maxClients : maxEarlyClients)) return void socket.destroy();
     clients.add(socket);
     socket.on("error", () => socket.destroy()).on("close", () => clients.delete(socket));
-    if (door) void join(socket, door);
+    if (endpoint) void join(socket, endpoint);
   });
   // close() frees the port immediately. Its callback would wait for early clients.
   return {
@@ -74,7 +74,7 @@ function reserved(host: string, bindHost: string, { server, port }: { server: Se
       return [...clients];
     },
     passOn(to) {
-      door = to;
+      endpoint = to;
       for (const socket of clients) void join(socket, to);
     },
     async release() {
@@ -86,8 +86,8 @@ function reserved(host: string, bindHost: string, { server, port }: { server: Se
 }
 
 /** Joins a client with QEMU until one of them leaves. */
-export async function join(client: Socket, door: Door): Promise<void> {
-  const vnc = connect(door);
+export async function join(client: Socket, endpoint: Endpoint): Promise<void> {
+  const vnc = connect(endpoint);
   await Promise.all([pipeline(client, vnc), pipeline(vnc, client)]).catch(() => {});
   client.destroy();
   vnc.destroy();

@@ -56,7 +56,7 @@ const visitOf = (at: { service: { api: Visit["api"] }; port: number }, target: s
     isSocket: true,
   },
   testdrive: { id: 1, token: sessionToken },
-  door: { host: "127.0.0.1", port: at.port },
+  endpoint: { host: "127.0.0.1", port: at.port },
   api: at.service.api,
   signal: new AbortController().signal,
 });
@@ -106,9 +106,9 @@ describe("a visitor's WebSocket", () => {
     };
 
     await answerVisit({ ...visitOf(at, "/other"), api });
-    await answerVisit({ ...visitOf(at, "/echo"), api, door: null });
+    await answerVisit({ ...visitOf(at, "/echo"), api, endpoint: null });
     await answerVisit({ ...visitOf(at, "/slow"), api, limits: { answerMs: 300 } });
-    await answerVisit({ ...visitOf(at, "/echo"), api, door: { host: "127.0.0.1", port: 1 } });
+    await answerVisit({ ...visitOf(at, "/echo"), api, endpoint: { host: "127.0.0.1", port: 1 } });
 
     expect(shown).toEqual([
       [403, "nope"],

@@ -78,7 +78,7 @@ async function visitTo(
     visit: "v",
     request,
     testdrive,
-    door: port === null ? null : { host: "127.0.0.1", port },
+    endpoint: port === null ? null : { host: "127.0.0.1", port },
     api,
     signal,
     limits,
@@ -177,7 +177,7 @@ describe("answerVisit", () => {
       visit: "v",
       request,
       testdrive: { id: 1, token: "t" },
-      door: { host: "127.0.0.1", port: server.port },
+      endpoint: { host: "127.0.0.1", port: server.port },
       api,
     };
 
@@ -206,7 +206,7 @@ describe("answerVisit", () => {
       visit: "v",
       request,
       testdrive: { id: 1, token: "t" },
-      door: { host: "127.0.0.1", port: server.port },
+      endpoint: { host: "127.0.0.1", port: server.port },
       api,
     };
 
