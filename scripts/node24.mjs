@@ -1,6 +1,6 @@
 // node24.mjs FILE [ARGUMENTS…]: runs a TypeScript file with the packaged Node 24. Without a file, only installs the npm packages.
-import { prepareNpmPackages } from "./door/npm-packages.mjs";
-import { runWithNode24 } from "./door/node24.mjs";
+import { prepareNpmPackages } from "./bootstrap/npm-packages.mjs";
+import { runWithNode24 } from "./bootstrap/node24.mjs";
 
 const [file, ...args] = process.argv.slice(2);
 await prepareNpmPackages();

@@ -1,7 +1,7 @@
 // npm start. Plain JavaScript without packages, for Node 20 or newer. It installs the packages and Node 24, which runs the rest.
 import { readFileSync } from "node:fs";
-import { prepareNpmPackages } from "./door/npm-packages.mjs";
-import { runWithNode24 } from "./door/node24.mjs";
+import { prepareNpmPackages } from "./bootstrap/npm-packages.mjs";
+import { runWithNode24 } from "./bootstrap/node24.mjs";
 
 const options = process.argv.slice(2);
 if (options.includes("--help")) {

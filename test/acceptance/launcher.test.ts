@@ -16,32 +16,32 @@ const root = new URL("../..", import.meta.url).pathname;
 const state = mkdtempSync(join(tmpdir(), "kiln-launcher-"));
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
-const doors: number[] = [];
+const starters: number[] = [];
 
 /** `npm start` without npm, because npm does not pass on the exit code of what it ran. */
 function start(...options: string[]) {
-  const door = spawn(
+  const starter = spawn(
     "node",
     ["scripts/start.mjs", "--no-debian", "--state", state, "--port", String(port), ...options],
     {
       cwd: root,
     },
   );
-  const pid = Number(door.pid);
-  doors.push(pid);
+  const pid = Number(starter.pid);
+  starters.push(pid);
   let output = "";
-  door.stdout.on("data", (chunk) => (output += chunk));
-  door.stderr.on("data", (chunk) => (output += chunk));
-  const exit = new Promise<number | null>((resolve) => door.on("close", resolve));
+  starter.stdout.on("data", (chunk) => (output += chunk));
+  starter.stderr.on("data", (chunk) => (output += chunk));
+  const exit = new Promise<number | null>((resolve) => starter.on("close", resolve));
   const ready = () =>
     until("ready.json is there", 120, () => {
-      if (door.exitCode !== null) throw new Error(`the launcher ended with ${door.exitCode}:\n${output}`);
+      if (starter.exitCode !== null) throw new Error(`the launcher ended with ${starter.exitCode}:\n${output}`);
       return readReady(state);
     });
   /** All process ids of this start, including those that were listed once and have since lost their parent. */
   const tree = () => [pid, ...descendants(pid)];
   const launcher = () => Number(descendants(pid)[0]);
-  return { door, exit, ready, tree, launcher, output: () => output };
+  return { starter, exit, ready, tree, launcher, output: () => output };
 }
 
 const api = (path: string, user: string, key: string) =>
@@ -66,7 +66,7 @@ const loading = /Template sets|Repositories of the sample distribution/;
 
 describe("npm start", () => {
   // What a failed test left behind must not make the next one fail.
-  afterEach(() => end(doors.filter(isAlive), 10_000));
+  afterEach(() => end(starters.filter(isAlive), 10_000));
   afterAll(() => rmSync(state, { recursive: true, force: true }));
 
   it("starts a service, prints its address, and stops at SIGTERM", async () => {
@@ -87,8 +87,8 @@ describe("npm start", () => {
     expect(run.output()).not.toContain(ready.api_key); // it is no terminal
 
     const tree = run.tree();
-    expect(tree.length).toBeGreaterThanOrEqual(3); // door, launcher, workerd
-    run.door.kill("SIGTERM");
+    expect(tree.length).toBeGreaterThanOrEqual(3); // starter, launcher, workerd
+    run.starter.kill("SIGTERM");
     expect(await run.exit).toBe(0);
     expect([tree.filter(isAlive), marked(state), readReady(state)]).toEqual([[], [], undefined]);
   });
@@ -98,22 +98,22 @@ describe("npm start", () => {
     const ready = await run.ready();
     expect(run.output()).not.toMatch(loading);
     expect((await api("/account", ready.username, ready.api_key)).status).toBe(200);
-    run.door.kill("SIGINT");
+    run.starter.kill("SIGINT");
     expect(await run.exit).toBe(0);
   });
 
-  it.each(["door", "launcher"])("starts again after its %s was killed", async (which) => {
+  it.each(["starter", "launcher"])("starts again after its %s was killed", async (which) => {
     const killed = start("--no-agent");
     await killed.ready();
     const tree = killed.tree();
-    process.kill(which === "door" ? Number(killed.door.pid) : killed.launcher(), "SIGKILL");
+    process.kill(which === "starter" ? Number(killed.starter.pid) : killed.launcher(), "SIGKILL");
     await killed.exit;
     // It must be immediate: whatever is left must not block it.
     const again = start("--no-agent");
     await until("the summary is printed", 300, () => again.output().includes("Kiln is ready"));
     expect(await untilGone(tree, 1_000)).toBe(true);
     expect((await fetch(`${url}/user/show_api_key`)).status).toBe(401);
-    again.door.kill("SIGTERM");
+    again.starter.kill("SIGTERM");
     expect(await again.exit).toBe(0);
   });
 
@@ -134,7 +134,7 @@ describe("npm start", () => {
 
     expect(readReady(state)).toMatchObject({ url });
     expect((await fetch(`${url}/user/show_api_key`)).status).toBe(401);
-    first.door.kill("SIGTERM");
+    first.starter.kill("SIGTERM");
     await first.exit;
   });
 
@@ -167,7 +167,7 @@ describe("npm start", () => {
       const object = `http://${address}/cdn-cgi/local/r2/public/kiln/repositories/tiny/main/repodata/repomd.xml`;
       expect(await asNobody(object)).toMatch(/ (403|404)$/);
     }
-    run.door.kill("SIGTERM");
+    run.starter.kill("SIGTERM");
     await run.exit;
   });
 
@@ -211,7 +211,7 @@ describe("npm start", () => {
     const [rows] = await order("SELECT id FROM appliances WHERE name = 'Once'");
     expect(rows).toEqual([{ id: Number(/<id>(\d+)</.exec(await second.text())?.[1]) }]);
     control.close();
-    run.door.kill("SIGTERM");
+    run.starter.kill("SIGTERM");
     expect(await run.exit).toBe(0);
   });
 
@@ -225,7 +225,7 @@ describe("npm start", () => {
     });
     expect(isAlive(after)).toBe(true);
     const tree = run.tree();
-    run.door.kill("SIGTERM");
+    run.starter.kill("SIGTERM");
     expect(await run.exit).toBe(0);
     expect([tree.filter(isAlive), isAlive(after), marked(state)]).toEqual([[], false, []]);
   });
@@ -235,7 +235,7 @@ describe("npm start", () => {
     expect((await run.ready()).agent_pid).toBeNull();
     await until("the summary is printed", 300, () => run.output().includes("Ctrl-C stops everything"));
     expect(run.output()).toMatch(/No builder agent: with --host 0\.0\.0\.0 .*--trust-accounts/s);
-    run.door.kill("SIGTERM");
+    run.starter.kill("SIGTERM");
     await run.exit;
   });
 

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { isInstalled } from "../../scripts/door/npm-packages.mjs";
+import { isInstalled } from "../../scripts/bootstrap/npm-packages.mjs";
 import { emptyFolder } from "./folder.ts";
 
 const lockOf = (packages: Record<string, { version: string; optional?: boolean }>) =>
@@ -30,8 +30,8 @@ function installByHand(root: string, packages: Parameters<typeof lockOf>[0]): vo
 
 /** Installs as npm start does, in a small project. */
 function prepare(root: string) {
-  const door = join(import.meta.dirname, "../../scripts/door/npm-packages.mjs");
-  const script = `import { prepareNpmPackages } from ${JSON.stringify(door)}; await prepareNpmPackages(process.cwd());`;
+  const module = join(import.meta.dirname, "../../scripts/bootstrap/npm-packages.mjs");
+  const script = `import { prepareNpmPackages } from ${JSON.stringify(module)}; await prepareNpmPackages(process.cwd());`;
   return spawnSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root, encoding: "utf8" });
 }
 
@@ -79,9 +79,9 @@ describe("prepareNpmPackages", () => {
     const root = emptyFolder();
     needs(root, ["a"]);
     writeFileSync(join(root, "package.json"), JSON.stringify({ name: "project", dependencies: { other: "1.0.0" } }));
-    const door = prepare(root);
-    expect(door.status).toBe(1);
-    expect(door.stderr).toMatch(/npm ci failed \(exit 1\):\n.*package-lock\.json/s);
+    const prepared = prepare(root);
+    expect(prepared.status).toBe(1);
+    expect(prepared.stderr).toMatch(/npm ci failed \(exit 1\):\n.*package-lock\.json/s);
     expect(existsSync(join(root, "node_modules/.kiln-lock"))).toBe(false);
   });
 });
