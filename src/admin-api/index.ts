@@ -20,7 +20,7 @@ import { switches } from "#admin-api/switches";
 import { tokens } from "#admin-api/tokens";
 import { logFailure } from "#log/log";
 
-/** Door 4: JSON for the operator, protected by ADMIN_SECRET. scripts/admin.ts and the launcher are its clients. */
+/** JSON for the operator, protected by ADMIN_SECRET. scripts/admin.ts and the launcher are its clients. */
 export const adminApi = factory
   .createApp()
   .use(async (c, next) => {

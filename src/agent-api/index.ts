@@ -22,7 +22,7 @@ const refuseLargeBodiesOnFullDisk = factory.createMiddleware(async (c, next) => 
   await next();
 });
 
-/** Door 2: JSON for builder agents. Its messages are in src/lib/contract. */
+/** JSON for builder agents. Its messages are in src/lib/contract. */
 export const agentApi = factory
   .createApp()
   .use(authenticate, refuseLargeBodiesOnFullDisk)

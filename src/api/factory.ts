@@ -4,7 +4,7 @@ import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
 import type { ApiVersion } from "#api/versions";
 
-/** The context of every handler of this door. */
+/** The context of every handler of this entry point. */
 export type ApiEnv = {
   Bindings: Env;
   Variables: {

@@ -19,7 +19,7 @@ const refuseChangesInReadOnlyMode = factory.createMiddleware(async (c, next) => 
   await next();
 });
 
-/** Door 1: every group of calls is mounted once per version, from the same handlers. */
+/** The API: every group of calls is mounted once per version, from the same handlers. */
 export const api = factory.createApp().route("/v1/user", resources(v1)).route("/v2/user", resources(v2));
 
 function resources(version: ApiVersion) {

@@ -58,7 +58,7 @@ export const refusalCodes = table.map(([code]) => code);
 
 const usualMessages = new Map<RefusalCode, string>(table);
 
-/** The kind of problem. The doors choose the status. */
+/** The kind of problem. The entry points choose the status. */
 export type Reason =
   /** The thing that the call is about does not exist, or not for this account. */
   | "unknown"

@@ -41,7 +41,7 @@ export function xmlOrText(c: Context, root: string, value: XmlValue, text: () =>
 export const nothingHere = (c: Context): Response =>
   answerError(c, { code: "unknown_error", message: "There is nothing at this address." }, 404);
 
-/** All versions and doors show an error in this form. */
+/** All versions and entry points show an error in this form. */
 export const answerError = (
   c: Context,
   given: { code: RefusalCode; message: string },

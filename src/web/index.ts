@@ -47,7 +47,7 @@ import { preferences } from "./theme.ts";
 
 export { errorPage, notFoundPage, wantsPage };
 
-/** Door 3: web pages. */
+/** The web pages. */
 export const web = factory
   .createApp()
   .use(noStore, compressed)

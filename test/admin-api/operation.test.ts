@@ -103,7 +103,7 @@ describe("GET metrics", () => {
     expect(now.get('kiln_builds_ended_total{state="cancelled",cause=""}')).toBe(1);
   });
 
-  it("counts refusals of all doors by their code", async () => {
+  it("counts refusals of all entry points by their code", async () => {
     await tux.get("/appliances/999999999");
     await tux.get("/appliances/999999999");
     await visit("/agent/hello", { method: "POST" });

@@ -1,4 +1,4 @@
-/** Every call of the API, made by an account that has nothing to do with what it names; every door, with the keys of the others. */
+/** Every call of the API, made by an account that has nothing to do with what it names; every entry point, with the keys of the others. */
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { groups } from "#api/groups";
@@ -82,11 +82,11 @@ describe("a stranger", () => {
 });
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-/** Every call of a door, with something in the place of its parameters. */
-const callsOf = (door: string) => [
+/** Every call below a path, with something in the place of its parameters. */
+const callsOf = (prefix: string) => [
   ...new Set(
     app.routes
-      .filter(({ method, path }) => methods.includes(method) && path.startsWith(`${door}/`))
+      .filter(({ method, path }) => methods.includes(method) && path.startsWith(`${prefix}/`))
       .map(({ method, path }) => `${method} ${path.replaceAll(/:\w+(\{[^}]*\})?/g, "1")}`),
   ),
 ];
@@ -96,7 +96,7 @@ const basic = (name: string, secret: string) => ({ authorization: `Basic ${btoa(
 /** Never the same name, because too many failures of one name are refused before they are looked at. */
 const asSomeone = (secret: string) => basic(crypto.randomUUID(), secret);
 
-describe("a door", () => {
+describe("an entry point", () => {
   let keys: Record<
     "none" | "session" | "key" | "keyAsBearer" | "token" | "agent" | "attempt" | "operator" | "gateway",
     () => object
@@ -128,14 +128,14 @@ describe("a door", () => {
     ["/agent", ["agent"], 401],
     ["/admin", ["operator"], 401],
     ["/client/v4", ["agent", "gateway"], 403],
-  ] as const)("%s opens to no other's key than %s", async (door, opens, status) => {
+  ] as const)("%s opens to no other's key than %s", async (prefix, opens, status) => {
     const wrong = Object.entries(keys).filter(([name]) => !opens.some((one) => one === name));
-    const calls = callsOf(door);
+    const calls = callsOf(prefix);
     expect(calls.length).toBeGreaterThan(1);
 
     for (const call of calls) {
       const [method = "", path = ""] = call.split(" ");
-      const asked = [...wrong.map(([, key]) => key()), ...(door.startsWith("/api") ? [agentAsAccount()] : [])];
+      const asked = [...wrong.map(([, key]) => key()), ...(prefix.startsWith("/api") ? [agentAsAccount()] : [])];
       const answers = await Promise.all(asked.map((key) => visit(path, { method, headers: { ...key } })));
       await Promise.all(answers.map((answer) => answer.body?.cancel()));
       expect([call, ...answers.map((answer) => answer.status)]).toEqual([call, ...asked.map(() => status)]);
@@ -144,10 +144,10 @@ describe("a door", () => {
 
   it("is one of these, is open to everyone, or is a page", () => {
     const pages = new Set(web.routes.map(({ path }) => path));
-    const doors = app.routes.filter(({ method, path }) => methods.includes(method) && !pages.has(path));
+    const others = app.routes.filter(({ method, path }) => methods.includes(method) && !pages.has(path));
     const open = [".well-known", "download", "repositories", "schema"];
 
-    expect(new Set(doors.map(({ path }) => path.split("/")[1]))).toEqual(
+    expect(new Set(others.map(({ path }) => path.split("/")[1]))).toEqual(
       new Set(["api", "agent", "admin", "client", ...open]),
     );
   });

@@ -27,9 +27,9 @@ beforeAll(async () => {
 
 const basicOf = ({ username, apiKey }: Client) => `Basic ${btoa(`${username}:${apiKey}`)}`;
 
-it("knows the routes of every door", () => {
-  const doors = new Set([...every.values()].map(({ path }) => path.split("/")[1]));
-  expect([...doors]).toEqual(
+it("knows the routes of every entry point", () => {
+  const folders = new Set([...every.values()].map(({ path }) => path.split("/")[1]));
+  expect([...folders]).toEqual(
     expect.arrayContaining(["api", "admin", "agent", "client", "download", "repositories", "testdrive", "testdrives"]),
   );
 });

@@ -5,7 +5,7 @@ import { logFailure } from "#log/log";
 /** The credentials that a client signs in with, and its address. */
 export interface Credentials {
   username: string;
-  /** An API key, or for some doors the password. */
+  /** An API key, or on pages the password. */
   key: string;
   /** An IP address. Undefined if it is unknown. */
   address?: string | undefined;
