@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { release } from "node:os";
 import { versionOf } from "./programs.ts";
-import { qemuProgram } from "./testdrive/walls.ts";
+import { qemuProgram } from "./testdrive/session-sandbox.ts";
 
 /** Identifies this kernel, QEMU and processor. Results that depend on them stay valid while the key is the same. */
 export async function hostKey(): Promise<string> {

@@ -17,7 +17,7 @@ import { openPrepared } from "./prepared/caches.ts";
 import { rootCommand } from "./roots/command.ts";
 import { RootFault } from "./roots/definition.ts";
 import { killOrphans } from "./testdrive/orphans.ts";
-import { getWalls } from "./testdrive/walls.ts";
+import { getSandbox } from "./testdrive/session-sandbox.ts";
 import { clearWorkDirs } from "./work-dir.ts";
 import { connectWorker } from "./worker-api.ts";
 
@@ -88,7 +88,7 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   const examine = async () => (await getCapabilities(config)).capabilities;
   const capabilities = await examine();
   if (config.isolation === "none") log("builds run bare on this host, as root: isolation is none");
-  const { enclosed, openness } = await getWalls();
+  const { enclosed, openness } = await getSandbox();
   const doctor = process.env["KILN_AGENT_DOCTOR"] ?? "npm run doctor"; // set by a release's package
   if (!enclosed) log(`testdrives run without a sandbox: run ${doctor} to see how to fix it`, { reason: openness });
   const api = connectWorker(config, await incarnationIn(config.stateDir));

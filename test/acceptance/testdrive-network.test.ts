@@ -105,7 +105,7 @@ describe("a testdrive with network=on", () => {
     const reported = await (await fromGuest(`cgi-bin/probe?${[...targets, "1.1.1.1:80"].join(",")}`)).text();
     open.close();
 
-    expect(own).toEqual([]); // behind its walls
+    expect(own).toEqual([]); // in its sandbox
     expect(reported).toContain("127.0.0.1:80 reached"); // the probe works
     expect(reported).toContain("default via 10.0.2.2");
     for (const target of [...targets, "1.1.1.1:80", "names", "ping"])

@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { getWalls, type Walls } from "../testdrive/walls.ts";
+import { getSandbox, type SandboxState } from "../testdrive/session-sandbox.ts";
 import { judgeAccel } from "./acceleration.ts";
 import { degraded, fine, missing, type Check } from "./check.ts";
 import { bootProbe } from "./probe-boot.ts";
@@ -11,10 +11,10 @@ export async function checkMachine(config: Pick<Config, "accel" | "stateDir">): 
     accel === "kvm"
       ? fine("hardware virtualisation", detail)
       : degraded("hardware virtualisation", `${detail}; testdrives are emulated`, [], "use a host with VT-x or AMD-V");
-  return [acceleration, await checkBoot(accel, config.stateDir), judgeWalls(await getWalls())];
+  return [acceleration, await checkBoot(accel, config.stateDir), judgeSandbox(await getSandbox())];
 }
 
-export const judgeWalls = ({ enclosed, openness }: Walls): Check =>
+export const judgeSandbox = ({ enclosed, openness }: SandboxState): Check =>
   enclosed
     ? fine("sandbox of testdrives", "bubblewrap: QEMU sees its session's files, and has a network of its own")
     : degraded(

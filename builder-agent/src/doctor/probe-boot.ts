@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { accelArguments } from "../testdrive/machine.ts";
 import type { Accel } from "../sandbox.ts";
-import { qemuProgram } from "../testdrive/walls.ts";
+import { qemuProgram } from "../testdrive/session-sandbox.ts";
 import { probeKernel, probeOutput } from "./probe-kernel.ts";
 import { scratchDir } from "./doctor-dir.ts";
 

@@ -1,5 +1,5 @@
 import { sandbox, type Accel } from "../sandbox.ts";
-import { qemuProgram } from "../testdrive/walls.ts";
+import { qemuProgram } from "../testdrive/session-sandbox.ts";
 
 /** What one guest may use. It gets its disks from this host as open files, which QEMU's own user could not open. */
 export interface GuestMachine {

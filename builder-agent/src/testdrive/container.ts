@@ -3,7 +3,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { sizeIn, type Container, type Conversion } from "../contract.ts";
 import { hasSucceeded, run } from "../process.ts";
-import { walledAsNobody } from "./walls.ts";
+import { sandboxedAsNobody } from "./session-sandbox.ts";
 
 /**
  * Thrown for an archive that our builds would not make. Theirs contain one disk, and the files that describe a machine
@@ -56,7 +56,7 @@ export async function convertToRaw(dir: string, disk: string, converting: Conver
     rawFile,
   ];
   const said: string[] = [];
-  const exit = await run(...(await walledAsNobody(dir, "prlimit", limited)), {
+  const exit = await run(...(await sandboxedAsNobody(dir, "prlimit", limited)), {
     cwd: dir,
     env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C" },
     signal,

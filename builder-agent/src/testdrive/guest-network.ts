@@ -2,7 +2,7 @@ import { z } from "zod";
 import { guestAddress } from "../contract.ts";
 import type { Qmp } from "./qmp.ts";
 
-/** Ports of QEMU on the loopback behind the walls. */
+/** Ports of QEMU on the loopback of the sandbox. */
 export const guestWebPort = 8080;
 export const clientsPort = 5900;
 /** Sockets in the session's directory that lead to these ports. */
@@ -11,8 +11,8 @@ export const clientsSocket = "clients.sock";
 
 /**
  * The guest's network card, if it has a network. QEMU gives the guest an address and forwards one port to it. `restrict=on` drops
- * everything that the guest sends to the host or beyond. QEMU 7.2 cannot forward from a unix socket, so behind walls it listens on
- * a port of their loopback. Without walls it listens on a port of this host's loopback, which the kernel chooses.
+ * everything that the guest sends to the host or beyond. QEMU 7.2 cannot forward from a unix socket, so in a sandbox it listens on
+ * a port of its loopback. Without one it listens on a port of this host's loopback, which the kernel chooses.
  */
 export function networkArguments({ hasNetwork, enclosed }: { hasNetwork: boolean; enclosed: boolean }): string[] {
   if (!hasNetwork) return ["-nic", "none"];

@@ -9,12 +9,12 @@ export interface Machine {
   drives: string[];
   /** The file below its drives. QEMU sees no other file of the agent outside its session's directory. */
   image: string;
-  /** Whether it runs behind walls (walls.ts). */
+  /** Whether it runs in a sandbox (session-sandbox.ts). */
   enclosed: boolean;
   hasNetwork: boolean;
   /** The largest size of the overlay. If the guest writes more, QEMU ends. */
   diskBytes: number;
-  /** The VNC server for clients that do not come through the Worker. Behind walls it listens on `clientsPort`. */
+  /** The VNC server for clients that do not come through the Worker. In a sandbox it listens on `clientsPort`. */
   vnc: { bindHost: string; port: number; password: string } | null;
 }
 

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { modifiedDir } from "../modified/ended-disks.ts";
 import { killProcess, processesWhere } from "../process.ts";
-import { qemuProgram } from "./walls.ts";
+import { qemuProgram } from "./session-sandbox.ts";
 import { sessionsDir } from "./session-dir.ts";
 
 /**

@@ -13,7 +13,7 @@ import { openQmp, type Qmp, type QmpEvent } from "./qmp.ts";
 import { rightsOfSession } from "./rights.ts";
 import { keepSerialLog } from "./serial-log.ts";
 import type { SessionDir } from "./session-dir.ts";
-import { environment, qemuProgram, walled } from "./walls.ts";
+import { environment, qemuProgram, sandboxed } from "./session-sandbox.ts";
 
 /** Names inside the session's directory. Relative, because QEMU works there (see SessionDir.socket). */
 export const vncSocket = "vnc.sock";
@@ -27,7 +27,7 @@ export interface Qemu extends AsyncDisposable {
   /** Leads to the guest's web server. Null if there is no network. */
   web: Endpoint | null;
   /**
-   * Leads to the VNC server for clients that do not come through the Worker. Null if there are no walls, or no such
+   * Leads to the VNC server for clients that do not come through the Worker. Null if there is no sandbox, or no such
    * server.
    */
   clients: Endpoint | null;
@@ -135,12 +135,12 @@ function reasonOf(exit: Exit, complaints: string[]): string {
 /** The first descriptor after standard input, output and error. */
 const stateDescriptor = 3;
 
-/** Each of these programs is replaced by the next. Behind walls, bubblewrap remains as QEMU's ancestor. */
+/** Each of these programs is replaced by the next. In a sandbox, bubblewrap remains as QEMU's ancestor. */
 function commandOf(machine: Machine, dir: SessionDir, { saved, isIdle }: QemuStart): [string, string[]] {
   const limits = [`--fsize=${machine.diskBytes}`, "--core=0", "--"];
   const priority = isIdle ? ["chrt", "--idle", "0"] : [];
   const incoming = saved ? ["-incoming", `fd:${stateDescriptor}`] : [];
-  const qemu = walled(machine, dir, [qemuProgram, ...qemuArguments(machine), ...incoming]);
+  const qemu = sandboxed(machine, dir, [qemuProgram, ...qemuArguments(machine), ...incoming]);
   return ["prlimit", [...limits, ...priority, "setpriv", "--no-new-privs", "--", ...qemu]];
 }
 

@@ -20,7 +20,7 @@ import { makeSessionDir, type SessionDir } from "./session-dir.ts";
 import { TcpViewers } from "./qmp-events.ts";
 import { join, type ReservedVnc } from "./vnc-port.ts";
 import { joinViewer } from "./vnc-tunnel.ts";
-import { getWalls } from "./walls.ts";
+import { getSandbox } from "./session-sandbox.ts";
 
 export interface TestdriveParts {
   api: Pick<WorkerApi, "readImage" | "openControl" | "openViewer" | "openVisit" | "openModified" | keyof SessionApi>;
@@ -123,7 +123,7 @@ async function host(session: Session): Promise<string> {
   const startedAt = performance.now();
   control.report({ type: "preparing", message: "Fetching the image" });
   const accel = await chooseAccel(parts.config);
-  const { enclosed } = await getWalls();
+  const { enclosed } = await getSandbox();
   await using dir = await makeSessionDir(parts.config.stateDir, claim.testdriveId);
   using image = await getImage(claim, {
     ...parts,

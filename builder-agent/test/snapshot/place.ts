@@ -5,7 +5,7 @@ import type { Lease } from "../../src/lease.ts";
 import { Snapshots } from "../../src/snapshot/snapshots.ts";
 import { makeDrives } from "../../src/testdrive/disk.ts";
 import type { Machine } from "../../src/testdrive/machine.ts";
-import { getWalls } from "../../src/testdrive/walls.ts";
+import { getSandbox } from "../../src/testdrive/session-sandbox.ts";
 import { makeSessionDir } from "../../src/testdrive/session-dir.ts";
 import { eventually, temporaryDir } from "../support/agent-place.ts";
 import { standIn } from "../support/stand-in.ts";
@@ -63,7 +63,7 @@ export async function makePlace({
     if (!held) throw new Error("the image is gone");
     const drives = await makeDrives({ image: held, imageType: "oem" }, dir, signal);
     const usual = { accel: "tcg", memoryMb: 64, hasNetwork: false, diskBytes: 1e9, vnc: null } as const;
-    const { enclosed } = await getWalls();
+    const { enclosed } = await getSandbox();
     const machine = { ...usual, testdriveId, drives, image: held.path, enclosed, ...change };
     const claim = { buildId, imageType: "oem", image, wantsScreen, testdriveId, token: "token" } as const;
     const qemu = await made.start({ claim, image: held, machine, dir, start: { onEvent: () => {}, signal } });

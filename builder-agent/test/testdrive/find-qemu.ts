@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** The QEMU of a session, found by its working directory. Behind walls its ancestors work there too. */
+/** The QEMU of a session, found by its working directory. In a sandbox its ancestors work there too. */
 export function findQemu(path: string): number | undefined {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

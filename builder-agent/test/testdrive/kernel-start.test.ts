@@ -7,7 +7,7 @@ import { makeDrives } from "../../src/testdrive/disk.ts";
 import { kernelLook } from "../../src/testdrive/kernel-start.ts";
 import { startQemu } from "../../src/testdrive/qemu.ts";
 import { makeSessionDir } from "../../src/testdrive/session-dir.ts";
-import { getWalls } from "../../src/testdrive/walls.ts";
+import { getSandbox } from "../../src/testdrive/session-sandbox.ts";
 import { eventually, temporaryDir } from "../support/agent-place.ts";
 import { getQemu } from "./find-qemu.ts";
 import { bootSector, startSession } from "./session.ts";
@@ -25,7 +25,7 @@ async function booted(sector: Buffer) {
   const stop = new AbortController();
   const image = { path, format: "raw", release: () => {}, [Symbol.dispose]: () => {} } as const;
   const drives = await makeDrives({ image, imageType: "oem" }, dir, stop.signal);
-  const { enclosed } = await getWalls();
+  const { enclosed } = await getSandbox();
   let restarts = 0;
   const qemu = await startQemu(
     {

@@ -6,7 +6,7 @@ import { diskPath, imageFormats, type Container, type ImageType } from "../../..
 import { makeDrives } from "../../../builder-agent/src/testdrive/disk.ts";
 import { serialLogName, startQemu } from "../../../builder-agent/src/testdrive/qemu.ts";
 import { makeSessionDir } from "../../../builder-agent/src/testdrive/session-dir.ts";
-import { getWalls } from "../../../builder-agent/src/testdrive/walls.ts";
+import { getSandbox } from "../../../builder-agent/src/testdrive/session-sandbox.ts";
 import { driveOf, longestBootSeconds, serialOf } from "./boot.ts";
 import { serveFiles } from "./local-build.ts";
 import { until } from "./until.ts";
@@ -140,7 +140,7 @@ export async function serialOfInstallation({ file }: Downloaded): Promise<string
   const { signal } = new AbortController();
   const image = { path: file, format: "iso", release: () => {}, [Symbol.dispose]: () => {} } as const;
   const drives = await makeDrives({ image, imageType: "oemiso" }, session, signal);
-  const { enclosed } = await getWalls();
+  const { enclosed } = await getSandbox();
   const usual = {
     testdriveId: 1,
     accel: "tcg",

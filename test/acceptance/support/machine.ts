@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { accelArguments } from "../../../builder-agent/src/testdrive/machine.ts";
-import { qemuProgram } from "../../../builder-agent/src/testdrive/walls.ts";
+import { qemuProgram } from "../../../builder-agent/src/testdrive/session-sandbox.ts";
 import { until } from "./until.ts";
 
 /** An emulated machine with a screen and a serial line. */

@@ -76,6 +76,6 @@ const networkKinds: Readonly<Record<Configuration["network"]["type"], string>> =
 
 function networkWords({ locale, network, firewall }: Configuration): string {
   const ports = firewall.openPorts.length === 0 ? "" : `, ports ${firewall.openPorts.join(", ")}`;
-  const wall = firewall.enabled ? `firewall on${ports}` : "firewall off";
-  return [locale.language, locale.timezone, networkKinds[network.type], wall].filter(Boolean).join(", ");
+  const state = firewall.enabled ? `firewall on${ports}` : "firewall off";
+  return [locale.language, locale.timezone, networkKinds[network.type], state].filter(Boolean).join(", ");
 }

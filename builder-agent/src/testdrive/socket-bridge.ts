@@ -1,6 +1,7 @@
 /*
- * QEMU's parent behind the walls of a session (walls.ts): `gate.ts USER NAME=PORT,… COMMAND …`. Only unix sockets lead into a
- * network namespace, and QEMU 7.2 cannot forward from them, so each of these sockets is joined to a port of QEMU.
+ * QEMU's parent in the sandbox of a session (session-sandbox.ts): `socket-bridge.ts USER NAME=PORT,… COMMAND …`. Only
+ * unix sockets lead into a network namespace, and QEMU 7.2 cannot forward from them, so each of these sockets is joined
+ * to a port of QEMU.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -6,10 +6,10 @@ import type { Machine } from "./machine.ts";
 import { asNobody, userOfSession } from "./rights.ts";
 import type { SessionDir } from "./session-dir.ts";
 
-/** Whether the QEMUs of testdrives run behind walls on this host. */
-export interface Walls {
+/** Whether the QEMUs of testdrives run in a sandbox on this host. */
+export interface SandboxState {
   enclosed: boolean;
-  /** Why they do not run behind walls. */
+  /** Why they do not run in one. */
   openness: string;
 }
 
@@ -27,27 +27,27 @@ const apart = (): string[] =>
 
 const shownAs = "/disk";
 
-/** The same command, run as the user nobody in `dir`. If walls work here, it sees only that directory and the programs of this host. */
-export async function walledAsNobody(
+/** The same command, run as the user nobody in `dir`. If a sandbox works here, it sees only that directory and the programs of this host. */
+export async function sandboxedAsNobody(
   dir: string,
   command: string,
   args: string[],
 ): Promise<[command: string, args: string[]]> {
-  if (!(await getWalls()).enclosed) return asNobody(command, args);
+  if (!(await getSandbox()).enclosed) return asNobody(command, args);
   const mounts = ["--bind", dir, shownAs];
   // Root without its capabilities may not enter the directory of another user.
   const [become, inside] = asNobody("env", [`--chdir=${shownAs}`, command, ...args]);
-  const [bubblewrap = "", ...walls] = sandbox({ accel: "tcg", apart: apart(), mounts });
-  return [bubblewrap, [...walls, become, ...inside]];
+  const [bubblewrap = "", ...outer] = sandbox({ accel: "tcg", apart: apart(), mounts });
+  return [bubblewrap, [...outer, become, ...inside]];
 }
 
-let walls: Promise<Walls> | undefined;
+let sandboxState: Promise<SandboxState> | undefined;
 
 /** Checked once per process, because the answer does not change. */
-export const getWalls = (): Promise<Walls> => (walls ??= tryWalls());
+export const getSandbox = (): Promise<SandboxState> => (sandboxState ??= trySandbox());
 
-/** Tries the walls with `qemu --version`. Exported for its test. */
-export async function tryWalls(env: Record<string, string> = environment()): Promise<Walls> {
+/** Tries a sandbox with `qemu --version`. Exported for its test. */
+export async function trySandbox(env: Record<string, string> = environment()): Promise<SandboxState> {
   const [command = "", ...args] = [...sandbox({ accel: "tcg", apart: apart() }), qemuProgram, "--version"];
   const openness = await whyItFails(command, args, env).catch(reasonOf);
   return { enclosed: openness === "", openness };
@@ -63,20 +63,20 @@ export const environment = (): Record<string, string> => ({
   PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin",
 });
 
-const gate = fileURLToPath(new URL("gate.ts", import.meta.url));
+const bridge = fileURLToPath(new URL("socket-bridge.ts", import.meta.url));
 
-/** The command of a QEMU behind walls. It sees its session's directory and its image at their usual paths. */
-export function walled(machine: Machine, dir: SessionDir, qemu: readonly string[]): string[] {
+/** The command of a QEMU in a sandbox. It sees its session's directory and its image at their usual paths. */
+export function sandboxed(machine: Machine, dir: SessionDir, qemu: readonly string[]): string[] {
   if (!machine.enclosed) return [...qemu];
   const ways = [
     ...(machine.hasNetwork ? [`${webSocket}=${guestWebPort}`] : []),
     ...(machine.vnc ? [`${clientsSocket}=${clientsPort}`] : []),
   ];
-  const shown = ways.length === 0 ? [machine.image] : [machine.image, process.execPath, gate];
+  const shown = ways.length === 0 ? [machine.image] : [machine.image, process.execPath, bridge];
   const readOnly = shown.flatMap((path) => ["--ro-bind", path, path]);
   const mounts = ["--bind", dir.path, dir.path, ...readOnly];
   const user = userOfSession(machine.testdriveId) ?? "";
   const opener =
-    ways.length === 0 ? [] : [process.execPath, "--max-old-space-size=32", gate, `${user}`, ways.join(",")];
+    ways.length === 0 ? [] : [process.execPath, "--max-old-space-size=32", bridge, `${user}`, ways.join(",")];
   return [...sandbox({ accel: machine.accel, apart: apart(), mounts, dir: dir.path }), ...opener, ...qemu];
 }

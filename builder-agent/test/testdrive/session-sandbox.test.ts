@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { judgeWalls } from "../../src/doctor/machine.ts";
+import { judgeSandbox } from "../../src/doctor/machine.ts";
 import type { Machine } from "../../src/testdrive/machine.ts";
 import { makeSessionDir } from "../../src/testdrive/session-dir.ts";
-import { environment, tryWalls, walled } from "../../src/testdrive/walls.ts";
+import { environment, trySandbox, sandboxed } from "../../src/testdrive/session-sandbox.ts";
 import { eventually, temporaryDir } from "../support/agent-place.ts";
 import { getQemu } from "./find-qemu.ts";
 import { startSession } from "./session.ts";
@@ -61,7 +61,7 @@ type Place = Awaited<ReturnType<typeof place>>;
 
 /** Runs a program in QEMU's place. */
 function start({ machine, dir }: Place, command: string[], change: Partial<Machine> = {}) {
-  const [program = "", ...args] = walled({ ...machine, ...change }, dir, command);
+  const [program = "", ...args] = sandboxed({ ...machine, ...change }, dir, command);
   const child = spawn(program, args, {
     cwd: dir.path,
     env: environment(),
@@ -96,8 +96,8 @@ const serves = (port: number) =>
 const dials = (port: number) =>
   `require("net").connect(${port}, "127.0.0.1").on("connect", () => console.log("reached")).on("error", (e) => console.log(e.code))`;
 
-describe("the walls of a session", () => {
-  it("show its own directory and image, and no other file of this host", async () => {
+describe("the sandbox of a session", () => {
+  it("shows its own directory and image, and no other file of this host", async () => {
     await using at = await place();
 
     const own = await outputOf(at, `cat overlay.qcow2 ${at.image}; echo x >> ${at.image} || echo read-only`);
@@ -109,7 +109,7 @@ describe("the walls of a session", () => {
     );
   });
 
-  it("leave it no process, no name and no variable of this host", async () => {
+  it("leaves it no process, no name and no variable of this host", async () => {
     await using at = await place();
     process.env["KILN_AGENT_TOKEN"] = "a-secret-token";
     onTestFinished(() => void delete process.env["KILN_AGENT_TOKEN"]);
@@ -124,7 +124,7 @@ describe("the walls of a session", () => {
     expect(variables).not.toContain("secret");
   });
 
-  it("keep this host's loopback out of reach", async () => {
+  it("keeps this host's loopback out of reach", async () => {
     await using at = await place();
     const port = await hostService();
     const dial = ["node", "-e", dials(port)];
@@ -135,7 +135,7 @@ describe("the walls of a session", () => {
     expect([here, inside]).toEqual(["reached\n", "ECONNREFUSED\n"]);
   });
 
-  it("have one socket each for the web server and for VNC clients", async () => {
+  it("has one socket each for the web server and for VNC clients", async () => {
     await using at = await place();
     const vnc = { bindHost: "127.0.0.1", port: 1, password: "x" };
     const { stdout } = start(at, ["node", "-e", `${serves(8080)};${serves(5900)}`], { hasNetwork: true, vnc });
@@ -150,7 +150,7 @@ describe("the walls of a session", () => {
     expect(await Promise.all(answers)).toEqual(["web.sock", "clients.sock"]);
   });
 
-  it("pass on how QEMU has ended", async () => {
+  it("passes on how QEMU has ended", async () => {
     await using at = await place();
     const end = async (script: string) =>
       (await once(start(at, ["sh", "-c", script], { hasNetwork: true }).child, "exit"))[0];
@@ -158,7 +158,7 @@ describe("the walls of a session", () => {
     expect([await end("exit 0"), await end("exit 3"), await end("kill -9 $$")]).toEqual([0, 3, 137]);
   });
 
-  it("stand around a real QEMU", async () => {
+  it("runs a real QEMU", async () => {
     await using session = await startSession({ change: (claim) => ({ ...claim, hasNetwork: true }) });
     await session.ready();
     const proc = `/proc/${getQemu(session.path)}`;
@@ -171,9 +171,9 @@ describe("the walls of a session", () => {
     expect(readFileSync(`${proc}/environ`, "utf8")).not.toContain("HOME=");
   });
 
-  it("fall with the agent", async () => {
+  it("ends with the agent", async () => {
     await using at = await place();
-    const command = walled(at.machine, at.dir, ["sh", "-c", "echo up; exec sleep 1000"]);
+    const command = sandboxed(at.machine, at.dir, ["sh", "-c", "echo up; exec sleep 1000"]);
     const agent = spawn("sh", ["-c", '"$@" & echo $!; wait', "sh", ...command], {
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -193,9 +193,12 @@ describe("a host without bubblewrap", () => {
   it("has no sandbox, and reports why", async () => {
     await using empty = await temporaryDir();
 
-    expect(await tryWalls({ PATH: empty.path })).toEqual({ enclosed: false, openness: "bubblewrap is not installed" });
-    expect(await tryWalls()).toEqual({ enclosed: true, openness: "" });
-    expect(judgeWalls({ enclosed: false, openness: "bubblewrap is not installed" })).toMatchObject({
+    expect(await trySandbox({ PATH: empty.path })).toEqual({
+      enclosed: false,
+      openness: "bubblewrap is not installed",
+    });
+    expect(await trySandbox()).toEqual({ enclosed: true, openness: "" });
+    expect(judgeSandbox({ enclosed: false, openness: "bubblewrap is not installed" })).toMatchObject({
       state: "degraded",
       disables: [],
       detail: expect.stringMatching(/^bubblewrap is not installed; QEMU still runs as a user without rights/),
