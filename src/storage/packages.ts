@@ -4,6 +4,7 @@ import { rest } from "#lib/loop/pace";
 import { jsonBatches, type SearchRow } from "#lib/repodata/search-rows";
 import { fromJson, type Database } from "./db.ts";
 import { deleteNamePages, listByShortName } from "./name-pages.ts";
+import { holds, rank, shownImports, showing } from "./package-sql.ts";
 import { StatementSize } from "./statement-size.ts";
 
 /** A package as shown in search results. */
@@ -60,34 +61,28 @@ export async function deletePackages(db: Database, importId: string): Promise<vo
   await deleteNamePages(db, importId);
 }
 
-interface PackageSearch {
+export interface PackageSearch {
   repositoryIds: readonly number[];
   /** Architectures as packages name them. Packages of other architectures are omitted. */
   arches: readonly string[];
   q: string;
-  allFields: boolean;
   limit: number;
 }
 
-/**
- * Packages and patterns whose name contains the text, in any case; exact names first, then those that begin with it.
- * With `allFields`, also searches summaries and descriptions.
- */
+/** Packages and patterns whose name contains the text, in any case; exact names first, then those that begin with it. */
 export async function searchPackages(
   db: Database,
-  { repositoryIds, arches, q, allFields, limit }: PackageSearch,
+  { repositoryIds, arches, q, limit }: PackageSearch,
 ): Promise<FoundPackage[]> {
   const needle = q.toLowerCase();
-  const fields = allFields ? ["name", "pattern", "summary", "description"] : ["name", "pattern"];
-  const matches = fields.map((field) => holds(sql.raw(`p.${field}`), needle));
   return db.all<FoundPackage>(sql`
     SELECT p.id, r.id AS repositoryId, p.name, p.version, p.release, p.arch,
       p.checksum_type AS checksumType, p.checksum, p.pattern
     FROM packages AS p ${showing(repositoryIds)}
     WHERE p.import_id IN ${shownImports(repositoryIds)}
       AND p.arch IN ${fromJson(arches)}
-      AND ${allFields ? sql`true` : await candidates(db, { repositoryIds, arches, needle, limit })}
-      AND (${sql.join(matches, sql` OR `)})
+      AND ${await candidates(db, { repositoryIds, arches, needle, limit })}
+      AND (${holds(sql`p.name`, needle)} OR ${holds(sql`p.pattern`, needle)})
     ORDER BY ${rank(sql`p.name`, needle)}, p.name, r.id, p.id
     LIMIT ${limit}`);
 }
@@ -215,20 +210,6 @@ export async function listPatterns(db: Database, repositoryIds: readonly number[
     WHERE import_id IN ${shownImports(repositoryIds)} AND pattern IS NOT NULL LIMIT ${maxPatterns}`);
   return rows.map(({ pattern }) => pattern);
 }
-
-/** The repositories that show a package's import. After the packages, which the indexes have found (https://sqlite.org/optoverview.html#crossjoin). */
-const showing = (repositoryIds: readonly number[]) =>
-  sql`CROSS JOIN repositories AS r ON r.import_id = p.import_id
-        AND r.id IN ${fromJson(repositoryIds)}`;
-
-const shownImports = (repositoryIds: readonly number[]) =>
-  sql`(SELECT import_id FROM repositories WHERE id IN ${fromJson(repositoryIds)})`;
-
-/** lower() handles only ASCII, and package names contain nothing else. */
-const holds = (column: SQL, needle: string) => sql`instr(lower(${column}), lower(${needle})) > 0`;
-
-const rank = (name: SQL, needle: string) =>
-  sql`CASE instr(lower(${name}), lower(${needle})) WHEN 1 THEN length(${name}) > length(${needle}) WHEN 0 THEN 3 ELSE 2 END`;
 
 /** A superset of the matches that come first, by indexes. */
 async function candidates(

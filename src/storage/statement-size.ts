@@ -3,7 +3,7 @@
  * else runs while it does. Shorter statements would take longer in total, and D1 allows a thousand for each message of
  * a queue.
  */
-const targetMs = 12;
+const usualMs = 12;
 /** A single slow statement, such as one that merges pages of a full-text index, must not make the next ones tiny. */
 const leastFactor = 0.5;
 const mostFactor = 2;
@@ -12,12 +12,14 @@ const mostFactor = 2;
 export class StatementSize {
   readonly #least: number;
   readonly #most: number;
+  readonly #targetMs: number;
   #size: number;
 
-  constructor({ first, least, most }: { first: number; least: number; most: number }) {
-    this.#size = first;
-    this.#least = least;
-    this.#most = most;
+  constructor(of: { first: number; least: number; most: number; targetMs?: number }) {
+    this.#least = of.least;
+    this.#most = of.most;
+    this.#targetMs = of.targetMs ?? usualMs;
+    this.#size = of.first;
   }
 
   /** Rows, or bytes of rows. */
@@ -27,7 +29,7 @@ export class StatementSize {
 
   /** @param ms of the database's time */
   learn(done: number, ms: number): void {
-    const fitting = (done * targetMs) / Math.max(ms, 1);
+    const fitting = (done * this.#targetMs) / Math.max(ms, 1);
     const next = Math.min(Math.max(fitting, this.#size * leastFactor), this.#size * mostFactor);
     this.#size = Math.round(Math.min(Math.max(next, this.#least), this.#most));
   }

@@ -4,7 +4,7 @@ import { importRepository } from "#domain/repositories/import";
 import { trustOf } from "#domain/repositories/trust";
 import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
-import { searchPackages } from "#storage/packages";
+import { searchTexts } from "#storage/package-texts";
 import { signingKeysOf } from "#lib/repodata/signature";
 import { appliances, gpgKeys } from "#storage/schema";
 import { appliance as applianceRow } from "../storage/calls/rows.ts";
@@ -43,8 +43,8 @@ async function imported(url: string, files: RepositoryFiles, catalogue?: { armou
   return { id, asked: mirror.asked, row: await row(id) };
 }
 
-const found = (id: number, q: string) =>
-  searchPackages(db, { arches: ["all", "amd64", "i386"], repositoryIds: [id], q, allFields: true, limit: 100 });
+const found = async (id: number, q: string) =>
+  searchTexts(db, { arches: ["all", "amd64", "i386"], repositories: [await row(id)], q, limit: 100 });
 
 describe("a repository of deb", () => {
   it("is known by its index, and has lists for each component and architecture", async () => {

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { importRepository } from "#domain/repositories/import";
 import { openDatabase } from "#storage/db";
-import { searchPackages } from "#storage/packages";
+import { searchTexts } from "#storage/package-texts";
 import { addRepository, findRepository } from "#storage/repositories";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
@@ -85,11 +85,10 @@ it("imports a yast2 repository with its texts", async () => {
   const { id, repository } = await imported(halden());
 
   expect(repository).toMatchObject({ type: "yast2", importState: "ready", problem: null, packageCount: 2 });
-  const found = await searchPackages(db, {
+  const found = await searchTexts(db, {
     arches: ["noarch", "x86_64", "i586"],
-    repositoryIds: [id],
+    repositories: [{ id, importId: repository?.importId ?? null }],
     q: "letter a",
-    allFields: true,
     limit: 10,
   });
   expect(found).toMatchObject([{ name: "a-lib", version: "1.0", checksumType: "sha1" }]);
@@ -120,11 +119,10 @@ describe("patterns of a yast2 repository", () => {
     const { id, repository } = await imported(halden(files));
     expect(repository).toMatchObject({ importState: "ready", problem: null, packageCount: 2 });
 
-    const found = await searchPackages(db, {
+    const found = await searchTexts(db, {
       arches: ["noarch", "x86_64", "i586"],
-      repositoryIds: [id],
+      repositories: [{ id, importId: repository?.importId ?? null }],
       q: "pattern",
-      allFields: true,
       limit: 10,
     });
     expect(found.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toMatchObject([

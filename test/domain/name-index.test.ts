@@ -67,7 +67,7 @@ async function byIndex(q: string, limit: number): Promise<Shown[]> {
 /** The same by the database, which reads every name. */
 async function byDatabase(q: string, limit: number): Promise<Shown[]> {
   const wanted = ["noarch", "i386", "i486", "i586", "i686", "x86_64"];
-  const found = await searchPackages(db, { repositoryIds, arches: wanted, q, allFields: false, limit });
+  const found = await searchPackages(db, { repositoryIds, arches: wanted, q, limit });
   const shown = found.map(({ repositoryId, name, version, release, arch, pattern, ...one }) => ({
     repository: repositoryId,
     name: pattern ?? name,

@@ -40,7 +40,7 @@ const stored = () =>
     .first();
 const names = async (id: number) => {
   const arches = ["x86_64"];
-  const found = await searchPackages(db, { repositoryIds: [id], arches, q: "a-", allFields: false, limit: 9 });
+  const found = await searchPackages(db, { repositoryIds: [id], arches, q: "a-", limit: 9 });
   return found.map(({ repositoryId, name, version }) => [repositoryId, `${name}-${version}`]);
 };
 

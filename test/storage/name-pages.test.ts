@@ -61,7 +61,7 @@ function expected(needle: string, limit: number): string[] {
 it.each([3, 10, 40, 1000])("finds the first %i names for each text of one or two characters", async (limit) => {
   for (const q of [...letters, ...pairs, "zz"].map((text) => text.toLowerCase())) {
     const arches = ["noarch", "x86_64"];
-    const found = await searchPackages(db, { repositoryIds, arches, q, allFields: false, limit });
+    const found = await searchPackages(db, { repositoryIds, arches, q, limit });
     expect(
       found.map(({ name }) => name),
       `${q}, ${limit}`,
@@ -72,7 +72,7 @@ it.each([3, 10, 40, 1000])("finds the first %i names for each text of one or two
 it("finds a package by a text that is longer than D1's patterns", async () => {
   const name = `lib${"é".repeat(30)}-devel`;
   await addImport("long", [name, `lib${"é".repeat(29)}`], "noarch");
-  const found = await searchPackages(db, { repositoryIds, arches: ["noarch"], q: name, allFields: false, limit: 9 });
+  const found = await searchPackages(db, { repositoryIds, arches: ["noarch"], q: name, limit: 9 });
   expect(found.map((one) => one.name)).toEqual([name]);
 });
 

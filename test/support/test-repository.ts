@@ -37,7 +37,6 @@ async function packageNames(repositoryId: number): Promise<string[]> {
     arches: ["noarch", "x86_64", "i586"],
     repositoryIds: [repositoryId],
     q: "-",
-    allFields: false,
     limit: 100,
   });
   return found.map(({ name }) => name).toSorted();

@@ -8,6 +8,7 @@ import { Refusal } from "#domain/refusal";
 import { packageTypeOfBase, packageTypeOfRepository } from "#model/catalogue";
 import { findSearched, type Appliance, type SearchedRepository } from "#storage/appliances";
 import type { Database } from "#storage/db";
+import { searchTexts } from "#storage/package-texts";
 import { describePackages, searchPackages, type FoundPackage, type PackageDetails } from "#storage/packages";
 
 /** Limits the answer to a search for a short text, such as one letter. */
@@ -71,16 +72,17 @@ interface Searched {
   arches: readonly string[];
 }
 
-/** Uses the name indexes if every repository has one, otherwise the database. Both give the same answer. */
+/** Uses the name indexes for names if every repository has one, otherwise the database. Both give the same answer. */
 export async function hitsOf(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { repositories, arches }: Searched,
   { q, allFields, limit }: Pick<SearchRequest, "q" | "allFields" | "limit">,
 ): Promise<FoundPackage[]> {
-  const indexes = allFields ? undefined : await nameIndexesOf(env, repositories);
+  if (allFields) return await searchTexts(db, { repositories, arches, q, limit });
+  const indexes = await nameIndexesOf(env, repositories);
   if (!indexes) {
     const repositoryIds = repositories.map(({ id }) => id);
-    return await searchPackages(db, { repositoryIds, arches, q, allFields, limit });
+    return await searchPackages(db, { repositoryIds, arches, q, limit });
   }
   const search = { needle: q.toLowerCase(), arches: new Set(arches), limit };
   const all = [...indexes].map(([repositoryId, index]) => index.search(search, repositoryId));

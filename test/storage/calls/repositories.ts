@@ -2,6 +2,7 @@ import type * as importTurns from "#storage/import-turns";
 import type * as importStates from "#storage/import-states";
 import type * as imports from "#storage/imports";
 import type * as namePages from "#storage/name-pages";
+import type * as packageTexts from "#storage/package-texts";
 import type * as packages from "#storage/packages";
 import type * as repositories from "#storage/repositories";
 import type * as rpms from "#storage/rpms";
@@ -16,7 +17,7 @@ const facts = { parts: [], packageCount: 1, bytes: 1, arches: ["x86_64" as const
 const line = { accountId: own, patience: "quick" as const };
 const found = { indexTag: null, signer: null, signingKeys: null };
 const { accountId: _, ...findings } = { ...repository, ...found, revision: "revision", parts: [], packageCount: 1 };
-const search = { repositoryIds: [it], arches: ["noarch"], allFields: false, limit: 10 };
+const search = { repositoryIds: [it], arches: ["noarch"], limit: 10 };
 const uploads = {
   accountId: own,
   baseSystem: "tiny-1.0",
@@ -66,17 +67,15 @@ export const ofRepositories = {
     listForNameIndex: [[{ importId: "import", after: { name: "gtk", id: 1 }, limit: 10 }]],
     describePackages: [[[1, 2]]],
     listVersions: [[{ repositoryIds: [it], arches: ["noarch"], names: ["gtk3"] }]],
-    searchPackages: [
-      [{ ...search, q: "gtk" }],
-      [{ ...search, q: "gt" }],
-      [{ ...search, q: "gtk", allFields: true }],
-      [{ ...search, q: "g".repeat(60) }],
-    ],
+    searchPackages: [[{ ...search, q: "gtk" }], [{ ...search, q: "gt" }], [{ ...search, q: "g".repeat(60) }]],
     searchNames: [[{ repositoryIds: [it], q: "gtk", limit: 10 }], [{ repositoryIds: [it], q: "gt", limit: 10 }]],
     similarNames: [[{ repositoryIds: [it], arches: ["noarch"], pieces: ["gtk", "tk3"] }]],
     listPatterns: [[[it]]],
     deletePackages: [["import"]],
   } satisfies Calls<typeof packages>,
+  "package-texts": {
+    searchTexts: [[{ repositories: [{ id: it, importId: "import" }], arches: ["noarch"], q: "gtk", limit: 10 }]],
+  } satisfies Calls<typeof packageTexts>,
   repositories: {
     findRepository: [[it]],
     rereadRepositories: [[[{ id: it }]]],
