@@ -26,7 +26,7 @@ let session: Session;
 const questions = {
   // Asked when the boot has ended.
   services:
-    "systemctl is-system-running --wait; systemctl is-active ssh; systemctl is-enabled ssh kiln-host-keys; systemctl --failed --no-legend",
+    "systemctl is-system-running --wait; systemctl is-active ssh; systemctl is-enabled ssh kiln-machine-identity; systemctl --failed --no-legend",
   packages: "dpkg-query --show --showformat '${Package} ${Version}\\n'",
   broken: "dpkg --audit; dpkg --verify kiln-greeter",
   own: "cat /var/lib/greeted; id --user --name greeter",

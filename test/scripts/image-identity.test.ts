@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { identityFiles } from "#lib/contract/index";
 import { plain } from "../kiwi/support/facts.ts";
 import { unpackPackages } from "./debian-packages.ts";
 import { imagesIn } from "./image-root.ts";
@@ -10,9 +11,12 @@ import { imagesIn } from "./image-root.ts";
 const dir = mkdtempSync(join(tmpdir(), "kiln-image-identity-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** The real server, as its package leaves it before its own script has made keys. */
+/** Programs that make keys and names, from their packages, whose own scripts have not run. */
+const makers =
+  "openssh-client openssh-server libssl3 ssl-cert xrdp open-iscsi nvme-cli libnvme1 bind9-utils bind9-libs libfstrm0 " +
+  "libjemalloc2 libjson-c5 liblmdb0 libmaxminddb0 libnghttp2-14 libprotobuf-c1 libuv1";
 const packages = join(dir, "packages");
-beforeAll(() => unpackPackages(["openssh-client", "openssh-server", "libssl3"], packages), 600_000);
+beforeAll(() => unpackPackages(makers.split(" "), packages), 600_000);
 
 const inImage = imagesIn(dir, packages);
 
@@ -73,10 +77,19 @@ describe("an image", () => {
   });
 });
 
+/** Files that the packages' scripts made, and that the services need. */
+const remade = identityFiles.filter(({ isNeeded }) => isNeeded);
+/** The accounts of those packages, and what the certificate is made from. */
+const accounts = `
+  printf 'bind:x:53:53::/:/bin/false\\nxrdp:x:54:54::/:/bin/false\\n' >> /etc/passwd
+  printf 'bind:x:53:\\nxrdp:x:54:\\nssl-cert:x:55:\\n' >> /etc/group
+  mkdir -p /var/cache/debconf /etc/xrdp /etc/ssl/private /etc/ssl/certs
+`;
+
 describe("the first boot", () => {
   const withoutServer = "rm /usr/sbin/sshd";
   const keys = "ls /etc/ssh | grep '^ssh_host_.*key$'; sha256sum /etc/ssh/ssh_host_*_key > /etc/sums";
-  const boot = "/usr/lib/kiln/boot host-keys > /dev/null 2>&1";
+  const boot = "/usr/lib/kiln/boot machine-identity > /dev/null 2>&1";
 
   it("makes host keys once, which differ from machine to machine", () => {
     const ask = `${boot}; ${keys}; ${boot}; sha256sum --check --quiet /etc/sums && cat /etc/sums`;
@@ -86,16 +99,41 @@ describe("the first boot", () => {
   });
 
   it("makes them before sshd starts, in a unit that systemd accepts", () => {
-    const unit = "/etc/systemd/system/kiln-host-keys.service";
-    const ask = `systemctl --root=/ is-enabled kiln-host-keys.service
+    const unit = "/etc/systemd/system/kiln-machine-identity.service";
+    const ask = `systemctl --root=/ is-enabled kiln-machine-identity.service
       systemd-analyze verify --man=no ${unit} 2>&1 | grep -F kiln || true
       grep ^Before= ${unit}`;
-    expect(inImage({}, ask)).toBe("enabled\nBefore=ssh.service sshd.service dropbear.service\n");
+    expect(inImage({}, ask)).toBe("enabled\nBefore=network.target ssh.service sshd.service dropbear.service\n");
   });
 
   it("makes them with another init, too", () => {
     const ask = "bash -x /usr/lib/kiln/boot before-login > /dev/null 2>&1; ls /etc/ssh | grep -c '_key$'";
     expect(Number(inImage({}, ask, `${installed}\n${withoutSystemd}`))).toBeGreaterThan(2);
+  });
+
+  it.each(remade)("makes the $what again, which differs from machine to machine", ({ paths }) => {
+    const files = paths.map((path) => path.replaceAll("*", "rsa")).join(" ");
+    const packaged = `${installed}\n${accounts}\nfor file in ${files}; do mkdir -p $(dirname $file); echo packaged > $file; done`;
+    const ask = `ls ${files} 2> /dev/null || true; ${boot}; sha256sum ${files}; ${boot.replace("> /dev/null", "")}`;
+    const [one = "", other] = [1, 2].map(() => inImage({}, ask, packaged));
+    expect(one.match(/^[0-9a-f]{64} /gm)).toHaveLength(paths.length);
+    expect(one).not.toMatch(/^\//m);
+    expect(other).not.toBe(one);
+  });
+
+  it("leaves the files of a package in the image if nothing could make them again", () => {
+    const packaged = `${accounts}\nmkdir -p /etc/bind; echo packaged > /etc/bind/rndc.key; rm /usr/sbin/rndc-confgen`;
+    expect(inImage({}, "cat /etc/bind/rndc.key", packaged)).toBe("packaged\n");
+  });
+
+  it("has the certificate of ssl-cert and bind's key with the owners that servers need", () => {
+    const packaged = `${accounts}\nmkdir -p /etc/bind /etc/ssl/private /etc/ssl/certs; ln -s ssl-cert-snakeoil.pem /etc/ssl/certs/0000.0
+      for file in /etc/bind/rndc.key /etc/ssl/private/ssl-cert-snakeoil.key /etc/ssl/certs/ssl-cert-snakeoil.pem; do echo old > $file; done`;
+    const ask = `ls /etc/ssl/certs | wc -l; ${boot}
+      stat --format '%U:%G %a' /etc/bind/rndc.key /etc/ssl/private/ssl-cert-snakeoil.key
+      openssl x509 -noout -pubkey -in /etc/ssl/certs/ssl-cert-snakeoil.pem > /run/public
+      openssl pkey -pubout -in /etc/ssl/private/ssl-cert-snakeoil.key | cmp - /run/public && echo pair`;
+    expect(inImage({}, ask, packaged)).toBe("0\nbind:bind 640\nroot:ssl-cert 640\npair\n");
   });
 
   it("makes none without a server, or if the distribution makes them", () => {

@@ -1,5 +1,4 @@
-import { isSecretPath, type ModifiedFile } from "#lib/contract/index";
-import { isMachineIdentity } from "#lib/kiwi/machine-identity";
+import { identityAt, isSecretPath, shellHistory, type ModifiedFile } from "#lib/contract/index";
 
 /**
  * Why copies of an appliance should not get a file that a session has changed: it is a secret, it identifies a machine,
@@ -21,7 +20,6 @@ const states = [
   String.raw`/boot/(?:grub2?|efi)/(?:.*/)?grubenv$`,
   String.raw`(?:/.*)?/(?:swap(?:file)?|[^/]*\.(?:swap|updated))$`,
   String.raw`/swap[^/]*$`,
-  String.raw`(?:/.*)?/\.(?:[a-z]*_history|lesshst|viminfo)$`,
 ];
 const oneOf = (patterns: readonly string[]) => new RegExp(`^(?:${patterns.join("|")})`, "s");
 const [isLog, isState] = [oneOf(logs), oneOf(states)];
@@ -29,8 +27,8 @@ const [isLog, isState] = [oneOf(logs), oneOf(states)];
 /** Undefined if a person or a service has changed the file on purpose, as far as its path and size show. */
 export function cautionOf({ path, type, size }: Pick<ModifiedFile, "path" | "type" | "size">): Caution | undefined {
   if (isSecretPath(path)) return "secret";
-  if (isMachineIdentity(path)) return "identity";
+  if (identityAt(path)) return "identity";
   if (isLog.test(path)) return "log";
-  if (isState.test(path)) return "state";
+  if (isState.test(path) || shellHistory.test(path)) return "state";
   return type === "f" && size > largeBytes ? "large" : undefined;
 }

@@ -1,6 +1,6 @@
 import type { ImageFacts } from "#lib/kiwi/facts";
 import type { Own } from "#lib/kiwi/import/own";
-import { hostKeyFunctions } from "#lib/kiwi/machine-identity";
+import { remakeFunctions } from "#lib/kiwi/machine-identity";
 import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { withInterpreter } from "#lib/kiwi/shell";
 
@@ -56,14 +56,13 @@ start_autostarts() {
   done
 }
 
-${hostKeyFunctions}
+${remakeFunctions}
 case $1 in
-  host-keys)
-    make_host_keys
-    make_dropbear_keys
+  machine-identity)
+    make_machine_identity
     ;;
   before-login)
-    [ -d /run/systemd/system ] || "$0" host-keys
+    [ -d /run/systemd/system ] || "$0" machine-identity
     each_time firewall
     each_time swap
     once accept-eulas
