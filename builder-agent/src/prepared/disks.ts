@@ -2,7 +2,7 @@ import { link, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { z } from "zod";
 import { bootId } from "../host-key.ts";
-import type { FileStore } from "../run/file-store.ts";
+import type { ScannedStore } from "../run/artifacts.ts";
 import { Sha256 } from "../contract.ts";
 import { DiskCache, diskUse, type CacheLimits } from "../disk-cache.ts";
 import type { UploadFile } from "../upload/upload.ts";
@@ -16,7 +16,7 @@ interface MadeDisk {
 /** Disks on this host, by a hash of their inputs (key.ts): several image types are the same disk in different containers. */
 export interface PreparedDisks {
   /** Links the disk and its list of packages into `target`, as KIWI leaves them, and the file store into `workDir`. */
-  take(key: string, place: { target: string; workDir: string }): Promise<FileStore | undefined>;
+  take(key: string, place: { target: string; workDir: string }): Promise<ScannedStore | undefined>;
   /** Links a disk before the build moves it away. */
   begin(key: string, disk: MadeDisk): Promise<DiskSlot>;
   /** Removes all disks. */
@@ -25,7 +25,7 @@ export interface PreparedDisks {
 
 /** A disk that waits for its file store. It is deleted at the end unless `publish` was called. */
 export interface DiskSlot extends AsyncDisposable {
-  publish(store: FileStore): Promise<void>;
+  publish(store: ScannedStore): Promise<void>;
 }
 
 const names = { image: "disk.raw", packages: "disk.packages", files: "files.zst", index: "files-index.gz" } as const;
@@ -47,6 +47,7 @@ const Facts = z.object({
   entries: z.number(),
   files: Digests,
   index: Digests,
+  shared: z.array(z.string()),
   sizes: z.record(z.string(), z.number()),
 });
 
@@ -101,9 +102,9 @@ async function readFacts(dir: string): Promise<z.infer<typeof Facts>> {
   return facts;
 }
 
-async function writeFacts(dir: string, { entries, files, index }: FileStore): Promise<void> {
+async function writeFacts(dir: string, { entries, files, index, shared }: ScannedStore): Promise<void> {
   const digests = { files: files.digests, index: index.digests };
-  const facts = { boot: await bootId(), entries, ...digests, sizes: await sizesIn(dir) };
+  const facts = { boot: await bootId(), entries, ...digests, shared, sizes: await sizesIn(dir) };
   await writeFile(join(dir, factsName), JSON.stringify(facts));
 }
 
@@ -112,13 +113,13 @@ async function sizesIn(dir: string): Promise<Record<string, number>> {
   return Object.fromEntries(await Promise.all(sizes));
 }
 
-function storeIn(workDir: string, { entries, files, index }: z.infer<typeof Facts>): FileStore {
+function storeIn(workDir: string, { entries, files, index, shared }: z.infer<typeof Facts>): ScannedStore {
   const file = (fileName: string, digests: UploadFile["digests"]): UploadFile => ({
     path: join(workDir, fileName),
     fileName,
     digests,
   });
-  return { entries, files: file(names.files, files), index: file(names.index, index) };
+  return { entries, shared, files: file(names.files, files), index: file(names.index, index) };
 }
 
 async function clear(target: string, workDir: string): Promise<void> {

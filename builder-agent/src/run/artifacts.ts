@@ -12,8 +12,11 @@ export interface Artifacts {
   store: FileStore;
 }
 
+/** The file store of a root, with what `sharedSecrets` said about the root. */
+export type ScannedStore = FileStore & { shared: string[] };
+
 /** An image with the root that it was made from, or with the file store of that root. */
-export type Deliverable = Packable & (Pick<BuiltImage, "root"> | { store: FileStore });
+export type Deliverable = Packable & (Pick<BuiltImage, "root"> | { store: ScannedStore });
 
 export interface DeliveryTarget {
   workDir: string;

@@ -13,9 +13,13 @@ export function parseLogLine(line: string): LogLine {
 }
 
 /** One of our own lines, in KIWI's format. */
-export function ownLine(text: string, at: Date): string {
-  return `[ INFO    ]: ${at.toISOString().slice(11, 19)} | Kiln: ${withoutSecrets(text)}`;
-}
+export const ownLine = (text: string, at: Date): string => record("INFO   ", `Kiln: ${text}`, at);
+
+/** One of our own lines about something in the image that its owner should know: the Worker lists it above the log. */
+export const findingLine = (text: string, at: Date): string => record("WARNING", `kiln: note: ${text}`, at);
+
+const record = (level: string, text: string, at: Date): string =>
+  `[ ${level} ]: ${at.toISOString().slice(11, 19)} | ${withoutSecrets(text)}`;
 
 /**
  * What zypper, or debootstrap and apt, report about a package. "system" is the second transaction, by the image's own package

@@ -21,10 +21,11 @@ import type { WorkerApi } from "../worker-api.ts";
 import { Delivery, type Artifacts } from "./artifacts.ts";
 import { differenceOf, linesOf, remarkOf } from "./difference.ts";
 import { buildImage, type BuiltImage } from "./image.ts";
-import { ownLine } from "./log-line.ts";
+import { findingLine, ownLine } from "./log-line.ts";
 import type { PackedImage } from "./pack.ts";
 import { advance, heartbeatOf, startProgress, stepsOf, type ProgressEvent } from "./progress.ts";
 import type { KiwiResult } from "./result.ts";
+import { sharedSecrets } from "./shared-secrets.ts";
 import { tellingPaths } from "./told-paths.ts";
 import { isReported, Stopped, endReason } from "./end-reason.ts";
 
@@ -154,10 +155,12 @@ class BuildWork {
     await using slot = await beginDisk(this.#claim, parts, built, place);
     const difference = differenceOf(input.packages, built.installed);
     for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
+    const shared = "store" in built ? built.store.shared : await sharedSecrets(built.root, input.files);
+    for (const line of shared) lines.write(findingLine(line, new Date()));
     enter("Compressing the image");
     const artifacts = await delivery.deliver(built, input.imageName);
     for (const line of linesAbout(artifacts)) lines.write(ownLine(line, new Date()));
-    await slot?.publish(artifacts.store);
+    await slot?.publish({ ...artifacts.store, shared });
     const prepared = await share?.give();
     await stored.sent();
     await lines.close();

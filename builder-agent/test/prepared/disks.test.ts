@@ -28,7 +28,7 @@ async function place(limits = roomy) {
     await using slot = await disks.begin(key, { image: path("raw"), packages: path("packages") });
     renameSync(path("raw"), join(work, "moved"));
     const file = (name: string) => ({ path: path(name), fileName: name, digests });
-    await slot.publish({ entries: 3, files: file("files"), index: file("index") });
+    await slot.publish({ entries: 3, files: file("files"), index: file("index"), shared: ["a key"] });
   };
   const taken = async (key: string) => {
     const work = at(`taken-${++count}`);
@@ -47,7 +47,12 @@ describe("prepared disks", () => {
     const { target, store } = await here.taken(one);
     expect(readdirSync(target).toSorted()).toEqual(["disk.packages", "disk.raw"]);
     expect(readFileSync(join(target, "disk.raw"), "utf8")).toBe("first raw");
-    expect(store).toMatchObject({ entries: 3, files: { fileName: "files.zst", digests }, index: { digests } });
+    expect(store).toMatchObject({
+      entries: 3,
+      shared: ["a key"],
+      files: { fileName: "files.zst", digests },
+      index: { digests },
+    });
     expect(readFileSync(store?.index.path ?? "", "utf8")).toBe("first index");
     expect((await here.taken(two)).store).toBeUndefined();
   });
