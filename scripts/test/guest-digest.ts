@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { transformSync } from "esbuild";
 import { installedPackages } from "../../builder-agent/src/guest/host-packages.ts";
 import { rootSources } from "../../builder-agent/src/guest/builder-root.ts";
 import { packagesFor, purposes } from "../launch/host-packages.ts";
@@ -20,6 +21,9 @@ const further = [
   { from: "src/lib/solver/native/kiln.h", needs: ["scripts/solver"] },
 ];
 
+/** Documentation, and what only browsers show: guest tests send requests to the API. */
+const noEffect = /\.md$|^src\/web\/(?:client|drawing|pages|parts|style)\//;
+
 /**
  * A SHA-256 of everything that decides what a guest test builds and boots: the test and all files that it reaches, and
  * the facts about the host. It is the same in another clone, and on another host with the same packages.
@@ -34,12 +38,19 @@ export function guestDigest(
   const files = closureOf(root, [...starts, ...needs], known);
   const hash = createHash("sha256").update(JSON.stringify(facts));
   for (const file of files) {
-    // Documentation does not affect the result.
-    if (file.endsWith(".md") || !existsSync(join(root, file))) continue;
-    const content = readFileSync(join(root, file));
+    if (noEffect.test(file) || !existsSync(join(root, file))) continue;
+    const content = decisivePart(file, readFileSync(join(root, file)));
     hash.update(`\0${file}\0${content.length}\0`).update(content);
   }
   return hash.digest("hex");
+}
+
+/** Code as it runs: without comments, types and spaces. Other files whole. */
+function decisivePart(file: string, content: Buffer): Buffer {
+  if (!/\.[cm]?[jt]sx?$/.test(file)) return content;
+  const loader = file.endsWith("x") ? "tsx" : "ts";
+  const options = { loader, jsx: "preserve", minifyWhitespace: true, legalComments: "none" } as const;
+  return Buffer.from(transformSync(content.toString("utf8"), options).code);
 }
 
 /** The tracked files, and the untracked ones that git does not ignore. */

@@ -48,7 +48,7 @@ describe("the digest of a guest test", () => {
   });
 
   it.each([
-    ["the test", test, `${checkout[test]} `],
+    ["the test", test, `${checkout[test]};run();`],
     ["a file that it calls through others", "src/lib/kiwi/other-name.ts", "export const name = 2;"],
     ["a script of the guest", "builder-agent/guest/init.sh", "mount /sys"],
     ["the installed npm packages", "package-lock.json", "[]"],
@@ -65,6 +65,8 @@ describe("the digest of a guest test", () => {
     ["a file that it does not call", "src/lib/kiwi/lonely.ts", "export const lonely = 2;"],
     ["a new file", "src/lib/kiwi/new.ts", ""],
     ["notes", "builder-agent/guest/README.md", "Other words."],
+    ["a comment and a line break", "src/lib/kiwi/other-name.ts", "/** A name. */\nexport const name =\n  1; // one"],
+    ["a type", "src/lib/kiwi/other-name.ts", "export const name: number = 1;"],
   ])("does not change with %s", (_, file, text) => {
     expect(digestWith({ [file]: text })).toBe(digestWith());
   });
