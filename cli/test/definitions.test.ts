@@ -23,7 +23,8 @@ const changes = [
   { name: "packages", item: "hello", to: "" },
   { name: "bans", item: "vim", from: "" },
   { name: "configuration/settings/memory_size", from: "512", to: "1024" },
-  { name: "configuration/users/password", item: "root", to: "a different password" },
+  { name: "configuration/users/password", item: "root", to: "another password" },
+  { name: "patterns", to: "another order" },
 ];
 const planned = (plan: object) => ({ plan: { changes, software: effect, ...plan } });
 const changed = { error: { code: "unknown_error", message: "It has changed since you read it." } };
@@ -166,7 +167,8 @@ describe("kiln plan", () => {
         "  + packages hello",
         "  - bans vim",
         "  ~ configuration/settings/memory_size: 512 -> 1024",
-        "  ~ configuration/users/password root: a different password",
+        "  ~ configuration/users/password root: another password",
+        "  ~ patterns: another order",
         "+1 package, +38.0 MB",
         "  + hello 1.1-1",
         "",

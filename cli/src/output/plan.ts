@@ -23,8 +23,9 @@ const told = (text = ""): string => (text === "" ? "" : `: ${visible(text)}`);
 
 function changeLine(paint: Painter, { name, item, from, to }: Plan["changes"][number]): string {
   const what = visible(item === undefined ? name : `${name} ${item}`);
-  // Changes of a password or of a list's order have no previous value.
-  if (to?.startsWith("a different ")) return paint.yellow(`  ~ ${what}${told(to)}`);
+  // Only items of a list are added. A list in another order has no item, and no password is shown.
+  const isChanged = item === undefined || name.endsWith("/password");
+  if (from === undefined && isChanged) return paint.yellow(`  ~ ${what}${told(to)}`);
   if (from === undefined) return paint.green(`  + ${what}${told(to)}`);
   if (to === undefined) return paint.red(`  - ${what}${told(from)}`);
   return paint.yellow(`  ~ ${what}: ${visible(from) || "(none)"} -> ${visible(to) || "(none)"}`);
