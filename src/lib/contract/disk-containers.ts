@@ -3,7 +3,7 @@ import type { Container } from "./image-format.ts";
 export const raw: Container = { suffix: "raw" };
 
 /** One growing file, which VMware's desktop products open unchanged. A header with a size rules out a list of parts. */
-export const vmdk: Container = {
+export const vmdk = {
   suffix: "vmdk",
   conversion: {
     driver: "vmdk",
@@ -11,17 +11,12 @@ export const vmdk: Container = {
     marks: [{ at: 0, hex: "4b444d56" }],
     size: { at: 12, unit: 512, order: "little" },
   },
-};
+} satisfies Container;
 
 /** The same in compressed pieces, which can only be read: what OVF packages contain. */
 export const streamedVmdk: Container = {
-  suffix: "vmdk",
-  conversion: {
-    driver: "vmdk",
-    options: ["adapter_type=ide", "subformat=streamOptimized"],
-    marks: [{ at: 0, hex: "4b444d56" }],
-    size: { at: 12, unit: 512, order: "little" },
-  },
+  ...vmdk,
+  conversion: { ...vmdk.conversion, options: [...vmdk.conversion.options, "subformat=streamOptimized"] },
 };
 
 /**
