@@ -21,6 +21,7 @@ import { withInterpreter } from "#lib/kiwi/shell";
 
 /** Every text file of the KIWI description, by path. The appliance's own files are placed after the generated ones. */
 export function descriptionFiles(facts: ImageFacts): Record<string, string> {
+  const access = accessPart(facts);
   const { files, commands } = joinParts([
     identityPart(facts),
     productPart(facts),
@@ -29,7 +30,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     networkPart(facts),
     firewallPart(facts),
     loginPart(facts),
-    accessPart(facts),
+    access,
     eulaPart(facts),
     databasePart(facts),
     autostartPart(facts),
@@ -40,16 +41,16 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     machineIdentityPart(facts),
     debianEndPart(facts),
   ]);
-  const script = configScript(commands, moreFunctions(facts));
+  const script = configScript(commands, moreFunctions(facts, access));
   return { "config.xml": kiwiDescription(facts), "config.sh": script, ...files };
 }
 
 /** Functions that only some images need: the config.sh of all others stays the same. */
-const moreFunctions = (facts: ImageFacts): string =>
+const moreFunctions = (facts: ImageFacts, access: Part): string =>
   [
     facts.debian && debianFunctions,
     facts.product !== undefined && productFunctions,
-    accessPart(facts).commands?.length !== 0 && accessFunctions,
+    access.commands?.length !== 0 && accessFunctions,
   ]
     .filter(Boolean)
     .join("");
