@@ -67,7 +67,7 @@ export const settings = fields({
     .like(/^(always|never)?$/, "must be always, never or empty")
     .asked("Passwords are accepted over SSH", {
       page: "users",
-      hint: "For root, too. A password always works at the machine's own console.",
+      hint: "“Always” includes root. Without a choice and a key, the image's SSH server decides. A password always works at the machine's own console.",
       options: [
         ["", "unless a user has an SSH key"],
         ["never", "never"],
