@@ -55,7 +55,7 @@ interface Folder {
 }
 
 interface Contents {
-  /** What the archive contains. Undefined if the image is already an archive. */
+  /** The files and directories of the archive. Undefined if the image is already an archive. */
   names?: readonly string[];
   /** Where the disk is now. */
   bootable?: CacheableImage;

@@ -25,7 +25,7 @@ export interface Glance {
   state: GlanceState;
   errors: number;
   warnings: number;
-  /** What is being done, or the first thing that is wrong. Empty if there is neither. */
+  /** A sentence about the work that is going on, or about the first problem. Empty if there is neither. */
   text: string;
   /** How many packages its image would have. Null if it is unknown, or if the software does not resolve. */
   packages: number | null;

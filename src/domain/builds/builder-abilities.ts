@@ -23,7 +23,7 @@ export function canBuild(can: Capabilities, { imageType, arch, packageType, buil
 
 type Tools = Pick<Capabilities, "imageTypes" | "packageTypes">;
 
-/** What an agent can do with the tools of the builder root, or with its own. Undefined if it lacks the builder root. */
+/** The abilities of an agent's tools: those of the builder root, or its own. Undefined if it lacks the builder root. */
 const toolsOf = (can: Capabilities, builderRoot: string | null | undefined): Tools | undefined =>
   builderRoot ? can.roots?.find(({ name }) => name === builderRoot) : can;
 

@@ -78,7 +78,7 @@ function packagesIn(
   });
 }
 
-/** What the packages take on the disk, as their repositories say. Only those that the repositories still have. */
+/** The installed size of each package that the repositories still have, as they report it. */
 async function sizesOf(db: Database, { repositories, packages }: FrozenInput): Promise<Map<string, number>> {
   const found = await listVersions(db, {
     repositoryIds: repositories.map(({ id }) => id),

@@ -36,7 +36,7 @@ interface PoolOptions {
 /** A caller held the solver for longer than its time limit. */
 export class LockTimeout extends Error {}
 
-/** What a lease or an import holds in the pool. */
+/** The exclusive use of the solver by one lease or import. */
 interface Lock {
   readonly released: Promise<void>;
   release(): void;
