@@ -66,9 +66,9 @@ async function inWorkFolder<T>(work: (folder: string) => Promise<T>): Promise<T>
 }
 
 /** Replaces the file atomically, because other processes may read or build it. */
-function putInPlace(file: string, place: string): void {
-  const draft = `${place}.${process.pid}`;
-  mkdirSync(dirname(place), { recursive: true });
+function putInPlace(file: string, target: string): void {
+  const draft = `${target}.${process.pid}`;
+  mkdirSync(dirname(target), { recursive: true });
   copyFileSync(file, draft);
-  renameSync(draft, place);
+  renameSync(draft, target);
 }

@@ -7,21 +7,21 @@ set -eu
 root=$1 work=$2 shims=$3
 shift 3
 
-place=$(mktemp -d "$work/.builder-XXXXXX")
-mkdir "$place/lower" "$place/layer" "$place/root" "$place/tmp"
-chmod 1777 "$place/tmp"
-mount -t squashfs -o loop,ro,nodev "$root" "$place/lower"
-mount -t tmpfs -o mode=755 tmpfs "$place/layer"
-mkdir "$place/layer/changes" "$place/layer/overlay"
-mount -t overlay -o "lowerdir=$place/lower,upperdir=$place/layer/changes,workdir=$place/layer/overlay" overlay "$place/root"
+scratch=$(mktemp -d "$work/.builder-XXXXXX")
+mkdir "$scratch/lower" "$scratch/layer" "$scratch/root" "$scratch/tmp"
+chmod 1777 "$scratch/tmp"
+mount -t squashfs -o loop,ro,nodev "$root" "$scratch/lower"
+mount -t tmpfs -o mode=755 tmpfs "$scratch/layer"
+mkdir "$scratch/layer/changes" "$scratch/layer/overlay"
+mount -t overlay -o "lowerdir=$scratch/lower,upperdir=$scratch/layer/changes,workdir=$scratch/layer/overlay" overlay "$scratch/root"
 
-cd "$place/root"
+cd "$scratch/root"
 mount -t proc proc proc
 mount --rbind /sys sys
 mount --rbind /dev dev
 mount -t tmpfs -o mode=755 tmpfs run
 mkdir run/lock
-for dir in tmp var/tmp; do mount --bind "$place/tmp" $dir; done
+for dir in tmp var/tmp; do mount --bind "$scratch/tmp" $dir; done
 mkdir -p ".$work" ".$shims"
 mount --bind "$work" ".$work"
 mount --bind -o ro "$shims" ".$shims"

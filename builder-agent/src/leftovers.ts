@@ -38,8 +38,8 @@ const isBelow = (path: string, dir: string) => path === dir || path.startsWith(`
 
 /** Whether a process has its root or working directory there: a killed agent may have left it outside of a sandbox. */
 async function worksBelow(dir: string, pid: number): Promise<boolean> {
-  const places = await Promise.all(["root", "cwd"].map((link) => readlink(`/proc/${pid}/${link}`).catch(() => "")));
-  return pid !== process.pid && places.some((place) => isBelow(place, dir));
+  const dirs = await Promise.all(["root", "cwd"].map((link) => readlink(`/proc/${pid}/${link}`).catch(() => "")));
+  return pid !== process.pid && dirs.some((each) => isBelow(each, dir));
 }
 
 const LoopDevices = z.object({

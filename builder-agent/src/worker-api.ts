@@ -61,7 +61,7 @@ export interface WorkerApi extends SessionApi {
   /** The build's frozen packages that the service may store, and which of them it has. */
   listStored(build: Lease, signal: AbortSignal): Promise<StoredPackage[]>;
   /** A piece of a stored package. Read the answer's body or cancel it. */
-  readPiece(build: Lease, place: PieceId, signal: AbortSignal): Promise<Response>;
+  readPiece(build: Lease, piece: PieceId, signal: AbortSignal): Promise<Response>;
   putPiece(build: Lease, piece: PieceId & Omit<Part, "number">, signal: AbortSignal): Promise<void>;
   /** → whether it is stored now. */
   completePackage(build: Lease, packageId: number, pieces: number, signal: AbortSignal): Promise<boolean>;

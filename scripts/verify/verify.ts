@@ -58,7 +58,7 @@ export async function verify(
   if (imported === undefined) return;
   const { accel } = await judgeAccel({ accel: "auto", stateDir: agentStateOf(options.state) });
   const client = apiClient(service.ready, signal);
-  const run = { catalogue, options, record, client, accel, builders: await placeOfBuilds(admin), signal };
+  const run = { catalogue, options, record, client, accel, builders: await builderOf(admin), signal };
   for (const template of templates) await verifyTemplate(template, run);
 }
 
@@ -73,7 +73,7 @@ function chosenTemplates({ name, sets }: Catalogue, wanted: readonly number[]): 
 const launchOptions = ({ baseSystem }: Catalogue, { launch }: VerifyOptions): string[] =>
   packageTypeOfBase(baseSystem) === "deb" ? launch : ["--no-debian", ...launch];
 
-async function placeOfBuilds(admin: AdminClient): Promise<string> {
+async function builderOf(admin: AdminClient): Promise<string> {
   const agents = await admin.agents();
   return agents.every(({ capabilities }) => capabilities?.["isolation"] === "vm") ? "in a guest" : "on the host";
 }

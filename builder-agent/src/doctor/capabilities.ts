@@ -33,10 +33,10 @@ export async function getCapabilities(config: DoctorConfig): Promise<{ capabilit
   const [parts, roots, hostsOwn] = await Promise.all([wherever, checkRoots(config), host]);
   const common = parts.flat();
   const abilities = roots.slice(0, maxRoots).map((one) => abilitiesIn(one, common));
-  const place = hostsOwn ?? rootPlace(config.root, roots);
-  const report = [...common, ...place.report, ...roots.map(summaryOf)];
+  const tools = hostsOwn ?? rootTools(config.root, roots);
+  const report = [...common, ...tools.report, ...roots.map(summaryOf)];
   const more = abilities.length === 0 ? {} : { roots: abilities };
-  return { capabilities: { ...capabilitiesOf(report, config, place.kiwi), ...more }, report };
+  return { capabilities: { ...capabilitiesOf(report, config, tools.kiwi), ...more }, report };
 }
 
 /** The most that the Worker accepts. */
@@ -58,7 +58,7 @@ async function defaultTools(config: DoctorConfig): Promise<DefaultTools> {
 /** Without the configured root, because this guest is made of the host's packages. */
 const hostGuest = ({ accel, stateDir }: DoctorConfig) => ({ accel, stateDir });
 
-function rootPlace(name: string, roots: readonly CheckedRoot[]): DefaultTools {
+function rootTools(name: string, roots: readonly CheckedRoot[]): DefaultTools {
   const found = roots.find(({ root }) => root.facts.name === name);
   if (found) return { kiwi: found.root.facts.builder, report: found.report };
   const fix = `npm run agent -- root make ${name}`;

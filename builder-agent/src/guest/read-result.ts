@@ -135,7 +135,7 @@ function treeOf(entries: Entry[], dir: string): RootTree {
   }
   const textOf = async (path: string) => {
     const file = found.find((each) => each.path === path && each.type === "f" && each.size <= maxNameBytes);
-    return file && (await readFile(file.place, "utf8"));
+    return file && (await readFile(file.hostPath, "utf8"));
   };
   return {
     async *entries() {
@@ -150,5 +150,5 @@ function treeOf(entries: Entry[], dir: string): RootTree {
 
 function foundOf({ name, type, mode, uid, gid, content, size = 0, target = "" }: Entry, dir: string): Found {
   const path = name.slice("root".length) || "/";
-  return { path, place: content === undefined ? "" : join(dir, `${content}`), type, mode, uid, gid, size, target };
+  return { path, hostPath: content === undefined ? "" : join(dir, `${content}`), type, mode, uid, gid, size, target };
 }

@@ -23,8 +23,8 @@ export function rootFiles(packages: readonly HostPackage[]): string[] {
   for (const one of packages) {
     for (const path of filesOf(one)) {
       if (leftOut.test(path) || generated.has(path)) continue;
-      const place = real(path);
-      if (place !== undefined && belongsIn(place, one.conffiles.get(path))) files.add(place);
+      const realPath = real(path);
+      if (realPath !== undefined && belongsIn(realPath, one.conffiles.get(path))) files.add(realPath);
     }
   }
   for (const path of byteCodeOf(files)) files.add(path);
@@ -40,12 +40,12 @@ function filesOf({ name, architecture }: HostPackage): string[] {
 }
 
 /** Files, links and empty directories. Other directories exist because of their contents. */
-function belongsIn(place: string, md5: string | undefined): boolean {
-  const stat = statOf(place);
+function belongsIn(realPath: string, md5: string | undefined): boolean {
+  const stat = statOf(realPath);
   if (stat === undefined) return false;
-  if (stat.isDirectory()) return readdirSync(place).length === 0;
+  if (stat.isDirectory()) return readdirSync(realPath).length === 0;
   if (!stat.isFile()) return stat.isSymbolicLink();
-  return md5 === undefined || createHash("md5").update(readFileSync(place)).digest("hex") === md5;
+  return md5 === undefined || createHash("md5").update(readFileSync(realPath)).digest("hex") === md5;
 }
 
 /** The real path on a host whose /bin is a link to /usr/bin. */
@@ -80,11 +80,12 @@ function alternativesOf(files: ReadonlySet<string>, real: (path: string) => stri
     const head = readFileSync(join(dir, name), "utf8").split("\n\n")[0] ?? "";
     const links = head.split("\n").filter((line) => line.startsWith("/"));
     return links.flatMap((link) => {
-      const place = real(link);
-      if (place === undefined || !statOf(place)?.isSymbolicLink()) return [];
-      const middle = readlinkSync(place);
-      const isOurs = middle.startsWith("/etc/alternatives/") && existsSync(place) && files.has(realpathSync(place));
-      return isOurs ? [place, middle] : [];
+      const realPath = real(link);
+      if (realPath === undefined || !statOf(realPath)?.isSymbolicLink()) return [];
+      const middle = readlinkSync(realPath);
+      const isOurs =
+        middle.startsWith("/etc/alternatives/") && existsSync(realPath) && files.has(realpathSync(realPath));
+      return isOurs ? [realPath, middle] : [];
     });
   });
 }

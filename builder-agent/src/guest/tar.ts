@@ -126,8 +126,8 @@ async function sparseExtents(header: Buffer, input: Blocks): Promise<Extent[]> {
 }
 
 function extentsAt(block: Buffer, from: number, count: number): Extent[] {
-  const places = Array.from({ length: count }, (_, index) => from + index * 24);
-  return places
+  const offsets = Array.from({ length: count }, (_, index) => from + index * 24);
+  return offsets
     .filter((at) => block[at] !== 0)
     .map((at) => ({ position: numberAt(block, at, 12), length: numberAt(block, at + 12, 12) }));
 }

@@ -35,18 +35,18 @@ export async function compare(sides: Sides, filter: ModifiedFilter, signal: Abor
   return walk.result;
 }
 
-const isAtOrBelow = (path: string, place: string) => place === "/" || path === place || path.startsWith(`${place}/`);
+const isAtOrBelow = (path: string, dir: string) => dir === "/" || path === dir || path.startsWith(`${dir}/`);
 
 /** Whether a path is requested. */
 const isWanted = (path: string, { paths, except, withoutSecrets = false }: ModifiedFilter): boolean =>
-  (paths.length === 0 || paths.some((place) => isAtOrBelow(path, place))) &&
-  !except.some((place) => isAtOrBelow(path, place)) &&
+  (paths.length === 0 || paths.some((dir) => isAtOrBelow(path, dir))) &&
+  !except.some((dir) => isAtOrBelow(path, dir)) &&
   !(withoutSecrets && isSecretPath(path));
 
 /** Whether anything at or below a path may be requested. */
 const mayHoldWanted = (path: string, { paths, except }: ModifiedFilter): boolean =>
-  (paths.length === 0 || paths.some((place) => isAtOrBelow(path, place) || isAtOrBelow(place, path))) &&
-  !except.some((place) => isAtOrBelow(path, place));
+  (paths.length === 0 || paths.some((dir) => isAtOrBelow(path, dir) || isAtOrBelow(dir, path))) &&
+  !except.some((dir) => isAtOrBelow(path, dir));
 
 class Walk {
   readonly result: Comparison = { changes: [], truncated: false, unnamed: 0 };

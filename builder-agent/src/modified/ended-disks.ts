@@ -36,7 +36,7 @@ export class EndedDisks implements FreeableCache {
   }
 
   /** A path on the sessions' disk. */
-  async place(name: string): Promise<string> {
+  async pathFor(name: string): Promise<string> {
     const dir = modifiedDir(this.#config.stateDir);
     await mkdir(dir, { recursive: true, mode: 0o700 });
     return join(dir, name);
@@ -46,7 +46,7 @@ export class EndedDisks implements FreeableCache {
   async put(overlay: string, name: string): Promise<EndedDisk | undefined> {
     const { keptMinutes, keptGb } = this.#config;
     if (keptMinutes === 0 || (await diskUse(overlay)) > keptGb * 1e9) return undefined;
-    const path = await this.place(name);
+    const path = await this.pathFor(name);
     const giveUp = new AbortController();
     const gone = Promise.withResolvers<void>();
     const lease = this.#cache.lease(path, () => {

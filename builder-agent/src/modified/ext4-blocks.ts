@@ -12,7 +12,7 @@ export interface Geometry {
   groupBytes: number;
   /** Inode of the journal, or 0 if there is none. */
   journal: number;
-  /** The file system was not unmounted, so blocks in the journal are newer than those in their places. */
+  /** The file system was not unmounted, so blocks in the journal are newer than those on the disk. */
   needsRecovery: boolean;
 }
 

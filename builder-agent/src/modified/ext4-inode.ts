@@ -46,9 +46,9 @@ export async function readInode(read: ReadBlock, geometry: Geometry, number: num
   const perBlock = Math.floor(blockBytes / groupBytes);
   const descriptor = (await read(groupsAt + Math.floor(group / perBlock))).subarray((group % perBlock) * groupBytes);
   const table = descriptor.readUInt32LE(8) + (groupBytes >= 64 ? descriptor.readUInt32LE(0x28) * 2 ** 32 : 0);
-  const place = ((number - 1) % inodesPerGroup) * inodeBytes;
-  const bytes = (await read(table + Math.floor(place / blockBytes)))
-    .subarray(place % blockBytes)
+  const offset = ((number - 1) % inodesPerGroup) * inodeBytes;
+  const bytes = (await read(table + Math.floor(offset / blockBytes)))
+    .subarray(offset % blockBytes)
     .subarray(0, inodeBytes);
   return inodeIn(bytes, number);
 }
@@ -102,8 +102,8 @@ export async function* extentsOf(read: ReadBlock, geometry: Geometry, inode: Ino
   let seen = 0;
   let before = 0;
   for await (const extent of leaves(read, inode.body, deepest)) {
-    const isInPlace = extent.at >= before && (extent.start === null || extent.start + extent.count <= geometry.blocks);
-    if (++seen > maxExtents || !isInPlace) throw new UnreadableDisk("a file's extents are damaged");
+    const isExpected = extent.at >= before && (extent.start === null || extent.start + extent.count <= geometry.blocks);
+    if (++seen > maxExtents || !isExpected) throw new UnreadableDisk("a file's extents are damaged");
     before = extent.at + extent.count;
     yield extent;
   }

@@ -14,16 +14,16 @@ const readable = 0x1f | features.fastCommits;
 const flags = { escaped: 1, sameUuid: 2, last: 8 };
 const maxBlocks = 1024 * 1024;
 
-/** The place of the newest version of a block in the journal. */
+/** The position of the newest version of a block in the journal. */
 interface Copy {
-  place: number;
+  position: number;
   /** The block itself starts with the journal's magic number, which the copy omits. */
   isEscaped: boolean;
 }
 
 interface Log {
-  /** A block of the journal by its place in it. */
-  read: (place: number) => Promise<Buffer>;
+  /** A block of the journal by its position in it. */
+  read: (position: number) => Promise<Buffer>;
   first: number;
   /** After the last block. */
   end: number;
@@ -34,14 +34,14 @@ interface Log {
   hasTail: boolean;
 }
 
-/** Reads blocks as a mount would see them. @param read reads a block of the journal by its place there */
-export async function withJournal(blocks: ReadBlock, read: (place: number) => Promise<Buffer>): Promise<ReadBlock> {
+/** Reads blocks as a mount would see them. @param read reads a block of the journal by its position */
+export async function withJournal(blocks: ReadBlock, read: (position: number) => Promise<Buffer>): Promise<ReadBlock> {
   const log = await openLog(read);
   const copies = log.start === 0 ? new Map<number, Copy>() : await committed(log);
   return async (block) => {
     const copy = copies.get(block);
     if (!copy) return await blocks(block);
-    const bytes = await read(copy.place);
+    const bytes = await read(copy.position);
     if (!copy.isEscaped) return bytes;
     const whole = Buffer.from(bytes);
     whole.writeUInt32BE(magic, 0);
@@ -82,14 +82,14 @@ async function committed(log: Log): Promise<Map<number, Copy>> {
   const revoked = new Map<number, number>();
   let { sequence } = log;
   let open: { writes: [number, Copy][]; revokes: number[] } = { writes: [], revokes: [] };
-  const step = (place: number, by = 1) => log.first + ((place - log.first + by) % (log.end - log.first));
-  for (let place = log.start, passed = 0; passed <= log.end;) {
-    const block = await log.read(place);
+  const step = (position: number, by = 1) => log.first + ((position - log.first + by) % (log.end - log.first));
+  for (let position = log.start, passed = 0; passed <= log.end;) {
+    const block = await log.read(position);
     if (block.readUInt32BE(0) !== magic || block.readUInt32BE(8) !== sequence) break;
     const kind = block.readUInt32BE(4);
     const writes = kind === kinds.descriptor ? tagsIn(block, log) : [];
     for (const [at, [target, isEscaped]] of writes.entries()) {
-      open.writes.push([target, { place: step(place, at + 1), isEscaped }]);
+      open.writes.push([target, { position: step(position, at + 1), isEscaped }]);
     }
     if (kind === kinds.revoke) open.revokes.push(...revokesIn(block, log));
     if (kind === kinds.commit) {
@@ -98,7 +98,7 @@ async function committed(log: Log): Promise<Map<number, Copy>> {
       open = { writes: [], revokes: [] };
       sequence = (sequence + 1) >>> 0;
     } else if (kind !== kinds.descriptor && kind !== kinds.revoke) break;
-    place = step(place, 1 + writes.length);
+    position = step(position, 1 + writes.length);
     passed += 1 + writes.length;
   }
   // Transaction ids wrap around, so they are compared by their distance.

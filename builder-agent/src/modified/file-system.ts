@@ -112,14 +112,14 @@ function* namesIn(block: Buffer): Generator<[name: string, inode: number]> {
   }
 }
 
-/** Reads a block of the journal by its place there. */
-async function journalOf(blocks: ReadBlock, geometry: Geometry): Promise<(place: number) => Promise<Buffer>> {
+/** Reads a block of the journal by its position. */
+async function journalOf(blocks: ReadBlock, geometry: Geometry): Promise<(position: number) => Promise<Buffer>> {
   const inode = await readInode(blocks, geometry, geometry.journal);
   if (inode?.type !== "f") throw new UnreadableDisk("the journal of its file system is damaged");
   const extents = await Array.fromAsync(extentsOf(blocks, geometry, inode));
-  return async (place) => {
-    const extent = extents.find(({ at, count }) => place >= at && place < at + count);
+  return async (position) => {
+    const extent = extents.find(({ at, count }) => position >= at && position < at + count);
     if (!extent || extent.start === null) throw new UnreadableDisk("the journal of its file system is damaged");
-    return await blocks(extent.start + place - extent.at);
+    return await blocks(extent.start + position - extent.at);
   };
 }

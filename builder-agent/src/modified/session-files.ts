@@ -144,7 +144,7 @@ export class SessionFiles implements AsyncDisposable {
   async #copy(overlay: string, machine: Machine): Promise<string> {
     const { endedDisks, claim } = this.#parts;
     const bytes = (await stat(overlay)).blocks * 512;
-    const copy = await endedDisks.place(`${claim.testdriveId}-${++this.#copies}.qcow2`);
+    const copy = await endedDisks.pathFor(`${claim.testdriveId}-${++this.#copies}.qcow2`);
     if (bytes > maxCopyBytes || bytes * 2 > (await freeBytes(dirname(copy)))) {
       throw new UnreadableDisk("it has changed too much to be read while it runs. Read it when the session is over");
     }

@@ -30,13 +30,13 @@ const reserveBytes = 1e9;
  */
 export class PackageCache {
   readonly #cache: DiskCache;
-  readonly #place: { dir: string; maxBytes: number; log: Log };
+  readonly #options: { dir: string; maxBytes: number; log: Log };
   /** Downloads in progress, by path. They never fail. */
   readonly #coming = new Map<string, Promise<void>>();
 
-  private constructor(cache: DiskCache, place: { dir: string; maxBytes: number; log: Log }) {
+  private constructor(cache: DiskCache, options: { dir: string; maxBytes: number; log: Log }) {
     this.#cache = cache;
-    this.#place = place;
+    this.#options = options;
   }
 
   static async open(dir: string, maxBytes: number, log: Log): Promise<PackageCache> {
@@ -71,20 +71,20 @@ export class PackageCache {
 
   #pathOf({ repository, checksum: { type, value } }: WantedPackage): string {
     const source = createHash("sha256").update(repository).digest("hex").slice(0, 32);
-    return join(this.#place.dir, source, type, value.slice(0, 2), value);
+    return join(this.#options.dir, source, type, value.slice(0, 2), value);
   }
 
   async #copy(path: string, { checksum, into }: WantedPackage): Promise<boolean> {
     if (!(await this.#cache.touch(path))) return false;
     if (await copyChecked(path, into, checksum)) return true;
-    this.#place.log("cached package is missing or has a wrong checksum, dropping it", { path });
+    this.#options.log("cached package is missing or has a wrong checksum, dropping it", { path });
     await this.#cache.remove(path);
     return false;
   }
 
   /** If the package cannot be cached, the build continues. */
   async #store(path: string, from: string): Promise<void> {
-    const { dir, maxBytes, log } = this.#place;
+    const { dir, maxBytes, log } = this.#options;
     const incoming = this.#cache.incoming("package");
     try {
       const { size } = await stat(from);

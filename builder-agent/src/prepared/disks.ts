@@ -16,7 +16,7 @@ interface MadeDisk {
 /** Disks on this host, by a hash of their inputs (key.ts): several image types are the same disk in different containers. */
 export interface PreparedDisks {
   /** Links the disk and its list of packages into `target`, as KIWI leaves them, and the file store into `workDir`. */
-  take(key: string, place: { target: string; workDir: string }): Promise<ScannedStore | undefined>;
+  take(key: string, paths: { target: string; workDir: string }): Promise<ScannedStore | undefined>;
   /** Links a disk before the build moves it away. */
   begin(key: string, disk: MadeDisk): Promise<DiskSlot>;
   /** Removes all disks. */

@@ -26,18 +26,18 @@ export interface KnownFile {
 /** All packages of the definition's suites, verified by signed indexes, and a record of those indexes. */
 export async function fetchIndex(
   { suites, keyring }: RootDefinition,
-  { acceptExpired, ...place }: FetchTarget & { acceptExpired: boolean },
+  { acceptExpired, ...target }: FetchTarget & { acceptExpired: boolean },
 ): Promise<{ index: PackagesIndex; releases: RootRelease[] }> {
   const keys = await readFile(keyring, "utf8");
   const index = new PackagesIndex();
   const releases: RootRelease[] = [];
   for (const suite of suites) {
-    const { release, record } = await fetchRelease(suite, keys, place);
+    const { release, record } = await fetchRelease(suite, keys, target);
     const isExpired = release.validUntil !== undefined && Date.now() > release.validUntil;
     if (isExpired && !acceptExpired) throw expired(suite, release);
     releases.push({ ...record, ...(isExpired && { acceptedExpired: true }) });
     for (const component of suite.components)
-      index.add(await fetchList(suite, component, { ...place, release }), suite);
+      index.add(await fetchList(suite, component, { ...target, release }), suite);
   }
   return { index, releases };
 }
@@ -84,9 +84,9 @@ async function fetchList(
   const path = `${component}/binary-amd64/Packages.xz`;
   const listed = release.files.get(path);
   if (!listed) throw new RootFault(`The index of ${suite} at ${url} lists no ${path}.`);
-  const place = release.hasFilesByHash ? `${component}/binary-amd64/by-hash/SHA256/${listed.sha256}` : path;
+  const listPath = release.hasFilesByHash ? `${component}/binary-amd64/by-hash/SHA256/${listed.sha256}` : path;
   const file = join(workDir, "Packages.xz");
-  await fetchKnown({ url: `${url}/dists/${suite}/${place}`, ...listed }, file, signal);
+  await fetchKnown({ url: `${url}/dists/${suite}/${listPath}`, ...listed }, file, signal);
   return await outputOf("xz", ["--decompress", "--stdout", file], signal);
 }
 

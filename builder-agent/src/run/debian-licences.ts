@@ -25,14 +25,14 @@ export async function addLicences(list: string, root: RootTree): Promise<void> {
 async function licencesIn(root: RootTree): Promise<ReadonlyMap<string, string>> {
   const licences = new Map<string, string>();
   const links = new Map<string, string>();
-  for await (const { path, place, type, size, target } of root.entries()) {
+  for await (const { path, hostPath, type, size, target } of root.entries()) {
     const [, name, file] = /^\/usr\/share\/doc\/([^/]+)(\/copyright)?$/.exec(path) ?? [];
     if (name === undefined) continue;
     if (type === "l") {
       const other = /^(?:\.\.\/)?([^/.][^/]*)(?:\/copyright)?$/.exec(target)?.[1];
       if (other !== undefined) links.set(name, other);
     } else if (file !== undefined && type === "f" && size <= maxBytes) {
-      const licence = licenceOf(await readFile(place, "utf8"));
+      const licence = licenceOf(await readFile(hostPath, "utf8"));
       if (licence !== "") licences.set(name, licence);
     }
   }

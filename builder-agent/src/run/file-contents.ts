@@ -16,7 +16,7 @@ const packed = promisify<Buffer, typeof options, Buffer>(zstdCompress);
 
 /** A file that was read once: the identity of its content, and where to read it again. */
 export interface ReadContent {
-  place: string;
+  hostPath: string;
   digest: string;
   size: number;
 }
@@ -47,43 +47,43 @@ export class FileContents {
   }
 
   /** Reads a file. If its content is small and new, starts to compress it. */
-  async read(place: string, bytes: number): Promise<ReadContent> {
+  async read(hostPath: string, bytes: number): Promise<ReadContent> {
     this.#signal.throwIfAborted();
-    return bytes <= smallBytes ? this.#readSmall(place) : await this.#readLarge(place);
+    return bytes <= smallBytes ? this.#readSmall(hostPath) : await this.#readLarge(hostPath);
   }
 
   /** Writes a content if it is new. Await each call before the next. */
-  async add({ place, digest, size }: ReadContent): Promise<void> {
+  async add({ hostPath, digest, size }: ReadContent): Promise<void> {
     if (this.#frames.has(digest)) return;
     const offset = this.#file.bytes;
     const small = this.#packing.get(digest);
     if (small) await this.#file.write(await small);
-    else await this.#compress({ place, digest, size });
+    else await this.#compress({ hostPath, digest, size });
     this.#frames.set(digest, { offset, length: this.#file.bytes - offset });
     this.#packing.delete(digest);
   }
 
   /** Where an added content is. */
-  frameOf({ place, digest }: ReadContent): Frame {
+  frameOf({ hostPath, digest }: ReadContent): Frame {
     const frame = this.#frames.get(digest);
-    if (!frame) throw new Error(`${place} was not written`);
+    if (!frame) throw new Error(`${hostPath} was not written`);
     return frame;
   }
 
   /** Synchronous: a root that was just written is in memory, so using another thread would take longer than reading. */
-  #readSmall(place: string): ReadContent {
-    const bytes = readRegular(place);
+  #readSmall(hostPath: string): ReadContent {
+    const bytes = readRegular(hostPath);
     const digest = hash("sha256", bytes, "base64");
     if (!this.#frames.has(digest) && !this.#packing.has(digest)) {
       const packing = packed(bytes, options);
       packing.catch(() => {}); // `add` throws it
       this.#packing.set(digest, packing);
     }
-    return { place, digest, size: bytes.length };
+    return { hostPath, digest, size: bytes.length };
   }
 
-  async #readLarge(place: string): Promise<ReadContent> {
-    await using file = await openRegular(place);
+  async #readLarge(hostPath: string): Promise<ReadContent> {
+    await using file = await openRegular(hostPath);
     const digest = createHash("sha256");
     let size = 0;
     for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: smallBytes })) {
@@ -91,12 +91,12 @@ export class FileContents {
       digest.update(chunk);
       size += chunk.length;
     }
-    return { place, digest: digest.digest("base64"), size };
+    return { hostPath, digest: digest.digest("base64"), size };
   }
 
   /** If the file has changed since it was read, the bytes written so far stay in the store, unused. */
-  async #compress({ place, digest }: ReadContent): Promise<void> {
-    await using file = await openRegular(place);
+  async #compress({ hostPath, digest }: ReadContent): Promise<void> {
+    await using file = await openRegular(hostPath);
     const read = createHash("sha256");
     const source = file.createReadStream({ autoClose: false, highWaterMark: smallBytes });
     const hashed = async function* () {
@@ -110,18 +110,18 @@ export class FileContents {
     pumping.catch(() => {}); // the encoder's reader gets the error too
     for await (const bytes of encoder) await this.#file.write(bytes);
     await pumping;
-    if (read.digest("base64") !== digest) throw new Error(`${place} changed while it was being read`);
+    if (read.digest("base64") !== digest) throw new Error(`${hostPath} changed while it was being read`);
   }
 }
 
-const nothing: ReadContent = { place: "", digest: hash("sha256", "", "base64"), size: 0 };
+const nothing: ReadContent = { hostPath: "", digest: hash("sha256", "", "base64"), size: 0 };
 
 /** The caller has checked that it is a regular file. If it has become a link since, it is not followed. */
 const regular = flags.O_RDONLY | flags.O_NOFOLLOW | flags.O_NONBLOCK;
-const openRegular = (place: string) => open(place, regular);
+const openRegular = (hostPath: string) => open(hostPath, regular);
 
-function readRegular(place: string): Buffer {
-  const file = openSync(place, regular);
+function readRegular(hostPath: string): Buffer {
+  const file = openSync(hostPath, regular);
   try {
     return readFileSync(file);
   } finally {

@@ -59,8 +59,8 @@ export class FileStoreWriter implements AsyncDisposable {
     const owners = await root.owners();
     for await (const { found, content } of inOrder(root.entries(), readAhead, (each) => this.#read(each))) {
       if (content) await this.#contents.add(content);
-      const place = content && { sha256: hex(content.digest), size: content.size, ...this.#contents.frameOf(content) };
-      index.add(entryOf(found, owners, place));
+      const stored = content && { sha256: hex(content.digest), size: content.size, ...this.#contents.frameOf(content) };
+      index.add(entryOf(found, owners, stored));
     }
     await using list = await PartedFile.create(this.#target.dir, "files-index.gz");
     for (const bytes of index.end()) await list.write(bytes);
@@ -76,8 +76,8 @@ export class FileStoreWriter implements AsyncDisposable {
   async #read(found: Found) {
     this.#target.signal.throwIfAborted();
     if (found.type !== "f") return { found };
-    const known = this.#ahead?.find(found.place);
-    return { found, content: known ?? (await this.#contents.read(found.place, found.size)) };
+    const known = this.#ahead?.find(found.hostPath);
+    return { found, content: known ?? (await this.#contents.read(found.hostPath, found.size)) };
   }
 }
 

@@ -30,9 +30,9 @@ export class PackedAhead {
   }
 
   /** The content of that file, if the file has not changed since. */
-  find(place: string): ReadContent | undefined {
-    const known = this.#known.get(place);
-    return known && known.identity === identityOf(lstatSync(place, { bigint: true })) ? known.content : undefined;
+  find(hostPath: string): ReadContent | undefined {
+    const known = this.#known.get(hostPath);
+    return known && known.identity === identityOf(lstatSync(hostPath, { bigint: true })) ? known.content : undefined;
   }
 
   /** One file at a time, so that KIWI gets the processors first. */
@@ -44,14 +44,15 @@ export class PackedAhead {
     }
   }
 
-  async #add({ place, size }: Found): Promise<void> {
+  async #add({ hostPath, size }: Found): Promise<void> {
     const began = BigInt(Date.now()) * 1_000_000n;
-    const before = lstatSync(place, { bigint: true });
+    const before = lstatSync(hostPath, { bigint: true });
     const identity = identityOf(before);
     if (before.ctimeNs > began - settledNs) return;
-    const content = await this.#contents.read(place, size);
+    const content = await this.#contents.read(hostPath, size);
     await this.#contents.add(content);
-    if (identityOf(lstatSync(place, { bigint: true })) === identity) this.#known.set(place, { content, identity });
+    if (identityOf(lstatSync(hostPath, { bigint: true })) === identity)
+      this.#known.set(hostPath, { content, identity });
   }
 }
 

@@ -8,7 +8,7 @@ export interface Found {
   /** The path as the image sees it. */
   path: string;
   /** The path of its content on this host. */
-  place: string;
+  hostPath: string;
   type: "f" | "l" | "d" | "c" | "b" | "p" | "s";
   mode: number;
   uid: number;
@@ -43,13 +43,13 @@ async function* walkRoot(root: string): AsyncGenerator<Found> {
   const { dev: device } = lstatSync(root);
   const waiting = ["/"];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    const place = root + path;
-    const stat = lstatSync(place);
-    const target = stat.isSymbolicLink() ? readlinkSync(place) : "";
+    const hostPath = root + path;
+    const stat = lstatSync(hostPath);
+    const target = stat.isSymbolicLink() ? readlinkSync(hostPath) : "";
     const { mode, uid, gid, size } = stat;
-    yield { path, place, type: typeOf(stat), mode: mode & 0o7777, uid, gid, size, target };
+    yield { path, hostPath, type: typeOf(stat), mode: mode & 0o7777, uid, gid, size, target };
     if (!stat.isDirectory() || stat.dev !== device || emptyInImage.has(path)) continue;
-    for (const name of (await namesIn(place)).toReversed()) {
+    for (const name of (await namesIn(hostPath)).toReversed()) {
       const below = path === "/" ? `/${name}` : `${path}/${name}`;
       if (!notInImage.has(below)) waiting.push(below);
     }

@@ -135,11 +135,11 @@ class BuildWork {
     lines.write(ownLine(`building ${input.imageName} with ${tools.said}`, new Date()));
     enter("Preparing the build");
     const onNote = (note: string) => lines.write(ownLine(note, new Date()));
-    const place = { workDir, signal, onNote };
+    const context = { workDir, signal, onNote };
     const parts = { ...this.#parts, builder: tools.key };
-    const taken = await takeDisk(this.#claim, parts, place);
-    using share = taken ? undefined : await joinRoots(this.#claim, parts, place);
-    const base = taken || share?.archive !== undefined ? undefined : await joinBases(this.#claim, parts, place);
+    const taken = await takeDisk(this.#claim, parts, context);
+    using share = taken ? undefined : await joinRoots(this.#claim, parts, context);
+    const base = taken || share?.archive !== undefined ? undefined : await joinBases(this.#claim, parts, context);
     const toStore = { api: this.#parts.api, lease: this.#lease, signal, onNote };
     await using stored = new StoredPackageFiles(toStore);
     await using delivery = new Delivery({
@@ -152,7 +152,7 @@ class BuildWork {
     const built =
       taken ??
       (await this.#build(workDir, { builder: tools.builder, builderRoot, share, base, stored, delivery, lines, tell }));
-    await using slot = await beginDisk(this.#claim, parts, built, place);
+    await using slot = await beginDisk(this.#claim, parts, built, context);
     const difference = differenceOf(input.packages, built.installed);
     for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
     const shared = "store" in built ? built.store.shared : await sharedSecrets(built.root, input.files);

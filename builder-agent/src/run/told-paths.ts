@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { insideGuest } from "../guest/job-disk.ts";
 import { kiwiPathsAt, shims } from "./kiwi.ts";
 
-interface Places {
+interface Paths {
   workDir: string;
   stateDir: string;
 }
@@ -11,7 +11,7 @@ interface Places {
  * Rewrites texts for the owner of an appliance. The path of the image's tree becomes the image's own path, and folders
  * of this host are removed: owners cannot use them, and they show how the host is set up.
  */
-export function tellingPaths({ workDir, stateDir }: Places): (text: string) => string {
+export function tellingPaths({ workDir, stateDir }: Paths): (text: string) => string {
   const { root } = kiwiPathsAt(workDir);
   // KIWI mounts the packages below the image's tree, at their own path, and afterwards removes each folder above them.
   const above = foldersAbove(stateDir).map((path): Rule => [exactly(root + path), "/"]);

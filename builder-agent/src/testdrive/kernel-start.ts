@@ -57,17 +57,17 @@ const pageDigits = 3;
  * started, or a kernel that has no clock yet, with the page of its code. Exported for its test.
  */
 export function kernelLook(registers: string, lapic: string): "not yet" | "started" | { loop: string } {
-  const [, place = "", halted] = /^[ER]IP=([0-9a-f]+) .*\bHLT=(\d)/m.exec(registers) ?? [];
+  const [, address = "", halted] = /^[ER]IP=([0-9a-f]+) .*\bHLT=(\d)/m.exec(registers) ?? [];
   const [, timer] = /^LVTT\s+(0x[0-9a-f]+)/m.exec(lapic) ?? [];
-  if (!isInKernel(place, registers)) return "not yet";
+  if (!isInKernel(address, registers)) return "not yet";
   // Only a kernel whose clock wakes it up halts. Without the entry there is no such clock.
   if (halted !== "0" || timer === undefined || (Number(timer) & maskedTimer) === 0) return "started";
-  return { loop: place.slice(0, -pageDigits) };
+  return { loop: address.slice(0, -pageDigits) };
 }
 
 /** Kernels run in the upper half of the addresses. Firmware reaches it too, but without page tables. */
-function isInKernel(place: string, registers: string): boolean {
+function isInKernel(address: string, registers: string): boolean {
   const [, cr0 = "0"] = /^CR0=([0-9a-f]+)/m.exec(registers) ?? [];
   const hasPages = (parseInt(cr0, 16) & 0x8000_0000) !== 0;
-  return hasPages && /^(?:ffff[89a-f]\w{11}|[89a-f]\w{7})$/.test(place);
+  return hasPages && /^(?:ffff[89a-f]\w{11}|[89a-f]\w{7})$/.test(address);
 }

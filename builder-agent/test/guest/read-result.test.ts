@@ -49,7 +49,7 @@ describe("readGuestResult", () => {
     expect(entries.map(({ path }) => path)).toEqual("/ /a /a/deep /a.b /etc /etc/passwd /etc/soft /twin".split(" "));
     const at = (path: string) => entries.find((each) => each.path === path);
     expect(at("/a/deep")).toMatchObject({ type: "f", uid: 1000, mode: 0o644, size: 1 });
-    expect(readFileSync(at("/twin")?.place ?? "", "utf8")).toBe("2");
+    expect(readFileSync(at("/twin")?.hostPath ?? "", "utf8")).toBe("2");
     expect(at("/etc/soft")).toMatchObject({ type: "l", target: "../../../etc/shadow" });
     expect((await tree.owners()).users.get(1000)).toBe("guide");
   });

@@ -50,13 +50,13 @@ async function packWhole(root: string, dir: string, onEntry: (found: Found) => v
   return { store, ahead };
 }
 
-function touch({ path, place }: Found): void {
-  if (path === "/etc/kept") writeFileSync(place, "content kept");
+function touch({ path, hostPath }: Found): void {
+  if (path === "/etc/kept") writeFileSync(hostPath, "content kept");
 }
 
-function spoil({ path, place }: Found): void {
-  if (path === "/etc/kept") rmSync(place);
-  if (path === "/big") truncateSync(place, 2_000_000);
+function spoil({ path, hostPath }: Found): void {
+  if (path === "/etc/kept") rmSync(hostPath);
+  if (path === "/big") truncateSync(hostPath, 2_000_000);
 }
 
 /** The content of each path in the store. */

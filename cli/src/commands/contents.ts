@@ -39,8 +39,8 @@ export const contents = [
     examples: ["kiln file add First motd --path /etc"],
     act: async (kiln, { appliance, file, path = "/", name = basename(file), owner = "root", group = "root", mode }) => {
       const { client } = kiln;
-      const place = { path, filename: name, owner, group, ...(mode !== undefined && { permissions: mode }) };
-      const answer = await addFile(client, file, { appliance_id: await applianceId(client, appliance), ...place });
+      const target = { path, filename: name, owner, group, ...(mode !== undefined && { permissions: mode }) };
+      const answer = await addFile(client, file, { appliance_id: await applianceId(client, appliance), ...target });
       kiln.show(answer, () => `${pathOf(answer.file)} is file ${answer.file.id}, ${bytes(answer.file.size)}.`);
     },
   }),

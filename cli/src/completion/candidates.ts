@@ -12,7 +12,7 @@ export interface Candidate {
 /** With "files", the shell itself completes files of this machine. */
 export type Candidates = readonly Candidate[] | "files";
 
-interface Place {
+interface Context {
   client: Client;
   /** The typed part of the word. */
   typed: string;
@@ -20,7 +20,7 @@ interface Place {
   given: Readonly<Partial<Record<Placeholder, string>>>;
 }
 
-type Source = (place: Place) => Promise<Candidates> | Candidates;
+type Source = (context: Context) => Promise<Candidates> | Candidates;
 
 const words =
   (...all: string[]): Source =>
@@ -61,16 +61,16 @@ export const sources: Partial<Record<Placeholder, Source>> = {
       })),
     );
   },
-  setting: async (place) => await settings(place),
-  setting_value: async (place) => {
-    const [setting = "", value] = place.typed.split("=");
-    if (value === undefined) return (await settings(place)).map(({ text }) => ({ text: `${text}=` }));
+  setting: async (context) => await settings(context),
+  setting_value: async (context) => {
+    const [setting = "", value] = context.typed.split("=");
+    if (value === undefined) return (await settings(context)).map(({ text }) => ({ text: `${text}=` }));
     return valuesOf(setting).map((one) => ({ text: `${setting}=${one}` }));
   },
   shell: words("bash", "zsh", "fish"),
-  source: async (place) => [
-    ...(await templates(place.client)).map(({ name, basesystem }) => ({ text: name, about: basesystem })),
-    ...(await appliances(place)),
+  source: async (context) => [
+    ...(await templates(context.client)).map(({ name, basesystem }) => ({ text: name, about: basesystem })),
+    ...(await appliances(context)),
   ],
   target: () => "files",
   testdrive: async ({ client }) =>
@@ -96,7 +96,7 @@ export const sources: Partial<Record<Placeholder, Source>> = {
 sources.other = builds;
 
 /** The names of appliances, or ids for those that share a name. */
-async function appliances({ client }: Place): Promise<Candidate[]> {
+async function appliances({ client }: Context): Promise<Candidate[]> {
   const { appliances: all } = await client.call("listAppliances", {});
   return all.map(({ id, name, basesystem }) => {
     const isUnique = all.filter((one) => one.name === name).length === 1;
@@ -104,7 +104,7 @@ async function appliances({ client }: Place): Promise<Candidate[]> {
   });
 }
 
-async function builds({ client }: Place): Promise<Candidate[]> {
+async function builds({ client }: Context): Promise<Candidate[]> {
   const { appliances: all } = await client.call("listAppliances", {});
   const built = all.filter(({ builds: images }) => images.length > 0);
   return [
@@ -115,13 +115,13 @@ async function builds({ client }: Place): Promise<Candidate[]> {
   ];
 }
 
-async function packages({ client, typed, given: { appliance } }: Place): Promise<Candidate[]> {
+async function packages({ client, typed, given: { appliance } }: Context): Promise<Candidate[]> {
   if (appliance === undefined || typed === "") return [];
   const found = await client.call("searchSoftware", { appliance_id: await idOf(client, appliance), q: typed });
   return unique(found.software_map.flatMap(({ software }) => software.package.map(({ value: text }) => ({ text }))));
 }
 
-async function settings({ client, given: { appliance } }: Place): Promise<Candidate[]> {
+async function settings({ client, given: { appliance } }: Context): Promise<Candidate[]> {
   if (appliance === undefined) return [];
   const answer = await client.call("getConfiguration", { appliance_id: await idOf(client, appliance) });
   return pathsIn(answer.configuration).map((text) => ({ text }));

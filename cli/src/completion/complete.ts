@@ -15,8 +15,8 @@ export async function complete(words: readonly string[]): Promise<Candidates> {
   const before = withoutGlobal(words.slice(0, -1));
   const command = commands.find(({ words: name }) => name.every((word, index) => before[index] === word));
   const url = words[words.indexOf(flagOf("url")) + 1];
-  const place = { typed, url: words.includes(flagOf("url")) ? url : undefined };
-  const found = command ? await inCommand(command, before.slice(command.words.length), place) : firstWords(before);
+  const context = { typed, url: words.includes(flagOf("url")) ? url : undefined };
+  const found = command ? await inCommand(command, before.slice(command.words.length), context) : firstWords(before);
   // A word with characters that must not reach a terminal cannot be completed.
   return found === "files" ? found : found.filter(({ text }) => text.startsWith(typed) && visible(text) === text);
 }
@@ -80,14 +80,14 @@ const optionOf = (flag: string | undefined, options: Readonly<Record<string, Opt
 /** Empty if the service does not answer or you are not signed in: an error would disturb the prompt. */
 async function fromService(
   placeholder: Placeholder,
-  { url, ...place }: Typed & { given: Readonly<Record<string, string | undefined>> },
+  { url, ...context }: Typed & { given: Readonly<Record<string, string | undefined>> },
 ): Promise<Candidates> {
   const source = sources[placeholder];
   if (!source) return [];
   const late = new Promise<Candidates>((resolve) => setTimeout(resolve, maxMs, []).unref());
   try {
-    const given = Object.fromEntries(Object.entries(place.given).filter(([, value]) => value !== undefined));
-    return await Promise.race([source({ ...place, given, client: lazyClient(url) }), late]);
+    const given = Object.fromEntries(Object.entries(context.given).filter(([, value]) => value !== undefined));
+    return await Promise.race([source({ ...context, given, client: lazyClient(url) }), late]);
   } catch {
     return [];
   }
