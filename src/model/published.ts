@@ -12,7 +12,7 @@ export interface PublishedFormat {
 export interface PublishedDefinition {
   /** The configuration with every password empty. */
   configuration: Configuration;
-  /** The users who can log in. Their password is included only if it is the template's, which is not secret. */
+  /** The users of the images, who may differ from those of `configuration`. Their password is included only if it is the template's, which is not secret. */
   accounts: { user: string; password: string }[];
   /** Ids of the appliance's repositories in their order. */
   repositoryIds: number[];

@@ -51,6 +51,18 @@ describe("publishing", () => {
     expect(await detail(applianceId, "/version/0.0.1")).toEqual(gallery.appliance);
   });
 
+  it("names the users of the images, not those that the appliance has got since", async () => {
+    const { applianceId } = await createBuild(tux);
+    const users =
+      "<user><name>root</name><password>new</password></user><user><name>late</name><password>secret</password></user>";
+    await configure(tux, applianceId, `<users>${users}</users>`);
+
+    const { gallery } = await readXml(await publish(tux, applianceId));
+
+    const { accounts } = gallery.appliance.configuration;
+    expect(accounts).toEqual({ "@count": "1", account: { user: "root", password: "linux" } });
+  });
+
   it("includes all images of a version", async () => {
     const { applianceId, agent } = await createBuild(tux);
     await agent.buildsSuccessfully(await startBuild(tux, applianceId, { multi: "true", image_type: "iso" }));

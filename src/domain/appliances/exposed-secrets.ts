@@ -38,16 +38,15 @@ const scriptNames = ["build", "boot", "autoyast"] as const satisfies readonly (k
 /** The secrets in an image, found in the input of its build. */
 export function exposedBy(input: FrozenInput, isKnown: (user: string, hash: string) => boolean): ExposedSecret[] {
   const { description, files = [], configuration } = input;
-  const users = [...(description["config.xml"] ?? "").matchAll(/<user name="([^"]+)" password="([^"]*)"/g)];
   const databases = Object.entries(databaseUsers).flatMap(([type, user]) =>
     [...(description[`root/usr/lib/kiln/databases/${type}.sql`] ?? "").matchAll(user)].map(([, name = ""]) =>
       databasePassword(type, name),
     ),
   );
   return [
-    ...users
-      .filter(([, name = "", hash = ""]) => hash !== noPassword && !isKnown(name, hash))
-      .map(([, name = ""]) => userPassword(name)),
+    ...usersIn(input)
+      .filter(({ name, hash }) => hash !== noPassword && !isKnown(name, hash))
+      .map(({ name }) => userPassword(name)),
     ...databases,
     ...files.flatMap(({ path }) => overlayFile(path)),
     ...script("build", configuration?.buildScript ?? ""),
@@ -55,6 +54,12 @@ export function exposedBy(input: FrozenInput, isKnown: (user: string, hash: stri
     ...script("autoyast", description["root/autoinst.xml"] ?? ""),
   ];
 }
+
+/** The users of an image, with the hashes of their passwords. */
+export const usersIn = ({ description }: FrozenInput): { name: string; hash: string }[] =>
+  [...(description["config.xml"] ?? "").matchAll(/<user name="([^"]+)" password="([^"]*)"/g)].map(
+    ([, name = "", hash = ""]) => ({ name, hash }),
+  );
 
 /** The database users that `src/lib/kiwi/databases.ts` writes. */
 const databaseUsers = {

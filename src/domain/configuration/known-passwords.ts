@@ -1,7 +1,10 @@
 import type { Issue } from "#domain/appliances/issue";
+import { isShadowHashOf } from "#domain/accounts/password-hashes";
+import { usersIn } from "#domain/appliances/exposed-secrets";
 import { decrypted } from "#domain/configuration/secrets";
 import type { Services } from "#domain/services";
 import type { EncryptionKey } from "#domain/secrets";
+import type { FrozenInput } from "#lib/contract/index";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import { findTemplateConfiguration } from "#storage/configurations";
@@ -36,6 +39,19 @@ export async function loginsOf(services: Services<EncryptionKey>, appliance: App
     user: name,
     password: ofTemplate(known, name) === password ? password : "",
   }));
+}
+
+/** The users of a built image, who may differ from those that the appliance has now. */
+export async function loginsIn(
+  services: Services<EncryptionKey>,
+  appliance: Pick<Appliance, "id">,
+  input: FrozenInput,
+): Promise<Login[]> {
+  const known = await knownPasswords(services, appliance);
+  return usersIn(input).map(({ name, hash }) => {
+    const password = ofTemplate(known, name) ?? "";
+    return { user: name, password: password !== "" && isShadowHashOf(password, hash) ? password : "" };
+  });
 }
 
 /**

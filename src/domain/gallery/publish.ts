@@ -8,6 +8,7 @@ import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
 import type { Appliance } from "#storage/appliances";
+import { findInput } from "#storage/build-blobs";
 import { isUnfinished, listBuildsOfAppliance, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import {
@@ -113,7 +114,12 @@ async function snapshotOf(
   services: Services<UsedEnv>,
   { account, appliance, build }: { account: Account; appliance: Appliance; build: Build },
 ): Promise<Omit<NewPublication, "releaseNotes">> {
-  const [definition, software] = await Promise.all([definitionOf(services, appliance), softwareIn(services, build)]);
+  const input = await findInput(services.env.BLOBS, build.inputSha256);
+  if (!input) throw new Refusal("build_not_found");
+  const [definition, software] = await Promise.all([
+    definitionOf(services, appliance, input),
+    softwareIn(services, build, input),
+  ]);
   const { description, website, tags, settings } = definition.configuration;
   return {
     uuid: crypto.randomUUID(),

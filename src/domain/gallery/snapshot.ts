@@ -1,5 +1,5 @@
 import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#lib/contract/index";
-import { loginsOf } from "#domain/configuration/known-passwords";
+import { loginsIn } from "#domain/configuration/known-passwords";
 import { withoutPasswords } from "#domain/configuration/secrets";
 import type { Services } from "#domain/services";
 import type { EncryptionKey } from "#domain/secrets";
@@ -7,7 +7,7 @@ import { Refusal } from "#domain/refusal";
 import { configurationOf } from "#lib/configuration/stored";
 import type { PublishedDefinition, PublishedItem, PublishedRepository, PublishedSoftware } from "#model/published";
 import { listApplianceRepositories, listSelection, type Appliance } from "#storage/appliances";
-import { findInput, findInstalled } from "#storage/build-blobs";
+import { findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listGpgKeys } from "#storage/gpg-keys";
@@ -15,13 +15,14 @@ import { listOverlayFiles } from "#storage/overlay-files";
 import { listVersions } from "#storage/packages";
 import { rereadRepositories } from "#storage/repositories";
 
-/** The current definition of the appliance. */
+/** The current definition of the appliance, which clones get, and the users of the image that is published. */
 export async function definitionOf(
-  { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
+  { env, db }: Services<EncryptionKey>,
   appliance: Appliance,
+  input: FrozenInput,
 ): Promise<PublishedDefinition> {
   const [accounts, repositories, selection, keys, files] = await Promise.all([
-    loginsOf({ env, db }, appliance),
+    loginsIn({ env, db }, appliance, input),
     listApplianceRepositories(db, appliance.id),
     listSelection(db, appliance.id),
     listGpgKeys(db, appliance.id),
@@ -41,14 +42,12 @@ export async function definitionOf(
 
 /** The packages that a finished build installed, and which of them were selected. */
 export async function softwareIn(
-  { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
-  build: Build,
+  { env, db }: Services<Pick<Env, "BLOBS">>,
+  { uid }: Build,
+  input: FrozenInput,
 ): Promise<PublishedSoftware> {
-  const [input, found] = await Promise.all([
-    findInput(env.BLOBS, build.inputSha256),
-    findInstalled(env.BLOBS, build.uid),
-  ]);
-  if (!input || !found) throw new Refusal("build_not_found");
+  const found = await findInstalled(env.BLOBS, uid);
+  if (!found) throw new Refusal("build_not_found");
   const packages = packagesIn(found, input, await sizesOf(db, input));
   const patterns = patternsIn(input);
   const byName = new Map(packages.map((item) => [item.name, item]));
