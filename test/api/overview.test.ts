@@ -5,7 +5,7 @@ import { openDatabase } from "#storage/db";
 import { appliances, builds, lastStatuses } from "#storage/schema";
 import { signedIn, type Client } from "../support/client.ts";
 import { counting } from "../support/counting.ts";
-import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { createAppliance, createBuild, createSafeAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { patienceMs } from "../support/patience.ts";
@@ -38,7 +38,7 @@ async function only(tux: Client): Promise<Shown> {
 describe("GET overview", () => {
   it("examines an appliance that it shows, for the next time", async () => {
     const tux = await signedIn();
-    await createAppliance(tux);
+    await createSafeAppliance(tux);
 
     expect(await only(tux)).toMatchObject({ state: "unknown", running_builds: [], images: [] });
 
@@ -49,7 +49,7 @@ describe("GET overview", () => {
 
   it("reports what is wrong, and what the status said after a change", async () => {
     const tux = await signedIn();
-    const id = await createAppliance(tux);
+    const id = await createSafeAppliance(tux);
     await tux.post(`/appliances/${id}/cmd/add_package`, { name: "no-such-package" });
     await tux.get(`/appliances/${id}/status`);
 

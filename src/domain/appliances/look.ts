@@ -21,8 +21,8 @@ export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | 
 }
 
 /**
- * Looks at an appliance of the account. If the last examination found no problem and nothing has changed since, no
- * resolution is needed.
+ * Looks at an appliance of the account. If the last examination found at most a known password of root, and nothing has
+ * changed since, no resolution is needed.
  */
 export async function lookAt(
   { env, db }: Services,
@@ -40,12 +40,12 @@ export async function lookAt(
   const seen = { appliance, running, lastBuild, images, packages, base: base?.facts };
   // Shows only this issue, because nothing else could be fixed now.
   if (readOnly.on) return { ...seen, issues: [{ type: "error", text: readOnlyMessage }] };
-  const known: Issue[] = [
-    ...(agreement === undefined ? [] : [{ type: "error" as const, text: agreement }]),
-    ...(openRoot ? [openRoot] : []),
-  ];
-  const isFine = glance?.errors === 0 && glance.warnings === 0 && glance.state !== "unknown" && stale.length === 0;
-  if (isFine) return { ...seen, issues: known };
+  const missing: Issue[] = agreement === undefined ? [] : [{ type: "error", text: agreement }];
+  const known = openRoot ? [openRoot] : [];
+  const isKnown = glance !== undefined && glance.state !== "unknown" && stale.length === 0;
+  if (isKnown && glance.errors === 0 && glance.warnings === known.length) {
+    return { ...seen, issues: [...missing, ...known] };
+  }
   const { imageType } = appliance;
   const examined = await examine({ env, db }, appliance, { imageType, abilities: await listAbilities(db) });
   const { resolution } = examined;
@@ -53,6 +53,6 @@ export async function lookAt(
     ...seen,
     appliance: resolution ? await noteEstimate(db, appliance, resolution) : appliance,
     packages: resolution?.state === "solved" ? resolution.packages.length : packages,
-    issues: [...known, ...examined.issues],
+    issues: [...missing, ...examined.issues],
   };
 }

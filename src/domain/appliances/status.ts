@@ -34,17 +34,15 @@ export async function shownStatus(
   { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
 ): Promise<ApplianceStatus> {
-  const [readOnly, abilities, agreement, openRoot] = await Promise.all([
+  const [readOnly, abilities, agreement] = await Promise.all([
     readOnlyMode(db),
     listAbilities(db),
     missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
-    appliance.accountId === null ? undefined : openRootIssue({ env, db }, appliance),
   ]);
   // Shows only this issue (compatibility.md, "Status"), because nothing else could be fixed now.
   if (readOnly.on) return { state: "error", issues: [error(readOnlyMessage)] };
   const examined = await examine({ env, db }, appliance, { imageType: appliance.imageType, abilities });
-  const { state } = examined;
-  const issues = [...examined.issues, ...(openRoot ? [openRoot] : [])];
+  const { state, issues } = examined;
   return agreement === undefined ? { state, issues } : { state: "error", issues: [error(agreement), ...issues] };
 }
 
@@ -59,18 +57,20 @@ export interface ExaminedAppliance extends ApplianceStatus {
  * Resolves the software for an image type, and reports what is wrong. `abilities` are those of the service's builders.
  */
 export async function examine(
-  services: Services<Pick<Env, "BLOBS">>,
+  services: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   appliance: Appliance,
   { imageType, abilities }: { imageType: ImageType; abilities: readonly Capabilities[] },
 ): Promise<ExaminedAppliance> {
   const software = await loadSoftware(services.db, appliance, imageType);
   // Otherwise nothing could be resolved, and reporting that for every package would hide the reason.
   const resolution = software.baseSystem && servesArch(software) ? await resolve(services, software) : undefined;
+  const openRoot = appliance.accountId === null ? undefined : await openRootIssue(services, appliance);
   const issues = [
     ...repositoryIssues(software),
     ...(await softwareIssues({ db: services.db, abilities, appliance }, software, resolution)),
     ...builderIssues(abilities, software, imageType),
     ...volumeIssues({ abilities, software }, appliance, imageType),
+    ...(openRoot ? [openRoot] : []),
   ];
   const packages = resolution?.state === "solved" ? resolution.packages.length : null;
   if (imageType === appliance.imageType) await noteStatus(services.db, appliance, { issues, packages });

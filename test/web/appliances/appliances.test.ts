@@ -2,7 +2,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { browser } from "../../support/browser.ts";
 import { signedIn, type Client } from "../../support/client.ts";
-import { createAppliance, createBuild, startBuild } from "../../support/factories.ts";
+import {
+  createAppliance,
+  createBuild,
+  createSafeAppliance,
+  setRootPassword,
+  startBuild,
+} from "../../support/factories.ts";
 import { pageOf, textOf } from "../../support/html.ts";
 import { readXml } from "../../support/xml.ts";
 
@@ -45,14 +51,26 @@ describe("my appliances", () => {
     const waiting = await createAppliance(tux, { name: "Waiting" });
     await startBuild(tux, waiting);
     const fresh = await createAppliance(tux, { name: "Fresh" });
+    await setRootPassword(tux, fresh);
     for (const id of [built, fresh]) await tux.get(`/appliances/${id}/status`);
     const page = await list();
     const row = (id: number) => textOf(page, `#appliance-${id}`);
     expect(textOf(page, "h1")).toBe("My appliances 3");
     expect(row(waiting)).toMatch(/Waiting, number \d+.*Watch/);
-    expect(row(built)).toMatch(/Ready to build.*Built just now.*oem.*Testdrive/);
+    expect(row(built)).toMatch(/1 warning.*root has the password of the template.*Built just now.*oem.*Testdrive/);
     expect(row(fresh)).toMatch(/Ready to build.*Never built.*Build/);
     expect(page.querySelector("noscript meta")).not.toBeNull();
+  });
+
+  it("says the same of an appliance as its own page does", async () => {
+    const ids = [await createAppliance(tux), await createSafeAppliance(tux), await createSafeAppliance(tux)];
+    await tux.post(`/appliances/${ids[2]}/cmd/add_package`, { name: "no-such-package" });
+    for (const id of ids) await tux.get(`/appliances/${id}/status`);
+    const page = await list();
+    const listed = ids.map((id) => textOf(page, `#appliance-${id} .at .state`));
+    const own = ids.map(async (id) => textOf(await pageOf(firefox.get(`/appliance/${id}`)), "#status"));
+    expect(listed).toEqual(await Promise.all(own));
+    expect(listed).toEqual(["1 warning", "Ready to build", "Cannot be built"]);
   });
 
   it("is searched by name and by package", async () => {

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { browser } from "../../support/browser.ts";
 import { signedIn, type Client } from "../../support/client.ts";
-import { createAppliance, createBuild, startBuild } from "../../support/factories.ts";
+import { createAppliance, createBuild, createSafeAppliance, startBuild } from "../../support/factories.ts";
 import { publishedAppliance } from "../../support/gallery.ts";
 import { pageOf, textOf, type Page } from "../../support/html.ts";
 import { patienceMs } from "../../support/patience.ts";
@@ -44,12 +44,16 @@ describe("the list of appliances", () => {
   it("shows only those in a state, or with a tag", async () => {
     const broken = await createAppliance(tux, { name: "Broken" });
     await tux.post(`/appliances/${broken}/cmd/add_package`, { name: "no-such-package" });
-    const tagged = await createAppliance(tux, { name: "Desk" });
+    const tagged = await createSafeAppliance(tux, { name: "Desk" });
     await tux.put(`/appliances/${tagged}/configuration`, named("Desk", "<tags><tag>library</tag></tags>"));
     const busy = await createAppliance(tux, { name: "Busy" });
     await startBuild(tux, busy);
     for (const id of [broken, tagged, busy]) await tux.get(`/appliances/${id}/status`);
 
+    expect(textOf(await list("?state=warning"), ".empty")).toMatch(/No appliance is like that.*See all/);
+    const open = await createAppliance(tux, { name: "With a known password" });
+    await tux.get(`/appliances/${open}/status`);
+    expect(await names("?state=warning")).toEqual(["With a known password"]);
     expect(await names("?state=error")).toEqual(["Broken"]);
     expect(await names("?state=ok")).toEqual(["Desk"]);
     expect(await names("?state=running")).toEqual(["Busy"]);
@@ -60,7 +64,6 @@ describe("the list of appliances", () => {
     expect(textOf(page, "[name=tag]")).toBe("Any taglibrary");
     expect(page.querySelector("[name=tag] [selected]")?.getAttribute("value")).toBe("library");
     expect(textOf(page, "h1")).toBe("My appliances 1");
-    expect(textOf(await list("?state=warning"), ".empty")).toMatch(/No appliance is like that.*See all/);
   });
 
   it("names the base system, and a conflict in one sentence", async () => {
@@ -74,7 +77,7 @@ describe("the list of appliances", () => {
   });
 
   it("examines all that no one has looked at, after it was seen once", async () => {
-    for (let nth = 0; nth < 8; nth += 1) await createAppliance(tux, { name: `Fresh ${nth}` });
+    for (let nth = 0; nth < 8; nth += 1) await createSafeAppliance(tux, { name: `Fresh ${nth}` });
     const page = await list();
     expect(textOf(page, ".appliances")).toContain("Being checked");
     expect(page.querySelector("[data-again]")?.getAttribute("data-ids")).toBe("found");
