@@ -8,6 +8,7 @@ import { basename, join, parse } from "node:path";
 import { build, type BuildOptions } from "esbuild";
 import { safeHeaders } from "../src/http/safe-headers.ts";
 import { islandNames } from "../src/web/island-names.ts";
+import { ownStyles } from "../src/web/own-styles.ts";
 import { iconNames } from "../src/web/parts/icon-names.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -27,6 +28,7 @@ const manifest: Record<string, string> = {};
 
 add("testdrive.js", await bundled("src/web/client/testdrive.ts"));
 add("site.css", await bundled("src/web/style/site.css"));
+for (const name of ownStyles) add(name, await bundled(`src/web/style/pages/${name}`));
 await addIslands();
 add("kiln.svg", readFileSync(join(root, "src/web/style/kiln.svg")));
 made.set("assets/manifest.json", `${JSON.stringify({ files: manifest, icons: icons() }, null, 2)}\n`);

@@ -7,6 +7,7 @@ import { masked } from "#domain/secrets";
 import { assetsOf } from "./assets.ts";
 import type { WebEnv } from "./factory.ts";
 import { islandNames } from "./island-names.ts";
+import type { ownStyles } from "./own-styles.ts";
 import { Document } from "./parts/document.tsx";
 import { Formed } from "./parts/form.tsx";
 import { Frame, type Section } from "./parts/frame.tsx";
@@ -30,6 +31,8 @@ export interface PageOptions {
   refreshIds?: string;
   /** The names of script assets, in addition to the page's islands. */
   scripts?: readonly string[];
+  /** The style sheet of the page, in addition to that of the site. */
+  style?: (typeof ownStyles)[number];
   /** The CSS class of the body. */
   look?: string;
   /** Shows results of forms at the lower edge of the window, where they move nothing while people work on the page. */
@@ -61,8 +64,9 @@ export async function page(c: Context<WebEnv>, content: Content, options: PageOp
   );
   setPageHeaders(c);
   const scripts = [...(options.scripts ?? []), ...islandsIn(body)].map(assets.url);
+  const styles = ["site.css", ...(options.style === undefined ? [] : [options.style])].map(assets.url);
   const document = (
-    <Document title={title} look={look} refreshSeconds={refreshSeconds} assets={{ ...assets, scripts }}>
+    <Document title={title} look={look} refreshSeconds={refreshSeconds} assets={{ ...assets, scripts, styles }}>
       {raw(body + spriteFor(body, assets.icons))}
     </Document>
   );

@@ -4,7 +4,7 @@ interface DocumentProps {
   title: string;
   look: string | undefined;
   refreshSeconds: number | undefined;
-  assets: { url: (name: string) => string; scripts: readonly string[] };
+  assets: { url: (name: string) => string; scripts: readonly string[]; styles: readonly string[] };
   children: Child;
 }
 
@@ -22,7 +22,9 @@ export const Document = ({ title, look, refreshSeconds, assets, children }: Docu
       )}
       <title>{`${title} · Kiln`}</title>
       <link rel="icon" type="image/svg+xml" href={assets.url("kiln.svg")} />
-      <link rel="stylesheet" href={assets.url("site.css")} />
+      {assets.styles.map((style) => (
+        <link rel="stylesheet" href={style} />
+      ))}
       {assets.scripts.map((script) => (
         <script type="module" src={script}></script>
       ))}

@@ -21,7 +21,7 @@ export const apiDocs = factory
   .get("/api/docs", async (c) => {
     const search = (c.req.query("q") ?? "").trim().slice(0, 100);
     const content = <ApiDocs baseUrl={c.var.baseUrl} reader={await readerOf(c)} search={search} />;
-    return await page(c, content, { title: "The API", section: "api" });
+    return await page(c, content, { title: "The API", section: "api", style: "handbook.css" });
   });
 
 /** The newest appliance of the signed-in person, and its last build. */

@@ -67,6 +67,7 @@ async function showTestdrive(c: Context<WebEnv>): Promise<Response> {
   return await page(c, <TestdriveView {...{ at, subject, status, look, webUrl, drawer }} />, {
     title: `Testdrive of ${titleOf(subject)}`,
     look: "console-page",
+    style: "testdrive.css",
     isBare: true,
     scripts: ["testdrive.js"],
     ...(status.state === "ended" && !c.var.given && { status: 410 }),
