@@ -57,6 +57,7 @@ beforeAll(async () => {
     "/gallery/:id{\\d{1,15}}/:version{\\d+\\.\\d+\\.\\d+}": `/gallery/${id}/0.0.1`,
     "/gallery/:id{\\d{1,15}}/:version/difference/:before": `/gallery/${id}/0.0.1/difference/0.0.1`,
     "/api/docs": "/api/docs",
+    "/api/docs/:group": "/api/docs/software",
     "/agreements/:baseSystem": `/agreements/${tinyBase}`,
     "/sign_in": "/sign_in",
     "/status": "/status",

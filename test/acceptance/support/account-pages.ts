@@ -1,5 +1,5 @@
 /** The pages that anyone can see. */
-export const openPages = ["/", "/gallery?search=radio", "/api/docs", "/help"];
+export const openPages = ["/", "/gallery?search=radio", "/api/docs", "/api/docs/appliances", "/help"];
 
 /** The pages that a signed-in operator can see. */
 export const accountPages = [

@@ -1,27 +1,46 @@
 import type { Context } from "hono";
+import type { Child } from "hono/jsx";
 import { shown } from "#api/errors";
 import { Refusal, refusalCodes } from "#domain/refusal";
 import { openApiDocument } from "#openapi/document";
 import { groups } from "#api/groups";
 import type { Group } from "#api/operation";
-import { Call, CurlLine, errorAnchor, Words } from "./call.tsx";
+import { docsOf, docsPath, errorAnchor } from "./addresses.ts";
+import { Call, CurlLine, Words } from "./call.tsx";
 import { CallList } from "./call-list.tsx";
 import { curlLine, type Reader } from "./curl.ts";
 import { memoizedHtml } from "./memoized-html.ts";
 import { latestIdsOf } from "#storage/appliance-overview";
 import { factory, type WebEnv } from "../../factory.ts";
+import { notFoundPage } from "../../error-page.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { personOf } from "../../session.ts";
 import { page } from "../../page.tsx";
 
-/** The description of the API, as OpenAPI and as a page. Both come from the same table. */
+/** The description of the API, as OpenAPI and as pages: a page of all calls and errors, and one for each group of calls. */
 export const apiDocs = factory
   .createApp()
   .get("/api/openapi.json", (c) => c.json(openApiDocument(c.var.baseUrl)))
-  .get("/api/docs", async (c) => {
+  .get(docsPath, async (c) => {
     const search = (c.req.query("q") ?? "").trim().slice(0, 100);
-    const content = <ApiDocs baseUrl={c.var.baseUrl} reader={await readerOf(c)} search={search} />;
+    const content = (
+      <Handbook>
+        <Beginning baseUrl={c.var.baseUrl} reader={await readerOf(c)} />
+        <CallList search={search} />
+        {errors(refusalCodes)}
+      </Handbook>
+    );
     return await page(c, content, { title: "The API", section: "api", style: "handbook.css" });
+  })
+  .get(`${docsPath}/:group`, async (c) => {
+    const group = groups.find((one) => docsOf(one) === `${docsPath}/${c.req.param("group")}`);
+    if (!group) return await notFoundPage(c);
+    const content = (
+      <Handbook shown={group}>
+        <CallsOf group={group} baseUrl={c.var.baseUrl} reader={await readerOf(c)} />
+      </Handbook>
+    );
+    return await page(c, content, { title: `${group.title} · The API`, section: "api", style: "handbook.css" });
   });
 
 /** The newest appliance of the signed-in person, and its last build. */
@@ -31,66 +50,61 @@ async function readerOf(c: Context<WebEnv>): Promise<Reader> {
   return { username: person.account.username, ...(await latestIdsOf(c.var.db, person.account.id)) };
 }
 
-interface ApiDocsProps {
-  baseUrl: string;
-  reader: Reader;
-  search: string;
-}
-
-const ApiDocs = ({ baseUrl, reader, search }: ApiDocsProps) => (
+const Handbook = ({ shown, children }: { shown?: Group; children: Child }) => (
   <div class="handbook">
     <nav aria-label="Calls">
       <ol>
         <li>
-          <a href="#begin">Getting started</a>
+          <a href={`${docsPath}#begin`}>Getting started</a>
         </li>
         <li>
-          <a href="#calls">All calls</a>
+          <a href={`${docsPath}#calls`}>All calls</a>
         </li>
-        {groups.map((group) => groupLinks(group))}
+        {groups.map((group) => (
+          <GroupLinks group={group} isShown={group === shown} />
+        ))}
         <li>
-          <a href="#errors">Errors</a>
+          <a href={`${docsPath}#errors`}>Errors</a>
         </li>
       </ol>
     </nav>
-    <div class="calls">
-      <Beginning baseUrl={baseUrl} reader={reader} />
-      <CallList search={search} />
-      {groups.map((group) => (
-        <section id={anchorOf(group)}>
-          <h2>{group.title}</h2>
-          <p class="lead">
-            <Words of={group.about} />
-          </p>
-          {group.operations.map((operation) => (
-            <Call operation={operation} line={curlLine(operation, baseUrl, reader)} />
-          ))}
-        </section>
-      ))}
-      {errors(refusalCodes)}
-    </div>
-    <a class="button to-index" href="#calls">
+    <div class="calls">{children}</div>
+    <a class="button to-index" href={`${docsPath}#calls`}>
       <Icon name="menu" /> All calls
     </a>
   </div>
 );
 
-const groupLinks = memoizedHtml((group: Group) => (
+const GroupLinks = ({ group, isShown }: { group: Group; isShown: boolean }) => (
   <li>
-    <a href={`#${anchorOf(group)}`}>{group.title}</a>
-    <ol>
-      {group.operations
-        .filter(({ deprecated }) => !deprecated)
-        .map(({ name, summary }) => (
-          <li>
-            <a href={`#${name}`}>{summary}</a>
-          </li>
-        ))}
-    </ol>
+    <a href={docsOf(group)} aria-current={isShown ? "page" : undefined}>
+      {group.title}
+    </a>
+    {isShown && (
+      <ol>
+        {group.operations
+          .filter(({ deprecated }) => !deprecated)
+          .map(({ name, summary }) => (
+            <li>
+              <a href={`#${name}`}>{summary}</a>
+            </li>
+          ))}
+      </ol>
+    )}
   </li>
-));
+);
 
-const anchorOf = ({ title }: Group): string => title.toLowerCase().replaceAll(" ", "-");
+const CallsOf = ({ group, baseUrl, reader }: { group: Group; baseUrl: string; reader: Reader }) => (
+  <section>
+    <h1>{group.title}</h1>
+    <p class="lead">
+      <Words of={group.about} />
+    </p>
+    {group.operations.map((operation) => (
+      <Call operation={operation} line={curlLine(operation, baseUrl, reader)} />
+    ))}
+  </section>
+);
 
 const Beginning = ({ baseUrl, reader }: { baseUrl: string; reader: Reader }) => (
   <section id="begin">

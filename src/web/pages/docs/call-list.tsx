@@ -1,7 +1,8 @@
 import { groups } from "#api/groups";
-import type { Operation } from "#api/operation";
+import type { Group, Operation } from "#api/operation";
 import { Search } from "../../parts/search.tsx";
 import { number } from "../../parts/words.ts";
+import { docsOf, docsPath } from "./addresses.ts";
 import { memoizedHtml } from "./memoized-html.ts";
 
 /**
@@ -9,14 +10,14 @@ import { memoizedHtml } from "./memoized-html.ts";
  * parameter of the address.
  */
 export const CallList = ({ search }: { search: string }) => {
-  const found = calls.filter((call) => matches(call, search));
+  const found = calls.filter(({ call }) => matches(call, search));
   return (
     <section id="calls">
       <h2>
         All calls <span class="count">{number(calls.length)}</span>
       </h2>
       <Search
-        action="/api/docs#calls"
+        action={`${docsPath}#calls`}
         name="q"
         value={search}
         label="Search the calls"
@@ -24,18 +25,19 @@ export const CallList = ({ search }: { search: string }) => {
         filter="call-list"
       />
       <ul class="call-list" id="call-list" tabindex={0} aria-label="Calls">
-        {found.map((call) => line(call))}
+        {found.map((listed) => line(listed))}
       </ul>
       <p class="quiet" id="call-list-none" hidden={found.length > 0}>
-        No call has these words. <a href="/api/docs#calls">Show all</a>
+        No call has these words. <a href={`${docsPath}#calls`}>Show all</a>
       </p>
     </section>
   );
 };
 
-const line = memoizedHtml(({ name, method, path, summary }: Operation) => (
-  <li>
-    <a href={`#${name}`}>
+/** Its own id is what older links to a call name. */
+const line = memoizedHtml(({ group, call: { name, method, path, summary } }: Listed) => (
+  <li id={name}>
+    <a href={`${docsOf(group)}#${name}`}>
       <code>
         <b class={method.toLowerCase()}>{method}</b> {path}
       </code>{" "}
@@ -44,9 +46,14 @@ const line = memoizedHtml(({ name, method, path, summary }: Operation) => (
   </li>
 ));
 
-const calls: readonly Operation[] = groups
-  .flatMap(({ operations }) => operations)
-  .toSorted((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0));
+interface Listed {
+  group: Group;
+  call: Operation;
+}
+
+const calls: readonly Listed[] = groups
+  .flatMap((group) => group.operations.map((call) => ({ group, call })))
+  .toSorted(({ call: one }, { call: other }) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0));
 
 const matches = ({ method, path, summary }: Operation, search: string): boolean => {
   const text = `${method} ${path} ${summary}`.toLowerCase();

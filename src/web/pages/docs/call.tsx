@@ -3,9 +3,8 @@ import { scopeOf, type Answer, type Body, type Operation } from "#api/operation"
 import { parametersOf, type Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";
 import { CopyButton } from "../../parts/button.tsx";
+import { docsPath, errorAnchor } from "./addresses.ts";
 import { memoizedHtml } from "./memoized-html.ts";
-
-export const errorAnchor = (code: string): string => `error-${code}`;
 
 /** Text in which backticks mark code, as in Markdown. */
 export const Words = ({ of: text }: { of: string }) => (
@@ -25,12 +24,12 @@ const aboveLine = memoizedHtml((operation: Operation) => {
   const { name, summary, details, versions } = operation;
   return (
     <>
-      <h3>
+      <h2>
         <a class="anchor" href={`#${name}`}>
           {summary}
         </a>
         {versions.length === 1 && <span class="badge">{versions[0]} only</span>}
-      </h3>
+      </h2>
       <Route operation={operation} />
       <ScopeOf operation={operation} />
       {details && (
@@ -153,7 +152,7 @@ const Refusals = ({ operation }: { operation: Operation }) => {
     <p class="refusals">
       <span class="label">Errors</span>
       {own.map(({ code, status }) => (
-        <a href={`#${errorAnchor(code)}`}>
+        <a href={`${docsPath}#${errorAnchor(code)}`}>
           <code>
             {status} {code}
           </code>

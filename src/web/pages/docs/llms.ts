@@ -1,5 +1,6 @@
 import { groups } from "#api/groups";
 import type { Group } from "#api/operation";
+import { docsOf, docsPath } from "./addresses.ts";
 import { factory } from "../../factory.ts";
 
 /** Describes the service to assistants, in the format of https://llmstxt.org: its purpose, documentation and calls. */
@@ -23,20 +24,22 @@ const textOf = (baseUrl: string): string =>
     "",
     "## Documentation",
     "",
-    `- [All calls](${baseUrl}/api/docs): what each takes, answers and refuses, and every error`,
+    `- [All calls](${baseUrl}${docsPath}): what each takes, answers and refuses, and every error`,
     `- [OpenAPI 3.1](${baseUrl}/api/openapi.json): the same for programs`,
     `- [Schema of appliance.yaml](${baseUrl}/schema/appliance.json): an appliance as a file, for the calls of Definitions`,
     ...groups.flatMap((group) => section(group, baseUrl)),
     "",
   ].join("\n");
 
-const section = ({ title, about, operations }: Group, baseUrl: string): string[] => [
+const section = (group: Group, baseUrl: string): string[] => [
   "",
-  `## ${title}`,
+  `## ${group.title}`,
   "",
-  about,
+  group.about,
   "",
-  ...operations
+  ...group.operations
     .filter(({ versions, deprecated }) => versions.includes("v2") && !deprecated)
-    .map(({ name, method, path, summary }) => `- [${summary}](${baseUrl}/api/docs#${name}): \`${method} ${path}\``),
+    .map(
+      ({ name, method, path, summary }) => `- [${summary}](${baseUrl}${docsOf(group)}#${name}): \`${method} ${path}\``,
+    ),
 ];
