@@ -12,7 +12,7 @@ import { Form } from "../../../parts/form.tsx";
 import { Panel } from "../../../parts/panel.tsx";
 import { submit } from "../../../submit.ts";
 import { sha256OfBytes, submitFiles } from "../../../submit-files.ts";
-import { pictureAt } from "../pictures.ts";
+import { pictureAt, pictureOf } from "../pictures.ts";
 import { applianceAt, applianceRoute } from "../with-appliance.ts";
 
 const route = `${applianceRoute}/configuration/pictures/:kind{(?:logo|background)}`;
@@ -79,7 +79,13 @@ const One = ({ kind, appliance, at }: { kind: PictureKind; appliance: Appliance;
   return (
     <Panel id={`${kind}-title`} title={title} hint={isOwn ? undefined : "Kiln's own"} look="stack">
       <div class="row">
-        <img class="shown-picture" src={pictureAt(appliance, kind)} alt={`${title} now`} width="100" height="100" />
+        <img
+          class="shown-picture"
+          src={kind === "logo" ? pictureOf(appliance) : pictureAt(appliance, kind)}
+          alt={`${title} now`}
+          width="100"
+          height="100"
+        />
         <p class="quiet grow">{about}</p>
       </div>
       <Form action={at} id={kind} class="stack-s" once hasFile>
