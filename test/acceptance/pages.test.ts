@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { accountPages, appliancePages, openPages } from "./support/account-pages.ts";
+import { weighPages } from "./support/page-weight.ts";
 import { inBrowser } from "./support/page.ts";
 import { diagonal, faultsOf, views } from "./support/page-faults.ts";
 import { newPerson, type Person } from "./support/person.ts";
@@ -123,6 +124,13 @@ describe("the pages", () => {
       return found;
     });
     expect(faults).toEqual([]);
+  });
+
+  it("weigh at most 35 kB with an empty cache", async () => {
+    const ofAppliance = appliancePages.map((tab) => `/appliance/${applianceId}${tab}`);
+    const weights = await weighPages(tux.ready, [...openPages, ...accountPages, ...ofAppliance]);
+    expect(weights.size).toBe(openPages.length + accountPages.length + ofAppliance.length);
+    expect([...weights].filter(([, bytes]) => bytes > 35_000)).toEqual([]);
   });
 
   it("find while someone types, without loading the page again", async () => {
