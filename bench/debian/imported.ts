@@ -6,8 +6,8 @@ import { waitUntil } from "../wait.ts";
 import type { DebianCatalogue } from "./mirror.ts";
 
 /** Starts a service that may import from the mirrors of the catalogue. */
-export const startWithMirrors = (place: Place, { hosts }: DebianCatalogue): Promise<InspectedService> =>
-  startInspected(place.folder(), { host: hosts, cidrs: ["0.0.0.0/0", "::/0"] });
+export const startWithMirrors = (place: Place, { hosts, proxy }: DebianCatalogue): Promise<InspectedService> =>
+  startInspected(place.folder(), { host: hosts.names.join(","), cidrs: hosts.cidrs, proxy });
 
 /** Waits until a template resolves. */
 export async function importCatalogue(service: InspectedService, catalogue: DebianCatalogue): Promise<void> {

@@ -2,8 +2,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { readCatalogue } from "../../scripts/launch/catalogue-file.ts";
-import { withMirrors } from "../../scripts/launch/debian.ts";
-import { debianMirrors } from "../../scripts/launch/debian-mirrors.ts";
+import { type Debian, debianFor, withMirrors } from "../../scripts/launch/debian.ts";
 import { catalogues, type Codename } from "./release.ts";
 
 const Content = z.looseObject({
@@ -11,18 +10,17 @@ const Content = z.looseObject({
   baseSystem: z.looseObject({ bootstrap: z.array(z.string()) }),
 });
 
-export interface DebianCatalogue {
+export interface DebianCatalogue extends Pick<Debian, "hosts" | "proxy"> {
   name: string;
   /** The content in the form of a file in `templates/`. */
   content: z.infer<typeof Content>;
-  /** The catalogue's mirrors, comma-separated. */
-  hosts: string;
 }
 
 export async function catalogueOf(codename: Codename, signal: AbortSignal): Promise<DebianCatalogue> {
   const name = catalogues[codename];
-  const mirrors = await debianMirrors(signal);
+  const debian = await debianFor({ withDebian: true, debianMirror: undefined }, () => false, signal);
+  if (!debian) throw new Error("there is no mirror of Debian");
+  const { mirrors, hosts, proxy } = debian;
   const content = Content.parse(readCatalogue(join(import.meta.dirname, `../../templates/${name}.json`)));
-  const hosts = Object.values(mirrors).map((mirror) => new URL(mirror).host);
-  return { name, content: withMirrors(content, mirrors), hosts: [...new Set(hosts)].join(",") };
+  return { name, content: withMirrors(content, mirrors), hosts, proxy };
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { adminClient } from "../../scripts/admin/client.ts";
+import type { AptProxy } from "../../scripts/launch/apt-proxy.ts";
 import { bundleWorker } from "../../scripts/launch/bundle.ts";
 import { startEmbedded } from "../../scripts/launch/embedded.ts";
 import { firstAccount } from "../../scripts/launch/first-account.ts";
@@ -72,9 +73,12 @@ export type InspectedService = Awaited<ReturnType<typeof startInspected>>;
 
 /**
  * The embedded service without launcher and agent, with an open inspector and a limited V8 heap. It imports from `host` even if
- * that is private, and from the addresses of `cidrs`.
+ * that is private, and from the addresses of `cidrs`, through `proxy` if it is given.
  */
-export async function startInspected(stateDir: string, { host, cidrs }: { host: string; cidrs: string[] }) {
+export async function startInspected(
+  stateDir: string,
+  { host, cidrs, proxy }: { host: string; cidrs: string[]; proxy?: AptProxy | undefined },
+) {
   const secrets = readOrMakeSecrets(stateDir);
   const [port, inspectorPort] = [await freePort(), await freePort()];
   const environment = { MINIFLARE_WORKERD_V8_FLAGS: v8Flags, [childMark]: stateDir };
@@ -84,8 +88,14 @@ export async function startInspected(stateDir: string, { host, cidrs }: { host: 
     host: "127.0.0.1",
     port,
     stateDirectory: stateDir,
-    bindings: { BASE_URL: "", ALLOW_HOSTS: host, ...secrets },
+    bindings: {
+      BASE_URL: "",
+      ALLOW_HOSTS: host,
+      ...(proxy && { CATALOGUE_HOSTS: host, PROXIED_HOSTS: proxy.hosts.join(",") }),
+      ...secrets,
+    },
     outsideCidrs: cidrs,
+    catalogueProxy: proxy?.address,
     inspectorPort,
   });
   for (const name of Object.keys(environment)) delete process.env[name];
