@@ -107,9 +107,9 @@ function whatIsShared(found: Found): string | undefined {
 }
 
 /** The walk has seen a regular file. If it has become something else since, it is not read. */
-function headOf({ place, size }: Found): string {
+function headOf({ hostPath, size }: Found): string {
   if (size > maxFileBytes) return "";
-  const file = openSync(place, flags.O_RDONLY | flags.O_NOFOLLOW | flags.O_NONBLOCK);
+  const file = openSync(hostPath, flags.O_RDONLY | flags.O_NOFOLLOW | flags.O_NONBLOCK);
   try {
     const bytes = Buffer.alloc(Math.min(size, headBytes));
     return bytes.toString("latin1", 0, readSync(file, bytes));
