@@ -7,6 +7,7 @@ import { differenceOf } from "../../builder-agent/src/run/difference.ts";
 import { writeFileStore } from "../../builder-agent/src/run/file-store.ts";
 import type { BuiltImage, ImageBuild } from "../../builder-agent/src/run/image.ts";
 import { packImage, type PackedImage } from "../../builder-agent/src/run/pack.ts";
+import { sharedSecrets } from "../../builder-agent/src/run/shared-secrets.ts";
 import { FileEntry, type FrozenInput, type InstalledPackage, type Phase } from "../../builder-agent/src/contract.ts";
 import { mountsBelow } from "../../builder-agent/src/leftovers.ts";
 import { preparedKey } from "../../builder-agent/src/prepared/key.ts";
@@ -48,6 +49,8 @@ interface Built {
   /** Every path of its root, with its attributes. */
   root: Map<string, FileEntry>;
   packed: PackedImage;
+  /** What all its machines would share. */
+  shared: string[];
   /** Seen by programs that are not Kiln's. */
   packedSha256: string;
   packedNames: string[];
@@ -98,6 +101,7 @@ async function makeBuild(imageType: Type, rootOf: Type): Promise<Built> {
       installed: built.installed,
       rawSize: built.rawSize,
       root: entriesOf(store.index.path),
+      shared: await sharedSecrets(built.root),
       packed,
       packedSha256: tools("sha256sum", packed.path).split(" ")[0] ?? "",
       packedNames: tools("tar", "-tzf", packed.path).split("\n"),
@@ -173,6 +177,7 @@ describe("a KIWI run by the agent", () => {
     expect(disk.phases).toEqual(["Preparing the build", "Creating the image"]);
     expect(disk.lines.some((line) => /\( *\d+\/\d+\) Installing: hello-/.test(line))).toBe(true);
     expect(disk.lines.join("\n")).toContain("Tiny main has signed packages");
+    expect(disk.shared).toEqual([]);
   });
 
   it("explains why conflicting packages cannot be installed", async () => {

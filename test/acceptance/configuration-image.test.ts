@@ -144,6 +144,12 @@ describe("an image", () => {
     for (const path of ["/etc/ssh/ssh_host_rsa_key", "/etc/machine-id"]) expect(disk.read(path)).toBe("");
   });
 
+  it("reports what all its machines share, and says nothing of the template's files", async () => {
+    const shared = (await log()).match(/kiln: note: (?:All machines|Everyone) [^\\"]*/g);
+    expect(shared).toEqual(["kiln: note: Everyone with this image has the credentials of AWS: /root/.aws/credentials"]);
+    expect(await log()).not.toContain("forgotten");
+  });
+
   it("notes in its log, once each, what lacks packages", async () => {
     const notes = (await log()).match(/kiln: note: [^:]* is enabled: /g) ?? [];
     expect(notes.map((note) => /note: (?:a )?(.*) is enabled/.exec(note)?.[1])).toEqual([
