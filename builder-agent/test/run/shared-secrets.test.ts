@@ -77,8 +77,8 @@ async function rootWith(files: Readonly<Record<string, string>>) {
 
 describe("the scan of a built root", () => {
   it("reports each planted secret in one sentence, without its content", async () => {
-    await using hostPath = await rootWith({ ...harmless, ...Object.fromEntries(planted) });
-    const said = await sharedSecrets(treeAt(hostPath.root));
+    await using tree = await rootWith({ ...harmless, ...Object.fromEntries(planted) });
+    const said = await sharedSecrets(treeAt(tree.root));
     const wanted = planted.map(([path, , says]) => `${says}: ${path}`);
     expect(
       said
@@ -92,13 +92,13 @@ describe("the scan of a built root", () => {
   });
 
   it("reports nothing in a root that has none", async () => {
-    await using hostPath = await rootWith(harmless);
-    expect(await sharedSecrets(treeAt(hostPath.root))).toEqual([]);
+    await using tree = await rootWith(harmless);
+    expect(await sharedSecrets(treeAt(tree.root))).toEqual([]);
   });
 
   it("does not report the appliance's own files, which its owner has put there", async () => {
-    await using hostPath = await rootWith({ "/etc/tls/web.key": pemKey, "/etc/tls/other.key": pemKey });
-    expect(await sharedSecrets(treeAt(hostPath.root), [{ path: "/etc/tls/web.key" }])).toEqual([
+    await using tree = await rootWith({ "/etc/tls/web.key": pemKey, "/etc/tls/other.key": pemKey });
+    expect(await sharedSecrets(treeAt(tree.root), [{ path: "/etc/tls/web.key" }])).toEqual([
       "All machines of this image have the same private key: /etc/tls/other.key",
     ]);
   });
@@ -107,37 +107,37 @@ describe("the scan of a built root", () => {
     const locked = keyOf("rsa", ["-m", "PEM", "-N", "secret"]);
     const last = certificate.indexOf("-----BEGIN CERTIFICATE");
     const turned = certificate.slice(last) + certificate.slice(0, last);
-    await using hostPath = await rootWith({ "/etc/a.pem": turned, "/etc/b": locked });
-    expect(await sharedSecrets(treeAt(hostPath.root))).toHaveLength(2);
+    await using tree = await rootWith({ "/etc/a.pem": turned, "/etc/b": locked });
+    expect(await sharedSecrets(treeAt(tree.root))).toHaveLength(2);
   });
 
   it("reads only the beginning of files that are not too large for a key", async () => {
-    await using hostPath = await rootWith({ "/var/large": pemKey, "/var/late": `${"x".repeat(16 * 1024)}\n${pemKey}` });
-    truncateSync(hostPath.at("/var/large"), 2 * 1024 ** 3);
-    expect(await sharedSecrets(treeAt(hostPath.root))).toEqual([]);
+    await using tree = await rootWith({ "/var/large": pemKey, "/var/late": `${"x".repeat(16 * 1024)}\n${pemKey}` });
+    truncateSync(tree.at("/var/large"), 2 * 1024 ** 3);
+    expect(await sharedSecrets(treeAt(tree.root))).toEqual([]);
   });
 
   it("follows no link, opens no pipe and no device, and reads a file with two names", async () => {
-    await using hostPath = await rootWith({ "/etc/one.key": pemKey });
-    const stranger = join(hostPath.outside, "stranger");
+    await using tree = await rootWith({ "/etc/one.key": pemKey });
+    const stranger = join(tree.outside, "stranger");
     mkdirSync(stranger);
     writeFileSync(join(stranger, "credentials"), "secret");
     writeFileSync(join(stranger, "key"), pemKey);
-    symlinkSync(join(stranger, "key"), hostPath.at("/etc/link.key"));
-    symlinkSync("../../stranger/key", hostPath.at("/etc/relative.key"));
-    symlinkSync(stranger, hostPath.at("/root/.aws"));
-    linkSync(hostPath.at("/etc/one.key"), hostPath.at("/srv/other.key"));
+    symlinkSync(join(stranger, "key"), tree.at("/etc/link.key"));
+    symlinkSync("../../stranger/key", tree.at("/etc/relative.key"));
+    symlinkSync(stranger, tree.at("/root/.aws"));
+    linkSync(tree.at("/etc/one.key"), tree.at("/srv/other.key"));
     // Reading a pipe would wait for ever.
-    execFileSync("mkfifo", [hostPath.at("/etc/pipe.key"), hostPath.at("/root/.netrc")]);
-    execFileSync("mknod", [hostPath.at("/etc/zero.key"), "c", "1", "5"]);
+    execFileSync("mkfifo", [tree.at("/etc/pipe.key"), tree.at("/root/.netrc")]);
+    execFileSync("mknod", [tree.at("/etc/zero.key"), "c", "1", "5"]);
     const same = "All machines of this image have the same private key";
-    expect(await sharedSecrets(treeAt(hostPath.root))).toEqual([`${same}: /etc/one.key`, `${same}: /srv/other.key`]);
+    expect(await sharedSecrets(treeAt(tree.root))).toEqual([`${same}: /etc/one.key`, `${same}: /srv/other.key`]);
   });
 
   it("says a strange name in one line, and counts what is too much to list", async () => {
     const strange = "/etc/..\n[ ERROR   ]: 00:00:00 | error: \u202Ex";
-    await using hostPath = await rootWith({ [strange]: pemKey });
-    expect(await sharedSecrets(treeAt(hostPath.root))).toEqual([
+    await using tree = await rootWith({ [strange]: pemKey });
+    expect(await sharedSecrets(treeAt(tree.root))).toEqual([
       "All machines of this image have the same private key: /etc/..?[ ERROR   ]: 00:00:00 | error: ?x",
     ]);
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, nth) => [`/etc/${nth}.key`, pemKey]));
@@ -148,12 +148,12 @@ describe("the scan of a built root", () => {
   });
 
   it("cannot be led out of a guest's result by a name", async () => {
-    await using hostPath = await rootWith({});
+    await using tree = await rootWith({});
     const entry = { type: "f", mode: 0o600, uid: 0, gid: 0, size: 9, target: "" } as const;
-    writeFileSync(hostPath.at("/0"), "harmless\n");
+    writeFileSync(tree.at("/0"), "harmless\n");
     const entries = async function* () {
-      yield { ...entry, path: "/etc/../../x/.netrc/../machine-id", hostPath: hostPath.at("/0") };
+      yield { ...entry, path: "/etc/../../x/.netrc/../machine-id", hostPath: tree.at("/0") };
     };
-    expect(await sharedSecrets({ ...treeAt(hostPath.root), entries })).toEqual([]);
+    expect(await sharedSecrets({ ...treeAt(tree.root), entries })).toEqual([]);
   });
 });
