@@ -11,9 +11,10 @@ const releases = (): Promise<DebianCatalogue[]> =>
 export const debian: Scenario = {
   name: "import",
   what: "the import of Debian 12 and 13 with updates and security",
-  options: async () => [
-    ...new Set((await releases()).flatMap(({ hosts }) => hosts.split(",").flatMap((host) => ["--allow-host", host]))),
-  ],
+  options: async () => {
+    const hosts = new Set((await releases()).flatMap(({ hosts: { names } }) => names));
+    return [...hosts].flatMap((host) => ["--allow-host", host]);
+  },
   prepare: async ({ admin }) => {
     const catalogues = await releases();
     return async () => {
