@@ -54,10 +54,13 @@ const isWhole = (exit: Exit, said: readonly string[]): boolean =>
   "code" in exit &&
   (exit.code === 0 || (exit.code === 1 && said.every((line) => line.endsWith(": file changed as we read it"))));
 
+/** ustar, as an OVA must be, with pax records only for files over 8 GiB, which ustar cannot describe. */
+const plainFormat = ["--format=posix", "--pax-option=delete=atime,delete=ctime,delete=mtime"];
+
 const tarArguments = ({ dir, names, sourceDate, isPlain }: Folder, compress: string) => [
   "--create",
   "--file=-",
-  ...(isPlain ? ["--format=ustar"] : ["--sparse", "--format=gnu", `--use-compress-program=${compress}`]),
+  ...(isPlain ? plainFormat : ["--sparse", "--format=gnu", `--use-compress-program=${compress}`]),
   "--owner=0",
   "--group=0",
   "--numeric-owner",
