@@ -7,6 +7,7 @@ import { specialNetworks } from "../../src/lib/contract/outside.ts";
 import { openBoundedLog } from "./bounded-log.ts";
 import { assetsFolder, type Bundle, bundleFolder } from "./bundle.ts";
 import { type Control, controlWorker, makeControlFolder, openControl } from "./control.ts";
+import { removeEndedObjects } from "./ended-objects.ts";
 import { applyMigrations } from "./migrations.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { ownSocket } from "./own-socket.ts";
@@ -48,6 +49,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop():
     ...miniflareOptions(options, room, log.append),
     unsafeRuntimeEnv: guardedWorkerd(controlFolder),
   });
+  removeEndedObjects(options.stateDirectory);
   const temporaryFolder = emptied(join(options.stateDirectory, "temporary"));
   const runtime = await startRuntime(given, { log: { path: logFile, append: log.append }, temporaryFolder });
   const control = openControl(controlFolder);
