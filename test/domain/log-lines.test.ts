@@ -20,6 +20,7 @@ describe("a line of a build's log", () => {
   it.each([
     ["warn", `${at}keyboard setup skipped no capable systemd-firstboot or etc/sysconfig/keyboard found`],
     ["warn", "[ DEBUG   ]: 04:55:02 | kiln: note: the image has no time zones (tzdata): its clock shows UTC"],
+    ["warn", `${at}kiln: note: All machines of this image have the same private key: /etc/ejabberd/ejabberd.pem`],
     ["warn", "warning: /etc/nginx/nginx.conf created as /etc/nginx/nginx.conf.rpmnew"],
     ["bad", "[ ERROR   ]: 14:08:26 | KiwiScriptFailed: config.sh failed: chkstat not found in image"],
     ["bad", "error: Failed dependencies:"],

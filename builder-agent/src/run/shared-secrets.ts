@@ -27,7 +27,8 @@ interface Secret {
 const pemKey =
   /^[^#\n]{0,400}-----BEGIN (?:[A-Z0-9]{1,10} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\r?\n|\\n)(?:[A-Za-z0-9+/=]{16}|[A-Z][A-Za-z-]{2,20}: |\r?\n[A-Za-z0-9+/=]{16})/m;
 
-const sameKey = "All machines of this image have the same private key";
+const same = "All machines of this image have the same";
+const sameKey = `${same} private key`;
 const everyone = "Everyone with this image has the";
 
 /** Beyond the files of `identityFiles`. */
@@ -58,7 +59,12 @@ const secrets: readonly Secret[] = [
     path: /\/\.npmrc$/,
     text: /_(?:authToken|auth|password)\s*=\s*\S/,
   },
-  { says: `All machines of this image have the same key of MUNGE`, path: /^\/etc\/munge\/munge\.key$/ },
+  { says: `${same} key of MUNGE`, path: /^\/etc\/munge\/munge\.key$/ },
+  { says: `${same} key of Kerberos`, path: /\.keytab$/ },
+  { says: `${same} secrets of Samba`, path: /^\/(?:etc|var\/lib)\/samba\/(?:private\/)?secrets\.tdb$/ },
+  // Not in the text format of other keys.
+  { says: `${same} SSH host key`, path: /\/dropbear_[^/]*host_key$/ },
+  { says: sameKey, path: /\/private-keys-v1\.d\// },
   {
     says: `${sameKey} of WireGuard`,
     path: /\.(?:conf|netdev|nmconnection)$/,
@@ -99,7 +105,7 @@ const isSearched = ({ type, size, path }: Found): boolean =>
 function whatIsShared(found: Found): string | undefined {
   const identity = identityAt(found.path);
   const rules = identity
-    ? [{ says: `All machines of this image have the same ${identity.what}`, text: identity.text }]
+    ? [{ says: `${same} ${identity.what}`, text: identity.text }]
     : secrets.filter(({ path }) => path.test(found.path));
   let head: string | undefined;
   for (const { says, text } of rules) if (!text || text.test((head ??= headOf(found)))) return says;

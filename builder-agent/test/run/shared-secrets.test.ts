@@ -40,6 +40,10 @@ const planted: readonly (readonly [path: string, text: string, says: string])[] 
   ["/srv/app/kubeconfig", "users:\n- user:\n    client-key-data: eA==\n", "credentials of a Kubernetes cluster"],
   ["/opt/app/service-account.json", `{"private_key": ${JSON.stringify(pemKey)}}`, "private key"],
   ["/etc/wireguard/wg0.conf", `[Interface]\nPrivateKey = ${wireGuardKey}\n`, "private key of WireGuard"],
+  ["/etc/krb5.keytab", "\u0005\u0002", "key of Kerberos"],
+  ["/var/lib/samba/private/secrets.tdb", "TDB file\n", "secrets of Samba"],
+  ["/etc/dropbear/initramfs/dropbear_rsa_host_key", "\0\0\0\u0007ssh-rsa", "SSH host key"],
+  ["/root/.gnupg/private-keys-v1.d/A.key", "(11:private-key)", "private key"],
   ["/root/key.asc", `-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n${"A".repeat(64)}\n`, "private key"],
   ["/root/key.age", `# created today\nAGE-SECRET-KEY-1${"Q".repeat(58)}\n`, "private key"],
 ];
