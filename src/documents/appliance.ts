@@ -70,6 +70,11 @@ const solution = fields({
   package: text("package", "kernel-default"),
 });
 
+const setting = fields({
+  path: text("path", "network/type"),
+  value: text("value", "dhcp"),
+});
+
 export const applianceStatus = document(
   "ApplianceStatus",
   "status",
@@ -83,6 +88,7 @@ export const applianceStatus = document(
           type: oneOf("type", ["error", "warning"]),
           text: text("text", "No kernel is selected."),
           solution: inside("solution", solution).optional(),
+          setting: inside("setting", setting).inJson(),
         }),
       ),
     ),

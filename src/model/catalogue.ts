@@ -3,6 +3,7 @@ import {
   Arch,
   BuilderNeeds,
   BuilderRootName,
+  datasourcesOf,
   imageFormats,
   ImageType,
   PackageType,
@@ -10,6 +11,7 @@ import {
   RpmDatabase,
 } from "#lib/contract/index";
 import { aptAddress, componentName } from "#lib/repodata/apt-address";
+import { firstBoots, type FirstBoot } from "#lib/configuration/settings";
 import { Configuration } from "#lib/configuration/stored";
 
 /** Ids below are templates; the first migration starts the ids of people's appliances above. */
@@ -24,6 +26,8 @@ export type AgreementText = z.infer<typeof AgreementText>;
 
 /** The image types that a rule is for: all of one product, or one type. */
 const Made = z.union([z.enum(productNames), ImageType]);
+
+const FirstBootProgram = z.enum(firstBoots).exclude(["none"]);
 
 /** The facts of a distribution that are needed to check an appliance and to write its KIWI description. */
 export const BaseSystemFacts = z.object({
@@ -54,6 +58,8 @@ export const BaseSystemFacts = z.object({
   patterns: z.record(z.string(), z.array(z.string())),
   /** Packages that images need in addition to the selection, e.g. dracut-kiwi-live for live media. */
   needs: z.partialRecord(Made, z.array(z.string())),
+  /** The packages of what can configure a machine at its first boot. Absent if Kiln knows none for it. */
+  firstBoot: z.partialRecord(FirstBootProgram, z.array(z.string()).min(1)).optional(),
   /** The types that it cannot be built as, each with a message that explains why. */
   cannot: z.partialRecord(Made, z.string().min(1)).optional(),
   /** The packages that KIWI installs from outside before the image's own package manager exists; null for all. */
@@ -103,6 +109,15 @@ export const neededAs = ({ needs }: Pick<BaseSystemFacts, "needs">, imageType: I
   ...(needs[rootOf(imageType, needs)] ?? []),
   ...(needs[imageType] ?? []),
 ];
+
+/** The packages that configure a machine of this type at its first boot. None if no program can. */
+export function neededAtFirstBoot(
+  { firstBoot: known }: Pick<BaseSystemFacts, "firstBoot">,
+  { imageType, firstBoot }: { imageType: ImageType; firstBoot: FirstBoot },
+): string[] {
+  if (firstBoot === "none" || datasourcesOf(imageType).length === 0) return [];
+  return known?.[firstBoot] ?? [];
+}
 
 const rootOf = (imageType: ImageType, needs: BaseSystemFacts["needs"]) => {
   const { product } = imageFormats[imageType];

@@ -118,6 +118,9 @@ const badValues: [string, string][] = [
     ],
   ),
   ["<settings><ssh_passwords>yes</ssh_passwords></settings>", "settings/ssh_passwords"],
+  ["<settings><first_boot>ignition</first_boot></settings>", "settings/first_boot"],
+  // The base system of these tests has no packages for it.
+  ["<settings><first_boot>cloud-init</first_boot></settings>", "settings/first_boot"],
   ["<settings>fast</settings>", "settings"],
   ["<lvm><enabled>true</enabled></lvm>", "lvm/volume_group"],
   ["<lvm><volume_group>-a</volume_group></lvm>", "lvm/volume_group"],

@@ -53,6 +53,7 @@ const software = (
 ): ApplianceSoftware => ({
   arch: "x86_64",
   imageType: "oem",
+  firstBoot: "none",
   baseSystem: undefined,
   repositories,
   selection: selection.map(choice),

@@ -30,6 +30,7 @@ const others: Record<string, unknown> = {
   "network.type": "dhcp",
   "network.netmask": "255.255.0.0",
   "databases.0.type": "mysql",
+  "settings.firstBoot": "none",
 };
 
 type Value = string | number | boolean | readonly Value[] | { [name: string]: Value };

@@ -77,6 +77,8 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         automatic_login: settings.automaticLogin,
         // Without a key and a choice, the image says nothing of it.
         ssh_passwords: settings.sshPasswords,
+        // Other images have no first boot of their own.
+        first_boot: isDisk ? settings.firstBoot : "none",
         // KIWI allows none for a container.
         ...(kiwiType !== "tbz" && { kernel_arguments: settings.kernelArguments }),
         xen_host_mode_enabled: settings.xenHostModeEnabled,

@@ -447,6 +447,10 @@ interface ApplianceStatus {
         type: "install" | "remove";
         package: string;
       };
+      setting?: {
+        path: string;
+        value: string;
+      };
     }[];
   };
 }
@@ -645,6 +649,7 @@ interface Configuration {
       runlevel: number;
       automatic_login?: string;
       ssh_passwords?: string;
+      first_boot?: "none" | "cloud-init";
       kernel_arguments?: string;
     };
     lvm: Lvm;
@@ -776,6 +781,7 @@ interface Definition {
         runlevel: number;
         automatic_login: string;
         ssh_passwords: string;
+        first_boot?: "none" | "cloud-init";
         kernel_arguments: string;
       };
       lvm: Lvm;
@@ -1342,6 +1348,7 @@ interface Settings {
   runlevel?: number;
   automatic_login?: string;
   ssh_passwords?: string;
+  first_boot?: "none" | "cloud-init";
   kernel_arguments?: string;
 }
 

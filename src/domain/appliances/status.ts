@@ -4,6 +4,7 @@ import { estimateOf } from "#domain/appliances/estimate";
 import type { Issue } from "#domain/appliances/issue";
 import { noteStatus } from "#domain/appliances/last-status";
 import { whyNoEfi, reasonNotBuilt, whyNoVolumes } from "#domain/builds/builder-abilities";
+import { firstBootIssues } from "#domain/configuration/first-boot";
 import { configurationIssues } from "#domain/configuration/issues";
 import { openRootIssue } from "#domain/configuration/known-passwords";
 import { needsVolumes } from "#domain/configuration/volumes";
@@ -71,6 +72,7 @@ export async function examine(
     ...builderIssues(abilities, software, imageType),
     ...volumeIssues({ abilities, software }, appliance, imageType),
     ...(openRoot ? [openRoot] : []),
+    ...firstBootIssues(configurationOf(appliance), software),
   ];
   const packages = resolution?.state === "solved" ? resolution.packages.length : null;
   if (imageType === appliance.imageType) await noteStatus(services.db, appliance, { issues, packages });

@@ -21,11 +21,12 @@ export function configurationIssues(configuration: Configuration, image: Planned
   const has = (pattern: RegExp) => image.packages.some(({ name }) => pattern.test(name));
   const is32Bit = image.packages.some(({ arch }) => /^i[3-6]86$/.test(arch));
   const people = configuration.users;
+  const hasSshd = has(/^(openssh(-server)?|dropbear)$/);
+  const haveKeys = people.some(({ sshKeys }) => sshKeys.length > 0);
   return [
     people.some(({ administrator }) => administrator) && !has(/^sudo$/) && withoutSudo,
-    people.some(({ sshKeys }) => sshKeys.length > 0) &&
-      !has(/^(openssh(-server)?|dropbear)$/) &&
-      (people.some(({ password }) => password !== "") ? withoutSshd : withoutLogin),
+    haveKeys && !hasSshd && (people.some(({ password }) => password !== "") ? withoutSshd : withoutLogin),
+    has(/^cloud-init$/) && settings.firstBoot === "cloud-init" && !haveKeys && !hasSshd && withoutSshdForKeys,
     ...(needsVolumes(configuration, image.imageType) ? volumeIssues(configuration, image) : []),
     needsVolumes(configuration, image.imageType) && !has(/^lvm2$/) && withoutLvm2,
     // The firewalls that config.sh writes rules for (kiwi/firewall.ts).
@@ -69,6 +70,13 @@ const withoutSudo: Issue = {
 const withoutSshd: Issue = {
   ...warning(
     "Some users have SSH keys, but no SSH server is selected (openssh-server): nobody could log in with them.",
+  ),
+  solution: { type: "install", package: "openssh-server" },
+};
+
+const withoutSshdForKeys: Issue = {
+  ...warning(
+    "cloud-init brings SSH keys, but no SSH server is selected (openssh-server): nobody could log in with them.",
   ),
   solution: { type: "install", package: "openssh-server" },
 };

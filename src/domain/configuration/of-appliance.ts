@@ -1,12 +1,14 @@
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { withChange, type ConfigurationChange, type Configured } from "#domain/configuration/change";
+import { wrongValues } from "#domain/configuration/check";
+import { whyNoFirstBoot } from "#domain/configuration/first-boot";
 import { decrypted, encrypted, withoutPasswords } from "#domain/configuration/secrets";
 import type { EncryptionKey } from "#domain/secrets";
 import { faultsOf, validate } from "#domain/configuration/validation";
 import type { Services } from "#domain/services";
 import { Refusal, type Fault } from "#domain/refusal";
 import { Configuration, configurationOf, storedBytesOf } from "#lib/configuration/stored";
-import { findAppliance, type Appliance } from "#storage/appliances";
+import { findAppliance, findBaseSystem, type Appliance } from "#storage/appliances";
 import { saveConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";
 
@@ -57,6 +59,7 @@ export async function changeConfiguration(
     await precondition?.(before);
     const after = withChange(before, change);
     validate(after);
+    if (change.settings?.firstBoot !== undefined) await checkFirstBoot(db, { appliance, after });
     const { name, version, imageType } = after;
     const configuration = Configuration.parse(await encrypted(env, after.configuration, configurationOf(read)));
     const columns = { name, version, imageType, configuration };
@@ -67,6 +70,16 @@ export async function changeConfiguration(
     read = await readAgain(db, accountId, appliance.id);
   }
   throw new Refusal("unknown_error", { message: "Other requests are changing this appliance. Please try again." });
+}
+
+/** Refuses a first boot for which the base system has no packages. Status reports one that came by another way. */
+async function checkFirstBoot(
+  db: Database,
+  { appliance, after }: { appliance: Appliance; after: Configured },
+): Promise<void> {
+  const base = await findBaseSystem(db, appliance.baseSystem);
+  const why = base && whyNoFirstBoot(after.configuration.settings, base.facts);
+  if (why !== undefined) throw wrongValues([{ path: "settings/first_boot", why }]);
 }
 
 /** All faults for which `changeConfiguration` would refuse the change now. */

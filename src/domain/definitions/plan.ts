@@ -39,9 +39,10 @@ export async function planDefinition(
 ): Promise<ShownPlan> {
   const { before, after, changes } = await planOf({ env, db }, appliance, { ...request, missingContent: "assume" });
   const base = await findBaseSystem(db, appliance.baseSystem);
-  const softwareOf = ({ identity, repositories, selection }: Contents): ApplianceSoftware => ({
+  const softwareOf = ({ identity, configuration, repositories, selection }: Contents): ApplianceSoftware => ({
     arch: appliance.arch,
     imageType: identity.imageType,
+    firstBoot: configuration.settings.firstBoot,
     baseSystem: base?.facts,
     repositories,
     selection,

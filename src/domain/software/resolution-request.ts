@@ -5,7 +5,10 @@ import {
   packageTypeOfRepository,
   type RepositoryType,
   neededAs,
+  neededAtFirstBoot,
 } from "#model/catalogue";
+import type { FirstBoot } from "#lib/configuration/settings";
+import { configurationOf } from "#lib/configuration/stored";
 import type { Job } from "#lib/solver/job";
 import type { PackageSet } from "#lib/solver/pool";
 import {
@@ -23,6 +26,7 @@ import { aliasOf } from "#storage/repositories";
 export interface ApplianceSoftware {
   arch: Arch;
   imageType: ImageType;
+  firstBoot: FirstBoot;
   /** Undefined if no catalogue has the base system now. */
   baseSystem: BaseSystemFacts | undefined;
   repositories: Repository[];
@@ -58,7 +62,8 @@ export async function loadSoftware(
     listApplianceRepositories(db, appliance.id),
     listSelection(db, appliance.id),
   ]);
-  return { arch: appliance.arch, imageType, baseSystem: baseSystem?.facts, repositories, selection };
+  const { firstBoot } = configurationOf(appliance).settings;
+  return { arch: appliance.arch, imageType, firstBoot, baseSystem: baseSystem?.facts, repositories, selection };
 }
 
 /** The repositories that were never imported, so that their contents are unknown. */
@@ -73,12 +78,16 @@ export const packageSetOf = ({ arch, baseSystem, repositories }: ApplianceSoftwa
 });
 
 /** The jobs, sorted so that the order of a user's clicks changes nothing. */
-export function jobsOf({ selection, repositories, baseSystem, imageType }: ApplianceSoftware): Job[] {
+export function jobsOf({ selection, repositories, baseSystem, ...image }: ApplianceSoftware): Job[] {
   const present = new Set(repositories.map(({ id }) => id));
   const chosen = selection.toSorted(byKindAndName).map((choice): Job => jobOf(choice, present));
   const named = new Set(selection.filter(({ kind }) => kind === "package").map(({ name }) => name));
-  const needed = [...(baseSystem?.bootstrap ?? []), ...(baseSystem ? neededAs(baseSystem, imageType) : [])];
-  const missing = new Set(needed.filter((name) => !named.has(name)));
+  const needed = baseSystem && [
+    ...(baseSystem.bootstrap ?? []),
+    ...neededAs(baseSystem, image.imageType),
+    ...neededAtFirstBoot(baseSystem, image),
+  ];
+  const missing = new Set((needed ?? []).filter((name) => !named.has(name)));
   return [...chosen, ...[...missing].map((name): Job => ({ kind: "install", name }))];
 }
 

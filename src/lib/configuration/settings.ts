@@ -1,11 +1,18 @@
 import { volume } from "#lib/configuration/lists";
-import { bool, countedOf, fields, inside, int, megabytes, text } from "#lib/wire/field";
+import { bool, countedOf, fields, inside, int, megabytes, oneOf, text } from "#lib/wire/field";
 import { readSize } from "#lib/wire/leaf";
 import type { XmlNode } from "#lib/wire/read-xml";
 
 /* The machine of an image, its disk, and how it starts. */
 
 const ofMachine = "The machine that runs an image decides it.";
+
+/** What configures a machine when it boots for the first time, in addition to the image. */
+export const firstBoots = ["none", "cloud-init"] as const;
+
+export type FirstBoot = (typeof firstBoots)[number];
+
+const isOwnFirstBoot = ({ firstBoot }: { firstBoot: string }) => firstBoot !== "none";
 
 /** Exactly these elements: clients reject any other. */
 export const settings = fields({
@@ -73,6 +80,21 @@ export const settings = fields({
         ["never", "never"],
         ["always", "always"],
       ],
+    }),
+  first_boot: oneOf("firstBoot", firstBoots, "cloud-init")
+    .when(isOwnFirstBoot)
+    .inXmlWhen(() => false) // see above
+    .initially("none")
+    .asked("At the first boot, a machine is configured by", {
+      page: "startup",
+      hint:
+        "cloud-init sets the host name, users with their SSH keys, and the network, as the cloud or a disk named CIDATA says. " +
+        "It grows the root to the whole disk. Its packages are added to the image.",
+      options: [
+        ["none", "nothing: all machines are like the image"],
+        ["cloud-init", "cloud-init"],
+      ],
+      ofBase: "firstBoot",
     }),
   kernel_arguments: text("kernelArguments", "quiet net.ifnames=0")
     .unlessEmpty()

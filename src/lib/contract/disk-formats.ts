@@ -23,6 +23,7 @@ export const diskFormats = {
     label: "KVM, Proxmox, OpenStack",
     icon: "server",
     product: "disk",
+    datasource: "OpenStack",
     container: qcow2,
     what: "A tar archive with a disk (qcow2) for KVM, libvirt, Proxmox and OpenStack.",
     ways: [
@@ -105,6 +106,7 @@ export const diskFormats = {
     label: "VirtualBox, VMware, vSphere",
     icon: "monitor",
     product: "disk",
+    datasource: "OVF",
     container: streamedVmdk,
     alone: "disk.vmdk",
     machine: "ova",
@@ -183,6 +185,7 @@ export const diskFormats = {
     label: "Azure",
     icon: "cloud",
     product: "disk",
+    datasource: "Azure",
     container: vhd,
     what: "A tar archive with a disk (VHD of fixed size) for Microsoft Azure, first generation.",
     ways: [
@@ -210,6 +213,7 @@ export const diskFormats = {
     label: "Google Cloud",
     icon: "cloud",
     product: "disk",
+    datasource: "GCE",
     container: gce,
     alone: "disk.raw",
     what: "A tar archive with a raw disk of whole GiB, as Google Compute Engine imports it.",
@@ -234,6 +238,7 @@ export const diskFormats = {
     label: "Amazon EC2",
     icon: "cloud",
     product: "disk",
+    datasource: "Ec2",
     container: raw,
     what: "A tar archive with a raw disk image for Amazon EC2 (HVM).",
     ways: [

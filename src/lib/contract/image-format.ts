@@ -46,6 +46,9 @@ export interface Container {
   conversion?: Conversion;
 }
 
+/** cloud-init's names of its sources of data. */
+export type Datasource = "NoCloud" | "ConfigDrive" | "OpenStack" | "OVF" | "Azure" | "GCE" | "Ec2";
+
 /** An image type (the API's `image_type`). Everything that depends on the type is in its record, or in that of its product. */
 export interface ImageFormat extends ImageUse {
   /** What it is for, as users read it. */
@@ -66,6 +69,8 @@ export interface ImageFormat extends ImageUse {
   plainTar?: "ova";
   /** How the target machine connects the disk. Default: virtio. */
   bus?: "ide";
+  /** cloud-init's source of data in the cloud that it is for. Every disk also finds data on another disk. */
+  datasource?: Datasource;
   /** How the root of a container is described. Default: the archive is the root alone. */
   layout?: "oci";
 }

@@ -1,6 +1,6 @@
 import { containerFormats } from "./container-formats.ts";
 import { diskFormats } from "./disk-formats.ts";
-import type { ImageFormat, Product } from "./image-format.ts";
+import type { Datasource, ImageFormat, Product } from "./image-format.ts";
 import { inQemu, onDisk, qemu, unpack } from "./image-ways.ts";
 
 /** The facts that all image types with the same product share. */
@@ -17,12 +17,34 @@ interface ProductFacts {
   startsAlone: boolean;
   /** The agent's abilities that its boot loader for UEFI needs. */
   efi: readonly ("UEFI disks" | "UEFI media")[];
+  /** Where cloud-init can find data for a machine, apart from a cloud. Empty if it has no first boot of its own. */
+  datasources: readonly Datasource[];
 }
+
+/** Disks that a hypervisor or a person attaches to the machine. */
+const attached: readonly Datasource[] = ["NoCloud", "ConfigDrive"];
 
 /** KIWI mounts the EFI partition of a disk, and fills that of a medium without a mount. */
 const products: Readonly<Record<Product, ProductFacts>> = {
-  disk: { kiwi: "oem", needs: ["oem"], hasDisk: true, isMedium: false, startsAlone: true, efi: ["UEFI disks"] },
-  live: { kiwi: "iso", needs: ["iso"], hasDisk: false, isMedium: true, startsAlone: true, efi: ["UEFI media"] },
+  disk: {
+    kiwi: "oem",
+    needs: ["oem"],
+    hasDisk: true,
+    isMedium: false,
+    startsAlone: true,
+    efi: ["UEFI disks"],
+    datasources: attached,
+  },
+  // It forgets its changes, so that each of its boots would be the first.
+  live: {
+    kiwi: "iso",
+    needs: ["iso"],
+    hasDisk: false,
+    isMedium: true,
+    startsAlone: true,
+    efi: ["UEFI media"],
+    datasources: [],
+  },
   installer: {
     kiwi: "oem",
     needs: ["oem", "iso"],
@@ -30,10 +52,27 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     isMedium: true,
     startsAlone: true,
     efi: ["UEFI disks", "UEFI media"],
+    datasources: attached,
   },
-  network: { kiwi: "kis", needs: ["net"], hasDisk: false, isMedium: false, startsAlone: false, efi: [] },
+  network: {
+    kiwi: "kis",
+    needs: ["net"],
+    hasDisk: false,
+    isMedium: false,
+    startsAlone: false,
+    efi: [],
+    datasources: [],
+  },
   // No mount is needed, as for the network.
-  container: { kiwi: "tbz", needs: ["net"], hasDisk: false, isMedium: false, startsAlone: false, efi: [] },
+  container: {
+    kiwi: "tbz",
+    needs: ["net"],
+    hasDisk: false,
+    isMedium: false,
+    startsAlone: false,
+    efi: [],
+    datasources: [],
+  },
 };
 
 /**
@@ -104,3 +143,10 @@ export const imageFormats: Readonly<Record<ImageType, ImageFormat>> = formats;
 export const imageTypes = Object.keys(formats) as ImageType[];
 
 export const productOf = (type: ImageType): ProductFacts => products[imageFormats[type].product];
+
+/** Where cloud-init looks for data on a machine of this image type, in its order. Empty if it cannot configure one. */
+export function datasourcesOf(type: ImageType): readonly Datasource[] {
+  const { datasource } = imageFormats[type];
+  const { datasources } = productOf(type);
+  return datasource === undefined ? datasources : [...datasources, datasource];
+}

@@ -7,6 +7,7 @@ import { debianEndPart, debianFunctions, debianPart } from "#lib/kiwi/debian";
 import { kiwiDescription } from "#lib/kiwi/description";
 import { eulaPart } from "#lib/kiwi/eulas";
 import type { ImageFacts } from "#lib/kiwi/facts";
+import { firstBootFunctions, firstBootPart, hasCloudInit } from "#lib/kiwi/first-boot";
 import { firewallPart } from "#lib/kiwi/firewall";
 import { identityPart } from "#lib/kiwi/identity";
 import { localePart } from "#lib/kiwi/locale";
@@ -28,6 +29,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     localePart(facts),
     debianPart(facts),
     networkPart(facts),
+    firstBootPart(facts),
     firewallPart(facts),
     loginPart(facts),
     access,
@@ -51,6 +53,7 @@ const moreFunctions = (facts: ImageFacts, access: Part): string =>
     facts.debian && debianFunctions,
     facts.product !== undefined && productFunctions,
     access.commands?.length !== 0 && accessFunctions,
+    hasCloudInit(facts) && firstBootFunctions,
   ]
     .filter(Boolean)
     .join("");

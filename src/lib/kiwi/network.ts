@@ -1,5 +1,6 @@
 import { consolesFile } from "#lib/kiwi/consoles";
 import type { ImageFacts } from "#lib/kiwi/facts";
+import { hasCloudInit, leavesNetworkToCloudInit } from "#lib/kiwi/first-boot";
 import { networkScript } from "#lib/kiwi/network-script";
 import { staged, staging, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
@@ -10,10 +11,13 @@ type Network = ImageFacts["network"];
  * Sets the host name and the addresses of the image. The addresses are used only with `manual` (compatibility.md,
  * "Configuration").
  */
-export function networkPart({ network }: Pick<ImageFacts, "network">): Part {
-  const { files = {}, commands = [] } = addressPart(network);
+export function networkPart({ network, ...image }: Pick<ImageFacts, "network" | "imageType" | "settings">): Part {
+  const isOfCloudInit = hasCloudInit(image) && leavesNetworkToCloudInit(network);
+  const { files = {}, commands = [] } = isOfCloudInit ? ofCloudInit : addressPart(network);
   return { files, commands: [...hostname(network), ...commands] };
 }
+
+const ofCloudInit: Part = { commands: ["leave_network_to_cloud_init"] };
 
 function addressPart(network: Network): Part {
   switch (network.type) {

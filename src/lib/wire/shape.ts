@@ -135,6 +135,8 @@ export interface Question {
   readonly options?: readonly (readonly [value: string, words: string])[];
   /** The setting of the same form without which it has no effect. */
   readonly usedWith?: string;
+  /** The fact of a base system (src/model/catalogue.ts) without which no form asks for it. */
+  readonly ofBase?: "firstBoot";
 }
 
 /** Limits of a number, inclusive. */

@@ -1,5 +1,6 @@
 import { textOf, type Imported, type ImportedDefinition, type NextTo } from "#lib/kiwi/import/imported";
 import { keysFolder, readSshPasswords } from "#lib/kiwi/access";
+import { readFirstBoot } from "#lib/kiwi/first-boot";
 import { readSwap } from "#lib/kiwi/boot";
 import { databasesIn } from "#lib/kiwi/import/databases";
 import { layoutOf } from "#lib/kiwi/import/preferences";
@@ -44,7 +45,13 @@ export function readOwnFiles({ files }: NextTo): Imported {
         eulas: textsBelow(files, "root/usr/share/kiln/eulas/"),
         databases: databasesIn(textAt),
         autostarts: autostartsOf(textAt, [...files.keys()]),
-        settings: { ...readSwap(own), ...readLogin(own), ...readSshPasswords(own), ...readNotes(own) },
+        settings: {
+          ...readSwap(own),
+          ...readLogin(own),
+          ...readSshPasswords(own),
+          ...readFirstBoot(own),
+          ...readNotes(own),
+        },
         scripts: scriptsOf(textAt),
       },
       ...(keys.length > 0 && { gpg_keys: keys }),
@@ -95,6 +102,7 @@ function networkOf(commands: Commands, files: NextTo["files"]): NonNullable<Conf
 function addressesOf(commands: Commands, files: NextTo["files"]): NonNullable<Configuration["network"]> {
   if (files.has("root/usr/lib/kiln/ask-network")) return { type: "ask_on_first_boot" };
   if (argumentsOf(commands, "leave_network_to_network_manager").length > 0) return { type: "network_manager" };
+  if (argumentsOf(commands, "leave_network_to_cloud_init").length > 0) return { type: "dhcp" };
   const [configured] = argumentsOf(commands, "/image/kiln/network");
   if (!configured) return { type: "none" };
   const [kind, address = "", route = "", ...nameservers] = configured;

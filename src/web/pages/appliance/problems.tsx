@@ -27,7 +27,7 @@ const issuesOf = (issues: readonly Issue[], tab: Tab): Issue[] =>
 const errorsFirst = (left: Issue, right: Issue): number =>
   Number(right.type === "error") - Number(left.type === "error");
 
-function solutionOf(applianceId: number, { solution, page, ofSoftware }: Issue) {
+function solutionOf(applianceId: number, { solution, setting, page, ofSoftware }: Issue) {
   const isUnsolved = ofSoftware !== undefined && solution === undefined;
   const [to, words] = isUnsolved ? ["software", "See the solutions"] : [page, "Set it there"];
   if (to !== undefined) {
@@ -35,6 +35,14 @@ function solutionOf(applianceId: number, { solution, page, ofSoftware }: Issue) 
       <ButtonLink look="small" href={applianceAt(applianceId, to)}>
         {words}
       </ButtonLink>
+    );
+  }
+  if (setting) {
+    const { words, ...fields } = setting;
+    return (
+      <ActionButton action={applianceAt(applianceId, "configuration/solve")} fields={fields} look="small">
+        {words}
+      </ActionButton>
     );
   }
   if (!solution) return undefined;

@@ -8,13 +8,14 @@ export function askedField(name: string, part: Part): FormField {
   const { shape, question } = part;
   const label = labelOf(part);
   if (!question || label === undefined) throw new Error(`${name} has no question`);
-  const { hint, entered, options, usedWith } = question;
+  const { hint, entered, options, usedWith, ofBase } = question;
   return {
     name,
     label,
     ...(options ? { kind: "choice", options } : wayFor(shape, entered)),
     ...(hint !== undefined && { hint }),
     ...(usedWith !== undefined && { usedWith }),
+    ...(ofBase !== undefined && { ofBase }),
   };
 }
 

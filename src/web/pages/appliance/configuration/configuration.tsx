@@ -5,6 +5,7 @@ import { changeConfiguration, faultsOfChange, shownConfiguration } from "#domain
 import { loginsOf } from "#domain/configuration/known-passwords";
 import { Refusal } from "#domain/refusal";
 import { listSshKeys } from "#storage/account-ssh-keys";
+import { findBaseSystem } from "#storage/appliances";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { submit } from "../../../submit.ts";
@@ -16,6 +17,8 @@ import { changeEntry, ListForms } from "./list.tsx";
 import type { ListOf } from "./lists.ts";
 import { pictureActions, Pictures } from "./pictures.tsx";
 import { sections, type Section } from "./sections.ts";
+import { settingsFor, type Setting } from "./settings.ts";
+import { solve } from "./solve.ts";
 import { SectionForm, SectionPage } from "./view.tsx";
 
 const route = `${applianceRoute}/configuration`;
@@ -28,6 +31,7 @@ export const configurationPage = factory
   .get(route, (c) => c.redirect(applianceAt(c.var.appliance.id, "configuration/general")))
   .route("/", pictureActions(showSection))
   .route("/", keyActions(showSection))
+  .route("/", solve)
   .get(`${route}/:section`, (c) => showSection(c))
   .post(`${route}/:section/entries`, (c) => {
     const { list, path } = sectionOf(c);
@@ -42,7 +46,7 @@ export const configurationPage = factory
       act: async (values, { all }) => {
         const { db, account, appliance } = c.var;
         const section = sectionOf(c);
-        const { change, faults } = changeOf(section.settings, { values, all });
+        const { change, faults } = changeOf(await offeredIn(c, section), { values, all });
         const whose = { accountId: account.id, appliance };
         if (faults.length > 0) throw wrongValues([...faults, ...(await faultsOfChange(c.env, whose, change))]);
         await changeConfiguration({ env: c.env, db }, whose, { change });
@@ -73,7 +77,7 @@ async function showSection(c: Context<WebEnv>): Promise<Response> {
   const at = addressOf(c, path);
   const content = (
     <SectionPage at={applianceAt(appliance.id, "configuration")} section={section}>
-      {settings.length > 0 && <SectionForm section={section} shown={shown} />}
+      {settings.length > 0 && <SectionForm section={section} settings={await offeredIn(c, section)} shown={shown} />}
       {list && (
         <ListForms list={list} shown={shown} at={at} known={await knownIn(c, list)} ownKeys={await ownKeys(c, list)} />
       )}
@@ -82,6 +86,12 @@ async function showSection(c: Context<WebEnv>): Promise<Response> {
     </SectionPage>
   );
   return await appliancePage(c, content, { tab: "configuration", title });
+}
+
+/** The settings of a section that the appliance's base system can have. */
+async function offeredIn(c: Context<WebEnv>, { settings }: Section): Promise<Setting[]> {
+  const base = await findBaseSystem(c.var.db, c.var.appliance.baseSystem);
+  return settingsFor(settings, base?.facts);
 }
 
 /** The users' passwords that are publicly known. */

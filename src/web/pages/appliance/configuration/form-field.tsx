@@ -1,4 +1,5 @@
 import { wellKnownPorts } from "#lib/kiwi/firewall";
+import type { Question } from "#lib/wire/shape";
 import { fieldId } from "../../../given.ts";
 import { Choice, Field, Select, TextArea } from "../../../parts/field.tsx";
 import { useForm } from "../../../parts/form.tsx";
@@ -17,6 +18,8 @@ export interface FormField {
   picks?: () => PickList;
   /** A setting of the same form. While that is off, this field has no effect and is hidden (fields.css). */
   usedWith?: string;
+  /** The fact of the base system without which it is not offered. */
+  ofBase?: Question["ofBase"];
   /** For a field of lines: its height. */
   rows?: number;
 }

@@ -1,6 +1,7 @@
 import { configuration } from "#lib/configuration/document";
 import type { ShownConfiguration } from "#domain/configuration/of-appliance";
 import { shownIn, type AnyShape, type Part } from "#lib/wire/shape";
+import type { BaseSystemFacts } from "#model/catalogue";
 import { askedField } from "./asked-field.ts";
 import type { FormField } from "./form-field.tsx";
 
@@ -35,6 +36,10 @@ function textOf({ shape, isRepeated }: Part, value: unknown): string {
 
 /** All settings that are one form field each. The lists have their own forms. */
 const settings = settingsIn(configuration.shape);
+
+/** The settings that a form offers for a base system. */
+export const settingsFor = (settings: readonly Setting[], base: Partial<BaseSystemFacts> | undefined): Setting[] =>
+  settings.filter(({ ofBase }) => ofBase === undefined || base?.[ofBase] !== undefined);
 
 /** The settings of a page, in their order on it. */
 export const settingsOf = (page: string): Setting[] =>

@@ -6,6 +6,7 @@ import { Form } from "../../../parts/form.tsx";
 import { applianceAt } from "../with-appliance.ts";
 import { FieldOf } from "./form-field.tsx";
 import { sections, type Section } from "./sections.ts";
+import type { Setting } from "./settings.ts";
 
 interface SectionPageProps {
   /** The address of the configuration. */
@@ -35,10 +36,17 @@ export const SectionPage = ({ at, section: current, children }: SectionPageProps
   </Content>
 );
 
+interface SectionFormProps {
+  section: Section;
+  /** Those that the form offers. */
+  settings: readonly Setting[];
+  shown: ShownConfiguration;
+}
+
 /** The settings of a section, in one form. */
-export const SectionForm = ({ section, shown }: { section: Section; shown: ShownConfiguration }) => (
+export const SectionForm = ({ section, settings, shown }: SectionFormProps) => (
   <Form action={addressOf(section, shown)} class="panel stack" countsUnsaved>
-    {section.settings.map((setting) => (
+    {settings.map((setting) => (
       <FieldOf field={setting} value={setting.valueIn(shown)} />
     ))}
     <SaveRow discardTo={addressOf(section, shown)} />

@@ -1,0 +1,81 @@
+// Not the contract's index, because the command line imports this file and would then include all of zod.
+import { datasourcesOf } from "#lib/contract/image-formats";
+import type { Configuration } from "#lib/configuration/stored";
+import type { ImageFacts } from "#lib/kiwi/facts";
+import type { Own } from "#lib/kiwi/import/own";
+import { linesOf, type Part } from "#lib/kiwi/part";
+
+type FirstBootFacts = Pick<ImageFacts, "imageType" | "settings" | "users" | "network">;
+
+/** Whether cloud-init runs in the image. It has no data to find for media, networks and containers. */
+export const hasCloudInit = ({ imageType, settings }: Pick<FirstBootFacts, "imageType" | "settings">): boolean =>
+  settings.firstBoot === "cloud-init" && datasourcesOf(imageType).length > 0;
+
+/** Whether cloud-init also configures the network. Every other type of network says itself what the machine gets. */
+export const leavesNetworkToCloudInit = ({ type }: Pick<Configuration["network"], "type">): boolean => type === "dhcp";
+
+/** After 90_dpkg.cfg, which lists every source, and before the files of someone who wants the last word. */
+const configurationFile = "root/etc/cloud/cloud.cfg.d/95-kiln.cfg";
+
+/** Configures cloud-init so that it and the image never decide the same thing. */
+export function firstBootPart(facts: FirstBootFacts): Part {
+  if (!hasCloudInit(facts)) return {};
+  return {
+    files: {
+      [configurationFile]: configurationOf(facts),
+      "root/etc/cloud/ds-identify.cfg": withoutData,
+      "root/etc/systemd/system/kiln-before-login.service.d/cloud-init.conf": early,
+    },
+  };
+}
+
+export const readFirstBoot = ({ textAt }: Own) => ({
+  first_boot: textAt(configurationFile) === undefined ? "none" : "cloud-init",
+});
+
+/** A machine without data still grows its disk and gets an address by DHCP. By default, cloud-init would not run at all. */
+const withoutData = linesOf("policy: search,found=all,maybe=all,notfound=enabled");
+
+/**
+ * cloud-init configures the network before sysinit.target, and this unit comes before the network. With the usual
+ * dependencies, it would also come after sysinit.target, and systemd would drop one of the two.
+ */
+const early = linesOf("[Unit]", "DefaultDependencies=no", "Conflicts=shutdown.target", "Before=shutdown.target");
+
+function configurationOf({ imageType, users, network }: FirstBootFacts): string {
+  // One line: ds-identify reads it without a parser of YAML.
+  const sources = [...datasourcesOf(imageType), "None"].join(", ");
+  const keysFor = users.find(({ name, administrator }) => administrator && name !== "root");
+  return linesOf(
+    "# Written by Kiln. A file with a later name can change it.",
+    `datasource_list: [ ${sources} ]`,
+    // Elsewhere than in Amazon's cloud, it would wait two minutes for an answer.
+    "datasource: { Ec2: { strict_id: true } }",
+    // The machine must find its new name. Otherwise sudo complains, and waits for a name server.
+    "manage_etc_hosts: localhost",
+    "# The appliance's repositories stay.",
+    "apt: { preserve_sources_list: true }",
+    ...(leavesNetworkToCloudInit(network)
+      ? []
+      : ["# The appliance decides the network.", "network: { config: disabled }"]),
+    ...(keysFor === undefined ? [] : administratorOf(keysFor.name)),
+  );
+}
+
+/** Otherwise cloud-init makes a user of its own for the keys. An existing one keeps its password and its rights. */
+const administratorOf = (name: string): string[] => [
+  "# The keys of a cloud are for the appliance's administrator.",
+  "system_info:",
+  "  default_user:",
+  `    name: ${name}`,
+  "    lock_passwd: false",
+  "    sudo: null",
+];
+
+/** A function of config.sh. Debian's ifupdown reads what cloud-init writes only if its own file says so. */
+export const firstBootFunctions = String.raw`
+leave_network_to_cloud_init() {
+  [ ! -e /etc/default/networking ] ||
+    printf '%s\n' "source /etc/network/interfaces.d/*" "" "auto lo" "iface lo inet loopback" > /etc/network/interfaces
+}
+`;

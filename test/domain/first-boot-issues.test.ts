@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { firstBootIssues } from "#domain/configuration/first-boot";
+import { configurationIssues } from "#domain/configuration/issues";
+import { Configuration } from "#lib/configuration/stored";
+import { sshKeys } from "../support/ssh-keys.ts";
+
+const required = {
+  locale: { keyboardLayout: "english-us", language: "en_US.UTF-8", timezone: "UTC" },
+  users: [],
+  settings: { memorySizeMb: 512, diskSizeMb: 1024, firstBoot: "cloud-init" },
+};
+const configured = (change: object = {}) => Configuration.parse({ ...required, ...change });
+const debian = { title: "Debian 12", firstBoot: { "cloud-init": ["cloud-init"] } };
+const oem = { imageType: "oem", baseSystem: debian } as const;
+const withNetwork = (type: string) =>
+  configured({ network: { type, hostname: "", ip: "192.0.2.1", netmask: "24", route: "", nameservers: [] } });
+
+const planned = (...names: string[]) => ({
+  imageType: "oem" as const,
+  firmware: "bios" as const,
+  softwareMb: 100,
+  packages: names.map((name) => ({ name, arch: "x86_64" })),
+});
+const people = (change: object) =>
+  configured({
+    users: [{ uid: 0, name: "root", password: "", group: "root", shell: "/bin/sh", homedir: "/root", ...change }],
+  });
+
+describe("firstBootIssues", () => {
+  it("has nothing to say of a disk of a known base system with DHCP", () => {
+    expect(firstBootIssues(configured(), oem)).toEqual([]);
+  });
+
+  it("refuses a base system without packages for it, and offers to do without", () => {
+    const [issue, ...more] = firstBootIssues(configured(), { imageType: "oem", baseSystem: { title: "Tiny Linux" } });
+    expect(more).toEqual([]);
+    expect(issue).toMatchObject({ type: "error", setting: { path: "settings/first_boot", value: "none" } });
+    expect(issue?.text).toBe(
+      "The first boot must be none, because Kiln knows no packages of cloud-init for Tiny Linux.",
+    );
+    const none = configured({ settings: { ...required.settings, firstBoot: "none" } });
+    expect(firstBootIssues(none, { imageType: "oem", baseSystem: { title: "Tiny Linux" } })).toEqual([]);
+  });
+
+  it.each(["manual", "ask_on_first_boot"])("offers DHCP if the appliance's network is %s", (type) => {
+    const [issue] = firstBootIssues(withNetwork(type), oem);
+    expect(issue).toMatchObject({ type: "warning", setting: { path: "network/type", value: "dhcp" } });
+  });
+
+  it.each(["dhcp", "none", "network_manager"])("accepts the network %s", (type) => {
+    expect(firstBootIssues(withNetwork(type), oem)).toEqual([]);
+  });
+
+  it("warns that volumes do not grow", () => {
+    const lvm = configured({ lvm: { enabled: true, volumeGroup: "vg", volumes: [] } });
+    expect(firstBootIssues(lvm, oem).map(({ text }) => text)).toEqual([expect.stringContaining("(LVM)")]);
+  });
+
+  it.each(["iso", "net", "oci"] as const)("says that an image of the type %s gets none", (imageType) => {
+    const issues = firstBootIssues(withNetwork("manual"), { ...oem, imageType });
+    expect(issues.map(({ type, text }) => [type, text])).toEqual([["warning", expect.stringContaining(imageType)]]);
+  });
+});
+
+describe("configurationIssues", () => {
+  it("warns if cloud-init would bring keys to an image without an SSH server, once", () => {
+    const solution = { type: "install", package: "openssh-server" };
+    for (const one of [people({}), people({ sshKeys: [sshKeys.ed25519] })]) {
+      expect(configurationIssues(one, planned("cloud-init"))).toEqual([expect.objectContaining({ solution })]);
+      expect(configurationIssues(one, planned("cloud-init", "openssh-server"))).toEqual([]);
+    }
+  });
+});
