@@ -4,6 +4,7 @@ import { testdrive, testdrives as testdrivesDocument } from "#documents/testdriv
 import { onlyAppliance } from "#domain/accounts/access";
 import { checkGuestWeb, guestWebUrl } from "#domain/testdrives/guest-web";
 import { getOwnTestdrive } from "#domain/testdrives/modified-files";
+import { readSeed } from "#domain/testdrives/seed";
 import { listTestdrives, startTestdrive, stopTestdrive } from "#domain/testdrives/testdrive";
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
@@ -14,6 +15,9 @@ const TestdriveRequest = z.object({
   build_id: id("invalid_build_id"),
   /** A Kiln extension. */
   network: z.enum(["on", "off"], "invalid_value").default("off"),
+  user_data: z.string().optional(),
+  meta_data: z.string().optional(),
+  network_config: z.string().optional(),
 });
 
 export const testdrives: CallGroup = {
@@ -40,13 +44,14 @@ export const testdrives: CallGroup = {
       summary: "Boot a build: the answer has a page for the browser and an address for VNC clients",
       details:
         "If no builder agent has a public address, the host is the service's and the port is 0. The page works anyway. " +
-        "With `network=on` the machine has a network card, and its web server is at web_url. The machine can reach nothing.",
+        "With `network=on` the machine has a network card, and its web server is at web_url. The machine can reach nothing. " +
+        "With `user_data`, `meta_data` or `network_config` it has a disk on which cloud-init finds them. They are stored nowhere.",
       params: TestdriveRequest,
       answer: testdrive,
       refuses: ["missing_parameter", "invalid_build_id", "invalid_value", "build_not_found", "no_build_slots"],
-      act: async ({ env, db, account, baseUrl, requestId }, { build_id: buildId, network }) => {
+      act: async ({ env, db, account, baseUrl, requestId }, { build_id: buildId, network, ...sent }) => {
         if (network === "on") checkGuestWeb(env, baseUrl);
-        const request = { buildId, hasNetwork: network === "on", requestId };
+        const request = { buildId, hasNetwork: network === "on", seed: readSeed(sent), requestId };
         const started = await startTestdrive({ env, db }, account, request);
         return { ...started, webUrl: guestWebUrl(env, baseUrl, started.testdrive) };
       },

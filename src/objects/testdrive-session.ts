@@ -1,4 +1,4 @@
-import type { Incarnation, TestdriveClaim } from "#lib/contract/index";
+import type { Incarnation, Seed, TestdriveClaim } from "#lib/contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
 import { isSameClaim, type Claimant } from "#domain/claimant";
 import { hasReplaced } from "#domain/incarnation";
@@ -20,6 +20,8 @@ interface Session {
   facts: TestdriveFacts;
   password: string;
   state: TestdriveState;
+  /** Whether its agent must also get a seed, which is not stored. */
+  isSeeded?: boolean;
   attempt?: Claimant & { token: string; vnc: VncAddress };
 }
 
@@ -37,6 +39,12 @@ export class TestdriveSession {
   readonly #uid: string;
   /** Resolves when the session is claimed or can no longer be. Callers of start() hold the object in memory. */
   readonly #decided = Promise.withResolvers<void>();
+
+  /**
+   * Only in memory, which lasts while `start` waits for the claim and until the machine runs: what is stored could come back
+   * with a backup.
+   */
+  #seed: Seed | undefined;
 
   /** `onEnd` is called when the session has ended; perhaps more than once. */
   constructor({ storage, id }: DurableObjectState, env: Env, onEnd: (reason: string) => void) {
@@ -56,10 +64,11 @@ export class TestdriveSession {
     return session && { state: session.state, vnc: session.attempt?.vnc ?? null, password: session.password };
   }
 
-  async begin(facts: TestdriveFacts): Promise<void> {
+  async begin(facts: TestdriveFacts, seed?: Seed): Promise<void> {
+    this.#seed = seed;
     const state = startWaiting(Date.now());
     this.#record.rowIs({ state: "new", agentId: null });
-    await this.#save({ facts, password: newPassword(8), state });
+    await this.#save({ facts, password: newPassword(8), state, ...(seed && { isSeeded: true }) });
   }
 
   /** Waits for a claim, or the last moment for one. Stops the timer, since an object with a timer does not hibernate. */
@@ -75,13 +84,17 @@ export class TestdriveSession {
     const session = this.#session;
     const again = session?.attempt && isSameClaim(session.attempt, by) ? session.attempt : undefined;
     if (!session || (!again && session.state.status !== "waiting")) return { refused: "taken" };
+    const seed = this.#seed;
+    // Lost: a machine without it would be another one than its user wants.
+    if (session.isSeeded && !seed) return { refused: "taken" };
     const state = advance(session.state, { type: again ? "heard" : "claimed", at: Date.now() });
     const { testdriveId } = session.facts;
     const attempt = again ?? { ...by, vnc, token: newAttemptToken(by.agentId, { id: testdriveId, uid: this.#uid }) };
     const isLive = state.status !== "ended";
     await this.#save({ ...session, state, ...(isLive && { attempt }) });
     if (!isLive) return { refused: "taken" };
-    return { claimed: { ...session.facts, token: attempt.token, password: session.password } };
+    const claimed = { ...session.facts, token: attempt.token, password: session.password };
+    return { claimed: { ...claimed, ...(seed && { seed }) } };
   }
 
   isAttempt(agentId: number, token: string): boolean {
@@ -124,6 +137,7 @@ export class TestdriveSession {
     this.#storage.kv.put("session", session);
     this.#record.note(known(session));
     await this.setAlarm();
+    if (session.state.status === "running" || session.state.status === "ended") this.#seed = undefined;
     if (session.state.status !== "waiting") this.#decided.resolve();
     if (session.state.status === "ended") this.#onEnd(session.state.reason);
     await this.#tell(session).catch((error: unknown) => {

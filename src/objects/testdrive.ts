@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Incarnation, TestdriveClaim } from "#lib/contract/index";
+import type { Incarnation, Seed, TestdriveClaim } from "#lib/contract/index";
 import type { Claimant } from "#domain/claimant";
 import { sendJob } from "#domain/jobs";
 import { nextWakeUp } from "#domain/testdrives/machine";
@@ -15,9 +15,9 @@ export class Testdrive extends DurableObject<Env> {
   readonly #sockets = new TestdriveSockets(this.ctx, this.env, this.#session);
 
   /** Wakes agents up and waits until one claims the session, or for 10 seconds. */
-  async start(facts: TestdriveFacts): Promise<{ claimed: TestdriveLook } | { refused: "unclaimed" }> {
+  async start(facts: TestdriveFacts, seed?: Seed): Promise<{ claimed: TestdriveLook } | { refused: "unclaimed" }> {
     if (!this.#session.facts) {
-      await this.#session.begin(facts);
+      await this.#session.begin(facts, seed);
       this.ctx.waitUntil(this.#callAgents(facts.testdriveId));
     }
     await this.#session.decision();

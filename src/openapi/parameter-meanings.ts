@@ -23,6 +23,10 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   latest: "Newest first. Needs no value.",
   multi: "Build another image type of the last version.",
   name: "Name.",
+  user_data:
+    "What cloud-init does at the first boot: a text that begins with `#cloud-config`, `#!` or another of its headers; 32 KiB.",
+  meta_data: "The data of the machine for cloud-init, such as `instance-id` and `local-hostname`, in YAML; 16 KiB.",
+  network_config: "The network that cloud-init configures, in YAML; 16 KiB.",
   network:
     "`on`: with a network card. `web_url` leads to the web server of the machine; the machine cannot reach anything. Default: `off`.",
   owner: "Owner of the file in the image.",

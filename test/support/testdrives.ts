@@ -76,7 +76,7 @@ export interface Drive {
 export async function startDrive(
   owner: Client,
   vnc: object | null = { host: "192.0.2.7", port: 5901 },
-  params: { network?: string } = {},
+  params: Record<string, string> = {},
 ): Promise<Drive> {
   const build = await bootableBuild(owner);
   const posted = owner.post("/testdrives", { build_id: build.id, ...params });

@@ -60,12 +60,13 @@ export class Snapshots {
   async start(boot: Boot): Promise<Qemu> {
     const { claim, machine, dir, start } = boot;
     if (!this.#canMake(boot)) return await startQemu(machine, dir, start);
-    // A guest on a network must have its own keys.
-    const alone = { ...machine, hasNetwork: false };
+    // A guest on a network must have its own keys, and one with a seed must read it at its first boot.
+    const alone = { ...machine, hasNetwork: false, seed: [] };
+    const isOwn = machine.hasNetwork || machine.seed.length > 0;
     const key = await snapshotKey(alone);
-    const restored = machine.hasNetwork ? undefined : await this.#restore(key, boot);
+    const restored = isOwn ? undefined : await this.#restore(key, boot);
     const qemu = restored ?? (await startQemu(machine, dir, start));
-    const wantsSnapshot = !restored && !machine.hasNetwork;
+    const wantsSnapshot = !restored && !isOwn;
     if (wantsSnapshot || claim.wantsScreen) this.#want(key, { ...boot, machine: alone });
     return qemu;
   }

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { imageFormats, type ImageType } from "../contract.ts";
 import type { CachedImage } from "../image-cache.ts";
 import { outputOf } from "../process.ts";
@@ -14,14 +15,15 @@ const blankDiskSize = "1T";
  * is given, never probed: otherwise a guest could write a first sector that looks like a qcow2 which refers to files of the host.
  */
 export async function makeDrives(
-  { image, imageType }: { image: CachedImage; imageType: ImageType },
+  { image, imageType, growsBy = 0 }: { image: CachedImage; imageType: ImageType; growsBy?: number },
   dir: SessionDir,
   signal: AbortSignal,
 ): Promise<string[]> {
   const create = (...args: string[]) => outputOf("qemu-img", ["create", "-q", "-f", "qcow2", ...args], signal);
   const overlay = dir.file(overlayName);
   if (image.format === "raw") {
-    await create("-F", "raw", "-b", image.path, overlay);
+    const { size } = await stat(image.path);
+    await create("-F", "raw", "-b", image.path, overlay, String(size + growsBy));
     return disk(image.path);
   }
   if (imageFormats[imageType].product !== "installer") return medium(image.path);

@@ -7,6 +7,8 @@ export interface Machine {
   memoryMb: number;
   /** The arguments from makeDrives. */
   drives: string[];
+  /** The arguments from makeSeedDisk; empty without a seed. */
+  seed: readonly string[];
   /** The file below its drives. QEMU sees no other file of the agent outside its session's directory. */
   image: string;
   /** Whether it runs in a sandbox (session-sandbox.ts). */
@@ -30,6 +32,7 @@ export function machineArguments(machine: Machine): string[] {
     // Absolute positions, like in VNC. xHCI needs no polling, which would be slow under TCG.
     ["-device", "qemu-xhci", "-device", "usb-tablet"],
     machine.drives,
+    machine.seed,
     // Standard output, because a socket loses what a guest prints before a client connects.
     ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
   ].flat();

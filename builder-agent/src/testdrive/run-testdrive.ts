@@ -14,6 +14,7 @@ import { Control } from "./control.ts";
 import { makeDrives, overlayName } from "./disk.ts";
 import { answerVisit } from "./guest-web.ts";
 import { getImage } from "./image.ts";
+import { makeSeedDisk } from "./seed.ts";
 import type { Snapshots } from "../snapshot/snapshots.ts";
 import { vncSocket, type Qemu } from "./qemu.ts";
 import { makeSessionDir, type SessionDir } from "./session-dir.ts";
@@ -32,6 +33,9 @@ export interface TestdriveParts {
   signal: AbortSignal;
   log: Log;
 }
+
+/** How much larger than its image the disk of a machine with a seed is: its root can grow, as on a real disk. */
+const seedRoom = 1024 ** 3;
 
 /** The end of a session, with a message for its owner. */
 class SessionOver extends Error {}
@@ -136,7 +140,8 @@ async function host(session: Session): Promise<string> {
     accel,
     memoryMb: Math.min(claim.memoryMb, parts.config.memoryMb),
     hasNetwork: claim.hasNetwork ?? false,
-    drives: await makeDrives({ image, imageType: claim.imageType }, dir, signal),
+    drives: await makeDrives({ image, imageType: claim.imageType, growsBy: claim.seed ? seedRoom : 0 }, dir, signal),
+    seed: claim.seed ? await makeSeedDisk(claim.seed, dir, signal) : [],
     image: image.path,
     enclosed,
     diskBytes: Math.round(parts.config.testdriveDiskGb * 1e9),

@@ -62,7 +62,7 @@ export async function makePlace({
     const held = await cache.find(buildId, image.sha256);
     if (!held) throw new Error("the image is gone");
     const drives = await makeDrives({ image: held, imageType: "oem" }, dir, signal);
-    const usual = { accel: "tcg", memoryMb: 64, hasNetwork: false, diskBytes: 1e9, vnc: null } as const;
+    const usual = { accel: "tcg", memoryMb: 64, hasNetwork: false, seed: [], diskBytes: 1e9, vnc: null } as const;
     const { enclosed } = await getSandbox();
     const machine = { ...usual, testdriveId, drives, image: held.path, enclosed, ...change };
     const claim = { buildId, imageType: "oem", image, wantsScreen, testdriveId, token: "token" } as const;

@@ -35,6 +35,7 @@ async function booted(sector: Buffer) {
       diskBytes: 1e9,
       vnc: null,
       hasNetwork: false,
+      seed: [],
       drives,
       image: path,
       enclosed,

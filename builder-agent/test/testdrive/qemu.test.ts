@@ -20,7 +20,7 @@ it("ends with all its processes if it is stopped while bubblewrap begins", async
   const machine = { testdriveId: 7, accel: "tcg", memoryMb: 64, diskBytes: 1e6, vnc: null } as const;
   const stop = new AbortController();
   const started = startQemu(
-    { ...machine, drives: [], image: join(state.path, "disk"), enclosed: true, hasNetwork: false },
+    { ...machine, drives: [], seed: [], image: join(state.path, "disk"), enclosed: true, hasNetwork: false },
     dir,
     { onEvent: () => {}, signal: stop.signal },
   );

@@ -39,6 +39,7 @@ async function place() {
     accel: "tcg",
     memoryMb: 64,
     hasNetwork: false,
+    seed: [],
     drives: [],
     image,
     enclosed: true,

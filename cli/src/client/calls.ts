@@ -159,7 +159,7 @@ export interface Calls {
   /** Your running testdrives. */
   listTestdrives: { request: object; answer: Testdrives };
   /** Boot a build: the answer has a page for the browser and an address for VNC clients. */
-  startTestdrive: { request: { build_id: number; network?: "on" | "off" }; answer: Testdrive };
+  startTestdrive: { request: { build_id: number; network?: "on" | "off"; user_data?: Text; meta_data?: Text; network_config?: Text }; answer: Testdrive };
   /** End a testdrive. */
   endTestdrive: { request: { testdrive_id: number }; answer: Success };
   /** The files that a testdrive has changed in its image. */

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { command, flag, value, values } from "../command.ts";
 import { Complaint } from "../complaint.ts";
+import { readText } from "../files.ts";
 import { facts, table, visible, visibleLines } from "../output/table.ts";
 import { applianceId, buildId, numberOf } from "../resolve.ts";
 import { pathOf } from "./contents.ts";
@@ -15,11 +16,20 @@ export const testdrives = [
       network: flag("with a network card; the web server of the machine gets an address"),
       vnc: flag("open vncviewer in place of the browser"),
       noOpen: flag("open nothing, print the addresses"),
+      userData: value("file", "what cloud-init does at the first boot"),
+      metaData: value("file", "the machine's data for cloud-init, in YAML"),
+      networkConfig: value("file", "the network that cloud-init configures, in YAML"),
     },
     examples: ["kiln testdrive First"],
-    act: async ({ client, show, paint }, { build, network, vnc, noOpen }) => {
+    act: async ({ client, show, paint }, { build, network, vnc, noOpen, userData, metaData, networkConfig }) => {
       const id = await buildId(client, build);
-      const answer = await client.call("startTestdrive", { build_id: id, network: network ? "on" : undefined });
+      const answer = await client.call("startTestdrive", {
+        build_id: id,
+        network: network ? "on" : undefined,
+        user_data: textIn(userData),
+        meta_data: textIn(metaData),
+        network_config: textIn(networkConfig),
+      });
       const { url, server, web_url: web } = answer.testdrive;
       const screen = server.vnc.port === 0 ? undefined : `${server.vnc.host}::${server.vnc.port}`;
       show(answer, () =>
@@ -108,6 +118,9 @@ export const testdrives = [
     },
   }),
 ];
+
+const textIn = (file: string | undefined): string | undefined =>
+  file === undefined ? undefined : readText(file, "Name a file with the data of the first boot.");
 
 const openItYourself = "Open the address of the screen yourself.";
 

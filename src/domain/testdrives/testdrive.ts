@@ -3,6 +3,7 @@ import {
   type ImageType,
   type Incarnation,
   productOf,
+  type Seed,
   type TestdriveClaim,
   type TestdriveClaimRequest,
 } from "#lib/contract/index";
@@ -36,7 +37,7 @@ import {
 } from "#storage/testdrives";
 
 /** The answer to an agent's claim, without the parts that the session's object makes. */
-export type TestdriveFacts = Omit<TestdriveClaim, "token" | "password">;
+export type TestdriveFacts = Omit<TestdriveClaim, "token" | "password" | "seed">;
 
 /** Where any VNC client can reach the machine. Null if the agent has no address for VNC clients. */
 export type VncAddress = { host: string; port: number } | null;
@@ -64,6 +65,7 @@ export interface StartedTestdrive {
 
 interface TestdriveRequest {
   hasNetwork: boolean;
+  seed?: Seed | undefined;
   /** The id of a request that may be repeated. */
   requestId?: string | undefined;
 }
@@ -88,7 +90,7 @@ const whyNoTestdrive = (imageType: ImageType): string =>
 export async function startTestdriveOf(
   { env, db }: Services<TestdriveEnv>,
   account: Pick<Account, "id">,
-  { build, hasNetwork, requestId }: TestdriveRequest & { build: Build },
+  { build, hasNetwork, seed, requestId }: TestdriveRequest & { build: Build },
 ): Promise<StartedTestdrive> {
   if (!productOf(build.imageType).startsAlone)
     throw new Refusal("build_not_found", { message: whyNoTestdrive(build.imageType) });
@@ -107,7 +109,7 @@ export async function startTestdriveOf(
   if (testdrive.state === "ended") throw unclaimed();
 
   const given = { ...facts, testdriveId: testdrive.id, hasNetwork, requestId: requestIdNow() };
-  const started = await testdriveObject(env, testdrive).start(given);
+  const started = await testdriveObject(env, testdrive).start(given, seed);
   if ("refused" in started) throw unclaimed();
   return { testdrive: await decrypted(env, testdrive), vnc: started.claimed.vnc, password: started.claimed.password };
 }

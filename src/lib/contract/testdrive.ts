@@ -16,6 +16,17 @@ export const TestdriveClaimRequest = z.object({
 });
 export type TestdriveClaimRequest = z.infer<typeof TestdriveClaimRequest>;
 
+/** The most bytes of each text of a seed, in UTF-8. Amazon's cloud accepts 16 KiB of user data. */
+export const maxSeedBytes = { userData: 32 * 1024, metaData: 16 * 1024, networkConfig: 16 * 1024 };
+
+/** What cloud-init reads at the first boot of a testdrive. It is secret: nothing stores or logs it. */
+export const Seed = z.object({
+  userData: z.string().max(maxSeedBytes.userData).optional(),
+  metaData: z.string().max(maxSeedBytes.metaData).optional(),
+  networkConfig: z.string().max(maxSeedBytes.networkConfig).optional(),
+});
+export type Seed = z.infer<typeof Seed>;
+
 export const TestdriveClaim = z.object({
   testdriveId: z.int().positive(),
   /** Sent in `attemptHeader` when opening the session's sockets. */
@@ -27,6 +38,8 @@ export const TestdriveClaim = z.object({
   memoryMb: z.int().positive(),
   /** A network card with a forwarded web server port and no outgoing connections. */
   hasNetwork: z.boolean().optional(),
+  /** The agent gives it to the machine as a disk. */
+  seed: Seed.optional(),
   /**
    * Boot the image once more and send its screen to POST /agent/testdrives/:id/screen, for the gallery. Absent from
    * older Workers.

@@ -146,6 +146,7 @@ export async function serialOfInstallation({ file }: Downloaded): Promise<string
     accel: "tcg",
     memoryMb: 512,
     hasNetwork: false,
+    seed: [],
     diskBytes: 2 ** 34,
     vnc: null,
   } as const;

@@ -6,6 +6,7 @@ import { readLog } from "#api/build-log";
 import { cancelBuild, deleteBuild, listBuilds, startBuild } from "#domain/builds/build";
 import type { Look } from "#domain/appliances/look";
 import { Refusal } from "#domain/refusal";
+import { configurationOf } from "#lib/configuration/stored";
 import type { Build } from "#storage/builds";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
@@ -129,7 +130,8 @@ async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Re
     listBuilds(db, { account, access: { by: "key" } }, appliance.id),
     runningTestdrives(c, appliance.id),
   ]);
-  const seen: Builds = { applianceId: appliance.id, over, baseUrl };
+  const hasFirstBoot = configurationOf(appliance).settings.firstBoot !== "none";
+  const seen: Builds = { applianceId: appliance.id, hasFirstBoot, over, baseUrl };
   const isRunning = look.running.length > 0;
   const end = isRunning ? undefined : endOf(over);
   const content = (

@@ -12,12 +12,15 @@ import { Facts } from "../../../parts/panel.tsx";
 import { TypeBadge } from "../../../parts/state.tsx";
 import { duration, size } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
+import { SeededTestdrive } from "./seeded.tsx";
 import { logAt, nameOf } from "./names.ts";
 import { StageTimes } from "./stages.tsx";
 
 /** The content of the page below the head. */
 export interface Builds {
   applianceId: number;
+  /** Whether the appliance's images read data at their first boot. */
+  hasFirstBoot: boolean;
   /** The ended builds, newest first. */
   over: readonly Build[];
   baseUrl: string;
@@ -47,6 +50,7 @@ export const Image = ({ build, seen }: ImageProps) => (
     <details open={build === seen.over[0]}>
       <Summary build={build} />
       <Actions build={build} seen={seen} />
+      {seen.hasFirstBoot && <SeededTestdrive build={build} />}
       <ImageUse build={build} />
       <Inside build={build} />
     </details>

@@ -1,0 +1,60 @@
+import { chmod, chown, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Seed } from "../contract.ts";
+import { hasSucceeded, run } from "../process.ts";
+import { asNobody, nobody } from "./rights.ts";
+import type { SessionDir } from "./session-dir.ts";
+
+const seedName = "seed.iso";
+/** xorriso makes every path absolute, and the user nobody cannot enter the folder's parents. */
+const here = "/proc/self/cwd";
+/** More than the texts of a seed can need. */
+const maxDiskBytes = 4 * 1024 * 1024;
+
+/**
+ * Writes the disk on which cloud-init finds the seed (NoCloud), and returns QEMU's arguments for it. The session's directory is deleted
+ * with the session, and so is the disk. What xorriso says is not logged, because it may name what it reads.
+ */
+export async function makeSeedDisk(seed: Seed, dir: SessionDir, signal: AbortSignal): Promise<string[]> {
+  const folder = dir.file("seed");
+  await mkdir(folder, { mode: 0o700 });
+  try {
+    const texts = textsOf(seed, dir);
+    await Promise.all(
+      Object.entries(texts).map(([name, text]) => writeFile(join(folder, name), text, { mode: 0o644 })),
+    );
+    if (process.getuid?.() === 0) await chown(folder, nobody, nobody);
+    const write = ["-as", "mkisofs", "-quiet", "-volid", "CIDATA", "-joliet", "-rock", "-graft-points"];
+    const paths = ["-output", `${here}/${seedName}`, ...Object.keys(texts).map((name) => `${name}=${here}/${name}`)];
+    const limited = [`--fsize=${maxDiskBytes}`, "--core=0", "--", "xorriso", ...write, ...paths];
+    const exit = await run(...asNobody("prlimit", limited), {
+      cwd: folder, // entered while still root: the user nobody cannot enter its parents
+      env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C", HOME: "/nonexistent" },
+      signal,
+      onLine: () => {},
+    });
+    if (!hasSucceeded(exit)) throw new Error("The disk with the data of the first boot could not be made.");
+    const disk = join(folder, seedName);
+    if (process.getuid?.() === 0) await chown(disk, 0, 0);
+    await chmod(disk, 0o600);
+    await rename(disk, dir.file(seedName));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return drive();
+}
+
+/** cloud-init needs both of the first two. A machine with another instance's id begins again, as after a copy. */
+function textsOf({ userData = "", metaData, networkConfig }: Seed, { path }: SessionDir): Record<string, string> {
+  return {
+    "user-data": userData,
+    "meta-data": metaData ?? `instance-id: testdrive-${path.split("/").at(-1)}\n`,
+    ...(networkConfig !== undefined && { "network-config": networkConfig }),
+  };
+}
+
+function drive(): string[] {
+  const file = { driver: "file", filename: seedName, "read-only": true };
+  const node = { driver: "raw", "node-name": "seed", "read-only": true, file };
+  return ["-blockdev", JSON.stringify(node), "-device", "virtio-blk-pci,drive=seed"];
+}

@@ -1,0 +1,63 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { makeSeedDisk } from "../../src/testdrive/seed.ts";
+import { makeSessionDir } from "../../src/testdrive/session-dir.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+import { startSession } from "./session.ts";
+
+const { signal } = new AbortController();
+
+/** The files of the disk, by name, as a system would read them. */
+function filesOf(disk: string, into: string): Record<string, string> {
+  execFileSync("xorriso", ["-osirrox", "on", "-indev", disk, "-extract", "/", into], { stdio: "ignore" });
+  return Object.fromEntries(readdirSync(into).map((name) => [name, readFileSync(join(into, name), "utf8")]));
+}
+
+/** The name of the volume is at a fixed place of an ISO 9660 disk. */
+const volumeOf = (disk: string) => readFileSync(disk).subarray(0x8028, 0x8048).toString().trim();
+
+describe("makeSeedDisk", () => {
+  it("writes a disk on which cloud-init finds the texts, and leaves no other file", async () => {
+    await using place = await temporaryDir();
+    await using dir = await makeSessionDir(place.path, 8);
+    const userData = "#cloud-config\nhostname: ünï\n";
+    const args = await makeSeedDisk({ userData, networkConfig: "version: 2\n" }, dir, signal);
+
+    expect(readdirSync(dir.path)).toEqual(["seed.iso"]);
+    expect(statSync(dir.file("seed.iso")).mode & 0o777).toBe(0o600);
+    expect(volumeOf(dir.file("seed.iso"))).toBe("CIDATA");
+    expect(filesOf(dir.file("seed.iso"), join(place.path, "out"))).toEqual({
+      "user-data": userData,
+      "meta-data": "instance-id: testdrive-8\n",
+      "network-config": "version: 2\n",
+    });
+    expect(args.join(" ")).toContain('"read-only":true');
+  });
+
+  it("keeps the machine's own meta data", async () => {
+    await using place = await temporaryDir();
+    await using dir = await makeSessionDir(place.path, 8);
+    await makeSeedDisk({ metaData: "instance-id: mine\n" }, dir, signal);
+    expect(filesOf(dir.file("seed.iso"), join(place.path, "out"))).toEqual({
+      "user-data": "",
+      "meta-data": "instance-id: mine\n",
+    });
+  });
+});
+
+describe("a testdrive with a seed", () => {
+  it("has a second disk and room to grow, and leaves neither after its end", async () => {
+    await using session = await startSession({
+      change: (claim) => ({ ...claim, seed: { userData: "#!/bin/sh\n" } }),
+    });
+    await session.ready();
+    expect(volumeOf(join(session.path, "seed.iso"))).toBe("CIDATA");
+    const info = execFileSync("qemu-img", ["info", "-U", "--output=json", join(session.path, "overlay.qcow2")]);
+    expect(JSON.parse(String(info))["virtual-size"]).toBe(1024 ** 3 + 1024 ** 2);
+    session.stopping.abort();
+    await session.ended;
+    expect(existsSync(session.path)).toBe(false);
+  });
+});

@@ -1,0 +1,70 @@
+import { isMap, parseDocument } from "yaml";
+import { maxSeedBytes, type Seed } from "#lib/contract/index";
+import { Refusal } from "#domain/refusal";
+
+/** The data of a first boot, as a client sends it. */
+export interface SentSeed {
+  user_data?: string | undefined;
+  meta_data?: string | undefined;
+  network_config?: string | undefined;
+}
+
+/**
+ * What cloud-init recognises user data by (its documentation, "User-data formats"). A text without one of these is ignored
+ * with a warning that nobody sees.
+ */
+const headers = [
+  "#!",
+  "#cloud-config",
+  "#cloud-config-archive",
+  "#cloud-boothook",
+  "#include",
+  "#include-once",
+  "#part-handler",
+  "## template: jinja",
+  "Content-Type: multipart/",
+  "MIME-Version:",
+];
+
+/**
+ * The seed of a testdrive, after a check of its form. Undefined if none was sent. No message contains a part of it. Whether
+ * cloud-init knows each of its keys is not checked.
+ */
+export function readSeed({ user_data, meta_data, network_config }: SentSeed): Seed | undefined {
+  if (user_data === undefined && meta_data === undefined && network_config === undefined) return undefined;
+  if (user_data !== undefined) checkUserData(user_data);
+  if (meta_data !== undefined) checkYaml("meta_data", meta_data, maxSeedBytes.metaData);
+  if (network_config !== undefined) checkYaml("network_config", network_config, maxSeedBytes.networkConfig);
+  return {
+    ...(user_data !== undefined && { userData: user_data }),
+    ...(meta_data !== undefined && { metaData: meta_data }),
+    ...(network_config !== undefined && { networkConfig: network_config }),
+  };
+}
+
+function checkUserData(text: string): void {
+  checkSize("user_data", text, maxSeedBytes.userData);
+  const [first = ""] = text.split("\n", 1);
+  if (/^#cloud-config\s*$/.test(first)) return checkYaml("user_data", text, maxSeedBytes.userData);
+  if (headers.some((header) => first.startsWith(header))) return;
+  refuse("user_data", 'must begin with "#cloud-config", with "#!", or with another header of cloud-init');
+}
+
+function checkYaml(name: keyof SentSeed, text: string, maxBytes: number): void {
+  checkSize(name, text, maxBytes);
+  // Messages with an excerpt would show secrets.
+  const document = parseDocument(text, { prettyErrors: false, logLevel: "error" });
+  const [error] = document.errors;
+  if (error) refuse(name, `is not valid YAML in line ${text.slice(0, error.pos[0]).split("\n").length}`);
+  if (document.contents !== null && !isMap(document.contents))
+    refuse(name, "must be a map of YAML: lines like name: value");
+}
+
+function checkSize(name: keyof SentSeed, text: string, maxBytes: number): void {
+  if (new TextEncoder().encode(text).byteLength > maxBytes)
+    refuse(name, `must not be larger than ${maxBytes / 1024} KiB`);
+}
+
+function refuse(name: keyof SentSeed, why: string): never {
+  throw new Refusal("invalid_value", { message: `${name}: ${why}.`, faults: [{ path: name, why }] });
+}
