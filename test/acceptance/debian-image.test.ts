@@ -26,7 +26,7 @@ let session: Session;
 const questions = {
   // Asked when the boot has ended.
   services:
-    "systemctl is-system-running --wait; systemctl is-active ssh; systemctl is-enabled ssh kiln-machine-identity; systemctl --failed --no-legend",
+    "systemctl is-system-running --wait; systemctl is-active ssh; systemctl is-enabled ssh kiln-host-keys kiln-machine-identity; systemctl --failed --no-legend",
   packages: "dpkg-query --show --showformat '${Package} ${Version}\\n'",
   broken: "dpkg --audit; dpkg --verify kiln-greeter",
   own: "cat /var/lib/greeted; id --user --name greeter",
@@ -164,7 +164,7 @@ describe("a disk of Debian 12", () => {
   });
 
   it("runs its services, and none has failed", () => {
-    expect(answers("services")).toEqual(["running", "active", "enabled", "enabled"]);
+    expect(answers("services")).toEqual(["running", "active", "enabled", "enabled", "enabled"]);
   });
 
   it("lets only the open ports in", () => {

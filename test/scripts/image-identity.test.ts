@@ -89,7 +89,7 @@ const accounts = `
 describe("the first boot", () => {
   const withoutServer = "rm /usr/sbin/sshd";
   const keys = "ls /etc/ssh | grep '^ssh_host_.*key$'; sha256sum /etc/ssh/ssh_host_*_key > /etc/sums";
-  const boot = "/usr/lib/kiln/boot machine-identity > /dev/null 2>&1";
+  const boot = "{ /usr/lib/kiln/boot host-keys && /usr/lib/kiln/boot machine-identity; } > /dev/null 2>&1";
 
   it("makes host keys once, which differ from machine to machine", () => {
     const ask = `${boot}; ${keys}; ${boot}; sha256sum --check --quiet /etc/sums && cat /etc/sums`;
@@ -98,12 +98,15 @@ describe("the first boot", () => {
     expect(one).not.toBe(other);
   });
 
-  it("makes them before sshd starts, in a unit that systemd accepts", () => {
-    const unit = "/etc/systemd/system/kiln-machine-identity.service";
-    const ask = `systemctl --root=/ is-enabled kiln-machine-identity.service
+  it.each([
+    ["kiln-host-keys.service", "ssh.service sshd.service dropbear.service"],
+    ["kiln-machine-identity.service", "network.target"],
+  ])("makes them before servers start, in a unit that systemd accepts: %s", (name, before) => {
+    const unit = `/etc/systemd/system/${name}`;
+    const ask = `systemctl --root=/ is-enabled ${name}
       systemd-analyze verify --man=no ${unit} 2>&1 | grep -F kiln || true
       grep ^Before= ${unit}`;
-    expect(inImage({}, ask)).toBe("enabled\nBefore=network.target ssh.service sshd.service dropbear.service\n");
+    expect(inImage({}, ask)).toBe(`enabled\nBefore=${before}\n`);
   });
 
   it("makes them with another init, too", () => {

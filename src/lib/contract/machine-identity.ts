@@ -24,6 +24,8 @@ interface Remake {
   unless?: string;
   /** Commands of a POSIX shell. */
   command: string;
+  /** The services that wait for it. By default all servers do, and the login. */
+  before?: readonly string[];
 }
 
 const machineId = /^[0-9a-f]{32}/;
@@ -34,7 +36,12 @@ export const identityFiles: readonly IdentityFiles[] = [
     what: "SSH host key",
     paths: ["/etc/ssh/ssh_host_*key", "/etc/ssh/ssh_host_*key.pub"],
     // Debian's package makes keys only when it is installed. The services of SUSE and Fedora make missing ones.
-    remake: { program: "/usr/sbin/sshd", unless: "/usr/libexec/openssh/sshd-keygen", command: "ssh-keygen -A" },
+    remake: {
+      program: "/usr/sbin/sshd",
+      unless: "/usr/libexec/openssh/sshd-keygen",
+      command: "ssh-keygen -A",
+      before: ["ssh.service", "sshd.service"],
+    },
   },
   {
     what: "SSH host key",
@@ -43,6 +50,7 @@ export const identityFiles: readonly IdentityFiles[] = [
       program: "/usr/sbin/dropbear",
       command:
         'mkdir -p /etc/dropbear; for type in rsa ecdsa ed25519; do dropbearkey -t "$type" -f "/etc/dropbear/dropbear_${type}_host_key"; done',
+      before: ["dropbear.service"],
     },
   },
   {
@@ -116,7 +124,9 @@ export const identityFiles: readonly IdentityFiles[] = [
     paths: ["/etc/nvme/hostnqn", "/etc/nvme/hostid"],
     remake: {
       program: "/usr/sbin/nvme",
-      command: "nvme gen-hostnqn > /etc/nvme/hostnqn; cat /proc/sys/kernel/random/uuid > /etc/nvme/hostid",
+      // `nvme gen-hostnqn` takes the firmware's UUID, which some virtual machines do not have.
+      command:
+        'read -r id < /proc/sys/kernel/random/uuid; echo "$id" > /etc/nvme/hostid; echo "nqn.2014-08.org.nvmexpress:uuid:$id" > /etc/nvme/hostnqn',
     },
     isNeeded: true,
   },

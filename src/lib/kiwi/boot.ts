@@ -58,11 +58,10 @@ start_autostarts() {
 
 ${remakeFunctions}
 case $1 in
-  machine-identity)
-    make_machine_identity
-    ;;
+  host-keys) make_host_keys ;;
+  machine-identity) make_machine_identity ;;
   before-login)
-    [ -d /run/systemd/system ] || "$0" machine-identity
+    [ -d /run/systemd/system ] || { "$0" host-keys && "$0" machine-identity; }
     each_time firewall
     each_time swap
     once accept-eulas

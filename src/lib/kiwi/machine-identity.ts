@@ -9,9 +9,13 @@ import { shellCommand } from "#lib/kiwi/shell";
  * comes last, because a build script may make some too.
  */
 export const machineIdentityPart = ({ overlay }: Pick<ImageFacts, "overlay">): Part => ({
-  files: { [`${staging}/units/kiln-machine-identity.service`]: unit },
+  files: {
+    [`${staging}/units/kiln-host-keys.service`]: hostKeysUnit,
+    [`${staging}/units/kiln-machine-identity.service`]: identityUnit,
+  },
   commands: [
     shellCommand("forget_machine", ...overlay.map(({ path }) => path).filter(identityAt)),
+    "install_unit kiln-host-keys.service",
     "install_unit kiln-machine-identity.service",
   ],
 });
@@ -59,7 +63,12 @@ const remakeLines = ({ paths, remake }: IdentityFiles): string[] => {
   return [`  if ${other}lacks ${program} ${paths.join(" ")}; then ${command}; fi`];
 };
 
-/** A function of the boot program. Each command runs at the first boot only: then its files exist. */
+/** Those that only some services wait for, and the others. */
+const { waited = [], others = [] } = Object.groupBy(identityFiles, ({ remake }) =>
+  remake?.before ? "waited" : "others",
+);
+
+/** Functions of the boot program. Each command runs at the first boot only: then its files exist. */
 export const remakeFunctions = String.raw`
 # lacks PROGRAM FILE...: whether the image has the program, but none of the files
 lacks() {
@@ -68,22 +77,32 @@ lacks() {
   for file in "$@"; do [ ! -s "$file" ] || return 1; done
 }
 
+make_host_keys() {
+${waited.flatMap(remakeLines).join("\n")}
+}
+
 make_machine_identity() {
-${identityFiles.flatMap(remakeLines).join("\n")}
+${others.flatMap(remakeLines).join("\n")}
 }
 `;
 
-/** A separate unit, because the boot may wait for answers at the console. Servers start after network.target. */
-const unit = linesOf(
-  "[Unit]",
-  "Description=Keys and names of this machine",
-  "Before=network.target ssh.service sshd.service dropbear.service",
-  "",
-  "[Service]",
-  "Type=oneshot",
-  "RemainAfterExit=yes",
-  "ExecStart=/usr/lib/kiln/boot machine-identity",
-  "",
-  "[Install]",
-  "WantedBy=multi-user.target",
-);
+/** Separate units, because the boot may wait for answers at the console. */
+const unitOf = (description: string, step: string, before: readonly string[]): string =>
+  linesOf(
+    "[Unit]",
+    `Description=${description}`,
+    `Before=${before.join(" ")}`,
+    "",
+    "[Service]",
+    "Type=oneshot",
+    "RemainAfterExit=yes",
+    `ExecStart=/usr/lib/kiln/boot ${step}`,
+    "",
+    "[Install]",
+    "WantedBy=multi-user.target",
+  );
+
+const waiting = waited.flatMap(({ remake }) => remake?.before ?? []);
+const hostKeysUnit = unitOf("SSH host keys of this machine", "host-keys", waiting);
+/** Servers start after network.target. */
+const identityUnit = unitOf("Keys and names of this machine", "machine-identity", ["network.target"]);
