@@ -27,7 +27,7 @@ export const AgentsPanel = ({ agents }: { agents: readonly AgentAtWork[] }) => (
         No agent is registered, so nothing can be built. <code>npm run admin -- agent add NAME</code> adds one.
       </p>
     ) : (
-      <Table labelledBy="agents" columns={columns}>
+      <Table labelledBy="agents" columns={columns} isCards>
         {agents.map((agent) => (
           <Row agent={agent} />
         ))}
@@ -57,11 +57,21 @@ const Row = ({ agent }: { agent: AgentAtWork }) => {
           {capabilities ? abilitiesOf(capabilities).map((each) => <Badge>{each}</Badge>) : "not known yet"}
         </span>
       </td>
-      <td class="num">{report ? `${builds} of ${report.slots.builds}` : builds}</td>
-      <td class="num">{report ? `${testdrives} of ${report.slots.testdrives}` : testdrives}</td>
-      <td class="num">{report ? `${report.load} %` : "–"}</td>
-      <td class="num">{report ? `${number(report.freeGb)} GB` : "–"}</td>
-      <td class="quiet">{heardAt ? <Moment at={heardAt} /> : "never"}</td>
+      <td class="num" data-label="builds">
+        {report ? `${builds} of ${report.slots.builds}` : builds}
+      </td>
+      <td class="num" data-label="testdrives">
+        {report ? `${testdrives} of ${report.slots.testdrives}` : testdrives}
+      </td>
+      <td class="num" data-label="load">
+        {report ? `${report.load} %` : "–"}
+      </td>
+      <td class="num" data-label="disk free">
+        {report ? `${number(report.freeGb)} GB` : "–"}
+      </td>
+      <td class="quiet" data-label="seen">
+        {heardAt ? <Moment at={heardAt} /> : "never"}
+      </td>
       <td class="actions">
         <ActionButton
           action={`${servicePath}/agents`}

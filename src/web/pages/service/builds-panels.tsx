@@ -17,11 +17,12 @@ export const QueuePanel = ({ queue }: { queue: readonly WaitingBuild[] }) => (
       <Table
         labelledBy="queue"
         columns={["Build", "Account", "Waits for", { words: "Since", isNumber: true }, actions]}
+        isCards
       >
         {queue.map((build) => (
           <tr>
             <Name build={build} />
-            <td>{build.username}</td>
+            <td data-label="of">{build.username}</td>
             <td>
               {build.why.includes("busy") ? (
                 <span class="quiet">{reason(build.why)}</span>
@@ -29,7 +30,7 @@ export const QueuePanel = ({ queue }: { queue: readonly WaitingBuild[] }) => (
                 <State tone="bad">{reason(build.why)}</State>
               )}
             </td>
-            <td class="num">
+            <td class="num" data-label="since">
               <Moment at={build.createdAt} />
             </td>
             <Cancel build={build} />
@@ -44,13 +45,17 @@ export const QueuePanel = ({ queue }: { queue: readonly WaitingBuild[] }) => (
 export const RunningPanel = ({ running, agents }: { running: readonly NamedBuild[]; agents: readonly AgentAtWork[] }) =>
   running.length === 0 ? null : (
     <Panel id="running" title="Being built" count={running.length} isFlush>
-      <Table labelledBy="running" columns={["Build", "Account", "Agent", { words: "Since", isNumber: true }, actions]}>
+      <Table
+        labelledBy="running"
+        columns={["Build", "Account", "Agent", { words: "Since", isNumber: true }, actions]}
+        isCards
+      >
         {running.map((build) => (
           <tr>
             <Name build={build} />
-            <td>{build.username}</td>
-            <td>{agents.find(({ id }) => id === build.agentId)?.name}</td>
-            <td class="num">
+            <td data-label="of">{build.username}</td>
+            <td data-label="on">{agents.find(({ id }) => id === build.agentId)?.name}</td>
+            <td class="num" data-label="since">
               <Moment at={build.startedAt ?? build.createdAt} />
             </td>
             <Cancel build={build} />
