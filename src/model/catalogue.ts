@@ -45,6 +45,11 @@ export const BaseSystemFacts = z.object({
     .optional(),
   /** Whether it is only for trying Kiln. Pages offer it last. */
   isToy: z.boolean().optional(),
+  /**
+   * How large a download is, as measured: so many megabytes besides its packages, such as the initrd, and so many for
+   * each megabyte of their files. Default: as large as these files.
+   */
+  download: z.object({ besidesMb: z.number().nonnegative(), perPackageMb: z.number().positive() }).optional(),
   /** Default: rpm. Catalogues and rows from before deb have no type. */
   packageType: PackageType.optional(),
   /** The builder root that its images are built in. Default: wherever the agent builds by default. */

@@ -39,7 +39,7 @@ describe("POST appliances", () => {
       arch: "x86_64",
       type: "oem",
       estimated_raw_size: "300 MB",
-      estimated_compressed_size: "60 MB",
+      estimated_compressed_size: "70 MB",
       parent: { id: "1", name: expect.stringContaining("JeOS") },
       builds: { "@type": "array" },
     });

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { countChanges, imageOf, resolve } from "#domain/software/resolution";
 import { jobsOf, type ApplianceSoftware, type Choice } from "#domain/software/resolution-request";
-import { estimateOf } from "#domain/appliances/estimate";
+import { downloadMb, estimateOf } from "#domain/appliances/estimate";
 import { solverModule } from "#lib/solver/module";
 import { openSolver } from "#lib/solver/solver";
 import { LockTimeout } from "#lib/solver/pool";
@@ -266,6 +266,14 @@ describe("estimateOf", () => {
 
     expect(estimate).toEqual({ estimatedRawMb: 20, estimatedCompressedMb: 6 });
     expect(estimateOf(await resolve({ env, db }, software([row], ["package c"])))).toBeUndefined();
+  });
+});
+
+describe("downloadMb", () => {
+  it("adds what the base system's images have besides their packages", () => {
+    expect(downloadMb(130, { download: { besidesMb: 78, perPackageMb: 1.45 } })).toBe(267);
+    expect(downloadMb(130, {})).toBe(130);
+    expect(downloadMb(130, undefined)).toBe(130);
   });
 });
 

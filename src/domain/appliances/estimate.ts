@@ -1,15 +1,15 @@
 import type { Services } from "#domain/services";
 import { resolve, type SoftwareResolution } from "#domain/software/resolution";
 import { loadSoftware } from "#domain/software/resolution-request";
-import type { Appliance } from "#storage/appliances";
+import type { BaseSystemFacts } from "#model/catalogue";
+import { findBaseSystem, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { saveEstimate } from "#storage/estimates";
 
 export type Estimate = Pick<Appliance, "estimatedRawMb" | "estimatedCompressedMb">;
 
 /**
- * Estimates the size of an image. Unpacked, it is what the packages install. Compressed, it is the size of their files,
- * because an rpm contains the same content with a similar compression. Undefined if there is no basis for an estimate.
+ * The size of the packages of an image, installed and as files. Undefined if there is no basis for an estimate.
  */
 export function estimateOf(resolution: SoftwareResolution): Estimate | undefined {
   if (resolution.state !== "solved") return undefined;
@@ -34,10 +34,23 @@ export async function noteEstimate(
   appliance: Appliance,
   resolution: SoftwareResolution,
 ): Promise<Appliance> {
-  const estimate = estimateOf(resolution);
-  if (!estimate || isSame(estimate, appliance)) return appliance;
+  const packages = estimateOf(resolution);
+  if (!packages) return appliance;
+  const base = await findBaseSystem(db, appliance.baseSystem);
+  const estimatedCompressedMb = downloadMb(packages.estimatedCompressedMb, base?.facts);
+  const estimate = { ...packages, estimatedCompressedMb };
+  if (isSame(estimate, appliance)) return appliance;
   await saveEstimate(db, appliance.id, estimate);
   return { ...appliance, ...estimate };
+}
+
+/**
+ * The size of a download whose packages are so large as files. A package contains the same content with a similar
+ * compression, but an image has more than its packages.
+ */
+export function downloadMb(filesMb: number, facts: Pick<BaseSystemFacts, "download"> | undefined): number {
+  const { besidesMb, perPackageMb } = facts?.download ?? { besidesMb: 0, perPackageMb: 1 };
+  return Math.ceil(besidesMb + perPackageMb * filesMb);
 }
 
 const isSame = (left: Estimate, right: Estimate): boolean =>

@@ -43,7 +43,7 @@ describe("the page of templates", () => {
     expect(chosen.map((each) => each.getAttribute("value"))).toEqual(["21"]);
     const { words } = supportWords(debian13.baseSystem.support, new Date().toISOString().slice(0, 10));
     expect(textOf(page, "#new")).toContain(`Debian 13${words} (source)`);
-    expect(textOf(page, "#new")).toContain("Download about 280 MB, disk 1,500 MB");
+    expect(textOf(page, "#new")).toContain("Download about 280 MB, disk 1,573 MB");
     expect(textOf(page, "#new")).toContain("A toy to try Kiln with");
   });
 

@@ -166,6 +166,9 @@ interface TileProps {
   isChosen: boolean;
 }
 
+/** Like the head of an appliance and the sizes of files. The service counts megabytes of 1024 × 1024 bytes. */
+const decimalMegabytes = (mebibytes: number): string => `${number(Math.round((mebibytes * 1024 ** 2) / 1e6))} MB`;
+
 const Tile = ({ template, arches: served, isChosen }: TileProps) => (
   <label class="tile template">
     <input
@@ -182,8 +185,8 @@ const Tile = ({ template, arches: served, isChosen }: TileProps) => (
       <span class="sub">{template.description}</span>
       <br />
       <span class="sub">
-        <span class="num">Download about {number(template.downloadMb)} MB</span>,{" "}
-        <span class="num">disk {number(template.diskMb)} MB</span>
+        <span class="num">Download about {decimalMegabytes(template.downloadMb)}</span>,{" "}
+        <span class="num">disk {decimalMegabytes(template.diskMb)}</span>
       </span>
     </span>
   </label>
