@@ -8,7 +8,7 @@ import { nameOf } from "./names.ts";
 /** Starts a testdrive with data for cloud-init, so that one image becomes different machines. */
 export const SeededTestdrive = ({ build }: { build: Build }) =>
   productOf(build.imageType).datasources.length === 0 ? null : (
-    <details class="whole-row">
+    <details class="use">
       <summary>Testdrive with data for cloud-init</summary>
       <Form action="/testdrives" id={`seed-${build.id}`} class="stack" once>
         <Hidden fields={{ build_id: build.id }} />
