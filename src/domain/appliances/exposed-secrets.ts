@@ -1,7 +1,5 @@
 import { noPassword } from "#lib/kiwi/access";
 import { isSecretPath, type FrozenInput } from "#lib/contract/index";
-import { isShadowHashOf } from "#domain/accounts/password-hashes";
-import type { KnownPasswords } from "#domain/configuration/known-passwords";
 import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import type { Configuration } from "#lib/configuration/stored";
 import type { exposedKinds } from "#model/exposed-secrets";
@@ -16,6 +14,9 @@ export interface ExposedSecret {
 
 export const isPassword = ({ kind }: ExposedSecret): boolean =>
   kind === "user_password" || kind === "database_password";
+
+/** Passwords that are not secret, by user name. */
+export type KnownPasswords = ReadonlyMap<string, string>;
 
 /** The secrets in an appliance. Its configuration shows passwords in clear. */
 export function exposedNow(
@@ -66,21 +67,6 @@ const databaseUsers = {
   pgsql: /^ALTER ROLE "(\w+)" LOGIN PASSWORD/gm,
   mysql: /^CREATE USER IF NOT EXISTS '(\w+)'@/gm,
 } as const satisfies Record<Configuration["databases"][number]["type"], RegExp>;
-
-/**
- * Checks whether a hash is that of a user's known password. Results are cached, because a hash takes a while and most
- * images have the same hashes.
- */
-export function hashChecker(known: KnownPasswords): (user: string, hash: string) => boolean {
-  const checked = new Map<string, boolean>();
-  return (user, hash) => {
-    const key = `${user} ${hash}`;
-    const password = known.get(user);
-    const isKnown = checked.get(key) ?? (password !== undefined && isShadowHashOf(password, hash));
-    checked.set(key, isKnown);
-    return isKnown;
-  };
-}
 
 const userPassword = (name: string): ExposedSecret => ({ kind: "user_password", name });
 const databasePassword = (type: string, name: string): ExposedSecret => ({

@@ -1,5 +1,5 @@
-import { hashChecker, isPassword, exposedBy, exposedNow, type ExposedSecret } from "#domain/appliances/exposed-secrets";
-import { knownPasswords } from "#domain/configuration/known-passwords";
+import { isPassword, exposedBy, exposedNow, type ExposedSecret } from "#domain/appliances/exposed-secrets";
+import { hashChecker, knownPasswords } from "#domain/configuration/known-passwords";
 import { decrypted } from "#domain/configuration/secrets";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";

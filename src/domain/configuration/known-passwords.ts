@@ -1,17 +1,16 @@
 import type { Issue } from "#domain/appliances/issue";
 import { isShadowHashOf } from "#domain/accounts/password-hashes";
-import { usersIn } from "#domain/appliances/exposed-secrets";
+import { usersIn, type KnownPasswords } from "#domain/appliances/exposed-secrets";
 import { decrypted } from "#domain/configuration/secrets";
 import type { Services } from "#domain/services";
 import type { EncryptionKey } from "#domain/secrets";
 import type { FrozenInput } from "#lib/contract/index";
+import { rest } from "#lib/loop/pace";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import { findTemplateConfiguration } from "#storage/configurations";
 
-/** Passwords that are not secret, by user name: those of the template that an appliance descends from. */
-export type KnownPasswords = ReadonlyMap<string, string>;
-
+/** The passwords of the template that an appliance descends from. */
 export async function knownPasswords(
   { env, db }: Services<EncryptionKey>,
   { id }: Pick<Appliance, "id">,
@@ -23,6 +22,21 @@ export async function knownPasswords(
 
 /** The template's password of a user. In a clone, users that are not in the template got the password of its root. */
 const ofTemplate = (known: KnownPasswords, name: string): string | undefined => known.get(name) ?? known.get("root");
+
+/**
+ * Checks whether a hash is that of a user's known password. Results are cached, because a hash takes a while and most
+ * images have the same hashes.
+ */
+export function hashChecker(known: KnownPasswords): (user: string, hash: string) => boolean {
+  const checked = new Map<string, boolean>();
+  return (user, hash) => {
+    const key = `${user} ${hash}`;
+    const password = known.get(user);
+    const isKnown = checked.get(key) ?? (password !== undefined && isShadowHashOf(password, hash));
+    checked.set(key, isKnown);
+    return isKnown;
+  };
+}
 
 /** A user who can log in to the image. `password` is empty unless everyone knows it. */
 export interface Login {
@@ -48,10 +62,13 @@ export async function loginsIn(
   input: FrozenInput,
 ): Promise<Login[]> {
   const known = await knownPasswords(services, appliance);
-  return usersIn(input).map(({ name, hash }) => {
+  const logins: Login[] = [];
+  for (const { name, hash } of usersIn(input)) {
+    await rest(); // each hash takes some milliseconds
     const password = ofTemplate(known, name) ?? "";
-    return { user: name, password: password !== "" && isShadowHashOf(password, hash) ? password : "" };
-  });
+    logins.push({ user: name, password: password !== "" && isShadowHashOf(password, hash) ? password : "" });
+  }
+  return logins;
 }
 
 /**
