@@ -14,13 +14,13 @@ import { sharedService } from "./support/shared-service.ts";
 
 /** By hand, on Debian: KILN_STORY_STATE is the state directory of a running `npm start`, KILN_STORY_TEMPLATE the name of a template. */
 const { KILN_STORY_STATE: state, KILN_STORY_TEMPLATE: template } = process.env;
-/** Of the window. A narrow one has its own accounts, so that both can be tried at one service. */
+/** Of the window. A narrow one has its own accounts and its own name, so that both can be tried at one service. */
 const width = Number(process.env["KILN_STORY_WIDTH"] ?? 1280);
 const suffix = width === 1280 ? "" : `-${width}`;
 /** How much longer builds and boots may take. */
 const patience = template === undefined ? 1 : 4;
 
-const name = "Reading room kiosk";
+const name = `Reading room kiosk${suffix}`;
 const wanted = template === undefined ? "hello" : "nginx";
 
 let ada: Person;
