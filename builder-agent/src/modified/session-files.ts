@@ -15,7 +15,7 @@ import type { EndedDisk, EndedDisks } from "./ended-disks.ts";
 import { Readings, openReading, type Reading } from "./readings.ts";
 
 export interface SessionFilesParts {
-  claim: Pick<TestdriveClaim, "testdriveId" | "token" | "requestId" | "imageType">;
+  claim: Pick<TestdriveClaim, "testdriveId" | "token" | "requestId" | "imageType" | "seed">;
   /** The session's qcow2. */
   overlay: string;
   image: Pick<CachedImage, "path" | "format">;
@@ -74,8 +74,14 @@ export class SessionFiles implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const hasRun = this.#overlay.machine !== null;
     this.#overlay = { ...this.#overlay, machine: null };
-    const { log, signal } = this.#parts;
-    const isOver = !hasRun || signal.aborted || this.#over.signal.aborted || this.#whyNot() !== undefined;
+    const { claim, log, signal } = this.#parts;
+    // cloud-init copies a seed to the disk, and nothing of it may be left.
+    const isOver =
+      !hasRun ||
+      claim.seed !== undefined ||
+      signal.aborted ||
+      this.#over.signal.aborted ||
+      this.#whyNot() !== undefined;
     const disk = isOver ? undefined : await this.#store().catch(complaining(log));
     if (!disk) return this.#end();
     this.#overlay = { path: disk.path, machine: null };

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { modifiedDir } from "../../src/modified/ended-disks.ts";
 import { makeSeedDisk } from "../../src/testdrive/seed.ts";
 import { makeSessionDir } from "../../src/testdrive/session-dir.ts";
 import { temporaryDir } from "../support/agent-place.ts";
@@ -50,14 +51,16 @@ describe("makeSeedDisk", () => {
 describe("a testdrive with a seed", () => {
   it("has a second disk and room to grow, and leaves neither after its end", async () => {
     await using session = await startSession({
+      keptMinutes: 10,
       change: (claim) => ({ ...claim, seed: { userData: "#!/bin/sh\n" } }),
     });
     await session.ready();
     expect(volumeOf(join(session.path, "seed.iso"))).toBe("CIDATA");
     const info = execFileSync("qemu-img", ["info", "-U", "--output=json", join(session.path, "overlay.qcow2")]);
     expect(JSON.parse(String(info))["virtual-size"]).toBe(1024 ** 3 + 1024 ** 2);
-    session.stopping.abort();
+    session.service.order({ type: "stop", reason: "Enough." });
     await session.ended;
     expect(existsSync(session.path)).toBe(false);
+    expect(existsSync(modifiedDir(session.stateDir))).toBe(false);
   });
 });
