@@ -133,18 +133,6 @@ describe("the pages", () => {
     expect([...weights].filter(([, bytes]) => bytes > 35_000)).toEqual([]);
   });
 
-  it("show an operator on a phone what to do with an agent, without scrolling sideways", async () => {
-    await inBrowser(tux.ready.url, async (page) => {
-      await signIn(page);
-      await page.setViewportSize({ width: 390, height: 844 });
-      await page.goto(`${tux.ready.url}/service`);
-      const drain = page.getByRole("button", { name: /^Drain/ });
-      expect(await drain.isVisible()).toBe(true);
-      const { x = 0, width = 0 } = (await drain.boundingBox()) ?? {};
-      expect(x + width).toBeLessThanOrEqual(390);
-    });
-  });
-
   it("find while someone types, without loading the page again", async () => {
     await inBrowser(tux.ready.url, async (page) => {
       await signIn(page);

@@ -1,0 +1,26 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { inBrowser } from "./support/page.ts";
+import { newPerson, type Person } from "./support/person.ts";
+import { makeOperator, sharedService } from "./support/shared-service.ts";
+import { signInHere } from "./support/sign-in.ts";
+
+let tux: Person;
+beforeAll(async () => {
+  const service = await sharedService("with-agent");
+  tux = await newPerson(service, "buttons");
+  await makeOperator(service, "buttons");
+});
+
+describe("buttons", () => {
+  it("of agents are in view on a phone", async () => {
+    await inBrowser(`${tux.ready.url}/sign_in`, async (page) => {
+      await signInHere(page, tux);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.goto(`${tux.ready.url}/service`);
+      const drain = page.getByRole("button", { name: /^Drain/ });
+      expect(await drain.isVisible()).toBe(true);
+      const { x = 0, width = 0 } = (await drain.boundingBox()) ?? {};
+      expect(x + width).toBeLessThanOrEqual(390);
+    });
+  });
+});
