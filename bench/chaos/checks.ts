@@ -3,7 +3,7 @@ import type { World } from "./world.ts";
 import { rowsOf } from "./stored.ts";
 import type { Build, Work } from "./work.ts";
 
-/** A fault that has happened. */
+/** A fault that was caused, and the time that it took. */
 export interface Happened {
   name: string;
   mayCostAttempt: boolean;

@@ -144,7 +144,9 @@ function purposeOf(given: Record<string, string>, sentName: string | undefined):
     return { applianceId, metadata: parseMetadata(given, sentName) };
   }
   if (baseSystem !== undefined && applianceId === undefined) return { baseSystem };
-  throw new Refusal("missing_parameter", { message: "Pass either appliance_id or base_system: what the file is for." });
+  throw new Refusal("missing_parameter", {
+    message: "Pass either appliance_id or base_system. It names what the file is for.",
+  });
 }
 
 function tellProgress(c: Context<ApiEnv>, { offset, length, expiresAt }: ResumableUpload): void {

@@ -15,7 +15,7 @@ import { keepSerialLog } from "./serial-log.ts";
 import type { SessionDir } from "./session-dir.ts";
 import { environment, qemuProgram, sandboxed } from "./session-sandbox.ts";
 
-/** Names inside the session's directory. Relative, because QEMU works there (see SessionDir.socket). */
+/** Names relative to the session's directory, in which QEMU runs (see SessionDir.socket). */
 export const vncSocket = "vnc.sock";
 export const serialLogName = "serial.log";
 const qmpSocket = "qmp.sock";

@@ -24,6 +24,16 @@ interface ProductFacts {
 /** Disks that a hypervisor or a person attaches to the machine. */
 const attached: readonly Datasource[] = ["NoCloud", "ConfigDrive"];
 
+/** A packed root, which nothing starts alone and nothing has to mount. */
+const onlyFiles = {
+  needs: ["net"],
+  hasDisk: false,
+  isMedium: false,
+  startsAlone: false,
+  efi: [],
+  datasources: [],
+} as const satisfies Partial<ProductFacts>;
+
 /** KIWI mounts the EFI partition of a disk, and fills that of a medium without a mount. */
 const products: Readonly<Record<Product, ProductFacts>> = {
   disk: {
@@ -56,22 +66,11 @@ const products: Readonly<Record<Product, ProductFacts>> = {
   },
   network: {
     kiwi: "kis",
-    needs: ["net"],
-    hasDisk: false,
-    isMedium: false,
-    startsAlone: false,
-    efi: [],
-    datasources: [],
+    ...onlyFiles,
   },
-  // No mount is needed, as for the network.
   container: {
     kiwi: "tbz",
-    needs: ["net"],
-    hasDisk: false,
-    isMedium: false,
-    startsAlone: false,
-    efi: [],
-    datasources: [],
+    ...onlyFiles,
   },
 };
 
