@@ -1,0 +1,70 @@
+/** The first boot on an appliance's pages: the choice, and the button that solves a conflict. */
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
+import { configure } from "../../support/gallery.ts";
+import { pageOf, textOf } from "../../support/html.ts";
+
+let tux: Owner["tux"];
+let firefox: Owner["firefox"];
+let id: Owner["id"];
+beforeEach(async () => {
+  await env.DB.prepare("UPDATE base_systems SET facts = json_remove(facts, '$.firstBoot')").run();
+  ({ tux, firefox, id } = await applianceOwner());
+});
+
+/** Gives all base systems a package that configures machines. */
+const withCloudInit = () =>
+  env.DB.prepare(
+    `UPDATE base_systems SET facts = json_set(facts, '$.firstBoot', json('{"cloud-init":["hello"]}'))`,
+  ).run();
+
+const startup = async () => await pageOf(firefox.get(`/appliance/${id}/configuration/startup`));
+const send = async (path: string, form: Record<string, string>) =>
+  await firefox.post(`/appliance/${id}/configuration/${path}`, { form_token: await firefox.formToken(), ...form });
+const stored = async () => {
+  const answer = await tux.get(`/appliances/${id}/configuration`, { headers: { accept: "application/json" } });
+  const { configuration } = await answer.json<{ configuration: { network: object } }>();
+  return configuration;
+};
+
+describe("the first boot of an appliance", () => {
+  it("is asked for only if the base system has packages for it", async () => {
+    expect((await startup()).querySelector("[name='settings/first_boot']")).toBeNull();
+    await withCloudInit();
+    expect((await startup()).querySelector("[name='settings/first_boot']")).not.toBeNull();
+  });
+
+  it("has a button for a conflict of two networks, which keeps everything else", async () => {
+    await withCloudInit();
+    await configure(
+      tux,
+      id,
+      `<settings><first_boot>cloud-init</first_boot></settings>
+       <network><type>manual</type><hostname>web</hostname><ip>192.0.2.10</ip><netmask>24</netmask></network>`,
+    );
+
+    const page = await pageOf(firefox.get(`/appliance/${id}`));
+    const form = page.querySelector(`form[action="/appliance/${id}/configuration/solve"]`);
+    expect(form?.textContent).toContain("Use DHCP");
+    const fields = [...(form?.querySelectorAll("input[type=hidden]") ?? [])].map((one) => [
+      one.getAttribute("name") ?? "",
+      one.getAttribute("value") ?? "",
+    ]);
+    const answer = await send("solve", Object.fromEntries(fields.filter(([name]) => name !== "form_token")));
+
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, `/appliance/${id}/configuration/network`]);
+    expect((await stored()).network).toMatchObject({ type: "dhcp", hostname: "web" });
+    expect(textOf(await pageOf(firefox.get(`/appliance/${id}`)), "#problems")).not.toContain("cloud-init");
+  });
+
+  it.each([
+    ["users/0/password", "secret"],
+    ["network/type", "bridge"],
+    ["", ""],
+  ])("changes nothing for the setting %j with the value %j", async (path, value) => {
+    const before = await stored();
+    expect((await send("solve", { path, value })).status).toBe(422);
+    expect(await stored()).toEqual(before);
+  });
+});
