@@ -66,6 +66,7 @@ function filled(path: string): string {
   return withIds
     .replace("/accounts/:name", `/accounts/${sample.tux.username}`)
     .replace("/pictures/:name", "/pictures/vessel-1.svg")
+    .replace("/docs/:group", "/docs/appliances")
     .replace(":version", "0.0.1")
     .replace(":picture", "logo")
     .replace(/:image_type\b/, "oem")

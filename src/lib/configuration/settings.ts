@@ -12,8 +12,6 @@ export const firstBoots = ["none", "cloud-init"] as const;
 
 export type FirstBoot = (typeof firstBoots)[number];
 
-const isOwnFirstBoot = ({ firstBoot }: { firstBoot: string }) => firstBoot !== "none";
-
 /** Exactly these elements: clients reject any other. */
 export const settings = fields({
   memory_size: megabytes("memorySizeMb", 512)
@@ -82,7 +80,6 @@ export const settings = fields({
       ],
     }),
   first_boot: oneOf("firstBoot", firstBoots, "cloud-init")
-    .when(isOwnFirstBoot)
     .inXmlWhen(() => false) // see above
     .initially("none")
     .asked("At the first boot, a machine is configured by", {

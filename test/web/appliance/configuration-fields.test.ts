@@ -1,4 +1,5 @@
 /** Each field of the configuration: a form asks for it and the docs explain it, or its record says why not. */
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { configuration } from "#lib/configuration/document";
 import docs from "../../../docs/api/configuration.md?raw";
@@ -14,6 +15,10 @@ const entries = new Map<string, string[]>();
 
 beforeAll(async () => {
   const { firefox, id } = await applianceOwner();
+  // Some fields need a base system with packages for them.
+  await env.DB.prepare(
+    `UPDATE base_systems SET facts = json_set(facts, '$.firstBoot', json('{"cloud-init":["hello"]}'))`,
+  ).run();
   const at = `/appliance/${id}/configuration`;
   const first = await pageOf(firefox.get(`${at}/general`));
   for (const link of first.querySelectorAll("nav.side a")) {
