@@ -4,7 +4,7 @@ import { tooFast } from "#domain/refusal";
  * The number of requests that one machine answers at the same time. Each one slows down all others, by up to ten
  * milliseconds. Above this number, a request waits, unless its address has less than its share.
  */
-const usual = 10;
+const usual = 8;
 /** The maximum, however many addresses send requests. */
 const most = 400;
 /** How many requests may wait, of all addresses and of one. More could not be answered within `maxWaitMs`. */
