@@ -97,6 +97,13 @@ const runs: Record<string, () => Promise<void>> = {
     known.push(["suse-15.6", "tiny-1.0"], ["PASSWORD_ROOT=…", "PASSWORD_ROOT=secret-of-kiosk"]);
     await runAs(imported);
   },
+  "docs/first-boot.md": async () => {
+    const [start = ""] = blocksOf("docs/first-boot.md");
+    writeFileSync(join(machine.folder, "desk1.yaml"), "#cloud-config\nhostname: desk1\n");
+    expect(await runAs(start)).toMatch(/\/testdrive\/\d+\//);
+    const started = await runAs(`curl -s -u $me "$api/testdrives"`);
+    await runAs(`curl -s -u $me -X DELETE "$api/testdrives/${idIn(started)}"`);
+  },
   "docs/appliance-file.md": async () => {
     const [lines = "", shown = ""] = blocksOf("docs/appliance-file.md");
     expect(shown).toMatch(/^\$ kiln plan kiosk\.yaml\n/); // what the second line prints
