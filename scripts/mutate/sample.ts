@@ -1,6 +1,6 @@
 import { Chance } from "../chance.ts";
 
-/** Draws lines of code, each equally likely, and one mutant of each line that has any. Ends when no line is left. */
+/** Draws lines of code at random, and for each line that has mutants, one of them. Ends when no line is left. */
 export async function* mutantsBySeed<T extends { line: number }>(
   seed: number,
   lineCounts: ReadonlyMap<string, number>,

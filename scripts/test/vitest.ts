@@ -99,6 +99,6 @@ const command = (project: string, config = "test/vitest.config.ts"): string[] =>
   `--project=${project}`,
   "--reporter=minimal",
   "--reporter=./scripts/test/reporter.ts",
-  // A filter may leave one of the runs without tests. If no run has any, expectTests reports a failure.
+  // A filter may select no tests of this project. If it selects none of any project, expectTests reports a failure.
   "--passWithNoTests",
 ];

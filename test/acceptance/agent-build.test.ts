@@ -49,7 +49,7 @@ interface Built {
   /** Every path of its root, with its attributes. */
   root: Map<string, FileEntry>;
   packed: PackedImage;
-  /** What all its machines would share. */
+  /** The findings about secrets that all its machines would share. */
   shared: string[];
   /** Seen by programs that are not Kiln's. */
   packedSha256: string;

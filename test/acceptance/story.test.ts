@@ -14,7 +14,7 @@ import { sharedService } from "./support/shared-service.ts";
 
 /** By hand, on Debian: KILN_STORY_STATE is the state directory of a running `npm start`, KILN_STORY_TEMPLATE the name of a template. */
 const { KILN_STORY_STATE: state, KILN_STORY_TEMPLATE: template } = process.env;
-/** Of the window. A narrow one has its own accounts and its own name, so that both can be tried at one service. */
+/** The width of the window. A narrow one uses other names of accounts and of the appliance, so that both can be tried at one service. */
 const width = Number(process.env["KILN_STORY_WIDTH"] ?? 1280);
 const suffix = width === 1280 ? "" : `-${width}`;
 /** How much longer builds and boots may take. */

@@ -6,7 +6,7 @@ import { treeAt } from "../../src/run/root-walk.ts";
 import { sharedSecrets } from "../../src/run/shared-secrets.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
-/** What a real OpenSSH and a real OpenSSL write, made for this run. */
+/** Keys that the host's OpenSSH and OpenSSL have made for this run. */
 const keyOf = (type: string, more: string[] = []) => {
   const command = `d=$(mktemp -d); ssh-keygen -q -t ${type} -N '' ${more.join(" ")} -f $d/key && cat $d/key; rm -r $d`;
   return execFileSync("bash", ["-c", command], { encoding: "utf8" });

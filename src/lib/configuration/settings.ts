@@ -7,7 +7,7 @@ import type { XmlNode } from "#lib/wire/read-xml";
 
 const ofMachine = "The machine that runs an image decides it.";
 
-/** What configures a machine when it boots for the first time, in addition to the image. */
+/** The programs that can configure a machine when it boots for the first time. */
 export const firstBoots = ["none", "cloud-init"] as const;
 
 export type FirstBoot = (typeof firstBoots)[number];

@@ -5,7 +5,7 @@
  */
 
 export interface IdentityFiles {
-  /** What one of them is, after "have the same". */
+  /** The name of one of these files in the sentence "All machines have the same …". */
   what: string;
   /** Absolute paths. A `*` stands for any part of a name. */
   paths: readonly string[];
@@ -142,6 +142,6 @@ const withPattern = identityFiles.map((files) => ({
   pattern: new RegExp(`^(?:${files.paths.map(patternOf).join("|")})$`, "s"),
 }));
 
-/** What a file identifies, if it makes a machine different from others. */
+/** The entry of the table for a path. Undefined if the file does not identify a machine. */
 export const identityAt = (path: string): IdentityFiles | undefined =>
   withPattern.find(({ pattern }) => pattern.test(path))?.files;

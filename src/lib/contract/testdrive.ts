@@ -19,7 +19,7 @@ export type TestdriveClaimRequest = z.infer<typeof TestdriveClaimRequest>;
 /** The most bytes of each text of a seed, in UTF-8. Amazon's cloud accepts 16 KiB of user data. */
 export const maxSeedBytes = { userData: 32 * 1024, metaData: 16 * 1024, networkConfig: 16 * 1024 };
 
-/** What cloud-init reads at the first boot of a testdrive. It is secret: nothing stores or logs it. */
+/** The data that cloud-init reads at the first boot of a testdrive. It is secret, so it must not be stored or logged. */
 export const Seed = z.object({
   userData: z.string().max(maxSeedBytes.userData).optional(),
   metaData: z.string().max(maxSeedBytes.metaData).optional(),
