@@ -46,33 +46,62 @@ interface ShortSearch {
  */
 export async function listByShortName(
   db: Database,
-  { repositoryIds, ...search }: ShortSearch,
+  { repositoryIds, arches, ...search }: ShortSearch,
 ): Promise<readonly number[]> {
+  const fits = sql`arch IN ${fromJson(arches)}`;
+  const found = await inEachImport<number>(db, repositoryIds, (importId) => {
+    const held = inImport(importId, { ...search, column: sql`id AS found`, fits });
+    return sql`${held} UNION ALL SELECT id FROM packages WHERE import_id = ${importId} AND pattern IS NOT NULL`;
+  });
+  return [...found.values()].flat();
+}
+
+/** By import: names as listByShortName finds them, in lower case. The packages may be for any architecture. */
+export function listShortNames(
+  db: Database,
+  { repositoryIds, ...search }: Omit<ShortSearch, "arches">,
+): Promise<Map<string, string[]>> {
+  return inEachImport(db, repositoryIds, (importId) =>
+    inImport(importId, { ...search, column: sql`DISTINCT lower(name) AS found`, fits: sql`true` }),
+  );
+}
+
+/** Runs one statement for each import that the repositories show, all in one batch. */
+async function inEachImport<Found>(
+  db: Database,
+  repositoryIds: readonly number[],
+  statement: (importId: string) => SQL,
+): Promise<Map<string, Found[]>> {
   const shown = await db.all<{ importId: string }>(sql`
     SELECT DISTINCT import_id AS importId FROM repositories
     WHERE id IN ${fromJson(repositoryIds)} AND import_id IS NOT NULL`);
   const [first, ...others] = shown.map(({ importId }) =>
-    db.select({ id: sql<number>`id` }).from(sql`(${inImport(importId, search)})`),
+    db.select({ found: sql<Found>`found` }).from(sql`(${statement(importId)})`),
   );
-  return first ? (await db.batch([first, ...others])).flat().map(({ id }) => id) : [];
+  const results = first ? await db.batch([first, ...others]) : [];
+  return new Map(shown.map(({ importId }, nth) => [importId, (results[nth] ?? []).map(({ found }) => found as Found)]));
 }
 
-function inImport(importId: string, { arches, needle, limit }: Omit<ShortSearch, "repositoryIds">): SQL {
-  const fits = sql`arch IN ${fromJson(arches)}`;
+interface ImportSearch extends Omit<ShortSearch, "repositoryIds" | "arches"> {
+  /** What to return, as `found`. */
+  column: SQL;
+  fits: SQL;
+}
+
+function inImport(importId: string, { column, fits, needle, limit }: ImportSearch): SQL {
   const beginning = writings(needle).map(
-    (text) => sql`SELECT id FROM (
-      SELECT id FROM packages WHERE import_id = ${importId} AND name >= ${text} AND name < ${text} || char(1114111) AND ${fits}
+    (text) => sql`SELECT found FROM (
+      SELECT ${column} FROM packages WHERE import_id = ${importId} AND name >= ${text} AND name < ${text} || char(1114111) AND ${fits}
       ORDER BY name LIMIT ${limit})`,
   );
   return sql`
-    WITH beginning AS MATERIALIZED (${sql.join(beginning, sql` UNION ALL `)}),
+    WITH beginning AS MATERIALIZED (${sql.join(beginning, sql` UNION `)}),
     holding AS (
-      SELECT p.id FROM name_pages AS n
+      SELECT ${column} FROM name_pages AS n
       CROSS JOIN packages AS p ON p.import_id = n.import_id AND p.name BETWEEN n.first AND n.last
       WHERE n.import_id = ${importId} AND instr(n.names, ${needle}) > 0 AND instr(lower(p.name), ${needle}) > 1 AND ${fits}
       ORDER BY n.first, p.name LIMIT max(0, ${limit} - (SELECT count(*) FROM beginning)))
-    SELECT id FROM beginning UNION ALL SELECT id FROM holding
-    UNION ALL SELECT id FROM packages WHERE import_id = ${importId} AND pattern IS NOT NULL`;
+    SELECT found FROM beginning UNION ALL SELECT found FROM holding`;
 }
 
 /** All upper and lower case spellings of a text: names may begin with any of them. */

@@ -3,7 +3,7 @@ import { sql, type SQL } from "drizzle-orm";
 import { rest } from "#lib/loop/pace";
 import { jsonBatches, type SearchRow } from "#lib/repodata/search-rows";
 import { fromJson, type Database } from "./db.ts";
-import { deleteNamePages, listByShortName } from "./name-pages.ts";
+import { deleteNamePages, listByShortName, listShortNames } from "./name-pages.ts";
 import { holds, rank, shownImports, showing } from "./package-sql.ts";
 import { StatementSize } from "./statement-size.ts";
 
@@ -155,12 +155,27 @@ export const listVersions = (
     WHERE p.import_id IN ${shownImports(repositoryIds)} AND p.arch IN ${fromJson(arches)}
     ORDER BY asked.key, p.id LIMIT ${maxVersions}`);
 
+interface NameSearch {
+  repositoryIds: readonly number[];
+  /** In lower case. */
+  needle: string;
+  limit: number;
+}
+
 /** For each repository, at most `limit` lower-case names of packages that contain the text, best matches first. */
 export async function searchNames(
   db: Database,
-  { repositoryIds, q, limit }: { repositoryIds: number[]; q: string; limit: number },
+  { q, ...search }: Pick<PackageSearch, "repositoryIds" | "q" | "limit">,
 ): Promise<Map<number, string[]>> {
   const needle = q.toLowerCase();
+  const find = hasTrigram(needle) ? namesByTrigrams : namesByPages;
+  return find(db, { needle, ...search });
+}
+
+async function namesByTrigrams(
+  db: Database,
+  { repositoryIds, needle, limit }: NameSearch,
+): Promise<Map<number, string[]>> {
   const rows = await db.all<{ repositoryId: number; name: string }>(sql`
     SELECT repositoryId, name FROM (
       SELECT repositoryId, name,
@@ -169,12 +184,30 @@ export async function searchNames(
         SELECT DISTINCT r.id AS repositoryId, lower(p.name) AS name
         FROM packages AS p ${showing(repositoryIds)}
         WHERE p.import_id IN ${shownImports(repositoryIds)}
-          AND ${hasTrigram(needle) ? byTrigrams(repositoryIds, needle) : sql`true`}
-          AND ${holds(sql`p.name`, needle)}))
+          AND ${byTrigrams(repositoryIds, needle)} AND ${holds(sql`p.name`, needle)}))
     WHERE place <= ${limit} ORDER BY repositoryId, place`);
-  const names = new Map<number, string[]>();
-  for (const { repositoryId, name } of rows) names.set(repositoryId, [...(names.get(repositoryId) ?? []), name]);
-  return names;
+  const byRepository = Map.groupBy(rows, ({ repositoryId }) => repositoryId);
+  return new Map([...byRepository].map(([id, found]) => [id, found.map(({ name }) => name)]));
+}
+
+/** For one or two characters, of which there are no trigrams. */
+async function namesByPages(db: Database, search: NameSearch): Promise<Map<number, string[]>> {
+  const byImport = await listShortNames(db, search);
+  const shown = await db.all<{ id: number; importId: string }>(sql`
+    SELECT id, import_id AS importId FROM repositories WHERE id IN ${fromJson(search.repositoryIds)}`);
+  return new Map(
+    shown.flatMap(({ id, importId }) => {
+      const names = byImport.get(importId) ?? [];
+      return names.length === 0 ? [] : [[id, bestNames(names, search)]];
+    }),
+  );
+}
+
+/** Exact names first, then those that begin with the text: as `rank` orders them. */
+function bestNames(names: readonly string[], { needle, limit }: NameSearch): string[] {
+  const rankOf = (name: string) => (name === needle ? 0 : name.startsWith(needle) ? 1 : 2);
+  const inOrder = (one: string, other: string) => rankOf(one) - rankOf(other) || (one < other ? -1 : 1);
+  return names.toSorted(inOrder).slice(0, limit);
 }
 
 /** How many packages are read for each piece of a misspelt name, in all imports and in those to search. */

@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from "vitest";
 import { openDatabase } from "#storage/db";
 import { beginContents } from "#storage/imports";
 import { saveNamePages } from "#storage/name-pages";
-import { deletePackages, savePackages, searchPackages } from "#storage/packages";
+import { deletePackages, savePackages, searchNames, searchPackages } from "#storage/packages";
 import { addRepository } from "#storage/repositories";
 import { namePages } from "#storage/schema";
 
@@ -18,6 +18,8 @@ const names = [
   ...pairs,
   ...pairs.flatMap((pair) => [`lib${pair}`, `${pair}-devel`, `x${pair}x`, `Z${pair.toUpperCase()}`]),
 ];
+
+const inSecond = names.filter((_name, nth) => nth % 3 === 0);
 
 const row = { epoch: 0, version: "1", release: "1", summary: "", description: "", sizeBytes: 1, installedBytes: 1 };
 const repositoryIds: number[] = [];
@@ -37,24 +39,20 @@ async function addImport(importId: string, shown: readonly string[], arch: strin
 
 beforeAll(async () => {
   await addImport("first", names, "noarch");
-  await addImport(
-    "second",
-    names.filter((_name, nth) => nth % 3 === 0),
-    "x86_64",
-  );
+  await addImport("second", inSecond, "x86_64");
   await addImport("foreign", names, "s390x");
 });
 
 /** As SQLite's lower(). */
 const lower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
+const rank = (name: string, needle: string) => (lower(name) === needle ? 0 : lower(name).startsWith(needle) ? 1 : 2);
+const compare = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
+
 /** The query of a search that reads every name. */
 function expected(needle: string, limit: number): string[] {
-  const rank = (name: string) => (lower(name) === needle ? 0 : lower(name).startsWith(needle) ? 1 : 2);
-  const both = [...names, ...names.filter((_name, nth) => nth % 3 === 0)];
-  const found = both.filter((name) => lower(name).includes(needle));
-  const order = (one: string, other: string) =>
-    rank(one) - rank(other) || Buffer.compare(Buffer.from(one), Buffer.from(other));
+  const found = [...names, ...inSecond].filter((name) => lower(name).includes(needle));
+  const order = (one: string, other: string) => rank(one, needle) - rank(other, needle) || compare(one, other);
   return found.toSorted(order).slice(0, limit);
 }
 
@@ -66,6 +64,25 @@ it.each([3, 10, 40, 1000])("finds the first %i names for each text of one or two
       found.map(({ name }) => name),
       `${q}, ${limit}`,
     ).toEqual(expected(q, limit));
+  }
+});
+
+it.each([3, 40, 1000])("finds the first %i names of each repository for a short text", async (limit) => {
+  const [first = expect.fail(), second = expect.fail()] = repositoryIds;
+  for (const q of [...letters, ...pairs, "zz", ""].map((text) => text.toLowerCase())) {
+    const found = await searchNames(db, { repositoryIds: [first, second], q, limit });
+    for (const [id, all] of [
+      [first, names],
+      [second, inSecond],
+    ] as const) {
+      const holding = new Set(all.map(lower).filter((name) => name.includes(q)));
+      const listed = found.get(id) ?? [];
+      expect(listed, `${q}, ${limit}`).toHaveLength(Math.min(limit, holding.size));
+      expect([...holding], q).toEqual(expect.arrayContaining(listed));
+      expect(listed, q).toEqual(listed.toSorted((one, other) => rank(one, q) - rank(other, q) || compare(one, other)));
+      const beginning = [...holding].filter((name) => name.startsWith(q));
+      expect(listed.filter((name) => name.startsWith(q))).toHaveLength(Math.min(limit, beginning.length));
+    }
   }
 });
 

@@ -60,6 +60,7 @@ export const ofRepositories = {
   "name-pages": {
     saveNamePages: [["import"]],
     listByShortName: [[{ repositoryIds: [it], arches: ["noarch"], needle: "gt", limit: 10 }]],
+    listShortNames: [[{ repositoryIds: [it], needle: "gt", limit: 10 }]],
     deleteNamePages: [["import"]],
   } satisfies Calls<typeof namePages>,
   packages: {
