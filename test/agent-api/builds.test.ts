@@ -4,6 +4,7 @@ import { artifactNames } from "#lib/contract/index";
 import { installedKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { objectOfBuild } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, capabilities, fakeAgent, result } from "../support/fake-agent.ts";
@@ -95,6 +96,15 @@ describe("a build", () => {
 });
 
 describe("the end of an attempt", () => {
+  it("reports whether the log is read, so that the agent sends it rarely otherwise", async () => {
+    const { attempt, buildId } = await runningBuild(tux);
+    const object = await objectOfBuild(buildId);
+
+    expect(await (await attempt.writesLog(0, "another\n")).json()).toEqual({ nextOffset: 8 });
+    await object.readLog({ from: 0, maxBytes: 100 });
+    expect(await (await attempt.writesLog(8, "x\n")).json()).toEqual({ nextOffset: 10, watched: true });
+  });
+
   it("gives the same answer when it is reported twice", async () => {
     const { buildId, attempt } = await runningBuild(tux);
     await attempt.uploads(bytesOf("image"));

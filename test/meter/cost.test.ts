@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import page from "../../docs/operations/cost.md?raw";
+import { stopClock } from "../support/testdrives.ts";
+import { costOf, plan, prices, queriesPerSecond, type Amount } from "./prices.ts";
+import { measureAll, names, type Name } from "./scenarios.ts";
+import { monthOf, services, type Measured } from "./services.ts";
+
+/**
+ * Measures what the service uses, and makes the tables of docs/operations/cost.md. If a number has changed for a good
+ * reason, run it with `--update`.
+ */
+
+let measured: Measured;
+beforeAll(async () => {
+  stopClock();
+  measured = await measureAll();
+});
+afterAll(() => {
+  vi.useRealTimers();
+});
+
+it("measures everything that the page names", () => {
+  expect(Object.keys(measured).toSorted()).toEqual(Object.keys(names).toSorted());
+});
+
+it("is what docs/operations/cost.md says", async () => {
+  const tables = { measured: measuredTable(), sizes: sizesTable(), months: monthsTable(), capacity: capacityTable() };
+  const made = Object.entries(tables).reduce((text, [name, table]) => withTable(text, name, table), page);
+  await expect(made).toMatchFileSnapshot("../../docs/operations/cost.md");
+});
+
+it("adds up to what a plan includes, and then charges each further one", () => {
+  expect(costOf("requests", 10e6)).toBe(0);
+  expect(costOf("requests", 12e6)).toBeCloseTo(0.6);
+});
+
+/** Puts a table between its marks in the page. */
+function withTable(text: string, name: string, rows: readonly (readonly string[])[]): string {
+  const [head = [], ...rest] = rows;
+  const lines = [head, head.map((_, column) => (column === 0 ? "---" : "---:")), ...rest];
+  const table = lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  const marks = new RegExp(`(<!-- made by a test: ${name} -->\\n)[^]*?(<!-- end -->)`);
+  expect(text).toMatch(marks);
+  return text.replace(marks, (_, before, after) => `${before}\n${table}\n\n${after}`);
+}
+
+const columns = {
+  requests: "Requests",
+  queries: "D1 queries",
+  rowsRead: "Rows read",
+  rowsWritten: "Rows written",
+  calls: "Requests to objects",
+  objectRows: "Rows in objects",
+} as const;
+type Column = keyof typeof columns;
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the constant above
+const keysOf = <Key extends string>(of: Readonly<Record<Key, unknown>>) => Object.keys(of) as Key[];
+
+const measuredTable = () => [
+  ["What", ...Object.values(columns)],
+  ...keysOf<Name>(names).map((name) => [
+    names[name],
+    ...keysOf<Column>(columns).map((column) => number(measured[name][column])),
+  ]),
+];
+
+const sizesTable = () => [
+  ["", ...services.map(({ name }) => name)],
+  ["accounts", ...services.map(({ accounts }) => number(accounts))],
+  ["agents", ...services.map(({ agents }) => number(agents))],
+  ["builds a day", ...services.map(({ buildsADay }) => number(buildsADay))],
+  ["of these with an open page", ...services.map(({ watched }) => `${watched * 100} %`)],
+  ["testdrives a day", ...services.map(({ testdrivesADay }) => number(testdrivesADay))],
+  ["pages a day", ...services.map(({ pagesADay }) => number(pagesADay))],
+  ["calls of the API a day", ...services.map(({ callsADay }) => number(callsADay))],
+  ["images stored for", ...services.map(({ keepDays }) => `${keepDays} days`)],
+];
+
+function monthsTable() {
+  const months = services.map((service) => monthOf(service, measured));
+  return [
+    ["A month", ...services.map(({ name }) => name)],
+    ["the plan", ...services.map(() => dollars(plan))],
+    ...keysOf<Amount>(prices).map((of) => [
+      prices[of].words,
+      ...months.map(({ amounts, usd }) => `${short(amounts[of])}: ${dollars(usd[of])}`),
+    ]),
+    ["**sum**", ...months.map(({ sum }) => `**${dollars(sum)}**`)],
+    ["D1 queries a second", ...months.map(({ queries }) => number(queries))],
+  ];
+}
+
+/** How many of a thing use all queries of one database, in tens. */
+const most = (name: Name) => number(Math.floor((queriesPerSecond * 60) / measured[name].queries / 10) * 10);
+
+function capacityTable() {
+  return [
+    ["At the same time", "At most"],
+    ["builds, while no page shows them", most("minute")],
+    ["builds with their pages open", most("watched")],
+    ["agents without work", most("idle")],
+    ["testdrives with their pages open", most("driveMinute")],
+  ];
+}
+
+const number = (n: number): string => (Math.round(n * 100) / 100).toLocaleString("en-US");
+const dollars = (n: number): string => `$${number(n < 10 ? n : Math.round(n))}`;
+/** A large number, in millions. */
+const short = (n: number): string =>
+  n < 1e6 ? number(Math.round(n)) : `${(n / 1e6).toLocaleString("en-US", { maximumSignificantDigits: 3 })} M`;
