@@ -1,4 +1,5 @@
 import type { ImageFacts } from "#lib/kiwi/facts";
+import { growRootFunction } from "#lib/kiwi/grow-root";
 import type { Own } from "#lib/kiwi/import/own";
 import { remakeFunctions } from "#lib/kiwi/machine-identity";
 import { linesOf, staging, type Part } from "#lib/kiwi/part";
@@ -57,11 +58,14 @@ start_autostarts() {
 }
 
 ${remakeFunctions}
+${growRootFunction}
 case $1 in
+  grow-root) grow_root "$2" ;;
   host-keys) make_host_keys ;;
   machine-identity) make_machine_identity ;;
   before-login)
     [ -d /run/systemd/system ] || { "$0" host-keys && "$0" machine-identity; }
+    grow_root /
     each_time firewall
     each_time swap
     once accept-eulas
