@@ -75,10 +75,7 @@ const Grown = ({ from, to }: { from: number | null; to: number | null }) => {
   return (
     <>
       {bytes === 0 ? "same" : `${bytes > 0 ? "+" : "−"}${size(Math.abs(bytes))}`}{" "}
-      <small class="nowrap">
-        {bytes !== 0 && `${size(from ?? 0)} → `}
-        {size(to ?? 0)}
-      </small>
+      <small class="nowrap">{grownFrom(size(from ?? 0), size(to ?? 0))}</small>
     </>
   );
 };
@@ -195,8 +192,11 @@ function factsOf({ from, to }: FileChange): string {
   if (from.target !== to.target) return `links to ${to.target ?? "nothing"}`;
   if (from.mode !== to.mode) return `mode ${from.mode.toString(8)} → ${to.mode.toString(8)}`;
   if (from.owner !== to.owner || from.group !== to.group) return `now of ${to.owner}:${to.group}`;
-  return from.size === to.size ? sizeOf(to) : `${sizeOf(from)} → ${sizeOf(to)}`;
+  return grownFrom(sizeOf(from), sizeOf(to));
 }
+
+/** Sizes are rounded, so two of them can be one text. */
+const grownFrom = (before: string, now: string): string => (before === now ? now : `${before} → ${now}`);
 
 const sizeOf = (file: ComparedFile | undefined): string => (file?.size === undefined ? "" : size(file.size));
 
