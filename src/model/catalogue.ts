@@ -3,7 +3,6 @@ import {
   Arch,
   BuilderNeeds,
   BuilderRootName,
-  datasourcesOf,
   imageFormats,
   ImageType,
   PackageType,
@@ -11,7 +10,7 @@ import {
   RpmDatabase,
 } from "#lib/contract/index";
 import { aptAddress, componentName } from "#lib/repodata/apt-address";
-import { firstBoots, type FirstBoot } from "#lib/configuration/settings";
+import { firstBoots } from "#lib/configuration/settings";
 import { Configuration } from "#lib/configuration/stored";
 
 /** Ids below are templates; the first migration starts the ids of people's appliances above. */
@@ -27,7 +26,7 @@ export type AgreementText = z.infer<typeof AgreementText>;
 /** The image types that a rule is for: all of one product, or one type. */
 const Made = z.union([z.enum(productNames), ImageType]);
 
-const FirstBootProgram = z.enum(firstBoots).exclude(["none"]);
+const Packages = z.array(z.string()).min(1);
 
 /** The facts of a distribution that are needed to check an appliance and to write its KIWI description. */
 export const BaseSystemFacts = z.object({
@@ -64,7 +63,7 @@ export const BaseSystemFacts = z.object({
   /** Packages that images need in addition to the selection, e.g. dracut-kiwi-live for live media. */
   needs: z.partialRecord(Made, z.array(z.string())),
   /** The packages of what can configure a machine at its first boot. Absent if Kiln knows none for it. */
-  firstBoot: z.partialRecord(FirstBootProgram, z.array(z.string()).min(1)).optional(),
+  firstBoot: z.partialRecord(z.enum(firstBoots).exclude(["none"]), Packages).optional(),
   /** The types that it cannot be built as, each with a message that explains why. */
   cannot: z.partialRecord(Made, z.string().min(1)).optional(),
   /** The packages that KIWI installs from outside before the image's own package manager exists; null for all. */
@@ -114,15 +113,6 @@ export const neededAs = ({ needs }: Pick<BaseSystemFacts, "needs">, imageType: I
   ...(needs[rootOf(imageType, needs)] ?? []),
   ...(needs[imageType] ?? []),
 ];
-
-/** The packages that configure a machine of this type at its first boot. None if no program can. */
-export function neededAtFirstBoot(
-  { firstBoot: known }: Pick<BaseSystemFacts, "firstBoot">,
-  { imageType, firstBoot }: { imageType: ImageType; firstBoot: FirstBoot },
-): string[] {
-  if (firstBoot === "none" || datasourcesOf(imageType).length === 0) return [];
-  return known?.[firstBoot] ?? [];
-}
 
 const rootOf = (imageType: ImageType, needs: BaseSystemFacts["needs"]) => {
   const { product } = imageFormats[imageType];

@@ -76,7 +76,7 @@ const choice = (name: string) => ({ kind: "package" as const, name, version: nul
 const unknownSoftware: ApplianceSoftware = {
   arch: "x86_64",
   imageType: "oem",
-  firstBoot: "none",
+  settings: { firstBoot: "none" },
   baseSystem: undefined,
   repositories: [],
   selection: [],

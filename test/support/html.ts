@@ -24,3 +24,11 @@ export function parseHtml(html: string): Page {
 /** The visible text of an element, without the line breaks of the source. */
 export const textOf = (where: Element, selector: string): string =>
   (where.querySelector(selector)?.textContent ?? "").replaceAll(/\s+/g, " ").trim();
+
+/** What a form sends besides what someone enters: its hidden fields, except the token, which each test adds itself. */
+export const hiddenFields = (form: Element | null): Record<string, string> =>
+  Object.fromEntries(
+    [...(form?.querySelectorAll("input[type=hidden]") ?? [])]
+      .map((one) => [one.getAttribute("name") ?? "", one.getAttribute("value") ?? ""] as const)
+      .filter(([name]) => name !== "form_token"),
+  );

@@ -5,6 +5,7 @@ import type { Issue } from "#domain/appliances/issue";
 import { noteStatus } from "#domain/appliances/last-status";
 import { whyNoEfi, reasonNotBuilt, whyNoVolumes } from "#domain/builds/builder-abilities";
 import { firstBootIssues } from "#domain/configuration/first-boot";
+import { settingsOfBaseIssues } from "#domain/configuration/settings-of-base";
 import { configurationIssues } from "#domain/configuration/issues";
 import { openRootIssue } from "#domain/configuration/known-passwords";
 import { needsVolumes } from "#domain/configuration/volumes";
@@ -72,6 +73,7 @@ export async function examine(
     ...builderIssues(abilities, software, imageType),
     ...volumeIssues({ abilities, software }, appliance, imageType),
     ...(openRoot ? [openRoot] : []),
+    ...settingsOfBaseIssues(software),
     ...firstBootIssues(configurationOf(appliance), software),
   ];
   const packages = resolution?.state === "solved" ? resolution.packages.length : null;

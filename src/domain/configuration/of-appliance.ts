@@ -1,8 +1,8 @@
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { withChange, type ConfigurationChange, type Configured } from "#domain/configuration/change";
 import { wrongValues } from "#domain/configuration/check";
-import { whyNoFirstBoot } from "#domain/configuration/first-boot";
 import { decrypted, encrypted, withoutPasswords } from "#domain/configuration/secrets";
+import { whyNotOnBase } from "#domain/configuration/settings-of-base";
 import type { EncryptionKey } from "#domain/secrets";
 import { faultsOf, validate } from "#domain/configuration/validation";
 import type { Services } from "#domain/services";
@@ -59,7 +59,7 @@ export async function changeConfiguration(
     await precondition?.(before);
     const after = withChange(before, change);
     validate(after);
-    if (change.settings?.firstBoot !== undefined) await checkFirstBoot(db, { appliance, after });
+    await refuseWithoutPackages(db, appliance, { change, after });
     const { name, version, imageType } = after;
     const configuration = Configuration.parse(await encrypted(env, after.configuration, configurationOf(read)));
     const columns = { name, version, imageType, configuration };
@@ -72,14 +72,17 @@ export async function changeConfiguration(
   throw new Refusal("unknown_error", { message: "Other requests are changing this appliance. Please try again." });
 }
 
-/** Refuses a first boot for which the base system has no packages. Status reports one that came by another way. */
-async function checkFirstBoot(
+/** Refuses a sent setting for which the base system has no packages. Status reports one that is already stored. */
+async function refuseWithoutPackages(
   db: Database,
-  { appliance, after }: { appliance: Appliance; after: Configured },
+  { baseSystem }: Appliance,
+  { change: { settings }, after }: { change: ConfigurationChange; after: Configured },
 ): Promise<void> {
-  const base = await findBaseSystem(db, appliance.baseSystem);
-  const why = base && whyNoFirstBoot(after.configuration.settings, base.facts);
-  if (why !== undefined) throw wrongValues([{ path: "settings/first_boot", why }]);
+  if (settings === undefined) return;
+  const base = await findBaseSystem(db, baseSystem);
+  const all = base ? whyNotOnBase(after.configuration.settings, base.facts) : [];
+  const faults = all.filter(({ name }) => settings[name] !== undefined).map(({ path, why }) => ({ path, why }));
+  if (faults.length > 0) throw wrongValues(faults);
 }
 
 /** All faults for which `changeConfiguration` would refuse the change now. */

@@ -42,7 +42,7 @@ export async function planDefinition(
   const softwareOf = ({ identity, configuration, repositories, selection }: Contents): ApplianceSoftware => ({
     arch: appliance.arch,
     imageType: identity.imageType,
-    firstBoot: configuration.settings.firstBoot,
+    settings: configuration.settings,
     baseSystem: base?.facts,
     repositories,
     selection,

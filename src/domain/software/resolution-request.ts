@@ -1,3 +1,4 @@
+import { packagesOfSettings, type ImageSettings } from "#domain/configuration/settings-of-base";
 import type { Arch, ImageType, PackageType } from "#lib/contract/index";
 import {
   type BaseSystemFacts,
@@ -5,9 +6,7 @@ import {
   packageTypeOfRepository,
   type RepositoryType,
   neededAs,
-  neededAtFirstBoot,
 } from "#model/catalogue";
-import type { FirstBoot } from "#lib/configuration/settings";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Job } from "#lib/solver/job";
 import type { PackageSet } from "#lib/solver/pool";
@@ -23,10 +22,8 @@ import type { Database } from "#storage/db";
 import { aliasOf } from "#storage/repositories";
 
 /** Everything that decides which packages an image gets. */
-export interface ApplianceSoftware {
+export interface ApplianceSoftware extends ImageSettings {
   arch: Arch;
-  imageType: ImageType;
-  firstBoot: FirstBoot;
   /** Undefined if no catalogue has the base system now. */
   baseSystem: BaseSystemFacts | undefined;
   repositories: Repository[];
@@ -62,8 +59,8 @@ export async function loadSoftware(
     listApplianceRepositories(db, appliance.id),
     listSelection(db, appliance.id),
   ]);
-  const { firstBoot } = configurationOf(appliance).settings;
-  return { arch: appliance.arch, imageType, firstBoot, baseSystem: baseSystem?.facts, repositories, selection };
+  const { settings } = configurationOf(appliance);
+  return { arch: appliance.arch, imageType, settings, baseSystem: baseSystem?.facts, repositories, selection };
 }
 
 /** The repositories that were never imported, so that their contents are unknown. */
@@ -85,7 +82,7 @@ export function jobsOf({ selection, repositories, baseSystem, ...image }: Applia
   const needed = baseSystem && [
     ...(baseSystem.bootstrap ?? []),
     ...neededAs(baseSystem, image.imageType),
-    ...neededAtFirstBoot(baseSystem, image),
+    ...packagesOfSettings(baseSystem, image),
   ];
   const missing = new Set((needed ?? []).filter((name) => !named.has(name)));
   return [...chosen, ...[...missing].map((name): Job => ({ kind: "install", name }))];

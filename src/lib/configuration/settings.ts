@@ -10,8 +10,6 @@ const ofMachine = "The machine that runs an image decides it.";
 /** The programs that can configure a machine when it boots for the first time. */
 export const firstBoots = ["none", "cloud-init"] as const;
 
-export type FirstBoot = (typeof firstBoots)[number];
-
 /** Exactly these elements: clients reject any other. */
 export const settings = fields({
   memory_size: megabytes("memorySizeMb", 512)

@@ -1,5 +1,6 @@
 // Not the contract's index, because the command line imports this file and would then include all of zod.
 import { datasourcesOf } from "#lib/contract/image-formats";
+import type { ImageType } from "#lib/contract/index";
 import type { Configuration } from "#lib/configuration/stored";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import type { Own } from "#lib/kiwi/import/own";
@@ -7,8 +8,13 @@ import { linesOf, type Part } from "#lib/kiwi/part";
 
 type FirstBootFacts = Pick<ImageFacts, "imageType" | "settings" | "users" | "network">;
 
+interface FirstBootChoice {
+  imageType: ImageType;
+  settings: Pick<ImageFacts["settings"], "firstBoot">;
+}
+
 /** Whether cloud-init runs in the image. It has no data to find for media, networks and containers. */
-export const hasCloudInit = ({ imageType, settings }: Pick<FirstBootFacts, "imageType" | "settings">): boolean =>
+export const hasCloudInit = ({ imageType, settings }: FirstBootChoice): boolean =>
   settings.firstBoot === "cloud-init" && datasourcesOf(imageType).length > 0;
 
 /** Whether cloud-init also configures the network. Every other type of network says itself what the machine gets. */

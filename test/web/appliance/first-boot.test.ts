@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { configure } from "../../support/gallery.ts";
-import { pageOf, textOf } from "../../support/html.ts";
+import { hiddenFields, pageOf, textOf } from "../../support/html.ts";
 
 let tux: Owner["tux"];
 let firefox: Owner["firefox"];
@@ -47,11 +47,7 @@ describe("the first boot of an appliance", () => {
     const page = await pageOf(firefox.get(`/appliance/${id}`));
     const form = page.querySelector(`form[action="/appliance/${id}/configuration/solve"]`);
     expect(form?.textContent).toContain("Use DHCP");
-    const fields = [...(form?.querySelectorAll("input[type=hidden]") ?? [])].map((one) => [
-      one.getAttribute("name") ?? "",
-      one.getAttribute("value") ?? "",
-    ]);
-    const answer = await send("solve", Object.fromEntries(fields.filter(([name]) => name !== "form_token")));
+    const answer = await send("solve", hiddenFields(form));
 
     expect([answer.status, answer.headers.get("location")]).toEqual([303, `/appliance/${id}/configuration/network`]);
     expect((await stored()).network).toMatchObject({ type: "dhcp", hostname: "web" });

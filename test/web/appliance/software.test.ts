@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { browser } from "../../support/browser.ts";
 import { signedIn } from "../../support/client.ts";
-import { pageOf, textOf } from "../../support/html.ts";
+import { hiddenFields, pageOf, textOf } from "../../support/html.ts";
 import { mirrorOf, rpmMd } from "../../support/mirror.ts";
 
 let firefox: Owner["firefox"];
@@ -91,13 +91,7 @@ describe("the software page", () => {
 
     expect(textOf(page, "#conflicts")).toContain("helo");
     const form = page.querySelector("#conflicts form");
-    const fields = Object.fromEntries(
-      [...(form?.querySelectorAll("input[type=hidden]") ?? [])].map((one) => [
-        one.getAttribute("name") ?? "",
-        one.getAttribute("value") ?? "",
-      ]),
-    );
-    expect((await send(fields, "software/solve")).status).toBe(303);
+    expect((await send(hiddenFields(form), "software/solve")).status).toBe(303);
     expect(textOf(await software(), "#conflicts")).toBe("");
   });
 

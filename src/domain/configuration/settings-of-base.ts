@@ -1,0 +1,84 @@
+import type { ImageType } from "#lib/contract/index";
+import type { Issue } from "#domain/appliances/issue";
+import type { Configuration } from "#lib/configuration/stored";
+import { hasCloudInit } from "#lib/kiwi/first-boot";
+import type { BaseSystemFacts } from "#model/catalogue";
+
+/** The settings that have no effect without packages of the base system. Its fact of the same name lists them. */
+export type SettingOfBase = "firstBoot";
+
+/** What decides the packages that settings add to an image. */
+export interface ImageSettings {
+  imageType: ImageType;
+  settings: Pick<Configuration["settings"], SettingOfBase>;
+}
+
+interface Rule {
+  /** Its path in the document of the configuration. */
+  path: string;
+  /** The beginning of a sentence about it. */
+  subject: string;
+  /** What the packages do. */
+  purpose: string;
+  isIn: (image: ImageSettings) => boolean;
+  /** Why it is not in an image although it is chosen: the image's type. */
+  whyNotInType: string;
+}
+
+const rules: Readonly<Record<SettingOfBase, Rule>> = {
+  firstBoot: {
+    path: "settings/first_boot",
+    subject: "The first boot",
+    purpose: "cloud-init",
+    isIn: hasCloudInit,
+    whyNotInType: "it has no first boot of its own",
+  },
+};
+
+const names = Object.keys(rules) as SettingOfBase[];
+
+type Base = Pick<BaseSystemFacts, "title" | SettingOfBase>;
+
+/** The packages of the base system for one setting. Undefined if Kiln knows none. */
+function packagesFor(base: Pick<BaseSystemFacts, SettingOfBase>, name: SettingOfBase, value: string) {
+  const known: Readonly<Partial<Record<string, string[]>>> = base[name] ?? {};
+  return known[value];
+}
+
+/** The packages that the settings add to an image. */
+export const packagesOfSettings = (base: Pick<BaseSystemFacts, SettingOfBase>, image: ImageSettings): string[] =>
+  names
+    .filter((name) => rules[name].isIn(image))
+    .flatMap((name) => packagesFor(base, name, image.settings[name]) ?? []);
+
+/** The settings that the base system cannot have, each with the reason, without a full stop. */
+export const whyNotOnBase = (settings: ImageSettings["settings"], base: Base) =>
+  names
+    .filter((name) => settings[name] !== "none" && packagesFor(base, name, settings[name]) === undefined)
+    .map((name) => {
+      const why = `must be none, because Kiln knows no packages of ${base.title} for ${rules[name].purpose}`;
+      return { name, path: rules[name].path, why };
+    });
+
+/** Reports settings that the base system or the image's type cannot have. `baseSystem` is undefined if no catalogue has it. */
+export function settingsOfBaseIssues({
+  baseSystem,
+  ...image
+}: ImageSettings & { baseSystem: Base | undefined }): Issue[] {
+  const impossible = baseSystem ? whyNotOnBase(image.settings, baseSystem) : [];
+  const refused = new Set(impossible.map(({ name }) => name));
+  const without = names.filter(
+    (name) => !refused.has(name) && image.settings[name] !== "none" && !rules[name].isIn(image),
+  );
+  return [
+    ...impossible.map(({ name, why, path }) => ({
+      type: "error" as const,
+      text: `${rules[name].subject} ${why}.`,
+      setting: { path, value: "none", words: `Use no ${rules[name].purpose}` },
+    })),
+    ...without.map((name) => ({ type: "warning" as const, text: withoutText(rules[name], image) })),
+  ];
+}
+
+const withoutText = ({ purpose, whyNotInType }: Rule, { imageType }: ImageSettings): string =>
+  `An image of the type ${imageType} gets no ${purpose}, because ${whyNotInType}.`;
