@@ -104,6 +104,11 @@ const runs: Record<string, () => Promise<void>> = {
     const started = await runAs(`curl -s -u $me "$api/testdrives"`);
     await runAs(`curl -s -u $me -X DELETE "$api/testdrives/${idIn(started)}"`);
   },
+  "docs/automatic-updates.md": async () => {
+    const [choose = ""] = blocksOf("docs/automatic-updates.md");
+    // The base system of these pages has no packages for it.
+    expect(await runAs(`! ${choose.trim()} 2>&1`)).toContain("Kiln knows no packages of Tiny Linux");
+  },
   "docs/appliance-file.md": async () => {
     const [lines = "", shown = ""] = blocksOf("docs/appliance-file.md");
     expect(shown).toMatch(/^\$ kiln plan kiosk\.yaml\n/); // what the second line prints

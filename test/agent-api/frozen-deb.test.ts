@@ -4,6 +4,7 @@ import { evr } from "#lib/contract/index";
 import { signedIn } from "../support/client.ts";
 import { debianUrl, loadDebian } from "../support/debian.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
+import { configure } from "../support/gallery.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
@@ -66,6 +67,20 @@ it("has the type of its packages, their versions in full, and their paragraphs",
     ].join("\n"),
   });
   expect(input.packages.find(({ name }) => name === "base-files")?.control).toContain("\nEssential: yes\n");
+});
+
+it("updates itself if its appliance says so, with the packages for it", async () => {
+  await loadDebian();
+  const tux = await signedIn();
+  const applianceId = await createAppliance(tux, { clone_from: 900 });
+  const settings = "<automatic_updates>security</automatic_updates><updates_reboot_at>04:00</updates_reboot_at>";
+  await configure(tux, applianceId, `<settings>${settings}</settings>`);
+  const { claim } = await (await fakeAgent()).claimsBuild(await startBuild(tux, applianceId));
+
+  expect(claim.input.packages.map(({ name }) => name)).toContain("unattended-upgrades");
+  const text = claim.input.description["root/etc/apt/apt.conf.d/95kiln-updates"];
+  expect(text).toContain('{\n  "codename=test-security";\n}');
+  expect(text).toContain('Reboot-Time "04:00";');
 });
 
 it("shows the packages of its base system in the search, and no rpms", async () => {

@@ -121,6 +121,12 @@ const badValues: [string, string][] = [
   ["<settings><first_boot>ignition</first_boot></settings>", "settings/first_boot"],
   // The base system of these tests has no packages for it.
   ["<settings><first_boot>cloud-init</first_boot></settings>", "settings/first_boot"],
+  ["<settings><automatic_updates>weekly</automatic_updates></settings>", "settings/automatic_updates"],
+  ["<settings><automatic_updates>security</automatic_updates></settings>", "settings/automatic_updates"],
+  ...["4:00", "24:00", "04:60", "04:00:00", "04"].map((time): [string, string] => [
+    `<settings><updates_reboot_at>${time}</updates_reboot_at></settings>`,
+    "settings/updates_reboot_at",
+  ]),
   ["<settings>fast</settings>", "settings"],
   ["<lvm><enabled>true</enabled></lvm>", "lvm/volume_group"],
   ["<lvm><volume_group>-a</volume_group></lvm>", "lvm/volume_group"],

@@ -18,6 +18,7 @@ const suite = {
   signer: "c",
   signingKeys: [own],
   acceptsExpired: false,
+  purpose: null,
 };
 
 describe("the facts of a Debian system", () => {
@@ -26,21 +27,32 @@ describe("the facts of a Debian system", () => {
   });
 
   it.each([
-    ["a suite", {}, { suite: "bookworm", components: ["main"], isSigned: true, isExpired: false }],
+    ["a suite", {}, { suite: "bookworm", components: ["main"], isSigned: true, isExpired: false, isSecurity: false }],
     [
       "its components",
       { url: `${suite.url}-backports#main,contrib` },
-      { suite: "bookworm-backports", components: ["main", "contrib"], isSigned: true, isExpired: false },
+      {
+        suite: "bookworm-backports",
+        components: ["main", "contrib"],
+        isSigned: true,
+        isExpired: false,
+        isSecurity: false,
+      },
     ],
     [
       "one that is no longer valid",
       { acceptsExpired: true },
-      { suite: "bookworm", components: ["main"], isSigned: true, isExpired: true },
+      { suite: "bookworm", components: ["main"], isSigned: true, isExpired: true, isSecurity: false },
+    ],
+    [
+      "one with security updates",
+      { url: `${suite.url}-security`, purpose: "security" as const },
+      { suite: "bookworm-security", components: ["main"], isSigned: true, isExpired: false, isSecurity: true },
     ],
     [
       "an unsigned one",
       { signer: null },
-      { suite: "bookworm", components: ["main"], isSigned: false, isExpired: false },
+      { suite: "bookworm", components: ["main"], isSigned: false, isExpired: false, isSecurity: false },
     ],
   ])("have apt's source for %s", (_what, change, expected) => {
     const facts = debianFacts(debian, [{ ...suite, ...change }], []);
@@ -55,7 +67,14 @@ describe("the facts of a Debian system", () => {
     const flat = { ...suite, url: "https://example.org/flat" };
     const { sources } = debianFacts(debian, [flat, { ...suite, url: "service:/user/7" }], []) ?? {};
     expect(sources).toEqual([
-      { url: "https://example.org/flat", suite: "./", components: [], isSigned: true, isExpired: false },
+      {
+        url: "https://example.org/flat",
+        suite: "./",
+        components: [],
+        isSigned: true,
+        isExpired: false,
+        isSecurity: false,
+      },
     ]);
   });
 

@@ -31,6 +31,8 @@ const others: Record<string, unknown> = {
   "network.netmask": "255.255.0.0",
   "databases.0.type": "mysql",
   "settings.firstBoot": "none",
+  "settings.automaticUpdates": "none",
+  "settings.updatesRebootAt": "05:00",
 };
 
 type Value = string | number | boolean | readonly Value[] | { [name: string]: Value };

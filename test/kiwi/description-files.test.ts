@@ -89,8 +89,16 @@ describe("a Debian system", () => {
       components: ["main", "contrib"],
       isSigned: true,
       isExpired: false,
+      isSecurity: false,
     },
-    { url: "http://own.example.org", suite: "stable", components: ["main"], isSigned: false, isExpired: true },
+    {
+      url: "http://own.example.org",
+      suite: "stable",
+      components: ["main"],
+      isSigned: false,
+      isExpired: true,
+      isSecurity: false,
+    },
   ];
   const debian = { release: "bookworm", sources, keys: [key] };
 

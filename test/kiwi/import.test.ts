@@ -79,6 +79,9 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         ssh_passwords: settings.sshPasswords,
         // Other images have no first boot of their own.
         first_boot: isDisk ? settings.firstBoot : "none",
+        // Other images forget their updates.
+        automatic_updates: isDisk ? settings.automaticUpdates : "none",
+        updates_reboot_at: isDisk ? settings.updatesRebootAt : "",
         // KIWI allows none for a container.
         ...(kiwiType !== "tbz" && { kernel_arguments: settings.kernelArguments }),
         xen_host_mode_enabled: settings.xenHostModeEnabled,

@@ -19,6 +19,7 @@ const main = [
   "dracut 059-4",
   "grub-pc 2.06-13+deb12u1; Depends: base-files (>= 12)",
   "task-web-server 3.73 all; Depends: apache2",
+  "unattended-upgrades 2.9.1+nmu3 all; Depends: base-files",
   "apache2 2.4.62-1~deb12u2; Pre-Depends: base-files; Conflicts: apache",
 ];
 
@@ -31,6 +32,7 @@ function catalogue(armour: string) {
     kernels: ["linux-image-amd64"],
     bootLoaders: ["grub-pc"],
     needs: {},
+    automaticUpdates: { security: ["unattended-upgrades"], all: ["unattended-upgrades"] },
   };
   const suite = { url: debianUrl, type: "deb", components: ["main"], arches: ["x86_64"] };
   return {

@@ -650,6 +650,8 @@ interface Configuration {
       automatic_login?: string;
       ssh_passwords?: string;
       first_boot?: "none" | "cloud-init";
+      automatic_updates?: "none" | "security" | "all";
+      updates_reboot_at?: string;
       kernel_arguments?: string;
     };
     lvm: Lvm;
@@ -782,6 +784,8 @@ interface Definition {
         automatic_login: string;
         ssh_passwords: string;
         first_boot?: "none" | "cloud-init";
+        automatic_updates?: "none" | "security" | "all";
+        updates_reboot_at?: string;
         kernel_arguments: string;
       };
       lvm: Lvm;
@@ -1349,6 +1353,8 @@ interface Settings {
   automatic_login?: string;
   ssh_passwords?: string;
   first_boot?: "none" | "cloud-init";
+  automatic_updates?: "none" | "security" | "all";
+  updates_reboot_at?: string;
   kernel_arguments?: string;
 }
 

@@ -6,6 +6,7 @@ import { noteStatus } from "#domain/appliances/last-status";
 import { whyNoEfi, reasonNotBuilt, whyNoVolumes } from "#domain/builds/builder-abilities";
 import { firstBootIssues } from "#domain/configuration/first-boot";
 import { settingsOfBaseIssues } from "#domain/configuration/settings-of-base";
+import { updatesIssues } from "#domain/configuration/automatic-updates";
 import { configurationIssues } from "#domain/configuration/issues";
 import { openRootIssue } from "#domain/configuration/known-passwords";
 import { needsVolumes } from "#domain/configuration/volumes";
@@ -75,6 +76,7 @@ export async function examine(
     ...(openRoot ? [openRoot] : []),
     ...settingsOfBaseIssues(software),
     ...firstBootIssues(configurationOf(appliance), software),
+    ...updatesIssues(software),
   ];
   const packages = resolution?.state === "solved" ? resolution.packages.length : null;
   if (imageType === appliance.imageType) await noteStatus(services.db, appliance, { issues, packages });

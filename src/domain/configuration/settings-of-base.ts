@@ -1,11 +1,12 @@
 import type { ImageType } from "#lib/contract/index";
 import type { Issue } from "#domain/appliances/issue";
 import type { Configuration } from "#lib/configuration/stored";
+import { updatesItself } from "#lib/kiwi/automatic-updates";
 import { hasCloudInit } from "#lib/kiwi/first-boot";
 import type { BaseSystemFacts } from "#model/catalogue";
 
 /** The settings that have no effect without packages of the base system. Its fact of the same name lists them. */
-export type SettingOfBase = "firstBoot";
+export type SettingOfBase = "firstBoot" | "automaticUpdates";
 
 /** What decides the packages that settings add to an image. */
 export interface ImageSettings {
@@ -32,6 +33,13 @@ const rules: Readonly<Record<SettingOfBase, Rule>> = {
     purpose: "cloud-init",
     isIn: hasCloudInit,
     whyNotInType: "it has no first boot of its own",
+  },
+  automaticUpdates: {
+    path: "settings/automatic_updates",
+    subject: "Automatic updates",
+    purpose: "automatic updates",
+    isIn: updatesItself,
+    whyNotInType: "it has no disk that keeps them",
   },
 };
 

@@ -5,7 +5,7 @@ import { parseAptAddress } from "#lib/repodata/apt-address";
 import { packageTypeOfBase, type BaseSystemFacts } from "#model/catalogue";
 import type { Repository } from "#storage/repositories";
 
-type Source = Pick<Repository, "accountId" | "url" | "signer" | "signingKeys" | "acceptsExpired">;
+type Source = Pick<Repository, "accountId" | "url" | "signer" | "signingKeys" | "acceptsExpired" | "purpose">;
 
 /**
  * Facts that only the description of a Debian system needs. Undefined if it is another system. `keys` are the
@@ -38,7 +38,7 @@ function addressForImage({ publicMirrors = {} }: BaseSystemFacts, { accountId, u
 }
 
 /** Undefined if only this service can reach the repository. */
-function aptSource({ signer, acceptsExpired }: Source, url: string): AptSource | undefined {
+function aptSource({ signer, acceptsExpired, purpose }: Source, url: string): AptSource | undefined {
   if (!/^https?:\/\//.test(url)) return undefined;
   const { root, directory, components } = parseAptAddress(url);
   const isFlat = directory === "";
@@ -48,5 +48,6 @@ function aptSource({ signer, acceptsExpired }: Source, url: string): AptSource |
     components: isFlat ? [] : components.length === 0 ? ["main"] : components,
     isSigned: signer !== null,
     isExpired: acceptsExpired,
+    isSecurity: purpose === "security",
   };
 }

@@ -10,6 +10,9 @@ const ofMachine = "The machine that runs an image decides it.";
 /** The programs that can configure a machine when it boots for the first time. */
 export const firstBoots = ["none", "cloud-init"] as const;
 
+/** The updates that a machine installs on its own. */
+export const automaticUpdates = ["none", "security", "all"] as const;
+
 /** Exactly these elements: clients reject any other. */
 export const settings = fields({
   memory_size: megabytes("memorySizeMb", 512)
@@ -90,6 +93,29 @@ export const settings = fields({
         ["cloud-init", "cloud-init"],
       ],
       ofBase: "firstBoot",
+    }),
+  automatic_updates: oneOf("automaticUpdates", automaticUpdates, "security")
+    .inXmlWhen(() => false) // see above
+    .initially("none")
+    .asked("A machine installs on its own", {
+      page: "startup",
+      hint: "Once a day. The packages for it are added to the image.",
+      options: [
+        ["none", "no updates"],
+        ["security", "security updates"],
+        ["all", "all updates of the appliance's repositories"],
+      ],
+      ofBase: "automaticUpdates",
+    }),
+  updates_reboot_at: text("updatesRebootAt", "04:00")
+    .inXmlWhen(() => false) // see above
+    .initially("")
+    .like(/^(([01]\d|2[0-3]):[0-5]\d)?$/, "must be a time from 00:00 to 23:59, or empty")
+    .asked("It restarts after updates at", {
+      page: "startup",
+      hint: "Such as 04:00, in the appliance's time zone, and only if an update needs it, such as a new kernel. Empty: never.",
+      ofBase: "automaticUpdates",
+      usedWith: "updates",
     }),
   kernel_arguments: text("kernelArguments", "quiet net.ifnames=0")
     .unlessEmpty()

@@ -1,4 +1,5 @@
 import { accessFunctions, accessPart } from "#lib/kiwi/access";
+import { automaticUpdatesPart } from "#lib/kiwi/automatic-updates";
 import { autostartPart } from "#lib/kiwi/autostarts";
 import { bootPart } from "#lib/kiwi/boot";
 import { configScript } from "#lib/kiwi/config-script";
@@ -30,6 +31,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     debianPart(facts),
     networkPart(facts),
     firstBootPart(facts),
+    automaticUpdatesPart(facts),
     firewallPart(facts),
     loginPart(facts),
     access,

@@ -17,7 +17,8 @@ beforeAll(async () => {
   const { firefox, id } = await applianceOwner();
   // Some fields need a base system with packages for them.
   await env.DB.prepare(
-    `UPDATE base_systems SET facts = json_set(facts, '$.firstBoot', json('{"cloud-init":["hello"]}'))`,
+    `UPDATE base_systems SET facts = json_set(facts, '$.firstBoot', json('{"cloud-init":["hello"]}'),
+       '$.automaticUpdates', json('{"security":["hello"]}'))`,
   ).run();
   const at = `/appliance/${id}/configuration`;
   const first = await pageOf(firefox.get(`${at}/general`));

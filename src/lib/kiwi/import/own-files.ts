@@ -1,5 +1,6 @@
 import { textOf, type Imported, type ImportedDefinition, type NextTo } from "#lib/kiwi/import/imported";
 import { keysFolder, readSshPasswords } from "#lib/kiwi/access";
+import { readAutomaticUpdates } from "#lib/kiwi/automatic-updates";
 import { readFirstBoot } from "#lib/kiwi/first-boot";
 import { readSwap } from "#lib/kiwi/boot";
 import { databasesIn } from "#lib/kiwi/import/databases";
@@ -50,6 +51,7 @@ export function readOwnFiles({ files }: NextTo): Imported {
           ...readLogin(own),
           ...readSshPasswords(own),
           ...readFirstBoot(own),
+          ...readAutomaticUpdates(own),
           ...readNotes(own),
         },
         scripts: scriptsOf(textAt),

@@ -1,0 +1,18 @@
+import type { Issue } from "#domain/appliances/issue";
+import type { ImageSettings } from "#domain/configuration/settings-of-base";
+import { updatesItself } from "#lib/kiwi/automatic-updates";
+import type { Repository } from "#storage/repositories";
+
+/** Reports updates that no repository of the image would bring. */
+export function updatesIssues(
+  image: ImageSettings & { repositories: readonly Pick<Repository, "purpose">[] },
+): Issue[] {
+  if (!updatesItself(image) || image.settings.automaticUpdates !== "security") return [];
+  return image.repositories.some(({ purpose }) => purpose === "security") ? [] : [withoutSecurity];
+}
+
+const withoutSecurity: Issue = {
+  type: "warning",
+  text: "Security updates are to be installed automatically, but no repository of the appliance brings them: machines would get none.",
+  page: "software",
+};
