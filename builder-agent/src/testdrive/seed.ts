@@ -1,5 +1,5 @@
 import { chmod, chown, mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Seed } from "../contract.ts";
 import { hasSucceeded, run } from "../process.ts";
 import { asNobody, nobody } from "./rights.ts";
@@ -48,7 +48,7 @@ export async function makeSeedDisk(seed: Seed, dir: SessionDir, signal: AbortSig
 function textsOf({ userData = "", metaData, networkConfig }: Seed, { path }: SessionDir): Record<string, string> {
   return {
     "user-data": userData,
-    "meta-data": metaData ?? `instance-id: testdrive-${path.split("/").at(-1)}\n`,
+    "meta-data": metaData ?? `instance-id: testdrive-${basename(path)}\n`,
     ...(networkConfig !== undefined && { "network-config": networkConfig }),
   };
 }
