@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
+import { createBuild } from "../../support/factories.ts";
 import { configure } from "../../support/gallery.ts";
 import { hiddenFields, pageOf, textOf } from "../../support/html.ts";
 
@@ -52,6 +53,18 @@ describe("the first boot of an appliance", () => {
     expect([answer.status, answer.headers.get("location")]).toEqual([303, `/appliance/${id}/configuration/network`]);
     expect((await stored()).network).toMatchObject({ type: "dhcp", hostname: "web" });
     expect(textOf(await pageOf(firefox.get(`/appliance/${id}`)), "#problems")).not.toContain("cloud-init");
+  });
+
+  it("asks for the data of a testdrive next to a finished image", async () => {
+    const { applianceId } = await createBuild(tux);
+    const texts = async () => {
+      const page = await pageOf(firefox.get(`/appliance/${applianceId}/build`));
+      return [...page.querySelectorAll("form[action='/testdrives'] textarea")].map((one) => one.getAttribute("name"));
+    };
+    expect(await texts()).toEqual([]);
+    await withCloudInit();
+    await configure(tux, applianceId, "<settings><first_boot>cloud-init</first_boot></settings>");
+    expect(await texts()).toEqual(["user_data", "meta_data", "network_config"]);
   });
 
   it.each([
