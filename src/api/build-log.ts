@@ -1,7 +1,7 @@
 import type { HonoRequest } from "hono";
 import { getRunningBuild, stillReads } from "#domain/builds/build";
 import { followBuild, openLog, type BuildNews } from "#domain/builds/log";
-import { bodyOf, eventStreamHeaders } from "#http/event-stream";
+import { bodyOf, endEvent, eventStreamHeaders, eventText, whileAllowed } from "#http/event-stream";
 import type { Database } from "#storage/db";
 
 interface LogReader {
@@ -23,8 +23,8 @@ export async function readLog(
   if (wantsEvents(request.header("accept"))) {
     const news = followBuild(env, db, build, offsetOf(request.header("last-event-id")) ?? from);
     const isAllowed = async () => (await stillOpens()) && (await stillReads(db, account.id, build));
-    const shown = whileAllowed(isAllowed, news);
-    return new Response(bodyOf(shown, eventOf), { headers: eventStreamHeaders });
+    const shown = whileAllowed(news, isAllowed);
+    return new Response(bodyOf(shown, encoded), { headers: eventStreamHeaders });
   }
   const { length, pages } = await openLog(env, build);
   const headers = { "content-type": "text/plain; charset=utf-8", "content-length": String(length), ...notStored };
@@ -39,40 +39,23 @@ const wantsEvents = (accept: string | undefined) => /\btext\/event-stream\b/i.te
 const offsetOf = (lastEventId: string | undefined): number | undefined =>
   lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
 
-async function* whileAllowed<T>(isAllowed: () => Promise<boolean>, source: AsyncGenerator<T>): AsyncGenerator<T> {
-  for await (const one of source) {
-    if (!(await isAllowed())) return;
-    yield one;
-  }
-}
+const encoded = (news: BuildNews): Uint8Array => new TextEncoder().encode(eventOf(news));
 
-function eventOf(news: BuildNews): Uint8Array {
-  return new TextEncoder().encode(eventText(news));
-}
-
-function eventText(news: BuildNews): string {
+function eventOf(news: BuildNews): string {
   switch (news.type) {
     case "log":
-      return `event: log\nid: ${news.offset}\n${dataLines(news.text)}\n`;
+      return eventText("log", news.text.replace(/\r?\n$/, ""), news.offset);
     case "progress": {
       const { state, percent, secondsElapsed, secondsLeft, message, queuePosition } = news.progress;
       const times = { time_elapsed: secondsElapsed, time_left: secondsLeft };
       const told = { state, percent, ...times, message, queue_position: queuePosition };
-      return `event: progress\ndata: ${JSON.stringify(told)}\n\n`;
+      return eventText("progress", JSON.stringify(told));
     }
     case "silence":
       return ": nothing new\n\n";
     case "end":
-      return "event: end\ndata:\n\n";
+      return endEvent;
     default:
       return news satisfies never;
   }
 }
-
-/** A lone carriage return ends a line of an event stream, as it does in a log. */
-const dataLines = (text: string) =>
-  text
-    .replace(/\r?\n$/, "")
-    .split(/\r\n|\r|\n/)
-    .map((line) => `data: ${line}\n`)
-    .join("");

@@ -19,3 +19,51 @@ export function bodyOf<T>(source: AsyncGenerator<T>, encoded: (one: T) => Uint8A
     },
   });
 }
+
+/** One event. A lone carriage return ends a line of an event stream, too. */
+export function eventText(name: string, data: string, id?: number): string {
+  const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
+  return `event: ${name}\n${id === undefined ? "" : `id: ${id}\n`}${lines.join("")}\n`;
+}
+
+export const endEvent = "event: end\ndata:\n\n";
+
+async function waits(ms: number): Promise<"due"> {
+  await scheduler.wait(ms);
+  return "due";
+}
+
+/** How often a stream asks whether its client may still read. */
+const askEveryMs = 15_000;
+
+/**
+ * The values of a source until its client may no longer read them. The request itself was allowed, so the first
+ * question comes later. A source that is silent ends as soon as one that is not.
+ */
+export async function* whileAllowed<T>(
+  source: AsyncGenerator<T>,
+  isAllowed: () => Promise<boolean>,
+  everyMs = askEveryMs,
+): AsyncGenerator<T> {
+  let askedAt = Date.now();
+  let due = waits(everyMs);
+  let next = source.next();
+  try {
+    for (;;) {
+      const first = await Promise.race([next, due]);
+      if (Date.now() - askedAt >= everyMs) {
+        if (!(await isAllowed())) return;
+        askedAt = Date.now();
+      }
+      if (first === "due") due = waits(Math.max(1, askedAt + everyMs - Date.now()));
+      else if (first.done === true) return;
+      else {
+        next = source.next();
+        yield first.value;
+      }
+    }
+  } finally {
+    // Not waited for: the source may be silent for long.
+    void source.return(undefined);
+  }
+}

@@ -8,7 +8,7 @@ import { assetsOf } from "./assets.ts";
 import type { WebEnv } from "./factory.ts";
 import { islandNames } from "./island-names.ts";
 import type { ownStyles } from "./own-styles.ts";
-import { Document } from "./parts/document.tsx";
+import { Document, wholeTitle } from "./parts/document.tsx";
 import { Formed } from "./parts/form.tsx";
 import { Frame, type Section } from "./parts/frame.tsx";
 import { setPageHeaders } from "./page-headers.ts";
@@ -71,6 +71,25 @@ export async function page(c: Context<WebEnv>, content: Content, options: PageOp
     </Document>
   );
   return await c.html(`<!DOCTYPE html>${await rendered(document)}`, status);
+}
+
+/** Some elements of a page, and its title: the client replaces those with the same ids (`showParts`). */
+export async function partsOfPage(c: Context<WebEnv>, content: Content, title: string): Promise<string> {
+  const [assets, person] = await Promise.all([assetsOf(c.env.ASSETS), personOf(c)]);
+  const body = await rendered(
+    <Formed formToken={person && masked(person.formToken)} given={undefined}>
+      {content}
+    </Formed>,
+  );
+  const parts = (
+    <html>
+      <head>
+        <title>{wholeTitle(title)}</title>
+      </head>
+      <body>{raw(body + spriteFor(body, assets.icons))}</body>
+    </html>
+  );
+  return await rendered(parts);
 }
 
 /**

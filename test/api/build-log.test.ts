@@ -1,8 +1,9 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { runAlarm } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent, type Attempt } from "../support/fake-agent.ts";
+import { stopClock } from "../support/testdrives.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { expectError } from "../support/xml.ts";
 
@@ -89,6 +90,10 @@ describe("GET running_builds/:id/log as text", () => {
 });
 
 describe("GET running_builds/:id/log as events", () => {
+  // A client's right to read is checked every 15 seconds.
+  beforeEach(stopClock);
+  afterEach(() => void vi.useRealTimers());
+
   it("ends when the token that opened it is revoked", async () => {
     const { id, client } = await tokenOf(tux);
     await attempt.writesLog(0, "first\n");
@@ -97,6 +102,7 @@ describe("GET running_builds/:id/log as events", () => {
     expect(await next()).toMatchObject({ event: "progress" });
 
     await tux.delete(`/tokens/${id}`);
+    vi.setSystemTime(Date.now() + 15_000);
     await attempt.writesLog(6, "second\n");
 
     expect(await next()).toBeUndefined();
@@ -114,6 +120,7 @@ describe("GET running_builds/:id/log as events", () => {
     }
 
     await tux.delete(sharing);
+    vi.setSystemTime(Date.now() + 15_000);
     await attempt.writesLog(6, "second\n");
 
     expect(await reader.next()).toBeUndefined();

@@ -196,14 +196,13 @@ async function seen(listener: Listener, kind: string): Promise<void> {
   }
 }
 
-/** The page of a running build: both of its streams, and what their events make it fetch. */
+/** The page of a running build: both of its streams. */
 async function follow(page: World["page"], { buildId, applianceId }: { buildId: number; applianceId: number }) {
   const at = async (path: string) => listenerOf(bodyOf(await page.get(path, { accept: "text/event-stream" })));
   const [log, live] = [await at(`/builds/${buildId}/log?from=0`), await at(`/appliance/${applianceId}/live`)];
   const gotProgress = async () => {
     await seen(log, "progress");
-    await seen(live, "look");
-    await (await page.get(`/appliance/${applianceId}/build`)).arrayBuffer();
+    await seen(live, "parts");
   };
   await gotProgress();
   return {

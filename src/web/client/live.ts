@@ -1,8 +1,9 @@
 /**
- * Island: `<div data-live="/events/…">` listens to an address. Each event names ids, and these elements are fetched
- * again. While the connection is lost, the page shows that.
+ * Island: `<div data-live="/events/…">` listens to an address. An event `parts` has elements, which replace those with
+ * the same ids. An event `look` names ids, and these elements are fetched again. While the connection is lost, the page
+ * shows that.
  */
-import { swapFrom } from "./swapping.ts";
+import { showParts, swapFrom } from "./swapping.ts";
 
 const place = document.querySelector<HTMLElement>("[data-live]");
 if (place?.dataset["live"]) listen(place.dataset["live"]);
@@ -18,6 +19,7 @@ function listen(address: string): void {
     // The service refused the request: the page may be gone, or the session may have ended.
     if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(address), 10_000);
   });
+  source.addEventListener("parts", (event) => showParts(String(event.data)));
   source.addEventListener("look", (event) => {
     for (const id of String(event.data).split(" ")) wanted.add(id);
     void look();

@@ -77,6 +77,12 @@ export function showAnswer(html: string, { ids, status, address, form }: Answer)
   return true;
 }
 
+/** Replaces elements by those with the same ids, and the title. */
+export function showParts(html: string): void {
+  const found = new DOMParser().parseFromString(html, "text/html");
+  morph(found, { ids: [...found.body.children].flatMap(({ id }) => (id === "" ? [] : [id])).join(" ") });
+}
+
 function morph(found: Document, { ids, form }: Pick<Answer, "ids" | "form">): void {
   for (const id of ids.split(" ")) {
     const [before, after] = [document.getElementById(id), found.getElementById(id)];

@@ -8,6 +8,8 @@ interface DocumentProps {
   children: Child;
 }
 
+export const wholeTitle = (title: string): string => `${title} · Kiln`;
+
 export const Document = ({ title, look, refreshSeconds, assets, children }: DocumentProps) => (
   <html lang="en">
     <head>
@@ -20,7 +22,7 @@ export const Document = ({ title, look, refreshSeconds, assets, children }: Docu
           <meta http-equiv="refresh" content={String(refreshSeconds)} />
         </noscript>
       )}
-      <title>{`${title} · Kiln`}</title>
+      <title>{wholeTitle(title)}</title>
       <link rel="icon" type="image/svg+xml" href={assets.url("kiln.svg")} />
       {assets.styles.map((style) => (
         <link rel="stylesheet" href={style} />

@@ -45,23 +45,6 @@ describe("the build page", () => {
     expect(textOf(after, "#finished")).toContain("Cancelled");
   });
 
-  it("sends the page what has changed until nothing runs", async () => {
-    const id = await createAppliance(tux);
-    const buildId = await startBuild(tux, id);
-    const answer = await firefox.get(`/appliance/${id}/live`);
-    expect(answer.headers.get("content-type")).toMatch(/^text\/event-stream/);
-    const told = answer.text();
-
-    await tux.delete(`/running_builds/${buildId}`);
-
-    expect(await told).toMatch(
-      /event: look\ndata: running status tab-build build-button appliance-title size new-build-version ended failed finished result\n\nevent: end\ndata:\n\n$/,
-    );
-    const page = await builds(id);
-    for (const part of ["#appliance-title", "#size", "#new-build-version"])
-      expect(page.querySelector(part), part).not.toBeNull();
-  });
-
   it("has the image with its checksums, documents and actions, and deletes it", async () => {
     const { applianceId, buildId } = await createBuild(tux);
 

@@ -1,3 +1,4 @@
+import type { Child } from "hono/jsx";
 import { imageFormats } from "#lib/contract/index";
 import type { Look } from "#domain/appliances/look";
 import { configurationOf } from "#lib/configuration/stored";
@@ -11,7 +12,7 @@ import { number, signed, size } from "../../parts/words.ts";
 import type { Result } from "../../result.ts";
 import { NotOffered, offeredTypes } from "./builds/offered-types.tsx";
 import { pictureOf } from "./pictures.ts";
-import { factsOf, stateOf } from "./state-of.tsx";
+import { factsOf, stateOf, type StateFacts } from "./state-of.tsx";
 import { Tabs, type Tab } from "./tabs.tsx";
 import { applianceAt } from "./with-appliance.ts";
 
@@ -37,9 +38,13 @@ export const Head = ({ look, tab, isOwn, change }: HeadProps) => {
             <h1 id="appliance-title">
               {appliance.name} <span>{appliance.version}</span>
             </h1>
-            <p class="row" id="status" role="status">
-              {isOwn ? <StateNow look={look} /> : <State icon="eye">You can view and clone</State>}
-            </p>
+            {isOwn ? (
+              <StateNow facts={factsOf(look)} />
+            ) : (
+              <StatusLine>
+                <State icon="eye">You can view and clone</State>
+              </StatusLine>
+            )}
           </div>
           <Figures look={look} change={change} />
           {isOwn ? <BuildButton look={look} tab={tab} /> : <CloneButton id={appliance.id} />}
@@ -50,14 +55,23 @@ export const Head = ({ look, tab, isOwn, change }: HeadProps) => {
   );
 };
 
-const StateNow = ({ look }: { look: Look }) => {
-  const { tone, icon, words } = stateOf(factsOf(look));
+/** The state of one's own appliance. */
+export const StateNow = ({ facts }: { facts: StateFacts }) => {
+  const { tone, icon, words } = stateOf(facts);
   return (
-    <State tone={tone} icon={icon}>
-      {words}
-    </State>
+    <StatusLine>
+      <State tone={tone} icon={icon}>
+        {words}
+      </State>
+    </StatusLine>
   );
 };
+
+const StatusLine = ({ children }: { children: Child }) => (
+  <p class="row" id="status" role="status">
+    {children}
+  </p>
+);
 
 /** The sizes of the last image, if the appliance is unchanged since then. Otherwise an estimate for a new build. */
 const Figures = ({ look: { appliance, packages, images }, change }: Pick<HeadProps, "look" | "change">) => {

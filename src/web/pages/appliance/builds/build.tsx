@@ -20,12 +20,12 @@ import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance
 import { LastFailure } from "./failure.tsx";
 import { Finished } from "./finished.tsx";
 import type { Builds } from "./image.tsx";
-import { liveOf } from "./live.ts";
+import { liveOf } from "./live.tsx";
 import { Ended, endOf } from "./ended.tsx";
 import { showLog } from "./log.tsx";
 import { NewBuild, newBuildForm } from "./new-build.tsx";
 import { NotifyButton } from "./notify.tsx";
-import { BuildLog, Running } from "./running.tsx";
+import { BuildLog, RunningPart, runningTitle } from "./running.tsx";
 import { UnchangedQuestion, unchangedOf, type Unchanged } from "./unchanged.tsx";
 
 const oneBuild = `${applianceRoute}/builds/:build{\\d+}`;
@@ -139,9 +139,7 @@ async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Re
       <RunningTestdrives of={testdrives} />
       {unchanged && <UnchangedQuestion unchanged={unchanged} />}
       <div id="ended">{end && <Ended build={end} />}</div>
-      <div class="stack" id="running" data-live={isRunning ? applianceAt(appliance.id, "live") : undefined}>
-        <Running applianceId={appliance.id} running={look.running} />
-      </div>
+      <RunningPart applianceId={appliance.id} running={look.running} />
       {look.running[0] && <NotifyButton />}
       {look.running[0] && <BuildLog build={look.running[0]} />}
       <div id="failed">
@@ -163,8 +161,8 @@ async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Re
 
 /** The start of the browser tab's title: how far a build is, or that it has ended. */
 function titleOf(running: Look["running"], end: Build | undefined): string {
-  const [percent] = running.map((build) => build.percent).toSorted((one, other) => one - other);
-  if (percent !== undefined) return `${percent} % · `;
+  const start = runningTitle(running);
+  if (start !== undefined) return start;
   return end ? `${end.status === "finished" ? "Finished" : "Failed"} · ` : "";
 }
 

@@ -13,8 +13,21 @@ interface RunningProps {
   running: readonly WatchedBuild[];
 }
 
+/** The start of the browser tab's title, while a build runs or waits: how far the slowest one is. */
+export function runningTitle(running: readonly WatchedBuild[]): string | undefined {
+  const [percent] = running.map((build) => build.percent).toSorted((one, other) => one - other);
+  return percent === undefined ? undefined : `${percent} % · `;
+}
+
+/** The part of the page that is kept up to date while builds run (`live.tsx`). */
+export const RunningPart = ({ applianceId, running }: RunningProps) => (
+  <div class="stack" id="running" data-live={running.length > 0 ? applianceAt(applianceId, "live") : undefined}>
+    <Running applianceId={applianceId} running={running} />
+  </div>
+);
+
 /** The running and waiting builds: their progress, step and remaining time. */
-export const Running = ({ applianceId, running }: RunningProps) =>
+const Running = ({ applianceId, running }: RunningProps) =>
   running.length === 0 ? null : (
     <Panel id="now" title="Now" count={running.length} isFlush>
       <p class="hidden" role="status">

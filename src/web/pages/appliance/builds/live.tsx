@@ -1,0 +1,105 @@
+import type { Context } from "hono";
+import type { WatchedBuild } from "#domain/builds/build";
+import { followBuild, type BuildNews } from "#domain/builds/log";
+import { bodyOf, endEvent, eventStreamHeaders, eventText, whileAllowed } from "#http/event-stream";
+import { listRunningBuilds, type Build } from "#storage/builds";
+import type { WebEnv } from "../../../factory.ts";
+import { partsOfPage } from "../../../page.tsx";
+import { stillSignedIn } from "../../../session.ts";
+import { StateNow } from "../head.tsx";
+import { BuildTab } from "../tabs.tsx";
+import { RunningPart, runningTitle } from "./running.tsx";
+
+/**
+ * What the page fetches again when a build has ended. Includes `result`, because "the build has started" is out of date
+ * by then, and what a build changes beside its own row: the version that comes next, and the sizes, which were an
+ * estimate.
+ */
+const afterwards =
+  "running status tab-build build-button appliance-title size new-build-version ended failed finished result";
+
+/**
+ * Keeps the page of an appliance's builds up to date while they run. The progress of a build comes with the elements
+ * that show it. When one ends, the page fetches what has changed.
+ */
+export async function liveOf(c: Context<WebEnv>): Promise<Response> {
+  const { db, account, appliance } = c.var;
+  const running = await listRunningBuilds(db, account.id, appliance.id);
+  const followed = new Set(running.map(({ id }) => id));
+  const sources = running.map((build) => newsOf(build, followBuild(c.env, db, build, undefined)));
+  // If another build has started, the browser connects again, and the new stream follows that one, too.
+  const isAllowed = async () =>
+    (await stillSignedIn(c)) &&
+    (await listRunningBuilds(db, account.id, appliance.id)).every(({ id }) => followed.has(id));
+  const news = whileAllowed(merged(sources), isAllowed);
+  return new Response(bodyOf(eventsOf(c, running, news), encoded), { headers: eventStreamHeaders });
+}
+
+interface NewsOf {
+  build: Build;
+  news: BuildNews;
+}
+
+async function* newsOf(build: Build, source: AsyncGenerator<BuildNews>): AsyncGenerator<NewsOf> {
+  for await (const news of source) yield { build, news };
+}
+
+async function* eventsOf(
+  c: Context<WebEnv>,
+  running: readonly Build[],
+  source: AsyncGenerator<NewsOf>,
+): AsyncGenerator<string> {
+  const unended = new Set(running.map(({ id }) => id));
+  const shown = new Map<number, WatchedBuild>();
+  for await (const { build, news } of source) {
+    if (news.type === "silence") yield ": nothing new\n\n";
+    if (news.type === "end") {
+      unended.delete(build.id);
+      shown.delete(build.id);
+      yield eventText("look", afterwards);
+    }
+    if (news.type !== "progress" || !isUnfinished(news)) continue;
+    const { id, applianceId, version, imageType } = build;
+    shown.set(id, { id, applianceId, version, imageType, ...news.progress });
+    // At first, the progress of the others is not known yet.
+    if (shown.size === unended.size) yield eventText("parts", await partsOf(c, [...shown.values()]));
+  }
+  if (unended.size === 0) yield endEvent;
+}
+
+const isUnfinished = ({ progress: { state } }: BuildNews & { type: "progress" }) =>
+  state === "queued" || state === "running";
+
+/** The elements that show how far builds are. */
+async function partsOf(c: Context<WebEnv>, unsorted: readonly WatchedBuild[]): Promise<string> {
+  const { appliance } = c.var;
+  const running = unsorted.toSorted((one, other) => one.id - other.id);
+  const parts = (
+    <>
+      <RunningPart applianceId={appliance.id} running={running} />
+      <StateNow facts={{ running, errors: 0, warnings: 0 }} />
+      <BuildTab appliance={appliance} tab="build" running={running} />
+    </>
+  );
+  return await partsOfPage(c, parts, `${runningTitle(running) ?? ""}Build · ${appliance.name}`);
+}
+
+const encoded = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** The values of several sources, in the order in which they arrive. */
+async function* merged<T>(sources: readonly AsyncGenerator<T>[]): AsyncGenerator<T> {
+  const next = async (source: AsyncGenerator<T>) => ({ source, result: await source.next() });
+  const waiting = new Map(sources.map((source) => [source, next(source)]));
+  try {
+    while (waiting.size > 0) {
+      const { source, result } = await Promise.race(waiting.values());
+      if (result.done) waiting.delete(source);
+      else {
+        waiting.set(source, next(source));
+        yield result.value;
+      }
+    }
+  } finally {
+    for (const source of waiting.keys()) void source.return(undefined);
+  }
+}
