@@ -191,6 +191,7 @@ CREATE TABLE `testdrives` (
 	`created_at` integer NOT NULL,
 	`ended_at` integer,
 	`web_token` text,
+	`is_check` integer DEFAULT false NOT NULL,
 	`agent_id` integer,
 	`wake_at` integer DEFAULT 0 NOT NULL
 );
@@ -201,6 +202,34 @@ CREATE INDEX `testdrives_state` ON `testdrives` (`state`,`account_id`);--> state
 CREATE INDEX `testdrives_build` ON `testdrives` (`build_id`,`state`);--> statement-breakpoint
 CREATE INDEX `testdrives_agent` ON `testdrives` (`agent_id`) WHERE state IN ('new', 'running');--> statement-breakpoint
 CREATE INDEX `testdrives_wake` ON `testdrives` (`wake_at`) WHERE state IN ('new', 'running');--> statement-breakpoint
+CREATE TABLE `check_runs` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`uid` text NOT NULL,
+	`account_id` integer NOT NULL,
+	`build_id` integer NOT NULL,
+	`state` text NOT NULL,
+	`checks` text NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	`testdrive_uid` text,
+	`results` text,
+	`login_seconds` real,
+	`is_emulated` integer,
+	`console` text DEFAULT '' NOT NULL,
+	`screen_blob` text,
+	`message` text DEFAULT '' NOT NULL,
+	`created_at` integer NOT NULL,
+	`ended_at` integer,
+	`wake_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `check_runs_uid_unique` ON `check_runs` (`uid`);--> statement-breakpoint
+CREATE UNIQUE INDEX `check_runs_unfinished` ON `check_runs` (`build_id`) WHERE state IN ('waiting', 'running');--> statement-breakpoint
+CREATE INDEX `check_runs_build` ON `check_runs` (`build_id`,`id`);--> statement-breakpoint
+CREATE INDEX `check_runs_account` ON `check_runs` (`account_id`);--> statement-breakpoint
+CREATE INDEX `check_runs_waiting` ON `check_runs` (`account_id`,`id`) WHERE state = 'waiting';--> statement-breakpoint
+CREATE INDEX `check_runs_testdrive` ON `check_runs` (`testdrive_uid`) WHERE testdrive_uid IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `check_runs_screen` ON `check_runs` (`screen_blob`) WHERE screen_blob IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `check_runs_wake` ON `check_runs` (`wake_at`) WHERE state IN ('waiting', 'running');--> statement-breakpoint
 CREATE TABLE `gpg_keys` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`appliance_id` integer NOT NULL,
@@ -695,6 +724,11 @@ END;
 --> statement-breakpoint
 CREATE TRIGGER `publications_deleted` AFTER DELETE ON `publications` BEGIN
 	INSERT INTO publications_fts(publications_fts, rowid, name, description, tags, publisher, username, packages) VALUES ('delete', old.id, old.name, old.description, old.tags, old.publisher, old.username, old.packages);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `check_runs_of_build` AFTER DELETE ON `builds` BEGIN
+	INSERT OR REPLACE INTO released_blobs (blob_id, released_at) SELECT screen_blob, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM check_runs WHERE build_id = old.id AND screen_blob IS NOT NULL;
+	DELETE FROM check_runs WHERE build_id = old.id;
 END;
 --> statement-breakpoint
 INSERT INTO sqlite_sequence (name, seq) VALUES ('appliances', 999);

@@ -21,6 +21,7 @@ import {
   type BuildFailed,
   type BuildFinished,
   type Capabilities,
+  type CheckReport,
   type ClaimOnce,
   type CompleteUpload,
   type Heartbeat,
@@ -74,6 +75,8 @@ export interface WorkerApi extends SessionApi {
   /** The image that a testdrive boots, from that byte on. Read the answer's body or cancel it. */
   readImage(testdrive: Lease, from: number, signal: AbortSignal): Promise<Response>;
   claimTestdrive(vnc: TestdriveClaimRequest["vnc"], signal: AbortSignal): Promise<TestdriveClaim | null>;
+  /** What the checks of an image have found. */
+  sendChecks(testdrive: Lease, report: CheckReport, signal: AbortSignal): Promise<void>;
   /** Sockets are returned before they are connected: listen to "open" and "error". */
   openSocket(): WebSocket;
   openControl(testdrive: Lease): WebSocket;
@@ -179,7 +182,7 @@ const pathOf = (testdrive: Lease) => `/agent/testdrives/${testdrive.id}`;
 function testdriveCalls(send: Send, dial: Dial, incarnation: Incarnation | undefined) {
   return {
     claimTestdrive: (vnc, signal) => {
-      const request: TestdriveClaimRequest = { vnc, incarnation };
+      const request: TestdriveClaimRequest = { vnc, incarnation, canCheck: true };
       const claim = { path: "/agent/testdrives/claim", request, answer: TestdriveClaimAnswer };
       return claimOnce(send, claim, signal).then((answer) => answer.testdrive);
     },
@@ -191,6 +194,13 @@ function testdriveCalls(send: Send, dial: Dial, incarnation: Incarnation | undef
         tries: shortTries(signal),
         timeoutMs: null,
       }),
+    sendChecks: (testdrive, report, signal) =>
+      send(`${pathOf(testdrive)}/checks`, {
+        json: report,
+        lease: testdrive,
+        tries: longTries(signal),
+        timeoutMs: 60_000,
+      }).then(discard),
     openControl: (testdrive) => dial(`${pathOf(testdrive)}/control`, testdrive),
     openModified: (testdrive) => dial(`${pathOf(testdrive)}/modified`, testdrive),
     openViewer: (testdrive, viewer) => dial(`${pathOf(testdrive)}/viewers/${encodeURIComponent(viewer)}`, testdrive),

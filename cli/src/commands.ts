@@ -1,6 +1,7 @@
 import type { Command } from "./command.ts";
 import { appliances } from "./commands/appliances.ts";
 import { builds } from "./commands/builds.ts";
+import { checks } from "./commands/checks.ts";
 import { completion } from "./commands/completion.ts";
 import { configuration } from "./commands/configuration.ts";
 import { contents } from "./commands/contents.ts";
@@ -28,6 +29,7 @@ const allButMcp: readonly Command[] = [
   ...imports,
   ...builds,
   ...images,
+  ...checks,
   ...testdrives,
   ...difference,
   ...gallery,

@@ -1,6 +1,14 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { attemptHeader, maxScreenBytes, TestdriveClaimRequest, type TestdriveClaimAnswer } from "#lib/contract/index";
+import {
+  attemptHeader,
+  CheckReport,
+  maxScreenBytes,
+  TestdriveClaimRequest,
+  type TestdriveClaimAnswer,
+} from "#lib/contract/index";
+import { acceptReport } from "#domain/checks/report";
+import { checkSessions } from "#domain/checks/session";
 import { keepScreen } from "#domain/gallery/screen";
 import { openerFor } from "#domain/operation/downloads";
 import { claimTestdrive, testdriveObject } from "#domain/testdrives/testdrive";
@@ -13,6 +21,9 @@ import { readBytes, readMessage } from "#agent-api/body";
 import { factory, type AgentEnv } from "#agent-api/factory";
 import { accepted, AgentRefusal } from "#agent-api/refusal";
 
+/** The picture in base64, and the texts. */
+const maxReportBytes = 2 * maxScreenBytes;
+
 const TestdriveId = z.coerce.number().int().positive();
 
 export const testdrives = factory
@@ -20,7 +31,9 @@ export const testdrives = factory
   .post("/claim", async (c) => {
     const request = await readMessage(c, TestdriveClaimRequest);
 
-    const claimed = await claimTestdrive({ env: c.env, db: c.var.db }, await registered(c), request);
+    const services = { env: c.env, db: c.var.db };
+    const checks = request.canCheck && (() => checkSessions(services));
+    const claimed = await claimTestdrive(services, await registered(c), request, checks);
 
     return c.json<z.infer<typeof TestdriveClaimAnswer>>({ testdrive: claimed ?? null });
   })
@@ -40,6 +53,16 @@ export const testdrives = factory
     const { buildId } = accepted(await testdriveObject(c.env, row).bootedBuild(agent.id, token));
     const png = await readBytes(c, maxScreenBytes);
     await keepScreen({ env: c.env, db: c.var.db }, { buildId, png });
+    return c.body(null, 204);
+  })
+  // The last message of a session that checks an image.
+  .post("/:id/checks", async (c) => {
+    const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
+    accepted(await testdriveObject(c.env, row).heldBuild(c.var.agent.id, token));
+    const report = await readMessage(c, CheckReport, maxReportBytes);
+    const stored = await acceptReport({ env: c.env, db: c.var.db }, row.uid, report);
+    if (stored === "late") throw new AgentRefusal("late");
+    if (stored === "wrong") throw new AgentRefusal("invalid", "There must be one result for each check of the claim.");
     return c.body(null, 204);
   })
   // A session's disk outlives its lease, so the lease does not prove that the agent is still registered.

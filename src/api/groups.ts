@@ -2,6 +2,7 @@ import type { CallGroup } from "#api/call";
 import { applianceRepositories } from "#api/appliance-repositories";
 import { appliances } from "#api/appliances";
 import { builds } from "#api/builds";
+import { checks } from "#api/checks";
 import { configuration } from "#api/configuration";
 import { definitions } from "#api/definitions";
 import { events } from "#api/events";
@@ -35,6 +36,7 @@ export const groups: readonly CallGroup[] = [
   runningBuilds,
   builds,
   images,
+  checks,
   testdrives,
   events,
   rpms,

@@ -1,5 +1,6 @@
 import { isOver, isResting, nextWakeUp, type BuildState } from "#domain/builds/machine";
 import { attestFinished, momentOf, tellDatabase, type Outcome } from "#domain/builds/record";
+import { checkFinished } from "#domain/checks/request";
 import { announceBuild } from "#domain/events/events";
 import { sendJob } from "#domain/jobs";
 import { reportLivenessEveryMs, wakeWhenSilent } from "#domain/liveness";
@@ -112,6 +113,7 @@ export class BuildChores {
     if (this.#kv.get("told") !== wordFor(state)) {
       if (state.status === "finished") await keepInstalled(env.BLOBS, uid, state.attempt);
       await tellDatabase(openDatabase(env.DB), uid, state, this.#kv.get<Outcome>("outcome"));
+      if (state.status === "finished") await checkFinished({ env, db: openDatabase(env.DB) }, uid);
       this.rowSays(state);
       if (isOver(state)) pointOfEnd(env, state);
       if (state.status === "finished") await env.BLOBS.delete(toldInstalledKey(uid, state.attempt));

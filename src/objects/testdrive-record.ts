@@ -1,3 +1,4 @@
+import { endAttempt } from "#domain/checks/attempt";
 import { announceTestdrive } from "#domain/events/events";
 import type { TestdriveState } from "#domain/testdrives/machine";
 import { reportLivenessEveryMs, wakeWhenSilent } from "#domain/liveness";
@@ -11,6 +12,8 @@ interface Known {
   state: TestdriveState;
   /** The agent that claimed it. */
   agentId: number | null;
+  /** Whether it checks an image. */
+  isCheck: boolean;
 }
 
 /** Writes a session's state and signs of life to its row in D1, and announces it to the account, until both have succeeded. */
@@ -34,9 +37,10 @@ export class TestdriveRecord {
 
   /**
    * Notes the events of a state, in the same write as the state. A session that no agent claimed was refused, so
-   * neither its start nor its end is announced.
+   * neither its start nor its end is announced. A session for checks is no testdrive of the account's.
    */
-  note({ state, agentId }: Known): void {
+  note({ state, agentId, isCheck }: Known): void {
+    if (isCheck) return;
     const at = Date.now();
     if (state.status === "running") {
       this.#announcements.note({ event: "testdrive.started", at, state: "running", message: "" });
@@ -54,7 +58,10 @@ export class TestdriveRecord {
     if (!this.#rowSays(known)) {
       const row = rowOf(known);
       const at = Date.now();
-      await saveTestdrive(openDatabase(this.#env.DB), this.#uid, { ...row, wakeAt: wakeWhenSilent(at) });
+      const db = openDatabase(this.#env.DB);
+      await saveTestdrive(db, this.#uid, { ...row, wakeAt: wakeWhenSilent(at) });
+      const { isCheck, state } = known;
+      if (isCheck && state.status === "ended") await endAttempt({ env: this.#env, db }, this.#uid, state.reason);
       this.#kv.put("told", { word: wordFor(row), at });
     }
     await this.#announcements.send((moment) => announceTestdrive(this.#env, this.#uid, moment));
@@ -69,6 +76,6 @@ export class TestdriveRecord {
 
 const wordFor = ({ state, agentId }: RowState) => `${state} ${agentId}`;
 
-function rowOf({ state: { status }, agentId }: Known): RowState {
+function rowOf({ state: { status }, agentId }: Pick<Known, keyof RowState>): RowState {
   return { state: status === "running" || status === "ended" ? status : "new", agentId };
 }

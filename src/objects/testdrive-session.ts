@@ -158,4 +158,8 @@ export class TestdriveSession {
   }
 }
 
-const known = ({ state, attempt }: Session) => ({ state, agentId: attempt?.agentId ?? null });
+const known = ({ state, attempt, facts }: Session) => ({
+  state,
+  agentId: attempt?.agentId ?? null,
+  isCheck: facts.checks !== undefined,
+});

@@ -1,5 +1,6 @@
 import { attemptHeader, type TestdriveReport } from "#lib/contract/index";
 import type { TestdriveState } from "#domain/testdrives/machine";
+import { checkSessionMs } from "#domain/testdrives/testdrive";
 import { ControlChannel, reportIn } from "./agent-channel.ts";
 import { GuestWeb } from "./guest-web.ts";
 import { ModifiedChannel } from "./modified-channel.ts";
@@ -95,7 +96,9 @@ export class TestdriveSockets {
       case "preparing":
         return { type: "prepares", message: report.message };
       case "ready":
-        return { type: "ready", sessionMs: this.#sessionMs };
+        return this.#session.facts?.checks
+          ? { type: "ready", sessionMs: checkSessionMs, isUnwatched: true }
+          : { type: "ready", sessionMs: this.#sessionMs };
       case "tcp_viewers":
         return { type: "viewers", of: "tcp", count: report.count };
       case "stopped":

@@ -27,6 +27,11 @@ export class Testdrive extends DurableObject<Env> {
     return look && look.state.status !== "ended" ? { claimed: look } : { refused: "unclaimed" };
   }
 
+  /** Begins a session that no one waits for. An agent must claim it within 10 seconds. */
+  async prepare(facts: TestdriveFacts): Promise<void> {
+    if (!this.#session.facts) await this.#session.begin(facts);
+  }
+
   async claim(by: Claimant, vnc: VncAddress): Promise<{ claimed: TestdriveClaim } | { refused: "taken" }> {
     return await this.#session.claim(by, vnc);
   }

@@ -8,6 +8,7 @@ import { forgetSessions } from "#domain/accounts/sessions";
 import { expirePreparedRoots } from "#domain/builds/prepared-root";
 import { expireOldImages } from "#domain/builds/retention";
 import { releaseUnneededPackages, removeReleasedPackages, removeStrayPieces } from "#domain/builds/stored-packages";
+import { wakeChecks } from "#domain/checks/sweep";
 import { removeReleasedContents, removeStrayContents } from "#domain/contents/content-sweep";
 import { sendOutbox } from "#domain/events/events";
 import {
@@ -39,6 +40,7 @@ type Chore = (services: Services, now: number) => Promise<void>;
 const repairs: Record<string, Chore> = {
   wakeSilentBuilds,
   wakeSilentTestdrives,
+  wakeChecks,
   sendOutbox,
   refreshRepositories,
   resumeImports,

@@ -20,6 +20,7 @@ export async function listNamedBlobs(db: Database, blobIds: string[]): Promise<S
     ["publications", "logo_blob"],
     ["publications", "background_blob"],
     ["publications", "screen_blob"],
+    ["check_runs", "screen_blob"],
   ];
   const isNamed = namers.map(
     ([table, column]) =>

@@ -11,6 +11,6 @@ export interface Silence {
  * Rows whose objects should have shown a sign of life by now, the longest overdue first. `isLive` must have the same
  * text as the condition of the table's index.
  */
-export const isSilentIn = (table: "builds" | "testdrives", isLive: SQL, { now, limit }: Silence): SQL =>
+export const isSilentIn = (table: "builds" | "testdrives" | "check_runs", isLive: SQL, { now, limit }: Silence): SQL =>
   sql`id IN (SELECT id FROM ${sql.identifier(table)} INDEXED BY ${sql.identifier(`${table}_wake`)}
     WHERE ${isLive} AND wake_at <= ${now.getTime()} ORDER BY wake_at LIMIT ${limit})`;

@@ -17,6 +17,7 @@ export async function addTestdrive(
     buildId: number;
     pageToken: string;
     webToken?: string | undefined;
+    isCheck?: boolean;
     wakeAt: Date;
   },
   limits: { all: number; perAccount: number },

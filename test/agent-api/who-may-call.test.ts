@@ -206,6 +206,18 @@ const sessionCalls: Record<string, Row & { ended?: number }> = {
     held: 204,
     ended: 204,
   },
+  // The claim of this session has no checks.
+  "POST /testdrives/:id/checks": {
+    path: ({ session }) => `/testdrives/${session}/checks`,
+    json: {
+      results: [{ outcome: "passed", seen: "", seconds: 1 }],
+      loginSeconds: null,
+      isEmulated: false,
+      console: "",
+      screen: null,
+    },
+    held: 400,
+  },
   "POST /testdrives/:id/modified/:request": {
     path: ({ session }) => `/testdrives/${session}/modified/x`,
     body: "{}",

@@ -107,7 +107,7 @@ const configurationOf = (chosen: string[]): fc.Arbitrary<Configuration> =>
         diskSizeMb: fc.oneof(fc.integer({ min: 64, max: 4096 }), fc.integer({ min: 64, max: 1024 * 1024 })),
         automaticLogin: fc.constantFrom("", "root", ...chosen),
       })
-      .map(({ any, ...some }) => ({ ...any, ...some })),
+      .map(({ any, ...some }) => ({ ...any, ...some, publishWhen: "always" as const })),
     lvm: fc.record({
       enabled: fc.boolean(),
       volumeGroup: fc.constantFrom("kioskVG", "a.b+c-d"),
@@ -120,6 +120,8 @@ const configurationOf = (chosen: string[]): fc.Arbitrary<Configuration> =>
       ),
     }),
     scripts: fc.record({ build: script, boot: script, autoyast: script }),
+    // XML does not show them.
+    checks: fc.constant([]),
   });
 
 const number = fc.constantFrom(0, 1, 9999);

@@ -30,6 +30,18 @@ const ended: TestdriveState = { status: "ended", cause: "stopped", reason: "You 
 /** The same state with an agent that was heard from at this time. */
 const heard = <T extends object>(state: T, agentHeardAt: number) => ({ ...state, agentHeardAt });
 
+describe("a session that checks an image", () => {
+  it("lasts without anyone connected", () => {
+    const ready = advance(preparing, { type: "ready", at: 5, sessionMs: 60 * minute, isUnwatched: true });
+    const counted = advance(ready, { type: "viewers", of: "tcp", count: 0, at: 6 });
+    const alive = advance(counted, { type: "heard", at: 25_000 });
+    expect(advance(advance(alive, { type: "heard", at: 50_000 }), { type: "heard", at: 75_000 }).status).toBe(
+      "running",
+    );
+    expect(nextWakeUp(alive)).toBe(25_000 + 30_000);
+  });
+});
+
 describe("advance", () => {
   it.each<[string, TestdriveState, TestdriveEvent, object]>([
     [

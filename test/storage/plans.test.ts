@@ -62,6 +62,7 @@ const known: Readonly<Record<string, string>> = {
   "metrics.listBusyAgents testdrives": someLive,
   "metrics.readAmounts builds": someLive,
   "metrics.readAmounts testdrives": someLive,
+  "check-runs.listWaitingRuns check_runs": "only what waits, one for each account",
   "testdrives.addTestdrive testdrives": someLive,
   "testdrives.listNewTestdrives testdrives": someLive,
 };

@@ -61,6 +61,12 @@ const user = fc.record({
   administrator: fc.boolean(),
 });
 
+const check = fc.oneof(
+  fc.record({ kind: fc.constant("login" as const), seconds: fc.integer({ min: 1, max: 1200 }) }),
+  fc.record({ kind: fc.constant("port_closed" as const), port: fc.integer({ min: 1, max: 65_535 }) }),
+  fc.record({ kind: fc.constant("console_lacks" as const), text: someLine(20) }),
+);
+
 const configuration: fc.Arbitrary<Definition["configuration"]> = fc
   .record({
     description: text,
@@ -91,6 +97,7 @@ const configuration: fc.Arbitrary<Definition["configuration"]> = fc
     hasVolumes: fc.boolean(),
     memory: fc.integer({ min: 64, max: 65_536 }),
     isOn: fc.boolean(),
+    checks: fc.array(check, { maxLength: 3 }),
   })
   .map((one) => ({
     description: one.description,
@@ -130,6 +137,7 @@ const configuration: fc.Arbitrary<Definition["configuration"]> = fc
       boot: { enabled: false, script: "" },
       autoyast: { enabled: false, script: "" },
     },
+    checks: one.checks,
   }));
 
 const content = fc.oneof(

@@ -14,6 +14,8 @@ export interface Machine {
   /** Whether it runs in a sandbox (session-sandbox.ts). */
   enclosed: boolean;
   hasNetwork: boolean;
+  /** The guest's ports that can be reached, if it has a network. Default: 80. */
+  ports?: readonly number[] | undefined;
   /** The largest size of the overlay. If the guest writes more, QEMU ends. */
   diskBytes: number;
   /** The VNC server for clients that do not come through the Worker. In a sandbox it listens on `clientsPort`. */

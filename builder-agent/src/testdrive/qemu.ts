@@ -2,10 +2,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endOf, hasSucceeded, killGroup, processorMs, type Exit } from "../process.ts";
 import { diskFailureOf } from "./qmp-events.ts";
-import { forwardedPort, clientsPort, clientsSocket, webSocket } from "./guest-network.ts";
+import { clientsPort, clientsSocket, forwardedPort, forwardsOf } from "./guest-network.ts";
 import { watchKernelStart, type KernelStart } from "./kernel-start.ts";
 import { machineArguments, type Machine } from "./machine.ts";
 import { qemusBelow } from "./orphans.ts";
@@ -26,6 +27,8 @@ export interface Qemu extends AsyncDisposable {
   pid: number;
   /** Leads to the guest's web server. Null if there is no network. */
   web: Endpoint | null;
+  /** Leads to the ports of the guest that can be reached. */
+  endpoints: ReadonlyMap<number, Endpoint>;
   /**
    * Leads to the VNC server for clients that do not come through the Worker. Null if there is no sandbox, or no such
    * server.
@@ -45,6 +48,8 @@ export interface QemuStart {
   signal: AbortSignal;
   /** The state to start from. The machine is then paused until "cont". */
   saved?: SavedState;
+  /** Gets the output of the serial console as it comes. */
+  onConsole?: (chunk: Buffer) => void;
   /** Called when the machine was restarted because its kernel was stuck (kernel-start.ts). */
   onRestart?: () => void;
   /** Uses only idle processor time. */
@@ -77,7 +82,7 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   });
   const complaints = lastLines(child);
   const exited = exitOf(child);
-  const logged = keepSerialLog(dir.file(serialLogName), consoleOf(child, saved)).catch(() => killGroup(child.pid));
+  const logged = keepSerialLog(dir.file(serialLogName), consoleOf(child, start)).catch(() => killGroup(child.pid));
   let diskFailure: string | undefined;
   const note = (event: QmpEvent) => {
     diskFailure ??= diskFailureOf(event, machine.diskBytes);
@@ -86,7 +91,7 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   };
   const given = new AbortController();
   let qmp: Qmp | undefined;
-  let web: Endpoint | null = null;
+  let endpoints = new Map<number, Endpoint>();
   const kill = () => end(child, exited, qmp).then(() => logged);
   try {
     const inTime = AbortSignal.any([signal, given.signal, AbortSignal.timeout(startTimeoutMs)]);
@@ -94,7 +99,7 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
       throw new Error(`QEMU did not start: ${complaints.join(" ") || endOf(exit)}`);
     });
     qmp = await Promise.race([openQmp(dir.socket(qmpSocket), note, inTime), gone]);
-    if (machine.hasNetwork) web = await webEndpoint(machine, dir, qmp);
+    endpoints = await endpointsOf(machine, dir, qmp);
   } catch (error) {
     given.abort();
     await kill();
@@ -105,7 +110,8 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   if (machine.accel === "tcg" && !saved) watchStart(qmp, dir, start);
   return {
     pid: child.pid ?? 0,
-    web,
+    web: endpoints.get(guestWebServer) ?? null,
+    endpoints,
     clients: machine.enclosed && machine.vnc ? { path: dir.socket(clientsSocket) } : null,
     ended: exited.then((exit) => diskFailure ?? reasonOf(exit, complaints)),
     execute: qmp.execute,
@@ -123,12 +129,23 @@ function watchStart({ execute }: Qmp, dir: SessionDir, start: QemuStart): void {
   watchKernelStart({ execute, usedMs, onRestart, signal, limits: kernelLimits }).catch(() => {});
 }
 
-async function webEndpoint({ enclosed }: Machine, dir: SessionDir, qmp: Qmp): Promise<Endpoint> {
-  return enclosed ? { path: dir.socket(webSocket) } : { host: "127.0.0.1", port: await forwardedPort(qmp) };
+/** The port of the guest's web server. */
+const guestWebServer = 80;
+
+async function endpointsOf(machine: Machine, dir: SessionDir, qmp: Qmp): Promise<Map<number, Endpoint>> {
+  const endpoints = new Map<number, Endpoint>();
+  for (const { port, socket } of forwardsOf(machine)) {
+    const open = { host: "127.0.0.1", port: machine.enclosed ? 0 : await forwardedPort(qmp, port) };
+    endpoints.set(port, machine.enclosed ? { path: dir.socket(socket) } : open);
+  }
+  return endpoints;
 }
 
+/** Why a machine ended that nothing but its guest has ended. */
+export const switchedOff = "The appliance switched itself off.";
+
 function reasonOf(exit: Exit, complaints: string[]): string {
-  if (hasSucceeded(exit)) return "The appliance switched itself off.";
+  if (hasSucceeded(exit)) return switchedOff;
   return `The virtual machine ended: ${complaints.join(" ") || endOf(exit)}.`;
 }
 
@@ -164,9 +181,13 @@ function publicVnc({ bindHost, port }: { bindHost: string; port: number }): stri
   ].flat();
 }
 
-async function* consoleOf(child: ChildProcess, saved: SavedState | undefined): AsyncIterable<Buffer> {
+async function* consoleOf(child: ChildProcess, { saved, onConsole }: QemuStart): AsyncIterable<Buffer> {
   if (saved) yield saved.console;
-  if (child.stdout) yield* child.stdout;
+  const output: AsyncIterable<Buffer> = child.stdout ?? Readable.from([]);
+  for await (const chunk of output) {
+    onConsole?.(chunk);
+    yield chunk;
+  }
 }
 
 function exitOf(child: ChildProcess): Promise<Exit> {

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Config } from "../config.ts";
+import { GuestChecks, portsOf, type CheckedMachine } from "../checks/check-guest.ts";
 import type { TestdriveClaim, TestdriveOrder } from "../contract.ts";
 import { chooseAccel } from "../doctor/acceleration.ts";
 import type { ImageCache } from "../image-cache.ts";
@@ -16,7 +17,7 @@ import { answerVisit } from "./guest-web.ts";
 import { getImage } from "./image.ts";
 import { makeSeedDisk } from "./seed.ts";
 import type { Snapshots } from "../snapshot/snapshots.ts";
-import { vncSocket, type Qemu } from "./qemu.ts";
+import { startQemu, vncSocket, type Qemu } from "./qemu.ts";
 import { makeSessionDir, type SessionDir } from "./session-dir.ts";
 import { TcpViewers } from "./qmp-events.ts";
 import { join, type ReservedVnc } from "./vnc-port.ts";
@@ -24,7 +25,10 @@ import { joinViewer } from "./vnc-tunnel.ts";
 import { getSandbox } from "./session-sandbox.ts";
 
 export interface TestdriveParts {
-  api: Pick<WorkerApi, "readImage" | "openControl" | "openViewer" | "openVisit" | "openModified" | keyof SessionApi>;
+  api: Pick<
+    WorkerApi,
+    "sendChecks" | "readImage" | "openControl" | "openViewer" | "openVisit" | "openModified" | keyof SessionApi
+  >;
   config: Pick<Config, "stateDir" | "memoryMb" | "accel" | "testdriveDiskGb">;
   cache: ImageCache;
   snapshots: Pick<Snapshots, "start">;
@@ -140,6 +144,7 @@ async function host(session: Session): Promise<string> {
     accel,
     memoryMb: Math.min(claim.memoryMb, parts.config.memoryMb),
     hasNetwork: claim.hasNetwork ?? false,
+    ports: claim.checks && portsOf(claim.checks),
     drives: await makeDrives({ image, imageType: claim.imageType, growsBy: claim.seed ? seedRoom : 0 }, dir, signal),
     seed: claim.seed ? await makeSeedDisk(claim.seed, dir, signal) : [],
     image: image.path,
@@ -153,8 +158,12 @@ async function host(session: Session): Promise<string> {
     parts.log("testdrive restarted", { reason: "its kernel was stuck" });
     control.say("The machine did not start because its host is busy. It has been restarted.");
   };
+  using checked = checksOf(claim, { dir, accel, signal });
   const start = { onEvent: countTcpViewers(control), signal, onRestart };
-  await using qemu = await parts.snapshots.start({ claim, image, machine, dir, start });
+  // Checks see the image boot, as it does on any machine.
+  await using qemu = checked
+    ? await startQemu(machine, dir, { ...start, onConsole: checked.onConsole })
+    : await parts.snapshots.start({ claim, image, machine, dir, start });
   if (qemu.clients) reserved?.passOn(qemu.clients);
   for (const client of early) if (reserved) void joinEarly(client, reserved);
 
@@ -162,8 +171,16 @@ async function host(session: Session): Promise<string> {
   control.report({ type: "ready" });
   session.ready.resolve({ ...dir, web: qemu.web });
   parts.log("testdrive ready", { ms: Math.round(performance.now() - startedAt) });
-  return await orAborted(qemu.ended, signal);
+  if (!checked) return await orAborted(qemu.ended, signal);
+  await parts.api.sendChecks(leaseOfTestdrive(claim), await checked.report(qemu), signal);
+  return "The checks have ended.";
 }
+
+/** Undefined if the session is for a person. */
+const checksOf = (
+  { checks, testdriveId }: TestdriveClaim,
+  machine: Pick<CheckedMachine, "dir" | "accel" | "signal">,
+): GuestChecks | undefined => checks && new GuestChecks({ ...machine, checks, testdriveId });
 
 function countTcpViewers(control: Control) {
   const viewers = new TcpViewers();

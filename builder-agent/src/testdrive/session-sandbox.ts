@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { sandbox } from "../sandbox.ts";
 import { whyItFails } from "../process.ts";
-import { clientsPort, clientsSocket, guestWebPort, webSocket } from "./guest-network.ts";
+import { clientsPort, clientsSocket, forwardsOf } from "./guest-network.ts";
 import type { Machine } from "./machine.ts";
 import { asNobody, userOfSession } from "./rights.ts";
 import type { SessionDir } from "./session-dir.ts";
@@ -69,7 +69,7 @@ const bridge = fileURLToPath(new URL("socket-bridge.ts", import.meta.url));
 export function sandboxed(machine: Machine, dir: SessionDir, qemu: readonly string[]): string[] {
   if (!machine.enclosed) return [...qemu];
   const ways = [
-    ...(machine.hasNetwork ? [`${webSocket}=${guestWebPort}`] : []),
+    ...forwardsOf(machine).map(({ socket, inside }) => `${socket}=${inside}`),
     ...(machine.vnc ? [`${clientsSocket}=${clientsPort}`] : []),
   ];
   const shown = ways.length === 0 ? [machine.image] : [machine.image, process.execPath, bridge];

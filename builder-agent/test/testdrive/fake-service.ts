@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { WebSocketServer, type WebSocket } from "ws";
-import { attemptHeader, TestdriveReport, type TestdriveOrder } from "../../src/contract.ts";
+import { attemptHeader, CheckReport, TestdriveReport, type TestdriveOrder } from "../../src/contract.ts";
 import { connectWorker } from "../../src/worker-api.ts";
 import { eventually } from "../support/agent-place.ts";
 
@@ -64,6 +64,8 @@ class FakeService {
   modified: WebSocket[] = [];
   /** Answers to them, by their ids. */
   readonly answers = new Map<string, { type: string; body: Buffer }>();
+  /** What checks have found. */
+  readonly checked: CheckReport[] = [];
   /** The file that every session's image route serves. */
   image: Buffer = Buffer.alloc(0);
   /** Paths at which the image was read. */
@@ -121,6 +123,7 @@ class FakeService {
     const asked = /^\/agent\/testdrives\/\d+\/modified\/(.+)$/.exec(request.url ?? "")?.[1];
     if (asked !== undefined) return void this.#note(asked, request, response);
     if (request.headers[attemptHeader] !== sessionToken) return void response.writeHead(410).end();
+    if (request.url?.endsWith("/checks")) return void this.#noteChecks(request, response);
     this.imagePaths.push(request.url ?? "");
     const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
     this.ranges.push(from);
@@ -135,10 +138,19 @@ class FakeService {
     });
   }
 
-  async #note(asked: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk));
-    this.answers.set(asked, { type: request.headers["content-type"] ?? "", body: Buffer.concat(chunks) });
+  async #noteChecks(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.checked.push(CheckReport.parse(JSON.parse(String(await bodyOf(request)))));
     response.writeHead(204).end();
   }
+
+  async #note(asked: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.answers.set(asked, { type: request.headers["content-type"] ?? "", body: await bodyOf(request) });
+    response.writeHead(204).end();
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
 }

@@ -156,6 +156,10 @@ export interface Calls {
   getManifest: { request: { appliance_id: number; image_type: string; version?: Text }; answer: Response };
   /** A file of a built image. */
   getImageFile: { request: { appliance_id: number; build_id: number; path: Text }; answer: Response };
+  /** The last five runs of the checks on an image, newest first. */
+  listCheckRuns: { request: { build_id: number }; answer: CheckRuns };
+  /** Run the checks of the appliance on an image. */
+  runChecks: { request: { build_id: number }; answer: CheckRun };
   /** Your running testdrives. */
   listTestdrives: { request: object; answer: Testdrives };
   /** Boot a build: the answer has a page for the browser and an address for VNC clients. */
@@ -334,6 +338,8 @@ export const routes = {
   getAttestation: { method: "GET", path: "/builds/{build_id}/attestations/{format}", answer: "file" },
   getManifest: { method: "GET", path: "/appliances/{appliance_id}/software/manifest/{image_type}", answer: "file" },
   getImageFile: { method: "GET", path: "/appliances/{appliance_id}/image_files", answer: "file" },
+  listCheckRuns: { method: "GET", path: "/builds/{build_id}/checks", answer: "document" },
+  runChecks: { method: "POST", path: "/builds/{build_id}/checks", answer: "document" },
   listTestdrives: { method: "GET", path: "/testdrives", answer: "document" },
   startTestdrive: { method: "POST", path: "/testdrives", answer: "document" },
   endTestdrive: { method: "DELETE", path: "/testdrives/{testdrive_id}", answer: "document" },
@@ -600,6 +606,42 @@ interface Builds {
   }[];
 }
 
+interface Check {
+  kind: "login" | "console_text" | "console_lacks" | "port_open" | "port_closed" | "http";
+  port?: number;
+  path?: string;
+  status?: number;
+  text?: string;
+  seconds?: number;
+}
+
+interface CheckRun {
+  check_run: CheckRunsCheckRun;
+}
+
+interface CheckRuns {
+  check_runs: readonly CheckRunsCheckRun[];
+}
+
+interface CheckRunsCheckRun {
+  id: number;
+  build_id: number;
+  state: "waiting" | "running" | "passed" | "failed" | "error";
+  message?: string;
+  created_at: string;
+  ended_at?: string;
+  login_seconds?: number;
+  emulated?: boolean;
+  checks: readonly {
+    kind: "login" | "console_text" | "console_lacks" | "port_open" | "port_closed" | "http";
+    expected: string;
+    outcome?: "passed" | "failed" | "not_run";
+    seen?: string;
+    seconds?: number;
+  }[];
+  console?: string;
+}
+
 interface Checksum {
   type: "md5";
   value: string;
@@ -646,6 +688,7 @@ interface Configuration {
       webyast_enabled: boolean;
       live_installer_enabled: boolean;
       public_clonable: boolean;
+      publish_when?: "always" | "checked";
       runlevel: number;
       automatic_login?: string;
       ssh_passwords?: string;
@@ -660,6 +703,7 @@ interface Configuration {
       boot: ScriptsBuild;
       autoyast: ScriptsBuild;
     };
+    checks?: readonly Check[];
   };
 }
 
@@ -780,6 +824,7 @@ interface Definition {
         webyast_enabled: boolean;
         live_installer_enabled: boolean;
         public_clonable: boolean;
+        publish_when?: "always" | "checked";
         runlevel: number;
         automatic_login: string;
         ssh_passwords: string;
@@ -794,6 +839,7 @@ interface Definition {
         boot: DefinitionConfigurationScriptsBuild;
         autoyast: DefinitionConfigurationScriptsBuild;
       };
+      checks: readonly Check[];
     };
     files: readonly DefinitionFile[];
     gpg_keys: readonly DefinitionGpgKey[];
@@ -1349,6 +1395,7 @@ interface Settings {
   webyast_enabled?: boolean;
   live_installer_enabled?: boolean;
   public_clonable?: boolean;
+  publish_when?: "always" | "checked";
   runlevel?: number;
   automatic_login?: string;
   ssh_passwords?: string;
@@ -1571,6 +1618,7 @@ interface WantedConfiguration {
     settings?: Settings;
     lvm?: ConfigurationLvm;
     scripts?: Scripts;
+    checks?: readonly Check[];
   };
 }
 
@@ -1599,6 +1647,7 @@ interface WantedDefinition {
       settings?: Settings;
       lvm?: ConfigurationLvm;
       scripts?: Scripts;
+      checks?: readonly Check[];
     };
     files?: readonly DefinitionFile[];
     gpg_keys?: readonly DefinitionGpgKey[];

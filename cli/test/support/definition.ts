@@ -33,6 +33,7 @@ export const kiosk: AnswerOf<"getDefinition">["definition"] = {
       boot: { enabled: false, script: "" },
       autoyast: { enabled: false, script: "" },
     },
+    checks: [],
   },
   files: [],
   gpg_keys: [],

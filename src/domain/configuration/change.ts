@@ -1,4 +1,4 @@
-import type { ImageType } from "#lib/contract/index";
+import { completeCheck, type ImageType } from "#lib/contract/index";
 import type { configurationChange } from "#lib/configuration/document";
 import { gigabytes } from "#lib/configuration/settings";
 import type { Configuration } from "#lib/configuration/stored";
@@ -27,7 +27,7 @@ type AutostartChange = NonNullable<ConfigurationChange["autostarts"]>[number];
 /** Applies a change without checking the result. Passwords are in clear text in the argument and in the result. */
 export function withChange(before: Configured, change: ConfigurationChange): Configured {
   const { configuration: old } = before;
-  const { name, version, imageType, users, databases, autostarts, settings, ...sections } = change;
+  const { name, version, imageType, users, databases, autostarts, checks, settings, ...sections } = change;
   return {
     ...merged(before, { name, version, imageType }),
     configuration: {
@@ -35,6 +35,7 @@ export function withChange(before: Configured, change: ConfigurationChange): Con
       users: users ? usersOf(users, old.users) : old.users,
       databases: databases ? databasesOf(databases, old.databases) : old.databases,
       autostarts: autostarts?.map(autostartOf) ?? old.autostarts,
+      checks: checks?.map(completeCheck) ?? old.checks,
       settings: settingsOf(settings ?? {}, old.settings),
     },
   };

@@ -1,4 +1,5 @@
 import { storedConfiguration } from "#lib/configuration/document";
+import { validateChecks } from "#domain/configuration/checks";
 import type { Configured } from "#domain/configuration/change";
 import { faultsIn, wrongValues, type Check } from "#domain/configuration/check";
 import type { Fault } from "#domain/refusal";
@@ -40,6 +41,7 @@ export const faultsOf = (configured: Configured): Fault[] =>
     validateSettings(check, configuration.settings);
     validateLvm(check, configuration.lvm);
     validateScripts(check, configuration.scripts);
+    validateChecks(check, configuration);
     for (const { path, why } of outOfLimits(storedConfiguration, configuration)) check(false, path, why);
     check(
       bytesOf(configuration) <= maxConfigurationBytes,

@@ -1,5 +1,6 @@
 import { makeOnce } from "#domain/accounts/idempotency";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
+import { refuseUnchecked } from "#domain/checks/gate";
 import type { EncryptionKey } from "#domain/secrets";
 import { sendOutboxEvent, versionPublished } from "#domain/events/events";
 import { getOwnForGallery, getPublication, notPublished, refuseUnlessPublished } from "#domain/gallery/access";
@@ -60,6 +61,7 @@ async function publishNow(
   const appliance = await getOwnForGallery(db, account.id, applianceId);
   const build = await buildToPublish(db, { applianceId, version });
   await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
+  await refuseUnchecked(db, appliance, version);
   const row = { ...(await snapshotOf(services, { account, appliance, build })), ...(uuid && { uuid }) };
   const added = await addPublication(db, { ...row, releaseNotes }, versionPublished(row));
   if (added) {

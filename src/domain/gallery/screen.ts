@@ -40,7 +40,7 @@ export async function keepScreen(
 }
 
 /** The picture without its comments. Undefined if it is damaged or too large. */
-function shownOf(png: Uint8Array): Uint8Array | undefined {
+export function shownOf(png: Uint8Array): Uint8Array | undefined {
   if (png.byteLength > maxScreenBytes) return undefined;
   try {
     const { width, height, essence } = outlinePng(png);

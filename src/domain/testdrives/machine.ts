@@ -33,6 +33,8 @@ export type TestdriveState =
       endsAt: number;
       viewers: Viewers;
       emptySince: number | null;
+      /** It checks an image, so no one has to be connected. */
+      isUnwatched?: boolean;
       /** A message about what has happened to the machine since it started. */
       message?: string;
     }
@@ -46,7 +48,8 @@ export type TestdriveEvent = { at: number } & (
   /** The agent made a call or answered. */
   | { type: "heard" }
   | { type: "prepares"; message: string }
-  | { type: "ready"; sessionMs: number }
+  /** `isUnwatched`: no one has to be connected. */
+  | { type: "ready"; sessionMs: number; isUnwatched?: boolean }
   /** The current number of viewers of one kind. */
   | { type: "viewers"; of: keyof Viewers; count: number }
   /** Its user has stopped it. */
@@ -131,7 +134,10 @@ function advanceLive(state: LiveState, event: TestdriveEvent): TestdriveState {
 }
 
 /** An agent reports `ready` again after each new connection. Only the first report starts the timers. */
-function becomeReady(state: LiveState, { at, sessionMs }: { at: number; sessionMs: number }): TestdriveState {
+function becomeReady(
+  state: LiveState,
+  { at, sessionMs, isUnwatched }: { at: number; sessionMs: number; isUnwatched?: boolean },
+): TestdriveState {
   if (state.status === "running") return { ...state, agentHeardAt: at };
   const { viewers } = state;
   return {
@@ -139,7 +145,8 @@ function becomeReady(state: LiveState, { at, sessionMs }: { at: number; sessionM
     agentHeardAt: at,
     endsAt: at + sessionMs,
     viewers,
-    emptySince: total(viewers) > 0 ? null : at,
+    emptySince: total(viewers) > 0 || isUnwatched ? null : at,
+    ...(isUnwatched && { isUnwatched }),
   };
 }
 
@@ -147,7 +154,7 @@ function count(state: LiveState, event: { at: number; of: keyof Viewers; count: 
   const viewers = { ...state.viewers, [event.of]: event.count };
   const heard = event.of === "tcp" ? { agentHeardAt: event.at } : {};
   if (state.status === "preparing") return { ...state, ...heard, viewers };
-  const emptySince = total(viewers) > 0 ? null : (state.emptySince ?? event.at);
+  const emptySince = total(viewers) > 0 || state.isUnwatched ? null : (state.emptySince ?? event.at);
   return { ...state, ...heard, viewers, emptySince };
 }
 

@@ -32,7 +32,7 @@ export interface OwnTestdrive extends Testdrive {
 /** A testdrive of this account, even one that has ended. */
 export async function getOwnTestdrive(db: Database, accountId: number, id: number): Promise<OwnTestdrive> {
   const testdrive = await findTestdrive(db, id);
-  if (testdrive?.accountId === accountId) {
+  if (testdrive?.accountId === accountId && !testdrive.isCheck) {
     const build = await findAnyBuild(db, testdrive.buildId);
     return { ...testdrive, isOfOwnImage: build?.accountId === accountId };
   }

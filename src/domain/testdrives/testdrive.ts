@@ -49,6 +49,9 @@ export interface TestdriveLook {
   password: string;
 }
 
+/** The most that a session for checks may take, by the host's clock. Its own deadlines count the guest's seconds. */
+export const checkSessionMs = 2 * 60 * 60_000;
+
 /** The part of the Worker's environment that testdrives need. */
 export type TestdriveEnv = Pick<Env, "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT"> & EncryptionKey;
 
@@ -81,10 +84,13 @@ export async function startTestdrive(
   return await startTestdriveOf({ env, db }, account, { build, ...request });
 }
 
-const whyNoTestdrive = (imageType: ImageType): string =>
-  imageFormats[imageType].product === "container"
+/** Why an image of this type cannot be booted, as a sentence. Undefined if it can. */
+export function whyNoTestdrive(imageType: ImageType): string | undefined {
+  if (productOf(imageType).startsAlone) return undefined;
+  return imageFormats[imageType].product === "container"
     ? `The type ${imageType} is a container: it has no disk, and runs on the kernel of its host.`
     : "A net build has neither disk nor medium: it starts from your own PXE and web server, which testdrives cannot reach.";
+}
 
 /** Like `startTestdrive`, for a build of any account that this one may boot. */
 export async function startTestdriveOf(
@@ -92,11 +98,11 @@ export async function startTestdriveOf(
   account: Pick<Account, "id">,
   { build, hasNetwork, seed, requestId }: TestdriveRequest & { build: Build },
 ): Promise<StartedTestdrive> {
-  if (!productOf(build.imageType).startsAlone)
-    throw new Refusal("build_not_found", { message: whyNoTestdrive(build.imageType) });
+  const why = whyNoTestdrive(build.imageType);
+  if (why !== undefined) throw new Refusal("build_not_found", { message: why });
   const facts = await bootFacts(db, build);
   if (!facts) throw new Refusal("build_not_found");
-  const limits = { all: Number(env.MAX_TESTDRIVES), perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT) };
+  const limits = slotsOf(env);
   const webToken = hasNetwork ? await encryptSecret(env, newToken()) : undefined;
   const tokens = { pageToken: await encryptSecret(env, newToken()), webToken };
   const wakeAt = wakeAfterStart(new Date());
@@ -114,6 +120,12 @@ export async function startTestdriveOf(
   return { testdrive: await decrypted(env, testdrive), vnc: started.claimed.vnc, password: started.claimed.password };
 }
 
+/** How many testdrives there may be, of all accounts and of each. */
+export const slotsOf = (env: Pick<Env, "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT">) => ({
+  all: Number(env.MAX_TESTDRIVES),
+  perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT),
+});
+
 const unclaimed = () =>
   new Refusal("no_build_slots", {
     message: "No builder agent is free to run a testdrive. Please try again later.",
@@ -123,7 +135,7 @@ const unclaimed = () =>
 async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: number): Promise<Refusal> {
   const own = await listLiveTestdrives(db, id);
   if (own.length < perAccount) return new Refusal("no_build_slots");
-  const message = `You have ${own.length} testdrives running, and an account may have ${perAccount}. Each ends 60 seconds after its last viewer has left.`;
+  const message = `You have ${own.length} testdrives running, and an account may have ${perAccount}. Checks of images count. Each ends 60 seconds after its last viewer has left.`;
   return new Refusal("no_build_slots", { message });
 }
 
@@ -132,13 +144,19 @@ export async function claimTestdrive(
   { env, db }: Services<Pick<Env, "TESTDRIVES" | "API_KEY_PEPPER">>,
   agent: Pick<Agent, "id" | "drainedAt" | "tokenHmac">,
   { vnc, incarnation, nonce, isRepeated }: TestdriveClaimRequest,
+  /** Makes sessions that check images, one after the other. They come after those of people. Undefined: none. */
+  checks?: () => AsyncIterable<Testdrive>,
 ): Promise<TestdriveClaim | undefined> {
   if (agent.drainedAt !== null) return undefined;
   const offered = offers(
     { isRepeated },
     {
       held: () => listTestdrivesOfAgent(db, agent.id),
-      waiting: () => listNewTestdrives(db, new Date(Date.now() - claimWithinMs)),
+      waiting: async function* () {
+        const fresh = await listNewTestdrives(db, new Date(Date.now() - claimWithinMs));
+        yield* fresh.filter(({ isCheck }) => !isCheck || checks);
+        if (checks) yield* checks();
+      },
     },
   );
   for await (const testdrive of offered) {
@@ -174,7 +192,8 @@ export async function listTestdrives(
   applianceId: number | null,
 ): Promise<Testdrive[]> {
   const live = await listLiveTestdrives(db, accountId, applianceId);
-  return await Promise.all(live.map((testdrive) => decrypted(env, testdrive)));
+  const own = live.filter(({ isCheck }) => !isCheck);
+  return await Promise.all(own.map((testdrive) => decrypted(env, testdrive)));
 }
 
 /** The testdrive with its tokens in clear. */
@@ -244,7 +263,7 @@ async function wake({ env, db }: Services<Pick<Env, "TESTDRIVES">>, testdrive: T
 }
 
 /** The facts that the machine is made from. Undefined if there is no image to boot. */
-async function bootFacts(db: Database, build: Build): Promise<Omit<TestdriveFacts, "testdriveId"> | undefined> {
+export async function bootFacts(db: Database, build: Build): Promise<Omit<TestdriveFacts, "testdriveId"> | undefined> {
   const { fileName, fileSize: size, rawSize, sha256, imageKey } = build;
   const appliance = await findAppliance(db, build.accountId, build.applianceId);
   const base = appliance && (await findBaseSystem(db, appliance.baseSystem));

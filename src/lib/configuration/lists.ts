@@ -1,3 +1,4 @@
+import { checkKinds, isUsedBy, kindsOfChecks, type CheckKind } from "#lib/contract/index";
 import { bool, countedOf, fields, inside, int, megabytes, oneOf, password, text, words } from "#lib/wire/field";
 import * as leaves from "#lib/wire/leaf";
 import { line, plainName } from "#lib/wire/leaf";
@@ -74,6 +75,27 @@ export const autostart = fields({
 export const volume = fields({
   size: megabytes("sizeMb", 2000).required().asked("Size", { unit: "MB" }),
   path: text("path", "/srv").required().asked("Directory", { hint: "Such as /srv." }),
+});
+
+/** Only the fields that the kind of the check uses are shown. */
+const ifUsed =
+  (field: Parameters<typeof isUsedBy>[1]) =>
+  ({ kind }: { kind: CheckKind }) =>
+    isUsedBy(kind, field);
+
+export const check = fields({
+  kind: oneOf("kind", checkKinds, "http")
+    .required()
+    .asked("What is checked", { options: checkKinds.map((kind) => [kind, kindsOfChecks[kind].label]) }),
+  port: int("port", 80).when(ifUsed("port")).asked("Port", { hint: "For ports and web pages." }),
+  path: text("path", "/").when(ifUsed("path")).asked("Path of the page", { hint: "Such as /status. Default: /" }),
+  status: int("status", 200).when(ifUsed("status")).asked("Status of the answer", { hint: "Default: 200" }),
+  text: text("text", "Good morning")
+    .when(ifUsed("text"))
+    .asked("Text", { hint: "On the console or in the page. Upper and lower case differ." }),
+  seconds: int("seconds", 300)
+    .when(ifUsed("seconds"))
+    .asked("Time limit", { unit: "s", hint: "Seconds of the machine since its start. Default: 300" }),
 });
 
 /** One client writes `<user><user>clerk</user></user>`. */

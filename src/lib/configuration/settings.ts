@@ -13,6 +13,9 @@ export const firstBoots = ["none", "cloud-init"] as const;
 /** The updates that a machine installs on its own. */
 export const automaticUpdates = ["none", "security", "all"] as const;
 
+/** When a version may be published. */
+const publishConditions = ["always", "checked"] as const;
+
 /** Exactly these elements: clients reject any other. */
 export const settings = fields({
   memory_size: megabytes("memorySizeMb", 512)
@@ -49,6 +52,18 @@ export const settings = fields({
     .asked("Others may clone it from the gallery", {
       page: "general",
       hint: "Applies to the versions that you publish from now on.",
+    })
+    .notImported("The gallery uses it, and not the image."),
+  publish_when: oneOf("publishWhen", publishConditions, "checked")
+    .inXmlWhen(() => false) // see above
+    .initially("always")
+    .asked("A version may be published", {
+      page: "checks",
+      hint: "Kiln refuses to publish a version if an image of it has not passed the checks below.",
+      options: [
+        ["always", "always"],
+        ["checked", "only if its images have passed the checks"],
+      ],
     })
     .notImported("The gallery uses it, and not the image."),
   runlevel: int("runlevel", 3)

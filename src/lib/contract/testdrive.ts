@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ClaimOnce, Incarnation } from "./agent.ts";
+import { Check, maxChecks } from "./checks.ts";
 import { GuestRequest } from "./guest-web.ts";
 import { ImageType, Sha256 } from "./image-type.ts";
 import { RequestId } from "./request-id.ts";
@@ -12,6 +13,8 @@ export const TestdriveClaimRequest = z.object({
   vnc: z.object({ host: z.string().min(1).max(255), port: z.int().min(1).max(65_535) }).nullable(),
   /** Absent from older agents. */
   incarnation: Incarnation.optional(),
+  /** Whether the agent can check an image. Absent from older agents, which get only testdrives of people. */
+  canCheck: z.literal(true).optional(),
   ...ClaimOnce.shape,
 });
 export type TestdriveClaimRequest = z.infer<typeof TestdriveClaimRequest>;
@@ -45,6 +48,11 @@ export const TestdriveClaim = z.object({
    * older Workers.
    */
   wantsScreen: z.boolean().optional(),
+  /**
+   * Check these in the booted machine, send the results to POST /agent/testdrives/:id/checks, and end the session. No one
+   * watches it.
+   */
+  checks: z.array(Check).min(1).max(maxChecks).optional(),
   requestId: RequestId.optional(),
   image: z.object({
     /** GET /agent/testdrives/:id/image, with Range. */

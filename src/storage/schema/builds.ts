@@ -124,6 +124,8 @@ export const testdrives = sqliteTable(
     endedAt: moment("ended_at"),
     /** Part of the URL of the guest's web server, encrypted; null if the machine has no network. */
     webToken: text("web_token"),
+    /** It checks an image. It takes a slot, but belongs to the service, and no list shows it. */
+    isCheck: integer("is_check", { mode: "boolean" }).notNull().default(false),
     /** The agent that claimed it. */
     agentId: integer("agent_id"),
     /** While the testdrive has not ended: when the sweep wakes its object, unless that shows a sign of life before. */

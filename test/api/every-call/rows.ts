@@ -2,6 +2,7 @@ import type { Row } from "./row.ts";
 import { applianceRepositories } from "./appliance-repositories.ts";
 import { appliances } from "./appliances.ts";
 import { builds } from "./builds.ts";
+import { checks } from "./checks.ts";
 import { configuration } from "./configuration.ts";
 import { contents } from "./contents.ts";
 import { definitions } from "./definitions.ts";
@@ -30,6 +31,7 @@ export const rows: readonly Row[] = [
   ...contents,
   ...builds,
   ...images,
+  ...checks,
   ...testdrives,
   ...modifiedFiles,
   ...events,

@@ -1,5 +1,6 @@
 import type * as buildQueue from "#storage/build-queue";
 import type * as builds from "#storage/builds";
+import type * as checkRuns from "#storage/check-runs";
 import type * as counters from "#storage/counters";
 import type * as downloadLinks from "#storage/download-links";
 import type * as frozenBlobs from "#storage/frozen-blobs";
@@ -207,6 +208,25 @@ export const ofBuilds = {
     takeSilentTestdrives: [[{ now: at, wakeAt: at, limit: 10 }]],
     saveTestdrive: [["testdrive", { state: "running", agentId: 1, wakeAt: at }]],
   } satisfies Calls<typeof testdrives>,
+  "check-runs": {
+    addCheckRun: [[{ uid: "run", accountId: own, buildId: 1, checks: [], wakeAt: at }]],
+    findCheckRunByUid: [["run"]],
+    findCheckRunOfTestdrive: [["testdrive"]],
+    listCheckRuns: [[1]],
+    listLastCheckRuns: [[[1, 2]]],
+    listWaitingRuns: [[10]],
+    takeCheckRun: [[{ id: 1 }, { testdriveUid: "testdrive", wakeAt: at }]],
+    untakeCheckRun: [["testdrive"]],
+    endCheckAttempt: [["testdrive", { message: "", maxAttempts: 3 }]],
+    failWaitingRun: [[{ id: 1 }, "gone"]],
+    saveCheckResults: [
+      [
+        "testdrive",
+        { state: "passed", results: [], loginSeconds: 1, isEmulated: true, console: "", screenBlob: "screen" },
+      ],
+    ],
+    takeSilentCheckRuns: [[{ now: at, wakeAt: at, limit: 10 }]],
+  } satisfies Calls<typeof checkRuns>,
   "visible-builds": {
     findVisibleBuild: [[own, 1]],
     listPublishedImages: [[it]],

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { pathId } from "#http/params";
 import { publishedVersions } from "#domain/gallery/publish";
+import { proofOf } from "#domain/checks/proof";
 import { imagesOf } from "#domain/gallery/images";
 import { findBaseSystem } from "#storage/appliances";
 import { findUses } from "#storage/gallery-listings";
@@ -47,6 +48,7 @@ async function publishedOf(c: Context<WebEnv>, publication: Publication): Promis
     publication,
     versions: versions.toReversed(),
     images,
+    proof: await proofOf(db, images),
     base: base?.facts.title ?? publication.baseSystem,
     baseUrl: c.var.baseUrl,
     rating,

@@ -1,9 +1,11 @@
 import type { PublishedItem } from "#model/published";
 import type { Build } from "#storage/builds";
+import type { CheckRun } from "#storage/check-runs";
 import type { Publication } from "#storage/publications";
 import { star } from "../../sprite.ts";
 import { Button, CopyButton } from "../../parts/button.tsx";
 import { Form } from "../../parts/form.tsx";
+import { Day } from "../../parts/moment.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
 import { WeightList } from "../../parts/weight-list.tsx";
 import { bootWords, counted, loginWords, number } from "../../parts/words.ts";
@@ -12,7 +14,7 @@ import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
 
 /** The base of the version, its users, and links. */
-export const About = ({ published: { publication, images, base, baseUrl } }: { published: Published }) => {
+export const About = ({ published: { publication, images, proof, base, baseUrl } }: { published: Published }) => {
   const { definition, arch, homepage, tags } = publication;
   return (
     <section class="panel" aria-labelledby="facts">
@@ -24,6 +26,7 @@ export const About = ({ published: { publication, images, base, baseUrl } }: { p
           ["Base", base],
           ["Architecture", arch],
           ["Boots by", bootWordsOf(images)],
+          ["Boots", proof && <Proof of={proof} />],
           ["Memory", `${number(definition.configuration.settings.memorySizeMb)} MB`],
           ["Log in as", definition.accounts.map(loginWords).join("; ")],
           ["Website", homepage !== "" && <Website address={homepage} />],
@@ -34,6 +37,14 @@ export const About = ({ published: { publication, images, base, baseUrl } }: { p
     </section>
   );
 };
+
+/** When it was checked that the images boot, and how long that took. */
+const Proof = ({ of: { endedAt, createdAt, loginSeconds } }: { of: CheckRun }) => (
+  <>
+    checked on <Day at={endedAt ?? createdAt} />
+    {loginSeconds !== null && `, login after ${Math.round(loginSeconds)} s`}
+  </>
+);
 
 /** Says it once if all images boot alike. */
 function bootWordsOf(images: readonly Build[]): string {

@@ -1,4 +1,5 @@
 import type { Build } from "#storage/builds";
+import type { CheckRun } from "#storage/check-runs";
 import type { Uses } from "#storage/gallery-listings";
 import type { Comment, Rating } from "#storage/gallery-opinions";
 import type { Publication } from "#storage/publications";
@@ -11,6 +12,8 @@ export interface Published {
   versions: readonly string[];
   /** The images of the version. Each person gets their own links. */
   images: readonly Build[];
+  /** The run of checks that its images have passed. */
+  proof: CheckRun | undefined;
   /** The title of its base system. */
   base: string;
   /** The service's URL, for the link that people share. */

@@ -8,6 +8,7 @@ import type { Look } from "#domain/appliances/look";
 import { Refusal } from "#domain/refusal";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Build } from "#storage/builds";
+import { listLastCheckRuns } from "#storage/check-runs";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
 import { CommandLine } from "../../../parts/command-line.tsx";
@@ -18,6 +19,8 @@ import { showOverview } from "../overview.tsx";
 import { RunningTestdrives, runningTestdrives } from "../../testdrive/running.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
 import { LastFailure } from "./failure.tsx";
+import { checkActs } from "./check-acts.ts";
+import { idOfChecks, isInProgress } from "./checks.tsx";
 import { Finished } from "./finished.tsx";
 import type { Builds } from "./image.tsx";
 import { liveOf } from "./live.tsx";
@@ -107,6 +110,7 @@ export const buildPage = factory
       },
     }),
   )
+  .route("/", checkActs(showBuilds))
   .get(`${oneBuild}/log`, (c) => showLog(c))
   // The log as text, or as server-sent events for the page that follows it.
   .get("/builds/:build{\\d+}/log", withSession, async (c) => {
@@ -124,14 +128,10 @@ async function askAgain(c: Context<WebEnv>, unchanged: Unchanged): Promise<Respo
 }
 
 async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Response> {
-  const { db, account, appliance, baseUrl } = c.var;
+  const { appliance } = c.var;
   const look = await lookAtAppliance(c);
-  const [over, testdrives] = await Promise.all([
-    listBuilds(db, { account, access: { by: "key" } }, appliance.id),
-    runningTestdrives(c, appliance.id),
-  ]);
-  const hasFirstBoot = configurationOf(appliance).settings.firstBoot !== "none";
-  const seen: Builds = { applianceId: appliance.id, hasFirstBoot, over, baseUrl };
+  const [seen, testdrives] = await Promise.all([buildsOf(c), runningTestdrives(c, appliance.id)]);
+  const { over, checkRuns } = seen;
   const isRunning = look.running.length > 0;
   const end = isRunning ? undefined : endOf(over);
   const content = (
@@ -154,9 +154,27 @@ async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Re
       />
     </Content>
   );
-  const refreshSeconds = isRunning ? 10 : undefined;
+  const checked = checkRuns.filter(isInProgress).map(({ buildId }) => idOfChecks(buildId));
+  const refreshSeconds = isRunning || checked.length > 0 ? 10 : undefined;
+  const refreshIds = checked.length > 0 && !isRunning ? { refreshIds: checked.join(" ") } : {};
   const title = `${titleOf(look.running, end)}Build`;
-  return await appliancePage(c, content, { tab: "build", title, seen: look, refreshSeconds });
+  return await appliancePage(c, content, { tab: "build", title, seen: look, refreshSeconds, ...refreshIds });
+}
+
+/** The ended builds, and what their checks have found. */
+async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
+  const { db, account, appliance, baseUrl } = c.var;
+  const over = await listBuilds(db, { account, access: { by: "key" } }, appliance.id);
+  const buildIds = over.map(({ id }) => id);
+  const { settings, checks } = configurationOf(appliance);
+  return {
+    applianceId: appliance.id,
+    hasFirstBoot: settings.firstBoot !== "none",
+    hasChecks: checks.length > 0,
+    checkRuns: await listLastCheckRuns(db, buildIds),
+    over,
+    baseUrl,
+  };
 }
 
 /** The start of the browser tab's title: how far a build is, or that it has ended. */

@@ -2,6 +2,7 @@ import { productOf } from "#lib/contract/index";
 import { attestationFormats, formats } from "#domain/builds/attestation";
 import { secondsBetween } from "#domain/builds/progress";
 import type { Build } from "#storage/builds";
+import type { CheckRun } from "#storage/check-runs";
 import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
 import { Confirm } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
@@ -12,6 +13,7 @@ import { Facts } from "../../../parts/panel.tsx";
 import { TypeBadge } from "../../../parts/state.tsx";
 import { duration, size } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
+import { Checks, ChecksMark } from "./checks.tsx";
 import { SeededTestdrive } from "./seeded.tsx";
 import { logAt, nameOf } from "./names.ts";
 import { StageTimes } from "./stages.tsx";
@@ -21,6 +23,10 @@ export interface Builds {
   applianceId: number;
   /** Whether the appliance's images read data at their first boot. */
   hasFirstBoot: boolean;
+  /** Whether the appliance has checks. */
+  hasChecks: boolean;
+  /** The last run of the checks of each image. */
+  checkRuns: readonly CheckRun[];
   /** The ended builds, newest first. */
   over: readonly Build[];
   baseUrl: string;
@@ -48,8 +54,9 @@ export const Columns = () => (
 export const Image = ({ build, seen }: ImageProps) => (
   <li>
     <details open={build === seen.over[0]}>
-      <Summary build={build} />
+      <Summary build={build} seen={seen} />
       <Actions build={build} seen={seen} />
+      <Checks build={build} seen={seen} />
       {seen.hasFirstBoot && <SeededTestdrive build={build} />}
       <ImageUse build={build} />
       <Inside build={build} />
@@ -57,7 +64,7 @@ export const Image = ({ build, seen }: ImageProps) => (
   </li>
 );
 
-const Summary = ({ build }: { build: Build }) => {
+const Summary = ({ build, seen }: ImageProps) => {
   const { version, imageType, completedAt, createdAt, startedAt, fileSize, rawSize } = build;
   const seconds = secondsBetween(startedAt?.getTime() ?? null, completedAt?.getTime() ?? 0);
   return (
@@ -68,7 +75,7 @@ const Summary = ({ build }: { build: Build }) => {
         <TypeBadge type={imageType} />
       </span>
       <span class="quiet">
-        <Moment at={completedAt ?? createdAt} />
+        <Moment at={completedAt ?? createdAt} /> <ChecksMark build={build} seen={seen} />
       </span>
       <span class="num">
         <span class="what">Download </span>

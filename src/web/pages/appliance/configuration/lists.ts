@@ -1,4 +1,5 @@
-import { autostart, database, databaseTypes, databaseUser, user, volume } from "#lib/configuration/lists";
+import { autostart, check, database, databaseTypes, databaseUser, user, volume } from "#lib/configuration/lists";
+import { checkKinds, completeCheck, isUsedBy, sentenceOfCheck } from "#lib/contract/index";
 import { storedConfiguration } from "#lib/configuration/document";
 import type { ConfigurationChange } from "#domain/configuration/change";
 import type { Fault } from "#domain/refusal";
@@ -157,6 +158,52 @@ export const autostarts: ListOf = {
       enabled: enabled === on,
     })),
   }),
+};
+
+/** Its fields are texts. Numbers that its kind does not use are empty. */
+const checkIn = ({ kind: given = "", text, port, path, status, seconds }: Entry) => {
+  const kind = checkKinds.find((one) => one === given) ?? "login";
+  const all = { text, path, port: numberIn(port), status: numberIn(status), seconds: numberIn(seconds) };
+  return {
+    kind,
+    ...Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== "")),
+  };
+};
+
+const numberIn = (text: string | undefined): number | undefined =>
+  text === undefined || text === "" ? undefined : Number(text);
+
+const shownNumber = (number: number): string => (number === 0 ? "" : String(number));
+
+const usesField = (field: Parameters<typeof isUsedBy>[1]) => (entry: Entry | undefined) => {
+  const kind = checkKinds.find((one) => one === entry?.["kind"]);
+  return kind === undefined || isUsedBy(kind, field);
+};
+
+export const checks: ListOf = {
+  title: "Checks",
+  about:
+    "After each build, an image is booted and checked. The build's page shows what was expected and what was seen. Images that no testdrive can boot are not checked.",
+  titleOfNew: "A new check",
+  fields: [
+    askedOf(check, "kind"),
+    { ...askedOf(check, "text"), isFor: usesField("text") },
+    { ...askedOf(check, "port"), isFor: usesField("port") },
+    { ...askedOf(check, "path"), isFor: usesField("path") },
+    { ...askedOf(check, "status"), isFor: usesField("status") },
+    { ...askedOf(check, "seconds"), isFor: usesField("seconds") },
+  ],
+  entriesOf: (configuration) =>
+    configuration.checks.map(({ kind, text, port, path, status, seconds }) => ({
+      kind,
+      text,
+      port: shownNumber(port),
+      path,
+      status: shownNumber(status),
+      seconds: shownNumber(seconds),
+    })),
+  nameOf: (entry) => sentenceOfCheck(completeCheck(checkIn(entry))),
+  changeTo: (entries) => ({ checks: entries.map(checkIn) }),
 };
 
 const serverField = askedOf(database, "type");

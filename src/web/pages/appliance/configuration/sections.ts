@@ -1,4 +1,4 @@
-import { agreements, autostarts, databases, users, volumes, type ListOf } from "./lists.ts";
+import { agreements, autostarts, checks, databases, users, volumes, type ListOf } from "./lists.ts";
 import { settingsOf, type Setting } from "./settings.ts";
 
 export interface Section {
@@ -27,6 +27,7 @@ export const sections: readonly Section[] = [
   section("startup", "Startup", autostarts),
   section("databases", "Databases", databases),
   section("scripts", "Scripts"),
+  section("checks", "Checks", checks),
   section("agreements", "Licence agreements", agreements),
   section("keys", "GPG keys"),
 ];

@@ -1,0 +1,84 @@
+import { maxCheckText, maxConsoleEnd } from "../contract.ts";
+
+const pauseMs = 200;
+/** So much is searched at once, with the end of what came before. */
+const chunkLength = 4096;
+/** The login prompt of getty and its relatives. The line of a last login is not one. */
+const loginPrompt = /(?:^|\n)(?!Last login)[^\n]*\blogin: ?(?:\n|$|[^\n]*\(automatic login\))/;
+
+/** The output of a guest's serial console as plain text, and which texts were in it. */
+export class GuestConsole implements Disposable {
+  readonly #decoder = new TextDecoder();
+  readonly #timer = setInterval(() => this.#search(), pauseMs);
+  readonly #wanted: ReadonlySet<string>;
+  readonly #shown = new Set<string>();
+  readonly #onLogin: () => void;
+  #hasLogin = false;
+  #raw = "";
+  #text = "";
+
+  /** @param onLogin called once, when a login prompt has come */
+  constructor({ texts, onLogin }: { texts: readonly string[]; onLogin: () => void }) {
+    this.#wanted = new Set(texts);
+    this.#onLogin = onLogin;
+  }
+
+  /** Bound, because QEMU's output is given to it. */
+  readonly take = (chunk: Buffer): void => {
+    this.#raw += this.#decoder.decode(chunk, { stream: true });
+    if (this.#raw.length > chunkLength) this.#search();
+  };
+
+  /** Whether this text, one of `texts`, has come. */
+  hasShown(text: string): boolean {
+    this.#search();
+    return this.#shown.has(text);
+  }
+
+  /** The end of the output. */
+  get end(): string {
+    this.#search();
+    return this.#text.slice(-maxConsoleEnd);
+  }
+
+  /** The last line with anything in it. */
+  get lastLine(): string {
+    return this.end.trimEnd().split("\n").at(-1) ?? "";
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #search(): void {
+    if (this.#raw === "") return;
+    const [whole, rest] = withoutCut(this.#raw);
+    this.#raw = rest;
+    // A text or a prompt may have begun in what came before.
+    const before = this.#text.slice(-2 * maxCheckText);
+    const added = plain(whole);
+    for (const text of this.#wanted) if ((before + added).includes(text)) this.#shown.add(text);
+    if (!this.#hasLogin && loginPrompt.test(before + added)) {
+      this.#hasLogin = true;
+      this.#onLogin();
+    }
+    this.#text = (this.#text + added).slice(-2 * maxConsoleEnd);
+  }
+}
+
+/** A control sequence that has only begun waits for its rest. */
+function withoutCut(raw: string): [whole: string, rest: string] {
+  const start = raw.lastIndexOf("\u001b");
+  const isCut = start >= 0 && raw.length - start < 64 && !sequence.test(raw.slice(start));
+  return isCut ? [raw.slice(0, start), raw.slice(start)] : [raw, ""];
+}
+
+// ECMA-48: control sequences, operating system commands, and escapes of two characters.
+const sequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-Z\\^-~])/;
+const sequences = new RegExp(sequence.source, "g");
+
+const plain = (raw: string): string =>
+  raw
+    .replaceAll(sequences, "")
+    .replaceAll(/\r+\n/g, "\n")
+    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { maxSeen, type Check, type CheckKind, type CheckResult } from "../contract.ts";
+import type { Qemu } from "../testdrive/qemu.ts";
+import type { GuestClock } from "./guest-clock.ts";
+import type { GuestConsole } from "./guest-console.ts";
+import { getPage, tryPort, type PortState } from "./ports.ts";
+
+/** A machine whose checks run. */
+export interface Guest {
+  qemu: Pick<Qemu, "execute" | "endpoints">;
+  console: GuestConsole;
+  clock: Pick<GuestClock, "seconds">;
+  /** How many of the guest's seconds count as one, because an emulated processor is slower. */
+  slowness: number;
+  /** The guest's seconds until its login prompt. Undefined as long as there was none. */
+  loginAt: number | undefined;
+  /** Whether it has switched itself off. */
+  isOff: boolean;
+  /** Aborted when the session ends. */
+  signal: AbortSignal;
+}
+
+export type Seen = Pick<CheckResult, "outcome" | "seen">;
+
+interface Way {
+  /** It is about a machine that has booted, so it is done when the others have ended. */
+  isLast?: true;
+  look: (check: Check, guest: Guest) => Promise<Seen>;
+}
+
+/** How each kind of check is done. */
+export const ways: Readonly<Record<CheckKind, Way>> = {
+  login: {
+    look: async ({ seconds }, guest) => {
+      const isThere = await inTime(guest, seconds, () => guest.loginAt !== undefined);
+      if (isThere) return passed(`A login prompt came after ${(guest.loginAt ?? 0).toFixed(1)} s.`);
+      return failed(guest, `There was no login prompt. ${endOf(guest)}`);
+    },
+  },
+  console_text: {
+    look: async ({ text, seconds }, guest) =>
+      (await inTime(guest, seconds, () => guest.console.hasShown(text)))
+        ? passed("The text came.")
+        : failed(guest, `The text did not come. ${endOf(guest)}`),
+  },
+  console_lacks: {
+    isLast: true,
+    look: async ({ text }, guest) =>
+      guest.console.hasShown(text) ? failed(guest, "The text came.") : ifBooted(guest, "The text did not come."),
+  },
+  port_open: {
+    look: async ({ port, seconds }, guest) => {
+      let last = noAnswer;
+      const isOpen = async () => {
+        const state = await portOf(guest, port);
+        last = state === "refused" ? refused : noAnswer;
+        return state === "open";
+      };
+      return (await inTime(guest, seconds, isOpen)) ? passed(accepted) : failed(guest, last);
+    },
+  },
+  port_closed: {
+    isLast: true,
+    look: async ({ port }, guest) => {
+      const state = await portOf(guest, port);
+      if (guest.isOff) return notRun(off);
+      if (state === "open") return failed(guest, accepted);
+      if (state === "refused") return ifBooted(guest, refused);
+      // A firewall drops the packets, or the machine has no address: nobody can tell from outside.
+      return notRun("The machine did not answer: a firewall may drop the packets, or it has no network.");
+    },
+  },
+  http: {
+    look: async (check, guest) => {
+      let last = noAnswer;
+      const isRight = async () => {
+        last = await pageFault(check, guest).catch(() => `No web server answered on port ${check.port}.`);
+        return last === "";
+      };
+      return (await inTime(guest, check.seconds, isRight)) ? passed("The page is as expected.") : failed(guest, last);
+    },
+  },
+};
+
+const accepted = "The machine accepted a connection.";
+const refused = "The machine refused the connection.";
+const noAnswer = "The machine did not answer.";
+const off = "The machine switched itself off.";
+
+/** A machine that has just ended does not answer, either. */
+const portOf = ({ qemu, slowness }: Guest, port: number): Promise<PortState> =>
+  tryPort({ qemu, port }, connectMs * slowness).catch(() => "silent");
+
+/** How long the machine may take to answer a connection or a request, before it is tried again. */
+const connectMs = 3_000;
+const answerMs = 30_000;
+
+const passed = (seen: string): Seen => ({ outcome: "passed", seen: seen.slice(0, maxSeen) });
+const notRun = (seen: string): Seen => ({ outcome: "not_run", seen });
+
+const failed = ({ isOff }: Guest, seen: string): Seen => ({
+  outcome: "failed",
+  seen: `${isOff ? `${off} ` : ""}${seen}`.slice(0, maxSeen),
+});
+
+/** A machine that has not booted proves nothing by what it does not do. */
+const ifBooted = ({ loginAt }: Guest, seen: string): Seen =>
+  loginAt === undefined ? notRun("The machine did not reach its login prompt, so this is not known.") : passed(seen);
+
+const endOf = ({ console }: Guest): string =>
+  console.lastLine === ""
+    ? "There is nothing on the serial console."
+    : `The last line on the serial console is “${console.lastLine.slice(-200)}”.`;
+
+/** What is wrong with the page. Empty if it is as expected. */
+async function pageFault({ port, path, status, text }: Check, { qemu, slowness }: Guest): Promise<string> {
+  const endpoint = qemu.endpoints.get(port);
+  if (!endpoint) throw new Error(`port ${port} is not forwarded`);
+  const page = await getPage(endpoint, { port, path }, answerMs * slowness);
+  if (page.status !== status) return `The answer has the status ${page.status}.`;
+  if (text === "" || page.body.includes(text)) return "";
+  const [line = ""] = page.body.trim().split("\n");
+  return line === "" ? "The page is empty." : `The text is not in the page, which begins with “${line.slice(0, 200)}”.`;
+}
+
+const everyMs = 250;
+
+/** Repeats the test until it is true, and returns true; or until the time is over, and returns false. */
+async function inTime(guest: Guest, seconds: number, test: () => boolean | Promise<boolean>): Promise<boolean> {
+  for (;;) {
+    guest.signal.throwIfAborted();
+    if (await test()) return true;
+    if (guest.isOff || guest.clock.seconds >= seconds * guest.slowness) return false;
+    await sleep(everyMs, undefined, { signal: guest.signal });
+  }
+}
+
+/** Waits for the login prompt, even if no check is about it. */
+export const untilLogin = (guest: Guest, seconds: number): Promise<boolean> =>
+  inTime(guest, seconds, () => guest.loginAt !== undefined);

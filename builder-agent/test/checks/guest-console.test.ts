@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { GuestConsole } from "../../src/checks/guest-console.ts";
+
+function consoleOf(texts: readonly string[], ...chunks: (string | Buffer)[]) {
+  const logins: number[] = [];
+  using console = new GuestConsole({ texts, onLogin: () => logins.push(1) });
+  for (const chunk of chunks) console.take(Buffer.from(chunk));
+  return { shown: texts.filter((text) => console.hasShown(text)), end: console.end, logins: logins.length };
+}
+
+describe("GuestConsole", () => {
+  it("finds texts that come in pieces, with control sequences in them", () => {
+    const { shown, end } = consoleOf(
+      ["Started Web", "Stopped"],
+      "[\u001b[0;3",
+      "2m OK \u001b[0m] Star",
+      "ted Web\r\r\n",
+    );
+    expect(shown).toEqual(["Started Web"]);
+    expect(end).toBe("[ OK ] Started Web\n");
+  });
+
+  it("finds a text long before the end of the output", () => {
+    const { shown, end } = consoleOf(["early"], "early\n", "x".repeat(200_000));
+    expect(shown).toEqual(["early"]);
+    expect(end.length).toBe(16 * 1024);
+  });
+
+  it.each(["\r\ntiny login: ", "Welcome\ntiny login: root (automatic login)\n", "tiny login: "])(
+    "takes %j for a login prompt",
+    (output) => {
+      expect(consoleOf([], output).logins).toBe(1);
+    },
+  );
+
+  it.each(["Last login: today\n", "Reached target Login Prompts.\n", "no prompt for login: denied here\n"])(
+    "takes %j for no login prompt",
+    (output) => {
+      expect(consoleOf([], output).logins).toBe(0);
+    },
+  );
+
+  it("keeps no byte that a terminal would obey", () => {
+    const { end } = consoleOf([], Buffer.from([0x61, 0x07, 0x1b, 0x5d, 0x30, 0x3b, 0x78, 0x07, 0x9b, 0x62]));
+    expect(end).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    expect(end.startsWith("a")).toBe(true);
+  });
+});

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { command, flag } from "../command.ts";
+import type { Exit } from "../complaint.ts";
+import type { Kiln } from "../kiln.ts";
+import { table, visibleLines } from "../output/table.ts";
+import { buildId } from "../resolve.ts";
+
+type Run = Awaited<ReturnType<typeof lastRun>>;
+
+export const checks = [
+  command("check <build>", {
+    tool: "writes",
+    summary: "Boot an image, and check what its appliance demands; the exit code says whether it passed",
+    details:
+      "The checks are in the configuration of the appliance. They run after each build, too: --last shows the last run. " +
+      "OUTCOME not_run means that nothing is known.",
+    options: { last: flag("show the last run, and start none") },
+    examples: ["kiln check First", "kiln check 31 --last"],
+    act: async (kiln, { build, last }) => {
+      const id = await buildId(kiln.client, build);
+      if (last !== true) await kiln.client.call("runChecks", { build_id: id });
+      const run = await untilEnded(kiln, id);
+      if (!run) {
+        kiln.show({ check_runs: [] }, () => "The checks have not run on this image. To run them: `kiln check ID`.");
+        return "done";
+      }
+      kiln.show({ check_run: run }, () => shown(kiln, run));
+      return exits[run.state];
+    },
+  }),
+];
+
+const exits: Readonly<Record<NonNullable<Run>["state"], Exit>> = {
+  passed: "done",
+  failed: "unbuildable",
+  error: "broken",
+  waiting: "done",
+  running: "done",
+};
+
+async function lastRun({ client }: Pick<Kiln, "client">, id: number) {
+  const { check_runs: runs } = await client.call("listCheckRuns", { build_id: id });
+  return runs[0];
+}
+
+async function untilEnded(kiln: Kiln, id: number): Promise<Run> {
+  for (let before = ""; ;) {
+    const run = await lastRun(kiln, id);
+    if (run?.state !== "waiting" && run?.state !== "running") return run;
+    if (run.state !== before) kiln.note(run.state === "waiting" ? "Waiting for a builder." : "The image boots.");
+    before = run.state;
+    await sleep(2_000);
+  }
+}
+
+function shown({ paint }: Kiln, run: NonNullable<Run>): string {
+  const rows = run.checks.map((one) => [
+    one.outcome,
+    one.seconds === undefined ? "" : `${one.seconds} s`,
+    one.expected,
+  ]);
+  const seen = run.checks
+    .filter(({ outcome }) => outcome !== "passed")
+    .map(({ expected, seen: what = "" }) => `${expected}\n  ${what}`);
+  const login = run.login_seconds === undefined ? [] : [`Login after ${run.login_seconds} s.`];
+  return [
+    table(paint, ["OUTCOME", "AFTER", "CHECK"], rows),
+    ...seen.map(visibleLines),
+    ...login,
+    ...(run.message === undefined ? [] : [visibleLines(run.message)]),
+  ].join("\n");
+}

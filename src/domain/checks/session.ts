@@ -1,0 +1,47 @@
+import { kindsOfChecks } from "#lib/contract/index";
+import type { Services } from "#domain/services";
+import { encryptSecret, newToken } from "#domain/secrets";
+import { wakeAfterStart } from "#domain/liveness";
+import { bootFacts, slotsOf, testdriveObject, type TestdriveEnv } from "#domain/testdrives/testdrive";
+import { findAnyBuild } from "#storage/builds";
+import { failWaitingRun, listWaitingRuns, takeCheckRun, untakeCheckRun, type CheckRun } from "#storage/check-runs";
+import { addTestdrive, type Testdrive } from "#storage/testdrives";
+
+/** The most runs that one claim looks at. */
+const offeredAtOnce = 20;
+
+/**
+ * Makes a session for a waiting run only when an agent asks for work. So a run holds no slot while it waits, however
+ * long that is. A run whose account has no free slot waits for the next claim.
+ */
+export async function* checkSessions(services: Services<TestdriveEnv>): AsyncGenerator<Testdrive> {
+  for (const run of await listWaitingRuns(services.db, offeredAtOnce)) {
+    const testdrive = await sessionOf(services, run);
+    if (testdrive) yield testdrive;
+  }
+}
+
+async function sessionOf({ env, db }: Services<TestdriveEnv>, run: CheckRun): Promise<Testdrive | undefined> {
+  const { accountId, buildId, checks } = run;
+  const build = await findAnyBuild(db, buildId);
+  const facts = build && (await bootFacts(db, build));
+  if (!facts) {
+    await failWaitingRun(db, run, "The image is no longer there.");
+    return undefined;
+  }
+  const uid = crypto.randomUUID();
+  const wakeAt = wakeAfterStart(new Date());
+  if (!(await takeCheckRun(db, run, { testdriveUid: uid, wakeAt }))) return undefined;
+  // A session has a page, whose address no one learns.
+  const pageToken = await encryptSecret(env, newToken());
+  const row = { uid, accountId, buildId, pageToken, isCheck: true, wakeAt };
+  const testdrive = await addTestdrive(db, row, slotsOf(env));
+  if (!testdrive) {
+    await untakeCheckRun(db, uid);
+    return undefined;
+  }
+  const hasNetwork = checks.some(({ kind }) => kindsOfChecks[kind].needsNetwork);
+  const given = { ...facts, testdriveId: testdrive.id, hasNetwork, checks, wantsScreen: false };
+  await testdriveObject(env, testdrive).prepare(given);
+  return testdrive;
+}

@@ -1,0 +1,51 @@
+import { isUsedBy, kindsOfChecks, maxChecks, maxCheckSeconds, maxCheckText } from "#lib/contract/index";
+import type { Check } from "#domain/configuration/check";
+import { isLine } from "#domain/configuration/rules";
+import type { Configuration } from "#lib/configuration/stored";
+
+type OneCheck = Configuration["checks"][number];
+type Field = Exclude<keyof OneCheck, "kind">;
+
+interface Rule {
+  isRight: (value: OneCheck[Field]) => boolean;
+  why: string;
+}
+
+const between =
+  (min: number, max: number) =>
+  (value: string | number): boolean =>
+    Number(value) >= min && Number(value) <= max;
+
+/** The path and query of a request: what HTTP allows in them, without what begins a new line or another host. */
+const isTarget = (value: string | number): boolean =>
+  /^\/(?!\/)[\w.~!$&'()*+,;=:@%/?-]*$/.test(String(value)) && String(value).length <= maxCheckText;
+
+const rules: Readonly<Record<Field, Rule>> = {
+  text: {
+    isRight: (value) => value !== "" && isLine(String(value), maxCheckText),
+    why: `must be one line of 1 to ${maxCheckText} characters`,
+  },
+  port: { isRight: between(1, 65_535), why: "must be 1 to 65535" },
+  path: { isRight: isTarget, why: `must begin with /, like /status, with at most ${maxCheckText} characters` },
+  status: { isRight: between(200, 599), why: "must be 200 to 599" },
+  seconds: { isRight: between(1, maxCheckSeconds), why: `must be 1 to ${maxCheckSeconds}` },
+};
+
+const fields = Object.keys(rules) as Field[];
+
+/** Refuses checks that no agent could do, and a gate that nothing could pass. */
+export function validateChecks(check: Check, { checks, settings }: Configuration): void {
+  check(checks.length <= maxChecks, "checks", `must not be more than ${maxChecks}`);
+  for (const one of checks) for (const field of fields) validateField(check, one, field);
+  const needsChecks = "needs a check: add one, or choose always";
+  check(settings.publishWhen === "always" || checks.length > 0, "settings/publish_when", needsChecks);
+}
+
+function validateField(check: Check, one: OneCheck, field: Field): void {
+  const { kind, [field]: value } = one;
+  const path = `checks/check/${field}`;
+  const isEmpty = value === "" || value === 0;
+  if (!isUsedBy(kind, field)) return check(isEmpty, path, `has no meaning for the kind ${kind}`);
+  const mayLack = kindsOfChecks[kind].mayLack?.includes(field) ?? false;
+  check((isEmpty && mayLack) || rules[field].isRight(value), path, rules[field].why);
+}

@@ -1,0 +1,120 @@
+import { z } from "zod";
+
+/* What an agent checks in a booted image (docs/checks.md). The API, the pages and the agent read this table. */
+
+/** The most checks of an appliance. */
+export const maxChecks = 20;
+/** The most characters of a text, and of the path of a page. */
+export const maxCheckText = 200;
+/** The longest time for one check, in the guest's seconds. */
+export const maxCheckSeconds = 1200;
+
+/** The port at which a web page is checked without one, and its status. */
+const usual = { port: 80, path: "/", status: 200, seconds: 300 };
+
+/** One check. A field that its kind does not use is empty or 0. */
+export const Check = z.object({
+  kind: z.enum(["login", "console_text", "console_lacks", "port_open", "port_closed", "http"]),
+  text: z.string().max(maxCheckText),
+  port: z.int().min(0).max(65_535),
+  path: z.string().max(maxCheckText),
+  status: z.int().min(0).max(599),
+  seconds: z.int().min(0).max(maxCheckSeconds),
+});
+export type Check = z.infer<typeof Check>;
+export type CheckKind = Check["kind"];
+type CheckField = Exclude<keyof Check, "kind">;
+
+interface KindOfCheck {
+  label: string;
+  /** The fields that it uses, each with its value if it is left out. Undefined: it must be given. */
+  fields: Partial<Record<CheckField, string | number | undefined>>;
+  /** Fields that it may have, but need not. */
+  mayLack?: readonly CheckField[];
+  /** Whether the machine needs a network card. */
+  needsNetwork?: true;
+  /** What is expected, as a sentence. */
+  says: (check: Check) => string;
+}
+
+export const kindsOfChecks: Readonly<Record<CheckKind, KindOfCheck>> = {
+  login: {
+    label: "It reaches its login prompt",
+    fields: { seconds: usual.seconds },
+    says: ({ seconds }) => `A login prompt is on the serial console within ${seconds} s.`,
+  },
+  console_text: {
+    label: "A text is on the serial console",
+    fields: { text: undefined, seconds: usual.seconds },
+    says: ({ text, seconds }) => `“${text}” is on the serial console within ${seconds} s.`,
+  },
+  console_lacks: {
+    label: "A text is never on the serial console",
+    fields: { text: undefined },
+    says: ({ text }) => `“${text}” is never on the serial console until the other checks have ended.`,
+  },
+  port_open: {
+    label: "A TCP port is open",
+    fields: { port: undefined, seconds: usual.seconds },
+    needsNetwork: true,
+    says: ({ port, seconds }) => `Port ${port} accepts connections within ${seconds} s.`,
+  },
+  port_closed: {
+    label: "A TCP port is closed",
+    fields: { port: undefined },
+    needsNetwork: true,
+    says: ({ port }) => `Port ${port} refuses connections when the machine has booted.`,
+  },
+  http: {
+    label: "A web page answers",
+    fields: { port: usual.port, path: usual.path, status: usual.status, text: "", seconds: usual.seconds },
+    mayLack: ["text"],
+    needsNetwork: true,
+    says: ({ port, path, status, text, seconds }) =>
+      `GET ${path} on port ${port} answers ${status}${text === "" ? "" : ` with “${text}”`} within ${seconds} s.`,
+  },
+};
+
+export const checkKinds = Object.keys(kindsOfChecks) as [CheckKind, ...CheckKind[]];
+
+export const isUsedBy = (kind: CheckKind, field: CheckField): boolean => field in kindsOfChecks[kind].fields;
+
+/** The check that was meant, with usual values for what was left out. Fields that must be given stay empty. */
+export function completeCheck({ kind, ...given }: Pick<Check, "kind"> & Partial<Check>): Check {
+  const known = Object.entries(kindsOfChecks[kind].fields).filter(([, value]) => value !== undefined);
+  return { kind, text: "", port: 0, path: "", status: 0, seconds: 0, ...Object.fromEntries(known), ...given };
+}
+
+export const sentenceOfCheck = (check: Check): string => kindsOfChecks[check.kind].says(check);
+
+/** `not_run`: nothing is known about it, so it is neither passed nor failed. */
+export const outcomes = ["passed", "failed", "not_run"] as const;
+
+/** The longest description of what was seen. */
+export const maxSeen = 500;
+/** The most characters of the end of the serial console that a report contains. */
+export const maxConsoleEnd = 16 * 1024;
+
+export const CheckResult = z.object({
+  outcome: z.enum(outcomes),
+  /** What the agent saw, as a sentence. It may quote the guest. */
+  seen: z.string().max(maxSeen),
+  /** When it was known, in the guest's seconds since the start. */
+  seconds: z.number().nonnegative().max(1e6),
+});
+export type CheckResult = z.infer<typeof CheckResult>;
+
+/** POST /agent/testdrives/:id/checks. */
+export const CheckReport = z.object({
+  /** One for each check of the claim, in its order. */
+  results: z.array(CheckResult).min(1).max(maxChecks),
+  /** The guest's seconds until its login prompt. Null if there was none. */
+  loginSeconds: z.number().nonnegative().max(1e6).nullable(),
+  /** Whether the processor was emulated, which makes a guest slower. */
+  isEmulated: z.boolean(),
+  /** The end of the serial console, without control characters. */
+  console: z.string().max(maxConsoleEnd),
+  /** The screen at the end, as PNG in base64. Null if there is no picture. */
+  screen: z.base64().nullable(),
+});
+export type CheckReport = z.infer<typeof CheckReport>;

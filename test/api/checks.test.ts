@@ -1,0 +1,249 @@
+/** Checks of an image, with an agent that reports what the test says. */
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import {
+  attemptHeader,
+  completeCheck,
+  TestdriveClaimAnswer,
+  type CheckReport,
+  type CheckResult,
+  type TestdriveClaim,
+} from "#lib/contract/index";
+import { wakeChecks } from "#domain/checks/sweep";
+import { testdriveObject } from "#domain/testdrives/testdrive";
+import { findTestdrive } from "#storage/testdrives";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { fakeAgent } from "../support/fake-agent.ts";
+import { pageOf, textOf } from "../support/html.ts";
+import { publish } from "../support/gallery.ts";
+import { db, until } from "../support/testdrives.ts";
+
+let tux: Client;
+beforeAll(async () => {
+  tux = await signedIn();
+});
+
+const json = "application/json";
+const login = completeCheck({ kind: "login" });
+const closed = completeCheck({ kind: "port_closed", port: 23 });
+const passed: CheckResult = { outcome: "passed", seen: "It came.", seconds: 12 };
+const failed: CheckResult = { outcome: "failed", seen: "The machine accepted a \u001b[1mconnection.", seconds: 13 };
+
+const configureChecks = (id: number, configuration: object) =>
+  tux.put(`/appliances/${id}/configuration`, JSON.stringify({ configuration }), json);
+
+async function checkedBuild(
+  configuration: object = { checks: [{ kind: "login" }, { kind: "port_closed", port: 23 }] },
+) {
+  const applianceId = await createAppliance(tux);
+  expect((await configureChecks(applianceId, configuration)).status).toBe(200);
+  const buildId = await startBuild(tux, applianceId);
+  await (await fakeAgent()).buildsSuccessfully(buildId);
+  return { applianceId, buildId };
+}
+
+const runsOf = async (buildId: number) =>
+  (await (await tux.get(`/builds/${buildId}/checks`, { headers: { accept: json } })).json<{ check_runs: Run[] }>())
+    .check_runs;
+interface Run {
+  id: number;
+  state: string;
+  message?: string;
+  login_seconds?: number;
+  console?: string;
+  checks: { kind: string; expected: string; outcome?: string; seen?: string }[];
+}
+
+async function claim(canCheck = true): Promise<TestdriveClaim | null> {
+  const answer = await visit("/agent/testdrives/claim", {
+    method: "POST",
+    headers: { authorization: `Bearer ${env.AGENT_TOKEN}`, "content-type": json },
+    body: JSON.stringify({ vnc: null, ...(canCheck && { canCheck: true }) }),
+  });
+  return TestdriveClaimAnswer.parse(await answer.json()).testdrive;
+}
+
+/** The claim of this build's checks. */
+async function claimOf(buildId: number): Promise<TestdriveClaim> {
+  const claimed = await claim();
+  if (claimed?.buildId !== buildId) throw new Error("the checks were not offered");
+  return claimed;
+}
+
+const reported = ({ testdriveId, token }: TestdriveClaim, results: CheckResult[], more: Partial<CheckReport> = {}) => {
+  const report: CheckReport = {
+    results,
+    loginSeconds: 12.4,
+    isEmulated: true,
+    console: "Welcome\ntiny login: ",
+    screen: null,
+    ...more,
+  };
+  return visit(`/agent/testdrives/${testdriveId}/checks`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${env.AGENT_TOKEN}`, [attemptHeader]: token, "content-type": json },
+    body: JSON.stringify(report),
+  });
+};
+
+/** An agent that claims the checks of this build, reports, and ends its session. */
+async function finishes(buildId: number, results: CheckResult[]): Promise<void> {
+  const claimed = await claimOf(buildId);
+  expect((await reported(claimed, results)).status).toBe(204);
+  await endSession(claimed);
+}
+
+async function endSession({ testdriveId }: TestdriveClaim): Promise<void> {
+  const row = await findTestdrive(db, testdriveId);
+  if (row) await testdriveObject(env, row).stop();
+}
+
+describe("the checks of a build", () => {
+  it("run when it has finished, and say what was seen", async () => {
+    const { buildId } = await checkedBuild();
+    expect((await runsOf(buildId)).map(({ state }) => state)).toEqual(["waiting"]);
+
+    const claimed = await claimOf(buildId);
+    expect(claimed).toMatchObject({ checks: [login, closed], hasNetwork: true });
+    expect((await runsOf(buildId))[0]?.state).toBe("running");
+    const answers = [await reported(claimed, [passed, failed]), await reported(claimed, [passed, passed])];
+
+    expect(answers.map(({ status }) => status)).toEqual([204, 204]);
+    const [run] = await runsOf(buildId);
+    expect(run).toMatchObject({ state: "failed", login_seconds: 12, console: "Welcome\ntiny login: " });
+    expect(run?.checks[1]).toEqual({
+      kind: "port_closed",
+      expected: "Port 23 refuses connections when the machine has booted.",
+      outcome: "failed",
+      seen: "The machine accepted a [1mconnection.",
+      seconds: 13,
+    });
+    await endSession(claimed);
+    expect((await runsOf(buildId))[0]?.state).toBe("failed");
+  });
+
+  it("run on request, once at a time", async () => {
+    const { buildId } = await checkedBuild();
+    const [first] = await runsOf(buildId);
+    await tux.post(`/builds/${buildId}/checks`);
+    expect((await runsOf(buildId)).map(({ id }) => id)).toEqual([first?.id]);
+    await finishes(buildId, [passed, passed]);
+
+    expect((await tux.post(`/builds/${buildId}/checks`)).status).toBe(200);
+
+    expect((await runsOf(buildId)).map(({ state }) => state)).toEqual(["waiting", "passed"]);
+    await finishes(buildId, [passed, passed]);
+  });
+
+  it("go to another agent if one dies, and at last say that nothing is known", async () => {
+    const { buildId } = await checkedBuild();
+    for (const state of ["waiting", "waiting", "error"]) {
+      const claimed = await claimOf(buildId);
+      await endSession(claimed);
+      await until(async () => ((await runsOf(buildId))[0]?.state === state ? true : undefined));
+      expect((await reported(claimed, [passed, passed])).status).toBe(410);
+    }
+    expect((await runsOf(buildId))[0]?.message).toBe("You stopped it.");
+  });
+
+  it("are not passed if one could not be run", async () => {
+    const { buildId } = await checkedBuild();
+    await finishes(buildId, [passed, { outcome: "not_run", seen: "No answer.", seconds: 9 }]);
+    expect((await runsOf(buildId))[0]?.state).toBe("error");
+  });
+
+  it("are no testdrives of the account, and not for agents that cannot check", async () => {
+    const { buildId } = await checkedBuild();
+    expect(await claim(false)).toBeNull();
+    const claimed = await claimOf(buildId);
+
+    const list = await (await tux.get("/testdrives", { headers: { accept: json } })).json<{ testdrives: unknown[] }>();
+    expect(list.testdrives).toEqual([]);
+    expect((await tux.delete(`/testdrives/${claimed.testdriveId}`)).status).toBe(404);
+    await reported(claimed, [passed, passed]);
+    await endSession(claimed);
+  });
+
+  it("refuse a report for other checks", async () => {
+    const { buildId } = await checkedBuild();
+    const claimed = await claimOf(buildId);
+    expect((await reported(claimed, [passed])).status).toBe(400);
+    expect((await reported(claimed, [passed, passed])).status).toBe(204);
+    await endSession(claimed);
+  });
+
+  it("are not run without checks, or on a format that does not boot alone", async () => {
+    const { buildId } = await checkedBuild({ checks: [] });
+    const answer = await tux.post(`/builds/${buildId}/checks`);
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining("The appliance has no checks."),
+    ]);
+    expect(await runsOf(buildId)).toEqual([]);
+  });
+
+  it("wait again after a crash between the row and the session", async () => {
+    const { buildId } = await checkedBuild();
+    const claimed = await claimOf(buildId);
+    const row = await findTestdrive(db, claimed.testdriveId);
+    await env.DB.prepare("DELETE FROM testdrives WHERE uid = ?").bind(row?.uid).run();
+
+    await wakeChecks({ env, db }, Date.now() + 10 * 60_000);
+
+    expect((await runsOf(buildId))[0]?.state).toBe("waiting");
+    await finishes(buildId, [passed, passed]);
+  });
+
+  it("are deleted with the build", async () => {
+    const { buildId } = await checkedBuild();
+    await finishes(buildId, [passed, passed]);
+    await tux.delete(`/builds/${buildId}`);
+    const left = await env.DB.prepare("SELECT count(*) AS n FROM check_runs WHERE build_id = ?")
+      .bind(buildId)
+      .first("n");
+    expect(left).toBe(0);
+  });
+});
+
+describe("an appliance that demands checks", () => {
+  const demanding = { checks: [{ kind: "login" }], settings: { publish_when: "checked" } };
+
+  it("refuses to publish until they have passed", async () => {
+    const { applianceId, buildId } = await checkedBuild(demanding);
+    const refusal = async () => (await publish(tux, applianceId)).text();
+
+    expect(await refusal()).toContain("Version 0.0.1 (oem) cannot be published: its checks have not ended yet.");
+    await finishes(buildId, [{ ...failed, seen: "No prompt." }]);
+    expect(await refusal()).toContain("a check failed: A login prompt is on the serial console within 300 s.");
+    await configureChecks(applianceId, { checks: [{ kind: "login", seconds: 600 }] });
+    await tux.post(`/builds/${buildId}/checks`);
+    await finishes(buildId, [passed]);
+    await configureChecks(applianceId, { checks: [{ kind: "login", seconds: 60 }] });
+    expect(await refusal()).toContain("its checks have changed since they ran");
+    await configureChecks(applianceId, { checks: [{ kind: "login", seconds: 600 }] });
+
+    expect((await publish(tux, applianceId)).status).toBe(200);
+    const page = await pageOf(visit(`/gallery/${applianceId}/0.0.1`));
+    expect(textOf(page, ".facts")).toMatch(/Bootschecked on .*, login after 12 s/);
+  });
+});
+
+describe("the values of checks", () => {
+  it.each<[object, string]>([
+    [{ checks: [{ kind: "reboot" }] }, "checks/check/kind"],
+    [{ checks: [{ kind: "port_open" }] }, "checks/check/port: must be 1 to 65535"],
+    [{ checks: [{ kind: "port_open", port: 65_536 }] }, "checks/check/port: must be 1 to 65535"],
+    [{ checks: [{ kind: "console_text" }] }, "checks/check/text: must be one line"],
+    [{ checks: [{ kind: "login", port: 80 }] }, "checks/check/port: has no meaning for the kind login"],
+    [{ checks: [{ kind: "http", path: "//other.example.org/" }] }, "checks/check/path: must begin with /"],
+    [{ checks: [{ kind: "http", path: "/a\r\nHost: x" }] }, "checks/check/path"],
+    [{ checks: [{ kind: "login", seconds: 1201 }] }, "checks/check/seconds: must be 1 to 1200"],
+    [{ checks: Array.from({ length: 21 }, () => ({ kind: "login" })) }, "checks: must not be more than 20"],
+    [{ checks: [], settings: { publish_when: "checked" } }, "settings/publish_when: needs a check"],
+  ])("refuses %j", async (configuration, message) => {
+    const answer = await configureChecks(await createAppliance(tux), configuration);
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain(message);
+  });
+});

@@ -1,0 +1,46 @@
+/** The checks of an image on the build's page, and their form. */
+import { expect, it } from "vitest";
+import { completeCheck } from "#lib/contract/index";
+import { browser } from "../../support/browser.ts";
+import { signedIn } from "../../support/client.ts";
+import { createBuild } from "../../support/factories.ts";
+import { pageOf, textOf } from "../../support/html.ts";
+import { db } from "../../support/testdrives.ts";
+import { checkRuns } from "#storage/schema";
+
+it("shows what failed, as text, and starts another run", async () => {
+  const tux = await signedIn();
+  const firefox = browser();
+  await firefox.signIn(tux);
+  const { applianceId, buildId } = await createBuild(tux);
+  const at = `/appliance/${applianceId}`;
+  const form = { form_token: await firefox.formToken(), kind: "port_open", port: "80", seconds: "20" };
+  await firefox.post(`${at}/configuration/checks/entries`, form);
+  expect(textOf(await pageOf(firefox.get(`${at}/configuration/checks`)), ".rows")).toContain(
+    "Port 80 accepts connections within 20 s.",
+  );
+  const now = new Date();
+  await db.insert(checkRuns).values({
+    accountId: tux.accountId,
+    buildId,
+    state: "failed",
+    checks: [completeCheck({ kind: "port_open", port: 80, seconds: 20 })],
+    results: [{ outcome: "failed", seen: "<b>refused</b>", seconds: 20 }],
+    console: "<script>alert(1)</script>",
+    createdAt: now,
+    endedAt: now,
+    wakeAt: now,
+  });
+
+  const failed = await pageOf(firefox.get(`${at}/build`));
+  expect(textOf(failed, `#checks-${buildId} tbody`)).toBe(
+    "failedPort 80 accepts connections within 20 s.<b>refused</b>",
+  );
+  expect(failed.querySelector(`#checks-${buildId} b, #checks-${buildId} script`)).toBeNull();
+  expect(textOf(failed, `#checks-${buildId} pre`)).toBe("<script>alert(1)</script>");
+
+  const again = { form_token: await firefox.formToken() };
+  expect((await firefox.post(`${at}/builds/${buildId}/checks`, again)).status).toBe(303);
+  const page = await pageOf(firefox.get(`${at}/build`));
+  expect(textOf(page, `#checks-${buildId}`)).toContain("waiting for a builder");
+});
