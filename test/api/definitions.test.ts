@@ -91,6 +91,18 @@ describe("PUT …/definition", () => {
     expect(await shownBy(tux, path)).toEqual(after);
   });
 
+  it.each([{ first_boot: "cloud-init" }, { automatic_updates: "security" }])(
+    "refuses %j, for which its base system has no packages",
+    async (settings) => {
+      const before = await shownBy(tux, path);
+      for (const request of [`PUT ${path}`, `POST ${path}/plan`]) {
+        const answer = await send(tux, request, { configuration: { settings } });
+        expect(await refused(answer)).toMatch(/^400 invalid_value.*no packages of Tiny Linux 1.0 for/);
+      }
+      expect(await shownBy(tux, path)).toEqual(before);
+    },
+  );
+
   it("takes contents that were stored before, and those that the appliance has", async () => {
     await fill(tux, applianceId);
     const [{ sha256: known } = { sha256: "" }] = (await shownBy(tux, path)).files;

@@ -1,14 +1,13 @@
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { withChange, type ConfigurationChange, type Configured } from "#domain/configuration/change";
-import { wrongValues } from "#domain/configuration/check";
 import { decrypted, encrypted, withoutPasswords } from "#domain/configuration/secrets";
-import { whyNotOnBase } from "#domain/configuration/settings-of-base";
+import { refuseSettingsOfBase } from "#domain/configuration/settings-of-base";
 import type { EncryptionKey } from "#domain/secrets";
 import { faultsOf, validate } from "#domain/configuration/validation";
 import type { Services } from "#domain/services";
 import { Refusal, type Fault } from "#domain/refusal";
 import { Configuration, configurationOf, storedBytesOf } from "#lib/configuration/stored";
-import { findAppliance, findBaseSystem, type Appliance } from "#storage/appliances";
+import { findAppliance, type Appliance } from "#storage/appliances";
 import { saveConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";
 
@@ -59,7 +58,8 @@ export async function changeConfiguration(
     await precondition?.(before);
     const after = withChange(before, change);
     validate(after);
-    await refuseWithoutPackages(db, appliance, { change, after });
+    const [from, to] = [before.configuration.settings, after.configuration.settings];
+    await refuseSettingsOfBase(db, appliance, { from, to });
     const { name, version, imageType } = after;
     const configuration = Configuration.parse(await encrypted(env, after.configuration, configurationOf(read)));
     const columns = { name, version, imageType, configuration };
@@ -70,19 +70,6 @@ export async function changeConfiguration(
     read = await readAgain(db, accountId, appliance.id);
   }
   throw new Refusal("unknown_error", { message: "Other requests are changing this appliance. Please try again." });
-}
-
-/** Refuses a sent setting for which the base system has no packages. Status reports one that is already stored. */
-async function refuseWithoutPackages(
-  db: Database,
-  { baseSystem }: Appliance,
-  { change: { settings }, after }: { change: ConfigurationChange; after: Configured },
-): Promise<void> {
-  if (settings === undefined) return;
-  const base = await findBaseSystem(db, baseSystem);
-  const all = base ? whyNotOnBase(after.configuration.settings, base.facts) : [];
-  const faults = all.filter(({ name }) => settings[name] !== undefined).map(({ path, why }) => ({ path, why }));
-  if (faults.length > 0) throw wrongValues(faults);
 }
 
 /** All faults for which `changeConfiguration` would refuse the change now. */

@@ -1,9 +1,12 @@
 import type { ImageType } from "#lib/contract/index";
 import type { Issue } from "#domain/appliances/issue";
+import { wrongValues } from "#domain/configuration/check";
 import type { Configuration } from "#lib/configuration/stored";
 import { updatesItself } from "#lib/kiwi/automatic-updates";
 import { hasCloudInit } from "#lib/kiwi/first-boot";
 import type { BaseSystemFacts } from "#model/catalogue";
+import { findBaseSystem, type Appliance } from "#storage/appliances";
+import type { Database } from "#storage/db";
 
 /** The settings that have no effect without packages of the base system. Its fact of the same name lists them. */
 export type SettingOfBase = "firstBoot" | "automaticUpdates";
@@ -60,13 +63,25 @@ export const packagesOfSettings = (base: Pick<BaseSystemFacts, SettingOfBase>, i
     .flatMap((name) => packagesFor(base, name, image.settings[name]) ?? []);
 
 /** The settings that the base system cannot have, each with the reason, without a full stop. */
-export const whyNotOnBase = (settings: ImageSettings["settings"], base: Base) =>
+const whyNotOnBase = (settings: ImageSettings["settings"], base: Base) =>
   names
     .filter((name) => settings[name] !== "none" && packagesFor(base, name, settings[name]) === undefined)
     .map((name) => {
       const why = `must be none, because Kiln knows no packages of ${base.title} for ${rules[name].purpose}`;
       return { name, path: rules[name].path, why };
     });
+
+/** Refuses a new value that the base system cannot have. One that is already stored stays, and status reports it. */
+export async function refuseSettingsOfBase(
+  db: Database,
+  { baseSystem }: Pick<Appliance, "baseSystem">,
+  { from, to }: { from: ImageSettings["settings"]; to: ImageSettings["settings"] },
+): Promise<void> {
+  if (names.every((name) => from[name] === to[name])) return;
+  const base = await findBaseSystem(db, baseSystem);
+  const faults = base ? whyNotOnBase(to, base.facts).filter(({ name }) => from[name] !== to[name]) : [];
+  if (faults.length > 0) throw wrongValues(faults.map(({ path, why }) => ({ path, why })));
+}
 
 /** Reports settings that the base system or the image's type cannot have. `baseSystem` is undefined if no catalogue has it. */
 export function settingsOfBaseIssues({

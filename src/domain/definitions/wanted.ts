@@ -1,6 +1,7 @@
 import { parseArch } from "#domain/appliances/appliance";
 import { check } from "#domain/configuration/check";
 import { withChange } from "#domain/configuration/change";
+import { refuseSettingsOfBase } from "#domain/configuration/settings-of-base";
 import { decrypted, encrypted } from "#domain/configuration/secrets";
 import { validate } from "#domain/configuration/validation";
 import { readPublicKey, maxKeys } from "#domain/contents/gpg-key";
@@ -41,8 +42,11 @@ export async function wantedContents(
   const repositories = wanted.repositories
     ? await repositoriesOf(services, reading, wanted.repositories)
     : before.repositories;
+  const configured = await configuredOf(services.env, before, wanted);
+  const [from, to] = [before.configuration.settings, configured.configuration.settings];
+  await refuseSettingsOfBase(services.db, reading.appliance, { from, to });
   return {
-    ...(await configuredOf(services.env, before, wanted)),
+    ...configured,
     repositories,
     selection: selectionOf(before, wanted, (name) => pinnedTo(name, repositories, reading.baseUrl)),
     files: wanted.files ? await filesOf(services.env, reading, { before, files: wanted.files }) : before.files,
