@@ -78,9 +78,18 @@ const administratorOf = (name: string): string[] => [
   "    sudo: null",
 ];
 
-/** A function of config.sh. Debian's ifupdown reads what cloud-init writes only if its own file says so. */
+/**
+ * A function of config.sh. If the image has systemd-resolved, systemd's network service does what cloud-init writes: in
+ * Debian 13, ifupdown has no client for DHCPv6, which cloud-init asks for.
+ * Otherwise ifupdown does it, which reads those files only if its own says so.
+ */
 export const firstBootFunctions = String.raw`
 leave_network_to_cloud_init() {
+  if has_systemd && [ -x /usr/lib/systemd/systemd-resolved ]; then
+    echo "system_info: { network: { renderers: [networkd] } }" > /etc/cloud/cloud.cfg.d/96-kiln-network.cfg
+    switch_service on systemd-networkd
+    switch_service on systemd-resolved
+  fi
   [ ! -e /etc/default/networking ] ||
     printf '%s\n' "source /etc/network/interfaces.d/*" "" "auto lo" "iface lo inet loopback" > /etc/network/interfaces
 }
