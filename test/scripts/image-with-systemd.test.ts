@@ -78,4 +78,22 @@ describe("an image with systemd", () => {
     const ask = `${isEnabled("systemd-networkd.service")}\ngrep Address= /etc/systemd/network/20-kiln.network`;
     expect(inImage({ network }, ask)).toBe("systemd-networkd.service enabled\nAddress=192.0.2.7/24\n");
   });
+
+  it("lets cloud-init use systemd-networkd if systemd-resolved is there, and ifupdown otherwise", () => {
+    const settings = { ...plain.settings, firstBoot: "cloud-init" } as const;
+    const network = { ...plain.network, type: "dhcp" } as const;
+    const ask = `cat /etc/cloud/cloud.cfg.d/96-kiln-network.cfg 2> /dev/null || true
+      ${isEnabled("systemd-networkd.service", "systemd-resolved.service")}
+      head -1 /etc/network/interfaces`;
+    const ifupdown =
+      "mkdir -p /etc/default /etc/network; touch /etc/default/networking; rm -f /usr/lib/systemd/systemd-resolved";
+    const resolved = `printf '#!/bin/sh\n' > /usr/lib/systemd/systemd-resolved; chmod 755 /usr/lib/systemd/systemd-resolved; ${service("systemd-resolved")}`;
+    const facts = { imageType: "oem", settings, network } as const;
+    expect(inImage(facts, ask, ifupdown)).toBe(
+      "systemd-networkd.service disabled\nsystemd-resolved.service \nsource /etc/network/interfaces.d/*\n",
+    );
+    expect(inImage(facts, ask, `${ifupdown}; ${resolved}`)).toBe(
+      "system_info: { network: { renderers: [networkd] } }\nsystemd-networkd.service enabled\nsystemd-resolved.service enabled\nsource /etc/network/interfaces.d/*\n",
+    );
+  });
 });

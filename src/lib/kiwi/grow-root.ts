@@ -24,7 +24,8 @@ grow_root() {
   if [ "$room" -gt 32768 ]; then
     # Without its old end and this size, sfdisk takes all there is. A disk in use needs --force.
     sfdisk --dump "$disk" | sed -e '/^last-lba:/d' -e "/[^0-9]$number : /s/size= *[0-9]*, *//" |
-      sfdisk --quiet --force --no-reread --no-tell-kernel "$disk" && partx --update --nr "$number" "$disk"
+      sfdisk --quiet --force --no-reread --no-tell-kernel "$disk" > /dev/null &&
+      partx --update --nr "$number" "$disk"
   fi
   # Each time: the power may have failed between the two steps.
   resize2fs "/dev/$(basename "$partition")" > /dev/null || echo "kiln: the root did not get the rest of $disk"
