@@ -48,5 +48,5 @@ export async function agentOf({ env, db }: Services, authorization: string | und
 export const bearerToken = (authorization: string | undefined): string | undefined =>
   /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
 
-/** Limits how often heartbeats write to the database. */
+/** Limits how often calls write to the database. */
 const noteEveryMs = 20_000;

@@ -55,8 +55,10 @@ export async function dismissAgent({ env, db }: Services, acting: Database, name
   if (!agent) throw unknownAgent(name);
   await saveDrained(db, name, new Date());
   await takeWorkFrom({ env, db }, agent);
+  // Before its row is gone, because an interruption in between could not be repeated.
+  await switchboard(env).hangUp(agent.id);
   if (!(await removeAgent(acting, name))) throw unknownAgent(name);
-  // Again, because a claim may have been in progress.
+  // Again, because a claim or a new connection may have been in progress.
   await takeWorkFrom({ env, db }, agent);
   await switchboard(env).hangUp(agent.id);
 }

@@ -3,9 +3,15 @@ import { AgentReport, type AgentNotice } from "#lib/contract/index";
 import { note } from "#domain/accounts/audit";
 import { findAgentById } from "#storage/agents";
 import { openDatabase } from "#storage/db";
+import { KnownAgents } from "./known-agents.ts";
 
-/** The agents' sockets. They hibernate, so that an idle one costs nothing; losing one costs only latency. */
+/**
+ * The agents' sockets, and what is known about agents that look for work. The sockets hibernate, so that an idle one
+ * costs nothing; losing one costs only latency.
+ */
 export class Switchboard extends DurableObject<Env> {
+  readonly #known = new KnownAgents(this.ctx.storage.kv);
+
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
@@ -29,8 +35,25 @@ export class Switchboard extends DurableObject<Env> {
     this.#send(this.ctx.getWebSockets(String(agentId)), { type: "cancel", buildId });
   }
 
-  /** Closes the sockets of an agent that its operator has removed. */
+  /** Whether an agent's row with this token was found lately. Records its call, unless the pings of its socket do. */
+  recognizes(tokenHmac: string): boolean {
+    const agentId = this.#known.find(tokenHmac);
+    if (agentId === undefined) return false;
+    const sockets = this.ctx.getWebSockets(String(agentId));
+    if (sockets.every((socket) => this.ctx.getWebSocketAutoResponseTimestamp(socket) === null)) {
+      this.#known.noteCall(agentId, Date.now());
+    }
+    return true;
+  }
+
+  /** Recognizes the token of an agent whose row was found. */
+  remember(agentId: number, tokenHmac: string): void {
+    this.#known.remember(agentId, tokenHmac);
+  }
+
+  /** Closes the sockets of an agent that its operator removes, and no longer recognizes its token. */
   hangUp(agentId: number): void {
+    this.#known.forget(agentId);
     for (const socket of this.ctx.getWebSockets(String(agentId))) socket.close(1008, "This agent has been removed.");
   }
 
@@ -39,12 +62,16 @@ export class Switchboard extends DurableObject<Env> {
     return [...new Set(this.ctx.getWebSockets().flatMap((socket) => this.ctx.getTags(socket).map(Number)))];
   }
 
-  /** When each agent's last ping was answered: the agent was alive then. Answering a ping wakes no object. */
+  /**
+   * When agents were alive: the last answers to their pings, and calls of those without a socket. Answering a ping wakes
+   * no object.
+   */
   heard(): { agentId: number; at: Date }[] {
-    return this.ctx.getWebSockets().flatMap((socket) => {
+    const pings = this.ctx.getWebSockets().flatMap((socket) => {
       const at = this.ctx.getWebSocketAutoResponseTimestamp(socket);
       return at === null ? [] : this.ctx.getTags(socket).map((tag) => ({ agentId: Number(tag), at }));
     });
+    return [...pings, ...this.#known.calls];
   }
 
   /** Stores an agent's report with its socket, so that it is gone when the agent is. */
@@ -76,6 +103,9 @@ export class Switchboard extends DurableObject<Env> {
   /** Records the loss of an agent, unless it already has a new socket. */
   async #noteLoss(socket: WebSocket): Promise<void> {
     const [id = ""] = this.ctx.getTags(socket);
+    // It is gone with the socket.
+    const pingedAt = this.ctx.getWebSocketAutoResponseTimestamp(socket);
+    if (pingedAt !== null) this.#known.noteCall(Number(id), pingedAt.getTime());
     if (this.ctx.getWebSockets(id).some((other) => other !== socket && other.readyState === WebSocket.OPEN)) return;
     const db = openDatabase(this.env.DB);
     const agent = await findAgentById(db, Number(id));

@@ -1,9 +1,13 @@
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { switchboard } from "#domain/jobs";
+import { keyedHash } from "#domain/secrets";
 import { operate, signedIn, visit } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent, type Attempt, type FakeAgent } from "../support/fake-agent.ts";
 import { patienceMs } from "../support/patience.ts";
+import { isD1, whileAway } from "../support/storage-faults.ts";
 
 /** The time of an agent's last call, as the operator sees it. */
 
@@ -29,16 +33,15 @@ async function agoMs(): Promise<number> {
   return Date.now() - Date.parse(shown?.lastSeenAt ?? "");
 }
 
+const pull = ({ token } = agent): Promise<Response> =>
+  visit("/client/v4/accounts/local/queues/kiln-jobs/messages/pull", {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+  });
+
 const calls: [string, () => Promise<Response>][] = [
   ["claim", () => agent.call("POST", "/testdrives/claim", { json: { vnc: null } })],
-  [
-    "pull",
-    () =>
-      visit("/client/v4/accounts/local/queues/kiln-jobs/messages/pull", {
-        method: "POST",
-        headers: { authorization: `Bearer ${agent.token}` },
-      }),
-  ],
+  ["pull", () => pull()],
 ];
 
 describe("an agent's last_seen_at", () => {
@@ -81,5 +84,42 @@ describe("an agent's last_seen_at", () => {
     const before = await noted();
     for (const [, call] of calls) await call();
     expect(await noted()).toBe(before);
+  });
+
+  it("follows its pulls, although they need no query, also after the object was evicted", async () => {
+    expect((await pull()).status).toBe(200);
+    await noteSeen(3 * minuteMs);
+    const before = await noted();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minuteMs });
+    await whileAway(isD1, async () => expect((await pull()).status).toBe(200));
+    await evictDurableObject(switchboard(env));
+    expect(await agoMs()).toBeLessThan(minuteMs);
+    expect(await noted()).toBe(before);
+  });
+
+  it("is written half an hour after the row was last read, by the next pull", async () => {
+    expect((await pull()).status).toBe(200);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 31 * minuteMs });
+    expect((await pull()).status).toBe(200);
+    expect(Date.now() - Number(await noted())).toBeLessThan(minuteMs);
+  });
+});
+
+describe("an agent that is removed", () => {
+  it("is refused by its next pull, and by all later ones", async () => {
+    const name = `agent-${crypto.randomUUID()}`;
+    const removed = await fakeAgent(name);
+    expect([(await pull(removed)).status, (await pull(removed)).status]).toEqual([200, 200]);
+    expect((await operate("DELETE", `/agents/${name}`)).ok).toBe(true);
+    expect([(await pull(removed)).status, (await pull(removed)).status]).toEqual([403, 403]);
+  });
+
+  it("is not remembered by a call that had read its row before", async () => {
+    const name = `agent-${crypto.randomUUID()}`;
+    const removed = await fakeAgent(name);
+    const tokenHmac = keyedHash(env.API_KEY_PEPPER, removed.token);
+    expect((await operate("DELETE", `/agents/${name}`)).ok).toBe(true);
+    await switchboard(env).remember(removed.id, tokenHmac);
+    expect(await switchboard(env).recognizes(tokenHmac)).toBe(false);
   });
 });

@@ -99,7 +99,6 @@ function capacityTable() {
     ["At the same time", "At most"],
     ["builds, while no page shows them", most("minute")],
     ["builds with their pages open", most("watched")],
-    ["agents without work", most("idle")],
     ["testdrives with their pages open", most("driveMinute")],
   ];
 }

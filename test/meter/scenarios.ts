@@ -118,9 +118,13 @@ const pull = ({ token }: FakeAgent) =>
 
 async function ofAgent({ agent }: World) {
   const { webSocket: socket } = await agent.call("GET", "/socket", { headers: { upgrade: "websocket" } });
-  socket?.accept();
-  const idle = await perMinute(15, (ms) => every(pullEveryMs, ms, () => pull(agent)));
-  socket?.close();
+  if (!socket) throw new Error("no socket");
+  socket.accept();
+  const ponged = new Promise((resolve) => socket.addEventListener("message", resolve));
+  socket.send("ping");
+  await ponged;
+  const idle = await perMinute(30, (ms) => every(pullEveryMs, ms, () => pull(agent)));
+  socket.close();
   const nothing = await again(async () => {
     await pull(agent);
     await agent.claims();

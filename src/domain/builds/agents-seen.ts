@@ -21,10 +21,15 @@ export async function agentsSeen(services: SwitchboardServices, uid: string): Pr
 
 /** Agents that are connected, or have called within the last minute. */
 export async function listAliveAgents({ env, db }: SwitchboardServices): Promise<Agent[]> {
-  const [agents, connected] = await Promise.all([listAgents(db), switchboard(env).connected()]);
-  return agents.filter(
-    ({ id, lastSeenAt }) => connected.includes(id) || (lastSeenAt?.getTime() ?? 0) > Date.now() - forgottenAfterMs,
-  );
+  const [agents, connected, heard] = await Promise.all([
+    listAgents(db),
+    switchboard(env).connected(),
+    switchboard(env).heard(),
+  ]);
+  const since = Date.now() - forgottenAfterMs;
+  const recent = heard.flatMap(({ agentId, at }) => (at.getTime() > since ? [agentId] : []));
+  const alive = new Set([...connected, ...recent]);
+  return agents.filter(({ id, lastSeenAt }) => alive.has(id) || (lastSeenAt?.getTime() ?? 0) > since);
 }
 
 /**
