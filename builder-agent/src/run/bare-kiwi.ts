@@ -109,7 +109,13 @@ const seenByKiwi = (paths: KiwiPaths): KiwiPaths => ({ ...paths, cache: sharedCa
 /** Shows a command this folder as KIWI's cache, in the mount namespace that it runs in. */
 const withCache = (folder: string, [command, args]: [string, string[]]): [command: string, args: string[]] => [
   "sh",
-  ["-c", `mkdir -p ${sharedCache} && mount --bind "$0" ${sharedCache} && exec "$@"`, folder, command, ...args],
+  [
+    "-c",
+    `umask 022 && mkdir -p ${sharedCache} && mount --bind "$0" ${sharedCache} && exec "$@"`,
+    folder,
+    command,
+    ...args,
+  ],
 ];
 
 /** Some programs close every file descriptor that they might have. With a limit of a million that takes minutes. */
