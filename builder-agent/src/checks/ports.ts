@@ -41,7 +41,7 @@ export async function tryPort(
 
 const maxBodyBytes = 256 * 1024;
 
-export interface Page {
+interface Page {
   status: number;
   /** The first 256 KiB. */
   body: string;
