@@ -3,7 +3,7 @@ import { guestAddress } from "../contract.ts";
 import type { Qmp } from "./qmp.ts";
 
 /** The first port of QEMU on the loopback of the sandbox that leads to the guest. The next ones follow. */
-export const guestWebPort = 8080;
+const guestWebPort = 8080;
 export const clientsPort = 5900;
 /** Sockets in the session's directory that lead to these ports. */
 const webSocket = "web.sock";

@@ -64,7 +64,7 @@ async function whyNotChecked(services: Services, build: Build): Promise<string |
 }
 
 /** The checks that the appliance has now: a check that was corrected runs without a new build. */
-export async function checksOf({ db }: Pick<Services, "db">, { accountId, applianceId }: Build) {
+async function checksOf({ db }: Pick<Services, "db">, { accountId, applianceId }: Build) {
   const appliance = await findAppliance(db, accountId, applianceId);
   return appliance ? configurationOf(appliance).checks : [];
 }

@@ -16,7 +16,7 @@ interface ChecksProps {
   seen: Builds;
 }
 
-export const runOf = ({ build, seen }: ChecksProps): CheckRun | undefined =>
+const runOf = ({ build, seen }: ChecksProps): CheckRun | undefined =>
   seen.checkRuns.find(({ buildId }) => buildId === build.id);
 
 export const isInProgress = ({ state }: Pick<CheckRun, "state">): boolean => state === "waiting" || state === "running";
