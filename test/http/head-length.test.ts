@@ -19,8 +19,8 @@ const byFolder = Map.groupBy(
 // These need an agent, a signed URL, a running testdrive, or something that this catalogue does not have. No agent: no health.
 const refused =
   /^[/](?:agent|download|repositories|testdrive|agreements|assets)[/]|[/]modified_files|[/]screen$|^[/]admin[/]health$/;
-// Without a session, this one leads to the page to sign in.
-const isPage = /^[/]testdrive[/].*[/]modified_files[/]archive$/;
+// Without a session, these lead to the page to sign in.
+const isPage = /^[/]testdrive[/].*[/]modified_files[/]archive$|^[/]appliance[/].*[/]screen$/;
 
 /** Without what a page demands of its parameters: `:id{\d+}`. */
 const unconstrained = (path: string) => path.replace(/(?<=:\w+)\{(?:[^{}]|\{[^}]*\})*\}/g, "");
@@ -67,6 +67,7 @@ function filled(path: string): string {
     .replace("/accounts/:name", `/accounts/${sample.tux.username}`)
     .replace("/pictures/:name", "/pictures/vessel-1.svg")
     .replace("/docs/:group", "/docs/appliances")
+    .replace("/:run", "/1")
     .replace(":version", "0.0.1")
     .replace(":picture", "logo")
     .replace(/:image_type\b/, "oem")
