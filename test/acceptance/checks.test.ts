@@ -1,0 +1,74 @@
+/** A real image is booted and checked: a planted fault is named, and keeps its version from the gallery. */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { newMachine, run, type Machine } from "../../cli/test/support/machine.ts";
+import { restClient, type RestClient } from "./support/rest.ts";
+import type { Ready } from "./support/service.ts";
+import { addAccount, sharedService } from "./support/shared-service.ts";
+
+let account: Ready;
+let tux: RestClient;
+let machine: Machine;
+let applianceId: string;
+
+beforeAll(async () => {
+  account = await addAccount(await sharedService("with-agent"), "checker");
+  tux = restClient(account);
+  machine = newMachine();
+  applianceId = (await tux.call("POST", "/appliances", { clone_from: 2, arch: "x86_64", name: "First" })).appliance.id;
+});
+afterAll(() => machine[Symbol.dispose]());
+
+const ask = (method: string, path: string, body?: object): Promise<Response> =>
+  fetch(`${account.url}/api/v2/user${path}`, {
+    method,
+    headers: {
+      authorization: `Basic ${btoa(`${account.username}:${account.api_key}`)}`,
+      accept: "application/json",
+      "content-type": "application/json",
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+
+const configure = async (configuration: object) =>
+  expect((await ask("PUT", `/appliances/${applianceId}/configuration`, { configuration })).status).toBe(200);
+
+const publish = () => ask("POST", `/gallery/appliances/${applianceId}/version/0.0.1`);
+
+/** The command of docs/checks.md. It waits for the run. */
+async function check(...options: string[]) {
+  const [, command = ""] = /```bash\n(.*)\n```/.exec(readFileSync("docs/checks.md", "utf8")) ?? [];
+  const env = { ...machine.env, KILN_URL: account.url, KILN_ACCOUNT: account.username, KILN_TOKEN: account.api_key };
+  return await run("bash", ["-ec", [command, ...options].join(" ")], { env, input: "", cwd: machine.folder });
+}
+
+const good = [
+  { kind: "login" },
+  { kind: "http", text: "webdemo" },
+  { kind: "port_open", port: 80 },
+  { kind: "port_closed", port: 23 },
+  { kind: "console_lacks", text: "Kernel panic" },
+];
+
+it("names what an image does not do, and lets it be published when that is mended", async () => {
+  const wrong = [
+    { kind: "port_open", port: 22, seconds: 1 },
+    { kind: "console_text", text: "never comes", seconds: 1 },
+  ];
+  await configure({ checks: [...good, ...wrong], settings: { publish_when: "checked" } });
+  const buildId = (await tux.call("POST", "/running_builds", { appliance_id: applianceId, image_type: "oem" })).build
+    .id;
+  expect((await tux.watchBuild(buildId, 400)).at(-1)).toMatchObject({ state: "finished" });
+
+  const failed = await check("--last");
+  expect(failed.code, failed.stdout + failed.stderr).toBe(3);
+  expect(failed.stdout.match(/^(passed|failed|not_run)/gm)).toEqual([...good.map(() => "passed"), "failed", "failed"]);
+  expect(failed.stdout).toMatch(/Port 22 accepts connections within 1 s\.\n {2}The machine/);
+  expect(failed.stdout).toMatch(/Login after \d+ s\./);
+  expect(await (await publish()).text()).toContain("a check failed: Port 22 accepts connections within 1 s.");
+
+  await configure({ checks: good });
+  const passed = await check();
+  expect(passed.code, passed.stdout + passed.stderr).toBe(0);
+  expect((await publish()).status).toBe(200);
+});
