@@ -22,7 +22,7 @@ import { LastFailure } from "./failure.tsx";
 import { checkActs } from "./check-acts.ts";
 import { idOfChecks, isInProgress } from "./checks.tsx";
 import { Finished } from "./finished.tsx";
-import type { Builds } from "./image.tsx";
+import type { Builds } from "./shown-builds.ts";
 import { liveOf } from "./live.tsx";
 import { Ended, endOf } from "./ended.tsx";
 import { showLog } from "./log.tsx";

@@ -8,7 +8,7 @@ import type { Tone } from "../../../parts/notice.tsx";
 import { State } from "../../../parts/state.tsx";
 import { Table } from "../../../parts/table.tsx";
 import { applianceAt } from "../with-appliance.ts";
-import type { Builds } from "./image.tsx";
+import type { Builds } from "./shown-builds.ts";
 import { nameOf } from "./names.ts";
 
 interface ChecksProps {

@@ -4,7 +4,7 @@ import { Moment } from "../../../parts/moment.tsx";
 import { applianceAt } from "../with-appliance.ts";
 import { secondsBetween } from "#domain/builds/progress";
 import { duration } from "../../../parts/words.ts";
-import type { Builds } from "./image.tsx";
+import type { Builds } from "./shown-builds.ts";
 import { logAt } from "./names.ts";
 import { lastStage } from "./stages.tsx";
 

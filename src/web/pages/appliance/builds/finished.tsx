@@ -4,7 +4,8 @@ import { Moment } from "../../../parts/moment.tsx";
 import { Empty, Panel } from "../../../parts/panel.tsx";
 import { TypeBadge } from "../../../parts/state.tsx";
 import { applianceAt } from "../with-appliance.ts";
-import { Columns, DeleteBuild, Image, type Builds } from "./image.tsx";
+import { Columns, DeleteBuild, Image } from "./image.tsx";
+import type { Builds } from "./shown-builds.ts";
 import { logAt, nameOf } from "./names.ts";
 
 /** The ended builds, newest first, with their actions. */

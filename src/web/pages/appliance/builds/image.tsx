@@ -2,7 +2,6 @@ import { productOf } from "#lib/contract/index";
 import { attestationFormats, formats } from "#domain/builds/attestation";
 import { secondsBetween } from "#domain/builds/progress";
 import type { Build } from "#storage/builds";
-import type { CheckRun } from "#storage/check-runs";
 import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
 import { Confirm } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
@@ -16,21 +15,8 @@ import { applianceAt } from "../with-appliance.ts";
 import { Checks, ChecksMark } from "./checks.tsx";
 import { SeededTestdrive } from "./seeded.tsx";
 import { logAt, nameOf } from "./names.ts";
+import type { Builds } from "./shown-builds.ts";
 import { StageTimes } from "./stages.tsx";
-
-/** The content of the page below the head. */
-export interface Builds {
-  applianceId: number;
-  /** Whether the appliance's images read data at their first boot. */
-  hasFirstBoot: boolean;
-  /** Whether the appliance has checks. */
-  hasChecks: boolean;
-  /** The last run of the checks of each image. */
-  checkRuns: readonly CheckRun[];
-  /** The ended builds, newest first. */
-  over: readonly Build[];
-  baseUrl: string;
-}
 
 interface ImageProps {
   build: Build;

@@ -1,0 +1,16 @@
+import type { Build } from "#storage/builds";
+import type { CheckRun } from "#storage/check-runs";
+
+/** The content of the page below the head. */
+export interface Builds {
+  applianceId: number;
+  /** Whether the appliance's images read data at their first boot. */
+  hasFirstBoot: boolean;
+  /** Whether the appliance has checks. */
+  hasChecks: boolean;
+  /** The last run of the checks of each image. */
+  checkRuns: readonly CheckRun[];
+  /** The ended builds, newest first. */
+  over: readonly Build[];
+  baseUrl: string;
+}
