@@ -54,6 +54,7 @@ it("answers addresses at once that have less than their share", async () => {
 });
 
 it("lets 200 requests of an address wait, and refuses more", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
   const crowd = crowded();
   crowd.ask("192.0.2.1", atOnce + 200 + 7);
   await crowd.expectLater({ begun: atOnce, refused: 7 });
