@@ -105,6 +105,9 @@ async function appliancesOf(ids: Sample["ids"]): Promise<Record<string, number>>
   return { ...all, testdrive: all["bootable"] ?? 0 };
 }
 
+/** Rows with `fresh` find a testdrive that has ended, but for these calls. */
+const emptyToo = new Set(["GET /events", "GET /builds/{build_id}/checks"]);
+
 /**
  * Whether the token is accepted. Changes nothing, because the service is in read-only mode and refuses accepted calls later.
  */
@@ -117,8 +120,7 @@ async function isAccepted(row: Row, credentials: Client | undefined): Promise<bo
     return false;
   }
   if (method !== "GET") await expectError(answer, 400, "read_only_mode_active");
-  // Rows with `fresh` find a testdrive that has ended.
-  else expect([row.path, answer.status]).toEqual([row.path, row.fresh && row.call !== "GET /events" ? 400 : 200]);
+  else expect([row.path, answer.status]).toEqual([row.path, row.fresh && !emptyToo.has(row.call) ? 400 : 200]);
   if (!answer.bodyUsed) await answer.body?.cancel();
   return true;
 }

@@ -20,8 +20,14 @@ import { imported } from "./support/imported.ts";
 
 /** Fields of the machine next to an image, which a testdrive also uses. */
 const machineFields = ["settings.memorySizeMb", "settings.cdromEnabled"];
-/** Fields that KIWI does not get: those of the machine, and those of the gallery. */
-const notInDescription = new Set([...machineFields, "tags.0", "settings.publicClonable"]);
+/** Fields that KIWI does not get: those of the machine, those of the gallery, and what an agent checks in the image. */
+const notInDescription = new Set([
+  ...machineFields,
+  "tags.0",
+  "settings.publicClonable",
+  "settings.publishWhen",
+  ...Object.keys(full.checks[0] ?? {}).map((name) => `checks.0.${name}`),
+]);
 
 /** Values for fields that accept only a fixed set. */
 const others: Record<string, unknown> = {
@@ -33,6 +39,8 @@ const others: Record<string, unknown> = {
   "settings.firstBoot": "none",
   "settings.automaticUpdates": "none",
   "settings.updatesRebootAt": "05:00",
+  "settings.publishWhen": "always",
+  "checks.0.kind": "console_text",
 };
 
 type Value = string | number | boolean | readonly Value[] | { [name: string]: Value };
@@ -116,7 +124,7 @@ describe("a configuration", () => {
     const lost = fieldsIn(storedConfiguration).filter(
       ({ path }) => valuesAt(definition.configuration, path).length === 0,
     );
-    const excused = fieldsIn(storedConfiguration).filter(({ part }) => part.notImported !== undefined);
+    const excused = fieldsIn(storedConfiguration).filter(({ notImported }) => notImported !== undefined);
     expect(lost.map(({ path }) => path)).toEqual(excused.map(({ path }) => path));
   });
 });

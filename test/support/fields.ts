@@ -8,21 +8,24 @@ interface FoundField {
   part: Part;
   /** The path of the list whose entries have it. */
   list?: string;
+  /** Why an import of a KIWI description does not bring it: its own reason, or that of its list. */
+  notImported: string | undefined;
 }
 
+type InList = Pick<FoundField, "list"> & Partial<Pick<FoundField, "notImported">>;
+
 /** Each field of a document that clients may send. */
-export function fieldsIn(shape: AnyShape, path = "", list?: string): FoundField[] {
+export function fieldsIn(shape: AnyShape, path = "", within: InList = {}): FoundField[] {
   if (shape.kind !== "fields") return [];
   return Object.entries(shape.fields)
     .filter(([, { reading }]) => reading !== "ignored")
     .flatMap(([name, part]) => {
       const at = path === "" ? name : `${path}/${name}`;
       const { shape: inner } = part;
+      const notImported = part.notImported ?? within.notImported;
       if (inner.kind === "list" && inner.of.kind === "fields")
-        return fieldsIn(inner.of, `${at}/${inner.item}`, list ?? at);
-      if (inner.kind === "fields") return fieldsIn(inner, at, list);
-      return [
-        { path: inner.kind === "list" ? `${at}/${inner.item}` : at, name, part, ...(list !== undefined && { list }) },
-      ];
+        return fieldsIn(inner.of, `${at}/${inner.item}`, { list: within.list ?? at, notImported });
+      if (inner.kind === "fields") return fieldsIn(inner, at, { ...within, notImported });
+      return [{ ...within, path: inner.kind === "list" ? `${at}/${inner.item}` : at, name, part, notImported }];
     });
 }

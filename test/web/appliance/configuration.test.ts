@@ -52,6 +52,7 @@ describe("the configuration", () => {
       "Startup",
       "Databases",
       "Scripts",
+      "Checks",
       "Licence agreements",
       "GPG keys",
     ]);
