@@ -75,7 +75,7 @@ export interface WorkerApi extends SessionApi {
   /** The image that a testdrive boots, from that byte on. Read the answer's body or cancel it. */
   readImage(testdrive: Lease, from: number, signal: AbortSignal): Promise<Response>;
   claimTestdrive(vnc: TestdriveClaimRequest["vnc"], signal: AbortSignal): Promise<TestdriveClaim | null>;
-  /** What the checks of an image have found. */
+  /** Sends the results of the checks of an image. */
   sendChecks(testdrive: Lease, report: CheckReport, signal: AbortSignal): Promise<void>;
   /** Sockets are returned before they are connected: listen to "open" and "error". */
   openSocket(): WebSocket;

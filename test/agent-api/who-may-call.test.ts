@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { attemptHeader, TestdriveClaimAnswer, type TestdriveClaim } from "#lib/contract/index";
 import { agentApi } from "#agent-api/index";
 import { loadTemplates } from "../support/catalogue.ts";
+import { checkReport } from "../support/check-report.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { uploadFile } from "../support/files.ts";
@@ -209,13 +210,7 @@ const sessionCalls: Record<string, Row & { ended?: number }> = {
   // The claim of this session has no checks.
   "POST /testdrives/:id/checks": {
     path: ({ session }) => `/testdrives/${session}/checks`,
-    json: {
-      results: [{ outcome: "passed", seen: "", seconds: 1 }],
-      loginSeconds: null,
-      isEmulated: false,
-      console: "",
-      screen: null,
-    },
+    json: checkReport([{ outcome: "passed", seen: "", seconds: 1 }]),
     held: 400,
   },
   "POST /testdrives/:id/modified/:request": {

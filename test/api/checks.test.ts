@@ -12,6 +12,7 @@ import {
 import { wakeChecks } from "#domain/checks/sweep";
 import { testdriveObject } from "#domain/testdrives/testdrive";
 import { findTestdrive } from "#storage/testdrives";
+import { checkReport } from "../support/check-report.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
@@ -71,21 +72,12 @@ async function claimOf(buildId: number): Promise<TestdriveClaim> {
   return claimed;
 }
 
-const reported = ({ testdriveId, token }: TestdriveClaim, results: CheckResult[], more: Partial<CheckReport> = {}) => {
-  const report: CheckReport = {
-    results,
-    loginSeconds: 12.4,
-    isEmulated: true,
-    console: "Welcome\ntiny login: ",
-    screen: null,
-    ...more,
-  };
-  return visit(`/agent/testdrives/${testdriveId}/checks`, {
+const reported = ({ testdriveId, token }: TestdriveClaim, results: CheckResult[], more: Partial<CheckReport> = {}) =>
+  visit(`/agent/testdrives/${testdriveId}/checks`, {
     method: "POST",
     headers: { authorization: `Bearer ${env.AGENT_TOKEN}`, [attemptHeader]: token, "content-type": json },
-    body: JSON.stringify(report),
+    body: JSON.stringify(checkReport(results, more)),
   });
-};
 
 /** An agent that claims the checks of this build, reports, and ends its session. */
 async function finishes(buildId: number, results: CheckResult[]): Promise<void> {

@@ -112,7 +112,7 @@ const endOf = ({ console }: Guest): string =>
     ? "There is nothing on the serial console."
     : `The last line on the serial console is “${console.lastLine.slice(-200)}”.`;
 
-/** What is wrong with the page. Empty if it is as expected. */
+/** Returns the fault of the page as a sentence, or an empty text if the page is as expected. */
 async function pageFault({ port, path, status, text }: Check, { qemu, slowness }: Guest): Promise<string> {
   const endpoint = qemu.endpoints.get(port);
   if (!endpoint) throw new Error(`port ${port} is not forwarded`);

@@ -6,7 +6,7 @@ import { guestAddress } from "../contract.ts";
 import { hasAccepted } from "../testdrive/guest-network.ts";
 import type { Endpoint, Qemu } from "../testdrive/qemu.ts";
 
-/** What a guest did with a connection. `silent`: it has not answered at all. */
+/** How a guest answered a connection. `silent`: it did not answer. */
 export type PortState = "open" | "refused" | "silent";
 
 const askEveryMs = 50;

@@ -64,7 +64,7 @@ class FakeService {
   modified: WebSocket[] = [];
   /** Answers to them, by their ids. */
   readonly answers = new Map<string, { type: string; body: Buffer }>();
-  /** What checks have found. */
+  /** The reports of checks that were sent. */
   readonly checked: CheckReport[] = [];
   /** The file that every session's image route serves. */
   image: Buffer = Buffer.alloc(0);

@@ -11,7 +11,7 @@ import type { Database } from "#storage/db";
 /** The settings that have no effect without packages of the base system. Its fact of the same name lists them. */
 export type SettingOfBase = "firstBoot" | "automaticUpdates";
 
-/** What decides the packages that settings add to an image. */
+/** The image type and the settings: together they decide which packages are added. */
 export interface ImageSettings {
   imageType: ImageType;
   settings: Pick<Configuration["settings"], SettingOfBase>;
@@ -22,7 +22,7 @@ interface Rule {
   path: string;
   /** The beginning of a sentence about it. */
   subject: string;
-  /** What the packages do. */
+  /** The purpose of the packages, as a noun. */
   purpose: string;
   isIn: (image: ImageSettings) => boolean;
   /** Why it is not in an image although it is chosen: the image's type. */

@@ -33,7 +33,7 @@ interface KindOfCheck {
   mayLack?: readonly CheckField[];
   /** Whether the machine needs a network card. */
   needsNetwork?: true;
-  /** What is expected, as a sentence. */
+  /** The expectation in one sentence. */
   says: (check: Check) => string;
 }
 
@@ -97,7 +97,7 @@ export const maxConsoleEnd = 16 * 1024;
 
 export const CheckResult = z.object({
   outcome: z.enum(outcomes),
-  /** What the agent saw, as a sentence. It may quote the guest. */
+  /** The agent's observation in one sentence. It may quote the guest. */
   seen: z.string().max(maxSeen),
   /** When it was known, in the guest's seconds since the start. */
   seconds: z.number().nonnegative().max(1e6),

@@ -161,7 +161,7 @@ async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Re
   return await appliancePage(c, content, { tab: "build", title, seen: look, refreshSeconds, ...refreshIds });
 }
 
-/** The ended builds, and what their checks have found. */
+/** The ended builds, with the last run of the checks of each. */
 async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
   const { db, account, appliance, baseUrl } = c.var;
   const over = await listBuilds(db, { account, access: { by: "key" } }, appliance.id);
