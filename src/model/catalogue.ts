@@ -131,6 +131,10 @@ export type RepositoryType = z.infer<typeof RepositoryType>;
  */
 export const repositoryPurposes = ["updates", "security"] as const;
 
+/** Whether new versions in a repository are security updates. */
+export const bringsSecurityUpdates = ({ purpose }: { purpose: (typeof repositoryPurposes)[number] | null }): boolean =>
+  purpose === "security";
+
 /** The type of a base system's packages. */
 export const packageTypeOfBase = (facts: Pick<BaseSystemFacts, "packageType">): PackageType =>
   facts.packageType ?? "rpm";

@@ -1,6 +1,7 @@
 import type { Issue } from "#domain/appliances/issue";
 import type { ImageSettings } from "#domain/configuration/settings-of-base";
 import { updatesItself } from "#lib/kiwi/automatic-updates";
+import { bringsSecurityUpdates } from "#model/catalogue";
 import type { Repository } from "#storage/repositories";
 
 /** Reports updates that no repository of the image would bring. */
@@ -8,7 +9,7 @@ export function updatesIssues(
   image: ImageSettings & { repositories: readonly Pick<Repository, "purpose">[] },
 ): Issue[] {
   if (!updatesItself(image) || image.settings.automaticUpdates !== "security") return [];
-  return image.repositories.some(({ purpose }) => purpose === "security") ? [] : [withoutSecurity];
+  return image.repositories.some(bringsSecurityUpdates) ? [] : [withoutSecurity];
 }
 
 const withoutSecurity: Issue = {

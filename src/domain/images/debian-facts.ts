@@ -2,7 +2,7 @@ import type { FrozenKey } from "#lib/contract/index";
 import { Refusal } from "#domain/refusal";
 import type { AptSource, DebianFacts } from "#lib/kiwi/debian-facts";
 import { parseAptAddress } from "#lib/repodata/apt-address";
-import { packageTypeOfBase, type BaseSystemFacts } from "#model/catalogue";
+import { bringsSecurityUpdates, packageTypeOfBase, type BaseSystemFacts } from "#model/catalogue";
 import type { Repository } from "#storage/repositories";
 
 type Source = Pick<Repository, "accountId" | "url" | "signer" | "signingKeys" | "acceptsExpired" | "purpose">;
@@ -48,6 +48,6 @@ function aptSource({ signer, acceptsExpired, purpose }: Source, url: string): Ap
     components: isFlat ? [] : components.length === 0 ? ["main"] : components,
     isSigned: signer !== null,
     isExpired: acceptsExpired,
-    isSecurity: purpose === "security",
+    isSecurity: bringsSecurityUpdates({ purpose }),
   };
 }

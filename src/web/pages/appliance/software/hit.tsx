@@ -1,4 +1,5 @@
 import type { Offer, OfferedVersion } from "#domain/repositories/offers";
+import { bringsSecurityUpdates } from "#model/catalogue";
 import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
 import { Badge, State } from "../../../parts/state.tsx";
 import { counted, size } from "../../../parts/words.ts";
@@ -76,7 +77,7 @@ const Marked = ({ text, part }: { text: string; part: string }) => {
 /** Marks a version that comes from an update or security repository. */
 const Purpose = ({ of: { repository } }: { of: OfferedVersion }) => {
   if (repository.purpose === null) return null;
-  return repository.purpose === "security" ? <Badge tone="good">security</Badge> : <Badge>update</Badge>;
+  return bringsSecurityUpdates(repository) ? <Badge tone="good">security</Badge> : <Badge>update</Badge>;
 };
 
 /** A link to the effect of a hit. The script requests the short form when the hit has the focus or the pointer. */
