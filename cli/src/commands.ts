@@ -17,6 +17,7 @@ import { repositories } from "./commands/repositories.ts";
 import { software } from "./commands/software.ts";
 import { testdrives } from "./commands/testdrives.ts";
 import { tokens } from "./commands/tokens.ts";
+import { updates } from "./commands/updates.ts";
 
 const allButMcp: readonly Command[] = [
   ...login,
@@ -32,6 +33,7 @@ const allButMcp: readonly Command[] = [
   ...checks,
   ...testdrives,
   ...difference,
+  ...updates,
   ...gallery,
   ...events,
   ...tokens,

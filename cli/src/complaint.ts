@@ -2,7 +2,10 @@
 export const exitCodes = {
   done: { code: 0, about: "done" },
   refused: { code: 1, about: "the service refused, or something else failed; the message says what to do next" },
-  difference: { code: 2, about: "`kiln plan` found something that would change" },
+  difference: {
+    code: 2,
+    about: "`kiln plan` found something that would change, or `kiln outdated` found newer versions",
+  },
   unbuildable: { code: 3, about: "the appliance cannot be built, or its build failed: change the appliance" },
   broken: { code: 4, about: "the service or its builder failed: build again later" },
   cancelled: { code: 5, about: "the build was cancelled" },

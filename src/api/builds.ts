@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { compareBuilds } from "#api/build-difference";
+import { listUpdates } from "#api/build-updates";
 import { call, file, type CallGroup } from "#api/call";
 import { id } from "#http/params";
 import { attestations } from "#documents/attestation";
@@ -51,6 +52,7 @@ export const builds: CallGroup = {
       },
     }),
     compareBuilds,
+    listUpdates,
     call("DELETE /builds/{build_id}", {
       name: "deleteBuild",
       access: "own",

@@ -141,7 +141,7 @@ export interface PackageVersion extends PackageDetails {
 }
 
 /** An account's own repository may have very many versions of one name. */
-const maxVersions = 5000;
+export const maxVersions = 5000;
 
 /** All packages with these names. */
 export const listVersions = (

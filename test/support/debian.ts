@@ -22,6 +22,7 @@ const main = [
   "unattended-upgrades 2.9.1+nmu3 all; Depends: base-files",
   "apache2 2.4.62-1~deb12u2; Pre-Depends: base-files; Conflicts: apache",
 ];
+const security = ["apache2 2.4.65-1~deb12u1; Pre-Depends: base-files; Conflicts: apache"];
 
 function catalogue(armour: string) {
   const [set] = tiny.sets;
@@ -60,16 +61,27 @@ function catalogue(armour: string) {
   };
 }
 
-export async function loadDebian(): Promise<void> {
+interface DebianMirror {
+  /** Publishes these packages in addition to the first ones, and imports them. */
+  publish: (more: { main?: string[]; security?: string[] }) => Promise<void>;
+}
+
+export async function loadDebian(): Promise<DebianMirror> {
   const key = await archiveKey();
   expect(await (await operate("PUT", "/catalogues/test-deb", catalogue(key.armour))).json()).toEqual({ templates: 1 });
-  const files = {
-    [`${debianUrl}/dists/test`]: await debSuite({ lists: { "main/amd64": main }, key: key.secret }),
-    [`${debianUrl}/dists/test-security`]: await debSuite({
-      codename: "test-security",
-      lists: { "main/amd64": ["apache2 2.4.65-1~deb12u1; Pre-Depends: base-files; Conflicts: apache"] },
-      key: key.secret,
-    }),
+  const suite = (codename: string, packages: string[]) =>
+    debSuite({ codename, lists: { "main/amd64": packages }, key: key.secret });
+  const mirror: DebianMirror = {
+    publish: async (more) => {
+      const files = {
+        [`${debianUrl}/dists/test`]: await suite("test", [...main, ...(more.main ?? [])]),
+        [`${debianUrl}/dists/test-security`]: await suite("test-security", [...security, ...(more.security ?? [])]),
+      };
+      for (const { id } of await listByCatalogue(db, "test-deb")) {
+        await importRepository({ env, db }, id, mirrorOf(files));
+      }
+    },
   };
-  for (const { id } of await listByCatalogue(db, "test-deb")) await importRepository({ env, db }, id, mirrorOf(files));
+  await mirror.publish({});
+  return mirror;
 }

@@ -146,6 +146,8 @@ export interface Calls {
   getBuild: { request: { build_id: number }; answer: Build };
   /** How another build differs: packages, licences, settings, size and files. */
   compareBuilds: { request: { build_id: number; to: number; path?: Text; after?: Text; limit?: Text }; answer: BuildDifference };
+  /** The packages of an image that the appliance's repositories have in a newer version now. */
+  listUpdates: { request: { build_id: number }; answer: BuildUpdates };
   /** Delete a build with its image. */
   deleteBuild: { request: { build_id: number }; answer: Success };
   /** The attestations of a build: what is in its image, and where it comes from. */
@@ -333,6 +335,7 @@ export const routes = {
   listBuilds: { method: "GET", path: "/builds", answer: "document" },
   getBuild: { method: "GET", path: "/builds/{build_id}", answer: "document" },
   compareBuilds: { method: "GET", path: "/builds/{build_id}/difference", answer: "document" },
+  listUpdates: { method: "GET", path: "/builds/{build_id}/updates", answer: "document" },
   deleteBuild: { method: "DELETE", path: "/builds/{build_id}", answer: "document" },
   listAttestations: { method: "GET", path: "/builds/{build_id}/attestations", answer: "document" },
   getAttestation: { method: "GET", path: "/builds/{build_id}/attestations/{format}", answer: "file" },
@@ -586,6 +589,32 @@ interface BuildDifference {
       }[];
       next_url?: string;
     };
+  };
+}
+
+interface BuildUpdates {
+  updates: {
+    build_id: number;
+    appliance_id: number;
+    version: string;
+    newer: number;
+    security: number;
+    unlisted: number;
+    packages: readonly {
+      name: string;
+      arch: string;
+      installed: string;
+      available: string;
+      security: boolean;
+      repository_id: number;
+      repository: string;
+    }[];
+    repositories: readonly {
+      id: number;
+      name: string;
+      state: "current" | "stale" | "unknown";
+      checked_at?: string;
+    }[];
   };
 }
 

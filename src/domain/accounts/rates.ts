@@ -24,7 +24,7 @@ export const rates = {
   image_files: 3000,
   modified_files: 300,
   differences: 300,
-  /** Searches, statuses, lists of what will be installed, and drafts of release notes. */
+  /** Searches, statuses, lists of what will be installed or has newer versions, and drafts of release notes. */
   reads: 6000,
   /** Webhooks created, and deliveries sent again. */
   webhooks: 300,

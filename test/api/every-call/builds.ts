@@ -111,6 +111,13 @@ export const builds: readonly Row[] = [
     ],
   },
   {
+    call: "GET /builds/{build_id}/updates",
+    path: "/builds/{build}/updates",
+    answer: "updates",
+    foreign: "invalid_build_id",
+    refused: [refused("/builds/{running}/updates", "invalid_build_id", { status: "unknown" })],
+  },
+  {
     call: "DELETE /builds/{build_id}",
     path: "/builds/{build}",
     answer: "success",

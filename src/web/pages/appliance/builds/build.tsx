@@ -21,7 +21,7 @@ import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance
 import { LastFailure } from "./failure.tsx";
 import { checkActs } from "./check-acts.ts";
 import { idOfChecks, isInProgress } from "./checks.tsx";
-import { Finished } from "./finished.tsx";
+import { Finished, hasImage } from "./finished.tsx";
 import type { Builds } from "./shown-builds.ts";
 import { liveOf } from "./live.tsx";
 import { Ended, endOf } from "./ended.tsx";
@@ -29,6 +29,7 @@ import { showLog } from "./log.tsx";
 import { NewBuild, newBuildForm } from "./new-build.tsx";
 import { NotifyButton } from "./notify.tsx";
 import { BuildLog, RunningPart, runningTitle } from "./running.tsx";
+import { shownUpdates } from "./updates.tsx";
 import { UnchangedQuestion, unchangedOf, type Unchanged } from "./unchanged.tsx";
 
 const oneBuild = `${applianceRoute}/builds/:build{\\d+}`;
@@ -161,7 +162,7 @@ async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Re
   return await appliancePage(c, content, { tab: "build", title, seen: look, refreshSeconds, ...refreshIds });
 }
 
-/** The ended builds, with the last run of the checks of each. */
+/** The ended builds, with the last run of the checks of each, and the updates of one. */
 async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
   const { db, account, appliance, baseUrl } = c.var;
   const over = await listBuilds(db, { account, access: { by: "key" } }, appliance.id);
@@ -173,6 +174,7 @@ async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
     hasChecks: checks.length > 0,
     checkRuns: await listLastCheckRuns(db, buildIds),
     over,
+    updates: await shownUpdates(c, over.filter(hasImage)),
     baseUrl,
   };
 }

@@ -38,7 +38,7 @@ export const Finished = ({ seen }: { seen: Builds }) => {
   );
 };
 
-const hasImage = ({ status, expiredAt }: Build): boolean => status === "finished" && expiredAt === null;
+export const hasImage = ({ status, expiredAt }: Build): boolean => status === "finished" && expiredAt === null;
 
 /** A form to choose two builds, which leads to the page of their difference. */
 const Compare = ({ builds, applianceId }: { builds: readonly Build[]; applianceId: number }) => {

@@ -17,6 +17,7 @@ import { SeededTestdrive } from "./seeded.tsx";
 import { logAt, nameOf } from "./names.ts";
 import type { Builds } from "./shown-builds.ts";
 import { StageTimes } from "./stages.tsx";
+import { Updates, UpdatesLink } from "./updates.tsx";
 
 interface ImageProps {
   build: Build;
@@ -39,9 +40,10 @@ export const Columns = () => (
 /** A finished image: its sizes, its actions, and its contents. */
 export const Image = ({ build, seen }: ImageProps) => (
   <li>
-    <details open={build === seen.over[0]}>
+    <details open={build === seen.over[0] || build.id === seen.updates?.build.id}>
       <Summary build={build} seen={seen} />
       <Actions build={build} seen={seen} />
+      <Updates build={build} seen={seen} />
       <Checks build={build} seen={seen} />
       {seen.hasFirstBoot && <SeededTestdrive build={build} />}
       <ImageUse build={build} />
@@ -109,6 +111,7 @@ const Actions = ({ build, seen }: ImageProps) => (
     <ButtonLink href={applianceAt(seen.applianceId, "share")} look="small plain" icon="globe" about={nameOf(build)}>
       Publish
     </ButtonLink>
+    <UpdatesLink build={build} seen={seen} />
     <DeleteBuild build={build} seen={seen} />
   </div>
 );

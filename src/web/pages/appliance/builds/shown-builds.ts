@@ -1,3 +1,4 @@
+import type { BuildUpdates } from "#domain/updates/of-build";
 import type { Build } from "#storage/builds";
 import type { CheckRun } from "#storage/check-runs";
 
@@ -12,5 +13,7 @@ export interface Builds {
   checkRuns: readonly CheckRun[];
   /** The ended builds, newest first. */
   over: readonly Build[];
+  /** The updates of one of the images. */
+  updates: BuildUpdates | undefined;
   baseUrl: string;
 }

@@ -1,0 +1,64 @@
+/** `kiln outdated`: the newer versions of an image's packages, and what its exit code says. */
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { newMachine, type Machine } from "./support/machine.ts";
+import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+
+let machine: Machine;
+let service: StandIn;
+beforeEach(async () => {
+  machine = newMachine();
+  service = await standIn(signedInto(newKey()));
+  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+});
+afterEach(async () => {
+  await service[Symbol.asyncDispose]();
+  machine[Symbol.dispose]();
+});
+
+const newer = (name: string, security: boolean) => ({
+  name,
+  arch: "amd64",
+  installed: "1.0-1",
+  available: "1.0-2",
+  security,
+  repository_id: 3,
+  repository: "Debian",
+});
+
+function offer(packages: object[], state = "current"): void {
+  const counts = { newer: packages.length, security: 0, unlisted: 2 };
+  const repositories = [{ id: 3, name: "Debian", state }];
+  const updates = { build_id: 7, appliance_id: 1, version: "0.0.1", ...counts, packages, repositories };
+  service.answers["/api/v2/user/builds/7/updates"] = { updates };
+}
+
+it("lists newer versions, and ends with 2", async () => {
+  offer([newer("bash", false), newer("curl", true)]);
+
+  const { code, stdout } = await machine.kiln(["outdated", "7"]);
+
+  expect(code).toBe(2);
+  expect(stdout).toMatch(/^PACKAGE +INSTALLED +AVAILABLE +KIND +REPOSITORY\n/);
+  expect(stdout).toMatch(/\nbash +1\.0-1 +1\.0-2 +Debian\ncurl +1\.0-1 +1\.0-2 +security +Debian\n/);
+  expect(stdout).toContain("do not have 2 installed packages.");
+});
+
+it("lists only security updates on request", async () => {
+  offer([newer("bash", false), newer("curl", true)]);
+  const { code, stdout } = await machine.kiln(["outdated", "7", "--security", "--json"]);
+  expect(code).toBe(2);
+  expect(JSON.parse(stdout).updates.packages).toEqual([newer("curl", true)]);
+
+  offer([newer("bash", false)]);
+  const none = await machine.kiln(["outdated", "7", "--security"]);
+  expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining("have no security updates.\n") });
+});
+
+it.each([
+  ["current", 0, "The repositories have no newer versions.\n"],
+  ["stale", 0, "Debian: the last refresh failed"],
+  ["unknown", 1, "Debian: it cannot be read"],
+])("without newer versions, ends by the state of the repositories: %s", async (state, code, text) => {
+  offer([], state);
+  expect(await machine.kiln(["outdated", "7"])).toMatchObject({ code, stdout: expect.stringContaining(text) });
+});

@@ -1,0 +1,23 @@
+import { buildUpdates } from "#documents/build-updates";
+import { getBuild } from "#domain/builds/build";
+import { updatesOf } from "#domain/updates/of-build";
+import { call } from "#api/call";
+import { v2 } from "#api/operation";
+
+/** What has become outdated in an image: a Kiln extension. */
+export const listUpdates = call("GET /builds/{build_id}/updates", {
+  name: "listUpdates",
+  access: "readable",
+  rate: "reads",
+  versions: v2,
+  summary: "The packages of an image that the appliance's repositories have in a newer version now",
+  details:
+    "newer counts them, and security those with a newer version in a security repository. Of unlisted packages, no " +
+    "repository of the appliance has any version now. If a repository's state is unknown, nothing is known about its " +
+    "packages; if it is stale, its last refresh failed.",
+  ids: { build_id: "invalid_build_id" },
+  answer: buildUpdates,
+  refuses: ["build_not_found"],
+  act: async ({ env, db, account, access }, { build_id }) =>
+    await updatesOf({ env, db }, await getBuild(db, { account, access }, build_id)),
+});

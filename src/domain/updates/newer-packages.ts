@@ -1,0 +1,100 @@
+import { evr, type InstalledPackage, type PackageType } from "#lib/contract/index";
+import { compareEvr, type Evr } from "#lib/solver/evr-order";
+import { bringsSecurityUpdates } from "#model/catalogue";
+import type { PackageVersion } from "#storage/packages";
+import type { Repository } from "#storage/repositories";
+
+/** An installed package of which a repository has a newer version. */
+interface PackageUpdate {
+  name: string;
+  arch: string;
+  /** The version with its epoch and its release. */
+  installed: string;
+  /** The newest version. */
+  available: string;
+  /** Whether a security repository has a newer version than the installed one: the newest, or one in between. */
+  isSecurity: boolean;
+  /** The repository with the newest version. */
+  repository: UpdateSource;
+}
+
+export type UpdateSource = Pick<Repository, "id" | "name" | "priority" | "purpose">;
+
+export type OfferedPackage = Pick<PackageVersion, "repositoryId" | "name" | "epoch" | "version" | "release" | "arch">;
+
+/** What is offered to an image. The last architecture is the machine's, and the first fits every machine. */
+export interface Offered {
+  packageType: PackageType;
+  arches: readonly string[];
+  /** Of equal versions, the one of the first repository counts. */
+  repositories: readonly UpdateSource[];
+  packages: readonly OfferedPackage[];
+}
+
+export interface NewerPackages {
+  /** Sorted by name. */
+  updates: PackageUpdate[];
+  /** How many installed packages no repository has, in any version. */
+  unlisted: number;
+}
+
+/**
+ * Compares the installed packages with those of the same name in the repositories. Only the repositories with the best
+ * priority for a name count, as for the solver. If several versions of a package are installed, as of kernels, the newest
+ * counts.
+ */
+export function newerPackages(installed: readonly InstalledPackage[], offered: Offered): NewerPackages {
+  const byName = Map.groupBy(offered.packages, ({ name }) => name);
+  const sources = new Map(offered.repositories.map((repository, place) => [repository.id, { repository, place }]));
+  const found = newestOf(installed, offered.packageType).map((one) => {
+    const candidates = (byName.get(one.name) ?? []).flatMap((candidate) => {
+      const source = fits(one.arch, candidate.arch, offered.arches) ? sources.get(candidate.repositoryId) : undefined;
+      return source ? [{ ...candidate, ...source }] : [];
+    });
+    return candidates.length === 0 ? "unlisted" : updateOf(one, candidates, offered.packageType);
+  });
+  return {
+    updates: found
+      .filter((one) => one !== undefined && one !== "unlisted")
+      .toSorted((left, right) => (left.name < right.name ? -1 : Number(left.name > right.name))),
+    unlisted: found.filter((one) => one === "unlisted").length,
+  };
+}
+
+interface Installed extends Evr {
+  name: string;
+  arch: string;
+}
+
+type Candidate = OfferedPackage & { repository: UpdateSource; place: number };
+
+/** The newest installed version of each name and architecture. */
+function newestOf(installed: readonly InstalledPackage[], type: PackageType): Installed[] {
+  const known = installed.map((one) => ({ ...one, epoch: Number(one.epoch ?? 0) }));
+  const groups = Map.groupBy(known, ({ name, arch }) => `${name} ${arch}`);
+  return [...groups.values()].flatMap(
+    (group) => group.toSorted((left, right) => compareEvr(type, right, left))[0] ?? [],
+  );
+}
+
+/** Whether a package of one architecture replaces an installed one of another. */
+const fits = (installed: string, offered: string, arches: readonly string[]): boolean =>
+  offered === installed || offered === arches[0] || (installed === arches[0] && offered === arches.at(-1));
+
+function updateOf(one: Installed, candidates: readonly Candidate[], type: PackageType): PackageUpdate | undefined {
+  const best = Math.min(...candidates.map(({ repository }) => repository.priority));
+  const newer = candidates
+    .filter((candidate) => candidate.repository.priority === best && compareEvr(type, candidate, one) > 0)
+    .toSorted((left, right) => compareEvr(type, right, left) || left.place - right.place);
+  const [newest] = newer;
+  return (
+    newest && {
+      name: one.name,
+      arch: one.arch,
+      installed: evr(one),
+      available: evr(newest),
+      isSecurity: newer.some(({ repository }) => bringsSecurityUpdates(repository)),
+      repository: newest.repository,
+    }
+  );
+}

@@ -1,0 +1,143 @@
+import type { Context } from "hono";
+import { spending } from "#domain/accounts/rates";
+import { Refusal } from "#domain/refusal";
+import { updatesOf, type BuildUpdates, type Knowledge } from "#domain/updates/of-build";
+import type { Build } from "#storage/builds";
+import type { WebEnv } from "../../../factory.ts";
+import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
+import { Badge, State } from "../../../parts/state.tsx";
+import { Table } from "../../../parts/table.tsx";
+import { counted } from "../../../parts/words.ts";
+import { applianceAt } from "../with-appliance.ts";
+import type { Builds } from "./shown-builds.ts";
+import { nameOf } from "./names.ts";
+
+/**
+ * The updates of the image that the query names, or of the newest one. Undefined if there is no image, or if the account
+ * reads too much at the moment: the rest of the page is useful without them.
+ */
+export async function shownUpdates(c: Context<WebEnv>, images: readonly Build[]): Promise<BuildUpdates | undefined> {
+  const asked = Number(c.req.query("updates"));
+  const build = images.find(({ id }) => id === asked) ?? images[0];
+  if (!build) return undefined;
+  const services = { env: c.env, db: c.var.db };
+  try {
+    return await spending(services, { accountId: c.var.account.id, what: "reads" }, () => updatesOf(services, build));
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+interface UpdatesProps {
+  build: Build;
+  seen: Builds;
+}
+
+const updatesId = (build: Build): string => `updates-${build.id}`;
+
+/** A link that shows the updates of an image. */
+export const UpdatesLink = ({ build, seen }: UpdatesProps) => (
+  <ButtonLink
+    href={`${applianceAt(seen.applianceId, "build")}?updates=${build.id}#${updatesId(build)}`}
+    look="small plain"
+    icon="shield"
+    about={`of ${nameOf(build)}`}
+  >
+    Updates
+  </ButtonLink>
+);
+
+/** The packages of an image that have newer versions now, and a button that builds it again. */
+export const Updates = ({ build, seen }: UpdatesProps) => {
+  const { updates: found } = seen;
+  if (found?.build.id !== build.id) return null;
+  const { updates, unlisted, repositories } = found;
+  return (
+    <section class="use stack-s" id={updatesId(build)} aria-label={`Updates of ${nameOf(build)}`}>
+      <div class="row">
+        <h3 class="as-label">Updates</h3>
+        <Summary found={found} />
+        {updates.length > 0 && (
+          <ActionButton
+            action={applianceAt(seen.applianceId, "builds")}
+            fields={{ image_type: build.imageType }}
+            once
+            look="small"
+            icon="hammer"
+            about={`as ${build.imageType}, with the newer versions`}
+          >
+            Build again
+          </ActionButton>
+        )}
+      </div>
+      {repositories.map(({ name, knowledge }) =>
+        knowledge === "current" ? null : (
+          <p class="hint">
+            {name}: {why[knowledge]}
+          </p>
+        ),
+      )}
+      {unlisted > 0 && (
+        <p class="hint">
+          {counted(unlisted, "installed package is", "installed packages are")} in none of the appliance's repositories.
+        </p>
+      )}
+      {updates.length > 0 && <Packages found={found} build={build} />}
+    </section>
+  );
+};
+
+const why: Readonly<Record<Exclude<Knowledge, "current">, string>> = {
+  stale: "the last refresh failed, so there may be newer versions.",
+  unknown: "it cannot be read, so nothing is known about its packages.",
+};
+
+const Summary = ({ found: { updates, securityCount, repositories } }: { found: BuildUpdates }) => {
+  if (updates.length > 0) {
+    return (
+      <State tone={securityCount > 0 ? "warn" : undefined}>
+        {counted(updates.length, "package has a newer version", "packages have newer versions")}
+        {securityWords(securityCount, updates.length)}
+      </State>
+    );
+  }
+  return repositories.some(({ knowledge }) => knowledge === "unknown") ? (
+    <State tone="warn">not known</State>
+  ) : (
+    <State tone="good">no newer versions</State>
+  );
+};
+
+function securityWords(count: number, all: number): string {
+  if (count === 0) return "";
+  return all === 1
+    ? ", a security update"
+    : `, ${counted(count, "of them a security update", "of them security updates")}`;
+}
+
+const Packages = ({ found: { updates }, build }: { found: BuildUpdates; build: Build }) => (
+  <details class="use">
+    <summary>Which packages</summary>
+    <Table label={`Packages of ${nameOf(build)} with newer versions`} isCards columns={columns}>
+      {updates.map((one) => (
+        <tr>
+          <th scope="row" class="breaks">
+            {one.name} {one.isSecurity && <Badge tone="good">security</Badge>}
+          </th>
+          <td data-label="Installed" class="num breaks">
+            {one.installed}
+          </td>
+          <td data-label="Newest" class="num breaks">
+            {one.available}
+          </td>
+          <td data-label="Repository" class="breaks">
+            {one.repository.name}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  </details>
+);
+
+const columns = ["Package", "Installed", "Newest", "Repository"];
