@@ -1,3 +1,4 @@
+import type { Check } from "#lib/contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { callAgents } from "#domain/checks/attempt";
 import { Refusal } from "#domain/refusal";
@@ -21,12 +22,12 @@ export async function requestChecks(
 ): Promise<CheckRun> {
   const { env, db } = services;
   const build = await findOwnBuild(services, accountId, buildId);
-  const why = await whyNotChecked(services, build);
-  if (why !== undefined) throw new Refusal("build_not_found", { message: why });
+  const checks = await checksFor(services, build);
+  if (typeof checks === "string") throw new Refusal("build_not_found", { message: checks });
   return await makeOnce(requestId, {
     find: (uid) => findCheckRunByUid(db, uid),
     make: async () => {
-      const added = await addRun(services, build, requestId ?? crypto.randomUUID());
+      const added = await addRun(services, build, { uid: requestId ?? crypto.randomUUID(), checks });
       if (added) await callAgents(env, added);
       const run = added ?? (await listCheckRuns(db, buildId))[0];
       if (!run) throw new Refusal("unknown_error", { message: "The run has just ended. Please try again." });
@@ -44,8 +45,10 @@ export async function checkRunsOf(services: Services, accountId: number, buildId
 /** Starts the checks of a build that has just finished. Safe to repeat: each build starts them once. */
 export async function checkFinished(services: Services, buildUid: string): Promise<void> {
   const build = await findBuildByUid(services.db, buildUid);
-  if (!build || (await whyNotChecked(services, build)) !== undefined) return;
-  const run = await addRun(services, build, `build-${buildUid}`);
+  if (!build) return;
+  const checks = await checksFor(services, build);
+  if (typeof checks === "string") return;
+  const run = await addRun(services, build, { uid: `build-${buildUid}`, checks });
   if (run) await callAgents(services.env, run);
 }
 
@@ -55,22 +58,17 @@ async function findOwnBuild({ db }: Services, accountId: number, buildId: number
   return build;
 }
 
-/** Why nothing can be checked in an image, as a sentence. Undefined if it can. */
-async function whyNotChecked(services: Services, build: Build): Promise<string | undefined> {
+/**
+ * The checks that the appliance has now: a check that was corrected runs without a new build. If nothing can be checked
+ * in the image, says why in a sentence.
+ */
+async function checksFor({ db }: Pick<Services, "db">, build: Build): Promise<Check[] | string> {
   if (build.status !== "finished" || build.imageKey === null) return "The build has no image.";
-  const checks = await checksOf(services, build);
+  const appliance = await findAppliance(db, build.accountId, build.applianceId);
+  const checks = appliance ? configurationOf(appliance).checks : [];
   if (checks.length === 0) return "The appliance has no checks. Add one to its configuration.";
-  return whyNoTestdrive(build.imageType);
+  return whyNoTestdrive(build.imageType) ?? [...checks];
 }
 
-/** The checks that the appliance has now: a check that was corrected runs without a new build. */
-async function checksOf({ db }: Pick<Services, "db">, { accountId, applianceId }: Build) {
-  const appliance = await findAppliance(db, accountId, applianceId);
-  return appliance ? configurationOf(appliance).checks : [];
-}
-
-async function addRun(services: Services, build: Build, uid: string): Promise<CheckRun | undefined> {
-  const checks = await checksOf(services, build);
-  const { accountId, id: buildId } = build;
-  return await addCheckRun(services.db, { uid, accountId, buildId, checks: [...checks], wakeAt: new Date() });
-}
+const addRun = ({ db }: Services, { accountId, id: buildId }: Build, run: { uid: string; checks: Check[] }) =>
+  addCheckRun(db, { ...run, accountId, buildId, wakeAt: new Date() });
