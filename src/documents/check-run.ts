@@ -1,4 +1,4 @@
-import { checkKinds, outcomes, sentenceOfCheck } from "#lib/contract/index";
+import { checkKinds, checkRunStates, outcomes, sentenceOfCheck } from "#lib/contract/index";
 import type { CheckRun } from "#storage/check-runs";
 import { arrayOf, bool, fields, id, inside, int, lines, oneOf, text, through, time } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";
@@ -27,7 +27,7 @@ const checksOf = ({ checks, results }: CheckRun): Shown[] =>
 const facts = fields({
   id: id("id", 5),
   build_id: id("buildId", 31),
-  state: oneOf("state", ["waiting", "running", "passed", "failed", "error"], "failed"),
+  state: oneOf("state", checkRunStates, "failed"),
   message: text("message", "The builder agent that ran it can no longer be reached.").unlessEmpty(),
   created_at: time("createdAt", "2026-03-04T16:25:01Z"),
   ended_at: time("endedAt", "2026-03-04T16:30:40Z").optional(),

@@ -46,7 +46,7 @@ async function lastRun({ client }: Pick<Kiln, "client">, id: number) {
 async function untilEnded(kiln: Kiln, id: number): Promise<Run> {
   for (let before = ""; ;) {
     const run = await lastRun(kiln, id);
-    if (run?.state !== "waiting" && run?.state !== "running") return run;
+    if (!run || run.ended_at !== undefined) return run;
     if (run.state !== before) kiln.note(run.state === "waiting" ? "Waiting for a builder." : "The image boots.");
     before = run.state;
     await sleep(2_000);

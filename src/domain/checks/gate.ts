@@ -1,4 +1,4 @@
-import { sentenceOfCheck, type Check } from "#lib/contract/index";
+import { isInProgress, sentenceOfCheck, type Check } from "#lib/contract/index";
 import { Refusal } from "#domain/refusal";
 import { whyNoTestdrive } from "#domain/testdrives/testdrive";
 import { configurationOf } from "#lib/configuration/stored";
@@ -40,7 +40,7 @@ const unchecked = (what: string, why: string) =>
 /** Why an image has not passed the checks that the appliance has now, without a full stop. Undefined if it has. */
 function whyNotPassed(run: CheckRun | undefined, checks: readonly Check[]): string | undefined {
   if (!run) return "its checks have not run yet";
-  if (run.state === "waiting" || run.state === "running") return "its checks have not ended yet";
+  if (isInProgress(run)) return "its checks have not ended yet";
   if (run.state === "failed") return `a check failed: ${firstFailed(run)}`;
   if (run.state === "error") return "its checks could not be run. Run them again";
   const hasChanged = JSON.stringify(run.checks) !== JSON.stringify(checks);

@@ -4,6 +4,7 @@
  */
 export * from "./agent.ts";
 export * from "./build.ts";
+export * from "./check-run.ts";
 export * from "./checks.ts";
 export * from "./deb-order.ts";
 export * from "./file-store.ts";

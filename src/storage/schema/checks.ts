@@ -1,9 +1,8 @@
 import { sql } from "drizzle-orm";
 import { index, integer, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { checkRunStates } from "#lib/contract/check-run";
 import type { Check, CheckResult } from "#lib/contract/index";
 import { id, moment, uid } from "./columns.ts";
-
-export const checkRunStates = ["waiting", "running", "passed", "failed", "error"] as const;
 
 /** Runs of the checks of an appliance on an image. A run waits here until an agent claims it. */
 export const checkRuns = sqliteTable(

@@ -1,4 +1,4 @@
-import { imageTypes } from "#lib/contract/index";
+import { imageTypes, isInProgress } from "#lib/contract/index";
 import type { Context } from "hono";
 import { z } from "zod";
 import { pathId } from "#http/params";
@@ -20,7 +20,7 @@ import { RunningTestdrives, runningTestdrives } from "../../testdrive/running.ts
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
 import { LastFailure } from "./failure.tsx";
 import { checkActs } from "./check-acts.ts";
-import { idOfChecks, isInProgress } from "./checks.tsx";
+import { idOfChecks } from "./checks.tsx";
 import { Finished, hasImage } from "./finished.tsx";
 import type { Builds } from "./shown-builds.ts";
 import { liveOf } from "./live.tsx";

@@ -1,4 +1,4 @@
-import { sentenceOfCheck, type CheckResult } from "#lib/contract/index";
+import { isInProgress, sentenceOfCheck, type CheckResult } from "#lib/contract/index";
 import { whyNoTestdrive } from "#domain/testdrives/testdrive";
 import type { Build } from "#storage/builds";
 import type { CheckRun } from "#storage/check-runs";
@@ -18,8 +18,6 @@ interface ChecksProps {
 
 const runOf = ({ build, seen }: ChecksProps): CheckRun | undefined =>
   seen.checkRuns.find(({ buildId }) => buildId === build.id);
-
-export const isInProgress = ({ state }: Pick<CheckRun, "state">): boolean => state === "waiting" || state === "running";
 
 /** The part of the page that changes while the checks of a build run. */
 export const idOfChecks = (buildId: number): string => `checks-${buildId}`;
