@@ -4,6 +4,7 @@ import type { Database } from "./db.ts";
 import { releaseBlobs } from "./released-blobs.ts";
 import { checkRuns } from "./schema.ts";
 import { isSilentIn, type Silence } from "./silent.ts";
+import { hasFreeTestdrive, type TestdriveLimits } from "./testdrives.ts";
 
 export type CheckRun = typeof checkRuns.$inferSelect;
 
@@ -66,11 +67,14 @@ export const listLastCheckRuns = (db: Database, buildIds: readonly number[]): Pr
     ),
   });
 
-/** The oldest waiting run of each account, oldest first. Locked accounts have none. */
-export const listWaitingRuns = (db: Database, limit: number): Promise<CheckRun[]> =>
+/**
+ * The oldest waiting run of each account that may start another testdrive, oldest first. Locked accounts have none.
+ */
+export const listWaitingRuns = (db: Database, limit: number, slots: TestdriveLimits): Promise<CheckRun[]> =>
   db.query.checkRuns.findMany({
     where: sql`id IN (SELECT min(id) FROM check_runs WHERE ${isWaiting} AND NOT EXISTS (
       SELECT 1 FROM accounts WHERE accounts.id = check_runs.account_id AND (locked_at IS NOT NULL OR removed_at IS NOT NULL))
+      AND ${hasFreeTestdrive(sql`check_runs.account_id`, slots)}
       GROUP BY account_id)`,
     orderBy: checkRuns.id,
     limit,

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, gt, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
 import { testdrives } from "./schema.ts";
@@ -7,6 +7,16 @@ import { isSilentIn, type Silence } from "./silent.ts";
 export type Testdrive = typeof testdrives.$inferSelect;
 /** A testdrive that has not ended holds a slot. The text must equal the condition of the indexes. */
 const isLive = sql`state IN ('new', 'running')`;
+
+export interface TestdriveLimits {
+  all: number;
+  perAccount: number;
+}
+
+/** Whether the account with this id, or in this column, may start another testdrive. */
+export const hasFreeTestdrive = (accountId: number | SQL, limits: TestdriveLimits): SQL =>
+  sql`(SELECT count(*) FROM testdrives WHERE ${isLive}) < ${limits.all}
+    AND (SELECT count(*) FROM testdrives WHERE ${isLive} AND account_id = ${accountId}) < ${limits.perAccount}`;
 
 /** Takes a slot and an id in one statement. Undefined if all slots, or all of this account's, are taken. */
 export async function addTestdrive(
@@ -20,15 +30,13 @@ export async function addTestdrive(
     isCheck?: boolean;
     wakeAt: Date;
   },
-  limits: { all: number; perAccount: number },
+  limits: TestdriveLimits,
 ): Promise<Testdrive | undefined> {
-  const ofAccount = sql`account_id = ${row.accountId}`;
   const [added] = await insertWhere(
     db,
     testdrives,
     { ...row, state: "new", createdAt: new Date() },
-    sql`(SELECT count(*) FROM testdrives WHERE ${isLive}) < ${limits.all}
-        AND (SELECT count(*) FROM testdrives WHERE ${isLive} AND ${ofAccount}) < ${limits.perAccount}`,
+    hasFreeTestdrive(row.accountId, limits),
   ).returning();
   return added;
 }

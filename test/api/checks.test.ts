@@ -11,7 +11,7 @@ import {
 } from "#lib/contract/index";
 import { wakeChecks } from "#domain/checks/sweep";
 import { testdriveObject } from "#domain/testdrives/testdrive";
-import { findTestdrive } from "#storage/testdrives";
+import { addTestdrive, findTestdrive, saveTestdrive, type Testdrive } from "#storage/testdrives";
 import { checkReport } from "../support/check-report.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
@@ -91,6 +91,20 @@ async function endSession({ testdriveId }: TestdriveClaim): Promise<void> {
   if (row) await testdriveObject(env, row).stop();
 }
 
+/** A testdrive of the account that an agent has claimed. */
+async function useSlot(buildId: number): Promise<Testdrive> {
+  const row = {
+    accountId: tux.accountId,
+    buildId,
+    pageToken: crypto.randomUUID(),
+    wakeAt: new Date(Date.now() + 3_600_000),
+  };
+  const added = await addTestdrive(db, row, { all: 1000, perAccount: 1000 });
+  if (!added) throw new Error("no testdrive");
+  await saveTestdrive(db, added.uid, { state: "running" });
+  return added;
+}
+
 describe("the checks of a build", () => {
   it("run when it has finished, and say what was seen", async () => {
     const { buildId } = await checkedBuild();
@@ -155,6 +169,16 @@ describe("the checks of a build", () => {
     expect((await tux.delete(`/testdrives/${claimed.testdriveId}`)).status).toBe(404);
     await reported(claimed, [passed, passed]);
     await endSession(claimed);
+  });
+
+  it("wait while all testdrives of their account are in use", async () => {
+    const { buildId } = await checkedBuild();
+    const taken = [];
+    for (let slot = 0; slot < Number(env.MAX_TESTDRIVES_PER_ACCOUNT); slot += 1) taken.push(await useSlot(buildId));
+    expect(await claim()).toBeNull();
+
+    for (const { uid } of taken) await saveTestdrive(db, uid, { state: "ended" });
+    await finishes(buildId, [passed, passed]);
   });
 
   it("refuse a report for other checks", async () => {

@@ -63,6 +63,7 @@ const known: Readonly<Record<string, string>> = {
   "metrics.readAmounts builds": someLive,
   "metrics.readAmounts testdrives": someLive,
   "check-runs.listWaitingRuns check_runs": "only what waits, one for each account",
+  "check-runs.listWaitingRuns testdrives": someLive,
   "testdrives.addTestdrive testdrives": someLive,
   "testdrives.listNewTestdrives testdrives": someLive,
 };

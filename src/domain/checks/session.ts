@@ -12,10 +12,10 @@ const offeredAtOnce = 20;
 
 /**
  * Makes a session for a waiting run only when an agent asks for work. So a run holds no slot while it waits, however
- * long that is. A run whose account has no free slot waits for the next claim.
+ * long that is. A run whose account has no free slot is not looked at.
  */
 export async function* checkSessions(services: Services<TestdriveEnv>): AsyncGenerator<Testdrive> {
-  for (const run of await listWaitingRuns(services.db, offeredAtOnce)) {
+  for (const run of await listWaitingRuns(services.db, offeredAtOnce, slotsOf(services.env))) {
     const testdrive = await sessionOf(services, run);
     if (testdrive) yield testdrive;
   }
@@ -37,6 +37,7 @@ async function sessionOf({ env, db }: Services<TestdriveEnv>, run: CheckRun): Pr
   const row = { uid, accountId, buildId, pageToken, isCheck: true, wakeAt };
   const testdrive = await addTestdrive(db, row, slotsOf(env));
   if (!testdrive) {
+    // Another session has just taken the slot.
     await untakeCheckRun(db, uid);
     return undefined;
   }
