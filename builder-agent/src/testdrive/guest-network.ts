@@ -10,7 +10,7 @@ const webSocket = "web.sock";
 export const clientsSocket = "clients.sock";
 
 /** The guest's port that visitors of a testdrive reach. */
-const visitedPorts: readonly number[] = [80];
+export const visitedPort = 80;
 
 interface Network {
   hasNetwork: boolean;
@@ -29,7 +29,7 @@ interface Forward {
 }
 
 /** The ways into a guest. */
-export const forwardsOf = ({ hasNetwork, ports = visitedPorts }: Omit<Network, "enclosed">): Forward[] =>
+export const forwardsOf = ({ hasNetwork, ports = [visitedPort] }: Omit<Network, "enclosed">): Forward[] =>
   !hasNetwork
     ? []
     : ports.map((port, index) => ({

@@ -25,8 +25,6 @@ const passwordFile = "vnc.password";
 /** A running virtual machine. Dispose of it to end the process. */
 export interface Qemu extends AsyncDisposable {
   pid: number;
-  /** Leads to the guest's web server. Null if there is no network. */
-  web: Endpoint | null;
   /** Leads to the ports of the guest that can be reached. */
   endpoints: ReadonlyMap<number, Endpoint>;
   /**
@@ -110,7 +108,6 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   if (machine.accel === "tcg" && !saved) watchStart(qmp, dir, start);
   return {
     pid: child.pid ?? 0,
-    web: endpoints.get(guestWebServer) ?? null,
     endpoints,
     clients: machine.enclosed && machine.vnc ? { path: dir.socket(clientsSocket) } : null,
     ended: exited.then((exit) => diskFailure ?? reasonOf(exit, complaints)),
@@ -129,14 +126,13 @@ function watchStart({ execute }: Qmp, dir: SessionDir, start: QemuStart): void {
   watchKernelStart({ execute, usedMs, onRestart, signal, limits: kernelLimits }).catch(() => {});
 }
 
-/** The port of the guest's web server. */
-const guestWebServer = 80;
-
 async function endpointsOf(machine: Machine, dir: SessionDir, qmp: Qmp): Promise<Map<number, Endpoint>> {
   const endpoints = new Map<number, Endpoint>();
   for (const { port, socket } of forwardsOf(machine)) {
-    const open = { host: "127.0.0.1", port: machine.enclosed ? 0 : await forwardedPort(qmp, port) };
-    endpoints.set(port, machine.enclosed ? { path: dir.socket(socket) } : open);
+    const endpoint = machine.enclosed
+      ? { path: dir.socket(socket) }
+      : { host: "127.0.0.1", port: await forwardedPort(qmp, port) };
+    endpoints.set(port, endpoint);
   }
   return endpoints;
 }

@@ -13,6 +13,7 @@ import type { SessionApi } from "../session-api.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { Control } from "./control.ts";
 import { makeDrives, overlayName } from "./disk.ts";
+import { visitedPort } from "./guest-network.ts";
 import { answerVisit } from "./guest-web.ts";
 import { getImage } from "./image.ts";
 import { makeSeedDisk } from "./seed.ts";
@@ -76,12 +77,12 @@ interface Session {
   over: AbortController;
   end: (reason: string) => void;
   /** Settles when QEMU's VNC socket accepts connections. */
-  ready: PromiseWithResolvers<SessionDir & Pick<Qemu, "web">>;
+  ready: PromiseWithResolvers<SessionDir & Pick<Qemu, "endpoints">>;
 }
 
 function openSession(claim: TestdriveClaim, reserved: ReservedVnc | null, parts: TestdriveParts): Session {
   const over = new AbortController();
-  const ready = Promise.withResolvers<SessionDir & Pick<Qemu, "web">>();
+  const ready = Promise.withResolvers<SessionDir & Pick<Qemu, "endpoints">>();
   const end = (reason: string) => over.abort(new SessionOver(reason));
   const stop = () => end("The builder agent is stopping.");
   if (parts.signal.aborted) stop();
@@ -119,7 +120,8 @@ type VisitOrder = Extract<TestdriveOrder, { type: "visit" }>;
 
 /** Does not log the error if the visitor has left. */
 async function visitGuest({ visit, request }: VisitOrder, { claim, parts, over, ready }: Session): Promise<void> {
-  const { web: endpoint } = await ready.promise;
+  const { endpoints } = await ready.promise;
+  const endpoint = endpoints.get(visitedPort) ?? null;
   const testdrive = leaseOfTestdrive(claim);
   await answerVisit({ visit, request, testdrive, endpoint, api: parts.api, signal: over.signal }).catch(() => {});
 }
@@ -169,7 +171,7 @@ async function host(session: Session): Promise<string> {
 
   files.attach(qemu);
   control.report({ type: "ready" });
-  session.ready.resolve({ ...dir, web: qemu.web });
+  session.ready.resolve({ ...dir, endpoints: qemu.endpoints });
   parts.log("testdrive ready", { ms: Math.round(performance.now() - startedAt) });
   if (!checked) return await orAborted(qemu.ended, signal);
   await parts.api.sendChecks(leaseOfTestdrive(claim), await checked.report(qemu), signal);
