@@ -40,7 +40,7 @@ it("shows newer packages and security updates of the newest image, and builds it
 
   await mirror.publish({ main: ["base-files 12.4+deb12u13"], security: ["apache2 2.4.66-1~deb12u1"] });
   const newer = await page();
-  expect(textOf(newer, `#updates-${id} .state`)).toBe("2 packages have newer versions, 1 of them a security update");
+  expect(textOf(newer, `#updates-${id} summary`)).toBe("2 packages have newer versions, 1 of them a security update");
   const rows = [...newer.querySelectorAll(`#updates-${id} tbody tr`)].map((row) =>
     [...row.querySelectorAll("th, td")].map((cell) => cell.textContent?.trim()),
   );
@@ -69,6 +69,6 @@ it("shows those of an older image on request", async () => {
   const link = first.querySelector(`a[href$="#updates-${older}"]`)?.getAttribute("href") ?? "";
   const asked = await pageOf(firefox.get(link.replace(/#.*/, "")));
 
-  expect(textOf(asked, `#updates-${older} .state`)).toBe("1 package has a newer version, a security update");
+  expect(textOf(asked, `#updates-${older} summary`)).toBe("1 package has a newer version, a security update");
   expect(asked.querySelector(`#updates-${newest}`)).toBeNull();
 });

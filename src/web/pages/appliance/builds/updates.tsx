@@ -36,17 +36,18 @@ interface UpdatesProps {
 
 const updatesId = (build: Build): string => `updates-${build.id}`;
 
-/** A link that shows the updates of an image. */
-export const UpdatesLink = ({ build, seen }: UpdatesProps) => (
-  <ButtonLink
-    href={`${applianceAt(seen.applianceId, "build")}?updates=${build.id}#${updatesId(build)}`}
-    look="small plain"
-    icon="shield"
-    about={`of ${nameOf(build)}`}
-  >
-    Updates
-  </ButtonLink>
-);
+/** A link that shows the updates of another image. */
+export const UpdatesLink = ({ build, seen }: UpdatesProps) =>
+  seen.updates?.build.id === build.id ? null : (
+    <ButtonLink
+      href={`${applianceAt(seen.applianceId, "build")}?updates=${build.id}#${updatesId(build)}`}
+      look="small plain"
+      icon="shield"
+      about={`of ${nameOf(build)}`}
+    >
+      Updates
+    </ButtonLink>
+  );
 
 /** The packages of an image that have newer versions now, and a button that builds it again. */
 export const Updates = ({ build, seen }: UpdatesProps) => {
@@ -94,41 +95,33 @@ const why: Readonly<Record<Exclude<Knowledge, "current">, string>> = {
 };
 
 const Summary = ({ found: { updates, securityCount, repositories } }: { found: BuildUpdates }) => {
-  if (updates.length > 0) {
-    return (
-      <State tone={securityCount > 0 ? "warn" : undefined}>
-        {counted(updates.length, "package has a newer version", "packages have newer versions")}
-        {securityWords(securityCount, updates.length)}
-      </State>
-    );
-  }
-  return repositories.some(({ knowledge }) => knowledge === "unknown") ? (
-    <State tone="warn">not known</State>
-  ) : (
-    <State tone="good">no newer versions</State>
-  );
+  if (securityCount > 0) return <State tone="warn">security updates</State>;
+  if (updates.length > 0) return <State>newer versions</State>;
+  const isUnknown = repositories.some(({ knowledge }) => knowledge === "unknown");
+  return isUnknown ? <State tone="warn">not known</State> : <State tone="good">no newer versions</State>;
 };
 
-function securityWords(count: number, all: number): string {
-  if (count === 0) return "";
-  return all === 1
-    ? ", a security update"
-    : `, ${counted(count, "of them a security update", "of them security updates")}`;
+function countWords({ updates, securityCount }: BuildUpdates): string {
+  const all = counted(updates.length, "package has a newer version", "packages have newer versions");
+  if (securityCount === 0) return all;
+  return updates.length === 1
+    ? `${all}, a security update`
+    : `${all}, ${counted(securityCount, "of them a security update", "of them security updates")}`;
 }
 
-const Packages = ({ found: { updates }, build }: { found: BuildUpdates; build: Build }) => (
+const Packages = ({ found, build }: { found: BuildUpdates; build: Build }) => (
   <details class="use">
-    <summary>Which packages</summary>
+    <summary>{countWords(found)}</summary>
     <Table label={`Packages of ${nameOf(build)} with newer versions`} isCards columns={columns}>
-      {updates.map((one) => (
+      {found.updates.map((one) => (
         <tr>
           <th scope="row" class="breaks">
             {one.name} {one.isSecurity && <Badge tone="good">security</Badge>}
           </th>
-          <td data-label="Installed" class="num breaks">
+          <td data-label="Installed" class="breaks">
             {one.installed}
           </td>
-          <td data-label="Newest" class="num breaks">
+          <td data-label="Newest" class="breaks">
             {one.available}
           </td>
           <td data-label="Repository" class="breaks">
