@@ -48,12 +48,11 @@ export function checkAmount(
   return bytes >= least ? degraded(name, detail, [], fix) : missing(name, detail, ["builds", "testdrives"], fix);
 }
 
-/** Disks that boot with UEFI need vfat, and LVM needs the device mapper. Media and plain disks that boot with BIOS need neither. */
+/** LVM needs the device mapper; media and plain disks do not. */
 export async function checkKernel(): Promise<Check[]> {
   const filesystems = await readFile("/proc/filesystems", "utf8");
   const misc = await readFile("/proc/misc", "utf8").catch(() => "");
   return await Promise.all([
-    checkModule("vfat", { isBuiltIn: /\tvfat$/m.test(filesystems), disables: ["UEFI disks"] }),
     checkModule("iso9660", { isBuiltIn: /\tiso9660$/m.test(filesystems), disables: [] }),
     checkModule("dm_mod", { isBuiltIn: / device-mapper$/m.test(misc), disables: ["LVM disks"] }),
   ]);
@@ -67,7 +66,7 @@ async function checkModule(
   if (isBuiltIn) return fine(name, "there");
   if (await succeeds("modprobe", ["--dry-run", module], AbortSignal.timeout(answerLimitMs)))
     return fine(name, "loads when needed");
-  const detail = "not in this kernel; BIOS disks and media do not need it";
+  const detail = "not in this kernel; plain disks and media do not need it";
   return degraded(name, detail, disables, "use a kernel that has it");
 }
 

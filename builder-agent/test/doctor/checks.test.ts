@@ -86,7 +86,7 @@ describe("checkTool", () => {
 
   it.each([
     ["mkdosfs", ["UEFI disks", "UEFI media"]],
-    ["mcopy", ["UEFI media"]],
+    ["mcopy", ["UEFI disks", "UEFI media"]],
   ])("without %s disables only UEFI", async (name, efi) => {
     const [found] = packages.filter(({ tool }) => tool === name);
     if (!found) throw new Error(`no row of ${name}`);

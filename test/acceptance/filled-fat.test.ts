@@ -1,0 +1,109 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { enclosed } from "../../builder-agent/src/process.ts";
+import { kiwiEnvironment, makeKiwiPaths } from "../../builder-agent/src/run/kiwi.ts";
+
+// The shims fill the partition that UEFI reads, by the commands that KIWI calls. A real loop device; the kernel may lack vfat.
+
+const folder = mkdtempSync(join(tmpdir(), "filled-fat-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const sourceDate = 1_700_000_000; // 2023-11-14 22:13:20 UTC
+const start = 6144;
+
+/** What KIWI NG calls. It mounts the partition twice, and writes to the second mount when the first has its files. */
+const kiwi = `
+  disk=$1 files=$2
+  truncate -s 24M "$disk"
+  sgdisk -n 1:0:+2M -c 1:p.legacy "$disk"
+  sgdisk -n 2:0:+20M -c 2:p.UEFI "$disk"
+  loop=$(losetup --find --show "$disk")
+  trap 'partx --delete "$loop"; losetup --detach "$loop"' EXIT
+  partx --add "$loop"
+  mkdir first second
+  mkdosfs -F16 -I -n EFI "$loop"p2
+  mount "$loop"p2 first
+  rsync --archive "$files/" first
+  mount "$loop"p2 second
+  findmnt --noheadings --output SOURCE --mountpoint second | grep -q "$loop"p2
+  echo loader > second/EFI/BOOT/grub.cfg
+  umount second
+  umount first
+`;
+
+/** Folders are made in this order, and each gets a file of its name. */
+function makeFiles(folders: readonly string[]): string {
+  const files = mkdtempSync(join(folder, "files-"));
+  for (const name of folders) {
+    mkdirSync(join(files, name), { recursive: true });
+    writeFileSync(join(files, name, "a name that is long.cfg"), name);
+  }
+  writeFileSync(join(files, "EFI/BOOT/BOOTX64.EFI"), Buffer.alloc(3_000_000, 7));
+  return files;
+}
+
+async function fill(files: string, { seed = "seed", TZ = "UTC" } = {}) {
+  const dir = mkdtempSync(join(folder, "work-"));
+  const disk = join(dir, "disk.raw");
+  const steady = { SOURCE_DATE_EPOCH: `${sourceDate}`, KILN_STEADY_SEED: seed };
+  execFileSync(...enclosed("sh", ["-euc", kiwi, "sh", disk, files]), {
+    cwd: dir,
+    env: { ...process.env, ...kiwiEnvironment(await makeKiwiPaths(dir)), ...steady, TZ },
+    stdio: "pipe",
+  });
+  return disk;
+}
+
+const sha256 = (disk: string) => createHash("sha256").update(readFileSync(disk)).digest("hex");
+
+/** Asks mtools about the partition. */
+const mtools = (disk: string, program: string, ...args: string[]) =>
+  execFileSync(program, ["-i", `${disk}@@${start * 512}`, ...args], { env: { ...process.env, TZ: "UTC" } });
+
+describe("the partition that UEFI reads, filled without mounting it", () => {
+  const folders = ["EFI/BOOT", "EFI/debian", "EFI/Ä ö"];
+
+  it("is the same, byte for byte, whatever differs where it is made", async () => {
+    const one = await fill(makeFiles(folders));
+    const other = await fill(makeFiles(folders.toReversed()), { TZ: "Asia/Tokyo" });
+
+    expect(sha256(other)).toBe(sha256(one));
+    expect(sha256(await fill(makeFiles(folders), { seed: "another" }))).not.toBe(sha256(one));
+  });
+
+  it("has each file, with the time of the sources, and no errors", async () => {
+    const disk = await fill(makeFiles(folders));
+    const partition = join(folder, "partition");
+    writeFileSync(partition, readFileSync(disk).subarray(start * 512, (start + 40_960) * 512));
+
+    // With four folders and the label. It ends with another exit code if there are errors.
+    expect(execFileSync("fsck.fat", ["-n", partition], { encoding: "utf8" })).toContain(" 10 files");
+    expect(mtools(disk, "mtype", "::/EFI/BOOT/grub.cfg").toString()).toBe("loader\n");
+    expect(mtools(disk, "mtype", "::/EFI/Ä ö/a name that is long.cfg").toString()).toBe("EFI/Ä ö");
+    expect(mtools(disk, "mtype", "::/EFI/BOOT/BOOTX64.EFI").equals(Buffer.alloc(3_000_000, 7))).toBe(true);
+    const times = mtools(disk, "mdir", "-/", "::")
+      .toString()
+      .match(/\d{4}-\d{2}-\d{2} .*?\d{2}:\d{2}/g);
+    expect(times?.length).toBeGreaterThan(8);
+    expect(new Set(times)).toEqual(new Set(["2023-11-14  22:13"]));
+  });
+
+  it("ends the build where KIWI looks, if the files are too large", async () => {
+    const files = makeFiles(folders);
+    writeFileSync(join(files, "large"), Buffer.alloc(22_000_000, 1));
+
+    await expect(fill(files)).rejects.toThrow(/rsync: .*No space left on device/);
+  });
+
+  it("leaves no disk that is not filled", async () => {
+    const files = makeFiles(folders);
+    // They fit into the directory in memory, but each takes a whole cluster of the file system, and the tables have their part.
+    writeFileSync(join(files, "large"), Buffer.alloc(17_930_000, 1));
+
+    await expect(fill(files)).rejects.toThrow(/full/i);
+  });
+});
