@@ -246,12 +246,22 @@ describe("an appliance that demands checks", () => {
 });
 
 describe("the values of checks", () => {
+  it("are completed by their kind", async () => {
+    const id = await createAppliance(tux);
+    await configureChecks(id, { checks: [{ kind: "https" }, { kind: "units" }] });
+    const answer = await tux.get(`/appliances/${id}/configuration`, { headers: { accept: json } });
+    expect((await answer.json<{ configuration: object }>()).configuration).toMatchObject({
+      checks: [{ kind: "https", port: 443, path: "/", status: 200, seconds: 300 }, { kind: "units" }],
+    });
+  });
+
   it.each<[object, string]>([
     [{ checks: [{ kind: "reboot" }] }, "checks/check/kind"],
     [{ checks: [{ kind: "port_open" }] }, "checks/check/port: must be 1 to 65535"],
     [{ checks: [{ kind: "port_open", port: 65_536 }] }, "checks/check/port: must be 1 to 65535"],
     [{ checks: [{ kind: "console_text" }] }, "checks/check/text: must be one line"],
     [{ checks: [{ kind: "login", port: 80 }] }, "checks/check/port: has no meaning for the kind login"],
+    [{ checks: [{ kind: "units", seconds: 5 }] }, "checks/check/seconds: has no meaning for the kind units"],
     [{ checks: [{ kind: "http", path: "//other.example.org/" }] }, "checks/check/path: must begin with /"],
     [{ checks: [{ kind: "http", path: "/a\r\nHost: x" }] }, "checks/check/path"],
     [{ checks: [{ kind: "login", seconds: 1201 }] }, "checks/check/seconds: must be 1 to 1200"],

@@ -6,6 +6,10 @@ const chunkLength = 4096;
 /** The login prompt of getty and its relatives. The line of a last login is not one. */
 const loginPrompt = /(?:^|\n)(?!Last login)[^\n]*\blogin: ?(?:\n|$|[^\n]*\(automatic login\))/;
 
+// log_status and unit_status_printf of systemd: "[  OK  ] Started …", "[FAILED] Failed to start …"
+const unitLine = /\[ *(OK|FAILED) *\] ([^\n]+)\n/g;
+const maxFailedUnits = 20;
+
 /** The output of a guest's serial console as plain text, and which texts were in it. */
 export class GuestConsole implements Disposable {
   readonly #decoder = new TextDecoder();
@@ -13,6 +17,8 @@ export class GuestConsole implements Disposable {
   readonly #wanted: ReadonlySet<string>;
   readonly #shown = new Set<string>();
   readonly #onLogin: () => void;
+  readonly #failedUnits = new Set<string>();
+  #showsUnits = false;
   #hasLogin = false;
   #raw = "";
   #text = "";
@@ -33,6 +39,18 @@ export class GuestConsole implements Disposable {
   hasShown(text: string): boolean {
     this.#search();
     return this.#shown.has(text);
+  }
+
+  /** What systemd said of units that failed, each in a sentence. */
+  get failedUnits(): string[] {
+    this.#search();
+    return [...this.#failedUnits];
+  }
+
+  /** Whether systemd reports about its units here. It does not with the kernel argument "quiet". */
+  get showsUnits(): boolean {
+    this.#search();
+    return this.#showsUnits;
   }
 
   /** The end of the output. */
@@ -58,11 +76,19 @@ export class GuestConsole implements Disposable {
     const before = this.#text.slice(-2 * maxCheckText);
     const added = plain(whole);
     for (const text of this.#wanted) if ((before + added).includes(text)) this.#shown.add(text);
+    this.#noteUnits(before + added);
     if (!this.#hasLogin && loginPrompt.test(before + added)) {
       this.#hasLogin = true;
       this.#onLogin();
     }
     this.#text = (this.#text + added).slice(-2 * maxConsoleEnd);
+  }
+
+  #noteUnits(text: string): void {
+    for (const [, state, message = ""] of text.matchAll(unitLine)) {
+      this.#showsUnits = true;
+      if (state === "FAILED" && this.#failedUnits.size < maxFailedUnits) this.#failedUnits.add(message.trim());
+    }
   }
 }
 

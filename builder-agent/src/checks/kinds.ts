@@ -3,7 +3,7 @@ import { maxSeen, type Check, type CheckKind, type CheckResult } from "../contra
 import type { Qemu } from "../testdrive/qemu.ts";
 import type { GuestClock } from "./guest-clock.ts";
 import type { GuestConsole } from "./guest-console.ts";
-import { getPage, tryPort, type PortState } from "./ports.ts";
+import { getPage, tryPort, type PageAddress, type PortState } from "./ports.ts";
 
 /** A machine whose checks run. */
 export interface Guest {
@@ -48,6 +48,15 @@ export const ways: Readonly<Record<CheckKind, Way>> = {
     look: async ({ text }, guest) =>
       guest.console.hasShown(text) ? failed(guest, "The text came.") : ifBooted(guest, "The text did not come."),
   },
+  units: {
+    isLast: true,
+    look: async (_, guest) => {
+      const { failedUnits, showsUnits } = guest.console;
+      if (failedUnits.length > 0) return failed(guest, failedUnits.join(" "));
+      if (!showsUnits) return notRun("The messages of systemd are not on the serial console, so this is not known.");
+      return ifBooted(guest, "No unit failed.");
+    },
+  },
   port_open: {
     look: async ({ port, seconds }, guest) => {
       let last = noAnswer;
@@ -70,17 +79,23 @@ export const ways: Readonly<Record<CheckKind, Way>> = {
       return notRun("The machine did not answer: a firewall may drop the packets, or it has no network.");
     },
   },
-  http: {
+  http: webPage("http"),
+  https: webPage("https"),
+};
+
+function webPage(scheme: PageAddress["scheme"]): Way {
+  return {
     look: async (check, guest) => {
       let last = noAnswer;
       const isRight = async () => {
-        last = await pageFault(check, guest).catch(() => `No web server answered on port ${check.port}.`);
+        const nobody = `No web server answered on port ${check.port}${scheme === "https" ? " over HTTPS" : ""}.`;
+        last = await pageFault({ ...check, scheme }, guest).catch(() => nobody);
         return last === "";
       };
       return (await inTime(guest, check.seconds, isRight)) ? passed("The page is as expected.") : failed(guest, last);
     },
-  },
-};
+  };
+}
 
 const accepted = "The machine accepted a connection.";
 const refused = "The machine refused the connection.";
@@ -113,10 +128,13 @@ const endOf = ({ console }: Guest): string =>
     : `The last line on the serial console is “${console.lastLine.slice(-200)}”.`;
 
 /** Returns the fault of the page as a sentence, or an empty text if the page is as expected. */
-async function pageFault({ port, path, status, text }: Check, { qemu, slowness }: Guest): Promise<string> {
+async function pageFault(
+  { scheme, port, path, status, text }: Check & PageAddress,
+  { qemu, slowness }: Guest,
+): Promise<string> {
   const endpoint = qemu.endpoints.get(port);
   if (!endpoint) throw new Error(`port ${port} is not forwarded`);
-  const page = await getPage(endpoint, { port, path }, answerMs * slowness);
+  const page = await getPage(endpoint, { scheme, port, path }, answerMs * slowness);
   if (page.status !== status) return `The answer has the status ${page.status}.`;
   if (text === "" || page.body.includes(text)) return "";
   const [line = ""] = page.body.trim().split("\n");

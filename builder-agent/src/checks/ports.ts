@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { IncomingMessage, request as askHttp } from "node:http";
+import { request as askHttps } from "node:https";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { guestAddress } from "../contract.ts";
@@ -47,13 +48,27 @@ interface Page {
   body: string;
 }
 
+/** How a page is requested. A new machine has made its certificate itself, so each certificate is accepted. */
+const schemes = {
+  http: { ask: askHttp, usualPort: 80, options: {} },
+  https: { ask: askHttps, usualPort: 443, options: { rejectUnauthorized: false, servername: "" } },
+};
+
+export interface PageAddress {
+  scheme: keyof typeof schemes;
+  port: number;
+  path: string;
+}
+
 /** Requests a page of the guest. Rejects if no answer comes. */
-export async function getPage(endpoint: Endpoint, { port, path }: { port: number; path: string }, withinMs: number) {
+export async function getPage(endpoint: Endpoint, { scheme, port, path }: PageAddress, withinMs: number) {
+  const { ask, usualPort, options } = schemes[scheme];
   const signal = AbortSignal.timeout(withinMs);
-  const asked = askHttp({
+  const asked = ask({
     ...("path" in endpoint ? { socketPath: endpoint.path } : endpoint),
+    ...options,
     path,
-    headers: { host: port === 80 ? guestAddress : `${guestAddress}:${port}`, connection: "close" },
+    headers: { host: port === usualPort ? guestAddress : `${guestAddress}:${port}`, connection: "close" },
     agent: false,
     insecureHTTPParser: true, // as for visitors of a testdrive
     signal,

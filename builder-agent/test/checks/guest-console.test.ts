@@ -40,6 +40,24 @@ describe("GuestConsole", () => {
     },
   );
 
+  it("notes what systemd says of units, in pieces and in colours, each failure once", () => {
+    using console = new GuestConsole({ texts: [], onLogin: () => {} });
+    const take = (text: string) => console.take(Buffer.from(text));
+    take("[\u001b[0;32m  OK  \u001b[0m] Started \u001b[0;1;39mcron.service\u001b[0m.\r\n");
+    expect([console.showsUnits, console.failedUnits]).toEqual([true, []]);
+    take("[\u001b[0;1;31mFAILED\u001b[0m] Failed to start \u001b[0;1;39mdesk.ser");
+    expect(console.failedUnits).toEqual([]);
+    take("vice\u001b[0m - The desk.\r\nSee 'systemctl status desk.service' for details.\r\n");
+    take("[FAILED] Failed to mount /srv.\r\n");
+    expect(console.failedUnits).toEqual(["Failed to start desk.service - The desk.", "Failed to mount /srv."]);
+  });
+
+  it("knows that a quiet systemd says nothing of its units", () => {
+    using console = new GuestConsole({ texts: [], onLogin: () => {} });
+    console.take(Buffer.from("Debian GNU/Linux 13 desk ttyS0\r\n\r\ndesk login: "));
+    expect(console.showsUnits).toBe(false);
+  });
+
   it("keeps no byte that a terminal would obey", () => {
     const { end } = consoleOf([], Buffer.from([0x61, 0x07, 0x1b, 0x5d, 0x30, 0x3b, 0x78, 0x07, 0x9b, 0x62]));
     expect(end).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);

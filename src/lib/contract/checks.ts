@@ -9,12 +9,12 @@ export const maxCheckText = 200;
 /** The longest time for one check, in the guest's seconds. */
 export const maxCheckSeconds = 1200;
 
-/** The port at which a web page is checked without one, and its status. */
-const usual = { port: 80, path: "/", status: 200, seconds: 300 };
+/** The fields of a check of a web page that are left out, and the time limit of all checks. */
+const usual = { path: "/", status: 200, seconds: 300 };
 
 /** One check. A field that its kind does not use is empty or 0. */
 export const Check = z.object({
-  kind: z.enum(["login", "console_text", "console_lacks", "port_open", "port_closed", "http"]),
+  kind: z.enum(["login", "console_text", "console_lacks", "units", "port_open", "port_closed", "http", "https"]),
   text: z.string().max(maxCheckText),
   port: z.int().min(0).max(65_535),
   path: z.string().max(maxCheckText),
@@ -53,6 +53,11 @@ export const kindsOfChecks: Readonly<Record<CheckKind, KindOfCheck>> = {
     fields: { text: undefined },
     says: ({ text }) => `“${text}” is never on the serial console until the other checks have ended.`,
   },
+  units: {
+    label: "No unit of systemd fails",
+    fields: {},
+    says: () => "No unit of systemd fails to start until the other checks have ended.",
+  },
   port_open: {
     label: "A TCP port is open",
     fields: { port: undefined, seconds: usual.seconds },
@@ -65,15 +70,20 @@ export const kindsOfChecks: Readonly<Record<CheckKind, KindOfCheck>> = {
     needsNetwork: true,
     says: ({ port }) => `Port ${port} refuses connections when the machine has booted.`,
   },
-  http: {
-    label: "A web page answers",
-    fields: { port: usual.port, path: usual.path, status: usual.status, text: "", seconds: usual.seconds },
+  http: webPage({ label: "A web page answers", port: 80 }),
+  https: webPage({ label: "A web page answers over HTTPS", port: 443, by: " over HTTPS" }),
+};
+
+function webPage({ label, port: usualPort, by = "" }: { label: string; port: number; by?: string }): KindOfCheck {
+  return {
+    label,
+    fields: { port: usualPort, path: usual.path, status: usual.status, text: "", seconds: usual.seconds },
     mayLack: ["text"],
     needsNetwork: true,
     says: ({ port, path, status, text, seconds }) =>
-      `GET ${path} on port ${port} answers ${status}${text === "" ? "" : ` with “${text}”`} within ${seconds} s.`,
-  },
-};
+      `GET ${path} on port ${port}${by} answers ${status}${text === "" ? "" : ` with “${text}”`} within ${seconds} s.`,
+  };
+}
 
 export const checkKinds = Object.keys(kindsOfChecks) as [CheckKind, ...CheckKind[]];
 
