@@ -49,6 +49,46 @@ const patience = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: {
 giveSecrets();
 const provide = { propertySeed: propertySeed() };
 
+/** Counts all that the service uses, so it runs in a workerd of its own: other files leave alarms behind. */
+const alone = "test/meter/**";
+
+/** Tests that run in workerd, and share one by all their files. */
+const inWorkerd = (name: string, files: { include: string[]; exclude?: string[] }) => ({
+  root,
+  plugins: [
+    neverStoreImportersOfWasm,
+    cloudflareTest(async () => ({
+      wrangler: { configPath: `${root}wrangler.toml` },
+      // Otherwise workerd logs each aborted request, and each object that a reset ends.
+      verbose: false,
+      miniflare: {
+        bindings: {
+          // vitest sets MODE for its own use, and wrangler prefers the environment to [vars].
+          MODE: "embedded",
+          MAX_BUILDS: "1000",
+          TESTDRIVE_ORIGIN: "https://guests.test",
+          MAX_TESTDRIVES: "1000",
+          TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
+        },
+        outboundService: (request: Request) =>
+          new Response(`no network in tests: ${request.url}`, { status: 599 }) as never,
+      },
+    })),
+  ],
+  test: {
+    name,
+    provide,
+    // Each worker has its own workerd, which is never idle.
+    maxWorkers: availableParallelism(),
+    // Otherwise a line that a Durable Object writes at the moment when its file ends waits for an answer that never comes, and so does the run: https://github.com/cloudflare/workers-sdk/issues/15719.
+    disableConsoleIntercept: true,
+    isolate: false,
+    ...files,
+    ...patience,
+    setupFiles: ["test/setup.ts"],
+  },
+});
+
 export default defineConfig({
   root,
   test: {
@@ -56,42 +96,11 @@ export default defineConfig({
     // Many tests cause a 500; the service logs each, and they fail by themselves if it is not expected.
     onConsoleLog: (text) => !/^\S+ request requestId=/.test(text),
     projects: [
-      {
-        root,
-        plugins: [
-          neverStoreImportersOfWasm,
-          cloudflareTest(async () => ({
-            wrangler: { configPath: `${root}wrangler.toml` },
-            // Otherwise workerd logs each aborted request, and each object that a reset ends.
-            verbose: false,
-            miniflare: {
-              bindings: {
-                // vitest sets MODE for its own use, and wrangler prefers the environment to [vars].
-                MODE: "embedded",
-                MAX_BUILDS: "1000",
-                TESTDRIVE_ORIGIN: "https://guests.test",
-                MAX_TESTDRIVES: "1000",
-                TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
-              },
-              outboundService: (request: Request) =>
-                new Response(`no network in tests: ${request.url}`, { status: 599 }) as never,
-            },
-          })),
-        ],
-        test: {
-          name: "worker",
-          provide,
-          // Each worker has its own workerd, which is never idle.
-          maxWorkers: availableParallelism(),
-          // Otherwise a line that a Durable Object writes at the moment when its file ends waits for an answer that never comes, and so does the run: https://github.com/cloudflare/workers-sdk/issues/15719.
-          disableConsoleIntercept: true,
-          isolate: false,
-          include: ["test/**/*.test.ts"],
-          exclude: ["test/acceptance/**", "test/scripts/**"],
-          ...patience,
-          setupFiles: ["test/setup.ts"],
-        },
-      },
+      inWorkerd("worker", {
+        include: ["test/**/*.test.ts"],
+        exclude: ["test/acceptance/**", "test/scripts/**", alone],
+      }),
+      inWorkerd("worker-alone", { include: [`${alone}/*.test.ts`] }),
       {
         root,
         test: {

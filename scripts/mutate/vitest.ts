@@ -23,7 +23,7 @@ const vitest = await createVitest("test", {
   config: join(root, "test/vitest.config.ts"),
   watch: false,
   bail: 1, // one failed test is enough to catch a fault
-  project: ["worker", "node"],
+  project: ["worker*", "node"],
   reporters: [{ onTestModuleEnd: (module) => void ended.push(module) }],
 });
 await vitest.standalone();

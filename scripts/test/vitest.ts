@@ -96,7 +96,7 @@ const command = (project: string, config = "test/vitest.config.ts"): string[] =>
   "node_modules/vitest/vitest.mjs",
   "run",
   `--config=${config}`,
-  `--project=${project}`,
+  `--project=${project}*`, // also the one for tests that run alone
   "--reporter=minimal",
   "--reporter=./scripts/test/reporter.ts",
   // A filter may select no tests of this project. If it selects none of any project, expectTests reports a failure.

@@ -1,0 +1,60 @@
+import type { Use } from "./meter.ts";
+import { names, type Name } from "./scenarios.ts";
+import type { Measured } from "./services.ts";
+
+/** What is counted, as the page calls it, in the order of its columns. */
+export const columns = {
+  requests: "Requests",
+  queries: "D1 queries",
+  rowsRead: "Rows read",
+  rowsWritten: "Rows written",
+  calls: "Requests to objects",
+  objectRows: "Rows in objects",
+  r2Writes: "R2 writes",
+  r2Reads: "R2 reads",
+  messages: "Messages",
+} as const satisfies Record<keyof Use, string>;
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the constants above
+export const keysOf = <Key extends string>(of: Readonly<Record<Key, unknown>>) => Object.keys(of) as Key[];
+
+/**
+ * What a busy machine counts more or less: the status of one appliance is examined in one scenario or in the next,
+ * because a page waits for it only for a time.
+ */
+const ofOneStatus: Partial<Use> = { queries: 5, rowsRead: 25, rowsWritten: 2, r2Reads: 2 };
+const share = 0.1;
+
+/** Everything as measured, except that what is close to the page's number is that number. */
+export function settled(measured: Measured, page: string): Measured {
+  const written = numbersOf(page);
+  const settle = (name: Name, { ...use }: Use) => {
+    const row = written.get(names[name]) ?? [];
+    for (const [column, of] of keysOf(columns).entries()) use[of] = closer(use[of], row[column], of);
+    return use;
+  };
+  const all: Record<Name, Use> = { ...measured };
+  for (const name of keysOf<Name>(names)) all[name] = settle(name, measured[name]);
+  return all;
+}
+
+function closer(number: number, written: number | undefined, of: keyof Use): number {
+  if (written === undefined) return number;
+  const allowed = Math.max(ofOneStatus[of] ?? 0, share * written, rounding);
+  return Math.abs(number - written) <= allowed ? written : number;
+}
+
+/** The page has at most four digits after the point. */
+const rounding = 0.0001;
+
+/** The numbers of the page's first table, by the name of their row. */
+function numbersOf(page: string): Map<string, number[]> {
+  const [, table = ""] = /<!-- made by a test: measured -->([^]*?)<!-- end -->/.exec(page) ?? [];
+  const rows = table.split("\n").map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  return new Map(rows.map(([name = "", ...cells]) => [name, cells.map((cell) => Number(cell.replaceAll(",", "")))]));
+}
