@@ -1,17 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isUsedBy, kindsOfChecks, type Check, type CheckReport, type CheckResult } from "../contract.ts";
+import {
+  completeCheck,
+  isUsedBy,
+  kindsOfChecks,
+  maxConsoleEnd,
+  maxSeen,
+  sentenceOfCheck,
+  type Check,
+  type CheckReport,
+  type CheckResult,
+} from "../contract.ts";
 import { orAborted } from "../mutex.ts";
 import type { Accel } from "../sandbox.ts";
 import { takeScreen } from "../snapshot/take-screen.ts";
-import { qemusBelow } from "../testdrive/orphans.ts";
-import { switchedOff, type Qemu } from "../testdrive/qemu.ts";
+import type { Qemu } from "../testdrive/qemu.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
-import { GuestClock } from "./guest-clock.ts";
-import { GuestConsole } from "./guest-console.ts";
+import { Boot } from "./boot.ts";
 import { untilLogin, ways, type Guest, type Seen } from "./kinds.ts";
+import { restarts, staysOn, type RestartKind } from "./restarts.ts";
 
-/** How many seconds of an emulated guest count as one. */
-const emulatedSlowness = 5;
 /** How long the login prompt is waited for if no check says it. */
 const usualSeconds = 300;
 /** Services that start together with the prompt get this time, too. */
@@ -31,81 +38,151 @@ export interface CheckedMachine {
   signal: AbortSignal;
 }
 
+type RestartCheck = Check & { kind: RestartKind };
+type LookCheck = Check & { kind: keyof typeof ways };
+
+const isRestart = (check: Check): check is RestartCheck => check.kind in restarts;
+const isLook = (check: Check): check is LookCheck => check.kind in ways;
+
+/** A machine that runs, with the boot that it is in. */
+interface Running {
+  qemu: Qemu;
+  guest: Guest;
+}
+
 /** The checks of a machine. Make it before the machine starts, and dispose of it after the report. */
 export class GuestChecks implements Disposable {
   readonly #machine: CheckedMachine;
-  readonly #clock: GuestClock;
-  readonly #console: GuestConsole;
-  #loginAt: number | undefined;
+  /** The checks that each boot must pass: those of the appliance, or the login prompt if it has none. */
+  readonly #each: readonly LookCheck[];
+  readonly #boots: Boot[] = [];
 
   constructor(machine: CheckedMachine) {
     this.#machine = machine;
-    this.#clock = new GuestClock(async () => (await qemusBelow(machine.dir.path))[0]);
-    const texts = machine.checks.filter(({ kind }) => isUsedBy(kind, "text")).map(({ text }) => text);
-    this.#console = new GuestConsole({ texts, onLogin: () => (this.#loginAt = this.#clock.seconds) });
+    const looks = machine.checks.filter(isLook);
+    this.#each = looks.length > 0 ? looks : [completeCheck({ kind: "login" })].filter(isLook);
+    this.#addBoot();
   }
 
-  get onConsole(): (chunk: Buffer) => void {
-    return this.#console.take;
-  }
+  /** Bound, because QEMU's output is given to it. */
+  readonly onConsole = (chunk: Buffer): void => this.#boots.at(-1)?.console.take(chunk);
 
   [Symbol.dispose](): void {
-    this.#clock[Symbol.dispose]();
-    this.#console[Symbol.dispose]();
+    for (const boot of this.#boots) boot[Symbol.dispose]();
   }
 
-  /** Rejects if nothing can be said about the image, because the host or QEMU failed. */
-  async report(qemu: Qemu): Promise<CheckReport> {
-    const { checks, dir, testdriveId, accel, signal } = this.#machine;
-    const over = new AbortController();
-    const guest = this.#guestOf(qemu, AbortSignal.any([signal, over.signal]));
-    void noteEnd(qemu, guest, over);
-    const results = await orAborted(this.#resultsOf(checks, guest), guest.signal);
-    const screen = guest.isOff ? undefined : await takeScreen(qemu, { dir, testdriveId }).catch(() => undefined);
+  /**
+   * Rejects if nothing can be said about the image, because the host or QEMU failed.
+   *
+   * @param start starts the machine again, with the disk that it has
+   */
+  async report(qemu: Qemu, start: () => Promise<Qemu>): Promise<CheckReport> {
+    const { checks, accel } = this.#machine;
+    await using started = new AsyncDisposableStack();
+    const startAgain = async () => started.use(await start());
+    let running = this.#running(qemu);
+    const first = await this.#lookAt(running.guest);
+    const restarted = new Map<Check, CheckResult>();
+    for (const check of checks.filter(isRestart)) {
+      const isReady = [...first, ...restarted.values()].every(hasPassed);
+      const again = isReady ? await this.#restart(check, running, startAgain) : undefined;
+      restarted.set(check, again?.result ?? this.#notRestarted(first));
+      running = again?.running ?? running;
+    }
+    const looked = new Map<Check, CheckResult>(this.#each.map((check, index) => [check, first[index] ?? unknown]));
     return {
-      results,
-      loginSeconds: this.#loginAt ?? null,
+      results: checks.map((check) => looked.get(check) ?? restarted.get(check) ?? unknown),
+      loginSeconds: this.#boots[0]?.loginAt ?? null,
       isEmulated: accel === "tcg",
-      console: this.#console.end,
-      screen: screen?.toString("base64") ?? null,
+      console: this.#consoleEnd(),
+      screen: await this.#screenOf(running),
     };
   }
 
-  #guestOf(qemu: Qemu, signal: AbortSignal): Guest {
-    const loginAt = () => this.#loginAt;
-    return {
-      qemu,
-      console: this.#console,
-      clock: this.#clock,
-      slowness: this.#machine.accel === "tcg" ? emulatedSlowness : 1,
-      get loginAt() {
-        return loginAt();
-      },
-      isOff: false,
-      signal,
-    };
+  #addBoot(): Boot {
+    const { dir, accel } = this.#machine;
+    const texts = this.#each.filter(({ kind }) => isUsedBy(kind, "text")).map(({ text }) => text);
+    const boot = new Boot({ path: dir.path, accel, texts });
+    this.#boots.push(boot);
+    return boot;
   }
 
-  async #resultsOf(checks: readonly Check[], guest: Guest): Promise<CheckResult[]> {
-    const look = async (check: Check): Promise<CheckResult> => {
+  #running(qemu: Qemu, boot = this.#boots.at(-1) ?? this.#addBoot()): Running {
+    return { qemu, guest: boot.guestOf(qemu, this.#machine.signal) };
+  }
+
+  /** Ends the machine, starts it again, and looks at it as the first time. */
+  async #restart(
+    { kind }: RestartCheck,
+    { qemu, guest }: Running,
+    start: () => Promise<Qemu>,
+  ): Promise<{ running?: Running; result: CheckResult }> {
+    const { name, stop } = restarts[kind];
+    const { seconds } = guest.clock;
+    const hasEnded = await orAborted(stop({ qemu, guest }), guest.signal);
+    if (!hasEnded) return { result: { outcome: "failed", seen: staysOn, seconds } };
+    await qemu[Symbol.asyncDispose]();
+    const boot = this.#addBoot();
+    const running = this.#running(await start(), boot);
+    const results = await this.#lookAt(running.guest);
+    return { running, result: { ...this.#summaryOf(results, name), seconds: boot.clock.seconds } };
+  }
+
+  /** The results of a later boot as one. */
+  #summaryOf(results: readonly CheckResult[], name: string): Seen {
+    const login = this.#boots.at(-1)?.loginAt;
+    const prompt = login === undefined ? "" : ` A login prompt came after ${login.toFixed(1)} s.`;
+    const worst = results.find(({ outcome }) => outcome === "failed") ?? results.find((one) => !hasPassed(one));
+    if (!worst) return { outcome: "passed", seen: `${name}, everything was as on the first.${prompt}` };
+    const [check] = this.#each.filter((_, index) => results[index] === worst);
+    const expected = check ? sentenceOfCheck(check) : "";
+    return { outcome: worst.outcome, seen: `${name}: ${worst.seen} Expected: ${expected}`.slice(0, maxSeen) };
+  }
+
+  /** Why the machine was not restarted. If its login prompt was no check of the appliance, it is one of the restart. */
+  #notRestarted(first: readonly CheckResult[]): CheckResult {
+    const [login] = first;
+    const isLoginImplied = !this.#machine.checks.some(isLook);
+    if (login && isLoginImplied && !hasPassed(login)) return { ...login, seen: `On the first boot: ${login.seen}` };
+    return { ...unknown, seen: "The machine was not restarted, because another check had not passed." };
+  }
+
+  async #lookAt(guest: Guest): Promise<CheckResult[]> {
+    return await orAborted(this.#resultsOf(guest), guest.signal);
+  }
+
+  async #resultsOf(guest: Guest): Promise<CheckResult[]> {
+    const look = async (check: LookCheck): Promise<CheckResult> => {
       const seen: Seen = await ways[check.kind].look(check, guest);
-      return { ...seen, seconds: this.#clock.seconds };
+      return { ...seen, seconds: guest.clock.seconds };
     };
-    const first = checks.map((check) => (ways[check.kind].isLast ? undefined : look(check)));
+    const first = this.#each.map((check) => (ways[check.kind].isLast ? undefined : look(check)));
     await Promise.all(first);
-    if (first.includes(undefined)) await settle(checks, guest);
+    if (first.includes(undefined)) await settle(this.#each, guest);
     // The last checks one after the other: each reads all open connections.
     const results: CheckResult[] = [];
-    for (const [index, check] of checks.entries()) results.push((await first[index]) ?? (await look(check)));
+    for (const [index, check] of this.#each.entries()) results.push((await first[index]) ?? (await look(check)));
     return results;
+  }
+
+  /** The end of the console of all boots, the last one at its end. */
+  #consoleEnd(): string {
+    return this.#boots
+      .map(({ console }) => console.end)
+      .join("\n")
+      .slice(-maxConsoleEnd);
+  }
+
+  async #screenOf({ qemu, guest }: Running): Promise<string | null> {
+    if (guest.isOff) return null;
+    const screen = await takeScreen(qemu, this.#machine).catch(() => undefined);
+    return screen?.toString("base64") ?? null;
   }
 }
 
-async function noteEnd(qemu: Qemu, guest: Guest, over: AbortController): Promise<void> {
-  const reason = await qemu.ended;
-  if (reason === switchedOff) guest.isOff = true;
-  else over.abort(new Error(reason));
-}
+const unknown: CheckResult = { outcome: "not_run", seen: "This is not known.", seconds: 0 };
+
+const hasPassed = ({ outcome }: CheckResult): boolean => outcome === "passed";
 
 /** Waits until the machine has booted. */
 async function settle(checks: readonly Check[], guest: Guest): Promise<void> {

@@ -3,6 +3,7 @@ import { maxSeen, type Check, type CheckKind, type CheckResult } from "../contra
 import type { Qemu } from "../testdrive/qemu.ts";
 import type { GuestClock } from "./guest-clock.ts";
 import type { GuestConsole } from "./guest-console.ts";
+import type { RestartKind } from "./restarts.ts";
 import { getPage, tryPort, type PageAddress, type PortState } from "./ports.ts";
 
 /** A machine whose checks run. */
@@ -16,6 +17,8 @@ export interface Guest {
   loginAt: number | undefined;
   /** Whether it has switched itself off. */
   isOff: boolean;
+  /** Whether its power was cut, which ends QEMU in a way that is otherwise an error. */
+  isCut: boolean;
   /** Aborted when the session ends. */
   signal: AbortSignal;
 }
@@ -28,8 +31,8 @@ interface Way {
   look: (check: Check, guest: Guest) => Promise<Seen>;
 }
 
-/** How each kind of check is done. */
-export const ways: Readonly<Record<CheckKind, Way>> = {
+/** How each kind of check is done, except those for which the machine is restarted (restarts.ts). */
+export const ways: Readonly<Record<Exclude<CheckKind, RestartKind>, Way>> = {
   login: {
     look: async ({ seconds }, guest) => {
       const isThere = await inTime(guest, seconds, () => guest.loginAt !== undefined);
@@ -152,6 +155,10 @@ async function inTime(guest: Guest, seconds: number, test: () => boolean | Promi
     await sleep(everyMs, undefined, { signal: guest.signal });
   }
 }
+
+/** Like `inTime`, but the seconds begin now. */
+export const within = (guest: Guest, seconds: number, test: () => boolean): Promise<boolean> =>
+  inTime(guest, guest.clock.seconds / guest.slowness + seconds, test);
 
 /** Waits for the login prompt, even if no check is about it. */
 export const untilLogin = (guest: Guest, seconds: number): Promise<boolean> =>

@@ -161,11 +161,11 @@ async function host(session: Session): Promise<string> {
     control.say("The machine did not start because its host is busy. It has been restarted.");
   };
   using checked = checksOf(claim, { dir, accel, signal });
-  const start = { onEvent: countTcpViewers(control), signal, onRestart };
+  const onConsole = checked && { onConsole: checked.onConsole };
+  const start = { onEvent: countTcpViewers(control), signal, onRestart, ...onConsole };
+  const boot = () => startQemu(machine, dir, start);
   // Checks see the image boot, as it does on any machine.
-  await using qemu = checked
-    ? await startQemu(machine, dir, { ...start, onConsole: checked.onConsole })
-    : await parts.snapshots.start({ claim, image, machine, dir, start });
+  await using qemu = await (checked ? boot() : parts.snapshots.start({ claim, image, machine, dir, start }));
   if (qemu.clients) reserved?.passOn(qemu.clients);
   for (const client of early) if (reserved) void joinEarly(client, reserved);
 
@@ -174,7 +174,7 @@ async function host(session: Session): Promise<string> {
   session.ready.resolve({ ...dir, endpoints: qemu.endpoints });
   parts.log("testdrive ready", { ms: Math.round(performance.now() - startedAt) });
   if (!checked) return await orAborted(qemu.ended, signal);
-  await parts.api.sendChecks(leaseOfTestdrive(claim), await checked.report(qemu), signal);
+  await parts.api.sendChecks(leaseOfTestdrive(claim), await checked.report(qemu, boot), signal);
   return "The checks have ended.";
 }
 

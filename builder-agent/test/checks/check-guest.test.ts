@@ -10,6 +10,14 @@ function writing(text: string): Buffer {
   return bootSector(code + Buffer.from(`${text}\0`).toString("hex"));
 }
 
+/** A machine that writes a text to its serial console, and removes the text from its disk. */
+function breakingItself(text: string): Buffer {
+  // As above; then the first byte of the text = 0; int 13h writes the sector; sti; hlt, forever
+  const write = "31c0 8ed8 8ec0 be2c7c baf803 fc ac 84c0 7403 ee ebf8";
+  const remove = "c6062c7c00 b80103 b90100 ba8000 bb007c cd13 fb f4 ebfd";
+  return bootSector(write + remove + Buffer.from(`${text}\0`).toString("hex"));
+}
+
 async function checked(sector: Buffer, checks: Check[]) {
   await using session = await startSession({
     sector,
@@ -63,6 +71,44 @@ describe("checks of a machine", () => {
 
     expect(report?.results.map(({ outcome }) => outcome)).toEqual(["failed", "not_run"]);
     expect(report?.loginSeconds).toBeNull();
+  });
+
+  it("restarts a machine that has passed, and cuts its power", async () => {
+    const { report, reason } = await checked(writing("Kernel 1\r\nmini login: "), [
+      completeCheck({ kind: "second_boot" }),
+      completeCheck({ kind: "console_text", text: "Kernel 1", seconds: 60 }),
+      completeCheck({ kind: "power_cut" }),
+    ]);
+
+    expect(reason).toBe("The checks have ended.");
+    expect(report?.results.map(({ outcome }) => outcome)).toEqual(["passed", "passed", "passed"]);
+    expect(report?.results[0]?.seen).toMatch(/^On the second boot, everything was .* A login prompt came after \d/);
+    expect(report?.results[2]?.seen).toMatch(/^After the power cut, everything was /);
+    expect(report?.console.match(/Kernel 1/g)).toHaveLength(3);
+  });
+
+  it("names what a machine does not do when it boots from a disk that it has changed", async () => {
+    const { report } = await checked(breakingItself("mini login: "), [
+      completeCheck({ kind: "login", seconds: 3 }),
+      completeCheck({ kind: "second_boot" }),
+      completeCheck({ kind: "power_cut" }),
+    ]);
+
+    expect(report?.results.map(({ outcome }) => outcome)).toEqual(["passed", "failed", "not_run"]);
+    expect(report?.results[1]?.seen).toBe(
+      "On the second boot: There was no login prompt. There is nothing on the serial console. " +
+        "Expected: A login prompt is on the serial console within 3 s.",
+    );
+  });
+
+  it("does not restart a machine that has not passed", async () => {
+    const { report } = await checked(writing("Kernel 1\r\n"), [
+      completeCheck({ kind: "second_boot" }),
+      completeCheck({ kind: "console_text", text: "Kernel 2", seconds: 1 }),
+    ]);
+
+    expect(report?.results.map(({ outcome }) => outcome)).toEqual(["not_run", "failed"]);
+    expect(report?.results[0]?.seen).toBe("The machine was not restarted, because another check had not passed.");
   });
 
   it("reports nothing if the session ends first", async () => {

@@ -636,7 +636,7 @@ interface Builds {
 }
 
 interface Check {
-  kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https";
+  kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https" | "second_boot" | "power_cut";
   port?: number;
   path?: string;
   status?: number;
@@ -662,7 +662,7 @@ interface CheckRunsCheckRun {
   login_seconds?: number;
   emulated?: boolean;
   checks: readonly {
-    kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https";
+    kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https" | "second_boot" | "power_cut";
     expected: string;
     outcome?: "passed" | "failed" | "not_run";
     seen?: string;

@@ -14,7 +14,18 @@ const usual = { path: "/", status: 200, seconds: 300 };
 
 /** One check. A field that its kind does not use is empty or 0. */
 export const Check = z.object({
-  kind: z.enum(["login", "console_text", "console_lacks", "units", "port_open", "port_closed", "http", "https"]),
+  kind: z.enum([
+    "login",
+    "console_text",
+    "console_lacks",
+    "units",
+    "port_open",
+    "port_closed",
+    "http",
+    "https",
+    "second_boot",
+    "power_cut",
+  ]),
   text: z.string().max(maxCheckText),
   port: z.int().min(0).max(65_535),
   path: z.string().max(maxCheckText),
@@ -33,6 +44,8 @@ interface KindOfCheck {
   mayLack?: readonly CheckField[];
   /** Whether the machine needs a network card. */
   needsNetwork?: true;
+  /** Whether the machine is restarted for it, when the other checks have passed. */
+  isRestart?: true;
   /** The expectation in one sentence. */
   says: (check: Check) => string;
 }
@@ -72,6 +85,18 @@ export const kindsOfChecks: Readonly<Record<CheckKind, KindOfCheck>> = {
   },
   http: webPage({ label: "A web page answers", port: 80 }),
   https: webPage({ label: "A web page answers over HTTPS", port: 443, by: " over HTTPS" }),
+  second_boot: {
+    label: "It works again after a restart",
+    fields: {},
+    isRestart: true,
+    says: () => "After a restart, the machine passes the other checks again.",
+  },
+  power_cut: {
+    label: "It works again after a power cut",
+    fields: {},
+    isRestart: true,
+    says: () => "After a power cut, the machine passes the other checks again.",
+  },
 };
 
 function webPage({ label, port: usualPort, by = "" }: { label: string; port: number; by?: string }): KindOfCheck {

@@ -1,0 +1,53 @@
+import type { CheckKind } from "../contract.ts";
+import { killGroup } from "../process.ts";
+import type { Qemu } from "../testdrive/qemu.ts";
+import { within, type Guest } from "./kinds.ts";
+
+/** The kinds of checks for which the machine is restarted. */
+export type RestartKind = Extract<CheckKind, "second_boot" | "power_cut">;
+
+/** A machine that is to end. Its next boot is another process with the same disk. */
+export interface Ending {
+  qemu: Pick<Qemu, "execute" | "pid">;
+  guest: Guest;
+}
+
+interface Restart {
+  /** The boot that follows, for "On the second boot: …". */
+  name: string;
+  /** Returns whether the machine ends. */
+  stop: (ending: Ending) => Promise<boolean>;
+}
+
+export const restarts: Readonly<Record<RestartKind, Restart>> = {
+  second_boot: { name: "On the second boot", stop: askToRestart },
+  power_cut: { name: "After the power cut", stop: cutPower },
+};
+
+/** How long a machine may take to shut down, after the keys and after the button. */
+const shutdownSeconds = { keys: 60, button: 60 };
+/** A person sees this when the machine obeys neither. */
+export const staysOn =
+  "The machine did not restart: it obeyed neither Ctrl+Alt+Delete nor its power button, 60 seconds each.";
+
+const ctrlAltDelete = ["ctrl", "alt", "delete"].map((data) => ({ type: "qcode", data }));
+
+/**
+ * Linux restarts on Ctrl+Alt+Delete, unless a desktop takes the keys: then the power button is pressed. QEMU ends instead
+ * of a restart, so that the output of two boots is not mixed.
+ */
+async function askToRestart({ qemu, guest }: Ending): Promise<boolean> {
+  const hasEnded = (seconds: number) => within(guest, seconds, () => guest.isOff);
+  await qemu.execute("set-action", { reboot: "shutdown" });
+  await qemu.execute("send-key", { keys: ctrlAltDelete });
+  if (await hasEnded(shutdownSeconds.keys)) return true;
+  await qemu.execute("system_powerdown").catch(() => {}); // it has just ended
+  return await hasEnded(shutdownSeconds.button);
+}
+
+/** QEMU loses what the guest has not made it store, as a disk does. */
+async function cutPower({ qemu, guest }: Ending): Promise<boolean> {
+  guest.isCut = true;
+  killGroup(qemu.pid);
+  return true;
+}
