@@ -186,13 +186,40 @@ const lastOf = (column: SQL, status: SQL): SQL => sql`(SELECT ${column} FROM bui
   WHERE latest.appliance_id = asked.value AND latest.retired_at IS NULL AND +latest.status ${status}
   ORDER BY latest.id DESC LIMIT 1)`;
 
-/** Stores the result of an examination, unless the appliance is gone or a later examination finished first. */
-export async function saveLastStatus(db: Database, status: LastStatus): Promise<void> {
-  const { applianceId, errors, warnings, text, packages, editedAt, examinedAt } = status;
-  await insertFrom(db, lastStatuses, status, sql`FROM appliances WHERE id = ${applianceId}`).onConflictDoUpdate({
+/**
+ * Stores the results of examinations. Skips appliances that are gone, and those with the result of a later examination.
+ */
+export async function saveLastStatuses(db: Database, statuses: readonly LastStatus[]): Promise<void> {
+  const rows = statuses.map(({ editedAt, examinedAt, ...status }) => ({
+    ...status,
+    editedAt: editedAt.getTime(),
+    examinedAt: examinedAt.getTime(),
+  }));
+  await insertFrom(
+    db,
+    lastStatuses,
+    {
+      applianceId: sql`value ->> 'applianceId'`,
+      errors: sql`value ->> 'errors'`,
+      warnings: sql`value ->> 'warnings'`,
+      text: sql`value ->> 'text'`,
+      packages: sql`value ->> 'packages'`,
+      editedAt: sql`value ->> 'editedAt'`,
+      examinedAt: sql`value ->> 'examinedAt'`,
+    },
+    sql`FROM json_each(${JSON.stringify(rows)})
+      WHERE EXISTS (SELECT 1 FROM appliances WHERE appliances.id = value ->> 'applianceId')`,
+  ).onConflictDoUpdate({
     target: lastStatuses.applianceId,
-    set: { errors, warnings, text, packages, editedAt, examinedAt },
-    setWhere: sql`${lastStatuses.examinedAt} < ${examinedAt.getTime()}`,
+    set: {
+      errors: sql`excluded.errors`,
+      warnings: sql`excluded.warnings`,
+      text: sql`excluded.text`,
+      packages: sql`excluded.packages`,
+      editedAt: sql`excluded.edited_at`,
+      examinedAt: sql`excluded.examined_at`,
+    },
+    setWhere: sql`${lastStatuses.examinedAt} < excluded.examined_at`,
   });
 }
 

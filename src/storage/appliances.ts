@@ -1,6 +1,6 @@
-import { and, asc, eq, isNull, or, sql, type SQL } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { PackageType } from "#lib/contract/index";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { type Counted, counts } from "./limits.ts";
 import { copiedFile } from "./overlay-files.ts";
@@ -25,6 +25,7 @@ import {
 export type Appliance = typeof appliances.$inferSelect;
 export type NewAppliance = typeof appliances.$inferInsert;
 export type Selection = typeof selections.$inferSelect;
+export type BaseSystem = typeof baseSystems.$inferSelect;
 export type Repository = typeof repositories.$inferSelect;
 
 /** An appliance of this account. */
@@ -33,6 +34,9 @@ export const findAppliance = (db: Database, accountId: number, id: number): Prom
 
 export const findAnyAppliance = (db: Database, id: number): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({ where: eq(appliances.id, id) });
+
+export const listAnyAppliances = (db: Database, ids: readonly number[]): Promise<Appliance[]> =>
+  db.query.appliances.findMany({ where: inArray(appliances.id, fromJson(ids)) });
 
 /** The appliance that a request has created. */
 export const findApplianceByUuid = (db: Database, uuid: string): Promise<Appliance | undefined> =>

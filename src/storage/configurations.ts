@@ -1,7 +1,7 @@
 import { and, eq, sql, type SQL } from "drizzle-orm";
 import type { Configuration } from "#lib/configuration/stored";
 import type { Appliance } from "./appliances.ts";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { nextEdit } from "./edits.ts";
 import { counts } from "./limits.ts";
 import { released } from "./overlay-files.ts";
@@ -52,12 +52,28 @@ export async function saveConfiguration(
 }
 
 /** The present configuration of the template that an appliance descends from. Undefined if an ancestor is gone. */
-export async function findTemplateConfiguration(db: Database, applianceId: number): Promise<Configuration | undefined> {
-  const [template] = await db
-    .select({ configuration: appliances.configuration })
-    .from(appliances)
-    .where(sql`${appliances.id} = (${lineOf(applianceId)} SELECT id FROM line WHERE account_id IS NULL LIMIT 1)`);
-  return template?.configuration;
+export const findTemplateConfiguration = async (
+  db: Database,
+  applianceId: number,
+): Promise<Configuration | undefined> => (await listTemplateConfigurations(db, [applianceId])).get(applianceId);
+
+/** The same for several appliances, by their ids. */
+export async function listTemplateConfigurations(
+  db: Database,
+  applianceIds: readonly number[],
+): Promise<Map<number, Configuration>> {
+  // Each line ends at the nearest template.
+  const found = await db
+    .select({ applianceId: sql<number>`line.asked`, configuration: appliances.configuration })
+    .from(
+      sql`(WITH RECURSIVE line (asked, id, parent_id, account_id) AS (
+        SELECT id, id, parent_id, account_id FROM appliances WHERE id IN ${fromJson(applianceIds)}
+        UNION SELECT line.asked, one.id, one.parent_id, one.account_id FROM line JOIN appliances one
+          ON one.id = line.parent_id WHERE line.account_id IS NOT NULL
+      ) SELECT asked, id FROM line WHERE account_id IS NULL) AS line`,
+    )
+    .innerJoin(appliances, sql`${appliances.id} = line.id`);
+  return new Map(found.map(({ applianceId, configuration }) => [applianceId, configuration]));
 }
 
 /** Whether an appliance descends from another account's appliance. Also false if that appliance is gone. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Refusal } from "#domain/refusal";
 import type { AgreementText } from "#model/catalogue";
 import { addAcceptance, findAcceptance, listAllAcceptances } from "#storage/agreements";
-import { findBaseSystem, listBaseSystems } from "#storage/appliances";
+import { findBaseSystem, listBaseSystems, type BaseSystem } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
 /** The current legal agreement of a base system, from its catalogue. A new text has to be accepted again. */
@@ -15,7 +15,8 @@ export interface Agreement extends AgreementText {
 /** An account that wants to build or publish. `baseUrl` is the service's, for the link to the agreement. */
 export interface AgreementQuestion {
   accountId: number;
-  baseSystem: string;
+  /** Undefined if no catalogue has the base system now. */
+  base: Pick<BaseSystem, "name" | "facts"> | undefined;
   baseUrl: string;
 }
 
@@ -43,9 +44,9 @@ export async function acceptAgreement(db: Database, accountId: number, agreement
 
 /** The message if the account has not accepted the agreement of this base system. Undefined if nothing is missing. */
 export async function missingAgreement(db: Database, asked: AgreementQuestion): Promise<string | undefined> {
-  const agreement = await findAgreement(db, asked.baseSystem);
+  const agreement = asked.base && agreementOf(asked.base);
   if (!agreement || (await acceptedAt(db, asked.accountId, agreement))) return undefined;
-  const page = `${asked.baseUrl}${agreementPath(asked.baseSystem)}`;
+  const page = `${asked.baseUrl}${agreementPath(agreement.baseSystem)}`;
   return `The agreement "${agreement.title}" has not been accepted yet. Read and accept it at ${page}`;
 }
 
@@ -65,8 +66,12 @@ export async function listAcceptances(db: Database) {
 }
 
 async function findAgreement(db: Database, baseSystem: string): Promise<Agreement | undefined> {
-  const agreement = (await findBaseSystem(db, baseSystem))?.facts.agreement;
-  return agreement && { ...agreement, baseSystem, sha256: sha256Of(agreement) };
+  const base = await findBaseSystem(db, baseSystem);
+  return base && agreementOf(base);
+}
+
+function agreementOf({ name, facts: { agreement } }: Pick<BaseSystem, "name" | "facts">): Agreement | undefined {
+  return agreement && { ...agreement, baseSystem: name, sha256: sha256Of(agreement) };
 }
 
 const sha256Of = ({ text }: AgreementText): string => createHash("sha256").update(text).digest("hex");

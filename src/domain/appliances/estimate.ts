@@ -1,8 +1,8 @@
 import type { Services } from "#domain/services";
 import { resolve, type SoftwareResolution } from "#domain/software/resolution";
-import { loadSoftware } from "#domain/software/resolution-request";
+import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
 import type { BaseSystemFacts } from "#model/catalogue";
-import { findBaseSystem, type Appliance } from "#storage/appliances";
+import type { Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { saveEstimate } from "#storage/estimates";
 
@@ -24,20 +24,19 @@ export async function withEstimate(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
 ): Promise<Appliance> {
-  const resolution = await resolve({ env, db }, await loadSoftware(db, appliance));
-  return await noteEstimate(db, appliance, resolution);
+  const software = await loadSoftware(db, appliance);
+  return await noteEstimate(db, appliance, { software, resolution: await resolve({ env, db }, software) });
 }
 
 /** Stores the size that a resolution gives, for lists, which do not resolve. */
 export async function noteEstimate(
   db: Database,
   appliance: Appliance,
-  resolution: SoftwareResolution,
+  { software, resolution }: { software: Pick<ApplianceSoftware, "baseSystem">; resolution: SoftwareResolution },
 ): Promise<Appliance> {
   const packages = estimateOf(resolution);
   if (!packages) return appliance;
-  const base = await findBaseSystem(db, appliance.baseSystem);
-  const estimatedCompressedMb = downloadMb(packages.estimatedCompressedMb, base?.facts);
+  const estimatedCompressedMb = downloadMb(packages.estimatedCompressedMb, software.baseSystem);
   const estimate = { ...packages, estimatedCompressedMb };
   if (isSame(estimate, appliance)) return appliance;
   await saveEstimate(db, appliance.id, estimate);

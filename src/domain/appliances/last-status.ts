@@ -1,31 +1,37 @@
 import type { Issue } from "#domain/appliances/issue";
 import { noteInPassing } from "#domain/full-disk";
+import type { SoftwareResolution } from "#domain/software/resolution";
 import type { Appliance } from "#storage/appliances";
-import { saveLastStatus } from "#storage/appliance-overview";
+import { saveLastStatuses, type LastStatus } from "#storage/appliance-overview";
 import type { Database } from "#storage/db";
 
 /** Lists have no room for a longer text. */
 const maxText = 300;
 
-/** Stores what is wrong with an appliance, for lists, which do not examine it. */
-export async function noteStatus(
-  db: Database,
+/** Stores what is wrong with appliances, for lists, which do not examine them. */
+export async function noteStatuses(db: Database, statuses: readonly LastStatus[]): Promise<void> {
+  if (statuses.length === 0) return;
+  await noteInPassing("the statuses of appliances", () => saveLastStatuses(db, statuses));
+}
+
+/** What a list shows of an examination. It counts from when its rows were read, because later changes are not in it. */
+export function lastStatusOf(
   appliance: Appliance,
-  { issues, packages }: { issues: readonly Issue[]; packages: number | null },
-): Promise<void> {
+  { issues, resolution }: { issues: readonly Issue[]; resolution: SoftwareResolution | undefined },
+  { readAt }: { readAt: Date },
+): LastStatus {
   const errors = issues.filter(({ type }) => type === "error");
   const warnings = issues.filter(({ type }) => type === "warning");
   const [first] = [...errors, ...warnings];
-  const status = {
+  return {
     applianceId: appliance.id,
     errors: errors.length,
     warnings: warnings.length,
     text: first === undefined ? "" : cut(first.ofSoftware ?? first.text),
-    packages,
+    packages: resolution?.state === "solved" ? resolution.packages.length : null,
     editedAt: appliance.lastEditedAt,
-    examinedAt: new Date(),
+    examinedAt: readAt,
   };
-  await noteInPassing("the status of an appliance", () => saveLastStatus(db, status));
 }
 
 const cut = (text: string): string =>

@@ -1,14 +1,15 @@
 import { missingAgreement } from "#domain/accounts/agreement";
 import { noteEstimate } from "#domain/appliances/estimate";
+import { rowsOf, type ExaminedRows } from "#domain/appliances/examined-rows";
 import type { Issue } from "#domain/appliances/issue";
 import { overviewOf, type Glance } from "#domain/appliances/overview";
-import { examine } from "#domain/appliances/status";
+import { examine, type ExaminedAppliance } from "#domain/appliances/status";
 import { openRootIssue } from "#domain/configuration/known-passwords";
 import type { Services } from "#domain/services";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { listAbilities } from "#storage/agents";
 import type { BaseSystemFacts } from "#model/catalogue";
-import { findBaseSystem, type Appliance } from "#storage/appliances";
+import type { Appliance } from "#storage/appliances";
 
 /** The data for the head of each page of an appliance. */
 export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | "packages"> {
@@ -18,6 +19,16 @@ export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | 
   base: Pick<BaseSystemFacts, "title" | "cannot"> | undefined;
   /** What prevents a build, or might surprise the user. */
   issues: readonly Issue[];
+  /** Undefined if the last examination was enough. */
+  examined?: ExaminedAppliance;
+}
+
+interface LookRequest {
+  appliance: Appliance;
+  accountId: number;
+  baseUrl: string;
+  /** The rows of the appliance, if they were read before. */
+  rows?: ExaminedRows | undefined;
 }
 
 /**
@@ -26,14 +37,17 @@ export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | 
  */
 export async function lookAt(
   { env, db }: Services,
-  { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
+  { appliance, accountId, baseUrl, rows: given }: LookRequest,
 ): Promise<Look> {
-  const [readOnly, agreement, openRoot, base, { glances, stale }] = await Promise.all([
+  const [readOnly, rows, { glances, stale }] = await Promise.all([
     readOnlyMode(db),
-    missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
-    openRootIssue({ env, db }, appliance),
-    findBaseSystem(db, appliance.baseSystem),
+    given ?? rowsOf(db, appliance),
     overviewOf({ env, db }, { accountId, only: appliance.id, search: "", page: 1, perPage: 1 }),
+  ]);
+  const { base } = rows;
+  const [agreement, openRoot] = await Promise.all([
+    missingAgreement(db, { accountId, base, baseUrl }),
+    openRootIssue(env, appliance, rows.template),
   ]);
   const [glance] = glances;
   const { running = [], lastBuild, images = [], packages = null } = glance ?? {};
@@ -47,11 +61,12 @@ export async function lookAt(
     return { ...seen, issues: [...missing, ...known] };
   }
   const { imageType } = appliance;
-  const examined = await examine({ env, db }, appliance, { imageType, abilities: await listAbilities(db) });
-  const { resolution } = examined;
+  const examined = await examine({ env, db }, appliance, { imageType, abilities: await listAbilities(db), rows });
+  const { resolution, software } = examined;
   return {
     ...seen,
-    appliance: resolution ? await noteEstimate(db, appliance, resolution) : appliance,
+    examined,
+    appliance: resolution ? await noteEstimate(db, appliance, { software, resolution }) : appliance,
     packages: resolution?.state === "solved" ? resolution.packages.length : packages,
     issues: [...missing, ...examined.issues],
   };

@@ -1,17 +1,21 @@
-import { examine } from "#domain/appliances/status";
+import { readExamined } from "#domain/appliances/examined-rows";
+import { lastStatusOf, noteStatuses } from "#domain/appliances/last-status";
+import { examineOnly } from "#domain/appliances/status";
 import { watchAllBuilds, type WatchedBuild } from "#domain/builds/build";
+import type { Capabilities } from "#lib/contract/index";
 import type { Services } from "#domain/services";
 import { listAbilities } from "#storage/agents";
 import {
   listLastBuilds,
   listOverview,
   listUnexamined,
+  type LastStatus,
   type OverviewAppliance,
   type OverviewBuild,
   type OverviewChoice,
   type OverviewRow,
 } from "#storage/appliance-overview";
-import { findAnyAppliance } from "#storage/appliances";
+import { listAnyAppliances } from "#storage/appliances";
 
 /**
  * What an appliance is doing, or otherwise whether it can be built. `unknown`: it has not been examined since its last
@@ -130,6 +134,9 @@ const mostMore = 50;
 /** Accounts whose appliances are being examined, so that a page that refreshes itself does not start another run. */
 const examining = new Set<number>();
 
+/** How many appliances are read, and their statuses stored, at once. They are in memory at the same time. */
+const examinedAtOnce = 10;
+
 /**
  * Examines appliances one by one: those of a page, then others of the account that were never examined. The next views
  * then show their state, and can filter by it. Call it after the answer.
@@ -148,13 +155,31 @@ async function examineInTurn(
   { env, db }: Services,
   { accountId, stale }: { accountId: number; stale: readonly number[] },
 ): Promise<void> {
-  const begunAt = Date.now();
-  const ids = new Set([...stale, ...(await listUnexamined(db, accountId, mostMore))]);
-  if (ids.size === 0) return;
+  const until = Date.now() + examinedForMs;
+  const ids = [...new Set([...stale, ...(await listUnexamined(db, accountId, mostMore))])];
+  if (ids.length === 0) return;
   const abilities = await listAbilities(db);
-  for (const id of ids) {
-    if (Date.now() - begunAt > examinedForMs) return;
-    const appliance = await findAnyAppliance(db, id);
-    if (appliance) await examine({ env, db }, appliance, { imageType: appliance.imageType, abilities });
+  for (let at = 0; at < ids.length && Date.now() <= until; at += examinedAtOnce) {
+    await examineThese({ env, db }, ids.slice(at, at + examinedAtOnce), { abilities, until });
+  }
+}
+
+/** If the time is over, stores the statuses of those that were examined. */
+async function examineThese(
+  { env, db }: Services,
+  ids: readonly number[],
+  { abilities, until }: { abilities: readonly Capabilities[]; until: number },
+): Promise<void> {
+  const found = new Map((await listAnyAppliances(db, ids)).map((appliance) => [appliance.id, appliance]));
+  const inOrder = ids.flatMap((id) => found.get(id) ?? []);
+  const statuses: LastStatus[] = [];
+  try {
+    for (const { appliance, rows } of await readExamined(db, inOrder)) {
+      if (Date.now() > until) return;
+      const asked = { imageType: appliance.imageType, abilities, rows };
+      statuses.push(lastStatusOf(appliance, await examineOnly({ env, db }, appliance, asked), rows));
+    }
+  } finally {
+    await noteStatuses(db, statuses);
   }
 }

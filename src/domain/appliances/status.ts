@@ -1,8 +1,9 @@
 import { type Capabilities, imageFormats, type ImageType, productOf } from "#lib/contract/index";
 import { missingAgreement } from "#domain/accounts/agreement";
 import { estimateOf } from "#domain/appliances/estimate";
+import { rowsOf, type ExaminedRows } from "#domain/appliances/examined-rows";
 import type { Issue } from "#domain/appliances/issue";
-import { noteStatus } from "#domain/appliances/last-status";
+import { lastStatusOf, noteStatuses } from "#domain/appliances/last-status";
 import { whyNoEfi, reasonNotBuilt, whyNoVolumes } from "#domain/builds/builder-abilities";
 import { firstBootIssues } from "#domain/configuration/first-boot";
 import { settingsOfBaseIssues } from "#domain/configuration/settings-of-base";
@@ -17,7 +18,7 @@ import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { closestNames, didYouMean, type UnknownName } from "#domain/software/closest-names";
 import { problemWords } from "#domain/software/problem-words";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
-import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
+import { softwareOf, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
 import { configurationOf } from "#lib/configuration/stored";
 import { progressWords } from "#model/import-progress";
@@ -37,14 +38,11 @@ export async function shownStatus(
   { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
 ): Promise<ApplianceStatus> {
-  const [readOnly, abilities, agreement] = await Promise.all([
-    readOnlyMode(db),
-    listAbilities(db),
-    missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
-  ]);
+  const [readOnly, abilities, rows] = await Promise.all([readOnlyMode(db), listAbilities(db), rowsOf(db, appliance)]);
   // Shows only this issue (compatibility.md, "Status"), because nothing else could be fixed now.
   if (readOnly.on) return { state: "error", issues: [error(readOnlyMessage)] };
-  const examined = await examine({ env, db }, appliance, { imageType: appliance.imageType, abilities });
+  const agreement = await missingAgreement(db, { accountId, base: rows.base, baseUrl });
+  const examined = await examine({ env, db }, appliance, { imageType: appliance.imageType, abilities, rows });
   const { state, issues } = examined;
   return agreement === undefined ? { state, issues } : { state: "error", issues: [error(agreement), ...issues] };
 }
@@ -56,18 +54,39 @@ export interface ExaminedAppliance extends ApplianceStatus {
   resolution: SoftwareResolution | undefined;
 }
 
-/**
- * Resolves the software for an image type, and reports what is wrong. `abilities` are those of the service's builders.
- */
+interface Examination {
+  imageType: ImageType;
+  /** Those of the service's builders. */
+  abilities: readonly Capabilities[];
+  /** The rows, if they were read before. */
+  rows?: ExaminedRows | undefined;
+}
+
+type Examiner = Services<Pick<Env, "BLOBS"> & EncryptionKey>;
+
+/** Resolves the software for an image type, and reports what is wrong. Stores the status for lists. */
 export async function examine(
-  services: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
+  services: Examiner,
   appliance: Appliance,
-  { imageType, abilities }: { imageType: ImageType; abilities: readonly Capabilities[] },
+  { imageType, abilities, rows: given }: Examination,
 ): Promise<ExaminedAppliance> {
-  const software = await loadSoftware(services.db, appliance, imageType);
+  const rows = given ?? (await rowsOf(services.db, appliance));
+  const examined = await examineOnly(services, appliance, { imageType, abilities, rows });
+  if (imageType === appliance.imageType) await noteStatuses(services.db, [lastStatusOf(appliance, examined, rows)]);
+  return examined;
+}
+
+/** Examines without storing the status. */
+export async function examineOnly(
+  services: Examiner,
+  appliance: Appliance,
+  { imageType, abilities, rows }: Examination & { rows: ExaminedRows },
+): Promise<ExaminedAppliance> {
+  const software = softwareOf(appliance, rows, imageType);
   // Otherwise nothing could be resolved, and reporting that for every package would hide the reason.
   const resolution = software.baseSystem && servesArch(software) ? await resolve(services, software) : undefined;
-  const openRoot = appliance.accountId === null ? undefined : await openRootIssue(services, appliance);
+  const openRoot =
+    appliance.accountId === null ? undefined : await openRootIssue(services.env, appliance, rows.template);
   const issues = [
     ...repositoryIssues(software),
     ...(await softwareIssues({ db: services.db, abilities, appliance }, software, resolution)),
@@ -78,8 +97,6 @@ export async function examine(
     ...firstBootIssues(configurationOf(appliance), software),
     ...updatesIssues(software),
   ];
-  const packages = resolution?.state === "solved" ? resolution.packages.length : null;
-  if (imageType === appliance.imageType) await noteStatus(services.db, appliance, { issues, packages });
   return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues, software, resolution };
 }
 

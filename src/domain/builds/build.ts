@@ -21,7 +21,7 @@ import { logFailure } from "#log/log";
 import { requestIdNow } from "#log/request-id";
 import { configurationOf } from "#lib/configuration/stored";
 import { listAbilities } from "#storage/agents";
-import { findBaseSystem } from "#storage/appliances";
+import { findBaseSystem, type Appliance } from "#storage/appliances";
 import { buildPrefix } from "#storage/blobs";
 import { deleteBlobsBelow, putInput } from "#storage/build-blobs";
 import {
@@ -85,7 +85,7 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
   if (obstacle) throw obstacle;
   if ((await leftBytes({ env, db }, account.id)) === 0) throw noRoomForBuild();
   const { baseUrl } = request;
-  await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
+  await refuseWithoutAgreement(db, { accountId: account.id, base, baseUrl });
   // The rest is expensive. A build that replaces another one gets its slot.
   const replaced = request.force ? unfinishedOf(built, { version, imageType }) : [];
   if (replaced.length === 0 && !(await hasFreeSlot(db, account.id, slotsOf(env)))) throw new Refusal("no_build_slots");
@@ -185,9 +185,15 @@ export async function cancelBuildsOf({ env, db }: Services, applianceId: number)
 }
 
 export async function listBuilds(db: Database, reader: LinkReader, applianceId: number): Promise<Build[]> {
-  const { id, accountId: ownerId } = await getAppliance(db, reader.account.id, applianceId, "invalid");
-  return ownerId === null ? [] : withLinks(await listOverBuilds(db, ownerId, id), ownerId, reader);
+  return await listBuildsOf(db, reader, await getAppliance(db, reader.account.id, applianceId, "invalid"));
 }
+
+/** The same for an appliance that was read before. */
+export const listBuildsOf = async (
+  db: Database,
+  reader: LinkReader,
+  { id, accountId: ownerId }: Pick<Appliance, "id" | "accountId">,
+): Promise<Build[]> => (ownerId === null ? [] : withLinks(await listOverBuilds(db, ownerId, id), ownerId, reader));
 
 /** A build that has ended, of an appliance that this account may read. */
 export async function getBuild(db: Database, reader: LinkReader, id: number): Promise<Build> {

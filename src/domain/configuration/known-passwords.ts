@@ -6,7 +6,7 @@ import type { Services } from "#domain/services";
 import type { EncryptionKey } from "#domain/secrets";
 import type { FrozenInput } from "#lib/contract/index";
 import { rest } from "#lib/loop/pace";
-import { configurationOf } from "#lib/configuration/stored";
+import { configurationOf, type Configuration } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import { findTemplateConfiguration } from "#storage/configurations";
 
@@ -15,7 +15,10 @@ export async function knownPasswords(
   { env, db }: Services<EncryptionKey>,
   { id }: Pick<Appliance, "id">,
 ): Promise<KnownPasswords> {
-  const template = await findTemplateConfiguration(db, id);
+  return await passwordsIn(env, await findTemplateConfiguration(db, id));
+}
+
+async function passwordsIn(env: EncryptionKey, template: Configuration | undefined): Promise<KnownPasswords> {
   const users = template ? (await decrypted(env, template)).users : [];
   return new Map(users.map(({ name, password }) => [name, password]));
 }
@@ -44,10 +47,17 @@ export interface Login {
   password: string;
 }
 
-export async function loginsOf(services: Services<EncryptionKey>, appliance: Appliance): Promise<Login[]> {
+export const loginsOf = async ({ env, db }: Services<EncryptionKey>, appliance: Appliance): Promise<Login[]> =>
+  await loginsBy(env, appliance, await findTemplateConfiguration(db, appliance.id));
+
+async function loginsBy(
+  env: EncryptionKey,
+  appliance: Appliance,
+  template: Configuration | undefined,
+): Promise<Login[]> {
   const [{ users }, known] = await Promise.all([
-    decrypted(services.env, configurationOf(appliance)),
-    knownPasswords(services, appliance),
+    decrypted(env, configurationOf(appliance)),
+    passwordsIn(env, template),
   ]);
   return users.map(({ name, password }) => ({
     user: name,
@@ -73,13 +83,14 @@ export async function loginsIn(
 
 /**
  * Anyone who can reach a machine with such a password can become root on it. This is only a warning, because the
- * template may intend it.
+ * template may intend it. `template` is the configuration of the template that the appliance descends from.
  */
 export async function openRootIssue(
-  services: Services<EncryptionKey>,
+  env: EncryptionKey,
   appliance: Appliance,
+  template: Configuration | undefined,
 ): Promise<Issue | undefined> {
-  const root = (await loginsOf(services, appliance)).find(({ user }) => user === "root");
+  const root = (await loginsBy(env, appliance, template)).find(({ user }) => user === "root");
   if (!root?.password) return undefined;
   const text = `root has the password of the template, "${root.password}", which everyone knows. Set another one in the configuration, under Users.`;
   return { type: "warning", text, page: "configuration/users" };

@@ -1,5 +1,5 @@
 import { evr, FrozenInput, type Firmware, type FrozenPackage, type ImageType } from "#lib/contract/index";
-import { examine } from "#domain/appliances/status";
+import { examine, type ExaminedAppliance } from "#domain/appliances/status";
 import { freezeInput } from "#domain/builds/frozen-input";
 import { packageDifference, type ComparedPackage, type PackageChange } from "#domain/difference/packages";
 import { settingDifference, type SettingChange } from "#domain/difference/settings";
@@ -22,15 +22,20 @@ export interface SinceBuild {
 
 type Asked = Services<Pick<Env, "BLOBS"> & EncryptionKey>;
 
-/** Undefined if the appliance cannot be built now, or if the image's frozen input is gone. */
+/**
+ * Undefined if the appliance cannot be built now, or if the image's frozen input is gone. `examined` is the appliance
+ * as the image's type, if it was examined before.
+ */
 export async function sinceBuild(
   { env, db }: Asked,
   appliance: Appliance,
-  build: Build,
+  { build, examined }: { build: Build; examined?: ExaminedAppliance | undefined },
 ): Promise<SinceBuild | undefined> {
   const { version, imageType } = build;
-  const [before, abilities] = await Promise.all([findInput(env.BLOBS, build.inputSha256), listAbilities(db)]);
-  const { state, software, resolution } = await examine({ env, db }, appliance, { imageType, abilities });
+  const [before, { state, software, resolution }] = await Promise.all([
+    findInput(env.BLOBS, build.inputSha256),
+    examined ?? examineAs({ env, db }, appliance, imageType),
+  ]);
   if (!before || state !== "ok") return undefined;
   const wanted = { version, imageType, software, resolution, isOnlyCompared: true };
   const now = await freezeInput({ env, db }, appliance, wanted);
@@ -41,6 +46,9 @@ export async function sinceBuild(
     firmware: now.firmware ?? "bios",
   };
 }
+
+const examineAs = async (services: Asked, appliance: Appliance, imageType: ImageType): Promise<ExaminedAppliance> =>
+  await examine(services, appliance, { imageType, abilities: await listAbilities(services.db) });
 
 /** Whether nothing that decides an image has changed since its build: neither the appliance nor a repository. */
 export const isUntouchedSince = (

@@ -8,7 +8,7 @@ import { definitionOf, softwareIn } from "#domain/gallery/snapshot";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
-import type { Appliance } from "#storage/appliances";
+import { findBaseSystem, type Appliance } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
 import { isUnfinished, listBuildsOfAppliance, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
@@ -60,7 +60,8 @@ async function publishNow(
   const { db } = services;
   const appliance = await getOwnForGallery(db, account.id, applianceId);
   const build = await buildToPublish(db, { applianceId, version });
-  await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
+  const base = await findBaseSystem(db, appliance.baseSystem);
+  await refuseWithoutAgreement(db, { accountId: account.id, base, baseUrl });
   await refuseUnchecked(db, appliance, version);
   const row = { ...(await snapshotOf(services, { account, appliance, build })), ...(uuid && { uuid }) };
   const added = await addPublication(db, { ...row, releaseNotes }, versionPublished(row));

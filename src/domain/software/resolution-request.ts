@@ -10,14 +10,8 @@ import {
 import { configurationOf } from "#lib/configuration/stored";
 import type { Job } from "#lib/solver/job";
 import type { PackageSet } from "#lib/solver/pool";
-import {
-  findBaseSystem,
-  listApplianceRepositories,
-  listSelection,
-  type Appliance,
-  type Repository,
-  type Selection,
-} from "#storage/appliances";
+import { listSoftware, type SoftwareRows } from "#storage/appliance-software";
+import type { Appliance, Repository, Selection } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { aliasOf } from "#storage/repositories";
 
@@ -54,13 +48,19 @@ export async function loadSoftware(
   appliance: Appliance,
   imageType: ImageType = appliance.imageType,
 ): Promise<ApplianceSoftware> {
-  const [baseSystem, repositories, selection] = await Promise.all([
-    findBaseSystem(db, appliance.baseSystem),
-    listApplianceRepositories(db, appliance.id),
-    listSelection(db, appliance.id),
-  ]);
+  const [rows] = await listSoftware(db, [appliance]);
+  return softwareOf(appliance, rows, imageType);
+}
+
+/** The same from rows that were read before. */
+export function softwareOf(
+  appliance: Appliance,
+  rows: SoftwareRows | undefined,
+  imageType: ImageType = appliance.imageType,
+): ApplianceSoftware {
+  const { base, repositories = [], selection = [] } = rows ?? {};
   const { settings } = configurationOf(appliance);
-  return { arch: appliance.arch, imageType, settings, baseSystem: baseSystem?.facts, repositories, selection };
+  return { arch: appliance.arch, imageType, settings, baseSystem: base?.facts, repositories, selection };
 }
 
 /** The repositories that were never imported, so that their contents are unknown. */

@@ -97,8 +97,8 @@ export async function replaceSelection(
   const unchangedSince = precondition && appliance.lastEditedAt;
   const replaced = await replaceSelections(services.db, { applianceId: appliance.id, unchangedSince }, rows);
   if (!replaced) throw precondition ? changedMeanwhile() : new Refusal("invalid_appliance_id", { reason: "unknown" });
-  const resolution = await resolve(services, await loadSoftware(services.db, appliance));
-  await noteEstimate(services.db, appliance, resolution);
+  const software = await loadSoftware(services.db, appliance);
+  await noteEstimate(services.db, appliance, { software, resolution: await resolve(services, software) });
   return await getSelection(services.db, appliance);
 }
 
@@ -133,7 +133,7 @@ async function compare(
     ...software,
     selection: before ? [...others, before] : others,
   });
-  await noteEstimate(db, appliance, is);
+  await noteEstimate(db, appliance, { software, resolution: is });
   await keepImage(db, appliance.id, { software: now, resolution: is });
   const { added, removed } = countChanges(was, imageOf(is)) ?? { added: 0, removed: 0 };
   const counts = { packagesAdded: added, packagesRemoved: removed };

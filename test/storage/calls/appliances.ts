@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import type * as applianceBuilds from "#storage/appliance-builds";
 import type * as applianceOverview from "#storage/appliance-overview";
 import type * as applianceParts from "#storage/appliance-parts";
+import type * as applianceSoftware from "#storage/appliance-software";
 import type * as appliances from "#storage/appliances";
 import type * as catalogues from "#storage/catalogues";
 import type * as configurations from "#storage/configurations";
@@ -59,8 +60,8 @@ export const ofAppliances = {
     listLastBuilds: [[[it]]],
     latestIdsOf: [[own]],
     hasAppliances: [[own]],
-    saveLastStatus: [
-      [{ applianceId: it, errors: 0, warnings: 0, text: "", packages: 1, editedAt: at, examinedAt: at }],
+    saveLastStatuses: [
+      [[{ applianceId: it, errors: 0, warnings: 0, text: "", packages: 1, editedAt: at, examinedAt: at }]],
     ],
   } satisfies Calls<typeof applianceOverview>,
   "appliance-parts": {
@@ -70,9 +71,13 @@ export const ofAppliances = {
       ["testdrive", 1],
     ],
   } satisfies Calls<typeof applianceParts>,
+  "appliance-software": {
+    listSoftware: [[[appliance]]],
+  } satisfies Calls<typeof applianceSoftware>,
   appliances: {
     findAppliance: [[own, it]],
     findAnyAppliance: [[it]],
+    listAnyAppliances: [[[it]]],
     findApplianceByUuid: [["appliance"]],
     findReadableAppliance: [[own, it]],
     findSearched: [[own, it]],
@@ -96,6 +101,7 @@ export const ofAppliances = {
     ],
     descendsFromOthers: [[readAppliance]],
     findTemplateConfiguration: [[it]],
+    listTemplateConfigurations: [[[it]]],
   } satisfies Calls<typeof configurations>,
   contents: {
     listNamedBlobs: [[["blob"]]],

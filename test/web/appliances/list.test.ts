@@ -1,12 +1,19 @@
 /** The list of a person's appliances: order, filters, and what is done with several of them. */
+import { env } from "cloudflare:workers";
+import { inArray } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { examineAgain } from "#domain/appliances/overview";
+import { openDatabase } from "#storage/db";
+import { appliances } from "#storage/schema";
 import { browser } from "../../support/browser.ts";
 import { signedIn, type Client } from "../../support/client.ts";
 import { createAppliance, createBuild, createSafeAppliance, startBuild } from "../../support/factories.ts";
 import { publishedAppliance } from "../../support/gallery.ts";
 import { pageOf, textOf, type Page } from "../../support/html.ts";
 import { patienceMs } from "../../support/patience.ts";
+import { isD1, withFate, type Fate } from "../../support/storage-faults.ts";
 
+const db = openDatabase(env.DB);
 let tux: Client;
 let firefox: ReturnType<typeof browser>;
 beforeEach(async () => {
@@ -25,6 +32,21 @@ async function send(act: string, ids: readonly number[] = []): Promise<Response>
   for (const id of ids) body.append("appliance", String(id));
   return await firefox.post(`/appliances/chosen?${body}`, {});
 }
+
+/** The queries that it takes to examine these appliances of one account. */
+const queriesToExamine = async (ids: readonly number[]) => {
+  const [first] = await db
+    .select()
+    .from(appliances)
+    .where(inArray(appliances.id, [...ids]));
+  let queries = 0;
+  const fate: Fate = (name, call) => {
+    queries += Number(isD1(name));
+    return call();
+  };
+  await withFate(fate, () => examineAgain({ env, db }, Number(first?.accountId), ids));
+  return queries;
+};
 
 describe("the list of appliances", () => {
   it("is ordered by name, by the last build or by age", async () => {
@@ -83,6 +105,17 @@ describe("the list of appliances", () => {
     expect(page.querySelector("[data-again]")?.getAttribute("data-ids")).toBe("found");
     await vi.waitFor(async () => expect(await names("?state=ok")).toHaveLength(8), { timeout: patienceMs });
     expect((await list()).querySelector("[data-again]")).toBeNull();
+  });
+
+  it("examines ten appliances with the queries of one", async () => {
+    const one = await createSafeAppliance(tux);
+    expect(await queriesToExamine([one])).toBeGreaterThan(0);
+    const again = await queriesToExamine([one]);
+
+    const ten: number[] = [];
+    for (let nth = 0; nth < 10; nth += 1) ten.push(await createSafeAppliance(tux, { name: `One of ten ${nth}` }));
+    expect(await queriesToExamine(ten)).toBe(again);
+    expect(await names("?state=ok")).toHaveLength(11);
   });
 
   it("has a box for each, all of which one link checks", async () => {

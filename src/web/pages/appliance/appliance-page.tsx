@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import type { ExaminedRows } from "#domain/appliances/examined-rows";
 import { lookAt, type Look } from "#domain/appliances/look";
 import type { WebEnv } from "../../factory.ts";
 import { page, type Content, type PageOptions } from "../../page.tsx";
@@ -35,8 +36,8 @@ export async function appliancePage(
   );
 }
 
-/** The data for the head of the appliance's pages. */
-export async function lookAtAppliance(c: Context<WebEnv>): Promise<Look> {
+/** The data for the head of the appliance's pages. `rows` are the appliance's, if they were read before. */
+export async function lookAtAppliance(c: Context<WebEnv>, rows?: ExaminedRows): Promise<Look> {
   const { db, appliance, account, baseUrl } = c.var;
   const isOwn = appliance.accountId === account.id;
   // Templates and shared appliances can only be viewed and cloned.
@@ -44,5 +45,5 @@ export async function lookAtAppliance(c: Context<WebEnv>): Promise<Look> {
     const unknown = { lastBuild: undefined, packages: null, base: undefined };
     return { ...unknown, appliance, running: [], images: [], issues: [] };
   }
-  return await lookAt({ env: c.env, db }, { appliance, accountId: account.id, baseUrl });
+  return await lookAt({ env: c.env, db }, { appliance, accountId: account.id, baseUrl, rows });
 }

@@ -1,10 +1,12 @@
+import type { Look } from "#domain/appliances/look";
 import { isUntouchedSince, lastImage, sinceBuild, type SinceBuild } from "#domain/difference/since-build";
 import { firmwareOf } from "#domain/images/firmware";
 import type { Services } from "#domain/services";
 import { remembered } from "#domain/software/resolution";
-import { loadSoftware } from "#domain/software/resolution-request";
+import { softwareOf } from "#domain/software/resolution-request";
 import type { Firmware } from "#lib/contract/index";
-import type { Appliance, Repository } from "#storage/appliances";
+import type { SoftwareRows } from "#storage/appliance-software";
+import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import { Facts, Panel } from "../../parts/panel.tsx";
 import { counted } from "../../parts/words.ts";
@@ -20,28 +22,29 @@ export interface Since {
 }
 
 interface Asked {
-  appliance: Appliance;
+  /** Its `examined` is of the appliance's own format. */
+  look: Pick<Look, "appliance" | "examined">;
+  rows: SoftwareRows;
   builds: readonly Build[];
-  repositories: readonly Repository[];
 }
 
 /** Resolves the software only if something was edited since the last image. */
 export async function sinceLastImage(
   services: Services,
-  { appliance, builds, repositories }: Asked,
+  { look: { appliance, examined }, rows, builds }: Asked,
 ): Promise<{ since: Since | undefined; firmware: Firmware | undefined }> {
   const image = lastImage(builds, appliance.imageType);
-  if (!image) return { since: undefined, firmware: await knownFirmware(services, appliance) };
+  if (!image) return { since: undefined, firmware: knownFirmware(appliance, rows) };
   const before = lastImage(builds.slice(builds.indexOf(image) + 1), appliance.imageType);
-  if (isUntouchedSince(image, appliance, repositories))
+  if (isUntouchedSince(image, appliance, rows.repositories))
     return { since: { image, before, changes: null }, firmware: image.needsEfi ? "efi" : "bios" };
-  const changes = await sinceBuild(services, appliance, image);
+  const changes = await sinceBuild(services, appliance, { build: image, examined });
   return { since: { image, before, changes: changes?.isSame ? null : changes }, firmware: changes?.firmware };
 }
 
 /** Undefined unless the head of the page has just resolved the software. */
-async function knownFirmware({ db }: Services, appliance: Appliance): Promise<Firmware | undefined> {
-  const software = await loadSoftware(db, appliance);
+function knownFirmware(appliance: Appliance, rows: SoftwareRows): Firmware | undefined {
+  const software = softwareOf(appliance, rows);
   const { baseSystem } = software;
   const resolution = remembered(software);
   if (!baseSystem || resolution?.state !== "solved") return undefined;

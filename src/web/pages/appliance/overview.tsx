@@ -1,11 +1,11 @@
 import type { Context } from "hono";
 import type { Child } from "hono/jsx";
+import { rowsOf, type ExaminedRows } from "#domain/appliances/examined-rows";
 import { hasAccess, inheritedAccess } from "#domain/appliances/inherited-access";
 import type { Look } from "#domain/appliances/look";
-import { listBuilds } from "#domain/builds/build";
+import { listBuildsOf } from "#domain/builds/build";
 import { configurationOf } from "#lib/configuration/stored";
 import { listSshKeys } from "#storage/account-ssh-keys";
-import { findBaseSystem, listApplianceRepositories, listSelection } from "#storage/appliances";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { listPublishedVersions } from "#storage/publications";
 import { listReaders } from "#storage/shares";
@@ -33,8 +33,9 @@ export const overviewPage = factory
  * once, at the top.
  */
 export async function showOverview(c: Context<WebEnv>, fresh?: Child): Promise<Response> {
-  const look = await lookAtAppliance(c);
-  const seen = await overviewOf(c, look);
+  const rows = await rowsOf(c.var.db, c.var.appliance);
+  const look = await lookAtAppliance(c, rows);
+  const seen = await overviewOf(c, { look, rows });
   // A page that shows something only once does not reload itself.
   const refreshSeconds = look.running.length > 0 && fresh === undefined ? 10 : undefined;
   return await appliancePage(c, <OverviewView seen={seen} fresh={fresh} />, {
@@ -46,24 +47,20 @@ export async function showOverview(c: Context<WebEnv>, fresh?: Child): Promise<R
   });
 }
 
-async function overviewOf(c: Context<WebEnv>, look: Look): Promise<Overview> {
+async function overviewOf(c: Context<WebEnv>, { look, rows }: { look: Look; rows: ExaminedRows }): Promise<Overview> {
   const { db, account, appliance } = c.var;
   const isOwn = appliance.accountId === account.id;
-  const [builds, selection, repositories, files, readers, published, base, testdrives] = await Promise.all([
-    listBuilds(db, { account, access: { by: "key" } }, appliance.id),
-    listSelection(db, appliance.id),
-    listApplianceRepositories(db, appliance.id),
+  const { base, repositories, selection } = rows;
+  const [builds, files, readers, published, testdrives] = await Promise.all([
+    listBuildsOf(db, { account, access: { by: "key" } }, appliance),
     listOverlayFiles(db, appliance.id),
     isOwn ? listReaders(db, appliance.id) : [],
     listPublishedVersions(db, appliance.id),
-    findBaseSystem(db, appliance.baseSystem),
     runningTestdrives(c, appliance.id),
   ]);
   const inherited = isOwn ? await inheritedAccess({ env: c.env, db }, appliance) : { users: [], keyFiles: [] };
   const ownKeys = hasAccess(inherited) ? (await listSshKeys(db, account.id)).length : 0;
-  const { since, firmware } = isOwn
-    ? await sinceLastImage({ env: c.env, db }, { appliance: look.appliance, builds, repositories })
-    : {};
+  const { since, firmware } = isOwn ? await sinceLastImage({ env: c.env, db }, { look, rows, builds }) : {};
   return {
     look,
     isOwn,

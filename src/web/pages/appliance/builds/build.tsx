@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { pathId } from "#http/params";
 import { readLog } from "#api/build-log";
-import { cancelBuild, deleteBuild, listBuilds, startBuild } from "#domain/builds/build";
+import { cancelBuild, deleteBuild, listBuildsOf, startBuild } from "#domain/builds/build";
 import type { Look } from "#domain/appliances/look";
 import { Refusal } from "#domain/refusal";
 import { configurationOf } from "#lib/configuration/stored";
@@ -165,7 +165,7 @@ async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Re
 /** The ended builds, with the last run of the checks of each, and the updates of one. */
 async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
   const { db, account, appliance, baseUrl } = c.var;
-  const over = await listBuilds(db, { account, access: { by: "key" } }, appliance.id);
+  const over = await listBuildsOf(db, { account, access: { by: "key" } }, appliance);
   const buildIds = over.map(({ id }) => id);
   const { settings, checks } = configurationOf(appliance);
   return {

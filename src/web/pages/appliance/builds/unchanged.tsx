@@ -34,7 +34,7 @@ export async function unchangedOf(
   if (!first) return undefined;
   for (const image of images) {
     if (!image || image.version === version) return undefined;
-    const since = await sinceBuild({ env, db }, appliance, image);
+    const since = await sinceBuild({ env, db }, appliance, { build: image });
     if (!since?.isSame) return undefined;
   }
   return { types, version, image: first };

@@ -1,0 +1,38 @@
+import type { Configuration } from "#lib/configuration/stored";
+import { listSoftware, type SoftwareRows } from "#storage/appliance-software";
+import type { Appliance } from "#storage/appliances";
+import { listTemplateConfigurations } from "#storage/configurations";
+import type { Database } from "#storage/db";
+
+/** What decides the status of an appliance, apart from its own row. */
+export interface ExaminedRows extends SoftwareRows {
+  /** The configuration of the template that the appliance descends from. Undefined if an ancestor is gone. */
+  template: Configuration | undefined;
+  readAt: Date;
+}
+
+/** Appliances with their rows. The number of statements does not depend on the number of appliances. */
+export async function readExamined<Read extends Appliance>(
+  db: Database,
+  appliances: readonly Read[],
+): Promise<{ appliance: Read; rows: ExaminedRows }[]> {
+  const readAt = new Date();
+  const [software, templates] = await Promise.all([
+    listSoftware(db, appliances),
+    listTemplateConfigurations(
+      db,
+      appliances.map(({ id }) => id),
+    ),
+  ]);
+  return software.map(({ appliance, ...rows }) => ({
+    appliance,
+    rows: { ...rows, template: templates.get(appliance.id), readAt },
+  }));
+}
+
+/** The rows of one appliance. */
+export async function rowsOf(db: Database, appliance: Appliance): Promise<ExaminedRows> {
+  const [read] = await readExamined(db, [appliance]);
+  if (!read) throw new Error("the rows of an appliance were not read");
+  return read.rows;
+}

@@ -1,0 +1,47 @@
+import { asc, inArray, sql } from "drizzle-orm";
+import type { Appliance, BaseSystem, Repository, Selection } from "./appliances.ts";
+import { fromJson, type Database } from "./db.ts";
+import { applianceRepositories, baseSystems, repositories, selections } from "./schema.ts";
+
+/** What decides the software of an appliance's image, apart from the appliance's own row. */
+export interface SoftwareRows {
+  /** Undefined if no catalogue has the base system now. */
+  base: BaseSystem | undefined;
+  /** In the order of the appliance. */
+  repositories: Repository[];
+  selection: Selection[];
+}
+
+/** What decides the software of each of these appliances, in their order. It takes one round trip for all of them. */
+export async function listSoftware<One extends Pick<Appliance, "id" | "baseSystem">>(
+  db: Database,
+  appliances: readonly One[],
+): Promise<({ appliance: One } & SoftwareRows)[]> {
+  const ids = fromJson(appliances.map(({ id }) => id));
+  const names = fromJson([...new Set(appliances.map(({ baseSystem }) => baseSystem))]);
+  const [bases, added, found, selected] = await db.batch([
+    db.select().from(baseSystems).where(inArray(baseSystems.name, names)),
+    db
+      .select()
+      .from(applianceRepositories)
+      .where(inArray(applianceRepositories.applianceId, ids))
+      .orderBy(asc(applianceRepositories.position)),
+    db
+      .select()
+      .from(repositories)
+      .where(
+        inArray(repositories.id, sql`(SELECT repository_id FROM appliance_repositories WHERE appliance_id IN ${ids})`),
+      ),
+    db.select().from(selections).where(inArray(selections.applianceId, ids)).orderBy(asc(selections.id)),
+  ]);
+  const baseNamed = new Map(bases.map((base) => [base.name, base]));
+  const repositoryOf = new Map(found.map((repository) => [repository.id, repository]));
+  const addedTo = Map.groupBy(added, ({ applianceId }) => applianceId);
+  const selectedIn = Map.groupBy(selected, ({ applianceId }) => applianceId);
+  return appliances.map((appliance) => ({
+    appliance,
+    base: baseNamed.get(appliance.baseSystem),
+    repositories: (addedTo.get(appliance.id) ?? []).flatMap(({ repositoryId }) => repositoryOf.get(repositoryId) ?? []),
+    selection: selectedIn.get(appliance.id) ?? [],
+  }));
+}
