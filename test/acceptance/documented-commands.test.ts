@@ -105,6 +105,12 @@ const runs: Record<string, () => Promise<void>> = {
     const started = await runAs(`curl -s -u $me "$api/testdrives"`);
     await runAs(`curl -s -u $me -X DELETE "$api/testdrives/${idIn(started)}"`);
   },
+  "docs/updates.md": async () => {
+    const [look = ""] = blocksOf("docs/updates.md");
+    expect(await runAs(look)).toBe(
+      "The repositories have no newer versions.\nThe repositories have no security updates.\n",
+    );
+  },
   "docs/automatic-updates.md": async () => {
     const [choose = ""] = blocksOf("docs/automatic-updates.md");
     // The base system of these pages has no packages for it.

@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { installedKey } from "#storage/blobs";
 import { openDatabase } from "#storage/db";
+import { maxVersions, savePackages } from "#storage/packages";
 import { repositories } from "#storage/schema";
 import { signedIn, type Client } from "../support/client.ts";
 import { loadDebian } from "../support/debian.ts";
@@ -26,6 +27,19 @@ const installed = [
   deb("dracut", "059", "4", { epoch: "1" }),
   deb("own-tool", "1.0", ""),
 ];
+
+/** A version of the package that the query finds first. */
+const oldVersion = (_: unknown, nth: number) => ({
+  name: "base-files",
+  epoch: 0,
+  version: `1.${nth}`,
+  release: "",
+  arch: "amd64",
+  summary: "",
+  description: "",
+  sizeBytes: 1,
+  installedBytes: 1,
+});
 
 let tux: Client;
 let mirror: Awaited<ReturnType<typeof loadDebian>>;
@@ -104,6 +118,15 @@ describe("the updates of a build", () => {
     await tux.post(`/appliances/${applianceId}/cmd/remove_repository`, { repo_id: security.id });
 
     expect(await updates()).toMatchObject({ newer: 0, security: 0, repositories: [{ name: "Debian Test" }] });
+  });
+
+  it("are complete if a repository has very many versions of a name", async () => {
+    await mirror.publish({ security: ["apache2 2.4.66-1~deb12u1"] });
+    const db = openDatabase(env.DB);
+    const main = await db.query.repositories.findFirst({ where: eq(repositories.name, "Debian Test") });
+    await savePackages(db, main?.importId ?? "", Array.from({ length: maxVersions + 1 }, oldVersion));
+
+    expect(await updates()).toMatchObject({ packages: [{ name: "apache2", available: "2.4.66-1~deb12u1" }] });
   });
 
   it("are shown to those who may read the appliance, and to no one else", async () => {

@@ -65,7 +65,7 @@ async function offeredTo(
     const found = await listVersions(db, { repositoryIds, arches, names: some });
     await rest();
     if (found.length < maxVersions || some.length === 1) return found;
-    // The answer is cut.
+    // The answer is cut, so other names may be missing.
     const half = Math.ceil(some.length / 2);
     return [...(await versionsOf(some.slice(0, half))), ...(await versionsOf(some.slice(half)))];
   };
