@@ -7,7 +7,7 @@ import { within, type Guest } from "./kinds.ts";
 export type RestartKind = Extract<CheckKind, "second_boot" | "power_cut">;
 
 /** A machine that is to end. Its next boot is another process with the same disk. */
-export interface Ending {
+interface Ending {
   qemu: Pick<Qemu, "execute" | "pid">;
   guest: Guest;
 }
