@@ -87,7 +87,9 @@ export const check = fields({
   kind: oneOf("kind", checkKinds, "http")
     .required()
     .asked("What is checked", { options: checkKinds.map((kind) => [kind, kindsOfChecks[kind].label]) }),
-  port: int("port", 80).when(ifUsed("port")).asked("Port", { hint: "For ports and web pages." }),
+  port: int("port", 80)
+    .when(ifUsed("port"))
+    .asked("Port", { hint: "For ports and web pages. Default of a page: 80, over HTTPS 443" }),
   path: text("path", "/").when(ifUsed("path")).asked("Path of the page", { hint: "Such as /status. Default: /" }),
   status: int("status", 200).when(ifUsed("status")).asked("Status of the answer", { hint: "Default: 200" }),
   text: text("text", "Good morning")
