@@ -139,6 +139,18 @@ describe("Python as KIWI runs it", () => {
     expect(python(environment(other), diskId)).not.toBe(python(environment(), diskId));
   });
 
+  it("lets GRUB use linuxefi only if it has that", () => {
+    const header = "if efi; then\\n  set linux=linuxefi\\n  set initrd=initrdefi\\nfi\\n$title";
+    const written = python(
+      environment(),
+      `from string import Template; print(Template("${header}").substitute(title="T"))`,
+    );
+    const there = "if [ -f ${prefix}/${grub_cpu}-efi/linuxefi.mod ]; then";
+    expect(written).toBe(
+      `if efi; then\n  ${there} set linux=linuxefi; fi\n  ${there} set initrd=initrdefi; fi\nfi\nT\n`,
+    );
+  });
+
   it("still has random secrets", () => {
     const secret = "import secrets, uuid; print(secrets.token_hex(8), uuid.uuid4())";
     expect(python(environment(), secret)).not.toBe(python(environment(), secret));
