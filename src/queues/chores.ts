@@ -28,6 +28,7 @@ import {
   removeStrayInputs,
   wakeSilentBuilds,
 } from "#domain/sweep";
+import { forgetTestdrives } from "#domain/testdrives/retention";
 import { wakeSilentTestdrives } from "#domain/testdrives/testdrive";
 import { removeExpiredUploads, removeStrayTails } from "#domain/uploads/sweep";
 import { logFailure } from "#log/log";
@@ -55,6 +56,7 @@ const deletions: Record<string, Chore> = {
   removeAccounts,
   forgetAuditLog,
   forgetSessions,
+  forgetTestdrives,
   forgetRetiredBuilds,
   expireOldImages,
   expirePreparedRoots,

@@ -93,3 +93,16 @@ export async function saveTestdrive(
     .set({ ...row, state, endedAt })
     .where(and(eq(testdrives.uid, uid), isLive));
 }
+
+/**
+ * Deletes the oldest testdrives if they ended before that moment. Returns their number. The plus stops SQLite from
+ * sorting all ended ones: it goes by the ids instead, and passes only live ones, which have slots.
+ */
+export async function deleteEndedTestdrives(db: Database, before: Date, limit: number): Promise<number> {
+  const oldest = sql`(SELECT id FROM testdrives WHERE +state = 'ended' ORDER BY id LIMIT ${limit})`;
+  const gone = await db
+    .delete(testdrives)
+    .where(sql`id IN ${oldest} AND ended_at < ${before.getTime()}`)
+    .returning({ id: testdrives.id });
+  return gone.length;
+}

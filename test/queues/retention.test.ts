@@ -1,14 +1,17 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { forgetTestdrives } from "#domain/testdrives/retention";
 import { buildPrefix } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { addTestdrive, findTestdrive } from "#storage/testdrives";
 import { expectQueued } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf } from "../support/fake-agent.ts";
 import { fileStoreOf } from "../support/file-store.ts";
 import { sweepIn } from "../support/sweep.ts";
+import { endedTestdrive } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 const dayMs = 24 * 60 * 60_000;
@@ -33,6 +36,35 @@ const lateOnes = ["log.txt", "attestations.json"];
 const everything = ["files-1", "files-index-1", "image-1", "installed.json"];
 
 const seen = async (buildId: number) => (await readXml(await tux.get(`/builds/${buildId}`))).build;
+
+const isKnown = async (testdriveId: number) => (await findTestdrive(db, testdriveId)) !== undefined;
+
+describe("ended testdrives", () => {
+  it("are forgotten after 30 days, and live ones are not", async () => {
+    const { buildId } = await build();
+    const ended = await endedTestdrive(tux, buildId);
+    const row = { accountId: tux.accountId, buildId, pageToken: crypto.randomUUID(), wakeAt: new Date() };
+    const live = await addTestdrive(db, row, { all: 1e6, perAccount: 1e6 });
+    const forget = (days: number) => forgetTestdrives({ db }, Date.now() + days * dayMs);
+
+    await forget(29);
+    expect(await isKnown(ended)).toBe(true);
+
+    await forget(31);
+    expect(await isKnown(ended)).toBe(false);
+    expect(await isKnown(live?.id ?? 0)).toBe(true);
+  });
+
+  it("are forgotten by the sweep, however many there are", async () => {
+    const { buildId } = await build();
+    const ids: number[] = [];
+    for (let nth = 0; nth < 120; nth += 1) ids.push(await endedTestdrive(tux, buildId));
+
+    await sweepAfter(31);
+
+    expect(await Promise.all(ids.map(isKnown))).toEqual(ids.map(() => false));
+  });
+});
 
 describe("image retention", () => {
   it.each([

@@ -65,6 +65,7 @@ const known: Readonly<Record<string, string>> = {
   "check-runs.listWaitingRuns check_runs": "only what waits, one for each account",
   "check-runs.listWaitingRuns testdrives": someLive,
   "testdrives.addTestdrive testdrives": someLive,
+  "testdrives.deleteEndedTestdrives testdrives": "by the order of ids, and ends at the limit",
   "testdrives.listNewTestdrives testdrives": someLive,
 };
 

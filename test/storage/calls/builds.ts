@@ -206,6 +206,7 @@ export const ofBuilds = {
     listNewTestdrives: [[at]],
     listTestdrivesOfAgent: [[1]],
     takeSilentTestdrives: [[{ now: at, wakeAt: at, limit: 10 }]],
+    deleteEndedTestdrives: [[at, 10]],
     saveTestdrive: [["testdrive", { state: "running", agentId: 1, wakeAt: at }]],
   } satisfies Calls<typeof testdrives>,
   "check-runs": {
