@@ -62,7 +62,10 @@ const sha256 = (disk: string) => createHash("sha256").update(readFileSync(disk))
 
 /** Asks mtools about the partition. */
 const mtools = (disk: string, program: string, ...args: string[]) =>
-  execFileSync(program, ["-i", `${disk}@@${start * 512}`, ...args], { env: { ...process.env, TZ: "UTC" } });
+  execFileSync(program, ["-i", `${disk}@@${start * 512}`, ...args], {
+    env: { ...process.env, TZ: "UTC" },
+    maxBuffer: 2 ** 24,
+  });
 
 describe("the partition that UEFI reads, filled without mounting it", () => {
   const folders = ["EFI/BOOT", "EFI/debian", "EFI/Ä ö"];

@@ -63,13 +63,13 @@ take_back_debian() {
 }
 
 # Debian's dracut packs with gzip -9, which takes minutes. KIWI's modules of dracut are written for bash. KIWI asks dracut to be verbose,
-# and then it unpacks what it has packed to list it, unless it logs less to begin with.
+# and then it unpacks what it has packed to list it, unless it logs less to begin with. And it keeps the times of files.
 configure_initial_archive() {
   has dracut || return 0
   local compress='gzip -n -1'
   ! has zstd || compress='zstd -3 -q -T0'
   mkdir -p /etc/dracut.conf.d
-  printf '%s\n' "compress=\"$compress\"" 'omit_dracutmodules+=" dash "' 'add_dracutmodules+=" bash "' 'stdloglvl=3' > /etc/dracut.conf.d/10-kiln.conf
+  printf '%s\n' "compress=\"$compress\"" 'omit_dracutmodules+=" dash "' 'add_dracutmodules+=" bash "' 'stdloglvl=3' 'reproducible="yes"' > /etc/dracut.conf.d/10-kiln.conf
   [ -d /usr/lib/dracut/modules.d/90livenet ] && has curl || return 0
   # A root from a web server. networkd, which dracut prefers, never fetches one in Debian 12. The other way needs dhclient.
   local network=systemd-networkd
