@@ -19,10 +19,10 @@ export const columns = {
 export const keysOf = <Key extends string>(of: Readonly<Record<Key, unknown>>) => Object.keys(of) as Key[];
 
 /**
- * What a busy machine counts more or less: the status of one appliance is examined in one scenario or in the next,
- * because a page waits for it only for a time.
+ * What a busy machine counts more or less. The status of one appliance is examined in one scenario or in the next, because
+ * a page waits for it only for a time. And a scenario asks again until something has happened.
  */
-const ofOneStatus: Partial<Use> = { queries: 5, rowsRead: 25, rowsWritten: 2, r2Reads: 2 };
+const ofBusyMachine: Partial<Use> = { requests: 2, calls: 2, queries: 5, rowsRead: 25, rowsWritten: 2, r2Reads: 2 };
 const share = 0.1;
 
 /** Everything as measured, except that what is close to the page's number is that number. */
@@ -39,13 +39,12 @@ export function settled(measured: Measured, page: string): Measured {
 }
 
 function closer(number: number, written: number | undefined, of: keyof Use): number {
-  if (written === undefined) return number;
-  const allowed = Math.max(ofOneStatus[of] ?? 0, share * written, rounding);
-  return Math.abs(number - written) <= allowed ? written : number;
+  // The page has at most four digits after the point, and everything else is computed from the page's numbers.
+  const rounded = Math.round(number * 10_000) / 10_000;
+  if (written === undefined) return rounded;
+  const allowed = Math.max(ofBusyMachine[of] ?? 0, share * written);
+  return Math.abs(rounded - written) <= allowed ? written : rounded;
 }
-
-/** The page has at most four digits after the point. */
-const rounding = 0.0001;
 
 /** The numbers of the page's first table, by the name of their row. */
 function numbersOf(page: string): Map<string, number[]> {
