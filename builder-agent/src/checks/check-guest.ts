@@ -16,8 +16,8 @@ import { takeScreen } from "../snapshot/take-screen.ts";
 import type { Qemu } from "../testdrive/qemu.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
 import { Boot } from "./boot.ts";
-import { untilLogin, ways, type Guest, type Seen } from "./kinds.ts";
-import { restarts, staysOn, type RestartKind } from "./restarts.ts";
+import { untilLogin, ways, type Guest, type RestartKind, type Seen } from "./kinds.ts";
+import { restarts, staysOn } from "./restarts.ts";
 
 /** How long the login prompt is waited for if no check says it. */
 const usualSeconds = 300;

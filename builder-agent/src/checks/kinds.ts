@@ -3,7 +3,6 @@ import { maxSeen, type Check, type CheckKind, type CheckResult } from "../contra
 import type { Qemu } from "../testdrive/qemu.ts";
 import type { GuestClock } from "./guest-clock.ts";
 import type { GuestConsole } from "./guest-console.ts";
-import type { RestartKind } from "./restarts.ts";
 import { getPage, tryPort, type PageAddress, type PortState } from "./ports.ts";
 
 /** A machine whose checks run. */
@@ -31,7 +30,10 @@ interface Way {
   look: (check: Check, guest: Guest) => Promise<Seen>;
 }
 
-/** How each kind of check is done, except those for which the machine is restarted (restarts.ts). */
+/** The kinds of checks for which the machine is restarted (restarts.ts). */
+export type RestartKind = Extract<CheckKind, "second_boot" | "power_cut">;
+
+/** How each other kind of check is done. */
 export const ways: Readonly<Record<Exclude<CheckKind, RestartKind>, Way>> = {
   login: {
     look: async ({ seconds }, guest) => {

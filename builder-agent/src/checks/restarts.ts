@@ -1,10 +1,6 @@
-import type { CheckKind } from "../contract.ts";
 import { killGroup } from "../process.ts";
 import type { Qemu } from "../testdrive/qemu.ts";
-import { within, type Guest } from "./kinds.ts";
-
-/** The kinds of checks for which the machine is restarted. */
-export type RestartKind = Extract<CheckKind, "second_boot" | "power_cut">;
+import { within, type Guest, type RestartKind } from "./kinds.ts";
 
 /** A machine that is to end. Its next boot is another process with the same disk. */
 interface Ending {
