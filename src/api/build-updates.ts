@@ -4,7 +4,7 @@ import { updatesOf } from "#domain/updates/of-build";
 import { call } from "#api/call";
 import { v2 } from "#api/operation";
 
-/** What has become outdated in an image: a Kiln extension. */
+/** The outdated packages of an image: a Kiln extension. */
 export const listUpdates = call("GET /builds/{build_id}/updates", {
   name: "listUpdates",
   access: "readable",

@@ -3,7 +3,7 @@ import type { Appliance, BaseSystem, Repository, Selection } from "./appliances.
 import { fromJson, type Database } from "./db.ts";
 import { applianceRepositories, baseSystems, repositories, selections } from "./schema.ts";
 
-/** What decides the software of an appliance's image, apart from the appliance's own row. */
+/** The rows that decide the software of an appliance's image, apart from the appliance's own. */
 export interface SoftwareRows {
   /** Undefined if no catalogue has the base system now. */
   base: BaseSystem | undefined;
@@ -12,7 +12,7 @@ export interface SoftwareRows {
   selection: Selection[];
 }
 
-/** What decides the software of each of these appliances, in their order. It takes one round trip for all of them. */
+/** The rows of each of these appliances, in their order, read in one round trip. */
 export async function listSoftware<One extends Pick<Appliance, "id" | "baseSystem">>(
   db: Database,
   appliances: readonly One[],

@@ -41,7 +41,7 @@ export class GuestConsole implements Disposable {
     return this.#shown.has(text);
   }
 
-  /** What systemd said of units that failed, each in a sentence. */
+  /** The messages of systemd about units that failed. */
   get failedUnits(): string[] {
     this.#search();
     return [...this.#failedUnits];

@@ -4,7 +4,7 @@ import type { Appliance } from "#storage/appliances";
 import { listTemplateConfigurations } from "#storage/configurations";
 import type { Database } from "#storage/db";
 
-/** What decides the status of an appliance, apart from its own row. */
+/** The rows that decide the status of an appliance, apart from its own. */
 export interface ExaminedRows extends SoftwareRows {
   /** The configuration of the template that the appliance descends from. Undefined if an ancestor is gone. */
   template: Configuration | undefined;

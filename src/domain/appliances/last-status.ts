@@ -14,7 +14,7 @@ export async function noteStatuses(db: Database, statuses: readonly LastStatus[]
   await noteInPassing("the statuses of appliances", () => saveLastStatuses(db, statuses));
 }
 
-/** What a list shows of an examination. It counts from when its rows were read, because later changes are not in it. */
+/** The part of an examination that lists show. Its time is that of reading the rows, because it misses later changes. */
 export function lastStatusOf(
   appliance: Appliance,
   { issues, resolution }: { issues: readonly Issue[]; resolution: SoftwareResolution | undefined },

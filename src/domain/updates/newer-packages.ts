@@ -22,11 +22,12 @@ export type UpdateSource = Pick<Repository, "id" | "name" | "priority" | "purpos
 
 export type OfferedPackage = Pick<PackageVersion, "repositoryId" | "name" | "epoch" | "version" | "release" | "arch">;
 
-/** What is offered to an image. The last architecture is the machine's, and the first fits every machine. */
+/** The packages that an image could have. */
 export interface Offered {
   packageType: PackageType;
+  /** The first one fits every machine, and the last one is the machine's. */
   arches: readonly string[];
-  /** Of equal versions, the one of the first repository counts. */
+  /** If several have the same version, the first repository counts. */
   repositories: readonly UpdateSource[];
   packages: readonly OfferedPackage[];
 }
