@@ -5,6 +5,7 @@ import { inputKey } from "#storage/blobs";
 import { findAgentById } from "#storage/agents";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { cancelAllBuilds } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { stopClock } from "../support/every-failure.ts";
@@ -47,7 +48,7 @@ describe("POST builds/claim", () => {
 
   it("returns the oldest build first", async () => {
     const agent = await fakeAgent();
-    while (await agent.claims());
+    await cancelAllBuilds();
     const first = await startBuild(tux, await createAppliance(tux));
     const second = await startBuild(tux, await createAppliance(tux));
 
@@ -72,7 +73,7 @@ describe("POST builds/claim", () => {
 
   it("gives a build to only one of two concurrent agents", async () => {
     const agents = [await fakeAgent(), await fakeAgent()];
-    for (const agent of agents) while (await agent.claims());
+    await cancelAllBuilds();
     const buildId = await startBuild(tux, await createAppliance(tux));
 
     const claims = await Promise.all(agents.map((agent) => agent.claims()));
@@ -83,7 +84,7 @@ describe("POST builds/claim", () => {
 
   it("skips the oldest build if its input cannot be read", async () => {
     const agent = await fakeAgent();
-    while (await agent.claims());
+    await cancelAllBuilds();
     const broken = await startBuild(tux, await createAppliance(tux));
     const whole = await startBuild(tux, await createAppliance(tux));
     const input = (await findAnyBuild(db, broken))?.inputSha256 ?? "";

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { buildLeaseMs, heartbeatEveryMs } from "#lib/contract/index";
 import { installedKey } from "#storage/blobs";
-import { objectOfBuild, runAlarm, rowOfBuild } from "../support/builds.ts";
+import { cancelAllBuilds, objectOfBuild, runAlarm, rowOfBuild } from "../support/builds.ts";
 import { operate, signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, capabilities, fakeAgent } from "../support/fake-agent.ts";
@@ -28,7 +28,7 @@ const passTime = (ms: number) => vi.useFakeTimers({ toFake: ["Date"], now: Date.
 describe("while R2 is away", () => {
   it("a claim costs no build an attempt", async () => {
     const agent = await fakeAgent();
-    while (await agent.claims());
+    await cancelAllBuilds();
     const ids = [];
     for (let n = 0; n < 2; n += 1) ids.push(await startBuild(tux, await createAppliance(tux)));
     await whileAway(isR2, async () => {
@@ -118,8 +118,7 @@ describe("hello", () => {
   });
 
   it("reports that another host uses the token", async () => {
-    const others = await fakeAgent();
-    while (await others.claims());
+    await cancelAllBuilds();
     const buildId = await startBuild(tux, await createAppliance(tux));
     const agent = await fakeAgent();
     await agent.claimsBuild(buildId, { incarnation: first });
@@ -130,11 +129,12 @@ describe("hello", () => {
 });
 
 describe("a claim", () => {
-  const nonce = crypto.randomUUID();
+  beforeEach(cancelAllBuilds);
 
   it("gets the same answer again if the first one is lost", async () => {
     const buildId = await startBuild(tux, await createAppliance(tux));
     const agent = await fakeAgent();
+    const nonce = crypto.randomUUID();
     const lost = await agent.claimsBuild(buildId, { nonce });
     const again = await agent.claims({ nonce, isRepeated: true });
     expect(again?.claim).toEqual(lost.claim);
@@ -144,7 +144,7 @@ describe("a claim", () => {
   it("of another nonce gets another build, or none", async () => {
     const buildId = await startBuild(tux, await createAppliance(tux));
     const agent = await fakeAgent();
-    await agent.claimsBuild(buildId, { nonce });
+    await agent.claimsBuild(buildId, { nonce: crypto.randomUUID() });
     expect(await agent.claims({ nonce: crypto.randomUUID(), isRepeated: true })).toBeUndefined();
   });
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { cancelAllBuilds } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent, type FakeAgent } from "../support/fake-agent.ts";
@@ -10,8 +11,7 @@ let agent: FakeAgent;
 beforeEach(async () => {
   tux = await signedIn();
   agent = await fakeAgent();
-  // Builds that earlier tests left waiting.
-  while (await agent.claims());
+  await cancelAllBuilds();
 });
 
 const asJson = { headers: { accept: "application/json" } };

@@ -5,7 +5,7 @@ import { buildPrefix } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { findTestdrive } from "#storage/testdrives";
-import { objectOfBuild, seenRunning } from "../support/builds.ts";
+import { cancelAllBuilds, objectOfBuild, seenRunning } from "../support/builds.ts";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { listen } from "../support/events.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
@@ -53,6 +53,7 @@ describe("a database restored to an earlier time", () => {
 
   it("hides no build behind stale rows, and the sweep updates them", async () => {
     const agent = await fakeAgent();
+    await cancelAllBuilds();
     const waiting = [];
     // An account can run four at a time.
     for (const account of [tux, await signedIn(), await signedIn()]) {

@@ -41,6 +41,17 @@ export async function runAlarm(buildId: number): Promise<void> {
   await object.wake(); // runs after the alarm
 }
 
+/**
+ * Cancels all builds that wait or run, so that only later ones can be claimed. An agent that claims them does not suffice:
+ * its leases end after 30 s, and then they wait again.
+ */
+export async function cancelAllBuilds(): Promise<void> {
+  const { results } = await env.DB.prepare("SELECT id FROM builds WHERE status IN ('queued', 'running')").all<{
+    id: number;
+  }>();
+  for (const { id } of results) await (await objectOfBuild(id)).cancel();
+}
+
 /** The number of attempts that all builds have lost. */
 export const attemptsLost = async () =>
   (await env.DB.prepare("SELECT coalesce(sum(value), 0) AS n FROM counters WHERE name = 'attempts_lost'").first<number>(
