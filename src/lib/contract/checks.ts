@@ -44,8 +44,6 @@ interface KindOfCheck {
   mayLack?: readonly CheckField[];
   /** Whether the machine needs a network card. */
   needsNetwork?: true;
-  /** Whether the machine is restarted for it, when the other checks have passed. */
-  isRestart?: true;
   /** The expectation in one sentence. */
   says: (check: Check) => string;
 }
@@ -88,13 +86,11 @@ export const kindsOfChecks: Readonly<Record<CheckKind, KindOfCheck>> = {
   second_boot: {
     label: "It works again after a restart",
     fields: {},
-    isRestart: true,
     says: () => "After a restart, the machine passes the other checks again.",
   },
   power_cut: {
     label: "It works again after a power cut",
     fields: {},
-    isRestart: true,
     says: () => "After a power cut, the machine passes the other checks again.",
   },
 };
