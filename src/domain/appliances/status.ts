@@ -12,6 +12,7 @@ import { configurationIssues } from "#domain/configuration/issues";
 import { openRootIssue } from "#domain/configuration/known-passwords";
 import { needsVolumes } from "#domain/configuration/volumes";
 import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
+import { knowledgeOf } from "#domain/repositories/knowledge";
 import type { Services } from "#domain/services";
 import type { EncryptionKey } from "#domain/secrets";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
@@ -137,7 +138,7 @@ function firmwareIssues(
 
 function repositoryIssues({ arch, repositories }: ApplianceSoftware): Issue[] {
   if (repositories.length === 0) return [error("The appliance has no repository.")];
-  const stale = repositories.filter(({ revision, problem }) => revision !== null && problem !== null).map(staleIssue);
+  const stale = repositories.filter((one) => knowledgeOf(one) === "stale").map(staleIssue);
   if (!servesArch({ arch, repositories })) {
     return [error(`None of the appliance's repositories has packages for ${arch}.`), ...stale];
   }

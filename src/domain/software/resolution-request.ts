@@ -1,4 +1,5 @@
 import { packagesOfSettings, type ImageSettings } from "#domain/configuration/settings-of-base";
+import { knowledgeOf } from "#domain/repositories/knowledge";
 import type { Arch, ImageType, PackageType } from "#lib/contract/index";
 import {
   type BaseSystemFacts,
@@ -65,7 +66,7 @@ export function softwareOf(
 
 /** The repositories that were never imported, so that their contents are unknown. */
 export const unimported = ({ repositories }: ApplianceSoftware): Repository[] =>
-  repositories.filter(({ revision }) => revision === null);
+  repositories.filter((one) => knowledgeOf(one) === "unknown");
 
 /** The package set that the solver must load. Equal keys mean equal packages. */
 export const packageSetOf = ({ arch, baseSystem, repositories }: ApplianceSoftware): PackageSet => ({

@@ -1,6 +1,7 @@
 import type { InstalledPackage } from "#lib/contract/index";
 import { Refusal } from "#domain/refusal";
 import type { Services } from "#domain/services";
+import { knowledgeOf, type Knowledge } from "#domain/repositories/knowledge";
 import { installable } from "#domain/software/resolution-request";
 import { newerPackages, type NewerPackages } from "#domain/updates/newer-packages";
 import { rest } from "#lib/loop/pace";
@@ -11,9 +12,6 @@ import type { Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listVersions, maxVersions, type PackageVersion } from "#storage/packages";
 import type { Repository } from "#storage/repositories";
-
-/** How much is known about a repository. `stale`: its last refresh failed, so its contents may be old. */
-export type Knowledge = "current" | "stale" | "unknown";
 
 /** The packages of an image that the appliance's repositories have in a newer version now. */
 export interface BuildUpdates extends NewerPackages {
@@ -44,11 +42,6 @@ export async function updatesOf({ env, db }: Services<Pick<Env, "BLOBS">>, build
     securityCount: found.updates.filter(({ isSecurity }) => isSecurity).length,
     repositories: repositories.map((one) => ({ ...one, knowledge: knowledgeOf(one) })),
   };
-}
-
-function knowledgeOf({ revision, problem }: Repository): Knowledge {
-  if (revision === null) return "unknown";
-  return problem === null ? "current" : "stale";
 }
 
 /** The number of names that one query looks up. */

@@ -1,7 +1,8 @@
 import type { Context } from "hono";
 import { spending } from "#domain/accounts/rates";
 import { Refusal } from "#domain/refusal";
-import { updatesOf, type BuildUpdates, type Knowledge } from "#domain/updates/of-build";
+import type { Knowledge } from "#domain/repositories/knowledge";
+import { updatesOf, type BuildUpdates } from "#domain/updates/of-build";
 import type { Build } from "#storage/builds";
 import type { WebEnv } from "../../../factory.ts";
 import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
