@@ -1,6 +1,7 @@
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { entryOfAct } from "./audit-log.ts";
 import type { Database } from "./db.ts";
+import { fromNewRow } from "./inserts.ts";
 import { accountSshKeys } from "./schema.ts";
 
 /** The SSH keys that an account has stored, in the account's order. */
@@ -15,7 +16,7 @@ export async function saveSshKeys(db: Database, accountId: number, keys: readonl
     db
       .insert(accountSshKeys)
       .values({ accountId, keys })
-      .onConflictDoUpdate({ target: accountSshKeys.accountId, set: { keys: sql`excluded.keys` } }),
+      .onConflictDoUpdate({ target: accountSshKeys.accountId, set: fromNewRow(accountSshKeys, ["keys"]) }),
     ...entryOfAct(db),
   ]);
 }

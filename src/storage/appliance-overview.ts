@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
 import type { Appliance } from "./appliances.ts";
 import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
-import { insertFrom } from "./inserts.ts";
+import { fromNewRow, insertFrom } from "./inserts.ts";
 import { appliances, builds, lastStatuses } from "./schema.ts";
 
 export type LastStatus = typeof lastStatuses.$inferSelect;
@@ -211,14 +211,7 @@ export async function saveLastStatuses(db: Database, statuses: readonly LastStat
       WHERE EXISTS (SELECT 1 FROM appliances WHERE appliances.id = value ->> 'applianceId')`,
   ).onConflictDoUpdate({
     target: lastStatuses.applianceId,
-    set: {
-      errors: sql`excluded.errors`,
-      warnings: sql`excluded.warnings`,
-      text: sql`excluded.text`,
-      packages: sql`excluded.packages`,
-      editedAt: sql`excluded.edited_at`,
-      examinedAt: sql`excluded.examined_at`,
-    },
+    set: fromNewRow(lastStatuses, ["errors", "warnings", "text", "packages", "editedAt", "examinedAt"]),
     setWhere: sql`${lastStatuses.examinedAt} < excluded.examined_at`,
   });
 }

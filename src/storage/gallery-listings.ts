@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
-import { insertFrom } from "./inserts.ts";
+import { fromNewRow, insertFrom } from "./inserts.ts";
 import { galleryListings, type galleryUses } from "./schema.ts";
 
 /**
@@ -34,15 +34,15 @@ export const relisted = (db: Database, applianceId: number) =>
       sql`FROM publications AS p WHERE p.appliance_id = ${applianceId} GROUP BY p.appliance_id`,
     ).onConflictDoUpdate({
       target: galleryListings.applianceId,
-      set: {
-        publicationId: sql`excluded.publication_id`,
-        accountId: sql`excluded.account_id`,
-        publishedAt: sql`excluded.published_at`,
-        points: sql`excluded.points`,
-        clones: sql`excluded.clones`,
-        testdrives: sql`excluded.testdrives`,
-        downloads: sql`excluded.downloads`,
-      },
+      set: fromNewRow(galleryListings, [
+        "publicationId",
+        "accountId",
+        "publishedAt",
+        "points",
+        "clones",
+        "testdrives",
+        "downloads",
+      ]),
     }),
   ] as const;
 

@@ -1,7 +1,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { relisted } from "./gallery-listings.ts";
-import { insertWhere } from "./inserts.ts";
+import { fromNewRow, insertWhere } from "./inserts.ts";
 import { counts } from "./limits.ts";
 import { accounts, comments, galleryUses, ratings } from "./schema.ts";
 
@@ -43,7 +43,7 @@ export async function saveRating(
       isPublished(applianceId),
     ).onConflictDoUpdate({
       target: [ratings.applianceId, ratings.accountId],
-      set: { rating: sql`excluded.rating`, ratedAt: sql`excluded.rated_at` },
+      set: fromNewRow(ratings, ["rating", "ratedAt"]),
     }),
     ...relisted(db, applianceId),
   ]);

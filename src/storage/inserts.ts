@@ -24,6 +24,16 @@ export function insertFrom<Table extends SQLiteTable>(db: Database, table: Table
   return db.insert(table).select(sql`SELECT ${sql.join(values, sql`, `)} ${from}`);
 }
 
+/** For an upsert: sets these columns to the values of the row that could not be inserted. */
+export const fromNewRow = <Table extends SQLiteTable, Name extends keyof Table["_"]["columns"] & string>(
+  table: Table,
+  names: readonly Name[],
+): Record<Name, SQL> => {
+  const columns = getTableColumns(table);
+  const values = names.map((name) => [name, sql`excluded.${sql.identifier(columns[name]?.name ?? name)}`]);
+  return Object.fromEntries(values) as Record<Name, SQL>;
+};
+
 function valueOf(column: Column, given: unknown): SQL {
   const value = given === undefined ? (column.default ?? column.defaultFn?.() ?? null) : given;
   if (is(value, SQL)) return value;

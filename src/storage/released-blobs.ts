@@ -1,6 +1,6 @@
-import { sql, type SQL } from "drizzle-orm";
+import type { SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
-import { insertFrom } from "./inserts.ts";
+import { fromNewRow, insertFrom } from "./inserts.ts";
 import { releasedBlobs } from "./schema.ts";
 
 /**
@@ -10,5 +10,5 @@ import { releasedBlobs } from "./schema.ts";
 export const releaseBlobs = (db: Database, { blobId, from }: { blobId: SQL; from: SQL }, releasedAt = new Date()) =>
   insertFrom(db, releasedBlobs, { blobId, releasedAt }, from).onConflictDoUpdate({
     target: releasedBlobs.blobId,
-    set: { releasedAt: sql`excluded.released_at` },
+    set: fromNewRow(releasedBlobs, ["releasedAt"]),
   });

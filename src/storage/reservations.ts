@@ -1,7 +1,7 @@
 import { eq, inArray, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import { fromJson, type Database } from "./db.ts";
-import { insertFrom } from "./inserts.ts";
+import { fromNewRow, insertFrom } from "./inserts.ts";
 import { reservations } from "./schema.ts";
 
 export type Reservation = typeof reservations.$inferSelect;
@@ -25,7 +25,7 @@ export async function reserve(
   )
     .onConflictDoUpdate({
       target: reservations.blobId,
-      set: { bytes: sql`excluded.bytes`, expiresAt: sql`excluded.expires_at` },
+      set: fromNewRow(reservations, ["bytes", "expiresAt"]),
     })
     .returning({ bytes: reservations.bytes });
   return reserved?.bytes;
