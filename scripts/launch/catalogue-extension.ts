@@ -1,4 +1,4 @@
-/** Catalogues that are written as their difference from another one. */
+/** Catalogues and templates that are written as their difference from another one. */
 import { Complaint } from "./complaint.ts";
 
 interface Extension {
@@ -21,6 +21,25 @@ interface Extension {
 export function extended(parent: unknown, extension: Extension): unknown {
   const changes = Object.entries(extension).filter(([key]) => key !== "extends" && key !== "replace");
   return changed(replaced(parent, Object.entries(extension.replace ?? {})), Object.fromEntries(changes));
+}
+
+/**
+ * Elements of lists that are written as `{ "like": NAME, … }` become the earlier element of that name with the changes
+ * of this one, by the same rules.
+ */
+export function withLikes(value: unknown): unknown {
+  if (Array.isArray(value))
+    return value.reduce<unknown[]>((earlier, one) => [...earlier, likeEarlier(one, earlier)], []);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withLikes(one)]));
+}
+
+function likeEarlier(one: unknown, earlier: unknown[]): unknown {
+  if (!isObject(one) || !("like" in one)) return withLikes(one);
+  const { like, ...changes } = one;
+  const model = earlier.find((other) => isObject(other) && other["name"] === like);
+  if (model === undefined) throw new Complaint(`No earlier element is named ${JSON.stringify(like)}.`);
+  return changed(model, changes);
 }
 
 function replaced(value: unknown, texts: [from: string, to: string][]): unknown {

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { AdminClient } from "../admin/client.ts";
-import { extended } from "./catalogue-extension.ts";
+import { extended, withLikes } from "./catalogue-extension.ts";
 import { Complaint } from "./complaint.ts";
 import { readText } from "./given-file.ts";
 
@@ -25,7 +25,13 @@ export function readCatalogue(path: string): z.infer<typeof Named> {
   return catalogue.data;
 }
 
+/** The content of a file, with all that it inherits from others and within itself. */
 function readInherited(path: string, children: string[] = []): unknown {
+  const content = readExtended(path, children);
+  return complaining(path, () => withLikes(content));
+}
+
+function readExtended(path: string, children: string[]): unknown {
   if (children.includes(path)) throw new Complaint(`${path} extends itself.`);
   const content = readJson(path);
   if (typeof content !== "object" || content === null || !("extends" in content)) return content;
@@ -33,8 +39,13 @@ function readInherited(path: string, children: string[] = []): unknown {
   if (!extension.success)
     throw new Complaint(`${path} cannot extend another catalogue. ${z.prettifyError(extension.error)}`);
   const parent = readInherited(join(dirname(path), extension.data.extends), [...children, path]);
+  return complaining(path, () => extended(parent, extension.data));
+}
+
+/** Names the file in what `work` complains of. */
+function complaining<T>(path: string, work: () => T): T {
   try {
-    return extended(parent, extension.data);
+    return work();
   } catch (error) {
     throw error instanceof Complaint ? new Complaint(`${path}: ${error.message}`) : error;
   }

@@ -58,7 +58,7 @@ it.each([debian12, debian13, leap15, leap16, tumbleweed])(
 
 it("gives each template of all catalogues its own id", () => {
   const ids = [tiny, debian12, debian13, leap15, leap16, tumbleweed]
-    .flatMap(templatesOf)
+    .flatMap((file) => templatesOf(Catalogue.parse(file)))
     .map(({ applianceId }) => applianceId);
   expect(new Set(ids).size).toBe(ids.length);
 });

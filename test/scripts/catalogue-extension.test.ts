@@ -93,6 +93,34 @@ describe("a catalogue file that extends another one", () => {
   });
 });
 
+describe("a template that is like another one", () => {
+  const like = { name: "Linux 1, Mail", like: "Linux 1, Server", applianceId: 3 };
+
+  it("has what the other has, with its changes", () => {
+    const add = [{ ...like, packages: { remove: ["apache"], add: ["postfix"] } }];
+    const templates = [
+      ...(parent.sets[0]?.templates ?? []),
+      { name: "Linux 1, Mail", applianceId: 3, packages: ["bash", "postfix"] },
+    ];
+    expect(read({ sets: { "linux-1": { templates: { add } } } })).toMatchObject({ sets: [{ templates }] });
+  });
+
+  it("may be like one that is like another, and is inherited whole", () => {
+    const third = { name: "Linux 1, List", like: "Linux 1, Mail", packages: { add: ["mailman"] } };
+    const middle = { extends: "parent.json", sets: { "linux-1": { templates: { add: [like, third] } } } };
+    const changes = { "Linux 1, List": { packages: { add: ["vim"] } }, remove: [] };
+    expect(read({ extends: "middle.json", sets: { "linux-1": { templates: changes } } }, { middle })).toMatchObject({
+      sets: [{ templates: [{}, {}, {}, { applianceId: 3, packages: ["apache", "bash", "mailman", "vim"] }] }],
+    });
+  });
+
+  it("is refused if no earlier one has that name", () => {
+    const add = [{ ...like, like: "Linux 1, Mail" }];
+    const message = /child\.json: No earlier element is named "Linux 1, Mail"/;
+    expect(() => read({ sets: { "linux-1": { templates: { add } } } })).toThrow(message);
+  });
+});
+
 it.each([
   ["a parent that does not exist", { extends: "nothing.json" }, "There is no file"],
   ["itself", { extends: "child.json" }, "extends itself"],
