@@ -173,6 +173,7 @@ CREATE UNIQUE INDEX `builds_download_token_unique` ON `builds` (`download_token`
 CREATE INDEX `builds_appliance` ON `builds` (`appliance_id`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `builds_unfinished` ON `builds` (`appliance_id`,`version`,`image_type`) WHERE status IN ('queued', 'running');--> statement-breakpoint
 CREATE UNIQUE INDEX `builds_current` ON `builds` (`appliance_id`,`version`,`image_type`) WHERE status = 'finished' AND retired_at IS NULL;--> statement-breakpoint
+CREATE INDEX `builds_images` ON `builds` (`appliance_id`,`id`) WHERE status = 'finished' AND retired_at IS NULL AND expired_at IS NULL;--> statement-breakpoint
 CREATE INDEX `builds_status` ON `builds` (`status`,`id`);--> statement-breakpoint
 CREATE INDEX `builds_input` ON `builds` (`input_sha256`);--> statement-breakpoint
 CREATE INDEX `builds_stored` ON `builds` (`account_id`,`retired_at`,`expired_at`,`stored_bytes`);--> statement-breakpoint

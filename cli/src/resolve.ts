@@ -1,5 +1,6 @@
 import type { AnswerOf, Client, RequestOf } from "./client/client.ts";
 import { Complaint } from "./complaint.ts";
+import { endedBuilds, type EndedBuild } from "./builds/ended.ts";
 import { imageTypes } from "./image-types.ts";
 
 type ShownAppliance = AnswerOf<"listAppliances">["appliances"][number];
@@ -59,16 +60,17 @@ interface Which {
 export async function imageIds(client: Client, given: string, { version, isAll = false }: Which): Promise<number[]> {
   if (isNumber(given) && version === undefined && !isAll) return [Number(given)];
   const [, name = given, type] = new RegExp(`^(.+):(${imageTypes.join("|")})$`).exec(given) ?? [];
-  const { builds } = await client.call("listBuilds", { appliance_id: await applianceId(client, name) });
-  const images = builds.filter(
-    (one) =>
+  const found: EndedBuild[] = [];
+  for await (const one of endedBuilds(client, await applianceId(client, name))) {
+    const isWanted =
       one.state === "finished" &&
       !one.expired &&
       (type === undefined || one.image_type === type) &&
-      (version === undefined || one.version === version),
-  );
-  const [newest] = images;
-  if (newest) return (isAll ? images.filter((one) => one.version === newest.version) : [newest]).map(({ id }) => id);
+      (version ?? found[0]?.version ?? one.version) === one.version;
+    if (isWanted) found.push(one);
+    if (isWanted && !isAll) break;
+  }
+  if (found.length > 0) return found.map(({ id }) => id);
   const how = type === undefined ? "" : ` --type ${type}`;
   const what = version === undefined ? given : `Version ${version} of ${given}`;
   throw new Complaint("notFound", `${what} has no image yet.`, `Build it: kiln build ${name}${how} --follow`);

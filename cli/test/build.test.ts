@@ -177,3 +177,20 @@ it("prints on Ctrl-C that the build goes on", async () => {
     "Build 7 continues. To watch it: kiln wait 7. To cancel it: kiln cancel 7.",
   );
 });
+
+describe("kiln builds", () => {
+  it("lists all builds, with a call for each thousand", async () => {
+    const all = Array.from({ length: 1001 }, (_, n) => build(2000 - n, "oem", { state: "failed", expired: false }));
+    service.answers[`${user}/running_builds`] = { running_builds: [] };
+    service.answers[`${user}/builds`] = ({ url = "" }, response) => {
+      const before = Number(new URL(url, service.url).searchParams.get("before") ?? Infinity);
+      response.end(JSON.stringify({ builds: all.filter(({ id }) => id < before).slice(0, 1000) }));
+    };
+
+    const { code, stdout } = await machine.kiln(["builds", "1000", "--json"]);
+
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).builds.map(({ id }: { id: number }) => id)).toEqual(all.map(({ id }) => id));
+    expect(service.requests.filter((one) => one.startsWith(`GET ${user}/builds?`))).toHaveLength(2);
+  });
+});

@@ -14,13 +14,17 @@ import {
   getAttestedBuild,
   sha256Of,
 } from "#domain/builds/attestation";
-import { deleteBuild, getBuild, listBuilds } from "#domain/builds/build";
+import { deleteBuild, getBuild } from "#domain/builds/build";
+import { listBuilds } from "#domain/builds/ended";
 import { readTexts } from "#domain/builds/log";
 import { Refusal } from "#domain/refusal";
 import { answerText } from "#http/text";
 import { v2 } from "#api/operation";
 
-const ListRequest = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
+const ListRequest = z.object({
+  appliance_id: id("invalid_appliance_id", "missing_appliance_id"),
+  before: id("invalid_value").optional(),
+});
 
 const ids = { build_id: "invalid_build_id" } as const;
 const noTexts = { own: "", kiwi: "" };
@@ -35,10 +39,13 @@ export const builds: CallGroup = {
       name: "listBuilds",
       access: "readable",
       summary: "Finished builds of an appliance, newest first",
+      details: "At most 1000. For earlier ones, pass the last id as before.",
       params: ListRequest,
+      about: { before: "Only builds with a smaller id." },
       answer: buildsDocument,
-      refuses: ["missing_appliance_id", "invalid_appliance_id"],
-      act: ({ db, account, access }, { appliance_id }) => listBuilds(db, { account, access }, appliance_id),
+      refuses: ["missing_appliance_id", "invalid_appliance_id", "invalid_value"],
+      act: ({ db, account, access }, { appliance_id: applianceId, before }) =>
+        listBuilds(db, { account, access }, { applianceId, before }),
     }),
     call("GET /builds/{build_id}", {
       name: "getBuild",

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
 import type { Appliance } from "./appliances.ts";
 import type { Account } from "./accounts.ts";
+import { isDownloadable } from "./builds-of-appliance.ts";
 import { prepared, type Database } from "./db.ts";
 import { rowReader } from "./rows.ts";
 import { accounts, appliances, builds } from "./schema.ts";
@@ -39,14 +40,12 @@ export interface ApplianceWithBuilds {
   builds: ListedBuild[];
 }
 
-const downloadable = and(eq(builds.status, "finished"), isNull(builds.retiredAt), isNull(builds.expiredAt));
-
 const listOfKey = prepared((db) =>
   db
     .select({ appliance: listedOfAppliance, build: listedOfBuild })
     .from(accounts)
     .leftJoin(appliances, eq(appliances.accountId, accounts.id))
-    .leftJoin(builds, and(eq(builds.applianceId, appliances.id), downloadable))
+    .leftJoin(builds, and(eq(builds.applianceId, appliances.id), isDownloadable))
     .where(
       and(
         eq(accounts.username, sql.placeholder("username")),
@@ -90,7 +89,7 @@ export async function withBuilds(db: Database, appliance: ListedAppliance): Prom
   const images = await db
     .select(listedOfBuild)
     .from(builds)
-    .where(and(downloadable, eq(builds.applianceId, appliance.id)))
+    .where(and(eq(builds.applianceId, appliance.id), isDownloadable))
     .orderBy(desc(builds.id));
   return { appliance, builds: images };
 }

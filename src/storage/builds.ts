@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, not, notInArray, sql, type SQL } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, not, notInArray, sql, type SQL } from "drizzle-orm";
 import type { Arch } from "#lib/contract/index";
 import { counted } from "./counters.ts";
 import type { Database } from "./db.ts";
@@ -9,7 +9,7 @@ import { isSilentIn, type Silence } from "./silent.ts";
 export type Build = typeof builds.$inferSelect;
 export type BuildStatus = (typeof buildStatuses)[number];
 
-const unfinished: BuildStatus[] = ["queued", "running"];
+export const unfinished: BuildStatus[] = ["queued", "running"];
 
 export const isUnfinished = ({ status }: Pick<Build, "status">): boolean => unfinished.includes(status);
 
@@ -42,26 +42,6 @@ export const findBuildByUid = (db: Database, uid: string): Promise<Build | undef
 export const findDownload = (db: Database, token: string): Promise<Build | undefined> =>
   db.query.builds.findFirst({
     where: and(eq(builds.downloadToken, token), eq(builds.status, "finished"), isNull(builds.retiredAt)),
-  });
-
-export const listRunningBuilds = (db: Database, accountId: number, applianceId: number): Promise<Build[]> =>
-  db.query.builds.findMany({
-    where: and(ofAppliance(accountId, applianceId), inArray(builds.status, unfinished)),
-    orderBy: asc(builds.id),
-  });
-
-/** Builds that have ended, newest first. */
-export const listOverBuilds = (db: Database, accountId: number, applianceId: number): Promise<Build[]> =>
-  db.query.builds.findMany({
-    where: and(ofAppliance(accountId, applianceId), notInArray(builds.status, unfinished), isNull(builds.retiredAt)),
-    orderBy: desc(builds.id),
-  });
-
-/** The builds that decide the version and type of an appliance's next build. */
-export const listBuildsOfAppliance = (db: Database, applianceId: number): Promise<Build[]> =>
-  db.query.builds.findMany({
-    where: and(eq(builds.applianceId, applianceId), isNull(builds.retiredAt)),
-    orderBy: desc(builds.id),
   });
 
 /** Queued builds after an id with the architecture of their appliance, oldest first. */
@@ -287,8 +267,5 @@ export const isPublishedBuild = sql`(${builds.status} = 'finished' AND EXISTS (S
   WHERE publications.appliance_id = ${builds.applianceId} AND publications.version = ${builds.version}))`;
 
 // Literals, as in the partial indexes: SQLite does not use such an index for a bound parameter.
-const isTaken = sql.raw("status IN ('queued', 'running')");
-const isFinished = sql.raw("status = 'finished'");
-
-const ofAppliance = (accountId: number, applianceId: number) =>
-  and(eq(builds.applianceId, applianceId), eq(builds.accountId, accountId));
+export const isTaken = sql.raw("status IN ('queued', 'running')");
+export const isFinished = sql.raw("status = 'finished'");

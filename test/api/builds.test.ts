@@ -5,6 +5,7 @@ import { openDatabase } from "#storage/db";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent, hash, result } from "../support/fake-agent.ts";
+import { copyRow, unique } from "../support/many-rows.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 let tux: Client;
@@ -32,6 +33,25 @@ describe("GET builds", () => {
       [failed, "failed"],
       [buildId, "finished"],
     ]);
+  });
+
+  it("lists 1000 at most, and earlier ones with `before`", async () => {
+    const { applianceId, buildId } = await createBuild(tux);
+    const failed = { status: "'failed'", uid: unique("uid"), download_token: unique("download_token") };
+    await copyRow("builds", { id: buildId, times: 1000, changes: failed });
+    const list = async (before = "") => {
+      const { builds } = await readXml(await tux.get(`/builds?appliance_id=${applianceId}${before}`));
+      return [builds.build].flat().map(({ id }: { id: string }) => Number(id));
+    };
+
+    const newest = await list();
+    const earlier = await list(`&before=${newest.at(-1)}`);
+
+    expect(newest).toHaveLength(1000);
+    expect(newest).toEqual(newest.toSorted((one, other) => other - one));
+    expect(newest).not.toContain(buildId);
+    expect(earlier).toEqual([buildId]);
+    await expectError(await tux.get(`/builds?appliance_id=${applianceId}&before=x`), 400, "invalid_value");
   });
 
   it("shows checksum and download URL of finished builds only", async () => {

@@ -141,7 +141,7 @@ export interface Calls {
   /** The log of a build, as text or as events. */
   getBuildLog: { request: { build_id: number }; answer: Response };
   /** Finished builds of an appliance, newest first. */
-  listBuilds: { request: { appliance_id: number }; answer: Builds };
+  listBuilds: { request: { appliance_id: number; before?: number }; answer: Builds };
   /** A finished build; on v2 with its log and how long each step took. */
   getBuild: { request: { build_id: number }; answer: Build };
   /** How another build differs: packages, licences, settings, size and files. */

@@ -1,4 +1,5 @@
 import { asText, errorLines, exitOfState, followBuild, type WatchedBuild } from "../builds/follow.ts";
+import { endedBuilds } from "../builds/ended.ts";
 import { follow } from "../client/event-stream.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint, exitCodes, type Exit } from "../complaint.ts";
@@ -46,13 +47,13 @@ export const builds = [
     summary: "List the images of an appliance, and the builds in progress",
     act: async ({ client, show, paint }, { appliance }) => {
       const id = { appliance_id: await applianceId(client, appliance) };
-      const [running, finished] = await Promise.all([
+      const [running, ended] = await Promise.all([
         client.call("listRunningBuilds", id),
-        client.call("listBuilds", id),
+        Array.fromAsync(endedBuilds(client, id.appliance_id)),
       ]);
       const rows = [
         ...running.running_builds.map((one) => [one.id, one.version, one.image_type, one.state, `${one.percent}%`, ""]),
-        ...finished.builds.map((one) => [
+        ...ended.map((one) => [
           one.id,
           one.version,
           one.image_type,
@@ -61,7 +62,7 @@ export const builds = [
           moment(one.completed_at),
         ]),
       ];
-      show({ ...running, ...finished }, () =>
+      show({ ...running, builds: ended }, () =>
         table(paint, ["BUILD", "VERSION", "TYPE", "STATE", "SIZE", "ENDED"], rows),
       );
     },

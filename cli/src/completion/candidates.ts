@@ -87,7 +87,7 @@ export const sources: Partial<Record<Placeholder, Source>> = {
   },
   version: async ({ client, given }) => {
     if (given.appliance === undefined) return [];
-    const { builds: all } = await client.call("listBuilds", { appliance_id: await idOf(client, given.appliance) });
+    const { builds: all } = await client.call("listBuilds", { appliance_id: await idOf(client, given.appliance) }); // the newest
     return unique(all.map(({ version }) => ({ text: version })));
   },
   webhook: async ({ client }) =>

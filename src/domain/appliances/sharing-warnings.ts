@@ -9,7 +9,8 @@ import { configurationOf } from "#lib/configuration/stored";
 import { exposedKinds } from "#model/exposed-secrets";
 import type { Appliance } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
-import { listBuildsOfAppliance, type Build } from "#storage/builds";
+import type { Build } from "#storage/builds";
+import { listBuildsOfVersion, listImages } from "#storage/builds-of-appliance";
 import type { Database } from "#storage/db";
 import { listOverlayFiles } from "#storage/overlay-files";
 
@@ -61,9 +62,8 @@ export async function sharingWarnings(
 
 /** One build per frozen input, if its image can be downloaded, the newest first. */
 async function imagesOf(db: Database, { id }: Appliance, version: string | undefined): Promise<Build[]> {
-  const builds = (await listBuildsOfAppliance(db, id)).filter(
-    (build) => build.status === "finished" && build.expiredAt === null && (version ?? build.version) === build.version,
-  );
+  const built = await (version === undefined ? listImages(db, id) : listBuildsOfVersion(db, id, version));
+  const builds = built.filter(({ status, expiredAt }) => status === "finished" && expiredAt === null);
   if (version !== undefined && builds.length === 0) throw new Refusal("invalid_version");
   return [...new Map(builds.map((build) => [build.inputSha256, build])).values()];
 }

@@ -5,7 +5,8 @@ import { makeOnce } from "#domain/accounts/idempotency";
 import { leftBytes } from "#domain/accounts/quota";
 import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
 import { examine, type ExaminedAppliance } from "#domain/appliances/status";
-import { withLink, withLinks, type LinkReader } from "#domain/builds/download-link";
+import { withLink, type LinkReader } from "#domain/builds/download-link";
+import { listDecidingBuilds } from "#domain/builds/deciding";
 import { blobsIn } from "#domain/builds/frozen-content";
 import { keepPackages } from "#domain/builds/stored-packages";
 import { freezeInput } from "#domain/builds/frozen-input";
@@ -21,7 +22,7 @@ import { logFailure } from "#log/log";
 import { requestIdNow } from "#log/request-id";
 import { configurationOf } from "#lib/configuration/stored";
 import { listAbilities } from "#storage/agents";
-import { findBaseSystem, type Appliance } from "#storage/appliances";
+import { findBaseSystem } from "#storage/appliances";
 import { buildPrefix } from "#storage/blobs";
 import { deleteBlobsBelow, putInput } from "#storage/build-blobs";
 import {
@@ -33,12 +34,10 @@ import {
   findBuildByUid,
   findReadableBuild,
   isUnfinished,
-  listBuildsOfAppliance,
-  listOverBuilds,
-  listRunningBuilds,
   listUnfinishedOf,
   type Build,
 } from "#storage/builds";
+import { listBuildsOfVersion, listRunningBuilds } from "#storage/builds-of-appliance";
 import type { Database } from "#storage/db";
 import { freezeBlobs } from "#storage/frozen-blobs";
 import { isPublished } from "#storage/publications";
@@ -74,7 +73,7 @@ export async function startBuild(
 async function enqueue({ env, db }: Services, account: { id: number }, request: BuildRequest): Promise<Build> {
   const appliance = await getOwnAppliance(db, account.id, request.applianceId, "invalid");
   const [built, abilities, base] = await Promise.all([
-    listBuildsOfAppliance(db, appliance.id),
+    listDecidingBuilds(db, appliance, request),
     listAbilities(db),
     findBaseSystem(db, appliance.baseSystem),
   ]);
@@ -131,7 +130,7 @@ export async function watchBuilds(
 ): Promise<WatchedBuild[]> {
   const appliance = await getAppliance(db, accountId, applianceId, "invalid");
   if (appliance.accountId === null) return [];
-  return await watchThese({ env, db }, await listRunningBuilds(db, appliance.accountId, appliance.id));
+  return await watchThese({ env, db }, await listRunningBuilds(db, appliance.id));
 }
 
 /** All unfinished builds of an account, the oldest first. With `only`, those of one appliance. */
@@ -180,20 +179,9 @@ export async function buildAgain({ env, db }: Services, id: number, baseUrl: str
 
 /** Cancels the builds of an appliance before it is deleted. */
 export async function cancelBuildsOf({ env, db }: Services, applianceId: number): Promise<void> {
-  const builds = await listBuildsOfAppliance(db, applianceId);
-  await Promise.all(builds.filter(isUnfinished).map((build) => buildObject(env, build).cancel()));
+  const builds = await listRunningBuilds(db, applianceId);
+  await Promise.all(builds.map((build) => buildObject(env, build).cancel()));
 }
-
-export async function listBuilds(db: Database, reader: LinkReader, applianceId: number): Promise<Build[]> {
-  return await listBuildsOf(db, reader, await getAppliance(db, reader.account.id, applianceId, "invalid"));
-}
-
-/** The same for an appliance that was read before. */
-export const listBuildsOf = async (
-  db: Database,
-  reader: LinkReader,
-  { id, accountId: ownerId }: Pick<Appliance, "id" | "accountId">,
-): Promise<Build[]> => (ownerId === null ? [] : withLinks(await listOverBuilds(db, ownerId, id), ownerId, reader));
 
 /** A build that has ended, of an appliance that this account may read. */
 export async function getBuild(db: Database, reader: LinkReader, id: number): Promise<Build> {
@@ -257,7 +245,7 @@ const noRoomForBuild = () =>
 
 /** The refusal if no row was written: another request changed something in between, or there is no slot. */
 async function whyNot(db: Database, row: Pick<Build, "applianceId" | "version" | "imageType">): Promise<Refusal> {
-  const built = await listBuildsOfAppliance(db, row.applianceId);
+  const built = await listBuildsOfVersion(db, row.applianceId, row.version);
   return (await lockOn(db, row)) ?? obstacleTo(row, built, { force: false }) ?? new Refusal("no_build_slots");
 }
 

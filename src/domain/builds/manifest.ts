@@ -4,7 +4,9 @@ import { Refusal } from "#domain/refusal";
 import { uuidOf } from "#domain/uuid";
 import type { Appliance } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
-import { listBuildsOfAppliance, type Build } from "#storage/builds";
+import type { Build } from "#storage/builds";
+import { findFinishedBuild, listBuildsOfVersion, listImages } from "#storage/builds-of-appliance";
+import type { Database } from "#storage/db";
 
 /** Everything that a finished build was made from, without password hashes if the reader is not its owner. */
 export interface Manifest {
@@ -27,11 +29,7 @@ export async function getManifest(
   appliance: Appliance,
   { readerId, ...wanted }: WantedManifest & { readerId: number },
 ): Promise<Manifest> {
-  const built = await listBuildsOfAppliance(db, appliance.id);
-  const build = chosen(
-    built.filter(({ status }) => status === "finished"),
-    wanted,
-  );
+  const build = await chosen(db, appliance.id, wanted);
   const input = build.expiredAt === null ? await findInput(env.BLOBS, build.inputSha256) : undefined;
   if (!input) throw new Refusal("build_not_found");
   const uuid = await uuidOf(appliance.uuid, `build ${build.id}`);
@@ -45,17 +43,25 @@ const withoutHashes = (input: FrozenInput): FrozenInput => {
   return { ...input, description: { ...input.description, ...(kiwi !== undefined && { "config.xml": kiwi }) } };
 };
 
-function chosen(finished: Build[], { imageType, version, allowedTypes }: WantedManifest): Build {
+async function chosen(
+  db: Database,
+  applianceId: number,
+  { imageType, version, allowedTypes }: WantedManifest,
+): Promise<Build> {
   const known = imageTypes.find((type) => type === imageType && allowedTypes.includes(type));
-  const ofVersion = finished.filter((build) => version === undefined || build.version === version);
-  const build = ofVersion.find((one) => one.imageType === known);
+  const built = await (version === undefined
+    ? listImages(db, applianceId)
+    : listBuildsOfVersion(db, applianceId, version));
+  const finished = built.filter(({ status }) => status === "finished");
+  const build =
+    finished.find((one) => one.imageType === known) ??
+    (known && version === undefined ? await findFinishedBuild(db, applianceId, known) : undefined);
   if (build) return build;
-  const isVersionAtFault = known !== undefined && ofVersion.length === 0 && finished.length > 0;
-  if (isVersionAtFault) {
+  if (known !== undefined && version !== undefined && finished.length === 0) {
     throw new Refusal("invalid_version", { message: `Version ${version} of the appliance has not been built.` });
   }
-  const types = [...new Set(ofVersion.map((one) => one.imageType))].join(", ");
+  const types = [...new Set(finished.map((one) => one.imageType))].join(", ");
   throw new Refusal("invalid_image_type", {
-    message: types === "" ? "Nothing of the appliance has been built." : `It has been built as ${types}.`,
+    message: types === "" ? "The appliance has no image." : `It has been built as ${types}.`,
   });
 }

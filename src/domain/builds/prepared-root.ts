@@ -1,6 +1,7 @@
 import type { Services } from "#domain/services";
 import { countBuilders } from "#storage/agents";
-import { isUnfinished, listBuildsOfAppliance, type Build } from "#storage/builds";
+import type { Build } from "#storage/builds";
+import { listBuildsOfVersion } from "#storage/builds-of-appliance";
 import type { Database } from "#storage/db";
 import { deletePreparedBefore, findPreparedRoot, savePreparedRoot } from "#storage/prepared-roots";
 
@@ -22,15 +23,10 @@ export async function isRootShared({ env, db }: Services<UsedEnv>, build: Build)
   if (storedHours(env) === 0) return false;
   const [builders, builds] = await Promise.all([
     countBuilders(db, new Date(Date.now() - silentMs), 2),
-    listBuildsOfAppliance(db, build.applianceId),
+    listBuildsOfVersion(db, build.applianceId, build.version),
   ]);
   if (builders < 2) return false;
-  return builds.some(
-    (other) =>
-      other.version === build.version &&
-      other.imageType !== build.imageType &&
-      (other.status === "finished" || isUnfinished(other)),
-  );
+  return builds.some(({ imageType }) => imageType !== build.imageType);
 }
 
 /** Stores a root that a build shares. If the appliance was deleted in between, so is the root. */

@@ -22,7 +22,7 @@ export interface BuildRequest {
   requestId?: string | undefined;
 }
 
-/** The version to build. `built` contains the appliance's builds, newest first. */
+/** The version to build. `built` contains the builds of that version (`listDecidingBuilds`), newest first. */
 export function chooseVersion(appliance: Appliance, built: Build[], { version, multi }: BuildRequest): string {
   const latest = built.find((build) => build.status === "finished" || isUnfinished(build));
   const chosen = version ?? (multi ? latest?.version : undefined) ?? appliance.version;

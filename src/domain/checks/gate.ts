@@ -3,7 +3,8 @@ import { Refusal } from "#domain/refusal";
 import { whyNoTestdrive } from "#domain/testdrives/testdrive";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
-import { listBuildsOfAppliance, type Build } from "#storage/builds";
+import type { Build } from "#storage/builds";
+import { listBuildsOfVersion } from "#storage/builds-of-appliance";
 import { listLastCheckRuns, type CheckRun } from "#storage/check-runs";
 import type { Database } from "#storage/db";
 
@@ -14,8 +15,8 @@ import type { Database } from "#storage/db";
 export async function refuseUnchecked(db: Database, appliance: Appliance, version: string): Promise<void> {
   const { checks, settings } = configurationOf(appliance);
   if (settings.publishWhen === "always") return;
-  const images = (await listBuildsOfAppliance(db, appliance.id)).filter(
-    (build) => build.version === version && build.status === "finished" && build.expiredAt === null,
+  const images = (await listBuildsOfVersion(db, appliance.id, version)).filter(
+    ({ status, expiredAt }) => status === "finished" && expiredAt === null,
   );
   const bootable = images.filter(({ imageType }) => whyNoTestdrive(imageType) === undefined);
   if (bootable.length === 0) throw unchecked(version, "none of its images can be booted, so nothing can be checked");

@@ -5,7 +5,8 @@ import { rest } from "#lib/loop/pace";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
 import { findBaseSystem, listSelection, type Appliance } from "#storage/appliances";
-import { findAnyBuild, listBuildsOfAppliance, type Build } from "#storage/builds";
+import { findAnyBuild, type Build } from "#storage/builds";
+import { listBuildsOfVersion } from "#storage/builds-of-appliance";
 import { listPublishedImages } from "#storage/visible-builds";
 import type { Database } from "#storage/db";
 
@@ -32,8 +33,8 @@ export async function draftReleaseNotes(
 ): Promise<ReleaseNotesDraft> {
   const appliance = await getOwnForGallery(db, account.id, applianceId);
   const { id } = appliance;
-  const built = await listBuildsOfAppliance(db, id);
-  const build = built.findLast((one) => one.version === version && one.status === "finished");
+  const built = await listBuildsOfVersion(db, id, version);
+  const build = built.findLast(({ status }) => status === "finished");
   if (!build) throw new Refusal("invalid_version", { message: `The appliance has no image of version ${version}.` });
   const image = await comparedBuild(env, build);
   const before = await publishedBefore(db, build);

@@ -58,9 +58,9 @@ export const isUntouchedSince = (
 ): boolean =>
   [lastEditedAt, ...repositories.map(({ importedAt }) => importedAt)].every((at) => at === null || at <= createdAt);
 
-/** The newest image of a type that can still be downloaded. `builds` must be sorted, newest first. */
-export const lastImage = (builds: readonly Build[], imageType: ImageType): Build | undefined =>
-  builds.find((build) => build.imageType === imageType && build.status === "finished" && build.expiredAt === null);
+/** The newest image of a type. `images` must be sorted, newest first (`listImages`). */
+export const lastImage = (images: readonly Build[], imageType: ImageType): Build | undefined =>
+  images.find((image) => image.imageType === imageType);
 
 const compared = (one: FrozenPackage): ComparedPackage => ({
   name: one.name,

@@ -1,6 +1,7 @@
 import { withLinks, type LinkReader } from "#domain/builds/download-link";
 import { getPublication } from "#domain/gallery/access";
-import { listBuildsOfAppliance, type Build } from "#storage/builds";
+import type { Build } from "#storage/builds";
+import { listBuildsById } from "#storage/builds-of-appliance";
 import type { Database } from "#storage/db";
 import type { Publication } from "#storage/publications";
 
@@ -10,9 +11,10 @@ export async function imagesOf(
   publication: Publication,
   reader: LinkReader | undefined,
 ): Promise<Build[]> {
-  const ids = new Set(publication.formats.map(({ buildId }) => buildId));
-  const built = await listBuildsOfAppliance(db, publication.applianceId);
-  const images = built.filter(({ id }) => ids.has(id));
+  const images = await listBuildsById(
+    db,
+    publication.formats.map(({ buildId }) => buildId),
+  );
   return reader
     ? withLinks(images, publication.accountId, reader)
     : images.map((one) => ({ ...one, downloadToken: "" }));

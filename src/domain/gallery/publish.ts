@@ -10,7 +10,8 @@ import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
 import { findBaseSystem, type Appliance } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
-import { isUnfinished, listBuildsOfAppliance, type Build } from "#storage/builds";
+import { isUnfinished, type Build } from "#storage/builds";
+import { listBuildsOfVersion } from "#storage/builds-of-appliance";
 import type { Database } from "#storage/db";
 import {
   addPublication,
@@ -102,8 +103,7 @@ export async function publishedVersions(db: Database, accountId: number, applian
 /** The first image of a version that may be published. */
 async function buildToPublish(db: Database, { applianceId, version }: VersionOf): Promise<Build> {
   if (await isPublished(db, applianceId, version)) throw new Refusal("version_published");
-  const built = await listBuildsOfAppliance(db, applianceId);
-  const ofVersion = built.filter((build) => build.version === version);
+  const ofVersion = await listBuildsOfVersion(db, applianceId, version);
   const image = ofVersion.findLast(({ status, expiredAt }) => status === "finished" && expiredAt === null);
   if (!image) throw new Refusal("invalid_version", { message: `The appliance has no image of version ${version}.` });
   if (!ofVersion.some(isUnfinished)) return image;

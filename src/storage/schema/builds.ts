@@ -87,6 +87,9 @@ export const builds = sqliteTable(
     uniqueIndex("builds_current")
       .on(table.applianceId, table.version, table.imageType)
       .where(sql`status = 'finished' AND retired_at IS NULL`),
+    index("builds_images")
+      .on(table.applianceId, table.id)
+      .where(sql`status = 'finished' AND retired_at IS NULL AND expired_at IS NULL`),
     index("builds_status").on(table.status, table.id),
     index("builds_input").on(table.inputSha256),
     // Contains everything that the quota adds up, so that no rows are read for it, and the largest builds of an account

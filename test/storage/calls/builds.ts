@@ -1,5 +1,6 @@
 import type * as buildQueue from "#storage/build-queue";
 import type * as builds from "#storage/builds";
+import type * as buildsOfAppliance from "#storage/builds-of-appliance";
 import type * as checkRuns from "#storage/check-runs";
 import type * as counters from "#storage/counters";
 import type * as downloadLinks from "#storage/download-links";
@@ -55,15 +56,25 @@ export const ofBuilds = {
     listEnded: [["failed", 10]],
     countHeld: [[]],
   } satisfies Calls<typeof buildQueue>,
+  "builds-of-appliance": {
+    listRunningBuilds: [[it]],
+    listEndedBuilds: [
+      [it, { limit: 10 }],
+      [it, { before: 5, limit: 10 }],
+    ],
+    listImages: [[it]],
+    listBuildsOfVersion: [[it, "0.0.1"]],
+    findBuildOfVersion: [[it, "0.0.1"]],
+    findFinishedBuild: [[it, "oem"]],
+    findLatestBuild: [[it]],
+    listBuildsById: [[[1, 2]]],
+  } satisfies Calls<typeof buildsOfAppliance>,
   builds: {
     findBuild: [[own, 1]],
     findReadableBuild: [[own, 1]],
     findAnyBuild: [[1]],
     findBuildByUid: [["build"]],
     findDownload: [["download"]],
-    listRunningBuilds: [[own, it]],
-    listOverBuilds: [[own, it]],
-    listBuildsOfAppliance: [[it]],
     listQueued: [[{ after: 0, limit: 10 }]],
     listHeldBy: [[1]],
     takeSilentBuilds: [[{ now: at, wakeAt: at, limit: 10 }]],

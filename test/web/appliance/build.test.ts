@@ -6,6 +6,7 @@ import { signedIn, type Client } from "../../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../../support/factories.ts";
 import { fakeAgent } from "../../support/fake-agent.ts";
 import { pageOf, textOf } from "../../support/html.ts";
+import { copyRow, unique } from "../../support/many-rows.ts";
 
 let tux: Client;
 let firefox: ReturnType<typeof browser>;
@@ -16,6 +17,10 @@ beforeEach(async () => {
 });
 
 const builds = async (id: number) => await pageOf(firefox.get(`/appliance/${id}/build`));
+
+/** The address of a link to another page of builds. */
+const linkTo = (page: Awaited<ReturnType<typeof builds>>, words: string) =>
+  [...page.querySelectorAll("#finished nav a")].find((link) => link.textContent?.includes(words))?.getAttribute("href");
 
 describe("the build page", () => {
   it("offers every format, and has nothing finished at first", async () => {
@@ -67,6 +72,24 @@ describe("the build page", () => {
     const form = { form_token: await firefox.formToken() };
     await firefox.post(`/appliance/${applianceId}/builds/${buildId}/delete`, form);
     expect(textOf(await builds(applianceId), "#finished")).toContain("No builds yet");
+  });
+
+  it("shows a hundred builds, and the older ones on further pages", async () => {
+    const { applianceId, buildId } = await createBuild(tux);
+    const failed = { status: "'failed'", uid: unique("uid"), download_token: unique("download_token") };
+    await copyRow("builds", { id: buildId, times: 100, changes: failed });
+
+    const newest = await builds(applianceId);
+    const older = await pageOf(firefox.get((linkTo(newest, "Older") ?? "").replace(/#.*/, "")));
+
+    expect(newest.querySelectorAll("#finished .rows > li")).toHaveLength(100);
+    expect([textOf(newest, "#done"), linkTo(newest, "Newest")]).toEqual(["Finished", undefined]);
+    expect(textOf(newest, "#failed")).toContain("0.0.1 oem failed");
+    expect(older.querySelectorAll("#finished .rows > li")).toHaveLength(1);
+    expect([textOf(older, "#done"), linkTo(older, "Older")]).toEqual(["Finished earlier", undefined]);
+    expect(linkTo(older, "Newest")).toBe(`/appliance/${applianceId}/build#done`);
+    expect([textOf(older, "#failed"), textOf(older, "#ended")]).toEqual(["", ""]);
+    expect(older.querySelector(`#delete-${buildId}`)).not.toBeNull();
   });
 
   it("shows the progress and the end of a build, in its title and in a banner with the image", async () => {

@@ -47,26 +47,21 @@ const Running = ({ build, at }: { build: WatchedBuild; at: string }) => (
   </div>
 );
 
-const shownBuilds = 5;
+export const shownBuilds = 5;
 
-/** The ended builds, newest first. */
+/** The last builds that have ended, newest first. */
 export const LastBuilds = ({ seen: { look, builds, isOwn } }: { seen: Overview }) => {
   const at = applianceAt(look.appliance.id, "build");
   return (
     <div id="builds">
-      <Panel
-        id="last"
-        title="Last builds"
-        isFlush
-        hint={isOwn && builds.length > 0 && <a href={at}>All {builds.length}</a>}
-      >
+      <Panel id="last" title="Last builds" isFlush hint={isOwn && builds.length > 0 && <a href={at}>All builds</a>}>
         {builds.length === 0 ? (
           <Empty title="No builds yet" isH3>
             <p>A build makes a bootable image of what you have chosen.</p>
           </Empty>
         ) : (
           <ul class="rows tight">
-            {builds.slice(0, shownBuilds).map((build) => (
+            {builds.map((build) => (
               <LastBuild build={build} at={at} isOwn={isOwn} />
             ))}
           </ul>

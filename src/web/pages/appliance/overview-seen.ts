@@ -15,7 +15,7 @@ export interface Overview {
   inherited: InheritedAccess;
   /** How many SSH keys the account has stored, if they are needed. */
   ownKeys: number;
-  /** The ended builds, newest first. */
+  /** The last builds that have ended, newest first. */
   builds: readonly Build[];
   testdrives: readonly RunningTestdrive[];
   selection: readonly Selection[];

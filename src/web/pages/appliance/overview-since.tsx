@@ -25,17 +25,18 @@ interface Asked {
   /** Its `examined` is of the appliance's own format. */
   look: Pick<Look, "appliance" | "examined">;
   rows: SoftwareRows;
-  builds: readonly Build[];
+  /** The images that can be downloaded, newest first. */
+  images: readonly Build[];
 }
 
 /** Resolves the software only if something was edited since the last image. */
 export async function sinceLastImage(
   services: Services,
-  { look: { appliance, examined }, rows, builds }: Asked,
+  { look: { appliance, examined }, rows, images }: Asked,
 ): Promise<{ since: Since | undefined; firmware: Firmware | undefined }> {
-  const image = lastImage(builds, appliance.imageType);
+  const image = lastImage(images, appliance.imageType);
   if (!image) return { since: undefined, firmware: knownFirmware(appliance, rows) };
-  const before = lastImage(builds.slice(builds.indexOf(image) + 1), appliance.imageType);
+  const before = lastImage(images.slice(images.indexOf(image) + 1), appliance.imageType);
   if (isUntouchedSince(image, appliance, rows.repositories))
     return { since: { image, before, changes: null }, firmware: image.needsEfi ? "efi" : "bios" };
   const changes = await sinceBuild(services, appliance, { build: image, examined });

@@ -3,9 +3,10 @@ import type { Child } from "hono/jsx";
 import { rowsOf, type ExaminedRows } from "#domain/appliances/examined-rows";
 import { hasAccess, inheritedAccess } from "#domain/appliances/inherited-access";
 import type { Look } from "#domain/appliances/look";
-import { listBuildsOf } from "#domain/builds/build";
+import { listBuildsOf } from "#domain/builds/ended";
 import { configurationOf } from "#lib/configuration/stored";
 import { listSshKeys } from "#storage/account-ssh-keys";
+import { listImages } from "#storage/builds-of-appliance";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { listPublishedVersions } from "#storage/publications";
 import { listReaders } from "#storage/shares";
@@ -16,7 +17,7 @@ import { appliancePage, lookAtAppliance } from "./appliance-page.tsx";
 import { RunningTestdrives, runningTestdrives } from "../testdrive/running.tsx";
 import { Inherited } from "./inherited.tsx";
 import { About } from "./overview-about.tsx";
-import { LastBuilds, RunningBuilds } from "./overview-builds.tsx";
+import { LastBuilds, RunningBuilds, shownBuilds } from "./overview-builds.tsx";
 import { Contents } from "./overview-contents.tsx";
 import type { Overview } from "./overview-seen.ts";
 import { ChangesSince, sinceLastImage } from "./overview-since.tsx";
@@ -51,8 +52,9 @@ async function overviewOf(c: Context<WebEnv>, { look, rows }: { look: Look; rows
   const { db, account, appliance } = c.var;
   const isOwn = appliance.accountId === account.id;
   const { base, repositories, selection } = rows;
-  const [builds, files, readers, published, testdrives] = await Promise.all([
-    listBuildsOf(db, { account, access: { by: "key" } }, appliance),
+  const [builds, images, files, readers, published, testdrives] = await Promise.all([
+    listBuildsOf(db, { account, access: { by: "key" } }, { appliance, limit: shownBuilds }),
+    isOwn ? listImages(db, appliance.id) : [],
     listOverlayFiles(db, appliance.id),
     isOwn ? listReaders(db, appliance.id) : [],
     listPublishedVersions(db, appliance.id),
@@ -60,7 +62,7 @@ async function overviewOf(c: Context<WebEnv>, { look, rows }: { look: Look; rows
   ]);
   const inherited = isOwn ? await inheritedAccess({ env: c.env, db }, appliance) : { users: [], keyFiles: [] };
   const ownKeys = hasAccess(inherited) ? (await listSshKeys(db, account.id)).length : 0;
-  const { since, firmware } = isOwn ? await sinceLastImage({ env: c.env, db }, { look, rows, builds }) : {};
+  const { since, firmware } = isOwn ? await sinceLastImage({ env: c.env, db }, { look, rows, images }) : {};
   return {
     look,
     isOwn,

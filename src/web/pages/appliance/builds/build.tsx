@@ -3,7 +3,8 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { pathId } from "#http/params";
 import { readLog } from "#api/build-log";
-import { cancelBuild, deleteBuild, listBuildsOf, startBuild } from "#domain/builds/build";
+import { cancelBuild, deleteBuild, startBuild } from "#domain/builds/build";
+import { listBuildsOf } from "#domain/builds/ended";
 import type { Look } from "#domain/appliances/look";
 import { Refusal } from "#domain/refusal";
 import { configurationOf } from "#lib/configuration/stored";
@@ -132,9 +133,9 @@ async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Re
   const { appliance } = c.var;
   const look = await lookAtAppliance(c);
   const [seen, testdrives] = await Promise.all([buildsOf(c), runningTestdrives(c, appliance.id)]);
-  const { over, checkRuns } = seen;
+  const { checkRuns } = seen;
   const isRunning = look.running.length > 0;
-  const end = isRunning ? undefined : endOf(over);
+  const end = isRunning ? undefined : endOf(seen);
   const content = (
     <Content look="stack">
       <RunningTestdrives of={testdrives} />
@@ -162,10 +163,15 @@ async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Re
   return await appliancePage(c, content, { tab: "build", title, seen: look, refreshSeconds, ...refreshIds });
 }
 
-/** The ended builds, with the last run of the checks of each, and the updates of one. */
+const perPage = 100;
+
+/** A page of the ended builds, with the last run of the checks of each, and the updates of one. */
 async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
   const { db, account, appliance, baseUrl } = c.var;
-  const over = await listBuildsOf(db, { account, access: { by: "key" } }, appliance);
+  const before = beforeIn(c.req.query("before"));
+  const part = { appliance, before, limit: perPage + 1 };
+  const found = await listBuildsOf(db, { account, access: { by: "key" } }, part);
+  const over = found.slice(0, perPage);
   const buildIds = over.map(({ id }) => id);
   const { settings, checks } = configurationOf(appliance);
   return {
@@ -174,10 +180,15 @@ async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
     hasChecks: checks.length > 0,
     checkRuns: await listLastCheckRuns(db, buildIds),
     over,
+    before,
+    hasOlder: found.length > over.length,
     updates: await shownUpdates(c, over.filter(hasImage)),
     baseUrl,
   };
 }
+
+/** The id in an address. A missing or invalid one means the newest builds. */
+const beforeIn = (given = ""): number | undefined => (/^[1-9]\d{0,14}$/.test(given) ? Number(given) : undefined);
 
 /** The start of the browser tab's title: how far a build is, or that it has ended. */
 function titleOf(running: Look["running"], end: Build | undefined): string {

@@ -5,12 +5,13 @@ import { applianceAt } from "../with-appliance.ts";
 import { secondsBetween } from "#domain/builds/progress";
 import { duration } from "../../../parts/words.ts";
 import type { Builds } from "./shown-builds.ts";
+import { lastOf } from "./ended.tsx";
 import { logAt } from "./names.ts";
 import { lastStage } from "./stages.tsx";
 
 /** Why the last build failed, if it did. */
-export const LastFailure = ({ seen: { applianceId, over } }: { seen: Builds }) => {
-  const [last] = over;
+export const LastFailure = ({ seen }: { seen: Builds }) => {
+  const last = lastOf(seen);
   if (!last || (last.status !== "failed" && last.status !== "error")) return null;
   const { version, imageType, completedAt, createdAt, startedAt, message, steps } = last;
   const stage = lastStage(steps);
@@ -26,7 +27,7 @@ export const LastFailure = ({ seen: { applianceId, over } }: { seen: Builds }) =
         <p class="breaks">{message}</p>
         <div class="solutions">
           <ActionButton
-            action={applianceAt(applianceId, "builds")}
+            action={applianceAt(seen.applianceId, "builds")}
             fields={{ image_type: imageType, version, again: "true" }}
             once
             look="small"

@@ -8,21 +8,25 @@ import { Columns, DeleteBuild, Image } from "./image.tsx";
 import type { Builds } from "./shown-builds.ts";
 import { logAt, nameOf } from "./names.ts";
 
-/** The ended builds, newest first, with their actions. */
+/** A page of the ended builds, newest first, with their actions. */
 export const Finished = ({ seen }: { seen: Builds }) => {
-  const { over, applianceId } = seen;
+  const { over, applianceId, before, hasOlder } = seen;
   const images = over.filter((build) => hasImage(build));
   return (
     <Panel
       id="done"
-      title="Finished"
-      count={over.length}
+      title={before === undefined ? "Finished" : "Finished earlier"}
+      count={before === undefined && !hasOlder ? over.length : undefined}
       isFlush
       hint={images.length > 1 && <Compare builds={images} applianceId={applianceId} />}
     >
       {over.length === 0 ? (
         <Empty title="No builds yet" isH3>
-          <p>Choose a format above. The image is here when it is finished.</p>
+          <p>
+            {before === undefined
+              ? "Choose a format above. The image is here when it is finished."
+              : "There are no older ones."}
+          </p>
         </Empty>
       ) : (
         <div class="builds">
@@ -32,9 +36,28 @@ export const Finished = ({ seen }: { seen: Builds }) => {
               hasImage(build) ? <Image build={build} seen={seen} /> : <Gone build={build} seen={seen} />,
             )}
           </ul>
+          <OtherPages seen={seen} />
         </div>
       )}
     </Panel>
+  );
+};
+
+const OtherPages = ({ seen: { over, applianceId, before, hasOlder } }: { seen: Builds }) => {
+  const at = applianceAt(applianceId, "build");
+  return before === undefined && !hasOlder ? null : (
+    <nav class="pages row center" aria-label="Pages">
+      {before !== undefined && (
+        <ButtonLink href={`${at}#done`} icon="chevron-left">
+          Newest
+        </ButtonLink>
+      )}
+      {hasOlder && (
+        <ButtonLink href={`${at}?before=${over.at(-1)?.id}#done`} icon="chevron-right">
+          Older
+        </ButtonLink>
+      )}
+    </nav>
   );
 };
 

@@ -2,7 +2,8 @@ import type { Context } from "hono";
 import type { WatchedBuild } from "#domain/builds/build";
 import { followBuild, type BuildNews } from "#domain/builds/log";
 import { bodyOf, endEvent, eventStreamHeaders, eventText, whileAllowed } from "#http/event-stream";
-import { listRunningBuilds, type Build } from "#storage/builds";
+import type { Build } from "#storage/builds";
+import { listRunningBuilds } from "#storage/builds-of-appliance";
 import type { WebEnv } from "../../../factory.ts";
 import { partsOfPage } from "../../../page.tsx";
 import { stillSignedIn } from "../../../session.ts";
@@ -23,14 +24,13 @@ const afterwards =
  * that show it. When one ends, the page fetches what has changed.
  */
 export async function liveOf(c: Context<WebEnv>): Promise<Response> {
-  const { db, account, appliance } = c.var;
-  const running = await listRunningBuilds(db, account.id, appliance.id);
+  const { db, appliance } = c.var;
+  const running = await listRunningBuilds(db, appliance.id);
   const followed = new Set(running.map(({ id }) => id));
   const sources = running.map((build) => newsOf(build, followBuild(c.env, db, build, undefined)));
   // If another build has started, the browser connects again, and the new stream follows that one, too.
   const isAllowed = async () =>
-    (await stillSignedIn(c)) &&
-    (await listRunningBuilds(db, account.id, appliance.id)).every(({ id }) => followed.has(id));
+    (await stillSignedIn(c)) && (await listRunningBuilds(db, appliance.id)).every(({ id }) => followed.has(id));
   const news = whileAllowed(merged(sources), isAllowed);
   return new Response(bodyOf(eventsOf(c, running, news), encoded), { headers: eventStreamHeaders });
 }

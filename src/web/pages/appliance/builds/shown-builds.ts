@@ -11,8 +11,12 @@ export interface Builds {
   hasChecks: boolean;
   /** The last run of the checks of each image. */
   checkRuns: readonly CheckRun[];
-  /** The ended builds, newest first. */
+  /** A page of the ended builds, newest first. */
   over: readonly Build[];
+  /** With this, the address shows older builds than a page of newer ones. */
+  before: number | undefined;
+  /** Whether there are builds that are older than these. */
+  hasOlder: boolean;
   /** The updates of one of the images. */
   updates: BuildUpdates | undefined;
   baseUrl: string;

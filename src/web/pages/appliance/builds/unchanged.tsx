@@ -2,7 +2,8 @@ import type { ImageType } from "#lib/contract/index";
 import { lastImage, sinceBuild } from "#domain/difference/since-build";
 import type { Services } from "#domain/services";
 import type { Appliance } from "#storage/appliances";
-import { listBuildsOfAppliance, type Build } from "#storage/builds";
+import type { Build } from "#storage/builds";
+import { listImages } from "#storage/builds-of-appliance";
 import { ButtonLink } from "../../../parts/button.tsx";
 import { Form, Hidden } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
@@ -28,8 +29,8 @@ export async function unchangedOf(
   appliance: Appliance,
   { types, version }: Pick<Unchanged, "types" | "version">,
 ): Promise<Unchanged | undefined> {
-  const builds = await listBuildsOfAppliance(db, appliance.id);
-  const images = types.map((type) => lastImage(builds, type));
+  const all = await listImages(db, appliance.id);
+  const images = types.map((type) => lastImage(all, type));
   const [first] = images;
   if (!first) return undefined;
   for (const image of images) {

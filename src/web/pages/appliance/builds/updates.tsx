@@ -37,15 +37,19 @@ interface UpdatesProps {
 
 const updatesId = (build: Build): string => `updates-${build.id}`;
 
+/** The same page of builds, with the updates of this one. */
+function updatesAt({ build, seen: { applianceId, before } }: UpdatesProps): string {
+  const query = new URLSearchParams({
+    updates: String(build.id),
+    ...(before !== undefined && { before: String(before) }),
+  });
+  return `${applianceAt(applianceId, "build")}?${query.toString()}#${updatesId(build)}`;
+}
+
 /** A link that shows the updates of another image. */
 export const UpdatesLink = ({ build, seen }: UpdatesProps) =>
   seen.updates?.build.id === build.id ? null : (
-    <ButtonLink
-      href={`${applianceAt(seen.applianceId, "build")}?updates=${build.id}#${updatesId(build)}`}
-      look="small plain"
-      icon="shield"
-      about={`of ${nameOf(build)}`}
-    >
+    <ButtonLink href={updatesAt({ build, seen })} look="small plain" icon="shield" about={`of ${nameOf(build)}`}>
       Updates
     </ButtonLink>
   );

@@ -8,7 +8,7 @@ import { share, unshare } from "#domain/appliances/sharing";
 import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
 import { publish, unpublish } from "#domain/gallery/publish";
 import { Refusal } from "#domain/refusal";
-import { listBuildsOfAppliance } from "#storage/builds";
+import { listImages } from "#storage/builds-of-appliance";
 import { listPublishedVersions } from "#storage/publications";
 import { listReaders } from "#storage/shares";
 import { factory, type WebEnv } from "../../../factory.ts";
@@ -74,12 +74,11 @@ export const sharePage = factory
 
 async function showShare(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance } = c.var;
-  const [readers, published, built] = await Promise.all([
+  const [readers, published, finished] = await Promise.all([
     listReaders(db, appliance.id),
     listPublishedVersions(db, appliance.id),
-    listBuildsOfAppliance(db, appliance.id),
+    listImages(db, appliance.id),
   ]);
-  const finished = built.filter(({ status, expiredAt }) => status === "finished" && expiredAt === null);
   const publishable = [...new Set(finished.map(({ version }) => version))]
     .filter((version) => !published.includes(version))
     .toSorted((one, other) => other.localeCompare(one, "en", { numeric: true }));

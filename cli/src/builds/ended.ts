@@ -1,0 +1,17 @@
+import type { AnswerOf, Client } from "../client/client.ts";
+
+export type EndedBuild = AnswerOf<"listBuilds">["builds"][number];
+
+/** How many builds one call lists. */
+const perCall = 1000;
+
+/** The builds of an appliance that have ended, newest first. Calls for older ones only if they are read. */
+export async function* endedBuilds(client: Client, applianceId: number): AsyncGenerator<EndedBuild> {
+  for (let before: number | undefined; ;) {
+    const { builds } = await client.call("listBuilds", { appliance_id: applianceId, before });
+    const last = builds.at(-1)?.id;
+    yield* builds;
+    if (last === undefined || builds.length < perCall) return;
+    before = last;
+  }
+}

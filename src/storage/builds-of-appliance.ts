@@ -1,0 +1,95 @@
+import type { ImageType } from "#lib/contract/index";
+import { and, asc, desc, eq, inArray, isNull, lt, notInArray, or, sql } from "drizzle-orm";
+import { isFinished, isTaken, unfinished, type Build } from "./builds.ts";
+import { fromJson, type Database } from "./db.ts";
+import { builds } from "./schema.ts";
+
+/*
+ * An appliance that is built every night has thousands of builds. So no list reads all of them: each has a limit, or an
+ * index contains only what it lists.
+ */
+
+/** How many images of an appliance a list has at most. The disk quota of the account usually allows fewer. */
+const maxImages = 1000;
+
+/** Builds that wait or run, the oldest first. Slots limit them. */
+export const listRunningBuilds = (db: Database, applianceId: number): Promise<Build[]> =>
+  db.query.builds.findMany({ where: and(eq(builds.applianceId, applianceId), isTaken), orderBy: asc(builds.id) });
+
+/** Builds that have ended, newest first; with `before`, only those with a smaller id. */
+export const listEndedBuilds = (
+  db: Database,
+  applianceId: number,
+  { before, limit }: { before?: number | undefined; limit: number },
+): Promise<Build[]> =>
+  db.query.builds.findMany({
+    where: and(
+      eq(builds.applianceId, applianceId),
+      notInArray(builds.status, unfinished),
+      isNull(builds.retiredAt),
+      before === undefined ? undefined : lt(builds.id, before),
+    ),
+    orderBy: desc(builds.id),
+    limit,
+  });
+
+/** The newest images that can be downloaded, newest first. */
+export const listImages = (db: Database, applianceId: number): Promise<Build[]> =>
+  db.query.builds.findMany({
+    where: and(eq(builds.applianceId, applianceId), isDownloadable),
+    orderBy: desc(builds.id),
+    limit: maxImages,
+  });
+
+/** Whether a build has an image: as in the index `builds_images`, which contains no other builds. */
+export const isDownloadable = sql.raw("status = 'finished' AND retired_at IS NULL AND expired_at IS NULL");
+
+/** The builds of a version that have finished, wait or run: at most two of each type. Newest first. */
+export const listBuildsOfVersion = (db: Database, applianceId: number, version: string): Promise<Build[]> => {
+  const ofVersion = and(eq(builds.applianceId, applianceId), eq(builds.version, version));
+  return db.query.builds.findMany({
+    where: or(and(ofVersion, isFinished, isNull(builds.retiredAt)), and(ofVersion, isTaken)),
+    orderBy: desc(builds.id),
+  });
+};
+
+/** Any build of a version, for one that has only failed. It may read all builds of the appliance. */
+export const findBuildOfVersion = (db: Database, applianceId: number, version: string): Promise<Build | undefined> =>
+  db.query.builds.findFirst({
+    where: and(eq(builds.applianceId, applianceId), eq(builds.version, version), isNull(builds.retiredAt)),
+    orderBy: desc(builds.id),
+  });
+
+/** The newest finished build of a type, for one whose image has expired. It may read all builds of the appliance. */
+export const findFinishedBuild = (
+  db: Database,
+  applianceId: number,
+  imageType: ImageType,
+): Promise<Build | undefined> =>
+  db.query.builds.findFirst({
+    where: and(
+      eq(builds.applianceId, applianceId),
+      eq(builds.imageType, imageType),
+      isFinished,
+      isNull(builds.retiredAt),
+    ),
+    orderBy: desc(builds.id),
+  });
+
+/** The newest build that has finished, waits or runs. It reads the failed ones that are newer. */
+export const findLatestBuild = (db: Database, applianceId: number): Promise<Build | undefined> =>
+  db.query.builds.findFirst({
+    where: and(
+      eq(builds.applianceId, applianceId),
+      inArray(builds.status, [...unfinished, "finished"]),
+      isNull(builds.retiredAt),
+    ),
+    orderBy: desc(builds.id),
+  });
+
+/** The builds with these ids, newest first. */
+export const listBuildsById = (db: Database, ids: readonly number[]): Promise<Build[]> =>
+  db.query.builds.findMany({
+    where: and(inArray(builds.id, fromJson(ids)), isNull(builds.retiredAt)),
+    orderBy: desc(builds.id),
+  });
