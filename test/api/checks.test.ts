@@ -241,7 +241,7 @@ describe("an appliance that demands checks", () => {
 
     expect((await publish(tux, applianceId)).status).toBe(200);
     const page = await pageOf(visit(`/gallery/${applianceId}/0.0.1`));
-    expect(textOf(page, ".facts")).toMatch(/Bootschecked on .*, login after 12 s/);
+    expect(textOf(page, ".facts")).toMatch(/Checkedit boots, on .*, login after 12 s/);
   });
 });
 

@@ -26,7 +26,7 @@ export const About = ({ published: { publication, images, proof, base, baseUrl }
           ["Base", base],
           ["Architecture", arch],
           ["Boots by", bootWordsOf(images)],
-          ["Boots", proof && <Proof of={proof} />],
+          ["Checked", proof && <Proof of={proof} />],
           ["Memory", `${number(definition.configuration.settings.memorySizeMb)} MB`],
           ["Log in as", definition.accounts.map(loginWords).join("; ")],
           ["Website", homepage !== "" && <Website address={homepage} />],
@@ -41,7 +41,7 @@ export const About = ({ published: { publication, images, proof, base, baseUrl }
 /** When it was checked that the images boot, and how long that took. */
 const Proof = ({ of: { endedAt, createdAt, loginSeconds } }: { of: CheckRun }) => (
   <>
-    checked on <Day at={endedAt ?? createdAt} />
+    it boots, on <Day at={endedAt ?? createdAt} />
     {loginSeconds !== null && `, login after ${Math.round(loginSeconds)} s`}
   </>
 );
