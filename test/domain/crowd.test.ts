@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { Crowd } from "#domain/operation/crowd";
+import { Refusal } from "#domain/refusal";
 
 const atOnce = 8;
 
@@ -67,6 +68,17 @@ it("answers 400 requests and lets 400 wait, however many addresses ask", async (
   const crowd = crowded();
   for (let n = 0; n < 1000; n++) crowd.ask(`2001:db8::${n}`, 1);
   await crowd.expectLater({ begun: 400, refused: 200 });
+});
+
+it("asks refused clients to come back at different times", async () => {
+  const crowd = new Crowd();
+  const refusals: unknown[] = [];
+  const never = new Promise<void>(() => {});
+  for (let n = 0; n < atOnce + 200 + 100; n++)
+    crowd.join("192.0.2.1", () => never).catch((refusal: unknown) => refusals.push(refusal));
+  await vi.waitFor(() => expect(refusals).toHaveLength(100), { timeout: 10_000 });
+  const waits = refusals.map((refusal) => (refusal instanceof Refusal ? refusal.retryAfterSeconds : undefined));
+  expect([...new Set(waits)].toSorted()).toEqual([2, 3, 4, 5]);
 });
 
 it("refuses a request that has waited for two seconds", async () => {

@@ -1,4 +1,4 @@
-import { tooFast } from "#domain/refusal";
+import { tooFast, type Refusal } from "#domain/refusal";
 
 /**
  * The number of requests that one machine answers at the same time. Each one slows down all others, by up to ten
@@ -109,4 +109,8 @@ export class Crowd {
   }
 }
 
-const tooMany = () => tooFast(2, "Too many requests at the moment. Wait two seconds, then try again.");
+/** Clients that are refused in the same moment come back in different ones. */
+function tooMany(): Refusal {
+  const seconds = 2 + Math.floor(Math.random() * 4);
+  return tooFast(seconds, `Too many requests at the moment. Wait ${seconds} seconds, then try again.`);
+}
