@@ -136,6 +136,7 @@ CREATE TABLE `builds` (
 	`status` text NOT NULL,
 	`needs_lvm` integer DEFAULT false NOT NULL,
 	`needs_efi` integer DEFAULT false NOT NULL,
+	`has_secure_boot` integer DEFAULT false NOT NULL,
 	`package_type` text DEFAULT 'rpm' NOT NULL,
 	`builder_root` text,
 	`agent_id` integer,

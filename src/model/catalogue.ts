@@ -58,6 +58,11 @@ export const BaseSystemFacts = z.object({
   bootLoaders: z.array(z.string()).min(1),
   /** Packages that each make an image of x86_64 also boot by UEFI (decision 31). Absent if there are none. */
   efiBootLoaders: z.array(z.string()).optional(),
+  /**
+   * Packages that together make an image for UEFI also boot with Secure Boot. A selection with the first gets the
+   * others. Absent if nothing is signed.
+   */
+  secureBoot: Packages.optional(),
   /** The packages of each pattern that `status` needs: kernels and boot loaders. */
   patterns: z.record(z.string(), z.array(z.string())),
   /** Packages that images need in addition to the selection, e.g. dracut-kiwi-live for live media. */
@@ -115,6 +120,12 @@ export const neededAs = ({ needs }: Pick<BaseSystemFacts, "needs">, imageType: I
   ...(needs[rootOf(imageType, needs)] ?? []),
   ...(needs[imageType] ?? []),
 ];
+
+/** The packages that complete Secure Boot if its first package is selected. */
+export function neededWith({ secureBoot }: Pick<BaseSystemFacts, "secureBoot">, selected: ReadonlySet<string>) {
+  const [first, ...others] = secureBoot ?? [];
+  return first !== undefined && selected.has(first) ? others : [];
+}
 
 const rootOf = (imageType: ImageType, needs: BaseSystemFacts["needs"]) => {
   const { product } = imageFormats[imageType];

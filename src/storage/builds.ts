@@ -98,6 +98,7 @@ export type NewBuild = Pick<
   | "imageType"
   | "needsLvm"
   | "needsEfi"
+  | "hasSecureBoot"
   | "packageType"
   | "builderRoot"
   | "inputSha256"

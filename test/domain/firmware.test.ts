@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { imageTypes, type Capabilities } from "#lib/contract/index";
 import { whyNoEfi } from "#domain/builds/builder-abilities";
 import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
+import { secureBootIssues } from "#domain/images/secure-boot";
 import { capabilities } from "../support/fake-agent.ts";
 
 const facts: BootFacts = {
@@ -31,6 +32,63 @@ describe("firmwareOf", () => {
 
   it("names the boot loader's package", () => {
     expect(efiBootLoaderOf(facts)).toBe("grub2-x86_64-efi");
+  });
+});
+
+const signed: BootFacts = {
+  arch: "x86_64",
+  imageType: "oem",
+  baseSystem: { efiBootLoaders: ["grub-efi"], secureBoot: ["shim-signed", "grub-signed"] },
+  packages: [{ name: "linux-image-6.1-amd64" }, { name: "grub-efi" }, { name: "shim-signed" }, { name: "grub-signed" }],
+};
+const without = (lacked: string): BootFacts => ({
+  ...signed,
+  packages: signed.packages.filter(({ name }) => name !== lacked),
+});
+
+describe("an image with signed boot loaders", () => {
+  it.each<[string, BootFacts, string]>([
+    ["boots with Secure Boot", signed, "uefi"],
+    ["boots by UEFI without shim", without("shim-signed"), "efi"],
+    ["boots by UEFI without the signed GRUB", without("grub-signed"), "efi"],
+    ["boots by BIOS without GRUB for UEFI", without("grub-efi"), "bios"],
+    [
+      "boots by UEFI if nothing of its base system is signed",
+      { ...signed, baseSystem: { efiBootLoaders: ["grub-efi"] } },
+      "efi",
+    ],
+    ["boots by UEFI as a live medium", { ...signed, imageType: "iso" }, "efi"],
+    ["has no firmware if it starts from a network", { ...signed, imageType: "net" }, "bios"],
+  ])("%s", (_what, image, firmware) => {
+    expect(firmwareOf(image)).toBe(firmware);
+  });
+
+  it("has no issues if all is there, or nothing was asked for", () => {
+    expect(secureBootIssues(signed)).toEqual([]);
+    expect(secureBootIssues({ ...signed, packages: [{ name: "grub-efi" }] })).toEqual([]);
+    expect(secureBootIssues({ ...signed, baseSystem: {} })).toEqual([]);
+  });
+
+  it.each(["shim-signed", "grub-signed"])("has a warning that adds %s if only that is missing", (name) => {
+    const [issue, ...others] = secureBootIssues(without(name));
+    expect(others).toEqual([]);
+    expect(issue).toMatchObject({ type: "warning", solution: { type: "install", package: name } });
+    expect(issue?.text).toContain(`${name} is not selected`);
+  });
+
+  it.each(["iso", "oemiso", "net", "oci"] as const)("has a warning that %s images cannot have it", (imageType) => {
+    const [issue] = secureBootIssues({ ...signed, imageType });
+    expect(issue?.type).toBe("warning");
+    expect(issue?.text).toContain(`which ${imageType} images do not have`);
+  });
+
+  it("has an error that removes a kernel that is not signed", () => {
+    const unsigned = "linux-image-6.1-amd64-unsigned";
+    expect(secureBootIssues({ ...signed, packages: [...signed.packages, { name: unsigned }] })).toMatchObject([
+      { type: "error", solution: { type: "remove", package: unsigned } },
+    ]);
+    const plain = { ...without("shim-signed"), baseSystem: { efiBootLoaders: ["grub-efi"] } };
+    expect(secureBootIssues({ ...plain, packages: [...plain.packages, { name: unsigned }] })).toEqual([]);
   });
 });
 

@@ -55,5 +55,5 @@ it("stores an explicit NULL, and defaults for missing values", async () => {
     startedAt: null,
   };
   const [added] = await insertWhere(db, builds, row, sql`1 = 1`).returning();
-  expect(added).toMatchObject({ ...row, needsEfi: false, percent: 0, message: "" });
+  expect(added).toMatchObject({ ...row, needsEfi: false, hasSecureBoot: false, percent: 0, message: "" });
 });

@@ -12,6 +12,7 @@ import { configurationIssues } from "#domain/configuration/issues";
 import { openRootIssue } from "#domain/configuration/known-passwords";
 import { needsVolumes } from "#domain/configuration/volumes";
 import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
+import { secureBootIssues } from "#domain/images/secure-boot";
 import { knowledgeOf } from "#domain/repositories/knowledge";
 import type { Services } from "#domain/services";
 import type { EncryptionKey } from "#domain/secrets";
@@ -175,6 +176,7 @@ async function softwareIssues(
         ...diskIssues(appliance, software, resolution),
         ...configurationIssues(configurationOf(appliance), { ...image, softwareMb, firmware: firmwareOf(image) }),
         ...firmwareIssues(known.abilities, image),
+        ...secureBootIssues(image),
       ];
     }
     default:

@@ -102,6 +102,7 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
       uid: request.requestId ?? crypto.randomUUID(),
       needsLvm: needsVolumes(configurationOf(appliance), imageType),
       needsEfi: input.firmware === "efi",
+      hasSecureBoot: input.hasSecureBoot ?? false,
       packageType: input.packageType ?? "rpm",
       builderRoot: input.builderRoot ?? null,
       downloadToken: newToken(),

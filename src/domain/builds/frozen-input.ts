@@ -4,7 +4,7 @@ import type { EncryptionKey } from "#domain/secrets";
 import { frozenConfiguration } from "#domain/builds/frozen-configuration";
 import { debianFacts } from "#domain/images/debian-facts";
 import { imageFacts } from "#domain/images/facts";
-import { firmwareOf } from "#domain/images/firmware";
+import { firmwareOf, frozenFirmware } from "#domain/images/firmware";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { keyOfDeb, readControls } from "#domain/repositories/controls";
@@ -57,7 +57,7 @@ export async function freezeInput(
     // Omitted for rpm, so that its frozen inputs stay byte-identical.
     ...(debian && { packageType: "deb" as const, debRelease: debian.release }),
     ...forBuilder(baseSystem),
-    firmware,
+    ...frozenFirmware(firmware),
     imageName: imageName(appliance, request),
     repositories: software.repositories.map(frozenRepository),
     packages,

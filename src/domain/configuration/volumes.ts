@@ -48,6 +48,6 @@ function neededMb(volumes: Configuration["lvm"]["volumes"]): number {
 
 function roomMb(diskMb: number, firmware: Firmware): number {
   const { tableMb, bootMb, ownMb } = outsideVolumes;
-  const beside = tableMb + bootMb + ownMb + (firmware === "efi" ? efiPartitionsMb : 0);
+  const beside = tableMb + bootMb + ownMb + (firmware === "bios" ? 0 : efiPartitionsMb);
   return Math.max(0, Math.floor((diskMb - beside) / extentMb) * extentMb);
 }

@@ -3,6 +3,7 @@ import { examine, type ExaminedAppliance } from "#domain/appliances/status";
 import { freezeInput } from "#domain/builds/frozen-input";
 import { packageDifference, type ComparedPackage, type PackageChange } from "#domain/difference/packages";
 import { settingDifference, type SettingChange } from "#domain/difference/settings";
+import { firmwareOfBuild } from "#domain/images/firmware";
 import type { Services } from "#domain/services";
 import type { EncryptionKey } from "#domain/secrets";
 import { listAbilities } from "#storage/agents";
@@ -43,7 +44,7 @@ export async function sinceBuild(
     isSame: contentOf(before) === contentOf(now),
     packages: packageDifference(before.packages.map(compared), now.packages.map(compared)),
     settings: settingDifference(before, now),
-    firmware: now.firmware ?? "bios",
+    firmware: firmwareOfBuild({ needsEfi: now.firmware === "efi", hasSecureBoot: now.hasSecureBoot ?? false }),
   };
 }
 

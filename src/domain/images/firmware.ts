@@ -1,15 +1,34 @@
-import { productOf, type Arch, type Firmware, type ImageType } from "#lib/contract/index";
+import { productOf, type Arch, type Firmware, type FrozenInput, type ImageType } from "#lib/contract/index";
 import type { BaseSystemFacts } from "#model/catalogue";
 
 /** The facts that decide the firmware of an image. `packages` are all of its packages. */
 export interface BootFacts {
   arch: Arch;
   imageType: ImageType;
-  baseSystem: Pick<BaseSystemFacts, "efiBootLoaders">;
+  baseSystem: Pick<BaseSystemFacts, "efiBootLoaders" | "secureBoot">;
   packages: readonly { name: string }[];
 }
 
-export const firmwareOf = (facts: BootFacts): Firmware => (efiBootLoaderOf(facts) === undefined ? "bios" : "efi");
+export function firmwareOf(facts: BootFacts): Firmware {
+  if (efiBootLoaderOf(facts) === undefined) return "bios";
+  return hasSignedLoaders(facts) ? "uefi" : "efi";
+}
+
+/** The parts of a frozen input about the firmware. */
+export const frozenFirmware = (firmware: Firmware): Pick<FrozenInput, "firmware" | "hasSecureBoot"> =>
+  firmware === "uefi" ? { firmware: "efi", hasSecureBoot: true } : { firmware };
+
+/** The firmware of an image that was built. */
+export function firmwareOfBuild({ needsEfi, hasSecureBoot }: Record<"needsEfi" | "hasSecureBoot", boolean>): Firmware {
+  if (hasSecureBoot) return "uefi";
+  return needsEfi ? "efi" : "bios";
+}
+
+/** Whether the packages include all that an image needs to boot with Secure Boot. */
+function hasSignedLoaders({ imageType, baseSystem: { secureBoot = [] }, packages }: BootFacts): boolean {
+  const names = new Set(packages.map(({ name }) => name));
+  return productOf(imageType).secureBoot && secureBoot.length > 0 && secureBoot.every((name) => names.has(name));
+}
 
 /**
  * The package with which an image boots by UEFI as well as by BIOS. Undefined if it boots by BIOS only (decision 31).

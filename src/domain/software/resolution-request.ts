@@ -7,6 +7,7 @@ import {
   packageTypeOfRepository,
   type RepositoryType,
   neededAs,
+  neededWith,
 } from "#model/catalogue";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Job } from "#lib/solver/job";
@@ -84,6 +85,7 @@ export function jobsOf({ selection, repositories, baseSystem, ...image }: Applia
     ...(baseSystem.bootstrap ?? []),
     ...neededAs(baseSystem, image.imageType),
     ...packagesOfSettings(baseSystem, image),
+    ...neededWith(baseSystem, named),
   ];
   const missing = new Set((needed ?? []).filter((name) => !named.has(name)));
   return [...chosen, ...[...missing].map((name): Job => ({ kind: "install", name }))];

@@ -148,8 +148,10 @@ export const FrozenInput = z.object({
   rpmDatabase: RpmDatabase.optional(),
   /** The minimum of the guest that builds it. Without it, the agent's configuration decides. */
   builderNeeds: BuilderNeeds.optional(),
-  /** Absent if frozen by an older version, which had only BIOS. */
-  firmware: Firmware.optional(),
+  /** The firmware that the builder must support. Absent if frozen by an older version, which had only BIOS. */
+  firmware: Firmware.exclude(["uefi"]).optional(),
+  /** Whether it also boots with Secure Boot on. The description says how, so older agents can build it, too. */
+  hasSecureBoot: z.literal(true).optional(),
   /** File name of the result without its extension, e.g. "Kiosk.x86_64-0.0.1.oem". */
   imageName: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$/),
   repositories: z.array(FrozenRepository),

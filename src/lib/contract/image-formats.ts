@@ -17,6 +17,8 @@ interface ProductFacts {
   startsAlone: boolean;
   /** The agent's abilities that its boot loader for UEFI needs. */
   efi: readonly ("UEFI disks" | "UEFI media")[];
+  /** Whether it can have signed boot loaders, with which it boots with Secure Boot on. */
+  secureBoot: boolean;
   /** Where cloud-init can find data for a machine, apart from a cloud. Empty if it has no first boot of its own. */
   datasources: readonly Datasource[];
 }
@@ -31,6 +33,7 @@ const onlyFiles = {
   isMedium: false,
   startsAlone: false,
   efi: [],
+  secureBoot: false,
   datasources: [],
 } as const satisfies Partial<ProductFacts>;
 
@@ -43,6 +46,7 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     isMedium: false,
     startsAlone: true,
     efi: ["UEFI disks"],
+    secureBoot: true,
     datasources: attached,
   },
   // It forgets its changes, so that each of its boots would be the first.
@@ -53,6 +57,7 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     isMedium: true,
     startsAlone: true,
     efi: ["UEFI media"],
+    secureBoot: false,
     datasources: [],
   },
   installer: {
@@ -62,6 +67,7 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     isMedium: true,
     startsAlone: true,
     efi: ["UEFI disks", "UEFI media"],
+    secureBoot: false,
     datasources: attached,
   },
   network: {

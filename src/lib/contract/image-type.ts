@@ -4,8 +4,11 @@ import { imageTypes } from "./image-formats.ts";
 export const ImageType = z.enum(imageTypes);
 export type ImageType = z.infer<typeof ImageType>;
 
-/** The firmware that an image boots with: only BIOS, or `efi`, which means UEFI and BIOS. */
-export const Firmware = z.enum(["bios", "efi"]);
+/**
+ * The firmware that an image boots with, by KIWI's names: only BIOS; `efi`, which means UEFI and BIOS; or `uefi`, which
+ * means UEFI with Secure Boot on or off, and BIOS.
+ */
+export const Firmware = z.enum(["bios", "efi", "uefi"]);
 export type Firmware = z.infer<typeof Firmware>;
 
 export const Arch = z.enum(["x86_64", "i586"]);

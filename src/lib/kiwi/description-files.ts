@@ -18,6 +18,7 @@ import { networkPart } from "#lib/kiwi/network";
 import { notesPart } from "#lib/kiwi/notes";
 import { overlayPart } from "#lib/kiwi/overlay";
 import { productFunctions, productPart } from "#lib/kiwi/product";
+import { secureBootFunctions, secureBootPart } from "#lib/kiwi/secure-boot";
 import { joinParts, staging, type Part } from "#lib/kiwi/part";
 import { withInterpreter } from "#lib/kiwi/shell";
 
@@ -29,6 +30,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     productPart(facts),
     localePart(facts),
     debianPart(facts),
+    secureBootPart(facts),
     networkPart(facts),
     firstBootPart(facts),
     automaticUpdatesPart(facts),
@@ -56,6 +58,7 @@ const moreFunctions = (facts: ImageFacts, access: Part): string =>
     facts.product !== undefined && productFunctions,
     access.commands?.length !== 0 && accessFunctions,
     hasCloudInit(facts) && firstBootFunctions,
+    facts.firmware === "uefi" && secureBootFunctions,
   ]
     .filter(Boolean)
     .join("");

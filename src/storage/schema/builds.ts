@@ -23,6 +23,8 @@ export const builds = sqliteTable(
     needsLvm: integer("needs_lvm", { mode: "boolean" }).notNull().default(false),
     /** It boots by UEFI, which not every builder supports. */
     needsEfi: integer("needs_efi", { mode: "boolean" }).notNull().default(false),
+    /** It boots by UEFI with Secure Boot on, too. Its testdrives do. */
+    hasSecureBoot: integer("has_secure_boot", { mode: "boolean" }).notNull().default(false),
     /** The type of its packages. Not every builder can install both types. */
     packageType: text("package_type").notNull().$type<PackageType>().default("rpm"),
     /** The builder root that it must be built in; null for the agent's default root or its host. */

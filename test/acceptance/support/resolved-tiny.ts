@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { readKey } from "openpgp";
-import { firmwareOf } from "#domain/images/firmware";
+import { firmwareOf, frozenFirmware } from "#domain/images/firmware";
 import { neededAs } from "#model/catalogue";
 import { kiwiDescription, type DescriptionFacts } from "#lib/kiwi/description";
 import { openSolver } from "#lib/solver/solver";
@@ -64,7 +64,7 @@ export async function resolvedTiny(
   const firmware = firmwareOf({ arch, imageType, baseSystem: tiny.baseSystem, packages });
   return {
     ...frozen,
-    firmware,
+    ...frozenFirmware(firmware),
     appliance: { ...frozen.appliance, arch },
     packages,
     repositories: await Promise.all(

@@ -59,6 +59,7 @@ export const build = {
   imageType: "oem" as const,
   needsLvm: false,
   needsEfi: false,
+  hasSecureBoot: false,
   packageType: "rpm" as const,
   builderRoot: null,
   inputSha256: sha256,

@@ -40,20 +40,18 @@ export const About = ({ seen }: { seen: Overview }) => {
 const hasBoot = ({ look, firmware }: Overview): boolean =>
   !productOf(look.appliance.imageType).startsAlone || firmware !== undefined;
 
-/** An image that boots by BIOS only can get the boot loader for UEFI, too. */
-const BootsBy = ({ seen: { look, firmware = "bios", efiBootLoader } }: { seen: Overview }) => {
+/** An image that boots by BIOS only can get the boot loader for UEFI, too, and then that for Secure Boot. */
+const BootsBy = ({ seen: { look, firmware = "bios", efiBootLoader, signedLoader } }: { seen: Overview }) => {
   const { id, arch, imageType } = look.appliance;
-  const lacksEfi = productOf(imageType).startsAlone && firmware === "bios";
+  const secure = productOf(imageType).secureBoot ? signedLoader : undefined;
+  const more = { bios: ["Add UEFI", efiBootLoader], efi: ["Add Secure Boot", secure], uefi: [] } as const;
+  const [words, name] = productOf(imageType).startsAlone && arch === "x86_64" ? more[firmware] : [];
   return (
     <span class="row">
       {bootWords(imageType, firmware)}
-      {lacksEfi && efiBootLoader !== undefined && arch === "x86_64" && (
-        <ActionButton
-          action={applianceAt(id, "software")}
-          fields={{ do: "add", kind: "package", name: efiBootLoader }}
-          look="small"
-        >
-          Add UEFI
+      {name !== undefined && (
+        <ActionButton action={applianceAt(id, "software")} fields={{ do: "add", kind: "package", name }} look="small">
+          {words}
         </ActionButton>
       )}
     </span>

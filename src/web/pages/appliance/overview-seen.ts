@@ -30,4 +30,6 @@ export interface Overview {
   firmware: Firmware | undefined;
   /** The package that makes an image of this base system boot by UEFI, too. */
   efiBootLoader: string | undefined;
+  /** The package that makes an image of this base system boot with Secure Boot, too. */
+  signedLoader: string | undefined;
 }

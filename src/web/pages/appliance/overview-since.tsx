@@ -1,6 +1,6 @@
 import type { Look } from "#domain/appliances/look";
 import { isUntouchedSince, lastImage, sinceBuild, type SinceBuild } from "#domain/difference/since-build";
-import { firmwareOf } from "#domain/images/firmware";
+import { firmwareOf, firmwareOfBuild } from "#domain/images/firmware";
 import type { Services } from "#domain/services";
 import { remembered } from "#domain/software/resolution";
 import { softwareOf } from "#domain/software/resolution-request";
@@ -38,7 +38,7 @@ export async function sinceLastImage(
   if (!image) return { since: undefined, firmware: knownFirmware(appliance, rows) };
   const before = lastImage(images.slice(images.indexOf(image) + 1), appliance.imageType);
   if (isUntouchedSince(image, appliance, rows.repositories))
-    return { since: { image, before, changes: null }, firmware: image.needsEfi ? "efi" : "bios" };
+    return { since: { image, before, changes: null }, firmware: firmwareOfBuild(image) };
   const changes = await sinceBuild(services, appliance, { build: image, examined });
   return { since: { image, before, changes: changes?.isSame ? null : changes }, firmware: changes?.firmware };
 }

@@ -71,6 +71,7 @@ async function overviewOf(c: Context<WebEnv>, { look, rows }: { look: Look; rows
     since,
     firmware,
     efiBootLoader: base?.facts.efiBootLoaders?.[0],
+    signedLoader: base?.facts.secureBoot?.[0],
     builds,
     testdrives,
     selection,

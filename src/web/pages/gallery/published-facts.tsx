@@ -1,3 +1,4 @@
+import { firmwareOfBuild } from "#domain/images/firmware";
 import type { PublishedItem } from "#model/published";
 import type { Build } from "#storage/builds";
 import type { CheckRun } from "#storage/check-runs";
@@ -48,7 +49,7 @@ const Proof = ({ of: { endedAt, createdAt, loginSeconds } }: { of: CheckRun }) =
 
 /** Says it once if all images boot alike. */
 function bootWordsOf(images: readonly Build[]): string {
-  const ways = Map.groupBy(images, ({ imageType, needsEfi }) => bootWords(imageType, needsEfi ? "efi" : "bios"));
+  const ways = Map.groupBy(images, (image) => bootWords(image.imageType, firmwareOfBuild(image)));
   if (ways.size <= 1) return [...ways.keys()].join("");
   return [...ways].map(([words, of]) => `${words} (${of.map(({ imageType }) => imageType).join(", ")})`).join("; ");
 }

@@ -1,0 +1,37 @@
+import { productOf } from "#lib/contract/index";
+import type { Issue } from "#domain/appliances/issue";
+import { firmwareOf, type BootFacts } from "#domain/images/firmware";
+
+type Facts = BootFacts & { packages: readonly { name: string }[] };
+
+/** Reports why an image with signed boot loaders among its packages would not boot with Secure Boot. */
+export function secureBootIssues(image: Facts): Issue[] {
+  const signed = image.baseSystem.secureBoot ?? [];
+  const names = new Set(image.packages.map(({ name }) => name));
+  const [present] = signed.filter((name) => names.has(name));
+  if (present === undefined) return [];
+  if (!productOf(image.imageType).secureBoot) return [withoutEffect(present, image)];
+  const missing = signed.filter((name) => !names.has(name));
+  if (missing.length > 0) return missing.map((name) => withoutHalf(present, name));
+  return firmwareOf(image) === "uefi" ? [...names].filter(isUnsigned).map(unsignedKernel) : [];
+}
+
+/** Debian's name of a kernel that it has built, but not signed. The build checks the signature of every kernel. */
+const isUnsigned = (name: string): boolean => /^linux-image-.*-unsigned$/.test(name);
+
+const withoutEffect = (present: string, { imageType }: Facts): Issue => ({
+  type: "warning",
+  text: `The package ${present} is for Secure Boot, which ${imageType} images do not have: choose a disk, such as oem.`,
+});
+
+const withoutHalf = (present: string, missing: string): Issue => ({
+  type: "warning",
+  text: `The package ${present} is for Secure Boot, but ${missing} is not selected: the image does not boot with Secure Boot.`,
+  solution: { type: "install", package: missing },
+});
+
+const unsignedKernel = (kernel: string): Issue => ({
+  type: "error",
+  text: `The image is to boot with Secure Boot, but the kernel of ${kernel} is not signed: a machine would refuse it.`,
+  solution: { type: "remove", package: kernel },
+});
