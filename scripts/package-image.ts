@@ -15,7 +15,7 @@ import { writeLayout } from "./release/oci-layout.ts";
 /** The purposes whose packages the image contains, for builds and testdrives. */
 const purposes: readonly Purpose[] = [
   ...(["oem", "iso", "UEFI disks", "UEFI media", "deb", "guests", "fast packing"] as const),
-  ...(["testdrives", "sandbox of testdrives"] as const),
+  ...(["testdrives", "sandbox of testdrives", "Secure Boot of testdrives"] as const),
 ];
 /** Additional packages for https, for guests, and for disks with volumes. */
 const others = ["ca-certificates", "iproute2", "kmod", "lvm2"];

@@ -16,6 +16,7 @@ export const purposes = [
   "guests",
   "testdrives",
   "sandbox of testdrives",
+  "Secure Boot of testdrives",
   "fast packing",
   "sample-distribution",
   "solver",

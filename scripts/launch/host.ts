@@ -4,7 +4,14 @@ import { warn } from "./progress.ts";
 import { buildSampleDistribution, type SampleDistribution } from "./sample-distribution.ts";
 
 const forAgent: Purpose[] = ["oem", "iso", "testdrives"];
-const extras: Purpose[] = ["UEFI disks", "UEFI media", "deb", "sandbox of testdrives", "fast packing"];
+const extras: Purpose[] = [
+  "UEFI disks",
+  "UEFI media",
+  "deb",
+  "sandbox of testdrives",
+  "Secure Boot of testdrives",
+  "fast packing",
+];
 
 /**
  * Installs all missing packages for a start, including the compiler of the Worker's solver if the Worker must be

@@ -60,9 +60,10 @@ export class Snapshots {
   async start(boot: Boot): Promise<Qemu> {
     const { claim, machine, dir, start } = boot;
     if (!this.#canMake(boot)) return await startQemu(machine, dir, start);
-    // A guest on a network must have its own keys, and one with a seed must read it at its first boot.
-    const alone = { ...machine, hasNetwork: false, seed: [] };
-    const isOwn = machine.hasNetwork || machine.seed.length > 0;
+    // A guest on a network must have its own keys, and one with a seed must read it at its first boot. Variables of a
+    // firmware are part of no snapshot.
+    const alone = { ...machine, hasNetwork: false, seed: [], firmware: undefined };
+    const isOwn = machine.hasNetwork || machine.seed.length > 0 || machine.firmware !== undefined;
     const key = await snapshotKey(alone);
     const restored = isOwn ? undefined : await this.#restore(key, boot);
     const qemu = restored ?? (await startQemu(machine, dir, start));

@@ -7,6 +7,8 @@ export interface Machine {
   memoryMb: number;
   /** The arguments from makeDrives. */
   drives: string[];
+  /** The arguments from makeSecureFirmware. Default: it starts by BIOS. */
+  firmware?: readonly string[] | undefined;
   /** The arguments from makeSeedDisk; empty without a seed. */
   seed: readonly string[];
   /** The file below its drives. QEMU sees no other file of the agent outside its session's directory. */
@@ -26,7 +28,16 @@ export interface Machine {
 export function machineArguments(machine: Machine): string[] {
   return [
     ["-nodefaults", "-no-user-config"],
-    ["-machine", "pc,vmport=off", ...accelArguments(machine.accel), "-smp", "1", "-m", `${machine.memoryMb}M`],
+    [
+      "-machine",
+      machine.firmware ? "q35,smm=on,vmport=off" : "pc,vmport=off",
+      ...accelArguments(machine.accel),
+      "-smp",
+      "1",
+      "-m",
+      `${machine.memoryMb}M`,
+    ],
+    machine.firmware ?? [],
     networkArguments(machine),
     ["-vga", "std", "-display", "none", "-boot", "menu=off,strict=on"],
     // vmgenid tells a restored guest that it is a copy. Linux then reseeds its random numbers.

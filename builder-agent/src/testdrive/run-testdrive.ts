@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import { GuestChecks, portsOf, type CheckedMachine } from "../checks/check-guest.ts";
 import type { TestdriveClaim, TestdriveOrder } from "../contract.ts";
 import { chooseAccel } from "../doctor/acceleration.ts";
-import type { ImageCache } from "../image-cache.ts";
+import type { CachedImage, ImageCache } from "../image-cache.ts";
 import { sentenceOf, type Log } from "../log.ts";
 import { orAborted } from "../mutex.ts";
 import type { EndedDisks } from "../modified/ended-disks.ts";
@@ -16,6 +16,8 @@ import { makeDrives, overlayName } from "./disk.ts";
 import { visitedPort } from "./guest-network.ts";
 import { answerVisit } from "./guest-web.ts";
 import { getImage } from "./image.ts";
+import { insecureStart, makeSecureFirmware, secureStart, watchSecureBoot } from "./secure-boot.ts";
+import type { Machine } from "./machine.ts";
 import { makeSeedDisk } from "./seed.ts";
 import type { Snapshots } from "../snapshot/snapshots.ts";
 import { startQemu, vncSocket, type Qemu } from "./qemu.ts";
@@ -141,19 +143,7 @@ async function host(session: Session): Promise<string> {
     onMessage: (message) => control.report({ type: "preparing", message }),
   });
   control.report({ type: "preparing", message: "Starting the virtual machine" });
-  const machine = {
-    testdriveId: claim.testdriveId,
-    accel,
-    memoryMb: Math.min(claim.memoryMb, parts.config.memoryMb),
-    hasNetwork: claim.hasNetwork ?? false,
-    ports: claim.checks && portsOf(claim.checks),
-    drives: await makeDrives({ image, imageType: claim.imageType, growsBy: claim.seed ? seedRoom : 0 }, dir, signal),
-    seed: claim.seed ? await makeSeedDisk(claim.seed, dir, signal) : [],
-    image: image.path,
-    enclosed,
-    diskBytes: Math.round(parts.config.testdriveDiskGb * 1e9),
-    vnc: reserved && { bindHost: reserved.bindHost, port: reserved.port, password: claim.password },
-  };
+  const machine = await machineOf(session, { image, dir, accel, enclosed });
   const early = enclosed ? [] : ((await reserved?.handOver()) ?? []);
   await using files = await SessionFiles.open({ claim, overlay: dir.file(overlayName), image, ...parts });
   const onRestart = () => {
@@ -161,8 +151,12 @@ async function host(session: Session): Promise<string> {
     control.say("The machine did not start because its host is busy. It has been restarted.");
   };
   using checked = checksOf(claim, { dir, accel, signal });
-  const onConsole = checked && { onConsole: checked.onConsole };
-  const start = { onEvent: countTcpViewers(control), signal, onRestart, ...onConsole };
+  const secureBoot = machine.firmware && watchSecureBoot((message) => control.say(message));
+  const onConsole = (chunk: Buffer) => {
+    checked?.onConsole(chunk);
+    secureBoot?.(chunk);
+  };
+  const start = { onEvent: countTcpViewers(control), signal, onRestart, onConsole };
   const boot = () => startQemu(machine, dir, start);
   // Checks see the image boot, as it does on any machine.
   await using qemu = await (checked ? boot() : parts.snapshots.start({ claim, image, machine, dir, start }));
@@ -171,11 +165,32 @@ async function host(session: Session): Promise<string> {
 
   files.attach(qemu);
   control.report({ type: "ready" });
+  if (claim.hasSecureBoot) control.say(machine.firmware ? secureStart : insecureStart);
   session.ready.resolve({ ...dir, endpoints: qemu.endpoints });
   parts.log("testdrive ready", { ms: Math.round(performance.now() - startedAt) });
   if (!checked) return await orAborted(qemu.ended, signal);
   await parts.api.sendChecks(leaseOfTestdrive(claim), await checked.report(qemu, boot), signal);
   return "The checks have ended.";
+}
+
+async function machineOf(
+  { claim, reserved, parts, over: { signal } }: Session,
+  { image, dir, ...host }: { image: CachedImage; dir: SessionDir } & Pick<Machine, "accel" | "enclosed">,
+): Promise<Machine> {
+  const growsBy = claim.seed ? seedRoom : 0;
+  return {
+    testdriveId: claim.testdriveId,
+    ...host,
+    memoryMb: Math.min(claim.memoryMb, parts.config.memoryMb),
+    hasNetwork: claim.hasNetwork ?? false,
+    ports: claim.checks && portsOf(claim.checks),
+    drives: await makeDrives({ image, imageType: claim.imageType, growsBy }, dir, signal),
+    firmware: claim.hasSecureBoot ? await makeSecureFirmware(dir) : undefined,
+    seed: claim.seed ? await makeSeedDisk(claim.seed, dir, signal) : [],
+    image: image.path,
+    diskBytes: Math.round(parts.config.testdriveDiskGb * 1e9),
+    vnc: reserved && { bindHost: reserved.bindHost, port: reserved.port, password: claim.password },
+  };
 }
 
 /** Undefined if the session is for a person. */

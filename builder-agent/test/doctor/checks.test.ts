@@ -64,6 +64,7 @@ describe("packages.json", () => {
       "guests",
       "testdrives",
       "sandbox of testdrives",
+      "Secure Boot of testdrives",
       "fast packing",
       "sample-distribution",
       "tests",

@@ -273,6 +273,7 @@ export async function bootFacts(db: Database, build: Build): Promise<Omit<Testdr
   return {
     buildId: build.id,
     imageType: build.imageType,
+    hasSecureBoot: build.hasSecureBoot,
     wantsScreen: await wantsScreen(db, build),
     memoryMb: Math.max(configurationOf(appliance).settings.memorySizeMb, base?.facts.testdriveMemoryMb ?? 0),
     image: { fileName, size, sha256, rawSize, compressed: build.compressed ?? false },

@@ -41,6 +41,8 @@ export const TestdriveClaim = z.object({
   memoryMb: z.int().positive(),
   /** A network card with a forwarded web server port and no outgoing connections. */
   hasNetwork: z.boolean().optional(),
+  /** Whether the image boots with Secure Boot on, and so must the machine. Absent from older Workers. */
+  hasSecureBoot: z.boolean().optional(),
   /** The agent gives it to the machine as a disk. */
   seed: Seed.optional(),
   /**

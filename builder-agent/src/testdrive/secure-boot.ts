@@ -1,0 +1,47 @@
+import { constants, copyFile } from "node:fs/promises";
+import { isAccessible } from "../files.ts";
+import type { SessionDir } from "./session-dir.ts";
+
+/** The folder of Debian's package ovmf. */
+const ovmf = "/usr/share/OVMF";
+/** The session's own variables, relative to its directory. */
+const variablesName = "variables.fd";
+
+/**
+ * QEMU's arguments for a UEFI that has Secure Boot on, and the keys of almost every machine that is sold. Undefined if
+ * this host has no such firmware.
+ */
+export async function makeSecureFirmware(dir: SessionDir, folder = ovmf): Promise<string[] | undefined> {
+  const [code, variables] = [`${folder}/OVMF_CODE_4M.secboot.fd`, `${folder}/OVMF_VARS_4M.ms.fd`];
+  const isThere = await Promise.all([code, variables].map((path) => isAccessible(path, constants.R_OK)));
+  if (isThere.includes(false)) return undefined;
+  await copyFile(variables, dir.file(variablesName));
+  return [
+    // Only code in SMM may write the variables, so that the guest cannot enroll a key.
+    ["-global", "driver=cfi.pflash01,property=secure,value=on"],
+    ["-drive", `if=pflash,unit=0,format=raw,readonly=on,file=${code}`],
+    ["-drive", `if=pflash,unit=1,format=raw,file=${variablesName}`],
+  ].flat();
+}
+
+export const secureStart = "Secure Boot is on in its firmware.";
+export const insecureStart =
+  "Secure Boot is off, and it starts by BIOS, because its host has no firmware for Secure Boot.";
+
+/** Linux's lines about it: of its EFI stub, and of its log. */
+const state = /secure boot (?:is )?(enabled|disabled)\b/i;
+/** Longer than such a line. */
+const keptCharacters = 200;
+
+/** Watches the console for the kernel's own report on Secure Boot, and passes it on once, as a sentence. */
+export function watchSecureBoot(say: (message: string) => void): (chunk: Buffer) => void {
+  let end: string | undefined = "";
+  return (chunk) => {
+    if (end === undefined) return;
+    end += chunk.toString("latin1");
+    const [, found] = state.exec(end) ?? [];
+    if (found === undefined) return void (end = end.slice(-keptCharacters));
+    end = undefined;
+    say(`Secure Boot is ${found.toLowerCase() === "enabled" ? "on" : "off"}, says its kernel.`);
+  };
+}
