@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import type { SigningKey } from "./signing-key.ts";
 
 /**
@@ -19,4 +20,10 @@ export async function signedEnvelope(payloadType: string, payload: Uint8Array, k
 export function preAuthEncoding(payloadType: string, payload: Uint8Array): Uint8Array<ArrayBuffer> {
   const head = `DSSEv1 ${Buffer.byteLength(payloadType)} ${payloadType} ${payload.byteLength} `;
   return Uint8Array.from(Buffer.concat([Buffer.from(head), payload]));
+}
+
+/** SHA-256 in hex of the statement in an envelope. It does not change if the statement is signed with another key. */
+export function statementDigest(envelope: string): string {
+  const { payload } = JSON.parse(envelope) as { payload: string };
+  return createHash("sha256").update(Buffer.from(payload, "base64")).digest("hex");
 }
