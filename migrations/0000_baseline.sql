@@ -161,6 +161,7 @@ CREATE TABLE `builds` (
 	`builder` text,
 	`built_in` text,
 	`expired_at` integer,
+	`log_position` integer,
 	`steps` text,
 	`created_at` integer NOT NULL,
 	`requeued_at` integer,
@@ -348,6 +349,7 @@ CREATE TABLE `publications` (
 	`screen_blob` text,
 	`wants_screen` integer DEFAULT true NOT NULL,
 	`published_at` integer NOT NULL,
+	`is_logged` integer DEFAULT false NOT NULL,
 	`release_notes` text NOT NULL,
 	`formats` text NOT NULL,
 	`definition` text NOT NULL,
@@ -362,6 +364,7 @@ CREATE INDEX `publications_account` ON `publications` (`account_id`);--> stateme
 CREATE INDEX `publications_logo` ON `publications` (`logo_blob`);--> statement-breakpoint
 CREATE INDEX `publications_background` ON `publications` (`background_blob`);--> statement-breakpoint
 CREATE INDEX `publications_screen` ON `publications` (`screen_blob`);--> statement-breakpoint
+CREATE INDEX `publications_unlogged` ON `publications` (`id`) WHERE is_logged = 0;--> statement-breakpoint
 CREATE TABLE `published_files` (
 	`publication_id` integer NOT NULL,
 	`position` integer NOT NULL,

@@ -21,6 +21,7 @@ import { separateGuestOrigin } from "#web/guest-origin";
 import { guestWeb } from "#web/guest-web";
 import type { WebEnv } from "#web/factory";
 import { errorPage, notFoundPage, wantsPage, web } from "#web/index";
+import { publicLog } from "#web/public-log";
 import { repositoryFiles } from "#web/repository-files";
 import { schemas } from "#web/schemas";
 
@@ -44,6 +45,7 @@ app.route("/agent", agentApi);
 app.route("/client/v4", queueGateway);
 app.route("/.well-known", attestationKeys);
 app.route("/download", download);
+app.route("/log", publicLog);
 app.route("/repositories", repositoryFiles);
 app.route("/schema", schemas);
 app.route("/", web);

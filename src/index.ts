@@ -7,6 +7,7 @@ import { sweep } from "#queues/sweep";
 
 export { Build } from "#objects/build";
 export { Events } from "#objects/events";
+export { ImageLog } from "#objects/image-log";
 export { Mailbox } from "#objects/mailbox";
 export { Switchboard } from "#objects/switchboard";
 export { Testdrive } from "#objects/testdrive";

@@ -11,6 +11,7 @@ import { releaseUnneededPackages, removeReleasedPackages, removeStrayPieces } fr
 import { wakeChecks } from "#domain/checks/sweep";
 import { removeReleasedContents, removeStrayContents } from "#domain/contents/content-sweep";
 import { sendOutbox } from "#domain/events/events";
+import { logPublished } from "#domain/log/log";
 import {
   refreshRepositories,
   removeStrayDownloads,
@@ -43,6 +44,7 @@ const repairs: Record<string, Chore> = {
   wakeSilentTestdrives,
   wakeChecks,
   sendOutbox,
+  logPublished,
   refreshRepositories,
   resumeImports,
   fixUserRepositories,

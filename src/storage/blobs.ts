@@ -71,6 +71,9 @@ export const contentKey = (blobId: string) => `contents/${blobId}`;
 /** The thumbnail of a background, next to the background itself. */
 export const thumbnailKey = (blobId: string) => `contents/${blobId}/100x100`;
 
+/** A file of the public log by its path below the log's address: `checkpoint`, or a tile. Nothing deletes it. */
+export const logFileKey = (path: string) => `log/${path}`;
+
 /** Exists while the sweep's deletions are paused. */
 export const deletionPauseKey = "service/deletions-paused";
 

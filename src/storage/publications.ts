@@ -10,7 +10,7 @@ import { eventOutbox, publications, publishedFiles } from "./schema.ts";
 
 /** The whole row of a published version. */
 export type Publication = typeof publications.$inferSelect;
-export type NewPublication = Omit<Publication, "id" | "formats" | "screenBlob" | "wantsScreen">;
+export type NewPublication = Omit<Publication, "id" | "formats" | "screenBlob" | "wantsScreen" | "isLogged">;
 
 /** Whether the version, or any version, is in the gallery. Does not read the large row. */
 export async function isPublished(db: Database, applianceId: number, version?: string): Promise<boolean> {

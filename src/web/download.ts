@@ -10,6 +10,7 @@ import {
 import { findByLink } from "#domain/builds/download-link";
 import { noteInPassing } from "#domain/full-disk";
 import { noteDownload } from "#domain/gallery/clone";
+import { findProof, proofSuffix } from "#domain/log/log";
 import { openerFor } from "#domain/operation/downloads";
 import { readerOf } from "#http/client-address";
 import { answerImage } from "#http/image";
@@ -28,6 +29,11 @@ export const download = new Hono<WebEnv>().get("/:token/:fileName", async (c) =>
   if (!found || imageName === undefined || wanted === undefined) return noFile(c);
   const { build, isLasting, readerId } = found;
   if (build.expiredAt !== null) return gone(c);
+  if (wanted === "proof") {
+    const text = await findProof({ env: c.env, db: c.var.db }, build);
+    const fileName = imageName + proofSuffix;
+    return text === undefined ? noFile(c) : await answerText(c.req.raw, { text, contentType: "text/plain", fileName });
+  }
   if (wanted !== "image") {
     const made = await getAttestations({ env: c.env, db: c.var.db }, build);
     return await answerText(c.req.raw, attestationFile(made, { format: wanted, imageName }));
@@ -42,8 +48,12 @@ export const download = new Hono<WebEnv>().get("/:token/:fileName", async (c) =>
 });
 
 /** The build's file with this name, if there is one. */
-const wantedOf = (name: string, imageName: string): "image" | AttestationFormat | undefined =>
-  name === imageName ? "image" : formats.find((format) => name === imageName + attestationFormats[format].suffix);
+const wantedOf = (name: string, imageName: string): "image" | "proof" | AttestationFormat | undefined =>
+  name === imageName
+    ? "image"
+    : name === imageName + proofSuffix
+      ? "proof"
+      : formats.find((format) => name === imageName + attestationFormats[format].suffix);
 
 /** Links to the documents about an image, for programs that follow links (RFC 8288). */
 const linksOf = (imageName: string): string =>

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, vi } from "vitest";
 import { openDatabase } from "#storage/db";
 import { listRpms } from "#storage/rpms";
-import { publications, repositories } from "#storage/schema";
+import { builds, publications, repositories } from "#storage/schema";
 import { eq } from "drizzle-orm";
 import { signedIn, type Client } from "../support/client.ts";
 import { insist, stopClock, survivesEveryFailure, type Run } from "../support/every-failure.ts";
@@ -65,11 +65,16 @@ describe("a publication", () => {
           ]);
           await sweepIn(0);
           expect((await eventsOf(tux)).filter((event) => event === "version.published")).toHaveLength(1);
+          expect(await positionsInLog(applianceId)).toEqual([expect.any(Number)]);
         },
       });
     },
   });
 });
+
+/** Where the images of an appliance are in the public log, if they are. */
+const positionsInLog = async (applianceId: number) =>
+  (await db.select().from(builds).where(eq(builds.applianceId, applianceId))).map(({ logPosition }) => logPosition);
 
 /** The events that an account was sent. */
 const eventsOf = (account: Client): Promise<string[]> =>

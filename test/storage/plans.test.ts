@@ -48,6 +48,7 @@ const known: Readonly<Record<string, string>> = {
   "agents.countBuilders agents": "ends at the second one that is alive",
   "agreements.listAllAcceptances agreements": theAnswer,
   "audit-log.listAuditLog audit_log": "by the order of ids, and ends at the limit",
+  "logged-images.listUnlogged publications": "by the order of an index of what is not logged, and ends at the limit",
   "events.listOutbox event_outbox": "by the order of an index, and ends at the limit",
   "gallery-list.listPublications gallery_listings": listed,
   "build-queue.listUnended builds": someLive,

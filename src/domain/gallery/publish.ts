@@ -4,9 +4,11 @@ import { refuseUnchecked } from "#domain/checks/gate";
 import type { EncryptionKey } from "#domain/secrets";
 import { sendOutboxEvent, versionPublished } from "#domain/events/events";
 import { getOwnForGallery, getPublication, notPublished, refuseUnlessPublished } from "#domain/gallery/access";
+import { logPublication, type PublicLogEnv } from "#domain/log/log";
 import { definitionOf, softwareIn } from "#domain/gallery/snapshot";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
+import { logFailure } from "#log/log";
 import type { Account } from "#storage/accounts";
 import { findBaseSystem, type Appliance } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
@@ -24,7 +26,7 @@ import {
   type Publication,
 } from "#storage/publications";
 
-type UsedEnv = Pick<Env, "BLOBS" | "EVENTS"> & EncryptionKey;
+type UsedEnv = Pick<Env, "BLOBS" | "EVENTS"> & EncryptionKey & PublicLogEnv;
 
 interface VersionOf {
   applianceId: number;
@@ -68,6 +70,12 @@ async function publishNow(
   const added = await addPublication(db, { ...row, releaseNotes }, versionPublished(row));
   if (added) {
     await sendOutboxEvent(services, account, added.event);
+    // If this fails, the sweep repeats it.
+    const { id: publicationId, formats } = added.publication;
+    const version = { publicationId, buildIds: formats.map(({ buildId }) => buildId) };
+    await logPublication(services, version).catch((error: unknown) =>
+      logFailure("could not log a published version", error, { publication: publicationId }),
+    );
     return added.publication;
   }
   // Another request has prevented it in between. Refuses with the code for that.

@@ -70,6 +70,8 @@ export const builds = sqliteTable(
     builtIn: text("built_in"),
     /** When retention removed its image and file store; their keys are null since then. The row and the log stay. */
     expiredAt: moment("expired_at"),
+    /** The position of its entry in the public log; null if it was never published, or is not logged yet. */
+    logPosition: integer("log_position"),
     steps: text("steps", { mode: "json" }).$type<{ phase: string; seconds: number }[]>(),
     createdAt: moment("created_at").notNull(),
     /** When it last came back into the queue; null if it never did since `createdAt`. */

@@ -54,6 +54,8 @@ export const publications = sqliteTable(
     /** Whether the next testdrive takes a picture: there was none yet, and the publisher has not removed one. */
     wantsScreen: integer("wants_screen", { mode: "boolean" }).notNull().default(true),
     publishedAt: moment("published_at").notNull(),
+    /** Whether all its images are in the public log. */
+    isLogged: integer("is_logged", { mode: "boolean" }).notNull().default(false),
     releaseNotes: text("release_notes").notNull(),
     formats: text("formats", { mode: "json" }).notNull().$type<PublishedFormat[]>(),
     definition: text("definition", { mode: "json" }).notNull().$type<PublishedDefinition>(),
@@ -67,6 +69,9 @@ export const publications = sqliteTable(
     index("publications_logo").on(table.logoBlob),
     index("publications_background").on(table.backgroundBlob),
     index("publications_screen").on(table.screenBlob),
+    index("publications_unlogged")
+      .on(table.id)
+      .where(sql`is_logged = 0`),
   ],
 );
 

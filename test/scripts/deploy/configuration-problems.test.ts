@@ -7,7 +7,7 @@ import { type Checked, configurationProblems } from "../../../scripts/deploy/con
 const config = join(import.meta.dirname, "../../../wrangler.toml");
 const read = (env: string): Checked => structuredClone(unstable_readConfig({ config, env }, { hideWarnings: true }));
 const facts = {
-  exports: ["Build", "Testdrive", "Switchboard", "Mailbox", "Events", "UserRepositoryIndex"],
+  exports: ["Build", "Testdrive", "Switchboard", "Mailbox", "Events", "UserRepositoryIndex", "ImageLog"],
   keysPage: readFileSync("docs/operations/keys.md", "utf8"),
   workerdVersion: "1.20261023.1",
   today: new Date("2026-11-22"),
@@ -31,7 +31,7 @@ describe("configurationProblems", () => {
     [
       "an object",
       ({ durable_objects }) => durable_objects.bindings.pop(),
-      "wrangler.toml: production does not bind USER_REPOSITORIES.",
+      "wrangler.toml: production does not bind IMAGE_LOG.",
     ],
     [
       "the files of the pages",
@@ -47,7 +47,7 @@ describe("configurationProblems", () => {
     [
       "a migration",
       ({ migrations }) => migrations.pop(),
-      "wrangler.toml: [[migrations]] does not create the class UserRepositoryIndex.",
+      "wrangler.toml: [[migrations]] does not create the class ImageLog.",
     ],
     [
       "a consumer of dead letters",

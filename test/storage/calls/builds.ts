@@ -14,6 +14,7 @@ import type * as preparedRoots from "#storage/prepared-roots";
 import type * as screens from "#storage/screens";
 import type * as storedImages from "#storage/stored-images";
 import type * as storedPackages from "#storage/stored-packages";
+import type * as loggedImages from "#storage/logged-images";
 import type * as publications from "#storage/publications";
 import type * as retention from "#storage/retention";
 import type * as sweep from "#storage/sweep";
@@ -147,6 +148,12 @@ export const ofBuilds = {
     saveReleaseNotes: [[{ applianceId: it, version: "0.0.1" }, ""]],
     deletePublication: [[it, "0.0.9"]],
   } satisfies Calls<typeof publications>,
+  "logged-images": {
+    listUnlogged: [[10]],
+    listUnloggedBuilds: [[[1]]],
+    saveLogPosition: [[1, 0]],
+    saveLogged: [[1]],
+  } satisfies Calls<typeof loggedImages>,
   "gallery-clones": {
     savePublishedClone: [[clone, { publicationId: 1, most }]],
   } satisfies Calls<typeof galleryClones>,

@@ -197,6 +197,7 @@ export const readBuild = {
   builder: null,
   builtIn: null,
   expiredAt: null,
+  logPosition: null,
   steps: null,
   startedAt: null,
   requeuedAt: null,

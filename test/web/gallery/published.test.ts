@@ -42,11 +42,19 @@ const send = async (path: string, form: Record<string, string>) =>
   await firefox.post(`/gallery/${applianceId}${path}`, { form_token: await firefox.formToken(), ...form });
 
 describe("a published appliance", () => {
+  it("links the proof that its image is in the public log, for those who may download it", async () => {
+    const link = (await seen()).querySelector("a[href$='.tlog-proof']");
+    expect(textOf(await seen(), "a[href$='.tlog-proof']")).toMatch(/^log entry \d+ of oem$/);
+    const proof = await firefox.get(new URL(link?.getAttribute("href") ?? "", "https://kiln.test").pathname);
+    expect(await proof.text()).toMatch(/^c2sp.org\/tlog-proof@v1\nindex \d+\n/);
+  });
+
   it("shows its version, notes, software and images, to everyone", async () => {
     const page = await pageOf(visit(`/gallery/${applianceId}`));
     expect(page.title).toBe("Kiosk 0.0.1 · Kiln");
     expect(textOf(page, "[aria-labelledby=notes]")).toContain(`First. ${evil}`);
     expect(textOf(page, "[aria-labelledby=images] tbody")).toMatch(/^oem disk or USB stick|^oemdisk/);
+    expect(textOf(page, "[aria-labelledby=images] tbody")).toMatch(/provenance, log entry \d+/);
     expect(textOf(page, "[aria-labelledby=software]")).toContain("package");
     expect(textOf(page, "[aria-labelledby=rate]")).toContain("Sign in to rate it.");
     expect(textOf(page, "[aria-labelledby=facts]")).toMatch(/Base\s*Tiny Linux 1.0.*Boots by\s*BIOS\s*Memory\s*256 MB/);
@@ -86,10 +94,10 @@ describe("a published appliance", () => {
     expect((await firefox.get(`/gallery/${applianceId}/9.9.9`)).status).toBe(404);
   });
 
-  it("is downloaded with its bills of materials by those who are signed in, until it is unpublished", async () => {
+  it("is downloaded with its documents by those who are signed in, until it is unpublished", async () => {
     const page = await seen();
     const links = [...page.querySelectorAll('[href^="/download/"]')].map((link) => link.getAttribute("href") ?? "");
-    expect(links).toHaveLength(4);
+    expect(links).toHaveLength(5);
     for (const link of links) expect((await visit(link)).status, link).toBe(200);
     expect(new Set(links.map((link) => link.split("/")[2])).size).toBe(1);
     expect(links[0]).not.toContain(

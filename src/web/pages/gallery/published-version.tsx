@@ -1,5 +1,6 @@
 import { imageFormats } from "#lib/contract/index";
 import { attestationFormats, type AttestationFormat } from "#domain/builds/attestation";
+import { proofSuffix } from "#domain/log/log";
 import type { Build } from "#storage/builds";
 import { Button, ButtonLink } from "../../parts/button.tsx";
 import { imageAddress } from "../../parts/image-address.ts";
@@ -108,6 +109,7 @@ const Image = ({ build, href }: { build: Build; href: string | undefined }) => (
           )}
         </>
       ))}
+      {build.logPosition !== null && <LogEntry build={build} href={href} />}
     </td>
     <td class="actions">
       {href !== undefined && (
@@ -118,6 +120,24 @@ const Image = ({ build, href }: { build: Build; href: string | undefined }) => (
     </td>
   </tr>
 );
+
+/** The place of an image in the public log, and the proof of it. */
+const LogEntry = ({ build, href }: { build: Build; href: string | undefined }) => {
+  const words = `log entry ${build.logPosition}`;
+  return (
+    <>
+      {", "}
+      {href === undefined ? (
+        words
+      ) : (
+        <a href={href + proofSuffix}>
+          {words}
+          <span class="hidden"> of {build.imageType}</span>
+        </a>
+      )}
+    </>
+  );
+};
 
 const billNames = [
   ["spdx", "SPDX"],

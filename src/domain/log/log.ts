@@ -1,0 +1,97 @@
+import { readCheckpoint } from "#lib/attest/log/checkpoint";
+import { statementDigest } from "#lib/attest/dsse";
+import { entryOf, writeProof } from "#lib/attest/log/proof";
+import { nodesInTiles } from "#lib/attest/log/tiles";
+import { inclusionProof, leafHash } from "#lib/attest/log/tree";
+import { getAttestations } from "#domain/builds/attestation";
+import type { LogEnv } from "#domain/log/publish-log";
+import { Refusal } from "#domain/refusal";
+import type { Services } from "#domain/services";
+import { logFailure } from "#log/log";
+import type { Build } from "#storage/builds";
+import { findCheckpoint, findTile } from "#storage/log-files";
+import {
+  listUnlogged,
+  listUnloggedBuilds,
+  saveLogged,
+  saveLogPosition,
+  type UnloggedPublication,
+} from "#storage/logged-images";
+
+export type PublicLogEnv = LogEnv & Pick<Env, "IMAGE_LOG">;
+
+/** The proof of an image is a file next to it: its name followed by this. */
+export const proofSuffix = ".tlog-proof";
+
+/** Published versions that one run logs. */
+const atOnce = 50;
+
+/**
+ * Puts the images of published versions into the public log, unless they are in it. Everything in it can be repeated:
+ * the same image has the same entry, and the log has each entry once.
+ */
+export async function logPublished({ env, db }: Services<PublicLogEnv>): Promise<void> {
+  if (!env.ATTESTATION_KEY) return;
+  for (const publication of await listUnlogged(db, atOnce))
+    await logPublication({ env, db }, publication).catch((error: unknown) =>
+      logFailure("could not log a published version", error, { publication: publication.publicationId }),
+    );
+}
+
+/** The same for one version. */
+export async function logPublication(
+  { env, db }: Services<PublicLogEnv>,
+  { publicationId, buildIds }: UnloggedPublication,
+): Promise<void> {
+  if (!env.ATTESTATION_KEY) return;
+  for (const build of await listUnloggedBuilds(db, buildIds)) {
+    const entry = await findEntry({ env, db }, build);
+    if (entry !== undefined) await append({ env, db }, build, entry);
+  }
+  await saveLogged(db, publicationId);
+}
+
+/** The entry of an image. Undefined if the image has no provenance, because its sources are gone. */
+async function findEntry(services: Services<PublicLogEnv>, build: Build): Promise<string | undefined> {
+  try {
+    const { provenance } = await getAttestations(services, build);
+    return build.sha256 === null ? undefined : entryOf({ image: build.sha256, statement: statementDigest(provenance) });
+  } catch (error) {
+    if (error instanceof Refusal && error.code === "build_not_found") return undefined;
+    throw error;
+  }
+}
+
+async function append({ env, db }: Services<PublicLogEnv>, build: Build, entry: string): Promise<number> {
+  const [position = 0] = await env.IMAGE_LOG.getByName("log").append([entry]);
+  await saveLogPosition(db, build.id, position);
+  return position;
+}
+
+/**
+ * The proof that the public log has the image (c2sp.org/tlog-proof). Undefined if the image was never published, or is
+ * not logged yet.
+ */
+export async function findProof(services: Services<PublicLogEnv>, build: Build): Promise<string | undefined> {
+  const { logPosition: position } = build;
+  const entry = position === null ? undefined : await findEntry(services, build);
+  if (position === null || entry === undefined) return undefined;
+  const proof = await proofAt(services.env.BLOBS, position, entry);
+  if (proof !== undefined) return proof;
+  // The image was signed again, with another statement; or the row comes from a restored database.
+  return await proofAt(services.env.BLOBS, await append(services, build, entry), entry);
+}
+
+/** Undefined if the log has another entry at this position, or none. */
+async function proofAt(blobs: R2Bucket, position: number, entry: string): Promise<string | undefined> {
+  const stored = await findCheckpoint(blobs);
+  const size = (stored && readCheckpoint(stored.note)?.size) ?? 0;
+  if (!stored || position >= size) return undefined;
+  const nodeAt = nodesInTiles(size, async (path) => {
+    const tile = await findTile(blobs, path);
+    if (!tile) throw new Error(`the public log has no ${path}`);
+    return tile;
+  });
+  if (!leafHash(entry).equals(await nodeAt(0, position))) return undefined;
+  return writeProof({ position, hashes: await inclusionProof(position, size, nodeAt), note: stored.note });
+}

@@ -1,0 +1,32 @@
+import { logFileKey } from "./blobs.ts";
+
+/** The signed checkpoint in R2, and its etag there. */
+export interface StoredCheckpoint {
+  note: string;
+  etag: string;
+}
+
+const checkpoint = "checkpoint";
+
+export async function findCheckpoint(blobs: R2Bucket): Promise<StoredCheckpoint | undefined> {
+  const blob = await blobs.get(logFileKey(checkpoint));
+  return blob ? { note: await blob.text(), etag: blob.etag } : undefined;
+}
+
+/** Replaces the checkpoint that was read, or writes the first one. False if another one was written since. */
+export async function replaceCheckpoint(
+  blobs: R2Bucket,
+  note: string,
+  read: StoredCheckpoint | undefined,
+): Promise<boolean> {
+  const onlyIf = read ? { etagMatches: read.etag } : { etagDoesNotMatch: "*" };
+  return (await blobs.put(logFileKey(checkpoint), note, { onlyIf })) !== null;
+}
+
+/** Writing the same tile again is harmless: its bytes follow from the entries. */
+export async function putTile(blobs: R2Bucket, path: string, bytes: Uint8Array): Promise<void> {
+  await blobs.put(logFileKey(path), bytes);
+}
+
+export const findTile = async (blobs: R2Bucket, path: string): Promise<Uint8Array | undefined> =>
+  await (await blobs.get(logFileKey(path)))?.bytes();
