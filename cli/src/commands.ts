@@ -46,6 +46,7 @@ export const commands: readonly Command[] = [...allButMcp, ...mcpFor(allButMcp)]
 /** The subject of all commands with the same first word. */
 export const groups: Readonly<Record<string, string>> = {
   config: "The settings of an appliance",
+  log: "The public log of published images",
   file: "Files that builds copy into the image",
   gallery: "Appliances that others have published",
   package: "Your own packages",

@@ -7,6 +7,8 @@ import { facts, moment, visible } from "../output/table.ts";
 import type { Painter } from "../output/painter.ts";
 import { applianceId, buildId, imageIds } from "../resolve.ts";
 import { Complaint } from "../complaint.ts";
+import { readText } from "../files.ts";
+import { checkLog } from "../verify/history.ts";
 import { verifyImage, type Verified } from "../verify/image.ts";
 import { readKey } from "../verify/keys.ts";
 
@@ -17,7 +19,8 @@ export const images = [
     summary: "Download an image, and verify it",
     details:
       "An interrupted download continues where it stopped, even when you run the command again. Checksum and signature are " +
-      "verified with the pinned key of the service. The bills of materials and the signed provenance come with the image.",
+      "verified with the pinned key of the service. The bills of materials and the signed provenance come with the image, and " +
+      "for a published one the proof that the public log has it.",
     options: {
       output: value("directory", "where to put the files; the default is this folder"),
       version: value("version", "the image of this version of the appliance; the default is the newest"),
@@ -35,7 +38,7 @@ export const images = [
         const { build } = await kiln.client.call("getBuild", { build_id: id });
         const show = transferBar("image");
         images.push(
-          await downloadImage({ id, build, folder, keys, force }, (arrived, whole, state) =>
+          await downloadImage({ id, build, folder, service: kiln.login.url, keys, force }, (arrived, whole, state) =>
             show(state === "waiting" ? "Waiting for the service" : "Downloading", arrived, whole),
           ),
         );
@@ -81,17 +84,57 @@ export const images = [
     summary: "Verify a downloaded image without asking the service",
     details:
       "Compares the image and both bills of materials with the signed provenance, whose signature must be by a key that " +
-      "you pinned with `kiln login`. A key that comes along with the file is not trusted. The exit code is 6 if anything " +
-      "does not match.",
-    options: { key },
+      "you pinned with `kiln login`. A key that comes along with the file is not trusted. If the proof that the public log " +
+      "has the image is next to it, that is verified, too. The exit code is 6 if anything does not match.",
+    options: { key, logged: flag("fail unless there is a proof that the public log has the image") },
     examples: ["kiln verify First.x86_64-0.0.1.oem.tar.gz"],
-    act: async ({ show, paint }, { file, key: keyFile }) => {
+    act: async ({ show, paint }, { file, key: keyFile, logged }) => {
       const pinned = storedLogins().flatMap(({ keys }) => keys);
       const verified = await verifyImage(file, trustedKeys(keyFile, pinned));
+      if (logged && !verified.log) throw notLogged(file);
       show({ verified }, () => `${shown(paint, verified)}\n\n${file} is verified.`);
     },
   }),
+  command("log check", {
+    tool: "reads",
+    summary: "Check that the public log of published images only grows",
+    details:
+      "Compares the log with the checkpoint that this machine kept when it last saw it, and keeps the new one. The exit " +
+      "code is 6 if an entry has changed or is gone. `--json` prints the signed checkpoint.",
+    options: {
+      key,
+      since: value("file", "compare with the checkpoint in this file, too: one that you stored elsewhere"),
+    },
+    examples: ["kiln log check", "kiln log check --json | jq -r .checkpoint > today.checkpoint"],
+    act: async ({ login, show }, { key: keyFile, since }) => {
+      const others = since === undefined ? [] : [readText(since, "--since must name a file with a checkpoint.")];
+      const { now, note, kept } = await checkLog(login.url, trustedKeys(keyFile, login.keys), others);
+      const { origin: log, size } = now;
+      show({ log, size, kept: kept ?? null, checkpoint: note }, () => logText({ log, size, kept }, since));
+    },
+  }),
 ];
+
+const logText = (
+  { log, size, kept }: { log: string; size: number; kept: number | undefined },
+  since: string | undefined,
+): string =>
+  [
+    `The log ${visible(log)} has ${entries(size)}.`,
+    kept === undefined
+      ? "Its checkpoint was kept for the next check."
+      : `It begins with the ${entries(kept)} that this machine has seen.`,
+    ...(since === undefined ? [] : [`It begins with the entries of ${since}.`]),
+  ].join("\n");
+
+const entries = (count: number): string => (count === 1 ? "1 entry" : `${count} entries`);
+
+const notLogged = (file: string): Complaint =>
+  new Complaint(
+    "unverified",
+    `There is no proof that the public log has ${file}.`,
+    "Only published images are in the log. `kiln download` fetches the proof with the image.",
+  );
 
 function trustedKeys(file: string | undefined, pinned: readonly PinnedKey[]): readonly PinnedKey[] {
   const given = file ?? process.env["KILN_KEY"];
@@ -112,6 +155,7 @@ function shown(paint: Painter, one: Verified): string {
     Built: `${moment(one.finished_at)}, build ${one.build_id} of ${one.builder}`,
     "Signed by": `${one.key}${pinnedBy ? `, pinned for ${pinnedBy.url}` : ""}`,
     "SHA-256": one.sha256,
+    "Public log": one.log ? `entry ${one.log.position} of ${one.log.log}` : "no proof came with the image",
   });
 }
 

@@ -6,6 +6,8 @@ import { Complaint } from "../complaint.ts";
 import { digestOfFile } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
 import { unverified } from "../verify/envelope.ts";
+import { checkLog } from "../verify/history.ts";
+import { logProof, noteNextTo } from "../verify/logged.ts";
 import { bills, provenance, verifyBills, verifyImage, type Verified } from "../verify/image.ts";
 import { downloadTo, type ProgressReporter } from "./resumed.ts";
 
@@ -16,6 +18,8 @@ export interface Wanted {
   id: number;
   build: Build;
   folder: string;
+  /** The address of the service. */
+  service: string;
   /** Undefined if only the checksum is verified. */
   keys: readonly PinnedKey[] | undefined;
   /** Replaces another file of the same name. */
@@ -31,7 +35,7 @@ export interface Downloaded {
 
 /** Downloads an image with its bills of materials and its provenance. The image gets its name after verification. */
 export async function downloadImage(
-  { id, build, folder, keys, force }: Wanted,
+  { id, build, folder, service, keys, force }: Wanted,
   tell: ProgressReporter,
 ): Promise<Downloaded> {
   const url = linkOf(build);
@@ -43,7 +47,10 @@ export async function downloadImage(
   // Verifies the signature before the large download.
   if (keys) {
     for (const suffix of [...bills, provenance]) writeFileSync(file + suffix, await textAt(url + suffix));
-    refuseOther(await verifyBills(file, keys), { id, build });
+    await fetchProof(file, url);
+    const signed = await verifyBills(file, keys);
+    refuseOther(signed, { id, build });
+    if (signed.log) await checkLog(service, keys, [noteNextTo(file)]);
   }
   if (isThere) return { file, verified: keys && (await verifyImage(file, keys)), use: build.use };
   // An image of a rebuilt version has the same name, but is another image.
@@ -87,10 +94,21 @@ function nameIn(url: string): string {
 const isImage = async (file: string, { checksum }: Build): Promise<boolean> =>
   (await digestOfFile(file, "sha1")) === checksum?.sha1;
 
-async function textAt(url: string): Promise<string> {
-  const answer = await fetch(url).catch((error: unknown) => {
+/** Only published images have a proof, and older services have none at all. */
+async function fetchProof(file: string, url: string): Promise<void> {
+  const answer = await answerAt(url + logProof);
+  if (answer.status >= 500) throw unreachable(new URL(url).origin, new Error(`status ${answer.status}`));
+  if (answer.ok) writeFileSync(file + logProof, await answer.text());
+  else rmSync(file + logProof, { force: true });
+}
+
+const answerAt = async (url: string): Promise<Response> =>
+  await fetch(url).catch((error: unknown) => {
     throw unreachable(new URL(url).origin, error);
   });
+
+async function textAt(url: string): Promise<string> {
+  const answer = await answerAt(url);
   if (answer.ok) return await answer.text();
   throw unverified(
     "The service has no signed provenance of this image.",

@@ -79,8 +79,19 @@ export function storedLogin(url: string): Login | undefined {
 
 /** All addresses that the user is signed in to. */
 export function storedLogins(): Login[] {
-  const names = namesIn(folder()).filter((name) => name.endsWith(".json"));
-  return names.flatMap((name) => readLoginFile(join(folder(), name)) ?? []);
+  return storedFiles(".json").flatMap((file) => readLoginFile(file) ?? []);
+}
+
+/** The files with this end of their name, next to the logins. */
+export const storedFiles = (end: string): string[] =>
+  namesIn(folder())
+    .filter((name) => name.endsWith(end))
+    .map((name) => join(folder(), name));
+
+/** Stores a file next to the logins. */
+export function storeFile(name: string, text: string): void {
+  mkdirSync(folder(), { recursive: true, mode: 0o700 });
+  writePrivately(join(folder(), name), text);
 }
 
 /** Stores a login, and makes it the one that commands use. */

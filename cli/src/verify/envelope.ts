@@ -1,9 +1,9 @@
-import { verify } from "node:crypto";
+import { createHash, verify } from "node:crypto";
 import { Complaint } from "../complaint.ts";
 import type { PinnedKey } from "../login/login.ts";
 
 /** The signed provenance of an image (docs/api/attestations.md). */
-export interface Statement {
+interface Statement {
   subject: { name: string; digest: { sha256: string } }[];
   predicate: {
     runDetails: { builder: { id: string }; metadata: { invocationId: string; finishedOn: string } };
@@ -23,8 +23,15 @@ const statementType = "application/vnd.in-toto+json";
 
 export const unverified = (message: string, next: string): Complaint => new Complaint("unverified", message, next);
 
+interface Opened {
+  statement: Statement;
+  /** SHA-256 of the statement's bytes, in hex. */
+  digest: string;
+  key: PinnedKey;
+}
+
 /** The statement in a DSSE envelope, which one of these keys must have signed. */
-export function openEnvelope(text: string, keys: readonly PinnedKey[]): { statement: Statement; key: PinnedKey } {
+export function openEnvelope(text: string, keys: readonly PinnedKey[]): Opened {
   try {
     return opened(JSON.parse(text) as Envelope, keys);
   } catch (error) {
@@ -33,7 +40,7 @@ export function openEnvelope(text: string, keys: readonly PinnedKey[]): { statem
   }
 }
 
-function opened({ payload, payloadType, signatures }: Envelope, keys: readonly PinnedKey[]) {
+function opened({ payload, payloadType, signatures }: Envelope, keys: readonly PinnedKey[]): Opened {
   const body = Buffer.from(payload, "base64");
   const signed = Buffer.concat([Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${body.length} `), body]);
   const kids = signatures.map(({ keyid }) => keyid);
@@ -48,5 +55,6 @@ function opened({ payload, payloadType, signatures }: Envelope, keys: readonly P
   );
   if (!key || payloadType !== statementType)
     throw unverified("The signature is wrong: the provenance was changed.", "Do not use the image. Download it again.");
-  return { statement: JSON.parse(body.toString("utf8")) as Statement, key };
+  const digest = createHash("sha256").update(body).digest("hex");
+  return { statement: JSON.parse(body.toString("utf8")) as Statement, digest, key };
 }

@@ -5,6 +5,7 @@ import type { Complaint } from "../complaint.ts";
 import { digestOfFile } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
 import { openEnvelope, unverified } from "./envelope.ts";
+import { verifyProof, type Logged } from "./logged.ts";
 
 /** The files that come with an image: the image's name followed by these. */
 export const bills = [".spdx.json", ".cdx.json"] as const;
@@ -22,6 +23,8 @@ export interface Verified {
   finished_at: string;
   key: string;
   sha256: string;
+  /** Its place in the public log of the service. Undefined if no proof came with the image. */
+  log?: Logged;
 }
 
 /** Checks an image and both bills of materials against the provenance file next to them. Works offline. */
@@ -34,12 +37,13 @@ export async function verifyImage(file: string, keys: readonly PinnedKey[], imag
 
 /** The same without the image. → the provenance that the image must match */
 export async function verifyBills(file: string, keys: readonly PinnedKey[]): Promise<Verified> {
-  const { statement, key } = openEnvelope(await textOf(file + provenance), keys);
+  const { statement, digest, key } = openEnvelope(await textOf(file + provenance), keys);
   const { subject, predicate } = statement;
   const digestOf = (name: string) => subject.find((one) => one.name === name)?.digest.sha256;
   const image = subject.find(({ name }) => bills.every((suffix) => digestOf(name + suffix) !== undefined));
   if (!image) throw unverified("The provenance is about something else.", "Download the image again.");
   for (const suffix of bills) await compare(file + suffix, digestOf(image.name + suffix));
+  const log = verifyProof(file, { image: image.digest.sha256, statement: digest }, keys);
   const { externalParameters: wanted } = predicate.buildDefinition;
   const { builder, metadata } = predicate.runDetails;
   return {
@@ -53,6 +57,7 @@ export async function verifyBills(file: string, keys: readonly PinnedKey[]): Pro
     finished_at: metadata.finishedOn,
     key: key.kid,
     sha256: image.digest.sha256,
+    ...(log && { log }),
   };
 }
 
