@@ -1,0 +1,59 @@
+/** The firmware on an appliance's overview, with buttons that add UEFI and Secure Boot. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { browser } from "../../support/browser.ts";
+import { signedIn, type Client } from "../../support/client.ts";
+import { createAppliance, createSafeAppliance } from "../../support/factories.ts";
+import { pageOf, textOf } from "../../support/html.ts";
+import { stock, tinyLinux, tinyRepository } from "../../support/repositories.ts";
+
+const loader = "grub2-x86_64-efi";
+const loaders = ["tiny-shim", "tiny-grub-signed"];
+const factOf = (value: string) => env.DB.prepare(`UPDATE base_systems SET facts = ${value}`);
+let tux: Client;
+let firefox: ReturnType<typeof browser>;
+
+beforeEach(async () => {
+  tux = await signedIn();
+  firefox = browser();
+  await firefox.signIn(tux);
+  await createAppliance(tux); // which loads the catalogue
+  const more = [`${loader}-2.06 requires grub2`, `tiny-shim-1.0 requires ${loader}`, "tiny-grub-signed-1.0.noarch"];
+  await stock(await tinyRepository("main"), [...tinyLinux.main, ...more]);
+  await factOf("json_set(facts, '$.secureBoot', json(?))").bind(JSON.stringify(loaders)).run();
+});
+afterEach(async () => {
+  await factOf("json_remove(facts, '$.secureBoot')").run();
+});
+
+async function overview(id: number) {
+  const page = await pageOf(firefox.get(`/appliance/${id}`));
+  const [, boots = ""] = /Boots by(.*?)(?:Changed|$)/.exec(textOf(page, "[aria-labelledby=about]") ?? "") ?? [];
+  const added = page.querySelector("[aria-labelledby=about] [name=name]")?.getAttribute("value");
+  return { boots, added };
+}
+
+async function add(id: number, name: string | null | undefined): Promise<void> {
+  const fields = { do: "add", kind: "package", name: name ?? "", form_token: await firefox.formToken() };
+  await firefox.post(`/appliance/${id}/software`, fields);
+}
+
+it("adds UEFI, and then Secure Boot", async () => {
+  const id = await createSafeAppliance(tux);
+  const bios = await overview(id);
+  expect(bios).toEqual({ boots: "BIOS Add UEFI", added: loader });
+
+  await add(id, bios.added);
+  const uefi = await overview(id);
+  expect(uefi).toEqual({ boots: "BIOS and UEFI Add Secure Boot", added: "tiny-shim" });
+
+  await add(id, uefi.added);
+  expect(await overview(id)).toEqual({ boots: "BIOS and UEFI, with Secure Boot", added: undefined });
+});
+
+it("offers no Secure Boot for a live medium, which cannot have it", async () => {
+  const id = await createSafeAppliance(tux);
+  await add(id, loader);
+  await env.DB.prepare("UPDATE appliances SET image_type = 'iso' WHERE id = ?").bind(id).run();
+  expect(await overview(id)).toEqual({ boots: "BIOS and UEFI", added: undefined });
+});
