@@ -182,6 +182,7 @@ CREATE INDEX `builds_stored` ON `builds` (`account_id`,`retired_at`,`expired_at`
 CREATE INDEX `builds_unfinished_account` ON `builds` (`account_id`) WHERE status IN ('queued', 'running');--> statement-breakpoint
 CREATE INDEX `builds_timed` ON `builds` (`image_type`,`id`) WHERE status = 'finished';--> statement-breakpoint
 CREATE INDEX `builds_expirable` ON `builds` (`status`,`completed_at`) WHERE image_key IS NOT NULL AND retired_at IS NULL;--> statement-breakpoint
+CREATE INDEX `builds_imageless` ON `builds` (`expired_at`,`completed_at`) WHERE image_key IS NULL AND retired_at IS NULL AND status NOT IN ('queued', 'running');--> statement-breakpoint
 CREATE INDEX `builds_retired` ON `builds` (`retired_at`) WHERE retired_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `builds_wake` ON `builds` (`wake_at`) WHERE status IN ('queued', 'running');--> statement-breakpoint
 CREATE TABLE `testdrives` (
@@ -526,6 +527,7 @@ CREATE UNIQUE INDEX `repositories_uid_unique` ON `repositories` (`uid`);--> stat
 CREATE UNIQUE INDEX `repositories_catalogue_url` ON `repositories` (`catalogue`,`url`);--> statement-breakpoint
 CREATE UNIQUE INDEX `repositories_account_url` ON `repositories` (`account_id`,`url`);--> statement-breakpoint
 CREATE UNIQUE INDEX `repositories_user` ON `repositories` (`account_id`,`base_system`) WHERE is_user_repository = 1;--> statement-breakpoint
+CREATE INDEX `repositories_users` ON `repositories` (`id`) WHERE is_user_repository = 1;--> statement-breakpoint
 CREATE INDEX `repositories_import` ON `repositories` (`import_id`);--> statement-breakpoint
 CREATE INDEX `repositories_url` ON `repositories` (`url`);--> statement-breakpoint
 CREATE INDEX `repositories_failed` ON `repositories` (`import_state`) WHERE import_state = 'failed';--> statement-breakpoint

@@ -6,7 +6,7 @@ import { forgetIdempotentAnswers } from "#domain/accounts/idempotency";
 import { forgetReservations } from "#domain/accounts/room";
 import { forgetSessions } from "#domain/accounts/sessions";
 import { expirePreparedRoots } from "#domain/builds/prepared-root";
-import { expireOldImages } from "#domain/builds/retention";
+import { expireOldImages, forgetImagelessBuilds } from "#domain/builds/retention";
 import { releaseUnneededPackages, removeReleasedPackages, removeStrayPieces } from "#domain/builds/stored-packages";
 import { wakeChecks } from "#domain/checks/sweep";
 import { removeReleasedContents, removeStrayContents } from "#domain/contents/content-sweep";
@@ -61,6 +61,7 @@ const deletions: Record<string, Chore> = {
   forgetTestdrives,
   forgetRetiredBuilds,
   expireOldImages,
+  forgetImagelessBuilds,
   expirePreparedRoots,
   removeStrayBuildBlobs,
   removeStrayInputs,

@@ -138,8 +138,9 @@ const kindsOf = (
   accountId: number | SQL,
   { withoutBlobs = [], withoutFile = 0, withoutLogoOf = 0, withoutBackgroundOf = 0 }: Replaced,
 ): Record<keyof StoredBytes, SQL> => ({
+  // Without the last condition, SQLite would also read the builds that have no image.
   images: sql`(SELECT coalesce(sum(stored_bytes), 0) FROM builds
-    WHERE account_id = ${accountId} AND retired_at IS NULL AND expired_at IS NULL)`,
+    WHERE account_id = ${accountId} AND retired_at IS NULL AND expired_at IS NULL AND stored_bytes > 0)`,
   packages: sql`(SELECT coalesce(sum(stored_bytes), 0) FROM rpms WHERE account_id = ${accountId})`,
   // While a resumable upload is being unpacked, it is in both tables.
   uploads: sql`(SELECT coalesce(sum(bytes), 0) FROM (SELECT max(bytes) AS bytes FROM (

@@ -163,8 +163,14 @@ export async function listLastBuilds(
   applianceIds: readonly number[],
 ): Promise<{ last: OverviewBuild[]; images: OverviewBuild[] }> {
   const asked = sql`json_each(${JSON.stringify(applianceIds)}) AS asked`;
-  const lastId = lastOf(sql`latest.id`, sql`NOT IN ('queued', 'running')`);
-  const lastVersion = lastOf(sql`latest.version`, sql`= 'finished' AND latest.expired_at IS NULL`);
+  const lastId = sql`(SELECT latest.id FROM builds AS latest
+    WHERE latest.appliance_id = asked.value AND latest.retired_at IS NULL
+      AND +latest.status NOT IN ('queued', 'running')
+    ORDER BY latest.id DESC LIMIT 1)`;
+  const lastVersion = sql`(SELECT latest.version FROM builds AS latest INDEXED BY builds_images
+    WHERE latest.appliance_id = asked.value
+      AND latest.status = 'finished' AND latest.retired_at IS NULL AND latest.expired_at IS NULL
+    ORDER BY latest.id DESC LIMIT 1)`;
   const [last, images] = await db.batch([
     db.select(shownOfBuild).from(asked).crossJoin(builds).where(eq(builds.id, lastId)),
     db
@@ -181,10 +187,6 @@ export async function listLastBuilds(
   ]);
   return { last, images };
 }
-
-const lastOf = (column: SQL, status: SQL): SQL => sql`(SELECT ${column} FROM builds AS latest
-  WHERE latest.appliance_id = asked.value AND latest.retired_at IS NULL AND +latest.status ${status}
-  ORDER BY latest.id DESC LIMIT 1)`;
 
 /**
  * Stores the results of examinations. Skips appliances that are gone, and those with the result of a later examination.

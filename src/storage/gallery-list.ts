@@ -65,6 +65,8 @@ export async function listPublications(
   const parts = partsOf(filter);
   const { found } = parts;
   const weight = order === undefined ? parts.weight : weightOf[order];
+  // Without a weight, an index has the order.
+  const first = weight === weightOf.latest ? sql`` : sql`weight, `;
   const chosen = chosenBy(parts, traits);
   const [[counted], entries] = await Promise.all([
     db.all<{ total: number }>(sql`${found} SELECT count(*) AS total FROM gallery_listings AS l ${chosen}`),
@@ -82,7 +84,7 @@ export async function listPublications(
         p.published_at AS publishedAt
       FROM (
         SELECT l.publication_id AS id, l.clones, l.testdrives, l.downloads, ${weight} AS weight FROM gallery_listings AS l ${chosen}
-        ORDER BY weight, l.publication_id DESC LIMIT ${limit} OFFSET ${offset}) AS page
+        ORDER BY ${first}l.publication_id DESC LIMIT ${limit} OFFSET ${offset}) AS page
       JOIN publications AS p ON p.id = page.id ORDER BY page.weight, page.id DESC`),
   ]);
   return { total: counted?.total ?? 0, entries };

@@ -210,14 +210,13 @@ function bestNames(names: readonly string[], { needle, limit }: NameSearch): str
   return names.toSorted(inOrder).slice(0, limit);
 }
 
-/** How many packages are read for each piece of a misspelt name, in all imports and in those to search. */
-const maxLookedAt = 5000;
+/** How many names each piece of a misspelt name finds at most. */
 const maxSimilar = 300;
 const maxPatterns = 2000;
 
 /**
- * Names of packages that contain one of the pieces, each of at least three characters. The index of trigrams finds them and stops at
- * a limit, so that a very frequent piece costs no more than another.
+ * Names of packages that contain one of the pieces. It reads the pages of names (`saveNamePages`) of these repositories
+ * only: the index of trigrams contains the packages of all accounts.
  */
 export async function similarNames(
   db: Database,
@@ -226,11 +225,10 @@ export async function similarNames(
   if (pieces.length === 0) return [];
   const ofPiece = (piece: string) => sql`
     SELECT name FROM (
-      SELECT p.name FROM (
-        SELECT rowid AS id FROM packages_fts WHERE name LIKE ${`%${piece}%`} LIMIT ${maxLookedAt}
-      ) AS hit CROSS JOIN packages AS p ON p.id = hit.id
-      WHERE p.pattern IS NULL AND p.import_id IN ${shownImports(repositoryIds)}
-        AND p.arch IN ${fromJson(arches)}
+      SELECT p.name FROM name_pages AS n
+      CROSS JOIN packages AS p ON p.import_id = n.import_id AND p.name BETWEEN n.first AND n.last
+      WHERE n.import_id IN ${shownImports(repositoryIds)} AND instr(n.names, ${piece}) > 0
+        AND ${holds(sql`p.name`, piece)} AND p.pattern IS NULL AND p.arch IN ${fromJson(arches)}
       LIMIT ${maxSimilar})`;
   const rows = await db.all<{ name: string }>(sql.join(pieces.map(ofPiece), sql` UNION `));
   return rows.map(({ name }) => name);

@@ -47,7 +47,8 @@ export async function findUserRepositoryByUid(db: Database, uid: string): Promis
 /** The next user repositories after an id. */
 export async function listUserRepositoriesAfter(db: Database, id: number, limit: number): Promise<UserRepository[]> {
   const found = await db.query.repositories.findMany({
-    where: and(gt(repositories.id, id), eq(repositories.isUserRepository, true)),
+    // A literal, as in the partial index: SQLite does not use such an index for a bound parameter.
+    where: and(gt(repositories.id, id), sql`is_user_repository = 1`),
     orderBy: asc(repositories.id),
     limit,
   });

@@ -10,6 +10,8 @@ import { signedIn, visit, type Client } from "../support/client.ts";
 import { createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf } from "../support/fake-agent.ts";
 import { fileStoreOf } from "../support/file-store.ts";
+import { publishedAppliance } from "../support/gallery.ts";
+import { copyRow, unique } from "../support/many-rows.ts";
 import { sweepIn } from "../support/sweep.ts";
 import { endedTestdrive } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
@@ -162,6 +164,54 @@ describe("image retention", () => {
     await sweepAfter(31);
 
     expect(await keysOf(uid)).toEqual(["installed.json"]);
+  });
+});
+
+describe("builds without an image", () => {
+  it("are forgotten after 90 days, with everything that is stored for them", async () => {
+    const { applianceId, buildId, uid, agent } = await build();
+    const failed = await startBuild(tux, applianceId);
+    const attempt = await agent.claimsBuild(failed);
+    await attempt.call("fail", { kind: "failed", reason: "Problem: no" });
+    const waiting = await startBuild(tux, applianceId);
+    await sweepAfter(31); // the image expires at that time
+    const ids = async () => {
+      const { builds } = await readXml(await tux.get(`/builds?appliance_id=${applianceId}`));
+      return [builds.build ?? []].flat().map(({ id }: { id: string }) => Number(id));
+    };
+
+    await sweepAfter(89);
+    expect(await ids()).toEqual([failed, buildId]);
+
+    await sweepAfter(91);
+    expect(await ids()).toEqual([buildId]);
+    expect((await env.BLOBS.list({ prefix: buildPrefix(attempt.uid) })).objects).toEqual([]);
+
+    await sweepAfter(31 + 91);
+    expect(await ids()).toEqual([]);
+    expect((await env.BLOBS.list({ prefix: buildPrefix(uid) })).objects).toEqual([]);
+    await expectQueued(waiting, applianceId);
+  });
+
+  it("are not those whose image is kept", async () => {
+    const { buildId } = await build();
+    await sweepAfter(4000, "0");
+    expect(await seen(buildId)).toMatchObject({ state: "finished", expired: "false" });
+  });
+});
+
+describe("many images that must be kept", () => {
+  it("do not keep others from expiring", async () => {
+    const { applianceId, buildId } = await publishedAppliance(tux);
+    const copy = { uid: unique("uid"), download_token: unique("download_token"), image_type: "'type' || i" };
+    await copyRow("builds", { id: buildId, times: 600, changes: copy });
+    const { buildId: other } = await build();
+
+    for (let run = 0; run < 3; run += 1) await sweepAfter(31);
+
+    expect(await seen(other)).toMatchObject({ expired: "true" });
+    expect(await seen(buildId)).toMatchObject({ expired: "false" });
+    await env.DB.prepare("DELETE FROM builds WHERE appliance_id = ?").bind(applianceId).run();
   });
 });
 

@@ -2,11 +2,16 @@ import { env } from "cloudflare:workers";
 
 /**
  * Copies a row many times. Each column of `changes` is an SQL expression, in which `one` is the row and `i` the number
- * of the copy, from 1 on.
+ * of the copy.
  */
 export async function copyRow(
   table: string,
-  { id, times, changes = {} }: { id: number; times: number; changes?: Readonly<Record<string, string>> },
+  {
+    id,
+    from = 1,
+    times,
+    changes = {},
+  }: { id: number; from?: number; times: number; changes?: Readonly<Record<string, string>> },
 ): Promise<void> {
   // Generated columns are not among these, and the database chooses the ids.
   const { results } = await env.DB.prepare(`SELECT name FROM pragma_table_info(?) WHERE name <> 'id'`)
@@ -16,10 +21,10 @@ export async function copyRow(
   const values = columns.map((name) => changes[name] ?? `one.${name}`);
   await env.DB.prepare(
     `INSERT INTO ${table} (${columns.join(", ")})
-     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+     WITH RECURSIVE n (i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?)
      SELECT ${values.join(", ")} FROM n CROSS JOIN ${table} AS one WHERE one.id = ? ORDER BY i`,
   )
-    .bind(times, id)
+    .bind(from, from + times - 1, id)
     .run();
 }
 

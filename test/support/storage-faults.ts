@@ -9,14 +9,14 @@ export const unharmed = <T>(work: () => Promise<T>): Promise<T> => spared.run(tr
 
 /**
  * Makes a storage call, or fails instead of making it, or fails after it. Its name is like "D1 query", "R2 put" or
- * "object claim".
+ * "object claim". Those of D1 come with the arguments of workerd's method.
  */
-export type Fate = (name: string, call: () => Promise<unknown>) => Promise<unknown>;
+export type Fate = (name: string, call: () => Promise<unknown>, args?: unknown[]) => Promise<unknown>;
 
 /** Every call of D1, R2 and Durable Objects goes through `fate`, from the Worker and from objects, until `end`. */
 function storageWith(fate: Fate): { end: () => void } {
   const undo = [...databaseMethods(), ...bucketMethods()].map(([name, holder, key]) =>
-    replace(holder, key, (original, self, args) => fate(name, async () => Reflect.apply(original, self, args))),
+    replace(holder, key, (original, self, args) => fate(name, async () => Reflect.apply(original, self, args), args)),
   );
   undo.push(
     replace(Object.getPrototypeOf(env.BUILDS), "getByName", (original, self, args) =>

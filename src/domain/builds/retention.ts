@@ -1,10 +1,18 @@
 import type { Services } from "#domain/services";
+import { forgetBuild } from "#domain/builds/build";
 import { attestationsKey } from "#storage/blobs";
-import { listExpirable, markExpired } from "#storage/retention";
+import { deleteImagelessBefore, listOldImages, markExpired, type ExpiryCursor } from "#storage/retention";
+import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 const dayMs = 24 * 60 * 60_000;
-/** The number of builds that one run of the sweep checks. */
-const atOnce = 100;
+/** The number of images that one run of the sweep checks. */
+const checkedAtOnce = 300;
+const forgottenAtOnce = 100;
+/** How long a build stays without an image. */
+const imagelessMs = 90 * dayMs;
+
+/** Where the next run continues. Images that are kept forever, because they are published, are not read each time. */
+const position = "old images";
 
 /**
  * Removes images and file stores that are older than KEEP_IMAGES_DAYS. First the row is marked, so that no row names a
@@ -16,9 +24,30 @@ export async function expireOldImages(
 ): Promise<void> {
   const days = Number(env.KEEP_IMAGES_DAYS);
   if (!(days > 0)) return;
-  for (const build of await listExpirable(db, new Date(now - days * dayMs), atOnce)) {
-    if (!(await markExpired(db, build.id, new Date(now)))) continue;
+  const before = new Date(now - days * dayMs);
+  const after = cursorOf((await findSweepPosition(db, position)) ?? "");
+  const old = await listOldImages(db, { before, after, limit: checkedAtOnce });
+  for (const { build, isKept } of old) {
+    if (isKept || !(await markExpired(db, build.id, new Date(now)))) continue;
     const keys = [build.imageKey, build.filesKey, build.filesIndexKey].filter((key) => key !== null);
     await env.BLOBS.delete([...keys, attestationsKey(build.uid)]);
   }
+  // A run that fails begins again with the same images.
+  const last = old.length < checkedAtOnce ? undefined : old.at(-1)?.build;
+  await saveSweepPosition(db, position, last && `${last.completedAt?.getTime()} ${last.id}`);
+}
+
+/** The start, if there is no position. */
+function cursorOf(text: string): ExpiryCursor {
+  const [completedAt = 0, id = 0] = text.split(" ").map(Number);
+  return { completedAt, id };
+}
+
+/**
+ * Removes builds that have had no image for 90 days, with their logs: they failed, or their image has expired (decision
+ * 65). An appliance that is built every night would otherwise have thousands of them.
+ */
+export async function forgetImagelessBuilds({ env, db }: Services, now: number): Promise<void> {
+  for (const build of await deleteImagelessBefore(db, new Date(now - imagelessMs), forgottenAtOnce))
+    await forgetBuild(env, build);
 }

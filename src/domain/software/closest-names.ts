@@ -43,7 +43,7 @@ export const didYouMean = (names: readonly string[]): string => {
 
 /**
  * Parts of a misspelt name, one of which is probably right: thirds or halves, because one or two typos leave one of
- * them intact, or every three characters of a short name. The index of names cannot find shorter parts.
+ * them intact, or every three characters of a short name. Too many names contain shorter parts.
  */
 export function piecesOf(name: string): string[] {
   const count = name.length >= 12 ? 3 : name.length >= 8 ? 2 : 0;

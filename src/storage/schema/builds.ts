@@ -108,6 +108,9 @@ export const builds = sqliteTable(
     index("builds_expirable")
       .on(table.status, table.completedAt)
       .where(sql`image_key IS NOT NULL AND retired_at IS NULL`),
+    index("builds_imageless")
+      .on(table.expiredAt, table.completedAt)
+      .where(sql`image_key IS NULL AND retired_at IS NULL AND status NOT IN ('queued', 'running')`),
     index("builds_retired")
       .on(table.retiredAt)
       .where(sql`retired_at IS NOT NULL`),

@@ -85,6 +85,9 @@ export const repositories = sqliteTable(
     uniqueIndex("repositories_user")
       .on(table.accountId, table.baseSystem)
       .where(sql`is_user_repository = 1`),
+    index("repositories_users")
+      .on(table.id)
+      .where(sql`is_user_repository = 1`),
     index("repositories_import").on(table.importId),
     index("repositories_url").on(table.url),
     index("repositories_failed")

@@ -203,8 +203,9 @@ export const ofBuilds = {
     deletePreparedBefore: [[at]],
   } satisfies Calls<typeof preparedRoots>,
   retention: {
-    listExpirable: [[at, 10]],
+    listOldImages: [[{ before: at, after: { completedAt: 0, id: 0 }, limit: 10 }]],
     markExpired: [[1, at]],
+    deleteImagelessBefore: [[at, 10]],
   } satisfies Calls<typeof retention>,
   sweep: {
     listBuildsByUid: [[["build"]]],
