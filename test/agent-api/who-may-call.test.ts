@@ -17,12 +17,10 @@ const key = "a".repeat(64);
 const image = bytesOf("0123456789");
 
 /** Work that an agent holds, and what a call about it needs. */
-interface Held {
-  id: number;
-  token: string;
-}
+type Held = { id: number; token: string };
 
-interface Place {
+/** The agents and their work. */
+interface Work {
   holder: FakeAgent;
   /** Another agent, which holds a build and a session of another account. */
   neighbour: FakeAgent;
@@ -32,7 +30,7 @@ interface Place {
   ended: Held;
 }
 
-let place: Place;
+let work: Work;
 
 beforeAll(async () => {
   await loadTemplates();
@@ -40,7 +38,7 @@ beforeAll(async () => {
   const [holder, neighbour] = [await fakeAgent(), await fakeAgent()];
   const ended = await sessionOf(tux, holder);
   await objectOf({ uid: ended.token.split(".")[2] ?? "" }).stop();
-  place = {
+  work = {
     holder,
     neighbour,
     build: await buildOf(tux, holder),
@@ -51,7 +49,7 @@ beforeAll(async () => {
 });
 
 /** A build in its second attempt, with an uploaded package, a file, and a root that another format has shared. */
-async function buildOf(tux: Client, agent: FakeAgent): Promise<Place["build"]> {
+async function buildOf(tux: Client, agent: FakeAgent): Promise<Work["build"]> {
   await visit("/api/v2/user/rpms?base_system=tiny-1.0", {
     method: "POST",
     headers: { authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}` },
@@ -100,7 +98,7 @@ async function sessionOf(tux: Client, agent: FakeAgent): Promise<Held> {
 
 type Call = { path: string; method: string; json?: unknown; body?: string; headers?: Record<string, string> };
 type Row = Omit<Call, "path" | "method"> & {
-  path: (about: Place["build"] & { session: number }) => string;
+  path: (about: Work["build"] & { session: number }) => string;
   /** The holder's answer: the call is authorized, whatever it then finds. */
   held: number;
 };
@@ -257,7 +255,7 @@ it("has every agent call in these tables", () => {
 
 describe.each(Object.entries(buildCalls))("%s", (route, { path, held, ends, done = 410, ...more }) => {
   it("accepts only the agent that holds the build's current attempt", async () => {
-    const { holder, neighbour, build, theirs, session } = place;
+    const { holder, neighbour, build, theirs, session } = work;
     const call = { ...more, method: methodOf(route), path: path({ ...build, session: session.id }) };
 
     expect(await statusOf(undefined, call, build.token)).toBe(401);
@@ -271,13 +269,13 @@ describe.each(Object.entries(buildCalls))("%s", (route, { path, held, ends, done
     expect(await statusOf(holder, ofDone, build.done.token)).toBe(done);
     expect(await statusOf(holder, ofDone, build.token)).toBe(410);
     expect(await statusOf(holder, call, build.token)).toBe(held);
-    if (ends) place.build = { ...build, past: build.token, token: (await claimWithUpload(holder, build.id)).token };
+    if (ends) work.build = { ...build, past: build.token, token: (await claimWithUpload(holder, build.id)).token };
   });
 });
 
 describe.each(Object.entries(sessionCalls))("%s", (route, { path, held, ended = 410, ...more }) => {
   it("accepts only the agent that holds the session", async () => {
-    const { holder, neighbour, build, theirs, session, ended: over } = place;
+    const { holder, neighbour, build, theirs, session, ended: over } = work;
     const callTo = ({ id }: Held) => ({ ...more, method: methodOf(route), path: path({ ...build, session: id }) });
     const call = callTo(session);
 
