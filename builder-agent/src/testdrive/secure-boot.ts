@@ -24,9 +24,9 @@ export async function makeSecureFirmware(dir: SessionDir, folder = ovmf): Promis
   ].flat();
 }
 
-export const secureStart = "Secure Boot is on in its firmware.";
+export const secureStart = "Secure Boot is on in the firmware.";
 export const insecureStart =
-  "Secure Boot is off, and it starts by BIOS, because its host has no firmware for Secure Boot.";
+  "The machine starts by BIOS, without Secure Boot, because its host has no firmware for that.";
 
 /** Linux's lines about it: of its EFI stub, and of its log. */
 const state = /secure boot (?:is )?(enabled|disabled)\b/i;
@@ -42,6 +42,6 @@ export function watchSecureBoot(say: (message: string) => void): (chunk: Buffer)
     const [, found] = state.exec(end) ?? [];
     if (found === undefined) return void (end = end.slice(-keptCharacters));
     end = undefined;
-    say(`Secure Boot is ${found.toLowerCase() === "enabled" ? "on" : "off"}, says its kernel.`);
+    say(`The kernel reports that Secure Boot is ${found.toLowerCase() === "enabled" ? "on" : "off"}.`);
   };
 }

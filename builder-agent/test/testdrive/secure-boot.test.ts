@@ -14,7 +14,7 @@ describe("a testdrive of an image with Secure Boot", () => {
   it("starts by a UEFI that has Secure Boot on, and says so", async () => {
     await using session = await startSession(signed);
     await session.ready();
-    await eventually("the message", () => messagesOf(session).includes("Secure Boot is on in its firmware."));
+    await eventually("the message", () => messagesOf(session).includes("Secure Boot is on in the firmware."));
     // OVMF looks for a boot loader on the disk, which has only a boot sector for BIOS.
     let output = "";
     await eventually("the firmware's own output", () => {
@@ -64,12 +64,12 @@ describe("watchSecureBoot", () => {
     ["[    0.000000] secureboot: Secure boot enabled\r\n", "on"],
     ["[    0.000000] secureboot: Secure boot disabled\r\n", "off"],
   ])("passes on what the kernel says in %j", (line, state) => {
-    expect(said("noise\n", line)).toEqual([`Secure Boot is ${state}, says its kernel.`]);
+    expect(said("noise\n", line)).toEqual([`The kernel reports that Secure Boot is ${state}.`]);
   });
 
   it("finds a line that comes in pieces, and says it once", () => {
     expect(said("x".repeat(1000), "EFI stub: UEFI Secure B", "oot is enab", "led.\n", "Secure boot disabled")).toEqual([
-      "Secure Boot is on, says its kernel.",
+      "The kernel reports that Secure Boot is on.",
     ]);
   });
 
