@@ -206,6 +206,24 @@ CREATE INDEX `testdrives_state` ON `testdrives` (`state`,`account_id`);--> state
 CREATE INDEX `testdrives_build` ON `testdrives` (`build_id`,`state`);--> statement-breakpoint
 CREATE INDEX `testdrives_agent` ON `testdrives` (`agent_id`) WHERE state IN ('new', 'running');--> statement-breakpoint
 CREATE INDEX `testdrives_wake` ON `testdrives` (`wake_at`) WHERE state IN ('new', 'running');--> statement-breakpoint
+CREATE TABLE `channel_versions` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`appliance_id` integer NOT NULL,
+	`channel` text NOT NULL,
+	`publication_id` integer NOT NULL,
+	`moved_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `channel_versions_channel` ON `channel_versions` (`appliance_id`,`channel`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `channel_versions_publication` ON `channel_versions` (`publication_id`,`channel`);--> statement-breakpoint
+CREATE TABLE `channels` (
+	`appliance_id` integer NOT NULL,
+	`name` text NOT NULL,
+	`is_automatic` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`appliance_id`, `name`)
+);
+--> statement-breakpoint
 CREATE TABLE `check_runs` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`uid` text NOT NULL,

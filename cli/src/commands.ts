@@ -1,6 +1,7 @@
 import type { Command } from "./command.ts";
 import { appliances } from "./commands/appliances.ts";
 import { builds } from "./commands/builds.ts";
+import { channels } from "./commands/channels.ts";
 import { checks } from "./commands/checks.ts";
 import { completion } from "./commands/completion.ts";
 import { configuration } from "./commands/configuration.ts";
@@ -35,6 +36,7 @@ const allButMcp: readonly Command[] = [
   ...difference,
   ...updates,
   ...gallery,
+  ...channels,
   ...events,
   ...tokens,
   ...completion,
@@ -45,6 +47,7 @@ export const commands: readonly Command[] = [...allButMcp, ...mcpFor(allButMcp)]
 
 /** The subject of all commands with the same first word. */
 export const groups: Readonly<Record<string, string>> = {
+  channel: "Addresses of published images that last",
   config: "The settings of an appliance",
   log: "The public log of published images",
   file: "Files that builds copy into the image",

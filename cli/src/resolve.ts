@@ -51,15 +51,21 @@ export async function buildId(client: Client, given: string): Promise<number> {
 /**
  * Selects images of an appliance: of a version, by default the newest, and either one of each type or only the newest.
  */
-interface Which {
+export interface Which {
   version?: string | undefined;
-  isAll?: boolean;
+  isAll?: boolean | undefined;
+}
+
+/** `First:iso`: the appliance, and the type of the image if there is one. */
+export function typeIn(given: string): { name: string; type: string | undefined } {
+  const [, name = given, type] = new RegExp(`^(.+):(${imageTypes.join("|")})$`).exec(given) ?? [];
+  return { name, type };
 }
 
 /** The ids of images, which are given like a build. Returns at least one. */
 export async function imageIds(client: Client, given: string, { version, isAll = false }: Which): Promise<number[]> {
   if (isNumber(given) && version === undefined && !isAll) return [Number(given)];
-  const [, name = given, type] = new RegExp(`^(.+):(${imageTypes.join("|")})$`).exec(given) ?? [];
+  const { name, type } = typeIn(given);
   const found: EndedBuild[] = [];
   for await (const one of endedBuilds(client, await applianceId(client, name))) {
     const isWanted =

@@ -2,6 +2,7 @@ import type { CallGroup } from "#api/call";
 import { applianceRepositories } from "#api/appliance-repositories";
 import { appliances } from "#api/appliances";
 import { builds } from "#api/builds";
+import { channels } from "#api/channels";
 import { checks } from "#api/checks";
 import { configuration } from "#api/configuration";
 import { definitions } from "#api/definitions";
@@ -44,4 +45,5 @@ export const groups: readonly CallGroup[] = [
   repositories,
   sharing,
   gallery,
+  channels,
 ];

@@ -12,6 +12,7 @@ const entry = fields({
   count: int("count", 1),
   appliance_id: id(({ detail }: AuditEntry) => detail.appliance_id, 1004).optional(),
   version: text(({ detail }: AuditEntry) => detail.version, "0.0.3").optional(),
+  channel: text(({ detail }: AuditEntry) => detail.channel, "stable").optional(),
   username: text(({ detail }: AuditEntry) => detail.username, "odo").optional(),
   token_id: id(({ detail }: AuditEntry) => detail.token_id, 3).optional(),
   token_name: text(({ detail }: AuditEntry) => detail.token_name, "nightly builds").optional(),

@@ -1,3 +1,7 @@
+/** Compares versions by their numbers: 0.0.10 comes after 0.0.9. */
+export const compareVersions = (one: string, other: string): number =>
+  one.localeCompare(other, "en", { numeric: true });
+
 /** The highest number of a version. */
 export const highestNumber = 9999;
 

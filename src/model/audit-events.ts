@@ -12,6 +12,8 @@ export const auditEvents = [
   "appliance.unshared",
   "version.published",
   "version.unpublished",
+  "channel.changed",
+  "channel.removed",
   "account.created",
   "account.locked",
   "account.unlocked",
@@ -33,6 +35,7 @@ export type AuditEvent = (typeof auditEvents)[number];
 export interface AuditDetail {
   appliance_id?: number;
   version?: string;
+  channel?: string;
   username?: string;
   token_id?: number;
   token_name?: string;

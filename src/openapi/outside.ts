@@ -1,6 +1,7 @@
 import type { Schema } from "#lib/wire/schema";
 
 const file = (description: string): Schema => ({ description, content: { "application/octet-stream": {} } });
+const inPath = (name: string): Schema => ({ name, in: "path", required: true, schema: { type: "string" } });
 const missing: Schema = { description: "There is no such file." };
 
 /** The paths that clients use outside the API's prefix. */
@@ -24,8 +25,8 @@ export const outsidePaths: Record<string, Schema> = {
       summary: "The image of a build, at its download_url",
       security: [],
       parameters: [
-        { name: "token", in: "path", required: true, schema: { type: "string" } },
-        { name: "file_name", in: "path", required: true, schema: { type: "string" } },
+        inPath("token"),
+        inPath("file_name"),
         { name: "Range", in: "header", required: false, schema: { type: "string" } },
       ],
       responses: {
@@ -35,6 +36,22 @@ export const outsidePaths: Record<string, Schema> = {
         404: missing,
         410: { description: "The image was removed because of its age." },
         416: { description: "The range lies outside the image." },
+      },
+    },
+  },
+  "/image/{account}/{appliance_id}/{channel}/{format}": {
+    get: {
+      operationId: "openChannel",
+      tags: ["Channels"],
+      summary: "Leads to the image of the version that a channel has",
+      description:
+        "With .sha256, .intoto.jsonl, .spdx.json, .cdx.json or .tlog-proof after the format: to that document about it.",
+      security: [],
+      parameters: [inPath("account"), inPath("appliance_id"), inPath("channel"), inPath("format")],
+      responses: {
+        302: { description: "The image is at the address in Location. The ETag changes when the channel moves." },
+        304: { description: "The ETag in If-None-Match is still right." },
+        404: { description: "There is no such channel, or it has no such image. The text says which." },
       },
     },
   },

@@ -1,12 +1,13 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import { entryOfAct } from "./audit-log.ts";
+import { movedTo } from "./channels.ts";
 import type { Database } from "./db.ts";
 import type { OutboxEvent } from "./events.ts";
 import { relisted } from "./gallery-listings.ts";
 import { insertFrom, insertWhere } from "./inserts.ts";
 import { copiedFile } from "./overlay-files.ts";
 import { releaseBlobs } from "./released-blobs.ts";
-import { eventOutbox, publications, publishedFiles } from "./schema.ts";
+import { channelVersions, eventOutbox, publications, publishedFiles } from "./schema.ts";
 
 /** The whole row of a published version. */
 export type Publication = typeof publications.$inferSelect;
@@ -52,14 +53,14 @@ export async function listPublishedVersions(db: Database, applianceId: number): 
 }
 
 /**
- * Publishes a version with all of its images and its appliance's present overlay files. The announcement waits in the
- * outbox. Undefined if the version is already published, has no image or is being built, or if its appliance is gone;
+ * Publishes a version with all of its images and its appliance's present overlay files, and moves these channels to it.
+ * The announcement waits in the outbox. Undefined if the version is already published, has no image or is being built, or if its appliance is gone;
  * then nothing was written.
  */
 export async function addPublication(
   db: Database,
   row: NewPublication,
-  announcement: OutboxEvent["announcement"],
+  { announcement, channels }: { announcement: OutboxEvent["announcement"]; channels: readonly string[] },
 ): Promise<{ publication: Publication; event: OutboxEvent } | undefined> {
   const { applianceId, version, uuid } = row;
   const ofVersion = sql`appliance_id = ${applianceId} AND version = ${version} AND retired_at IS NULL`;
@@ -94,6 +95,7 @@ export async function addPublication(
       sql`FROM publications WHERE uuid = ${uuid}`,
     ).returning(),
     ...relisted(db, applianceId),
+    ...movedTo(db, { names: channels, publication: sql`uuid = ${uuid}` }),
     ...entryOfAct(db, { when: sql`EXISTS (SELECT 1 FROM publications WHERE uuid = ${uuid})` }),
   ]);
   return publication && event && { publication, event };
@@ -120,7 +122,7 @@ export async function saveReleaseNotes(
 /** Removes a version from the gallery and releases the blobs that it named. False if it is not published. */
 export async function deletePublication(db: Database, applianceId: number, version: string): Promise<boolean> {
   const gone = sql`(SELECT id FROM publications WHERE appliance_id = ${applianceId} AND version = ${version})`;
-  const [, , deleted] = await db.batch([
+  const [, , , deleted] = await db.batch([
     releaseBlobs(db, {
       blobId: sql`blob_id`,
       from: sql`FROM (
@@ -131,6 +133,7 @@ export async function deletePublication(db: Database, applianceId: number, versi
         ) WHERE blob_id IS NOT NULL`,
     }),
     db.delete(publishedFiles).where(sql`publication_id IN ${gone}`),
+    db.delete(channelVersions).where(sql`publication_id IN ${gone}`),
     db.delete(publications).where(published(applianceId, version)).returning({ id: publications.id }),
     ...entryOfAct(db),
     ...relisted(db, applianceId),

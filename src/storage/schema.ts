@@ -5,6 +5,7 @@ export * from "./schema/accounts.ts";
 export * from "./schema/appliances.ts";
 export * from "./schema/audit-log.ts";
 export * from "./schema/builds.ts";
+export * from "./schema/channels.ts";
 export * from "./schema/checks.ts";
 export * from "./schema/contents.ts";
 export * from "./schema/events.ts";

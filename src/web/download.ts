@@ -14,9 +14,12 @@ import { findProof, proofSuffix } from "#domain/log/log";
 import { openerFor } from "#domain/operation/downloads";
 import { readerOf } from "#http/client-address";
 import { answerImage } from "#http/image";
-import { answerText } from "#http/text";
+import { answerText, type TextFile } from "#http/text";
+import type { Build } from "#storage/builds";
 import { errorPage, notFoundPage, wantsPage } from "./error-page.tsx";
 import type { WebEnv } from "./factory.ts";
+
+const checksumSuffix = ".sha256";
 
 /**
  * Downloads images by their unguessable URL, without credentials, and the documents about an image, whose URLs have an
@@ -24,16 +27,29 @@ import type { WebEnv } from "./factory.ts";
  */
 export const download = new Hono<WebEnv>().get("/:token/:fileName", async (c) => {
   const found = await findByLink(c.var.db, c.req.param("token"));
-  const imageName = found?.build.fileName ?? undefined;
-  const wanted = imageName === undefined ? undefined : wantedOf(c.req.param("fileName"), imageName);
-  if (!found || imageName === undefined || wanted === undefined) return noFile(c);
-  const { build, isLasting, readerId } = found;
+  if (!found) return noFile(c);
+  const answer = await answerDownload(c, found.build, { fileName: c.req.param("fileName"), readerId: found.readerId });
+  // A cache must not serve it after the link has expired.
+  if (!found.isLasting) answer.headers.set("cache-control", "private, no-cache");
+  return answer;
+});
+
+/** The file of a build with this name: its image, or a document about it. `readerId`: the account that downloads it. */
+export async function answerDownload(
+  c: Context<WebEnv>,
+  build: Build,
+  { fileName, readerId }: { fileName: string; readerId?: number | undefined },
+): Promise<Response> {
+  const imageName = build.fileName ?? undefined;
+  const wanted = imageName === undefined ? undefined : wantedOf(fileName, imageName);
+  if (imageName === undefined || wanted === undefined) return noFile(c);
   if (build.expiredAt !== null) return gone(c);
   if (wanted === "proof") {
     const text = await findProof({ env: c.env, db: c.var.db }, build);
     const fileName = imageName + proofSuffix;
     return text === undefined ? noFile(c) : await answerText(c.req.raw, { text, contentType: "text/plain", fileName });
   }
+  if (wanted === "checksum") return await answerText(c.req.raw, checksumFile(build, imageName));
   if (wanted !== "image") {
     const made = await getAttestations({ env: c.env, db: c.var.db }, build);
     return await answerText(c.req.raw, attestationFile(made, { format: wanted, imageName }));
@@ -42,18 +58,30 @@ export const download = new Hono<WebEnv>().get("/:token/:fileName", async (c) =>
   if (image?.ok && c.req.method === "GET")
     await noteInPassing("a download", () => noteDownload(c.var.db, build, readerId));
   image?.headers.set("link", linksOf(imageName));
-  // A cache must not serve it after the link has expired.
-  if (!isLasting) image?.headers.set("cache-control", "private, no-cache");
   return image ?? noFile(c);
-});
+}
+
+/** What follows the name of an image in the names of the files about it. */
+export const suffixes: readonly string[] = [
+  checksumSuffix,
+  proofSuffix,
+  ...formats.map((format) => attestationFormats[format].suffix),
+];
 
 /** The build's file with this name, if there is one. */
-const wantedOf = (name: string, imageName: string): "image" | "proof" | AttestationFormat | undefined =>
-  name === imageName
-    ? "image"
-    : name === imageName + proofSuffix
-      ? "proof"
-      : formats.find((format) => name === imageName + attestationFormats[format].suffix);
+function wantedOf(name: string, imageName: string): "image" | "checksum" | "proof" | AttestationFormat | undefined {
+  if (name === imageName) return "image";
+  if (name === imageName + checksumSuffix) return "checksum";
+  if (name === imageName + proofSuffix) return "proof";
+  return formats.find((format) => name === imageName + attestationFormats[format].suffix);
+}
+
+/** A line for `sha256sum --check`. */
+const checksumFile = ({ sha256 }: Build, imageName: string): TextFile => ({
+  text: `${sha256 ?? ""}  ${imageName}\n`,
+  contentType: "text/plain; charset=utf-8",
+  fileName: imageName + checksumSuffix,
+});
 
 /** Links to the documents about an image, for programs that follow links (RFC 8288). */
 const linksOf = (imageName: string): string =>
@@ -72,5 +100,5 @@ const gone = (c: Context<WebEnv>) =>
     ? errorPage(c, { status: 410, message: expired })
     : answerError(c, { code: "build_not_found", message: expired }, 410);
 
-const noFile = (c: Context<WebEnv>) =>
+export const noFile = (c: Context<WebEnv>) =>
   wantsPage(c) ? notFoundPage(c) : new Response("There is no such file.\n", { status: 404 });

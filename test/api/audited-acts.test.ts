@@ -124,6 +124,21 @@ const acts: Record<string, (tux: Client) => Promise<Act>> = {
       seen: () => countOf("publications", `appliance_id = ${applianceId}`),
     };
   },
+  "channel.changed": async (tux) => {
+    const id = await createAppliance(tux);
+    return {
+      act: () => tux.put(`/appliances/${id}/channels/stable`, ""),
+      seen: () => countOf("channels", `appliance_id = ${id}`),
+    };
+  },
+  "channel.removed": async (tux) => {
+    const id = await createAppliance(tux);
+    await tux.put(`/appliances/${id}/channels/stable`, "");
+    return {
+      act: () => tux.delete(`/appliances/${id}/channels/stable`),
+      seen: () => countOf("channels", `appliance_id = ${id}`),
+    };
+  },
   "account.created": async ({ username }) => ({
     act: () => operate("POST", "/accounts", { username: `${username}-2`, email: "two@example.org" }),
     seen: () => countOf("accounts", `username = '${username}-2'`),

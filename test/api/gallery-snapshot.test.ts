@@ -165,7 +165,8 @@ describe("the database itself", () => {
     await happens(applianceId);
 
     const row = { ...published, uuid: crypto.randomUUID() };
-    expect(await addPublication(db, row, versionPublished(row))).toBeUndefined();
+    const what = { announcement: versionPublished(row), channels: [] };
+    expect(await addPublication(db, row, what)).toBeUndefined();
 
     expect(await findPublication(db, applianceId)).toBeUndefined();
     expect(await listOutbox(db, 10)).toEqual([]);

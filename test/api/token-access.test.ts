@@ -27,6 +27,8 @@ const needKey = [
 const needPublish = [
   "POST /appliances/{appliance_id}/sharing/{username}",
   "DELETE /appliances/{appliance_id}/sharing/{username}",
+  "PUT /appliances/{appliance_id}/channels/{channel}",
+  "DELETE /appliances/{appliance_id}/channels/{channel}",
   "POST /gallery/appliances/{appliance_id}/version/{version}",
   "PUT /gallery/appliances/{appliance_id}/version/{version}",
   "DELETE /gallery/appliances/{appliance_id}/version/{version}",

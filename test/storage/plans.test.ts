@@ -19,6 +19,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
 const composers = [
   "audit-log.withAuditEntry",
   "audit-log.entryOfAct",
+  "channels.movedTo",
   "counters.counted",
   "gallery-listings.relisted",
   "inserts.insertWhere",

@@ -262,6 +262,14 @@ export interface Calls {
   listComments: { request: { appliance_id: number }; answer: Comments };
   /** Add a comment. */
   addComment: { request: { appliance_id: number; parent?: number; body?: string }; answer: Comments };
+  /** The channels of an appliance. */
+  listChannels: { request: { appliance_id: number }; answer: Channels };
+  /** Create a channel, move it, or change whether it moves automatically. */
+  changeChannel: { request: { appliance_id: number; channel: string; version?: Text; automatic?: boolean }; answer: Channels };
+  /** Remove a channel. Its addresses stop working. */
+  removeChannel: { request: { appliance_id: number; channel: string }; answer: Success };
+  /** The channels of a published appliance that have a version. */
+  listPublishedChannels: { request: { appliance_id: number }; answer: Channels };
 }
 
 /** Where each call goes, the type of its body, and what it answers. */
@@ -393,6 +401,10 @@ export const routes = {
   rateAppliance: { method: "POST", path: "/gallery/appliances/{appliance_id}/rating", answer: "document" },
   listComments: { method: "GET", path: "/gallery/appliances/{appliance_id}/comments", answer: "document" },
   addComment: { method: "POST", path: "/gallery/appliances/{appliance_id}/comments", body: "text/plain", answer: "document" },
+  listChannels: { method: "GET", path: "/appliances/{appliance_id}/channels", answer: "document" },
+  changeChannel: { method: "PUT", path: "/appliances/{appliance_id}/channels/{channel}", answer: "document" },
+  removeChannel: { method: "DELETE", path: "/appliances/{appliance_id}/channels/{channel}", answer: "document" },
+  listPublishedChannels: { method: "GET", path: "/gallery/appliances/{appliance_id}/channels", answer: "document" },
 } as const;
 
 interface Account {
@@ -507,12 +519,13 @@ interface AuditLog {
   audit_log: readonly {
     id: number;
     at: string;
-    event: "sign_in.failed" | "key.renewed" | "password.changed" | "ssh_keys.changed" | "token.created" | "token.revoked" | "session.started" | "session.revoked" | "appliance.shared" | "appliance.unshared" | "version.published" | "version.unpublished" | "account.created" | "account.locked" | "account.unlocked" | "account.removed" | "quota.changed" | "operator.added" | "operator.removed" | "operator.called" | "agent.registered" | "agent.removed" | "agent.drained" | "agent.resumed" | "agent.started" | "agent.lost";
+    event: "sign_in.failed" | "key.renewed" | "password.changed" | "ssh_keys.changed" | "token.created" | "token.revoked" | "session.started" | "session.revoked" | "appliance.shared" | "appliance.unshared" | "version.published" | "version.unpublished" | "channel.changed" | "channel.removed" | "account.created" | "account.locked" | "account.unlocked" | "account.removed" | "quota.changed" | "operator.added" | "operator.removed" | "operator.called" | "agent.registered" | "agent.removed" | "agent.drained" | "agent.resumed" | "agent.started" | "agent.lost";
     by?: string;
     address?: string;
     count: number;
     appliance_id?: number;
     version?: string;
+    channel?: string;
     username?: string;
     token_id?: number;
     token_name?: string;
@@ -632,6 +645,24 @@ interface Builds {
     started_at: string;
     completed_at: string;
     download_url?: string;
+  }[];
+}
+
+interface Channels {
+  channels: readonly {
+    name: string;
+    automatic: boolean;
+    version?: string;
+    moved_at?: string;
+    images: readonly {
+      build_id: number;
+      image_type: ImageType;
+      url: string;
+      file_name: string;
+      bytes: number;
+      sha256: string;
+      use: Use;
+    }[];
   }[];
 }
 

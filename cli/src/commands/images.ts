@@ -1,11 +1,12 @@
 import { command, flag, value } from "../command.ts";
+import { builtImages, imagesInChannel } from "../download/find.ts";
 import { downloadImage, linkOf, type Downloaded } from "../download/image.ts";
 import { storedLogins, type PinnedKey } from "../login/login.ts";
 import { transferBar } from "../output/progress.ts";
 import { withoutHashes } from "../output/secrets.ts";
 import { facts, moment, visible } from "../output/table.ts";
 import type { Painter } from "../output/painter.ts";
-import { applianceId, buildId, imageIds } from "../resolve.ts";
+import { applianceId, buildId } from "../resolve.ts";
 import { Complaint } from "../complaint.ts";
 import { readText } from "../files.ts";
 import { checkLog } from "../verify/history.ts";
@@ -25,20 +26,32 @@ export const images = [
       output: value("directory", "where to put the files; the default is this folder"),
       version: value("version", "the image of this version of the appliance; the default is the newest"),
       all: flag("the images of all types that this version has"),
+      channel: value("channel", "the image that this channel has; <build> may then be an appliance of the gallery"),
       key,
       force: flag("replace another file of the same name"),
       unverified: flag("compare only the checksum, if the service signs nothing, or you do not have its key"),
     },
-    examples: ["kiln download First", "kiln download 12 --output images", "kiln download First --all --version 0.0.1"],
-    act: async (kiln, { build: given, output: folder = ".", version, all, key: keyFile, force, unverified }) => {
+    examples: [
+      "kiln download First",
+      "kiln download 12 --output images",
+      "kiln download First --all --version 0.0.1",
+      "kiln download 1004:iso --channel stable",
+    ],
+    act: async (
+      kiln,
+      { build: given, output: folder = ".", version, all, channel, key: keyFile, force, unverified },
+    ) => {
       const keys = unverified ? undefined : trustedKeys(keyFile, kiln.login.keys);
-      const ids = await imageIds(kiln.client, given, { version, isAll: all });
+      const wanted = { version, isAll: all };
+      const found =
+        channel === undefined
+          ? await builtImages(kiln.client, given, wanted)
+          : await imagesInChannel(kiln.client, given, { channel, ...wanted });
       const images: Downloaded[] = [];
-      for (const id of ids) {
-        const { build } = await kiln.client.call("getBuild", { build_id: id });
+      for (const image of found) {
         const show = transferBar("image");
         images.push(
-          await downloadImage({ id, build, folder, service: kiln.login.url, keys, force }, (arrived, whole, state) =>
+          await downloadImage({ image, folder, service: kiln.login.url, keys, force }, (arrived, whole, state) =>
             show(state === "waiting" ? "Waiting for the service" : "Downloading", arrived, whole),
           ),
         );

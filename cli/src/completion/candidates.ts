@@ -32,6 +32,12 @@ export const sources: Partial<Record<Placeholder, Source>> = {
   appliance: appliances,
   base: async ({ client }) => unique((await templates(client)).map(({ basesystem }) => ({ text: basesystem }))),
   build: builds,
+  channel: async ({ client, given }) => {
+    if (given.appliance === undefined) return [];
+    const id = await idOf(client, given.appliance);
+    const { channels } = await client.call("listChannels", { appliance_id: id });
+    return channels.map(({ name, version }) => ({ text: name, ...(version !== undefined && { about: version }) }));
+  },
   directory: () => "files",
   events: words(
     "build.queued",
@@ -42,6 +48,7 @@ export const sources: Partial<Record<Placeholder, Source>> = {
     "version.published",
   ),
   file: () => "files",
+  on_or_off: words("on", "off"),
   overlay: async ({ client, given }) => {
     if (given.appliance === undefined) return [];
     const { files } = await client.call("listFiles", { appliance_id: await idOf(client, given.appliance) });

@@ -12,11 +12,40 @@ import { bills, provenance, verifyBills, verifyImage, type Verified } from "../v
 import { downloadTo, type ProgressReporter } from "./resumed.ts";
 
 type Build = AnswerOf<"getBuild">["build"];
+type InChannel = AnswerOf<"listPublishedChannels">["channels"][number]["images"][number];
 
-export interface Wanted {
+/** An image of the service. */
+export interface Image extends Pick<Build, "version" | "image_type"> {
   /** The requested build. The service may answer with another one. */
   id: number;
-  build: Build;
+  url: string;
+  name: string;
+  /** How to start the image. Undefined if the service is too old to report it. */
+  use: Build["use"] | undefined;
+  checksum: { algorithm: "sha1" | "sha256"; hex: string | undefined };
+}
+
+/** The image of a build. `id` is the requested one. */
+export function imageOfBuild(id: number, build: Build): Image {
+  const { version, image_type, use, checksum } = build;
+  const url = linkOf(build);
+  const name = nameIn(basename(decodeURIComponent(new URL(url).pathname)));
+  return { id, version, image_type, use, url, name, checksum: { algorithm: "sha1", hex: checksum?.sha1 } };
+}
+
+/** An image of the version that a channel has. */
+export const imageInChannel = (version: string, image: InChannel): Image => ({
+  id: image.build_id,
+  version,
+  image_type: image.image_type,
+  use: image.use,
+  url: image.url,
+  name: nameIn(image.file_name),
+  checksum: { algorithm: "sha256", hex: image.sha256 },
+});
+
+interface Wanted {
+  image: Image;
   folder: string;
   /** The address of the service. */
   service: string;
@@ -29,19 +58,18 @@ export interface Wanted {
 export interface Downloaded {
   file: string;
   verified: Verified | undefined;
-  /** How to start the image. Undefined if the service is too old to report it. */
-  use: Build["use"];
+  use: Image["use"];
 }
 
 /** Downloads an image with its bills of materials and its provenance. The image gets its name after verification. */
 export async function downloadImage(
-  { id, build, folder, service, keys, force }: Wanted,
+  { image, folder, service, keys, force }: Wanted,
   tell: ProgressReporter,
 ): Promise<Downloaded> {
-  const url = linkOf(build);
+  const { id, url, use } = image;
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, nameIn(url));
-  const isThere = existsSync(file) && (await isImage(file, build));
+  const file = join(folder, image.name);
+  const isThere = existsSync(file) && (await isImage(file, image));
   if (existsSync(file) && !isThere && !force)
     throw new Complaint("refused", `${file} already exists, and is another file.`, "Replace it with --force.");
   // Verifies the signature before the large download.
@@ -49,19 +77,19 @@ export async function downloadImage(
     for (const suffix of [...bills, provenance]) writeFileSync(file + suffix, await textAt(url + suffix));
     await fetchProof(file, url);
     const signed = await verifyBills(file, keys);
-    refuseOther(signed, { id, build });
+    refuseOther(signed, image);
     if (signed.log) await checkLog(service, keys, [noteNextTo(file)]);
   }
-  if (isThere) return { file, verified: keys && (await verifyImage(file, keys)), use: build.use };
+  if (isThere) return { file, verified: keys && (await verifyImage(file, keys)), use };
   // An image of a rebuilt version has the same name, but is another image.
-  const part = `${file}.${build.id}.part`;
+  const part = `${file}.${id}.part`;
   await downloadTo(part, url, tell);
   try {
-    if (!(await isImage(part, build)))
-      throw unverified("The downloaded file is not the image: its SHA-1 differs.", "Download it again.");
+    if (!(await isImage(part, image)))
+      throw unverified("The downloaded file is not the image: its checksum differs.", "Download it again.");
     const verified = keys && (await verifyImage(file, keys, part));
     renameSync(part, file);
-    return { file, verified, use: build.use };
+    return { file, verified, use };
   } catch (error) {
     rmSync(part);
     throw error;
@@ -69,8 +97,7 @@ export async function downloadImage(
 }
 
 /** A valid signature may belong to another build: an older one, or another account's. */
-function refuseOther(signed: Verified, { id, build }: Pick<Wanted, "id" | "build">): void {
-  const { version, image_type: type } = build;
+function refuseOther(signed: Verified, { id, version, image_type: type }: Image): void {
   if (signed.build_id === String(id) && signed.version === version && signed.image_type === type) return;
   throw unverified(
     `The provenance is about build ${signed.build_id} (${signed.version}, ${signed.image_type}), not about build ${id} (${version}, ${type}).`,
@@ -85,14 +112,13 @@ export function linkOf({ id, download_url: url, expired }: Build): string {
 }
 
 /** The service chooses the name, but not that of a hidden file. */
-function nameIn(url: string): string {
-  const name = basename(decodeURIComponent(new URL(url).pathname));
-  if (/^[^.\u0000-\u001F][^\u0000-\u001F]*$/.test(name)) return name;
+function nameIn(name: string): string {
+  if (/^[^./\u0000-\u001F][^/\u0000-\u001F]*$/.test(name)) return name;
   throw unverified(`${JSON.stringify(name)} is not the name of an image.`, "Tell the operator of the service.");
 }
 
-const isImage = async (file: string, { checksum }: Build): Promise<boolean> =>
-  (await digestOfFile(file, "sha1")) === checksum?.sha1;
+const isImage = async (file: string, { checksum }: Image): Promise<boolean> =>
+  (await digestOfFile(file, checksum.algorithm)) === checksum.hex;
 
 /** Only published images have a proof, and older services have none at all. */
 async function fetchProof(file: string, url: string): Promise<void> {

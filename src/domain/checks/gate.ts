@@ -4,39 +4,68 @@ import { whyNoTestdrive } from "#domain/testdrives/testdrive";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
-import { listBuildsOfVersion } from "#storage/builds-of-appliance";
+import { listBuildsOfVersion, listImages } from "#storage/builds-of-appliance";
 import { listLastCheckRuns, type CheckRun } from "#storage/check-runs";
 import type { Database } from "#storage/db";
 
 /**
- * Refuses to publish a version if its appliance demands checks, and an image of it has not passed them. An image that
- * cannot be booted is not checked, but a version with only such images is refused.
+ * Refuses to publish a version, or to put it at the head of a channel, if its appliance demands checks and an image of
+ * it has not passed them. An image that cannot be booted is not checked, but a version with only such images is refused.
  */
-export async function refuseUnchecked(db: Database, appliance: Appliance, version: string): Promise<void> {
-  const { checks, settings } = configurationOf(appliance);
-  if (settings.publishWhen === "always") return;
-  const images = (await listBuildsOfVersion(db, appliance.id, version)).filter(
-    ({ status, expiredAt }) => status === "finished" && expiredAt === null,
-  );
-  const bootable = images.filter(({ imageType }) => whyNoTestdrive(imageType) === undefined);
-  if (bootable.length === 0) throw unchecked(version, "none of its images can be booted, so nothing can be checked");
-  const runs = await listLastCheckRuns(
-    db,
-    bootable.map(({ id }) => id),
-  );
-  for (const build of bootable) {
-    const why = whyNotPassed(
-      runs.find(({ buildId }) => buildId === build.id),
-      checks,
-    );
-    if (why !== undefined) throw unchecked(nameOf(build), why);
-  }
+export async function refuseUnchecked(
+  db: Database,
+  appliance: Appliance,
+  { version, act }: { version: string; act: "be published" | "be at the head of a channel" },
+): Promise<void> {
+  if (configurationOf(appliance).settings.publishWhen === "always") return;
+  const images = await listBuildsOfVersion(db, appliance.id, version);
+  const problem = problemOf(version, await findingsOf(db, appliance, images));
+  if (!problem) return;
+  const message = `Version ${problem.what} cannot ${act}: ${problem.why}.`;
+  throw new Refusal("unknown_error", { message });
 }
 
-const nameOf = ({ version, imageType }: Build): string => `${version} (${imageType})`;
+/** Those of the versions whose images have passed the checks that the appliance has now. Without checks, all of them. */
+export async function passedVersions(
+  db: Database,
+  appliance: Appliance,
+  versions: readonly string[],
+): Promise<readonly string[]> {
+  if (versions.length === 0 || configurationOf(appliance).checks.length === 0) return versions;
+  const images = (await listImages(db, appliance.id)).filter(({ version }) => versions.includes(version));
+  const findings = await findingsOf(db, appliance, images);
+  return versions.filter((version) => problemOf(version, findings) === undefined);
+}
 
-const unchecked = (what: string, why: string) =>
-  new Refusal("unknown_error", { message: `Version ${what} cannot be published: ${why}.` });
+/** The bootable images of versions, and their last runs. */
+interface Findings {
+  images: readonly Build[];
+  runs: readonly CheckRun[];
+  checks: readonly Check[];
+}
+
+async function findingsOf(db: Database, appliance: Appliance, all: readonly Build[]): Promise<Findings> {
+  const images = all.filter(
+    ({ status, expiredAt, imageType }) =>
+      status === "finished" && expiredAt === null && whyNoTestdrive(imageType) === undefined,
+  );
+  const ids = images.map(({ id }) => id);
+  return { images, runs: await listLastCheckRuns(db, ids), checks: configurationOf(appliance).checks };
+}
+
+/** The image that has not passed, and why. Undefined if all have. */
+function problemOf(version: string, { images, runs, checks }: Findings): { what: string; why: string } | undefined {
+  const ofVersion = images.filter((image) => image.version === version);
+  if (ofVersion.length === 0) {
+    return { what: version, why: "none of its images can be booted, so nothing can be checked" };
+  }
+  return ofVersion
+    .map((image) => {
+      const run = runs.find(({ buildId }) => buildId === image.id);
+      return { what: `${version} (${image.imageType})`, why: whyNotPassed(run, checks) };
+    })
+    .find((image): image is { what: string; why: string } => image.why !== undefined);
+}
 
 /** Why an image has not passed the checks that the appliance has now, without a full stop. Undefined if it has. */
 function whyNotPassed(run: CheckRun | undefined, checks: readonly Check[]): string | undefined {

@@ -1,14 +1,16 @@
 import { Buffer } from "node:buffer";
 import type { CheckReport, CheckResult } from "#lib/contract/index";
+import { followPassed } from "#domain/channels/follow";
 import { shownOf } from "#domain/gallery/screen";
 import type { Services } from "#domain/services";
 import { contentKey } from "#storage/blobs";
 import { findCheckRunOfTestdrive, saveCheckResults, type CheckRun } from "#storage/check-runs";
+import type { Database } from "#storage/db";
 import { putScreen } from "#storage/screens";
 
 /**
  * Stores what an agent has found, the picture first and the row second. `late`: another attempt has the run. A repeated
- * report changes nothing.
+ * report changes nothing. Channels that are automatic may move.
  */
 export async function acceptReport(
   { env, db }: Services<Pick<Env, "BLOBS">>,
@@ -17,16 +19,22 @@ export async function acceptReport(
 ): Promise<"stored" | "late" | "wrong"> {
   const run = await findCheckRunOfTestdrive(db, testdriveUid);
   if (!run) return "wrong";
-  if (run.results) return "stored";
+  if (run.results) return await stored(db, run);
   if (run.state !== "running") return "late";
   if (run.checks.length !== report.results.length) return "wrong";
   const screenBlob = await storeScreen(env, report.screen);
   const { loginSeconds, isEmulated } = report;
   const results = report.results.map((result) => ({ ...result, seen: plainText(result.seen) }));
   const found = { state: stateOf(results), results, loginSeconds, isEmulated, console: plainText(report.console) };
-  if (await saveCheckResults(db, testdriveUid, { ...found, screenBlob })) return "stored";
+  if (await saveCheckResults(db, testdriveUid, { ...found, screenBlob })) return await stored(db, { ...run, ...found });
   if (screenBlob !== null) await env.BLOBS.delete(contentKey(screenBlob));
   return "late";
+}
+
+/** Repeated with the report, so a channel is not forgotten if the first attempt fails here. */
+async function stored(db: Database, { buildId, state }: Pick<CheckRun, "buildId" | "state">): Promise<"stored"> {
+  if (state === "passed") await followPassed(db, buildId);
+  return "stored";
 }
 
 /** A check that could not be run is no fault of the image, but nothing is proven either. */

@@ -1,5 +1,6 @@
 import { makeOnce } from "#domain/accounts/idempotency";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
+import { channelsToMove } from "#domain/channels/follow";
 import { refuseUnchecked } from "#domain/checks/gate";
 import type { EncryptionKey } from "#domain/secrets";
 import { sendOutboxEvent, versionPublished } from "#domain/events/events";
@@ -8,6 +9,7 @@ import { logPublication, type PublicLogEnv } from "#domain/log/log";
 import { definitionOf, softwareIn } from "#domain/gallery/snapshot";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
+import { compareVersions } from "#domain/version";
 import { logFailure } from "#log/log";
 import type { Account } from "#storage/accounts";
 import { findBaseSystem, type Appliance } from "#storage/appliances";
@@ -65,9 +67,10 @@ async function publishNow(
   const build = await buildToPublish(db, { applianceId, version });
   const base = await findBaseSystem(db, appliance.baseSystem);
   await refuseWithoutAgreement(db, { accountId: account.id, base, baseUrl });
-  await refuseUnchecked(db, appliance, version);
+  await refuseUnchecked(db, appliance, { version, act: "be published" });
   const row = { ...(await snapshotOf(services, { account, appliance, build })), ...(uuid && { uuid }) };
-  const added = await addPublication(db, { ...row, releaseNotes }, versionPublished(row));
+  const channels = await channelsToMove(db, appliance, version);
+  const added = await addPublication(db, { ...row, releaseNotes }, { announcement: versionPublished(row), channels });
   if (added) {
     await sendOutboxEvent(services, account, added.event);
     // If this fails, the sweep repeats it.
@@ -101,11 +104,11 @@ export async function unpublish(db: Database, account: Account, { applianceId, v
   throw notPublished("unknown");
 }
 
-/** The published versions in ascending order: 0.0.10 comes after 0.0.9. */
+/** The published versions in ascending order. */
 export async function publishedVersions(db: Database, accountId: number, applianceId: number): Promise<string[]> {
   const versions = await listPublishedVersions(db, applianceId);
   if (versions.length === 0) await refuseUnlessPublished(db, accountId, applianceId);
-  return versions.toSorted((one, other) => one.localeCompare(other, "en", { numeric: true }));
+  return versions.toSorted(compareVersions);
 }
 
 /** The first image of a version that may be published. */

@@ -2,6 +2,7 @@ import type { Row } from "./row.ts";
 import { applianceRepositories } from "./appliance-repositories.ts";
 import { appliances } from "./appliances.ts";
 import { builds } from "./builds.ts";
+import { channels } from "./channels.ts";
 import { checks } from "./checks.ts";
 import { configuration } from "./configuration.ts";
 import { contents } from "./contents.ts";
@@ -38,4 +39,5 @@ export const rows: readonly Row[] = [
   ...repositories,
   ...uploads,
   ...gallery,
+  ...channels,
 ];

@@ -1,6 +1,7 @@
 import type * as buildQueue from "#storage/build-queue";
 import type * as builds from "#storage/builds";
 import type * as buildsOfAppliance from "#storage/builds-of-appliance";
+import type * as channels from "#storage/channels";
 import type * as checkRuns from "#storage/check-runs";
 import type * as counters from "#storage/counters";
 import type * as downloadLinks from "#storage/download-links";
@@ -48,6 +49,7 @@ const page = { limit: 10, offset: 10 };
 const clone = { ...appliance, id: undefined, uuid: "published clone" };
 const most = { appliances: 10, configurationBytes: 1e6 };
 const root = { applianceId: it, key: "key", buildId: 1, blobKey: "root", sha256: "sha256", createdAt: at };
+const address = { username: "tux", applianceId: it };
 const comment = { applianceId: it, accountId: own, parentId: 1, text: "" };
 
 export const ofBuilds = {
@@ -143,7 +145,7 @@ export const ofBuilds = {
     findPublication: [[it], [it, "0.0.1"]],
     listPublishedVersions: [[it]],
     findPublisher: [[it, "0.0.1"]],
-    addPublication: [[publication, announcement]],
+    addPublication: [[publication, { announcement, channels: ["stable"] }]],
     findPublicationByUuid: [["publication"]],
     saveReleaseNotes: [[{ applianceId: it, version: "0.0.1" }, ""]],
     deletePublication: [[it, "0.0.9"]],
@@ -228,6 +230,18 @@ export const ofBuilds = {
     deleteEndedTestdrives: [[at, 10]],
     saveTestdrive: [["testdrive", { state: "running", agentId: 1, wakeAt: at }]],
   } satisfies Calls<typeof testdrives>,
+  channels: {
+    saveChannel: [
+      [{ applianceId: it, name: "stable", isAutomatic: true, version: "0.0.1", most: 8 }],
+      [{ applianceId: it, name: "stable", isAutomatic: true, version: undefined, most: 8 }],
+    ],
+    listChannels: [[it]],
+    moveChannels: [[{ applianceId: it, names: ["stable"], version: "0.0.1" }]],
+    findHead: [[address, "stable"]],
+    findVersionInChannel: [[address, "0.0.1"]],
+    isKnownChannel: [[address, "stable"]],
+    deleteChannel: [[{ applianceId: it, name: "stable" }]],
+  } satisfies Calls<typeof channels>,
   "check-runs": {
     addCheckRun: [[{ uid: "run", accountId: own, buildId: 1, checks: [], wakeAt: at }]],
     findCheckRunByUid: [["run"]],

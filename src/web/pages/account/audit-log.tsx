@@ -100,6 +100,12 @@ const sentences: Record<AuditEvent, (detail: AuditDetail) => string> = {
     `Appliance ${appliance} is no longer shared with ${username}`,
   "version.published": (detail) => `Version ${ofVersion(detail)} was published`,
   "version.unpublished": (detail) => `Version ${ofVersion(detail)} left the gallery`,
+  "channel.changed": ({ channel, version, appliance_id: appliance }) =>
+    version === undefined
+      ? `The channel ${channel} of appliance ${appliance} was changed`
+      : `The channel ${channel} of appliance ${appliance} was moved to ${version}`,
+  "channel.removed": ({ channel, appliance_id: appliance }) =>
+    `The channel ${channel} of appliance ${appliance} was removed`,
   "account.created": () => "The account was created",
   "account.locked": () => "The account was locked",
   "account.unlocked": () => "The account was unlocked",

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { pathId } from "#http/params";
 import { publishedVersions } from "#domain/gallery/publish";
+import { openChannelsOf } from "#domain/channels/channels";
 import { proofOf } from "#domain/checks/proof";
 import { imagesOf } from "#domain/gallery/images";
 import { findBaseSystem } from "#storage/appliances";
@@ -35,9 +36,10 @@ async function publishedOf(c: Context<WebEnv>, publication: Publication): Promis
   const { db } = c.var;
   const { applianceId } = publication;
   const person = await personOf(c);
-  const [versions, images, base, rating, uses, comments, ownRating] = await Promise.all([
+  const [versions, images, channels, base, rating, uses, comments, ownRating] = await Promise.all([
     publishedVersions(db, 0, applianceId),
     imagesOf(db, publication, person && { account: person.account, access: { by: "key" } }),
+    openChannelsOf(db, applianceId),
     findBaseSystem(db, publication.baseSystem),
     ratingOf(db, applianceId),
     findUses(db, applianceId),
@@ -48,6 +50,7 @@ async function publishedOf(c: Context<WebEnv>, publication: Publication): Promis
     publication,
     versions: versions.toReversed(),
     images,
+    channels,
     proof: await proofOf(db, images),
     base: base?.facts.title ?? publication.baseSystem,
     baseUrl: c.var.baseUrl,

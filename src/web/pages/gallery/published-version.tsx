@@ -3,6 +3,7 @@ import { attestationFormats, type AttestationFormat } from "#domain/builds/attes
 import { proofSuffix } from "#domain/log/log";
 import type { Build } from "#storage/builds";
 import { Button, ButtonLink } from "../../parts/button.tsx";
+import { ChannelAddresses } from "../../parts/channel-addresses.tsx";
 import { imageAddress } from "../../parts/image-address.ts";
 import { ImageUse } from "../../parts/image-use.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -138,6 +139,25 @@ const LogEntry = ({ build, href }: { build: Build; href: string | undefined }) =
     </>
   );
 };
+
+/** The addresses that always lead to the newest image of a channel. Nothing if the appliance has no channels. */
+export const Channels = ({ published: { channels, baseUrl } }: { published: Published }) =>
+  channels.length === 0 ? null : (
+    <Panel id="channels" title="Addresses that last" look="stack">
+      <p class="quiet">
+        Each leads to the newest image that the publisher has put into the channel. It needs no account. Add .sha256 for
+        its checksum.
+      </p>
+      {channels.map((channel) => (
+        <div class="stack-s">
+          <h3>
+            {channel.name} <span class="quiet num">{channel.version}</span>
+          </h3>
+          <ChannelAddresses channel={channel} baseUrl={baseUrl} />
+        </div>
+      ))}
+    </Panel>
+  );
 
 const billNames = [
   ["spdx", "SPDX"],

@@ -10,7 +10,7 @@ import { UsesOf } from "./uses.tsx";
 import { publishedPicture } from "./card.tsx";
 import { Comments } from "./comments.tsx";
 import { About, RateIt, Software } from "./published-facts.tsx";
-import { Images, Notes } from "./published-version.tsx";
+import { Channels, Images, Notes } from "./published-version.tsx";
 
 export const PublishedView = ({ published }: { published: Published }) => {
   const { publication, rating, uses, person, wanted } = published;
@@ -23,13 +23,7 @@ export const PublishedView = ({ published }: { published: Published }) => {
           <Picture src={publishedPicture(publication)} />
           <div>
             <h1>{publication.name}</h1>
-            <p class="quiet">
-              Version {publication.version} by{" "}
-              <a href={`/gallery?${new URLSearchParams({ username: publication.username })}`}>
-                {publication.publisher}
-              </a>
-              , published <Day at={publication.publishedAt} />
-            </p>
+            <Byline publication={publication} />
             <p class="row">
               <Rating average={rating.average ?? 0} count={rating.count} />
               {uses && <UsesOf uses={uses} />}
@@ -49,6 +43,7 @@ export const PublishedView = ({ published }: { published: Published }) => {
             {publication.description !== "" && <p class="prose breaks">{publication.description}</p>}
             <Notes published={published} />
             <Images published={published} />
+            <Channels published={published} />
             <Comments published={published} />
           </div>
           <aside class="stack" aria-label="About this appliance">
@@ -62,6 +57,13 @@ export const PublishedView = ({ published }: { published: Published }) => {
     </Content>
   );
 };
+
+const Byline = ({ publication: { version, username, publisher, publishedAt } }: Pick<Published, "publication">) => (
+  <p class="quiet">
+    Version {version} by <a href={`/gallery?${new URLSearchParams({ username })}`}>{publisher}</a>, published{" "}
+    <Day at={publishedAt} />
+  </p>
+);
 
 /** After signing in, the person still has to click, because opening a page must not start anything. */
 const Welcome = ({ wanted }: { wanted: string }) => (

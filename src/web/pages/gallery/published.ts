@@ -1,3 +1,4 @@
+import type { ShownChannel } from "#domain/channels/channels";
 import type { Build } from "#storage/builds";
 import type { CheckRun } from "#storage/check-runs";
 import type { Uses } from "#storage/gallery-listings";
@@ -12,6 +13,8 @@ export interface Published {
   versions: readonly string[];
   /** The images of the version. Each person gets their own links. */
   images: readonly Build[];
+  /** The channels of the appliance that have a version. */
+  channels: readonly ShownChannel[];
   /** The run of checks that its images have passed. */
   proof: CheckRun | undefined;
   /** The title of its base system. */

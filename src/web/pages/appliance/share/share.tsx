@@ -6,8 +6,10 @@ import { spending, type Rated } from "#domain/accounts/rates";
 import { sharingWarnings } from "#domain/appliances/sharing-warnings";
 import { share, unshare } from "#domain/appliances/sharing";
 import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
+import { channelsOf } from "#domain/channels/channels";
 import { publish, unpublish } from "#domain/gallery/publish";
 import { Refusal } from "#domain/refusal";
+import { compareVersions } from "#domain/version";
 import { listImages } from "#storage/builds-of-appliance";
 import { listPublishedVersions } from "#storage/publications";
 import { listReaders } from "#storage/shares";
@@ -17,6 +19,7 @@ import { Content } from "../../../parts/column.tsx";
 import { submit } from "../../../submit.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
+import { submitChannel } from "./channels.tsx";
 import { takenBy } from "./taken.ts";
 import { ShareView, type Shared } from "./view.tsx";
 
@@ -70,18 +73,20 @@ export const sharePage = factory
         return { to: applianceAt(appliance.id, "share"), result: { text } };
       },
     }),
-  );
+  )
+  .post(`${route}/channels`, (c) => submitChannel(c, showShare));
 
 async function showShare(c: Context<WebEnv>): Promise<Response> {
-  const { db, account, appliance } = c.var;
-  const [readers, published, finished] = await Promise.all([
+  const { db, account, appliance, baseUrl } = c.var;
+  const [readers, published, finished, channels] = await Promise.all([
     listReaders(db, appliance.id),
     listPublishedVersions(db, appliance.id),
     listImages(db, appliance.id),
+    channelsOf(db, appliance.id),
   ]);
   const publishable = [...new Set(finished.map(({ version }) => version))]
     .filter((version) => !published.includes(version))
-    .toSorted((one, other) => other.localeCompare(one, "en", { numeric: true }));
+    .toSorted((one, other) => compareVersions(other, one));
   const chosen = publishable.find((version) => version === c.req.query("version")) ?? publishable[0];
   const services = { env: c.env, db };
   // These count against the same limits as the API's calls for the same data.
@@ -96,6 +101,8 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
     draft: chosen === undefined ? "" : await rated("reads", () => draftOf(c, chosen)),
     warnings: await rated("differences", () => sharingWarnings(services, appliance, chosen)),
     taken: await takenBy(db, appliance),
+    channels,
+    baseUrl,
   };
   const content = (
     <Content look="stack">

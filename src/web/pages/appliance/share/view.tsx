@@ -1,4 +1,6 @@
 import type { SharingWarnings } from "#domain/appliances/sharing-warnings";
+import type { ShownChannel } from "#domain/channels/channels";
+import { compareVersions } from "#domain/version";
 import { ActionButton, Button } from "../../../parts/button.tsx";
 import { Confirm } from "../../../parts/dialog.tsx";
 import { Field, TextArea } from "../../../parts/field.tsx";
@@ -6,6 +8,7 @@ import { Form, Hidden } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Notice } from "../../../parts/notice.tsx";
 import { Empty, Facts, Panel } from "../../../parts/panel.tsx";
+import { Channels } from "./channels.tsx";
 import type { Taken } from "./taken.ts";
 import { applianceAt } from "../with-appliance.ts";
 
@@ -22,6 +25,9 @@ export interface Shared {
   isChanged: boolean;
   warnings: SharingWarnings;
   taken: Taken;
+  channels: readonly ShownChannel[];
+  /** The URL of the service, for addresses to copy. */
+  baseUrl: string;
 }
 
 /** `texts` are the warnings about what others will learn. */
@@ -29,7 +35,15 @@ export const ShareView = ({ seen, texts }: { seen: Shared; texts: readonly strin
   <>
     {texts.length > 0 && <Warnings texts={texts} />}
     <div class="split">
-      <Publish seen={seen} />
+      <div class="stack">
+        <Publish seen={seen} />
+        <Channels
+          applianceId={seen.applianceId}
+          channels={seen.channels}
+          versions={seen.published.toSorted((one, other) => compareVersions(other, one))}
+          baseUrl={seen.baseUrl}
+        />
+      </div>
       <div class="stack">
         <GoesAlong taken={seen.taken} />
         <Published seen={seen} />

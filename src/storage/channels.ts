@@ -1,0 +1,195 @@
+import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+import type { PublishedFormat } from "#model/published";
+import { entryOfAct } from "./audit-log.ts";
+import type { Database } from "./db.ts";
+import { insertFrom } from "./inserts.ts";
+import { accounts, appliances, channels, channelVersions, publications } from "./schema.ts";
+
+/** A channel, and the version at its head: null if it has none. */
+export interface Channel {
+  name: string;
+  /** The name of the account that owns the appliance. */
+  username: string;
+  isAutomatic: boolean;
+  version: string | null;
+  movedAt: Date | null;
+  formats: PublishedFormat[] | null;
+}
+
+interface ChannelOf {
+  applianceId: number;
+  name: string;
+}
+
+const headId = sql`(SELECT max(id) FROM channel_versions
+  WHERE channel_versions.appliance_id = channels.appliance_id AND channel_versions.channel = channels.name)`;
+
+/** The channels of an appliance, by name. */
+export const listChannels = (db: Database, applianceId: number): Promise<Channel[]> =>
+  db
+    .select({
+      name: channels.name,
+      username: accounts.username,
+      isAutomatic: channels.isAutomatic,
+      version: publications.version,
+      movedAt: channelVersions.movedAt,
+      formats: publications.formats,
+    })
+    .from(channels)
+    .innerJoin(appliances, eq(appliances.id, channels.applianceId))
+    .innerJoin(accounts, eq(accounts.id, appliances.accountId))
+    .leftJoin(channelVersions, sql`${channelVersions.id} = ${headId}`)
+    .leftJoin(publications, eq(publications.id, channelVersions.publicationId))
+    .where(eq(channels.applianceId, applianceId))
+    .orderBy(asc(channels.name));
+
+type Change = ChannelOf & {
+  isAutomatic: boolean;
+  /** The published version that becomes its head. Undefined if the head stays. */
+  version: string | undefined;
+  /** The number of channels that an appliance may have. */
+  most: number;
+};
+
+/**
+ * Creates or changes a channel. A version that the channel has had before becomes its head again, without the later
+ * ones. False if the appliance has too many channels or is gone, or if the version is not published; then nothing was
+ * written.
+ */
+export async function saveChannel(
+  db: Database,
+  { applianceId, name, isAutomatic, version, most }: Change,
+): Promise<boolean> {
+  const others = sql`(SELECT count(*) FROM channels WHERE appliance_id = ${applianceId} AND name <> ${name})`;
+  const wanted = sql`appliance_id = ${applianceId} AND version = ${version ?? null}`;
+  const publication = sql`(SELECT id FROM publications WHERE ${wanted})`;
+  const isPossible = version === undefined ? sql`true` : sql`EXISTS ${publication}`;
+  const [saved] = await db.batch([
+    insertFrom(
+      db,
+      channels,
+      { applianceId, name, isAutomatic, createdAt: new Date() },
+      sql`FROM appliances WHERE id = ${applianceId} AND ${others} < ${most} AND ${isPossible}`,
+    )
+      .onConflictDoUpdate({ target: [channels.applianceId, channels.name], set: { isAutomatic } })
+      .returning({ name: channels.name }),
+    ...entryOfAct(db),
+    db.delete(channelVersions).where(
+      sql`appliance_id = ${applianceId} AND channel = ${name}
+          AND id > (SELECT id FROM channel_versions WHERE publication_id = ${publication} AND channel = ${name})`,
+    ),
+    ...movedTo(db, { names: [name], publication: wanted }),
+  ]);
+  return saved.length > 0;
+}
+
+/** Moves channels to a published version. */
+export async function moveChannels(
+  db: Database,
+  { applianceId, names, version }: { applianceId: number; names: readonly string[]; version: string },
+): Promise<void> {
+  await db.batch(movedTo(db, { names, publication: sql`appliance_id = ${applianceId} AND version = ${version}` }));
+}
+
+/** Puts the publication at the head of these channels of its appliance, for a batch. */
+export const movedTo = (db: Database, { names, publication }: { names: readonly string[]; publication: SQL }) =>
+  [
+    insertFrom(
+      db,
+      channelVersions,
+      {
+        applianceId: sql`channels.appliance_id`,
+        channel: sql`channels.name`,
+        publicationId: sql`published.id`,
+        movedAt: new Date(),
+      },
+      sql`FROM (SELECT id, appliance_id FROM publications WHERE ${publication}) AS published
+          JOIN channels ON channels.appliance_id = published.appliance_id
+            AND channels.name IN (SELECT value FROM json_each(${JSON.stringify(names)}))
+          WHERE true`,
+    ).onConflictDoNothing(),
+  ] as const;
+
+/** Deletes a channel. False if there is none of that name. */
+export async function deleteChannel(db: Database, { applianceId, name }: ChannelOf): Promise<boolean> {
+  const [gone] = await db.batch([
+    db
+      .delete(channels)
+      .where(and(eq(channels.applianceId, applianceId), eq(channels.name, name)))
+      .returning({ name: channels.name }),
+    ...entryOfAct(db),
+    db
+      .delete(channelVersions)
+      .where(and(eq(channelVersions.applianceId, applianceId), eq(channelVersions.channel, name))),
+  ]);
+  return gone.length > 0;
+}
+
+/** Where an address points to: a channel of an appliance that this account publishes. */
+export interface ChannelAddress {
+  username: string;
+  applianceId: number;
+}
+
+const ofPublisher = ({ username, applianceId }: ChannelAddress) => sql`${publications.applianceId} = ${applianceId}
+  AND EXISTS (SELECT 1 FROM accounts WHERE accounts.id = publications.account_id
+    AND accounts.username = ${username} AND accounts.removed_at IS NULL)`;
+
+/** A version that someone without an account may download, and its images. */
+export type OpenVersion = Pick<typeof publications.$inferSelect, "version" | "formats">;
+
+/** The version at the head of a channel, if its appliance is published by the account of that name. */
+export async function findHead(
+  db: Database,
+  address: ChannelAddress,
+  channel: string,
+): Promise<OpenVersion | undefined> {
+  const [found] = await db
+    .select({ version: publications.version, formats: publications.formats })
+    .from(channelVersions)
+    .innerJoin(publications, eq(publications.id, channelVersions.publicationId))
+    .where(
+      and(
+        eq(channelVersions.applianceId, address.applianceId),
+        eq(channelVersions.channel, channel),
+        ofPublisher(address),
+      ),
+    )
+    .orderBy(sql`${channelVersions.id} DESC`)
+    .limit(1);
+  return found;
+}
+
+/** A published version that a channel has, or has had before its head. */
+export async function findVersionInChannel(
+  db: Database,
+  address: ChannelAddress,
+  version: string,
+): Promise<OpenVersion | undefined> {
+  const [found] = await db
+    .select({ version: publications.version, formats: publications.formats })
+    .from(publications)
+    .where(
+      and(
+        ofPublisher(address),
+        eq(publications.version, version),
+        sql`EXISTS (SELECT 1 FROM channel_versions WHERE channel_versions.publication_id = publications.id)`,
+      ),
+    );
+  return found;
+}
+
+/** Whether a published appliance of this account has the channel, even if no version is at its head. */
+export async function isKnownChannel(db: Database, address: ChannelAddress, channel: string): Promise<boolean> {
+  const [found] = await db
+    .select({ name: channels.name })
+    .from(channels)
+    .where(
+      and(
+        eq(channels.applianceId, address.applianceId),
+        eq(channels.name, channel),
+        sql`EXISTS (SELECT 1 FROM publications WHERE ${ofPublisher(address)})`,
+      ),
+    );
+  return found !== undefined;
+}

@@ -1,0 +1,66 @@
+import { Hono, type Context } from "hono";
+import { imageOfChannel, imageOfVersion } from "#domain/channels/address";
+import { etagOf, hitsIfNoneMatch } from "#http/etag";
+import { imageTypes } from "#lib/contract/index";
+import type { ChannelAddress } from "#storage/channels";
+import { answerDownload, noFile, suffixes } from "./download.ts";
+import { errorPage, wantsPage } from "./error-page.tsx";
+import type { WebEnv } from "./factory.ts";
+
+/** How long a client or a cache may believe a redirect. */
+const redirectSeconds = 60;
+
+/**
+ * The lasting addresses of published images, which need no account: `/image/ACCOUNT/APPLIANCE/CHANNEL/FORMAT` leads to
+ * the image at the head of the channel, and with a suffix to a document about it.
+ */
+export const channelAddresses = new Hono<WebEnv>()
+  .get("/:account/:appliance/:channel/:format", async (c) => {
+    const address = addressOf(c);
+    const [type, suffix] = formatOf(c.req.param("format"));
+    const channel = c.req.param("channel");
+    const found = address && (await imageOfChannel(c.var.db, address, { channel, imageType: typeNamed(type) }));
+    if (!found) return noFile(c);
+    return "why" in found ? noImage(c, found.why) : redirect(c, address, found.image, suffix);
+  })
+  .get("/:account/:appliance/:version/:format/:fileName", async (c) => {
+    const address = addressOf(c);
+    const { version, format, fileName } = c.req.param();
+    const image = address && (await imageOfVersion(c.var.db, address, { version, imageType: typeNamed(format) }));
+    if (!image) return noFile(c);
+    const answer = await answerDownload(c, image, { fileName });
+    // A cache must not serve it after the version has left the channel.
+    answer.headers.set("cache-control", "no-cache");
+    return answer;
+  });
+
+function addressOf(c: Context<WebEnv>): ChannelAddress | undefined {
+  const [username, id] = [c.req.param("account"), c.req.param("appliance")];
+  if (username === undefined || id === undefined || !/^[1-9]\d{0,14}$/.test(id)) return undefined;
+  return { username, applianceId: Number(id) };
+}
+
+/** `oem.sha256`: the format, and the suffix of a document about the image. */
+function formatOf(name: string): [type: string, suffix: string] {
+  const suffix = suffixes.find((each) => name.endsWith(each)) ?? "";
+  return [name.slice(0, name.length - suffix.length), suffix];
+}
+
+const typeNamed = (name: string) => imageTypes.find((type) => type === name);
+
+/** To an address that always means the same file, so that a download that continues gets the rest of that file. */
+function redirect(
+  c: Context<WebEnv>,
+  { username, applianceId }: ChannelAddress,
+  { version, imageType, fileName }: { version: string; imageType: string; fileName: string | null },
+  suffix: string,
+): Response {
+  const names = [username, applianceId, version, imageType, `${fileName ?? ""}${suffix}`];
+  const to = `/image/${names.map(encodeURIComponent).join("/")}`;
+  const headers = { "Cache-Control": `public, max-age=${redirectSeconds}`, ETag: etagOf(to) };
+  if (hitsIfNoneMatch(c.req.header("if-none-match"), headers.ETag)) return c.body(null, 304, headers);
+  return c.body(null, 302, { ...headers, Location: to });
+}
+
+const noImage = (c: Context<WebEnv>, why: string) =>
+  wantsPage(c) ? errorPage(c, { status: 404, message: why }) : new Response(`${why}\n`, { status: 404 });
