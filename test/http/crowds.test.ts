@@ -10,7 +10,7 @@ async function expectSomeRefused(answers: readonly Response[], says: string) {
   const refused = answers.filter(({ status }) => status === 429);
   expect(refused.length).toBeGreaterThan(0);
   expect(answers.length - refused.length).toBeGreaterThanOrEqual(10);
-  expect(refused.every((answer) => answer.headers.get("retry-after") === "2")).toBe(true);
+  expect(refused.every((answer) => /^[2-5]$/.test(answer.headers.get("retry-after") ?? ""))).toBe(true);
   const [text] = await Promise.all(refused.map((answer) => answer.text()));
   expect(text).toContain(says);
 }

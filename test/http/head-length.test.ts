@@ -16,9 +16,9 @@ const byFolder = Map.groupBy(
   (path) => path.split("/").slice(0, 3).join("/"),
 );
 
-// These need an agent, a signed URL, a running testdrive, or something that this catalogue does not have. No agent: no health.
+// These need an agent, a signed URL, a running testdrive, a channel, or something that this catalogue does not have. No agent: no health.
 const refused =
-  /^[/](?:agent|download|repositories|testdrive|agreements|assets)[/]|[/]modified_files|[/]screen$|^[/]admin[/]health$/;
+  /^[/](?:agent|download|image|repositories|testdrive|agreements|assets)[/]|^[/]log[/]:path|[/]modified_files|[/]screen$|^[/]admin[/]health$/;
 // Without a session, these lead to the page to sign in.
 const isPage = /^[/]testdrive[/].*[/]modified_files[/]archive$|^[/]appliance[/].*[/]screen$/;
 
