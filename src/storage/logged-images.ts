@@ -3,7 +3,7 @@ import type { Build } from "./builds.ts";
 import { fromJson, type Database } from "./db.ts";
 import { builds, publications } from "./schema.ts";
 
-/** The images of a published version that has an image that is not in the log. */
+/** A published version that is not in the log, and the builds of its images. */
 export interface UnloggedPublication {
   publicationId: number;
   buildIds: number[];

@@ -61,7 +61,7 @@ export async function answerDownload(
   return image ?? noFile(c);
 }
 
-/** What follows the name of an image in the names of the files about it. */
+/** The ends of the names of files about an image. Each follows the name of the image. */
 export const suffixes: readonly string[] = [
   checksumSuffix,
   proofSuffix,

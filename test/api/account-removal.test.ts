@@ -135,7 +135,7 @@ describe("the removal of an account", () => {
     const { agents: _, blobs, comments: replies = [], ...ofClones } = missingIn(before, after);
     const files = (ofClones["overlay_files"] ?? []).map(parsed);
     expect(files.length).toBe(1);
-    // What was published stays in the public log.
+    // The public log keeps the entries of images that were published.
     const ofOthers = blobs?.filter((key) => !String(key).startsWith("log/"));
     expect(ofOthers).toEqual(files.map(({ blob_id: blobId }) => contentKey(String(blobId))));
     expect(replies.map(parsed)).toMatchObject([{ account_id: gnu.accountId, parent_id: null, text: "Yes." }]);

@@ -50,7 +50,7 @@ describe("makeSecureFirmware", () => {
   });
 });
 
-/** What the watcher says about a console's output. */
+/** The messages that the watcher passes on for the output of a console. */
 function said(...chunks: string[]): string[] {
   const messages: string[] = [];
   const watch = watchSecureBoot((message) => messages.push(message));

@@ -29,7 +29,7 @@ interface Column {
   pk: number;
 }
 
-/** What differs in the copies of a table. In these SQL expressions, `i` is the number of the copy. */
+/** The columns that differ in the copies of a table. In these SQL expressions, `i` is the number of the copy. */
 const different: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   appliances: { configuration: "'{}'", configuration_bytes: "2", parent_id: "NULL" },
   // Old images that are published stay.
@@ -74,7 +74,7 @@ const large = new Set([
 
 /** Copies a row of each table, or an empty one, until each has this many copies, of other accounts. */
 export async function fill({ from, to }: { from: number; to: number }): Promise<void> {
-  // What the service makes itself comes after all copies.
+  // Rows that the service adds later get ids after those of all copies.
   await env.DB.prepare("UPDATE sqlite_sequence SET seq = max(seq, ?)")
     .bind(2 * firstCopy)
     .run();

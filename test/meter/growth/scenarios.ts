@@ -61,7 +61,7 @@ export async function addHistory(
   });
 }
 
-/** What users, agents and the sweep do. Each may run several times. */
+/** The work of users, agents and the sweep. Each may run several times. */
 export async function doAll(world: World): Promise<void> {
   await callApi(world);
   await openPages(world);

@@ -5,7 +5,7 @@ import { leafHash, rootFromInclusion } from "./tree.ts";
 /** The entry of an image: two digests, and nothing that says whose it is. Both are SHA-256 in hex. */
 export interface LoggedImage {
   image: string;
-  /** Of the provenance's statement: the payload of its envelope. */
+  /** The digest of the provenance's statement, which is the payload of its envelope. */
   statement: string;
 }
 
