@@ -1,5 +1,5 @@
 import type { ImageType } from "#lib/contract/index";
-import { and, asc, desc, eq, inArray, isNull, lt, notInArray, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNull, lt, notInArray, or, sql, type SQL } from "drizzle-orm";
 import { isFinished, isTaken, unfinished, type Build } from "./builds.ts";
 import { fromJson, type Database } from "./db.ts";
 import { builds } from "./schema.ts";
@@ -58,35 +58,22 @@ export const listBuildsOfVersion = (db: Database, applianceId: number, version: 
 
 /** Any build of a version, for one that has only failed. It may read all builds of the appliance. */
 export const findBuildOfVersion = (db: Database, applianceId: number, version: string): Promise<Build | undefined> =>
-  db.query.builds.findFirst({
-    where: and(eq(builds.applianceId, applianceId), eq(builds.version, version), isNull(builds.retiredAt)),
-    orderBy: desc(builds.id),
-  });
+  findNewest(db, applianceId, eq(builds.version, version));
 
 /** The newest finished build of a type, for one whose image has expired. It may read all builds of the appliance. */
 export const findFinishedBuild = (
   db: Database,
   applianceId: number,
   imageType: ImageType,
-): Promise<Build | undefined> =>
-  db.query.builds.findFirst({
-    where: and(
-      eq(builds.applianceId, applianceId),
-      eq(builds.imageType, imageType),
-      isFinished,
-      isNull(builds.retiredAt),
-    ),
-    orderBy: desc(builds.id),
-  });
+): Promise<Build | undefined> => findNewest(db, applianceId, eq(builds.imageType, imageType), isFinished);
 
 /** The newest build that has finished, waits or runs. It reads the failed ones that are newer. */
 export const findLatestBuild = (db: Database, applianceId: number): Promise<Build | undefined> =>
+  findNewest(db, applianceId, inArray(builds.status, [...unfinished, "finished"]));
+
+const findNewest = (db: Database, applianceId: number, ...conditions: SQL[]): Promise<Build | undefined> =>
   db.query.builds.findFirst({
-    where: and(
-      eq(builds.applianceId, applianceId),
-      inArray(builds.status, [...unfinished, "finished"]),
-      isNull(builds.retiredAt),
-    ),
+    where: and(eq(builds.applianceId, applianceId), ...conditions, isNull(builds.retiredAt)),
     orderBy: desc(builds.id),
   });
 
