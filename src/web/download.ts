@@ -10,7 +10,8 @@ import {
 import { findByLink } from "#domain/builds/download-link";
 import { noteInPassing } from "#domain/full-disk";
 import { noteDownload } from "#domain/gallery/clone";
-import { findProof, proofSuffix } from "#domain/log/log";
+import { proofSuffix } from "#lib/attest/log/proof";
+import { findProof } from "#domain/log/log";
 import { openerFor } from "#domain/operation/downloads";
 import { readerOf } from "#http/client-address";
 import { answerImage } from "#http/image";

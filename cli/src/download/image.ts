@@ -7,7 +7,8 @@ import { digestOfFile } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
 import { unverified } from "../verify/envelope.ts";
 import { checkLog } from "../verify/history.ts";
-import { logProof, noteNextTo } from "../verify/logged.ts";
+import { proofSuffix } from "../image-log.ts";
+import { noteNextTo } from "../verify/logged.ts";
 import { bills, provenance, verifyBills, verifyImage, type Verified } from "../verify/image.ts";
 import { downloadTo, type ProgressReporter } from "./resumed.ts";
 
@@ -122,10 +123,10 @@ const isImage = async (file: string, { checksum }: Image): Promise<boolean> =>
 
 /** Only published images have a proof, and older services have none at all. */
 async function fetchProof(file: string, url: string): Promise<void> {
-  const answer = await answerAt(url + logProof);
+  const answer = await answerAt(url + proofSuffix);
   if (answer.status >= 500) throw unreachable(new URL(url).origin, new Error(`status ${answer.status}`));
-  if (answer.ok) writeFileSync(file + logProof, await answer.text());
-  else rmSync(file + logProof, { force: true });
+  if (answer.ok) writeFileSync(file + proofSuffix, await answer.text());
+  else rmSync(file + proofSuffix, { force: true });
 }
 
 const answerAt = async (url: string): Promise<Response> =>

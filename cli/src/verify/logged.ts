@@ -3,6 +3,7 @@ import { readIfThere } from "../files.ts";
 import {
   entryOf,
   isSignedBy,
+  proofSuffix,
   provenCheckpoint,
   readCheckpoint,
   readProof,
@@ -12,9 +13,6 @@ import {
 import type { PinnedKey } from "../login/login.ts";
 import { unverified } from "./envelope.ts";
 import { keptCheckpoints } from "./kept-checkpoints.ts";
-
-/** The proof that the public log has an image is a file next to it: the image's name followed by this. */
-export const logProof = ".tlog-proof";
 
 /** The place of an image in the public log of a service. */
 export interface Logged {
@@ -27,9 +25,9 @@ export interface Logged {
 
 /** Checks the proof next to an image, offline. Undefined if there is none. */
 export function verifyProof(file: string, image: LoggedImage, keys: readonly PinnedKey[]): Logged | undefined {
-  const text = readIfThere(file + logProof)?.toString("utf8");
+  const text = readIfThere(file + proofSuffix)?.toString("utf8");
   if (text === undefined) return undefined;
-  const name = basename(file + logProof);
+  const name = basename(file + proofSuffix);
   const proof = readProof(text);
   if (!proof) throw unverified(`${name} is damaged.`, "Download the image again.");
   const checkpoint = provenCheckpoint(entryOf(image), proof);
@@ -46,7 +44,7 @@ export function verifyProof(file: string, image: LoggedImage, keys: readonly Pin
 
 /** The checkpoint in the proof next to an image. */
 export const noteNextTo = (file: string): string =>
-  readProof(readIfThere(file + logProof)?.toString("utf8") ?? "")?.note ?? "";
+  readProof(readIfThere(file + proofSuffix)?.toString("utf8") ?? "")?.note ?? "";
 
 /** Reads a checkpoint that one of these keys must have signed. */
 export function signedCheckpoint(note: string, keys: readonly PinnedKey[]): Checkpoint {

@@ -10,7 +10,6 @@ import { definitionOf, softwareIn } from "#domain/gallery/snapshot";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { compareVersions } from "#domain/version";
-import { logFailure } from "#log/log";
 import type { Account } from "#storage/accounts";
 import { findBaseSystem, type Appliance } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
@@ -73,12 +72,8 @@ async function publishNow(
   const added = await addPublication(db, { ...row, releaseNotes }, { announcement: versionPublished(row), channels });
   if (added) {
     await sendOutboxEvent(services, account, added.event);
-    // If this fails, the sweep repeats it.
     const { id: publicationId, formats } = added.publication;
-    const version = { publicationId, buildIds: formats.map(({ buildId }) => buildId) };
-    await logPublication(services, version).catch((error: unknown) =>
-      logFailure("could not log a published version", error, { publication: publicationId }),
-    );
+    await logPublication(services, { publicationId, buildIds: formats.map(({ buildId }) => buildId) });
     return added.publication;
   }
   // Another request has prevented it in between. Refuses with the code for that.

@@ -20,9 +20,6 @@ import {
 
 export type PublicLogEnv = LogEnv & Pick<Env, "IMAGE_LOG">;
 
-/** The proof of an image is a file next to it: its name followed by this. */
-export const proofSuffix = ".tlog-proof";
-
 /** Published versions that one run logs. */
 const atOnce = 50;
 
@@ -32,18 +29,23 @@ const atOnce = 50;
  */
 export async function logPublished({ env, db }: Services<PublicLogEnv>): Promise<void> {
   if (!env.ATTESTATION_KEY) return;
-  for (const publication of await listUnlogged(db, atOnce))
-    await logPublication({ env, db }, publication).catch((error: unknown) =>
-      logFailure("could not log a published version", error, { publication: publication.publicationId }),
-    );
+  for (const publication of await listUnlogged(db, atOnce)) await logPublication({ env, db }, publication);
 }
 
-/** The same for one version. */
-export async function logPublication(
+/** The same for one version. If it fails, the next chores repeat it. */
+export async function logPublication(services: Services<PublicLogEnv>, version: UnloggedPublication): Promise<void> {
+  if (!services.env.ATTESTATION_KEY) return;
+  try {
+    await appendAll(services, version);
+  } catch (error) {
+    logFailure("could not log a published version", error, { publication: version.publicationId });
+  }
+}
+
+async function appendAll(
   { env, db }: Services<PublicLogEnv>,
   { publicationId, buildIds }: UnloggedPublication,
 ): Promise<void> {
-  if (!env.ATTESTATION_KEY) return;
   for (const build of await listUnloggedBuilds(db, buildIds)) {
     const entry = await findEntry({ env, db }, build);
     if (entry !== undefined) await append({ env, db }, build, entry);

@@ -21,6 +21,9 @@ export interface LogProof {
   note: string;
 }
 
+/** The proof of an image is a file next to it: the image's name followed by this. */
+export const proofSuffix = ".tlog-proof";
+
 const header = "c2sp.org/tlog-proof@v1";
 
 export const writeProof = ({ position, hashes, note }: LogProof): string =>

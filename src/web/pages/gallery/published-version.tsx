@@ -1,6 +1,6 @@
 import { imageFormats } from "#lib/contract/index";
 import { attestationFormats, type AttestationFormat } from "#domain/builds/attestation";
-import { proofSuffix } from "#domain/log/log";
+import { proofSuffix } from "#lib/attest/log/proof";
 import type { Build } from "#storage/builds";
 import { Button, ButtonLink } from "../../parts/button.tsx";
 import { ChannelAddresses } from "../../parts/channel-addresses.tsx";
