@@ -6,9 +6,10 @@ import { readRepeated } from "#http/params";
 import { unwritable } from "#http/body-text";
 import { claimKey, holdKey, type Outcome } from "#domain/accounts/idempotency";
 import { spend, type Rated } from "#domain/accounts/rates";
-import { Refusal, refusalCodes, type RefusalCode } from "#domain/refusal";
+import { Refusal } from "#domain/refusal";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
 import type { WebEnv } from "./factory.ts";
+import { faultsOfChecks, faultsOfRefusal, faultsOfShape, type FaultRules } from "./faults.ts";
 import type { Given } from "./given.ts";
 import { giveResult, Result } from "./result.ts";
 import { checkSentForm } from "./session.ts";
@@ -24,19 +25,12 @@ export interface Sent {
   requestId: string | undefined;
 }
 
-export interface Submission<T extends z.ZodType> {
+export interface Submission<T extends z.ZodType> extends FaultRules {
   /** The fields. An empty one counts as absent. The messages are shown at the field. */
   fields?: T;
   rate?: Rated;
   /** For the operator's forms, which also work while the service is read-only. */
   evenReadOnly?: true;
-  /** The field for each refusal code of the domain. Other refusals are about the whole form. */
-  fieldOf?: Partial<Record<RefusalCode, string>>;
-  /**
-   * The same for refusals that name the fields themselves: the message for each field. If it is empty, the refusal is
-   * about the whole form.
-   */
-  faultsOf?: (refusal: Refusal) => Readonly<Record<string, string>>;
   /** Performs the action. A Response, such as a page that shows a secret once, is sent unchanged. */
   act: (values: z.output<T>, sent: Sent) => Promise<Done | Response>;
   /** Shows the page with the form again, if the form is refused. */
@@ -69,7 +63,7 @@ export async function answerForm<T extends z.ZodType>(
   const values = Object.fromEntries(Object.keys(fields).map((name) => [name, all(name)]));
   const sent: Given = { ...emptyForm(c), form, values };
   const parsed = shape.safeParse(fields);
-  if (!parsed.success) return await showAgain(c, what, { ...sent, faults: faultsOf(parsed.error) });
+  if (!parsed.success) return await showAgain(c, what, { ...sent, faults: faultsOfShape(parsed.error) });
   try {
     if (!what.evenReadOnly) await refuseInReadOnlyMode({ env: c.env, db: c.var.db });
     const work = async (requestId: string | undefined) => {
@@ -101,8 +95,7 @@ export async function answerRefused<T extends z.ZodType>(
   const { status, headers } = shown(error);
   if (!(error instanceof Refusal) || [403, 404, 410].includes(status)) throw error;
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
-  const field = what.fieldOf?.[error.code];
-  const faults = what.faultsOf?.(error) ?? (field === undefined ? {} : { [field]: error.message });
+  const faults = faultsOfRefusal(what, error);
   const isAboutFields = Object.keys(faults).length > 0;
   return await showAgain(c, what, { ...sent, ...(isAboutFields ? { faults } : { fault: error.message }) });
 }
@@ -168,19 +161,9 @@ function goOn(c: Context<WebEnv>, { to, result }: Done): Response {
 
 async function showAgain<T extends z.ZodType>(
   c: Context<WebEnv>,
-  { again }: Pick<Submission<T>, "again">,
+  { again, ...what }: Omit<Submission<T>, "act">,
   given: Given,
 ): Promise<Response> {
-  c.set("given", given);
+  c.set("given", { ...given, faults: { ...(await faultsOfChecks(what, given)), ...given.faults } });
   return await again(c);
-}
-
-/** One message for each field. */
-const faultsOf = ({ issues }: z.ZodError): Record<string, string> =>
-  Object.fromEntries(issues.map(({ path, message }) => [String(path[0] ?? ""), sentence(message)]).toReversed());
-
-/** In the API's own schemas, the messages are codes. */
-function sentence(message: string): string {
-  const code = refusalCodes.find((known) => known === message);
-  return code === undefined ? message : new Refusal(code).message;
 }

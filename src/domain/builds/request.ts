@@ -23,7 +23,11 @@ export interface BuildRequest {
 }
 
 /** The version to build. `built` contains the builds of that version (`listDecidingBuilds`), newest first. */
-export function chooseVersion(appliance: Appliance, built: Build[], { version, multi }: BuildRequest): string {
+export function chooseVersion(
+  appliance: Appliance,
+  built: Build[],
+  { version, multi }: Pick<BuildRequest, "version" | "multi">,
+): string {
   const latest = built.find((build) => build.status === "finished" || isUnfinished(build));
   const chosen = version ?? (multi ? latest?.version : undefined) ?? appliance.version;
   if (chosen === appliance.version || built.some((build) => build.version === chosen)) return chosen;

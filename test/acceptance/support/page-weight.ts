@@ -12,7 +12,9 @@ export const weighPages = (ready: Ready, paths: readonly string[]): Promise<Map<
     await signInHere(page, { ready });
     const weights = new Map<string, number>();
     for (const path of paths) {
-      const bytes = await weigh(page, ready.url + path);
+      // A tab of its own: the process of another one holds style sheets in memory, and would not request them.
+      const tab = await page.context().newPage();
+      const bytes = await weigh(tab, ready.url + path).finally(() => tab.close());
       if (bytes !== undefined) weights.set(path, bytes);
     }
     return weights;

@@ -53,7 +53,7 @@ const Versions = ({ id, version, versions }: { id: number; version: string; vers
 );
 
 /** The images of the version, their contents, and how to start them. Downloads need an account, as in the API. */
-export const Images = ({ published: { images, publication, person } }: { published: Published }) => (
+export const Images = ({ published: { images, publication, person, channels } }: { published: Published }) => (
   <Panel id="images" title="Images" isFlush hint="Stored as long as the version is published">
     <Table
       labelledBy="images"
@@ -74,7 +74,13 @@ export const Images = ({ published: { images, publication, person } }: { publish
     {!person && (
       <p class="body small-text">
         <a href={signInTo(`${galleryAt(publication.applianceId, publication.version)}#images`)}>Sign in</a> to download
-        an image, or to read what is in it.
+        an image of this version, or to read what is in it.
+        {channels.length > 0 && (
+          <>
+            {" "}
+            <a href="#channels">The addresses that last</a> need no account.
+          </>
+        )}
       </p>
     )}
     {images.map((build) => (

@@ -34,6 +34,7 @@ export const serviceAccounts = factory
   .post(accountsPath, (c) =>
     submit(c, {
       fields: NewAccountForm,
+      fieldOf: { invalid_value: "username" },
       again: (c) => showAccounts(c),
       act: async (request) => {
         const db = auditedOperation(c, { event: "account.created", detail: { username: request.username } });

@@ -1,12 +1,17 @@
+import type { Context } from "hono";
 import { id } from "#http/params";
+import { getOwnAppliance } from "#domain/appliances/appliance";
 import { guestOrigin } from "#domain/testdrives/guest-origin";
 import { readSeed } from "#domain/testdrives/seed";
 import { startTestdrive } from "#domain/testdrives/testdrive";
+import { findAnyBuild } from "#storage/builds";
 import { z } from "zod";
-import { factory } from "../../factory.ts";
+import { factory, type WebEnv } from "../../factory.ts";
 import { errorPage } from "../../error-page.tsx";
 import { withSession } from "../../session.ts";
 import { submit } from "../../submit.ts";
+import { showBuilds } from "../appliance/builds/build.tsx";
+import { faultsOfSeed, seedForm, testdrivesPath } from "../appliance/builds/seeded.tsx";
 
 const Fields = z.object({
   build_id: id("invalid_build_id"),
@@ -18,12 +23,18 @@ const Fields = z.object({
 /** Starts a testdrive of the person's own build, and redirects to its page. */
 export const startTestdrivePage = factory
   .createApp()
-  .use("/testdrives", withSession)
-  .post("/testdrives", (c) =>
+  .use(testdrivesPath, withSession)
+  .post(testdrivesPath, (c) =>
     submit(c, {
       fields: Fields,
       rate: "testdrives",
-      again: (c) => errorPage(c, { status: 422, message: c.var.given?.fault ?? "Choose a build." }),
+      faultsOf: faultsOfSeed,
+      checks: ({ user_data, meta_data, network_config }) => [
+        () => readSeed({ user_data }),
+        () => readSeed({ meta_data }),
+        () => readSeed({ network_config }),
+      ],
+      again: showAgain,
       act: async ({ build_id: buildId, ...sent }, { requestId }) => {
         const { db, account, baseUrl } = c.var;
         const hasNetwork = guestOrigin(c.env, baseUrl) !== undefined;
@@ -33,3 +44,14 @@ export const startTestdrivePage = factory
       },
     }),
   );
+
+/** The page of the builds, if its form with data was refused. The other forms are only a button. */
+async function showAgain(c: Context<WebEnv>): Promise<Response> {
+  const { account, db, given } = c.var;
+  const build = await findAnyBuild(db, Number(given?.values["build_id"]?.[0]));
+  if (!build || given?.form !== seedForm(build.id)) {
+    return await errorPage(c, { status: 422, message: given?.fault ?? "Choose a build." });
+  }
+  c.set("appliance", await getOwnAppliance(db, account.id, build.applianceId));
+  return await showBuilds(c);
+}

@@ -4,7 +4,9 @@ import { z } from "zod";
 import { pathId } from "#http/params";
 import { readLog } from "#api/build-log";
 import { cancelBuild, deleteBuild, startBuild } from "#domain/builds/build";
+import { listDecidingBuilds } from "#domain/builds/deciding";
 import { listBuildsOf } from "#domain/builds/ended";
+import { chooseVersion } from "#domain/builds/request";
 import type { Look } from "#domain/appliances/look";
 import { Refusal } from "#domain/refusal";
 import { configurationOf } from "#lib/configuration/stored";
@@ -13,6 +15,7 @@ import { listLastCheckRuns } from "#storage/check-runs";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
 import { CommandLine } from "../../../parts/command-line.tsx";
+import { FaultsOf } from "../../../parts/form.tsx";
 import { stillSignedIn, withSession } from "../../../session.ts";
 import { submit } from "../../../submit.ts";
 import { appliancePage, lookAtAppliance } from "../appliance-page.tsx";
@@ -26,6 +29,7 @@ import { Finished, hasImage } from "./finished.tsx";
 import type { Builds } from "./shown-builds.ts";
 import { liveOf } from "./live.tsx";
 import { Ended, endOf } from "./ended.tsx";
+import { seedForm, testdrivesPath } from "./seeded.tsx";
 import { showLog } from "./log.tsx";
 import { NewBuild, newBuildForm } from "./new-build.tsx";
 import { NotifyButton } from "./notify.tsx";
@@ -61,11 +65,18 @@ export const buildPage = factory
         if (unchanged) return askAgain(again, unchanged);
         return again.var.given?.form === newBuildForm ? showBuilds(again) : showOverview(again);
       },
+      fieldOf: { invalid_image_type: "image_type", invalid_version: "version" },
+      checks: ({ version }, all) => [
+        () => formatsIn(all),
+        async () => {
+          const request = { version, multi: false };
+          chooseVersion(c.var.appliance, await listDecidingBuilds(c.var.db, c.var.appliance, request), request);
+        },
+      ],
       act: async ({ version, force, again }, { all, requestId }) => {
         const { db, account, appliance, baseUrl } = c.var;
-        const wanted = all("image_type").slice(0, imageTypes.length);
-        const [first = "", ...others] = wanted;
-        if (first === "") throw new Refusal("invalid_image_type", { message: "Choose at least one format." });
+        const wanted = formatsIn(all);
+        const [first, ...others] = wanted;
         const { id: applianceId } = appliance;
         if (force !== "true" && again !== "true") {
           const types = imageTypes.filter((type) => wanted.includes(type));
@@ -122,6 +133,13 @@ export const buildPage = factory
     return await readLog({ env: c.env, db }, { account, buildId, from, stillOpens: () => stillSignedIn(c) }, c.req);
   });
 
+/** The chosen formats, of which there must be one. */
+function formatsIn(all: (name: string) => readonly string[]): [string, ...string[]] {
+  const [first, ...others] = all("image_type").slice(0, imageTypes.length);
+  if (first === undefined) throw new Refusal("invalid_image_type", { message: "Choose at least one format." });
+  return [first, ...others];
+}
+
 /** The question replaces the message of a refused form. */
 async function askAgain(c: Context<WebEnv>, unchanged: Unchanged): Promise<Response> {
   const { given } = c.var;
@@ -129,7 +147,7 @@ async function askAgain(c: Context<WebEnv>, unchanged: Unchanged): Promise<Respo
   return await showBuilds(c, unchanged);
 }
 
-async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Response> {
+export async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Response> {
   const { appliance } = c.var;
   const look = await lookAtAppliance(c);
   const [seen, testdrives] = await Promise.all([buildsOf(c), runningTestdrives(c, appliance.id)]);
@@ -138,6 +156,7 @@ async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Re
   const end = isRunning ? undefined : endOf(seen);
   const content = (
     <Content look="stack">
+      <FaultsOf action={testdrivesPath} shown={seen.over.map(({ id }) => seedForm(id))} />
       <RunningTestdrives of={testdrives} />
       {unchanged && <UnchangedQuestion unchanged={unchanged} />}
       <div id="ended">{end && <Ended build={end} />}</div>

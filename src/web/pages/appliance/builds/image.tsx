@@ -8,12 +8,13 @@ import { Icon } from "../../../parts/icon.tsx";
 import { imageAddress } from "../../../parts/image-address.ts";
 import { ImageUse } from "../../../parts/image-use.tsx";
 import { Moment } from "../../../parts/moment.tsx";
+import { useRefused } from "../../../parts/form.tsx";
 import { Facts } from "../../../parts/panel.tsx";
 import { TypeBadge } from "../../../parts/state.tsx";
 import { duration, size } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
 import { Checks, ChecksMark } from "./checks.tsx";
-import { SeededTestdrive } from "./seeded.tsx";
+import { seedForm, SeededTestdrive, testdrivesPath } from "./seeded.tsx";
 import { logAt, nameOf } from "./names.ts";
 import type { Builds } from "./shown-builds.ts";
 import { StageTimes } from "./stages.tsx";
@@ -40,7 +41,11 @@ export const Columns = () => (
 /** A finished image: its sizes, its actions, and its contents. */
 export const Image = ({ build, seen }: ImageProps) => (
   <li>
-    <details open={build === seen.over[0] || build.id === seen.updates?.build.id}>
+    <details
+      open={
+        useRefused(testdrivesPath, seedForm(build.id)) || build === seen.over[0] || build.id === seen.updates?.build.id
+      }
+    >
       <Summary build={build} seen={seen} />
       <Actions build={build} seen={seen} />
       <Updates build={build} seen={seen} />
@@ -84,7 +89,7 @@ const Summary = ({ build, seen }: ImageProps) => {
 export const Testdrive = ({ build }: { build: Build }) =>
   !productOf(build.imageType).startsAlone ? null : (
     <ActionButton
-      action="/testdrives"
+      action={testdrivesPath}
       fields={{ build_id: build.id }}
       once
       look="small"

@@ -1,5 +1,6 @@
 import { imageFormats, type ImageType } from "#lib/contract/index";
 import type { Look } from "#domain/appliances/look";
+import { fieldId } from "../../../given.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Choice, Field } from "../../../parts/field.tsx";
 import { Form, useForm } from "../../../parts/form.tsx";
@@ -31,10 +32,13 @@ export const NewBuild = ({ look: { appliance, base } }: { look: Look }) => (
 );
 
 const Formats = ({ chosen, base }: { chosen: ImageType; base: Look["base"] }) => {
-  const { given } = useForm();
-  const checked = given?.values["image_type"] ?? [chosen];
+  const form = useForm();
+  const { given } = form;
+  const checked = given ? (given.values["image_type"] ?? []) : [chosen];
+  const fault = given?.faults["image_type"];
+  const id = fieldId(form, "image_type");
   return (
-    <fieldset>
+    <fieldset id={id} tabindex={-1} aria-describedby={fault !== undefined && `${id}-wrong`}>
       <legend class="hidden">Formats</legend>
       <div class="tiles">
         {offeredTypes(base).map((format) => (
@@ -46,6 +50,11 @@ const Formats = ({ chosen, base }: { chosen: ImageType; base: Look["base"] }) =>
           </label>
         ))}
       </div>
+      {fault !== undefined && (
+        <span class="wrong" id={`${id}-wrong`}>
+          <Icon name="circle-x" /> {fault}
+        </span>
+      )}
       <NotOffered base={base} />
     </fieldset>
   );

@@ -1,17 +1,24 @@
 import { productOf } from "#lib/contract/index";
+import type { Refusal } from "#domain/refusal";
+import type { SentSeed } from "#domain/testdrives/seed";
 import type { Build } from "#storage/builds";
 import { Button } from "../../../parts/button.tsx";
 import { TextArea } from "../../../parts/field.tsx";
-import { Form, Hidden } from "../../../parts/form.tsx";
+import { Form, Hidden, useRefused } from "../../../parts/form.tsx";
 import { nameOf } from "./names.ts";
 
 interface Text {
-  name: string;
+  name: keyof SentSeed;
   label: string;
   hint: string;
   rows: number;
   placeholder?: string;
 }
+
+export const testdrivesPath = "/testdrives";
+
+/** The id of the form. */
+export const seedForm = (buildId: number): string => `seed-${buildId}`;
 
 const texts: readonly Text[] = [
   {
@@ -30,12 +37,20 @@ const texts: readonly Text[] = [
   { name: "network_config", label: "Network configuration", hint: "YAML. Empty: DHCP.", rows: 2 },
 ];
 
+/** A message for each text that was refused. */
+export const faultsOfSeed = ({ faults }: Refusal): Record<string, string> =>
+  Object.fromEntries(
+    texts.flatMap(({ name, label }) =>
+      faults.filter(({ path }) => path === name).map(({ why }) => [name, `${label}: ${why}.`]),
+    ),
+  );
+
 /** Starts a testdrive with data for cloud-init, so that one image becomes different machines. */
 export const SeededTestdrive = ({ build }: { build: Build }) =>
   productOf(build.imageType).datasources.length === 0 ? null : (
-    <details class="use">
+    <details class="use" open={useRefused(testdrivesPath, seedForm(build.id))}>
       <summary>Testdrive with data for cloud-init</summary>
-      <Form action="/testdrives" id={`seed-${build.id}`} class="stack" once>
+      <Form action={testdrivesPath} id={seedForm(build.id)} class="stack" once>
         <Hidden fields={{ build_id: build.id }} />
         <p class="hint">
           The machine finds these texts on a disk, as in a cloud, and its own disk is 1 GiB larger than the image.

@@ -1,8 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { pathId } from "#http/params";
-import { gpgKeyTooLarge, importGpgKey, removeGpgKey } from "#domain/contents/gpg-key";
-import { Refusal } from "#domain/refusal";
+import { gpgKeyTooLarge, importGpgKey, readPublicKey, removeGpgKey } from "#domain/contents/gpg-key";
 import { readWhole } from "#http/whole-body";
 import type { GpgKey } from "#storage/gpg-keys";
 import { factory, type WebEnv } from "../../../factory.ts";
@@ -18,6 +17,7 @@ import { applianceAt, applianceRoute } from "../with-appliance.ts";
 
 const route = `${applianceRoute}/configuration/keys`;
 const Named = z.object({ name: z.string({ error: "Enter a name." }) });
+const bytesOf = (text: string) => new TextEncoder().encode(text);
 const Pasted = Named.extend({ key: z.string({ error: "Paste the key." }) });
 /** More than any valid key needs. The domain has the exact limit. */
 const maxBytes = 1024 * 1024;
@@ -33,8 +33,9 @@ export const keyActions = (again: Again) =>
         fields: Pasted,
         rate: "uploads",
         fieldOf,
+        checks: ({ key }) => [() => key !== undefined && readPublicKey(bytesOf(key))],
         again,
-        act: ({ name, key }, { requestId }) => add(c, { name, key: new TextEncoder().encode(key), requestId }),
+        act: ({ name, key }, { requestId }) => add(c, { name, key: bytesOf(key), requestId }),
       }),
     )
     .post(`${route}/file`, (c) =>
@@ -42,7 +43,9 @@ export const keyActions = (again: Again) =>
         form: "key-file",
         fields: Named,
         rate: "uploads",
-        fieldOf: { ...fieldOf, invalid_key: "file", key_already_exists: "file", missing_parameter: "file" },
+        fieldOf: { ...fieldOf, invalid_key: "file", key_already_exists: "file" },
+        noFile: "Choose the file of the key.",
+        checks: (_given, [key]) => [() => key !== undefined && readPublicKey(key)],
         again,
         store: async ({ body }) => {
           const key = await readWhole(body, maxBytes);
@@ -51,10 +54,7 @@ export const keyActions = (again: Again) =>
         },
         sha256Of: sha256OfBytes,
         discard: async () => {}, // the file is in memory
-        act: async ({ name }, { files: [key], requestId }) => {
-          if (!key) throw new Refusal("missing_parameter", { message: "Choose the file of the key." });
-          return await add(c, { name, key, requestId });
-        },
+        act: ({ name }, { files: [key], requestId }) => add(c, { name, key, requestId }),
       }),
     )
     .post(`${route}/:key{\\d+}/delete`, (c) =>

@@ -81,7 +81,9 @@ function edited(list: ListOf, entries: readonly Entry[], { entry: mark, remove, 
   const { sent, faults } = withNumbers(list, given);
   if (mark === undefined) {
     const entry = newEntry(list, sent);
-    return { entry, after: [...entries, entry], faults: [...faults, ...faultsOfNew(list, entries, entry)] };
+    // With the entry twice, other checks would complain about both.
+    const after = isTaken(list, entries, entry) ? entries : [...entries, entry];
+    return { entry, after, faults: [...faults, ...faultsOfNew(list, entries, entry)] };
   }
   const index = entries.findIndex((one) => markOf(one) === mark);
   const old = entries[index];
@@ -121,11 +123,14 @@ function faultsOfNew(list: ListOf, entries: readonly Entry[], entry: Entry): Fau
     ({ name, isKey, kind }) =>
       entry[name] === undefined && (isKey || (kind === "password" && entry[insteadOfPassword] === undefined)),
   );
-  const key = fields.findLast(({ isKey }) => isKey)?.name;
-  const isTaken = entries.some((one) => JSON.stringify(keysOf(list, one)) === JSON.stringify(keysOf(list, entry)));
-  if (key !== undefined && isTaken) throw wrongValues([{ path: key, why: `There is ${list.nameOf(entry)} already` }]);
-  return missing.map(({ name, label }) => ({ path: name, why: `${label} is needed` }));
+  const [key] = isTaken(list, entries, entry) ? fields.filter(({ isKey }) => isKey).slice(-1) : [];
+  const taken = key ? [{ path: key.name, why: `There is ${list.nameOf(entry)} already` }] : [];
+  return [...taken, ...missing.map(({ name, label }) => ({ path: name, why: `${label} is needed` }))];
 }
+
+const isTaken = (list: ListOf, entries: readonly Entry[], entry: Entry): boolean =>
+  list.fields.some(({ isKey }) => isKey) &&
+  entries.some((one) => JSON.stringify(keysOf(list, one)) === JSON.stringify(keysOf(list, entry)));
 
 interface ListFormsProps {
   list: ListOf;

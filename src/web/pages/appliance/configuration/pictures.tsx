@@ -1,7 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { dropPicture, pictureLimits, pictureTooLarge, replacePicture } from "#domain/contents/picture";
-import { Refusal } from "#domain/refusal";
 import { readWhole } from "#http/whole-body";
 import type { Appliance } from "#storage/appliances";
 import type { PictureKind } from "#storage/pictures";
@@ -35,7 +34,8 @@ export const pictureActions = (again: Again) =>
       return submitFiles(c, {
         form: kind,
         rate: "uploads",
-        fieldOf: { invalid_value: "file", missing_parameter: "file" },
+        fieldOf: { invalid_value: "file" },
+        noFile: "Choose a picture.",
         again,
         store: async ({ body }) => {
           const png = await readWhole(body, pictureLimits[kind].maxBytes);
@@ -45,7 +45,6 @@ export const pictureActions = (again: Again) =>
         sha256Of: sha256OfBytes,
         discard: async () => {}, // the file is in memory
         act: async (_fields, { files: [png] }) => {
-          if (!png) throw new Refusal("missing_parameter", { message: "Choose a picture." });
           await replacePicture({ env: c.env, db }, { id: appliance.id, accountId: account.id }, { kind, png });
           return { to: picturesOf(appliance), result: { text: `The ${kind} is replaced.` } };
         },

@@ -16,7 +16,7 @@ import { Form, Hidden } from "../../../parts/form.tsx";
 import { submit } from "../../../submit.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute } from "../with-appliance.ts";
-import { faultsOfFile } from "./faults.ts";
+import { checksOfFile, faultsOfFile } from "./faults.ts";
 import { Whose } from "./whose.tsx";
 import { textOf, withLineEnds } from "./content.ts";
 
@@ -40,10 +40,10 @@ export const fileEditor = factory
       fields: Written,
       rate: "uploads",
       faultsOf: faultsOfFile("place"),
+      checks: ({ place, ...given }) => checksOfFile({ ...given, ...placeIn(place) }),
       again: showNew,
       act: async ({ place, owner = "root", group = "root", permissions, text }, { requestId }) => {
-        const [, path = "/", filename = ""] = /^(.*\/)([^/]*)$/.exec(place) ?? [];
-        const given = { path, filename, owner, group };
+        const given = { ...placeIn(place), owner, group };
         const metadata = parseMetadata({ ...given, ...(permissions !== undefined && { permissions }) }, undefined);
         const staged = await stage(c, { text });
         const to = { ...targetFor(c), requestId };
@@ -73,6 +73,12 @@ export const fileEditor = factory
       },
     }),
   );
+
+/** The directory and the name of a file. */
+function placeIn(place = ""): { path: string; filename: string } {
+  const [, path = "/", filename = ""] = /^(.*\/)([^/]*)$/.exec(place) ?? [];
+  return { path, filename };
+}
 
 export const filesAt = (c: Context<WebEnv>): string => applianceAt(c.var.appliance.id, "files");
 export const targetFor = (c: Context<WebEnv>) => ({ env: c.env, db: c.var.db, accountId: c.var.account.id });

@@ -11,7 +11,6 @@ import {
 } from "#domain/contents/overlay-file-content";
 import { parseChanges, parseMetadata, overlayPath } from "#domain/contents/overlay-file-metadata";
 import { fileNameOf, parseWebAddress } from "#domain/contents/web-upload";
-import { Refusal } from "#domain/refusal";
 import { openerFor } from "#domain/operation/downloads";
 import { readerOf } from "#http/client-address";
 import { answerOverlayFile } from "#http/overlay-file";
@@ -23,7 +22,7 @@ import { submit } from "../../../submit.ts";
 import { submitFiles } from "../../../submit-files.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceRoute, withOwnAppliance } from "../with-appliance.ts";
-import { faultsOfFile } from "./faults.ts";
+import { checksOfFile, faultsOfFile } from "./faults.ts";
 import { fileEditor, filesAt, targetFor } from "./editor.tsx";
 import { FilesView, maxFiles } from "./view.tsx";
 
@@ -52,7 +51,9 @@ export const filesPage = factory
   .post(`${route}/from_web`, (c) =>
     submit(c, {
       fields: FromWeb,
-      fieldOf: { invalid_protocol: "url", download_error: "url" },
+      fieldOf: { invalid_protocol: "url", download_error: "url", invalid_value: "url", missing_parameter: "url" },
+      faultsOf: faultsOfFile(),
+      checks: ({ url, path }) => [() => url !== undefined && parseWebAddress(url), ...checksOfFile({ path })],
       again: showFiles,
       act: async ({ url, path }, { requestId }) => {
         const address = parseWebAddress(url);
@@ -66,6 +67,7 @@ export const filesPage = factory
     submit(c, {
       fields: Change,
       faultsOf: faultsOfFile(),
+      checks: checksOfFile,
       again: showFiles,
       act: async ({ do: what, enabled, ...change }) => {
         const { db, account } = c.var;
@@ -102,12 +104,13 @@ function upload(c: Context<WebEnv>): Promise<Response> {
     fields: Uploaded,
     rate: "uploads",
     faultsOf: faultsOfFile(),
+    checks: checksOfFile,
+    noFile: "Choose a file.",
     again: showFiles,
     store: (file) => stageContent(target, file, { tooLarge: uploadTooLarge }),
     sha256Of: ({ sha256 }) => sha256,
     discard: (staged) => discardContent(target, staged),
     act: async (fields, { files, use }) => {
-      if (files.length === 0) throw new Refusal("invalid_request", { message: "Choose a file." });
       const given = withoutGaps(fields);
       // All are checked before the first is added.
       const wanted = files.map((staged) => ({ staged, metadata: parseMetadata(given, staged.sentName) }));

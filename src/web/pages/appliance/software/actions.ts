@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { runToCompletion } from "#http/run-to-completion";
+import { parseRepositoryUrl } from "#domain/repositories/address";
 import { dropRepository, useRepository } from "#domain/repositories/of-appliance";
 import { importForAccount } from "#domain/repositories/repository";
 import { Refusal } from "#domain/refusal";
@@ -32,7 +33,7 @@ const OfRepository = z.object({
     .transform(Number)
     .optional(),
   url: z.string().optional(),
-  name: z.string().max(255).optional(),
+  name: z.string().max(255, "A name has at most 255 characters.").optional(),
 });
 
 type Again = (c: Context<WebEnv>) => Promise<Response>;
@@ -74,7 +75,8 @@ export const softwareActions = (again: Again) =>
       submit(c, {
         fields: OfRepository,
         rate: "repositories",
-        fieldOf: { missing_url: "url", download_error: "url", repository_already_exists: "url" },
+        fieldOf: { missing_url: "url", download_error: "url", repository_already_exists: "url", invalid_value: "url" },
+        checks: ({ do: what, url }) => [() => what === "import" && parseRepositoryUrl(c.env, urlIn(url))],
         again,
         act: async (wanted, { requestId }) => ({
           to: pageUrl(c),
@@ -132,6 +134,11 @@ async function changeOne(c: Context<WebEnv>, { do: what, kind, name, version }: 
   return what === "add" ? "is added." : "is removed.";
 }
 
+function urlIn(sent: string | undefined): string {
+  if (sent !== undefined) return sent;
+  throw new Refusal("missing_url", { message: "Enter the address of the repository." });
+}
+
 /** The fields of a solution, each with the change that it makes. */
 const waysOut = {
   removePackages: { do: "remove", kind: "package" },
@@ -148,8 +155,8 @@ async function changeRepositories(
 ): Promise<string> {
   const { db, account, appliance } = c.var;
   if (what === "import") {
-    if (url === undefined) throw new Refusal("missing_url", { message: "Enter the address of the repository." });
-    const request = { url, name: name ?? url, acceptsExpired: false, requestId };
+    const address = urlIn(url);
+    const request = { url: address, name: name ?? address, acceptsExpired: false, requestId };
     const added = await importForAccount({ env: c.env, db }, account.id, request);
     await useRepository(db, account, appliance, added.id);
     return `${added.name} is added.`;

@@ -1,7 +1,6 @@
 import type { Context } from "hono";
 import { pathId } from "#http/params";
 import { useUserRepository } from "#domain/repositories/of-appliance";
-import { Refusal } from "#domain/refusal";
 import { discardUpload, stageUpload } from "#domain/rpms/staging";
 import { addUpload, deleteUpload } from "#domain/rpms/upload";
 import type { Rpm } from "#storage/rpms";
@@ -34,13 +33,13 @@ export const ownPackageActions = (again: (c: Context<WebEnv>) => Promise<Respons
         form: "own-packages",
         maxFiles,
         rate: "uploads",
-        fieldOf: { invalid_file: "file", missing_parameter: "file" },
+        fieldOf: { invalid_file: "file" },
+        noFile: "Choose a package.",
         again,
         store: (file) => stageUpload({ env, db }, { account }, file),
         sha256Of: ({ sha256 }) => sha256,
         discard: (staged) => discardUpload({ env, db }, staged),
         act: async (_fields, { files, use }) => {
-          if (files.length === 0) throw new Refusal("missing_parameter", { message: "Choose a package." });
           for (const staged of files) await use(staged, () => addUpload({ env, db }, { account, baseSystem }, staged));
           await useUserRepository(db, account, appliance);
           const names = files.map(({ fileName }) => fileName).join(", ");

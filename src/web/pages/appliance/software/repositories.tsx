@@ -1,7 +1,7 @@
 import type { Repository } from "#storage/repositories";
 import { ActionButton, Button } from "../../../parts/button.tsx";
 import { Field, Select } from "../../../parts/field.tsx";
-import { Form, Hidden } from "../../../parts/form.tsx";
+import { Form, Hidden, useRefused } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Panel } from "../../../parts/panel.tsx";
 import { State } from "../../../parts/state.tsx";
@@ -12,6 +12,7 @@ import type { ShownSoftware } from "./shown.ts";
 export const Repositories = ({ seen }: { seen: ShownSoftware }) => {
   const { software, usable, appliance } = seen;
   const at = applianceAt(appliance.id, "software/repositories");
+  const isRefused = [useRefused(at, "use-repository"), useRefused(at, "import-repository")].includes(true);
   return (
     <Panel id="repos" title="Repositories" count={software.repositories.length} isFlush>
       <ul class="rows tight">
@@ -19,7 +20,7 @@ export const Repositories = ({ seen }: { seen: ShownSoftware }) => {
           <One repository={repository} at={at} />
         ))}
       </ul>
-      <details class="body small-text">
+      <details class="body small-text" open={isRefused}>
         <summary>Add a repository</summary>
         {usable.length > 0 && (
           <Form action={at} id="use-repository" class="row" swap="main">
@@ -36,7 +37,12 @@ export const Repositories = ({ seen }: { seen: ShownSoftware }) => {
         )}
         <Form action={at} id="import-repository" class="stack-s" once swap="main">
           <Hidden fields={{ do: "import" }} />
-          <Field name="url" label="Address" type="url" also={{ placeholder: "https://" }} />
+          <Field
+            name="url"
+            label="Address"
+            hint="Or a line of apt's sources.list."
+            also={{ placeholder: "https://", inputmode: "url" }}
+          />
           <Field name="name" label="Name" />
           <Button icon="download">Import</Button>
         </Form>
