@@ -15,14 +15,31 @@ document.addEventListener("submit", (event) => {
   const isPost = form.method === "post";
   const url = new URL(form.action);
   if (!isPost) url.search = fields.toString();
-  // A search is sent while someone types, without a click. Its button shows that it is being answered.
-  const button = submitter ?? form.querySelector("button");
   if (submitter?.getAttribute("aria-busy") === "true") return;
-  button?.setAttribute("aria-busy", "true");
-  void swapFrom(url, { ids: form.dataset["swap"] ?? "", ...(isPost && { body: fields, form }) })
+  const ids = form.dataset["swap"] ?? "";
+  // A search is sent while someone types, without a click.
+  const button = submitter ?? form.querySelector("button");
+  const busy = button ? [button] : elementsOf(ids);
+  note(busy, 1);
+  void swapFrom(url, { ids, ...(isPost && { body: fields, form }) })
     .catch(() => submitPlainly(form, submitter))
-    .finally(() => button?.removeAttribute("aria-busy"));
+    .finally(() => note(busy, -1));
 });
+
+/** How many requests each element waits for: a newer search takes over before the older one has ended. */
+const waiting = new WeakMap<Element, number>();
+
+function note(elements: readonly Element[], more: 1 | -1): void {
+  for (const element of elements) {
+    const left = (waiting.get(element) ?? 0) + more;
+    waiting.set(element, left);
+    if (left > 0) element.setAttribute("aria-busy", "true");
+    else element.removeAttribute("aria-busy");
+  }
+}
+
+/** What the answer will replace. */
+const elementsOf = (ids: string): Element[] => ids.split(" ").flatMap((id) => document.getElementById(id) ?? []);
 
 /** The pressed button is sent too, because its value selects the action. A refresh may have removed it by then. */
 function submitPlainly(form: HTMLFormElement, submitter: HTMLElement | null): void {
@@ -35,8 +52,8 @@ document.addEventListener("click", (event) => {
   if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   if (link.getAttribute("aria-busy") === "true") return;
-  link.setAttribute("aria-busy", "true");
+  note([link], 1);
   void swapFrom(new URL(link.href), { ids: link.dataset["swap"] ?? "" })
     .catch(() => location.assign(link.href))
-    .finally(() => link.removeAttribute("aria-busy"));
+    .finally(() => note([link], -1));
 });
