@@ -731,6 +731,26 @@ CREATE UNIQUE INDEX `tokens_uid_unique` ON `tokens` (`uid`);--> statement-breakp
 CREATE UNIQUE INDEX `tokens_token_hmac_unique` ON `tokens` (`token_hmac`);--> statement-breakpoint
 CREATE INDEX `tokens_account` ON `tokens` (`account_id`,`id`);--> statement-breakpoint
 CREATE INDEX `tokens_appliance` ON `tokens` (`appliance_id`) WHERE appliance_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `image_updates` (
+	`build_id` integer PRIMARY KEY NOT NULL,
+	`appliance_id` integer NOT NULL,
+	`contents` text NOT NULL,
+	`newer` integer NOT NULL,
+	`security` integer NOT NULL,
+	`looked_at` integer NOT NULL,
+	`decided_for` text,
+	`told_at` integer,
+	`told_newer` integer DEFAULT 0 NOT NULL,
+	`told_security` text DEFAULT '[]' NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `image_updates_appliance` ON `image_updates` (`appliance_id`);--> statement-breakpoint
+CREATE TABLE `watches` (
+	`appliance_id` integer PRIMARY KEY NOT NULL,
+	`look_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `watches_look` ON `watches` (`look_at`);--> statement-breakpoint
 CREATE VIRTUAL TABLE `packages_fts` USING fts5(name, summary, content = 'packages', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
 --> statement-breakpoint
 CREATE TRIGGER `packages_inserted` AFTER INSERT ON `packages` BEGIN
@@ -754,6 +774,10 @@ END;
 CREATE TRIGGER `check_runs_of_build` AFTER DELETE ON `builds` BEGIN
 	INSERT OR REPLACE INTO released_blobs (blob_id, released_at) SELECT screen_blob, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM check_runs WHERE build_id = old.id AND screen_blob IS NOT NULL;
 	DELETE FROM check_runs WHERE build_id = old.id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `image_updates_of_build` AFTER DELETE ON `builds` BEGIN
+	DELETE FROM image_updates WHERE build_id = old.id;
 END;
 --> statement-breakpoint
 INSERT INTO sqlite_sequence (name, seq) VALUES ('appliances', 999);

@@ -30,6 +30,7 @@ export const buildUpdates = document(
     newer: int(({ updates }: BuildUpdates) => updates.length, 1),
     security: int("securityCount", 1),
     unlisted: int("unlisted", 0),
+    looked_at: time("lookedAt", "2026-03-04T16:30:00Z"),
     packages: inside("updates", arrayOf("package", update)),
     repositories: inside("repositories", arrayOf("repository", repository)),
   }),

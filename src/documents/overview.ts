@@ -53,6 +53,14 @@ const glance = fields({
   running_builds: inside("running", arrayOf("running_build", watchedBuild)),
   last_build: inside("lastBuild", overBuild).optional(),
   images: inside("images", arrayOf("build", overBuild)),
+  outdated: inside(
+    "outdated",
+    fields({
+      newer: int("newer", 3),
+      security: int("security", 1),
+      looked_at: time("lookedAt", "2026-03-04T16:30:00Z"),
+    }),
+  ).optional(),
 });
 
 /** A page of appliances, each with its current activity and its problems. `count` is the number on all pages. */

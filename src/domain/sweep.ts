@@ -13,6 +13,7 @@ import {
   installedKey,
   logKey,
   sha256OfKey,
+  updatesKey,
 } from "#storage/blobs";
 import { isUnfinished, takeSilentBuilds } from "#storage/builds";
 import { listPreparedBlobs } from "#storage/prepared-roots";
@@ -84,6 +85,6 @@ function belongs(key: string, build: SweptBuild | undefined): boolean {
   if (!build) return false;
   // While the build runs, only its object deletes uploads of its attempts.
   const { uid, imageKey, filesKey, filesIndexKey } = build;
-  const ofImage = imageKey === null ? [] : [imageKey, attestationsKey(uid)];
+  const ofImage = imageKey === null ? [] : [imageKey, attestationsKey(uid), updatesKey(uid)];
   return isUnfinished(build) || [...ofImage, filesKey, filesIndexKey, logKey(uid), installedKey(uid)].includes(key);
 }

@@ -14,7 +14,19 @@ type EventSubject =
       };
     }
   | { testdrive: { id: number; build_id: number; state: string; message: string } }
-  | { version: { appliance_id: number; name: string; version: string } };
+  | { version: { appliance_id: number; name: string; version: string } }
+  | {
+      image: {
+        build_id: number;
+        appliance_id: number;
+        name: string;
+        version: string;
+        image_type: string;
+        newer: number;
+        security: number;
+        packages: string[];
+      };
+    };
 
 /** Something that happened at `at` (milliseconds since 1970). The key names the thing and its state: each is announced once. */
 export interface Announcement {

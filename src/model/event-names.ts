@@ -8,5 +8,6 @@ export const eventNames = [
   "testdrive.started",
   "testdrive.ended",
   "version.published",
+  "image.outdated",
 ] as const;
 export type EventName = (typeof eventNames)[number];

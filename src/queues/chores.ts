@@ -31,6 +31,7 @@ import {
 } from "#domain/sweep";
 import { forgetTestdrives } from "#domain/testdrives/retention";
 import { wakeSilentTestdrives } from "#domain/testdrives/testdrive";
+import { watchImages } from "#domain/updates/watch";
 import { removeExpiredUploads, removeStrayTails } from "#domain/uploads/sweep";
 import { logFailure } from "#log/log";
 import { openDatabase } from "#storage/db";
@@ -50,6 +51,7 @@ const repairs: Record<string, Chore> = {
   fixUserRepositories,
   forgetIdempotentAnswers,
   forgetReservations,
+  watchImages,
   measureStorage,
 };
 

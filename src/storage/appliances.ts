@@ -21,6 +21,7 @@ import {
   selections,
   shares,
   tokens,
+  watches,
 } from "./schema.ts";
 
 export type Appliance = typeof appliances.$inferSelect;
@@ -226,6 +227,7 @@ export async function deleteApplianceRows(
     db.delete(gpgKeys).where(eq(gpgKeys.applianceId, applianceId)),
     db.delete(shares).where(eq(shares.applianceId, applianceId)),
     db.delete(channels).where(eq(channels.applianceId, applianceId)),
+    db.delete(watches).where(eq(watches.applianceId, applianceId)),
     db.delete(ratings).where(eq(ratings.applianceId, applianceId)),
     db.delete(comments).where(eq(comments.applianceId, applianceId)),
     db.delete(galleryUses).where(eq(galleryUses.applianceId, applianceId)),

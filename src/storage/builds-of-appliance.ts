@@ -44,6 +44,13 @@ export const listImages = (db: Database, applianceId: number): Promise<Build[]> 
     limit: maxImages,
   });
 
+/** The newest image that can be downloaded. */
+export const findNewestImage = (db: Database, applianceId: number): Promise<Build | undefined> =>
+  db.query.builds.findFirst({
+    where: and(eq(builds.applianceId, applianceId), isDownloadable),
+    orderBy: desc(builds.id),
+  });
+
 /** Whether a build has an image: as in the index `builds_images`, which contains no other builds. */
 export const isDownloadable = sql.raw("status = 'finished' AND retired_at IS NULL AND expired_at IS NULL");
 

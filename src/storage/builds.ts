@@ -3,7 +3,7 @@ import type { Arch } from "#lib/contract/index";
 import { counted } from "./counters.ts";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
-import { agents, appliances, builds, type buildStatuses } from "./schema.ts";
+import { agents, appliances, builds, watches, type buildStatuses } from "./schema.ts";
 import { isSilentIn, type Silence } from "./silent.ts";
 
 export type Build = typeof builds.$inferSelect;
@@ -216,8 +216,8 @@ export type Result = Pick<
 
 /**
  * Records that the build has an image. In one batch, the build that this one replaces is retired, the appliance gets
- * its next version (only if the finished version is the configuration's), and the row is finished. Each statement
- * checks that the row is still unfinished, so a repetition changes nothing.
+ * its next version (only if the finished version is the configuration's), the sweep is to look at the appliance, and
+ * the row is finished. Each statement checks that the row is still unfinished, so a repetition changes nothing.
  */
 export async function saveFinished(
   db: Database,
@@ -239,6 +239,10 @@ export async function saveFinished(
       .update(appliances)
       .set({ version: nextVersion })
       .where(and(eq(appliances.id, applianceId), eq(appliances.version, version), waits)),
+    insertFrom(db, watches, { applianceId, lookAt: result.completedAt }, sql`WHERE ${waits}`).onConflictDoUpdate({
+      target: watches.applianceId,
+      set: { lookAt: result.completedAt },
+    }),
     db
       .update(builds)
       .set({ ...result, status: "finished", agentId: null })

@@ -21,3 +21,4 @@ export * from "./schema/service.ts";
 export * from "./schema/sessions.ts";
 export * from "./schema/stored-packages.ts";
 export * from "./schema/tokens.ts";
+export * from "./schema/updates.ts";

@@ -58,8 +58,17 @@ type Everything = Record<string, string[]>;
 /** Tables that reveal nothing about an account: assigned ids, the full-text indexes' own pages, and counts of costly requests. */
 const uncompared = ["sqlite_sequence", "account_rates", "audit_log"];
 const ofIndexes = /_fts_(data|idx)$/;
-/** Columns that change with time: when repositories were checked, and webhooks that no one receives. */
-const changing = ["checked_at", "check_id", "failing_since", "asked_at", "sent_at"];
+/** Columns that change with time: when repositories were checked and images compared, whether a repository is being checked, and webhooks that no one receives. */
+const changing = [
+  "checked_at",
+  "check_id",
+  "failing_since",
+  "asked_at",
+  "sent_at",
+  "look_at",
+  "looked_at",
+  "import_state",
+];
 
 /** Every row by its table, and every key in R2. */
 async function everything(): Promise<Everything> {

@@ -129,6 +129,17 @@ describe("the updates of a build", () => {
     expect(await updates()).toMatchObject({ packages: [{ name: "apache2", available: "2.4.66-1~deb12u1" }] });
   });
 
+  it("are compared again only after a repository has changed", async () => {
+    await mirror.publish({ security: ["apache2 2.4.66-1~deb12u1"] });
+    const first = await updates();
+    await env.BLOBS.delete(installedKey(uid)); // nothing can be compared now
+
+    expect(await updates()).toEqual(first);
+
+    await mirror.publish({ security: ["apache2 2.4.67-1~deb12u1"] });
+    await expectError(await tux.get(path()), 400, "build_not_found");
+  });
+
   it("are shown to those who may read the appliance, and to no one else", async () => {
     const [rhea, eve] = await Promise.all([signedIn(), signedIn()]);
     await tux.post(`/appliances/${applianceId}/sharing/${rhea.username}`);

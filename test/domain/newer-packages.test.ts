@@ -1,7 +1,8 @@
 /** Which installed packages have newer versions, compared with a simple search that uses libsolv's order. */
 import { expect, it } from "vitest";
 import { evr, type InstalledPackage, type PackageType } from "#lib/contract/index";
-import { newerPackages, type OfferedPackage, type UpdateSource } from "#domain/updates/newer-packages";
+import { newerPackages, type OfferedPackage } from "#domain/updates/newer-packages";
+import type { UpdateSource } from "#model/image-updates";
 import { solverModule } from "#lib/solver/module";
 import { openSolver, type Solver } from "#lib/solver/solver";
 import * as fc from "../support/properties.ts";

@@ -58,6 +58,7 @@ it("frees the slot of a build whose end D1 missed", async () => {
 
 it("deletes old blobs without a row, and keeps those of live builds", async () => {
   const { buildId, uid } = await createBuild(tux);
+  await sweepIn(0); // stores what it finds out about the image
   const living = await keysOf(uid);
   await env.BLOBS.put(`${buildPrefix("999999")}image-1`, "stray");
   await env.BLOBS.put(`${buildPrefix(uid)}image-77`, "of an attempt that lost");

@@ -613,6 +613,7 @@ interface BuildUpdates {
     newer: number;
     security: number;
     unlisted: number;
+    looked_at: string;
     packages: readonly {
       name: string;
       arch: string;
@@ -954,7 +955,7 @@ interface Deliveries {
 interface DeliveriesDelivery {
   id: number;
   event_id: number;
-  event: "build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published";
+  event: "build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "image.outdated";
   state: "delivered" | "waiting" | "failed";
   attempts: number;
   http_status?: number;
@@ -1172,7 +1173,7 @@ interface NewWebhook {
   webhook: {
     id: number;
     url: string;
-    events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published")[];
+    events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "image.outdated")[];
     state: "enabled" | "disabled";
     reason?: string;
     failing_since?: string;
@@ -1202,6 +1203,11 @@ interface Overview {
       running_builds: readonly ApplianceRunningBuild[];
       last_build?: ApplianceLastBuild;
       images: readonly ApplianceLastBuild[];
+      outdated?: {
+        newer: number;
+        security: number;
+        looked_at: string;
+      };
     }[];
   };
 }
@@ -1750,7 +1756,7 @@ interface Webhooks {
 interface WebhooksWebhook {
   id: number;
   url: string;
-  events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published")[];
+  events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "image.outdated")[];
   state: "enabled" | "disabled";
   reason?: string;
   failing_since?: string;

@@ -46,6 +46,7 @@ export const sources: Partial<Record<Placeholder, Source>> = {
     "build.failed",
     "testdrive.ended",
     "version.published",
+    "image.outdated",
   ),
   file: () => "files",
   on_or_off: words("on", "off"),

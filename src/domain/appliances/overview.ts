@@ -16,6 +16,7 @@ import {
   type OverviewRow,
 } from "#storage/appliance-overview";
 import { listAnyAppliances } from "#storage/appliances";
+import { listImageUpdates, type ImageUpdatesRow } from "#storage/image-updates";
 
 /**
  * What an appliance is doing, or otherwise whether it can be built. `unknown`: it has not been examined since its last
@@ -39,7 +40,12 @@ export interface Glance {
   lastBuild: OverviewBuild | undefined;
   /** The downloadable images of the version that was finished last. */
   images: OverviewBuild[];
+  /** How outdated these were when Kiln last looked. Undefined if it has not looked yet. */
+  outdated: Outdated | undefined;
 }
+
+/** The most packages of one of the images that have newer versions, and how many of these are security updates. */
+export type Outdated = Pick<ImageUpdatesRow, "newer" | "security" | "lookedAt">;
 
 export interface Overview {
   /** The number of appliances on all pages. */
@@ -78,7 +84,12 @@ export async function overviewOf(
     db,
     rows.map(({ appliance }) => appliance.id),
   );
+  const updates = await listImageUpdates(
+    db,
+    images.map(({ id }) => id),
+  );
   const ofAppliance = {
+    updates: Map.groupBy(updates, ({ applianceId }) => applianceId),
     running: Map.groupBy(running, ({ applianceId }) => applianceId),
     last: new Map(last.map((build) => [build.applianceId, build])),
     images: Map.groupBy(images, ({ applianceId }) => applianceId),
@@ -88,6 +99,7 @@ export async function overviewOf(
       running: ofAppliance.running.get(row.appliance.id) ?? [],
       lastBuild: ofAppliance.last.get(row.appliance.id),
       images: ofAppliance.images.get(row.appliance.id) ?? [],
+      outdated: worstOf(ofAppliance.updates.get(row.appliance.id) ?? []),
     }),
   );
   const stale = rows
@@ -102,7 +114,10 @@ export async function overviewOf(
   };
 }
 
-function glanceOf(row: OverviewRow, builds: Pick<Glance, "running" | "lastBuild" | "images">): Glance {
+const worstOf = (updates: readonly ImageUpdatesRow[]): Outdated | undefined =>
+  updates.toSorted((one, other) => other.security - one.security || other.newer - one.newer)[0];
+
+function glanceOf(row: OverviewRow, builds: Pick<Glance, "running" | "lastBuild" | "images" | "outdated">): Glance {
   const { appliance } = row;
   const status = statusIn(row);
   const [build] = builds.running;

@@ -1,24 +1,8 @@
 import { evr, type InstalledPackage, type PackageType } from "#lib/contract/index";
 import { compareEvr, type Evr } from "#lib/solver/evr-order";
 import { bringsSecurityUpdates } from "#model/catalogue";
+import type { PackageUpdate, UpdateSource } from "#model/image-updates";
 import type { PackageVersion } from "#storage/packages";
-import type { Repository } from "#storage/repositories";
-
-/** An installed package of which a repository has a newer version. */
-interface PackageUpdate {
-  name: string;
-  arch: string;
-  /** The version with its epoch and its release. */
-  installed: string;
-  /** The newest version. */
-  available: string;
-  /** Whether a security repository has a newer version than the installed one: the newest, or one in between. */
-  isSecurity: boolean;
-  /** The repository with the newest version. */
-  repository: UpdateSource;
-}
-
-export type UpdateSource = Pick<Repository, "id" | "name" | "priority" | "purpose">;
 
 export type OfferedPackage = Pick<PackageVersion, "repositoryId" | "name" | "epoch" | "version" | "release" | "arch">;
 
@@ -32,7 +16,7 @@ export interface Offered {
   packages: readonly OfferedPackage[];
 }
 
-export interface NewerPackages {
+interface NewerPackages {
   /** Sorted by name. */
   updates: PackageUpdate[];
   /** How many installed packages no repository has, in any version. */

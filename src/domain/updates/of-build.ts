@@ -1,48 +1,95 @@
+import { createHash } from "node:crypto";
 import type { InstalledPackage } from "#lib/contract/index";
 import { Refusal } from "#domain/refusal";
 import type { Services } from "#domain/services";
 import { knowledgeOf, type Knowledge } from "#domain/repositories/knowledge";
 import { installable } from "#domain/software/resolution-request";
-import { newerPackages, type NewerPackages } from "#domain/updates/newer-packages";
+import { newerPackages } from "#domain/updates/newer-packages";
 import { rest } from "#lib/loop/pace";
 import { packageTypeOfRepository } from "#model/catalogue";
-import { findAnyAppliance, listApplianceRepositories } from "#storage/appliances";
+import type { ImageUpdates, PackageUpdate } from "#model/image-updates";
+import { findAnyAppliance, listApplianceRepositories, type Appliance } from "#storage/appliances";
 import { findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import type { Database } from "#storage/db";
+import { findUpdates, putUpdates, saveCounts } from "#storage/image-updates";
 import { listVersions, maxVersions, type PackageVersion } from "#storage/packages";
 import type { Repository } from "#storage/repositories";
 
 /** The packages of an image that the appliance's repositories have in a newer version now. */
-export interface BuildUpdates extends NewerPackages {
+export interface BuildUpdates {
   build: Build;
+  /** Sorted by name. */
+  updates: PackageUpdate[];
+  /** How many installed packages no repository has, in any version. */
+  unlisted: number;
   securityCount: number;
+  lookedAt: Date;
   /** The appliance's repositories now, in their order. */
   repositories: (Repository & { knowledge: Knowledge })[];
 }
 
-/** Refused for a build that is not finished, because its packages are unknown. */
-export async function updatesOf({ env, db }: Services<Pick<Env, "BLOBS">>, build: Build): Promise<BuildUpdates> {
-  const [installed, appliance, repositories] = await Promise.all([
-    build.status === "finished" ? findInstalled(env.BLOBS, build.uid) : undefined,
+type Asked = Services<Pick<Env, "BLOBS">>;
+
+/**
+ * Compares only if the contents of the repositories have changed since the last comparison: `costing` gets that work.
+ * Refused for a build that is not finished, because its packages are unknown.
+ */
+export async function updatesOf(
+  services: Asked,
+  build: Build,
+  costing: (compare: () => Promise<ImageUpdates>) => Promise<ImageUpdates> = (compare) => compare(),
+): Promise<BuildUpdates> {
+  const { env, db } = services;
+  if (build.status !== "finished") throw noImage(build);
+  const [stored, appliance, repositories] = await Promise.all([
+    findUpdates(env.BLOBS, build.uid),
     findAnyAppliance(db, build.applianceId),
     listApplianceRepositories(db, build.applianceId),
   ]);
-  if (!installed || !appliance) throw new Refusal("build_not_found", { message: `Build ${build.id} has no image.` });
-  const arches = installable(appliance.arch, repositories);
-  const found = newerPackages(installed, {
-    packageType: repositories[0] ? packageTypeOfRepository(repositories[0]) : "rpm",
-    arches,
-    repositories,
-    packages: await offeredTo(db, installed, { repositories, arches }),
-  });
+  if (!appliance) throw noImage(build);
+  const isCurrent = stored?.contents === contentsOf(repositories);
+  const found = isCurrent ? stored : await costing(() => compareImage(services, build, { appliance, repositories }));
   return {
-    ...found,
     build,
+    updates: found.updates,
+    unlisted: found.unlisted,
     securityCount: found.updates.filter(({ isSecurity }) => isSecurity).length,
+    lookedAt: new Date(found.lookedAt),
     repositories: repositories.map((one) => ({ ...one, knowledge: knowledgeOf(one) })),
   };
 }
+
+/** Compares the packages of an image with what the repositories have now, and stores the result. */
+export async function compareImage(
+  { env, db }: Asked,
+  build: Build,
+  { appliance, repositories }: { appliance: Appliance; repositories: readonly Repository[] },
+): Promise<ImageUpdates> {
+  const installed = await findInstalled(env.BLOBS, build.uid);
+  if (!installed) throw noImage(build);
+  const lookedAt = Date.now();
+  const arches = installable(appliance.arch, repositories);
+  const sources = repositories.map(({ id, name, priority, purpose }) => ({ id, name, priority, purpose }));
+  const found = newerPackages(installed, {
+    packageType: repositories[0] ? packageTypeOfRepository(repositories[0]) : "rpm",
+    arches,
+    repositories: sources,
+    packages: await offeredTo(db, installed, { repositories, arches }),
+  });
+  const updates = { ...found, contents: contentsOf(repositories), lookedAt };
+  await putUpdates(env.BLOBS, build.uid, updates);
+  await saveCounts(db, build, updates);
+  return updates;
+}
+
+/** A digest of all that a comparison reads of the repositories. Each import of changed contents has another id. */
+export function contentsOf(repositories: readonly Repository[]): string {
+  const read = repositories.map(({ id, importId, name, priority, purpose }) => [id, importId, name, priority, purpose]);
+  return createHash("sha256").update(JSON.stringify(read)).digest("hex");
+}
+
+const noImage = ({ id }: Build) => new Refusal("build_not_found", { message: `Build ${id} has no image.` });
 
 /** The number of names that one query looks up. */
 const namesAtOnce = 500;

@@ -9,6 +9,7 @@ import type * as frozenBlobs from "#storage/frozen-blobs";
 import type * as galleryClones from "#storage/gallery-clones";
 import type * as galleryList from "#storage/gallery-list";
 import type * as galleryListings from "#storage/gallery-listings";
+import type * as imageUpdates from "#storage/image-updates";
 import type * as galleryOpinions from "#storage/gallery-opinions";
 import type * as metrics from "#storage/metrics";
 import type * as preparedRoots from "#storage/prepared-roots";
@@ -21,6 +22,7 @@ import type * as retention from "#storage/retention";
 import type * as sweep from "#storage/sweep";
 import type * as testdrives from "#storage/testdrives";
 import type * as visibleBuilds from "#storage/visible-builds";
+import type * as watches from "#storage/watches";
 import type { Calls } from "./calls.ts";
 import { announcement, appliance, at, build, ids, publication, readBuild } from "./rows.ts";
 
@@ -70,6 +72,7 @@ export const ofBuilds = {
     findBuildOfVersion: [[it, "0.0.1"]],
     findFinishedBuild: [[it, "oem"]],
     findLatestBuild: [[it]],
+    findNewestImage: [[it]],
     listBuildsById: [[[1, 2]]],
   } satisfies Calls<typeof buildsOfAppliance>,
   builds: {
@@ -99,6 +102,25 @@ export const ofBuilds = {
     saveFinished: [[readBuild, { ...result, nextVersion: "0.0.2" }]],
     deleteBuildRow: [[own, 2]],
   } satisfies Calls<typeof builds>,
+  "image-updates": {
+    saveCounts: [[{ id: 1 }, { contents: "contents", updates: [], lookedAt: 1 }]],
+    listImageUpdates: [[[1, 2]]],
+    saveDecision: [
+      [
+        { buildId: 1, toldAt: null },
+        { contents: "contents", told: { at, newer: 1, security: [], announcement } },
+      ],
+      [
+        { buildId: 1, toldAt: null },
+        { contents: "contents", told: undefined },
+      ],
+    ],
+    forgetOtherUpdates: [[it, [1]]],
+  } satisfies Calls<typeof imageUpdates>,
+  watches: {
+    takeDueWatches: [[{ now: at, again: at, limit: 10 }]],
+    saveNextLook: [[{ applianceId: it, lookAt: at }, at]],
+  } satisfies Calls<typeof watches>,
   "download-links": {
     findLinked: [
       [{ buildId: 1, accountId: own, tokenId: null }, at],

@@ -36,7 +36,7 @@ const page = (query = "") => pageOf(firefox.get(`/appliance/${applianceId}/build
 
 it("shows newer packages and security updates of the newest image, and builds it again", async () => {
   const id = await built("1~deb12u1");
-  expect(textOf(await page(), `#updates-${id}`)).toBe("Updates no newer versions");
+  expect(textOf(await page(), `#updates-${id}`)).toMatch(/^Updates no newer versions looked /);
 
   await mirror.publish({ main: ["base-files 12.4+deb12u13"], security: ["apache2 2.4.66-1~deb12u1"] });
   const newer = await page();
@@ -44,6 +44,7 @@ it("shows newer packages and security updates of the newest image, and builds it
   const rows = [...newer.querySelectorAll(`#updates-${id} tbody tr`)].map((row) =>
     [...row.querySelectorAll("th, td")].map((cell) => cell.textContent?.trim()),
   );
+  expect(textOf(newer, `#updates-${id} .state`)).toBe("1 security update");
   expect(rows).toEqual([
     ["apache2 security", "2.4.65-1~deb12u1", "2.4.66-1~deb12u1", "Debian Test, security"],
     ["base-files", "12.4+deb12u12", "12.4+deb12u13", "Debian Test"],
@@ -58,6 +59,18 @@ it("shows newer packages and security updates of the newest image, and builds it
   expect((await firefox.post(form?.getAttribute("action") ?? "", sent)).status).toBe(303);
   const { running_builds: running } = await readXml(await tux.get(`/running_builds?appliance_id=${applianceId}`));
   expect(running.running_build).toMatchObject({ version: "0.0.2", state: "queued" });
+});
+
+const list = () => pageOf(firefox.get("/appliances"));
+
+it("shows in the list of appliances how many security updates an image lacks", async () => {
+  await built("1~deb12u1");
+  await mirror.publish({ security: ["apache2 2.4.66-1~deb12u1"] });
+  expect((await list()).querySelector(`#appliance-${applianceId}`)?.textContent).not.toContain("security update");
+
+  await page();
+
+  expect((await list()).querySelector(`#appliance-${applianceId}`)?.textContent).toContain("1 security update");
 });
 
 it("shows those of an older image on request", async () => {

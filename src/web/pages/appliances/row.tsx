@@ -48,6 +48,7 @@ export const ApplianceRow = ({ glance, titles, isChosen }: RowProps) => {
       </div>
       <div class="at">
         <LastBuild glance={glance} />
+        <SecurityUpdates glance={glance} />
       </div>
       <div class="quick">
         <Next glance={glance} />
@@ -116,6 +117,17 @@ const LastBuild = ({ glance: { running, lastBuild, images } }: { glance: Glance 
     </>
   );
 };
+
+/** How many security updates the image lacks, as a link to their list. */
+const SecurityUpdates = ({ glance: { appliance, outdated } }: { glance: Glance }) =>
+  !outdated || outdated.security === 0 ? null : (
+    <>
+      <br />
+      <a class="small-text" href={`${applianceAt(appliance.id, "build")}#done`}>
+        <State tone="warn">{counted(outdated.security, "security update")}</State>
+      </a>
+    </>
+  );
 
 /** The next action: watch, try, fix or build. */
 const Next = ({ glance: { appliance, running, images, errors } }: { glance: Glance }) => {

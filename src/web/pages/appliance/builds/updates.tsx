@@ -6,6 +6,7 @@ import { updatesOf, type BuildUpdates } from "#domain/updates/of-build";
 import type { Build } from "#storage/builds";
 import type { WebEnv } from "../../../factory.ts";
 import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
+import { Moment } from "../../../parts/moment.tsx";
 import { Badge, State } from "../../../parts/state.tsx";
 import { Table } from "../../../parts/table.tsx";
 import { counted } from "../../../parts/words.ts";
@@ -14,8 +15,8 @@ import type { Builds } from "./shown-builds.ts";
 import { nameOf } from "./names.ts";
 
 /**
- * The updates of the image that the query names, or of the newest one. Undefined if there is no image, or if the account
- * reads too much at the moment: the rest of the page is useful without them.
+ * The updates of the image that the query names, or of the newest one. Undefined if there is no image, or if they must
+ * be compared and the account reads too much at the moment: the rest of the page is useful without them.
  */
 export async function shownUpdates(c: Context<WebEnv>, images: readonly Build[]): Promise<BuildUpdates | undefined> {
   const asked = Number(c.req.query("updates"));
@@ -23,7 +24,9 @@ export async function shownUpdates(c: Context<WebEnv>, images: readonly Build[])
   if (!build) return undefined;
   const services = { env: c.env, db: c.var.db };
   try {
-    return await spending(services, { accountId: c.var.account.id, what: "reads" }, () => updatesOf(services, build));
+    return await updatesOf(services, build, (compare) =>
+      spending(services, { accountId: c.var.account.id, what: "reads" }, compare),
+    );
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;
@@ -63,7 +66,10 @@ export const Updates = ({ build, seen }: UpdatesProps) => {
     <section class="use stack-s" id={updatesId(build)} aria-label={`Updates of ${nameOf(build)}`}>
       <div class="row">
         <h3 class="as-label">Updates</h3>
-        <Summary found={found} />
+        <Summary found={found} />{" "}
+        <span class="sub">
+          looked <Moment at={found.lookedAt} />
+        </span>
         {updates.length > 0 && (
           <ActionButton
             action={applianceAt(seen.applianceId, "builds")}
@@ -100,8 +106,8 @@ const why: Readonly<Record<Exclude<Knowledge, "current">, string>> = {
 };
 
 const Summary = ({ found: { updates, securityCount, repositories } }: { found: BuildUpdates }) => {
-  if (securityCount > 0) return <State tone="warn">security updates</State>;
-  if (updates.length > 0) return <State>newer versions</State>;
+  if (securityCount > 0) return <State tone="warn">{counted(securityCount, "security update")}</State>;
+  if (updates.length > 0) return <State>{counted(updates.length, "newer version")}</State>;
   const isUnknown = repositories.some(({ knowledge }) => knowledge === "unknown");
   return isUnknown ? <State tone="warn">not known</State> : <State tone="good">no newer versions</State>;
 };

@@ -1,0 +1,66 @@
+import type { Services } from "#domain/services";
+import { hasFullDisk } from "#domain/full-disk";
+import { readOnlyMode } from "#domain/service-settings";
+import { compareImage, contentsOf } from "#domain/updates/of-build";
+import { tellOwner } from "#domain/updates/tell";
+import { watchedImagesOf } from "#domain/updates/watched";
+import { rest } from "#lib/loop/pace";
+import { logFailure } from "#log/log";
+import { findAnyAppliance, listApplianceRepositories, type Appliance } from "#storage/appliances";
+import type { Build } from "#storage/builds";
+import { forgetOtherUpdates, listImageUpdates } from "#storage/image-updates";
+import { saveNextLook, takeDueWatches, type Watch } from "#storage/watches";
+
+/** How often Kiln looks at an appliance. */
+const lookEveryMs = 24 * 60 * 60_000;
+/** When it looks again if it could not. */
+const retryMs = 60 * 60_000;
+/** How many appliances one run looks at. */
+const lookedAtOnce = 30;
+
+/**
+ * A chore: compares the images that people may use with the repositories of their appliances, the longest overdue
+ * appliance first. An image is compared only if a repository has changed since the last time.
+ */
+export async function watchImages(services: Services, now: number): Promise<void> {
+  const { env, db } = services;
+  if ((await readOnlyMode(db)).on || (await hasFullDisk(env))) return;
+  const due = await takeDueWatches(db, { now: new Date(now), again: new Date(now + retryMs), limit: lookedAtOnce });
+  for (const watch of due) {
+    await look(services, watch, now).catch((error: unknown) =>
+      logFailure("could not look for updates", error, { appliance: watch.applianceId }),
+    );
+    await rest();
+  }
+}
+
+async function look(services: Services, watch: Watch, now: number): Promise<void> {
+  const { db } = services;
+  const appliance = await findAnyAppliance(db, watch.applianceId);
+  if (!appliance) return;
+  const { newest, inChannels } = await watchedImagesOf(db, appliance.id);
+  const images = [...newest, ...inChannels];
+  await compareAll(services, appliance, images);
+  const ids = images.map(({ id }) => id);
+  const rows = new Map((await listImageUpdates(db, ids)).map((row) => [row.buildId, row]));
+  for (const build of images) {
+    const row = rows.get(build.id);
+    if (row) await tellOwner(services, { build, row }, now);
+  }
+  await forgetOtherUpdates(db, appliance.id, ids);
+  await saveNextLook(db, watch, new Date(now + lookEveryMs));
+}
+
+/** Compares those whose last comparison is not with the present contents of the repositories. */
+async function compareAll(services: Services, appliance: Appliance, images: readonly Build[]): Promise<void> {
+  const repositories = await listApplianceRepositories(services.db, appliance.id);
+  const contents = contentsOf(repositories);
+  const rows = await listImageUpdates(
+    services.db,
+    images.map(({ id }) => id),
+  );
+  const current = new Set(rows.filter((row) => row.contents === contents).map(({ buildId }) => buildId));
+  for (const build of images) {
+    if (!current.has(build.id)) await compareImage(services, build, { appliance, repositories });
+  }
+}

@@ -1,0 +1,98 @@
+import { and, eq, inArray, sql } from "drizzle-orm";
+import { ImageUpdates } from "#model/image-updates";
+import type { Announcement } from "#model/announcement";
+import { updatesKey } from "./blobs.ts";
+import type { Build } from "./builds.ts";
+import { fromJson, type Database } from "./db.ts";
+import { fromNewRow, insertFrom } from "./inserts.ts";
+import { eventOutbox, imageUpdates } from "./schema.ts";
+
+/** How outdated an image is, and what its owner was told. */
+export type ImageUpdatesRow = typeof imageUpdates.$inferSelect;
+
+/** What the last comparison of an image found. Undefined if there was none, or if an older Kiln stored it. */
+export async function findUpdates(blobs: R2Bucket, uid: string): Promise<ImageUpdates | undefined> {
+  const blob = await blobs.get(updatesKey(uid));
+  return blob ? ImageUpdates.safeParse(await blob.json()).data : undefined;
+}
+
+/** Stores the list of a comparison. Its counts come second. */
+export async function putUpdates(blobs: R2Bucket, uid: string, found: ImageUpdates): Promise<void> {
+  await blobs.put(updatesKey(uid), JSON.stringify(found), { httpMetadata: { contentType: "application/json" } });
+}
+
+/** Stores the counts of a comparison, unless the build is gone. */
+export async function saveCounts(
+  db: Database,
+  { id }: Pick<Build, "id">,
+  { contents, updates, lookedAt }: Pick<ImageUpdates, "contents" | "updates" | "lookedAt">,
+): Promise<void> {
+  const security = updates.filter(({ isSecurity }) => isSecurity).length;
+  await insertFrom(
+    db,
+    imageUpdates,
+    {
+      buildId: id,
+      applianceId: sql`appliance_id`,
+      contents,
+      newer: updates.length,
+      security,
+      lookedAt: new Date(lookedAt),
+    },
+    sql`FROM builds WHERE id = ${id} AND retired_at IS NULL`,
+  ).onConflictDoUpdate({
+    target: imageUpdates.buildId,
+    set: fromNewRow(imageUpdates, ["contents", "newer", "security", "lookedAt"]),
+  });
+}
+
+/** How outdated these images are. Those that were never compared are missing. */
+export const listImageUpdates = (db: Database, buildIds: readonly number[]): Promise<ImageUpdatesRow[]> =>
+  db.query.imageUpdates.findMany({ where: inArray(imageUpdates.buildId, fromJson(buildIds)) });
+
+interface Told {
+  at: Date;
+  newer: number;
+  security: string[];
+  announcement: Announcement;
+}
+
+/**
+ * Records that it was decided whether to announce something for these contents, and with `told`, the announcement: it
+ * waits in the outbox. If another run has announced something in between, nothing is written.
+ */
+export async function saveDecision(
+  db: Database,
+  { buildId, toldAt: before }: Pick<ImageUpdatesRow, "buildId" | "toldAt">,
+  { contents, told }: { contents: string; told: Told | undefined },
+): Promise<void> {
+  const isSame = sql`build_id = ${buildId} AND told_at IS ${before?.getTime() ?? null}`;
+  const decide = db
+    .update(imageUpdates)
+    .set({
+      decidedFor: contents,
+      ...(told && { toldAt: told.at, toldNewer: told.newer, toldSecurity: told.security }),
+    })
+    .where(isSame);
+  if (!told) {
+    await decide;
+    return;
+  }
+  const owner = sql`FROM image_updates JOIN builds ON builds.id = build_id WHERE ${isSame}`;
+  const { announcement, at: triedAt } = told;
+  await db.batch([
+    insertFrom(db, eventOutbox, { accountId: sql`builds.account_id`, announcement, triedAt }, owner),
+    decide,
+  ]);
+}
+
+/** Forgets the counts of all other images of an appliance. */
+export async function forgetOtherUpdates(
+  db: Database,
+  applianceId: number,
+  buildIds: readonly number[],
+): Promise<void> {
+  await db
+    .delete(imageUpdates)
+    .where(and(eq(imageUpdates.applianceId, applianceId), sql`build_id NOT IN ${fromJson(buildIds)}`));
+}
