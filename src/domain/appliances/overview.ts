@@ -45,7 +45,7 @@ export interface Glance {
 }
 
 /** The most packages of one of the images that have newer versions, and how many of these are security updates. */
-export type Outdated = Pick<ImageUpdatesRow, "newer" | "security" | "lookedAt">;
+type Outdated = Pick<ImageUpdatesRow, "newer" | "security" | "lookedAt">;
 
 export interface Overview {
   /** The number of appliances on all pages. */
