@@ -91,15 +91,22 @@ export async function hasComment(db: Database, requestId: string): Promise<true 
 
 /**
  * False if the comment that it replies to belongs to another appliance, the appliance is no longer published, or the
- * account has written too many comments.
+ * account or the appliance has too many comments.
  */
-export async function addComment(db: Database, comment: NewComment, most: number): Promise<boolean> {
+export async function addComment(
+  db: Database,
+  comment: NewComment,
+  most: { ofAccount: number; ofAppliance: number; characters: number },
+): Promise<boolean> {
   const { applianceId, accountId, parentId } = comment;
   const added = await insertWhere(
     db,
     comments,
     { ...comment, createdAt: new Date() },
-    sql`${isPublished(applianceId)} AND ${counts.comments(accountId)} < ${most} AND (${parentId} IS NULL
+    sql`${isPublished(applianceId)} AND ${counts.comments(accountId)} < ${most.ofAccount}
+        AND (SELECT count(*) < ${most.ofAppliance} AND coalesce(sum(length(one.text)), 0) < ${most.characters}
+             FROM comments AS one WHERE one.appliance_id = ${applianceId})
+        AND (${parentId} IS NULL
         OR EXISTS (SELECT 1 FROM comments WHERE id = ${parentId} AND appliance_id = ${applianceId}))`,
   ).returning({ id: comments.id });
   return added.length > 0;

@@ -1,4 +1,7 @@
+import { env } from "cloudflare:workers";
+import { sql } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
+import { openDatabase } from "#storage/db";
 import { signedIn, type Client } from "../support/client.ts";
 import { bytesOf } from "../support/fake-agent.ts";
 import { galleryPath, publish, publishedAppliance, sendText } from "../support/gallery.ts";
@@ -61,6 +64,14 @@ const commentsIn = async (answer: Response) => (await readXml(answer)).gallery.a
 const idOfFirst = async (): Promise<string> => (await commentsIn(await say(rhea, "Hello"))).comment.id;
 const comments = async () => await commentsIn(await rhea.get(galleryPath(id, "/comments")));
 
+/** Adds comments like the first one, each with a text of this length. */
+const fillComments = async (amount: number, characters: number) =>
+  await openDatabase(env.DB).run(
+    sql`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${amount})
+        INSERT INTO comments (appliance_id, account_id, text, created_at)
+        SELECT appliance_id, account_id, printf('%.*c', ${characters}, 'x'), created_at FROM comments, n WHERE appliance_id = ${id}`,
+  );
+
 describe("comments", () => {
   it("are none at first, in the long form", async () => {
     await publishAnother();
@@ -109,6 +120,18 @@ describe("comments", () => {
     const before = await comments();
     await expectError(await say(rhea, body, query), 400, code);
     expect(await comments()).toEqual(before);
+  });
+
+  it.each([
+    ["too many", 1000, 1],
+    ["too long together", 17, 65_000],
+  ])("are refused when there are %s", async (_what, amount, characters) => {
+    await publishAnother();
+    await idOfFirst();
+    await fillComments(amount - 1, characters);
+    const message = await expectError(await say(tux, "Me too"), 400, "unknown_error");
+    expect(message).toMatch(/^An appliance can have at most 1000 comments, and 1000000 characters in them\./);
+    expect(await comments()).toMatchObject({ "@count": String(amount) });
   });
 
   it("cannot reply to comments of other appliances", async () => {

@@ -56,6 +56,9 @@ export async function removeComment(
   }
 }
 
+/** The comments on an appliance: each answer contains all of them, because the specification has no pages. */
+const limitsOfComments = { ofAppliance: 1000, characters: 1_000_000 };
+
 /** Adds a comment, and returns all of them. */
 export async function comment(
   { env, db }: Services<LimitsEnv>,
@@ -65,13 +68,24 @@ export async function comment(
   const { applianceId, text } = said;
   await refuseUnlessPublished(db, accountId, applianceId);
   if (text.trim() === "") throw new Refusal("missing_parameter", { message: "The comment is empty." });
+  const most = { ...limitsOfComments, ofAccount: limitsOf(env).comments };
   const added = await makeOnce(said.requestId, {
     find: (requestId) => hasComment(db, requestId),
-    make: () => addComment(db, { ...said, parentId: parentId ?? null, accountId }, limitsOf(env).comments),
+    make: () => addComment(db, { ...said, parentId: parentId ?? null, accountId }, most),
   });
   if (!added) {
     await refuseOverLimit({ env, db }, accountId, { comments: 1 });
+    await refuseFullComments(db, applianceId);
     throw new Refusal("invalid_parent");
   }
   return await listComments(db, applianceId);
+}
+
+async function refuseFullComments(db: Database, applianceId: number): Promise<void> {
+  const all = await listComments(db, applianceId);
+  const characters = all.reduce((sum, { text }) => sum + text.length, 0);
+  if (all.length < limitsOfComments.ofAppliance && characters < limitsOfComments.characters) return;
+  throw new Refusal("unknown_error", {
+    message: `An appliance can have at most ${limitsOfComments.ofAppliance} comments, and ${limitsOfComments.characters} characters in them. Its publisher can delete some.`,
+  });
 }

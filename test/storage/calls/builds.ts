@@ -49,7 +49,8 @@ const result = {
 };
 const page = { limit: 10, offset: 10 };
 const clone = { ...appliance, id: undefined, uuid: "published clone" };
-const most = { appliances: 10, configurationBytes: 1e6 };
+const most = { appliances: 10, configurationBytes: 1e6, files: 10 };
+const manyComments = { ofAccount: 10, ofAppliance: 10, characters: 10 };
 const root = { applianceId: it, key: "key", buildId: 1, blobKey: "root", sha256: "sha256", createdAt: at };
 const address = { username: "tux", applianceId: it };
 const comment = { applianceId: it, accountId: own, parentId: 1, text: "" };
@@ -210,8 +211,8 @@ export const ofBuilds = {
     listComments: [[it]],
     hasComment: [["request"]],
     addComment: [
-      [comment, 10],
-      [{ ...comment, parentId: null }, 10],
+      [comment, manyComments],
+      [{ ...comment, parentId: null }, manyComments],
     ],
     addUse: [[{ applianceId: it, accountId: own, kind: "clone" }]],
   } satisfies Calls<typeof galleryOpinions>,
