@@ -52,6 +52,8 @@ export const limits = document(
     repository_bytes: limit("repositoryBytes", 921_344, 209_715_200),
     appliances: limit("appliances", 7, 500),
     configuration_bytes: limit("configurationBytes", 14_210, 20_971_520),
+    files: limit("files", 12, 20_000),
+    uploaded_packages: limit("uploadedPackages", 4, 2000),
     comments: limit("comments", 3, 2000),
     webhooks: limit("webhooks", 1, 6),
     tokens: limit("tokens", 2, 50),

@@ -130,21 +130,28 @@ export async function listBaseTitles(db: Database): Promise<Map<string, string>>
 }
 
 /** The account's limits for appliances. */
-export type ApplianceLimits = Pick<Counted, "appliances" | "configurationBytes">;
+export type ApplianceLimits = Pick<Counted, "appliances" | "configurationBytes" | "files">;
+
+/** What a clone is made from: whether it is still there, and the number of its overlay files. */
+export interface CloneSource {
+  isThere: SQL;
+  files: SQL;
+}
 
 /** Deletes a clone that exceeds a limit, before anything is copied into it. */
 export const deleteRefusedClone = (
   db: Database,
   { uuid, accountId = null }: NewAppliance,
-  { hasSource, most }: { hasSource: SQL; most: ApplianceLimits },
+  { source, most }: { source: CloneSource; most: ApplianceLimits },
 ) =>
   db
     .delete(appliances)
     .where(
       and(
         eq(appliances.uuid, uuid),
-        sql`(NOT ${hasSource} OR ${counts.appliances(accountId ?? 0)} > ${most.appliances}
-             OR ${counts.configurationBytes(accountId ?? 0)} > ${most.configurationBytes})`,
+        sql`(NOT ${source.isThere} OR ${counts.appliances(accountId ?? 0)} > ${most.appliances}
+             OR ${counts.configurationBytes(accountId ?? 0)} > ${most.configurationBytes}
+             OR (${source.files} > 0 AND ${counts.files(accountId ?? 0)} + ${source.files} > ${most.files}))`,
       ),
     )
     .returning({ id: appliances.id });
@@ -158,12 +165,15 @@ export async function saveClone(
   clone: NewAppliance,
   { sourceId, most }: { sourceId: number; most: ApplianceLimits },
 ): Promise<Appliance | undefined> {
-  const hasSource = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${sourceId})`;
+  const source = {
+    isThere: sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${sourceId})`,
+    files: sql`(SELECT count(*) FROM overlay_files WHERE appliance_id = ${sourceId})`,
+  };
   const cloneId = sql`(SELECT id FROM appliances WHERE uuid = ${clone.uuid})`;
   const ofSource = sql`appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL`;
   const [added, refused] = await db.batch([
     db.insert(appliances).values(clone).returning(),
-    deleteRefusedClone(db, clone, { hasSource, most }),
+    deleteRefusedClone(db, clone, { source, most }),
     insertFrom(
       db,
       applianceRepositories,

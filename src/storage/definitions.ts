@@ -24,6 +24,8 @@ export interface DefinitionLimits {
   quotaBytes: number;
   appliances: number;
   configurationBytes: number;
+  /** Overlay files. */
+  files: number;
   /** A name that no other appliance of the account may have. */
   name?: string;
 }
@@ -51,6 +53,7 @@ export async function saveDefinition(
         eq(appliances.lastEditedAt, read.lastEditedAt),
         sql`(${bytes} <= configuration_bytes OR ${all} - configuration_bytes + ${bytes} <= ${limits.configurationBytes})`,
         hasRoom(accountId ?? 0, rows, limits),
+        hasRoomForFiles({ accountId: accountId ?? 0, id: sql`${id}` }, rows, limits),
       ),
     )
     .returning();
@@ -67,10 +70,11 @@ export async function addDefinition(
   limits: DefinitionLimits,
 ): Promise<Appliance | undefined> {
   const accountId = row.accountId ?? 0;
+  const id = sql`(SELECT id FROM appliances WHERE uuid = ${row.uuid})`;
   const isTooMuch = sql`(${counts.appliances(accountId)} > ${limits.appliances}
     OR ${counts.configurationBytes(accountId)} > ${limits.configurationBytes} OR NOT ${hasRoom(accountId, rows, limits)}
+    OR NOT ${hasRoomForFiles({ accountId, id }, rows, limits)}
     OR ${limits.name === undefined ? sql`0` : sql`${named(accountId, limits.name)} > 1`})`;
-  const id = sql`(SELECT id FROM appliances WHERE uuid = ${row.uuid})`;
   const [added, refused] = await db.batch([
     db
       .insert(appliances)
@@ -100,6 +104,17 @@ function hasRoom(accountId: number, { files = [] }: DefinitionRows, { quotaBytes
     WHERE key NOT IN (SELECT blob_id FROM overlay_files JOIN appliances ON appliances.id = appliance_id
                       WHERE account_id = ${accountId}))`;
   return sql`(${added} = 0 OR ${usedBytesOf(accountId, { withoutBlobs: Object.keys(sizes) })} + ${added} <= ${quotaBytes})`;
+}
+
+/** Whether the account may have as many overlay files. Those of the appliance are replaced; fewer than before always fit. */
+function hasRoomForFiles(
+  { accountId, id }: { accountId: number; id: SQL },
+  { files }: DefinitionRows,
+  { files: most }: DefinitionLimits,
+): SQL {
+  if (!files) return sql`1`;
+  const replaced = sql`(SELECT count(*) FROM overlay_files WHERE appliance_id = ${id})`;
+  return sql`(${files.length} <= ${replaced} OR ${counts.files(accountId)} - ${replaced} + ${files.length} <= ${most})`;
 }
 
 /** Statements that replace each given list, if `holds` is true. */

@@ -17,13 +17,16 @@ export async function savePublishedClone(
   clone: NewAppliance,
   { publicationId, most }: { publicationId: number; most: ApplianceLimits },
 ): Promise<Appliance | undefined> {
-  const hasSource = sql`EXISTS (SELECT 1 FROM publications WHERE id = ${publicationId})`;
+  const source = {
+    isThere: sql`EXISTS (SELECT 1 FROM publications WHERE id = ${publicationId})`,
+    files: sql`(SELECT count(*) FROM published_files WHERE publication_id = ${publicationId})`,
+  };
   const cloneId = sql`(SELECT id FROM appliances WHERE uuid = ${clone.uuid})`;
   const published = (list: string) =>
     sql`json_each((SELECT definition -> ${`$.${list}`} FROM publications WHERE id = ${publicationId})) AS one`;
   const [added, refused] = await db.batch([
     db.insert(appliances).values(clone).returning(),
-    deleteRefusedClone(db, clone, { hasSource, most }),
+    deleteRefusedClone(db, clone, { source, most }),
     insertFrom(
       db,
       applianceRepositories,

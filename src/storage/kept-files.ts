@@ -3,7 +3,8 @@ import { usedBytesOf } from "./accounts.ts";
 import type { Database } from "./db.ts";
 import { edited } from "./edits.ts";
 import { insertFrom } from "./inserts.ts";
-import { fileInJson, released, type NewOverlayFile, type OverlayFile, type Writer } from "./overlay-files.ts";
+import { counts } from "./limits.ts";
+import { fileInJson, released, type NewOverlayFile, type AddingWriter, type OverlayFile } from "./overlay-files.ts";
 import { unreserved } from "./reservations.ts";
 import { overlayFiles } from "./schema.ts";
 
@@ -11,13 +12,13 @@ export type KeptFile = Omit<NewOverlayFile, "applianceId" | "createdAt">;
 
 /**
  * Adds files to an appliance and replaces those at the same paths: all of them, or none. Undefined if the quota is
- * exceeded or the appliance is gone.
+ * exceeded, the account has too many files, or the appliance is gone.
  */
 export async function saveOverlayFiles(
   db: Database,
   applianceId: number,
   files: readonly KeptFile[],
-  { accountId, quotaBytes }: Writer,
+  { accountId, quotaBytes, most }: AddingWriter,
 ): Promise<OverlayFile[] | undefined> {
   const rows = JSON.stringify(files);
   const addedBytes = files.reduce((sum, { size }) => sum + size, 0);
@@ -30,7 +31,8 @@ export async function saveOverlayFiles(
       overlayFiles,
       { ...fileInJson, applianceId, createdAt: new Date() },
       sql`FROM json_each(${rows})
-          WHERE ${owned} AND ${usedBytesOf(accountId, { withoutBlobs: blobIds })} + ${addedBytes} <= ${quotaBytes} ORDER BY key`,
+          WHERE ${owned} AND ${usedBytesOf(accountId, { withoutBlobs: blobIds })} + ${addedBytes} <= ${quotaBytes}
+            AND ${counts.files(accountId)} + ${files.length} <= ${most} ORDER BY key`,
     ),
     released(db, replaced),
     db.delete(overlayFiles).where(replaced),

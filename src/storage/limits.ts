@@ -9,6 +9,10 @@ export interface Counted {
   repositoryBytes: number;
   appliances: number;
   configurationBytes: number;
+  /** Overlay files of all its appliances. */
+  files: number;
+  /** RPMs, Debian packages and archives that it uploaded. */
+  uploadedPackages: number;
   comments: number;
   webhooks: number;
   tokens: number;
@@ -28,6 +32,10 @@ export const counts = {
   configurationBytes: (accountId: number) =>
     sql`(SELECT coalesce(sum(configuration_bytes), 0) FROM appliances AS one INDEXED BY appliances_configuration_bytes
          WHERE one.account_id = ${accountId})`,
+  files: (accountId: number) =>
+    sql`(SELECT count(*) FROM appliances AS one JOIN overlay_files AS file ON file.appliance_id = one.id
+         WHERE one.account_id = ${accountId})`,
+  uploadedPackages: (accountId: number) => sql`(SELECT count(*) FROM rpms AS one WHERE one.account_id = ${accountId})`,
   comments: (accountId: number) => sql`(SELECT count(*) FROM comments WHERE account_id = ${accountId})`,
   webhooks: (accountId: number) => sql`(SELECT count(*) FROM webhooks WHERE account_id = ${accountId})`,
   tokens: (accountId: number) => sql`(SELECT count(*) FROM tokens WHERE account_id = ${accountId})`,
@@ -44,6 +52,7 @@ export const countAll = (db: Database, accountId: number): Promise<Counted> =>
   db.get<Counted>(sql`SELECT
     ${counts.repositories(accountId)} AS repositories, ${counts.packages(accountId)} AS packages,
     ${counts.repositoryBytes(accountId)} AS repositoryBytes, ${counts.appliances(accountId)} AS appliances,
-    ${counts.configurationBytes(accountId)} AS configurationBytes, ${counts.comments(accountId)} AS comments,
+    ${counts.configurationBytes(accountId)} AS configurationBytes, ${counts.files(accountId)} AS files,
+    ${counts.uploadedPackages(accountId)} AS uploadedPackages, ${counts.comments(accountId)} AS comments,
     ${counts.webhooks(accountId)} AS webhooks, ${counts.tokens(accountId)} AS tokens,
     ${counts.uploads(accountId)} AS uploads`);

@@ -3,6 +3,7 @@ import { usedBytesOf } from "./accounts.ts";
 import type { Database } from "./db.ts";
 import { edited } from "./edits.ts";
 import { insertWhere } from "./inserts.ts";
+import { counts } from "./limits.ts";
 import { unreserved } from "./reservations.ts";
 import { releaseBlobs } from "./released-blobs.ts";
 import { appliances, overlayFiles } from "./schema.ts";
@@ -29,11 +30,16 @@ export const findAnyOverlayFile = (db: Database, id: number): Promise<OverlayFil
 export const findOverlayFileOfRequest = (db: Database, requestId: string): Promise<OverlayFile | undefined> =>
   db.query.overlayFiles.findFirst({ where: eq(overlayFiles.requestId, requestId) });
 
-/** Undefined if the quota is exceeded or the appliance is gone. */
+/** An account that adds files, and how many it may have. */
+export interface AddingWriter extends Writer {
+  most: number;
+}
+
+/** Undefined if the quota is exceeded, the account has too many files, or the appliance is gone. */
 export async function addOverlayFile(
   db: Database,
   row: NewOverlayFile,
-  { accountId, quotaBytes }: Writer,
+  { accountId, quotaBytes, most }: AddingWriter,
 ): Promise<OverlayFile | undefined> {
   const owned = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${row.applianceId} AND account_id = ${accountId})`;
   const [[added]] = await db.batch([
@@ -41,7 +47,8 @@ export async function addOverlayFile(
       db,
       overlayFiles,
       row,
-      sql`${owned} AND ${usedBytesOf(accountId, { withoutBlobs: [row.blobId] })} + ${row.size} <= ${quotaBytes}`,
+      sql`${owned} AND ${usedBytesOf(accountId, { withoutBlobs: [row.blobId] })} + ${row.size} <= ${quotaBytes}
+          AND ${counts.files(accountId)} < ${most}`,
     ).returning(),
     editedBy(db, row.applianceId, accountId),
     unreserved(db, [row.blobId]),

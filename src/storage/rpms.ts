@@ -2,6 +2,7 @@ import { and, asc, eq, ne, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import { fromJson, type Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
+import { counts } from "./limits.ts";
 import { unreserved } from "./reservations.ts";
 import { releaseBlobs } from "./released-blobs.ts";
 import { rpms } from "./schema.ts";
@@ -24,11 +25,16 @@ export const findRpmOfRequest = (db: Database, requestId: string): Promise<Rpm |
 
 /**
  * Adds an upload, or gives a single RPM's row of the same package the new content; the blob of the old one is released.
- * Undefined if the quota is exceeded.
+ * Undefined if the quota is exceeded, or the account has too many uploads.
  */
-export async function addRpm(db: Database, row: NewRpm, quotaBytes: number): Promise<Rpm | undefined> {
+export async function addRpm(
+  db: Database,
+  row: NewRpm,
+  { quotaBytes, most }: { quotaBytes: number; most: number },
+): Promise<Rpm | undefined> {
   const replaced = samePackage(row);
-  const allowed = fits(row, { replaced, quotaBytes });
+  const others = sql`${counts.uploadedPackages(row.accountId)} - (SELECT count(*) FROM rpms WHERE ${replaced})`;
+  const allowed = sql`(${fits(row, { replaced, quotaBytes })} AND ${others} < ${most})`;
   const [, [rpm]] = await db.batch([
     release(db, sql`${replaced} AND ${allowed}`),
     insertWhere(db, rpms, row, allowed)

@@ -140,9 +140,9 @@ describe("POST modified_files/keep", () => {
       ...file,
       blobId: crypto.randomUUID(),
     }));
-    const writer = { accountId: tux.accountId, quotaBytes: 10 };
+    const writer = { accountId: tux.accountId, quotaBytes: 10, most: 1000 };
     expect(await saveOverlayFiles(db, applianceId, again, writer)).toBeUndefined();
-    const other = { accountId: (await signedIn()).accountId, quotaBytes: 10 ** 12 };
+    const other = { accountId: (await signedIn()).accountId, quotaBytes: 10 ** 12, most: 1000 };
     expect(await saveOverlayFiles(db, applianceId, again, other)).toBeUndefined();
     expect(await rowsOf(applianceId)).toEqual(kept);
     expect(await edited()).toEqual(editedAt);

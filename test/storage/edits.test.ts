@@ -55,7 +55,7 @@ async function file() {
   const added = await addOverlayFile(
     db,
     { ...newFile(), applianceId: id, createdAt: new Date() },
-    { accountId, quotaBytes },
+    { accountId, quotaBytes, most: 1000 },
   );
   return added ?? expect.fail("no file was added");
 }
@@ -77,7 +77,7 @@ const edits: Record<string, () => Promise<unknown>> = {
   "a file's new metadata": async () => changeOverlayFile(db, await file(), { path: "/root" }, accountId),
   "a file's new content": async () => replaceContent(db, await file(), content(), { accountId, quotaBytes }),
   "a deleted file": async () => deleteOverlayFile(db, await file(), accountId),
-  "files of a testdrive": () => saveOverlayFiles(db, id, [newFile()], { accountId, quotaBytes }),
+  "files of a testdrive": () => saveOverlayFiles(db, id, [newFile()], { accountId, quotaBytes, most: 1000 }),
   "a new key": () => addGpgKey(db, { ...key, applianceId: id, createdAt: new Date(at) }, limits),
   "a deleted key": async () => {
     await addGpgKey(db, { ...key, applianceId: id, createdAt: new Date(at) }, limits);
@@ -96,9 +96,13 @@ describe("the time of the last edit", () => {
   });
 
   it("does not change if an edit is refused", async () => {
-    await addOverlayFile(db, { ...newFile(), applianceId: id, createdAt: new Date() }, { accountId, quotaBytes: 0 });
+    await addOverlayFile(
+      db,
+      { ...newFile(), applianceId: id, createdAt: new Date() },
+      { accountId, quotaBytes: 0, most: 1000 },
+    );
     await addGpgKey(db, { ...key, applianceId: id, createdAt: new Date(at) }, { maxCount: 0, maxCharacters: 0 });
-    await saveOverlayFiles(db, id, [newFile()], { accountId, quotaBytes: 0 });
+    await saveOverlayFiles(db, id, [newFile()], { accountId, quotaBytes: 0, most: 1000 });
     await savePicture(db, { id, accountId, quotaBytes: 0 }, { kind: "logo", blobId: crypto.randomUUID(), bytes: 3 });
     expect(await listOverlayFiles(db, id)).toEqual([]);
     expect(await editedAt()).toBe(at);

@@ -35,9 +35,9 @@ const files = () => listOverlayFiles(db, file.applianceId);
 
 it("adds no file to another account's appliance", async () => {
   const { id: _, ...row } = file;
-  expect(await addOverlayFile(db, row, { accountId: stranger, quotaBytes })).toBeUndefined();
+  expect(await addOverlayFile(db, row, { accountId: stranger, quotaBytes, most: 1000 })).toBeUndefined();
   expect(await files()).toEqual([file]);
-  expect(await addOverlayFile(db, row, { accountId: owner, quotaBytes })).toMatchObject(row);
+  expect(await addOverlayFile(db, row, { accountId: owner, quotaBytes, most: 1000 })).toMatchObject(row);
 });
 
 it("changes no file of another account", async () => {

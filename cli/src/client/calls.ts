@@ -1097,6 +1097,8 @@ interface Limits {
     repository_bytes: LimitsRepositories;
     appliances: LimitsRepositories;
     configuration_bytes: LimitsRepositories;
+    files: LimitsRepositories;
+    uploaded_packages: LimitsRepositories;
     comments: LimitsRepositories;
     webhooks: LimitsRepositories;
     tokens: LimitsRepositories;

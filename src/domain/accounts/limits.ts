@@ -8,6 +8,8 @@ const variables = {
   repositoryBytes: "MAX_REPOSITORY_MB_PER_ACCOUNT",
   appliances: "MAX_APPLIANCES_PER_ACCOUNT",
   configurationBytes: "MAX_CONFIGURATION_MB_PER_ACCOUNT",
+  files: "MAX_FILES_PER_ACCOUNT",
+  uploadedPackages: "MAX_UPLOADED_PACKAGES_PER_ACCOUNT",
   comments: "MAX_COMMENTS_PER_ACCOUNT",
   webhooks: "MAX_WEBHOOKS_PER_ACCOUNT",
   tokens: "MAX_TOKENS_PER_ACCOUNT",
@@ -29,6 +31,8 @@ export function limitsOf(env: LimitsEnv): Counted {
     repositoryBytes: most("repositoryBytes") * megabyte,
     appliances: most("appliances"),
     configurationBytes: most("configurationBytes") * megabyte,
+    files: most("files"),
+    uploadedPackages: most("uploadedPackages"),
     comments: most("comments"),
     webhooks: Math.min(maxWebhooks, most("webhooks")),
     tokens: most("tokens"),
@@ -67,6 +71,9 @@ const messages: Record<keyof Counted, (most: number) => string> = {
   appliances: (most) => `An account can have at most ${most} appliances. Delete one of them.`,
   configurationBytes: (most) =>
     `The configurations of an account's appliances can have at most ${most / megabyte} MB together. Shorten one, or delete an appliance.`,
+  files: (most) =>
+    `The appliances of an account can have at most ${most} overlay files together. Put several into one archive, or delete some.`,
+  uploadedPackages: (most) => `An account can have at most ${most} uploaded packages. Delete one of them.`,
   comments: (most) => `An account can write at most ${most} comments.`,
   webhooks: (most) => `An account can have at most ${most} webhooks. Delete one of them.`,
   tokens: (most) => `An account can have at most ${most} tokens. Revoke one of them.`,

@@ -1,6 +1,6 @@
 import type { Arch } from "#lib/contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
-import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
+import { limitReached, limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { forStranger, encryptedIfClear } from "#domain/configuration/secrets";
 import type { EncryptionKey } from "#domain/secrets";
 import { configurationForClone, noteUse } from "#domain/gallery/clone";
@@ -84,7 +84,8 @@ async function makeClone(
   const configuration = await clonedConfiguration({ env, db }, account, source);
   const clone = { ...copied, configuration, ...(await traitsOfClone(db, account, { source, request })) };
   const saved = await saveClone(db, clone, { sourceId: id, most: limitsOf(env) });
-  return saved ?? (await refuseClone({ env, db }, account, configuration));
+  const refused = { account, configuration, sourceNow: () => findReadableAppliance(db, account.id, id) };
+  return saved ?? (await refuseClone({ env, db }, refused));
 }
 
 /** Clones the version that was published last, as it was then. */
@@ -108,18 +109,20 @@ async function clonePublished(
   };
   const limits = { publicationId: publication.id, most: limitsOf(env) };
   const saved = await savePublishedClone(db, clone, limits);
-  if (!saved) return await refuseClone({ env, db }, account, configuration);
+  const refused = { account, configuration, sourceNow: () => findPublication(db, request.cloneFrom) };
+  if (!saved) return await refuseClone({ env, db }, refused);
   await noteUse(db, account, publication, "clone");
   return saved;
 }
 
-/** Refuses with the reason: the account has too many appliances, or the source was deleted in between. */
+/** Refuses with the reason: a limit of the account, or the source was deleted in between. */
 async function refuseClone(
   services: Services<LimitsEnv>,
-  { id }: Account,
-  configuration: Configuration,
+  refused: { account: Account; configuration: Configuration; sourceNow: () => Promise<unknown> },
 ): Promise<never> {
-  await refuseOverLimit(services, id, { appliances: 1, configurationBytes: storedBytesOf(configuration) });
+  const { account, configuration, sourceNow } = refused;
+  await refuseOverLimit(services, account.id, { appliances: 1, configurationBytes: storedBytesOf(configuration) });
+  if (await sourceNow()) throw limitReached(services.env, "files");
   throw new Refusal("invalid_appliance_id");
 }
 

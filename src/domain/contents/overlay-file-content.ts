@@ -1,3 +1,4 @@
+import { limitsOf, refuseOverLimit } from "#domain/accounts/limits";
 import { spend } from "#domain/accounts/rates";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import { DownloadFailed, type OutsideEnv } from "#domain/outside";
@@ -80,10 +81,11 @@ export async function addFile(
     createdAt: new Date(),
     ...(requestId && { requestId }),
   };
-  const writer = { accountId, quotaBytes: await quotaBytes({ env, db }, accountId) };
+  const writer = { accountId, quotaBytes: await quotaBytes({ env, db }, accountId), most: limitsOf(env).files };
   const added = await addOverlayFile(db, row, writer);
   if (added) return added;
   await getOwnAppliance(db, accountId, applianceId, "invalid"); // or it was deleted in between
+  await refuseOverLimit({ env, db }, accountId, { files: 1 });
   throw quotaExceeded();
 }
 

@@ -28,7 +28,7 @@ export async function applyDefinition(
   if (plan.changes.length === 0) return definitionOf(appliance, plan.before, baseUrl);
   const limits = await limitsFor({ env, db }, account.id);
   const saved = await saveDefinition(db, appliance, rowsOf(plan), limits);
-  if (!saved) throw await whyRefused({ env, db }, appliance);
+  if (!saved) throw await whyRefused({ env, db }, appliance, plan);
   await withEstimate({ env, db }, saved);
   return await getDefinition({ env, db }, saved, baseUrl);
 }
@@ -46,16 +46,19 @@ function rowsOf({ before, after }: Plan): DefinitionRows {
   };
 }
 
-async function whyRefused({ env, db }: Services<ApplyEnv>, read: Appliance): Promise<Refusal> {
+async function whyRefused({ env, db }: Services<ApplyEnv>, read: Appliance, { before, after }: Plan): Promise<Refusal> {
   const now = read.accountId === null ? undefined : await findAppliance(db, read.accountId, read.id);
   if (!now) return new Refusal("invalid_appliance_id", { reason: "unknown" });
   if (now.lastEditedAt.getTime() !== read.lastEditedAt.getTime()) return changedMeanwhile();
-  await refuseOverLimit({ env, db }, now.accountId ?? 0, { configurationBytes: 1 });
+  await refuseOverLimit({ env, db }, now.accountId ?? 0, {
+    configurationBytes: 1,
+    files: after.files.length - before.files.length,
+  });
   return quotaExceeded();
 }
 
 /** The account's limits for the things that a definition adds. */
 export async function limitsFor(services: Services<ApplyEnv>, accountId: number): Promise<DefinitionLimits> {
-  const { appliances, configurationBytes } = limitsOf(services.env);
-  return { quotaBytes: await quotaBytes(services, accountId), appliances, configurationBytes };
+  const { appliances, configurationBytes, files } = limitsOf(services.env);
+  return { quotaBytes: await quotaBytes(services, accountId), appliances, configurationBytes, files };
 }

@@ -68,6 +68,7 @@ async function makeFrom({ env, db }: Services<ApplyEnv>, request: NewRequest): P
   await refuseOverLimit({ env, db }, request.account.id, {
     appliances: 1,
     configurationBytes: storedBytesOf(configuration),
+    files: rows.files.length,
   });
   throw quotaExceeded();
 }

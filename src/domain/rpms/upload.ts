@@ -1,3 +1,4 @@
+import { limitsOf, refuseOverLimit } from "#domain/accounts/limits";
 import type { Services } from "#domain/services";
 import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
@@ -56,9 +57,12 @@ interface Owner {
  */
 export async function addUpload({ env, db }: Services, owner: Owner, staged: StagedUpload): Promise<Rpm> {
   await refuseOtherType(db, owner.baseSystem, staged);
-  const quota = await quotaBytes({ env, db }, owner.account.id);
-  const rpm = await addRpm(db, rowOf(owner, staged), quota);
-  if (!rpm) throw quotaExceeded();
+  const limits = { quotaBytes: await quotaBytes({ env, db }, owner.account.id), most: limitsOf(env).uploadedPackages };
+  const rpm = await addRpm(db, rowOf(owner, staged), limits);
+  if (!rpm) {
+    await refuseOverLimit({ env, db }, owner.account.id, { uploadedPackages: 1 });
+    throw quotaExceeded();
+  }
   await publishUploads({ env, db }, owner);
   return rpm;
 }

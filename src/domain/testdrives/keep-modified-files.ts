@@ -1,5 +1,6 @@
 import { shownPermissions } from "#lib/contract/file-mode";
 import type { ModifiedFile, ModifiedFilter } from "#lib/contract/index";
+import { limitsOf, refuseOverLimit } from "#domain/accounts/limits";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import type { Caution } from "#domain/testdrives/caution";
 import {
@@ -59,11 +60,13 @@ export async function saveModifiedFiles(
     ...metadata,
     ...content,
   }));
-  const writer = { accountId: target.accountId, quotaBytes: await quotaBytes(target, target.accountId) };
-  const files = await saveOverlayFiles(target.db, appliance.id, rows, writer);
+  const { env, db, accountId } = target;
+  const writer = { accountId, quotaBytes: await quotaBytes(target, accountId), most: limitsOf(env).files };
+  const files = await saveOverlayFiles(db, appliance.id, rows, writer);
   if (files) return { applianceId: appliance.id, files, leftOut };
   await discard(target, staged);
-  await getOwnAppliance(target.db, target.accountId, appliance.id, "invalid"); // or it was deleted in between
+  await getOwnAppliance(db, accountId, appliance.id, "invalid"); // or it was deleted in between
+  await refuseOverLimit(target, accountId, { files: rows.length });
   throw quotaExceeded();
 }
 

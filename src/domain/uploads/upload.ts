@@ -52,7 +52,8 @@ async function addUpload(
   { env, db }: Stores,
   { accountId, purpose, length, sentName, requestId }: Announced,
 ): Promise<ResumableUpload> {
-  await refuseOverLimit({ env, db }, accountId, { uploads: 1 });
+  const kind = "applianceId" in purpose ? "files" : "uploadedPackages";
+  await refuseOverLimit({ env, db }, accountId, { uploads: 1, [kind]: 1 });
   const now = Date.now();
   const target = { blobId: crypto.randomUUID(), applianceId: null, baseSystem: null, metadata: null, ...purpose };
   const multipartId = await openBlob(env.BLOBS, target);

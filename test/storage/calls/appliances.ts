@@ -24,8 +24,8 @@ import { appliance, at, catalogue, fileContent, gpgKey, ids, overlayFile, readAp
 
 const [own, it] = [ids.account, ids.appliance];
 const clone = { ...appliance, id: undefined, uuid: "clone" };
-const most = { appliances: 10, configurationBytes: 1e6 };
-const writer = { accountId: own, quotaBytes: 1e6 };
+const most = { appliances: 10, configurationBytes: 1e6, files: 10 };
+const writer = { accountId: own, quotaBytes: 1e6, most: 10 };
 const { id: _id, ...newFile } = overlayFile;
 const { applianceId: _applianceId, createdAt: _createdAt, ...keptFile } = newFile;
 const { name, version, imageType, configuration } = appliance;
@@ -86,7 +86,7 @@ export const ofAppliances = {
     findBaseSystem: [["tiny-1.0"]],
     listBaseSystems: [[]],
     listBaseTitles: [[]],
-    deleteRefusedClone: [[clone, { hasSource: sql`true`, most }]],
+    deleteRefusedClone: [[clone, { source: { isThere: sql`true`, files: sql`0` }, most }]],
     saveClone: [[clone, { sourceId: it, most }]],
     deleteApplianceRows: [[2000]],
   } satisfies Calls<typeof appliances>,

@@ -106,7 +106,7 @@ export const ofRepositories = {
     listRpms: [[own, "tiny-1.0"]],
     findRpm: [[own, 1]],
     findRpmOfRequest: [["request"]],
-    addRpm: [[rpm, 1e6]],
+    addRpm: [[rpm, { quotaBytes: 1e6, most: 10 }]],
     replaceRpm: [[1, rpm, 1e6]],
     deleteRpm: [[own, 9]],
     listUsedBlobIds: [[["rpm"]]],
