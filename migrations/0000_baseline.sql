@@ -139,6 +139,7 @@ CREATE TABLE `builds` (
 	`has_secure_boot` integer DEFAULT false NOT NULL,
 	`package_type` text DEFAULT 'rpm' NOT NULL,
 	`builder_root` text,
+	`is_rebuild` integer DEFAULT false NOT NULL,
 	`agent_id` integer,
 	`input_sha256` text NOT NULL,
 	`message` text DEFAULT '' NOT NULL,
@@ -747,7 +748,16 @@ CREATE TABLE `image_updates` (
 CREATE INDEX `image_updates_appliance` ON `image_updates` (`appliance_id`);--> statement-breakpoint
 CREATE TABLE `watches` (
 	`appliance_id` integer PRIMARY KEY NOT NULL,
-	`look_at` integer NOT NULL
+	`look_at` integer NOT NULL,
+	`rebuild_state` text,
+	`rebuild_from` text,
+	`rebuild_version` text,
+	`rebuild_builds` text DEFAULT '[]' NOT NULL,
+	`rebuild_contents` text,
+	`rebuild_message` text DEFAULT '' NOT NULL,
+	`rebuild_at` integer,
+	`rebuild_edited_at` integer,
+	`rebuild_publication` text
 );
 --> statement-breakpoint
 CREATE INDEX `watches_look` ON `watches` (`look_at`);--> statement-breakpoint

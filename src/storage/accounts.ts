@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, gt, isNull, sql, type SQL } from "drizzle-orm";
 import { entryOfAct } from "./audit-log.ts";
 import { fromJson, prepared, type Database } from "./db.ts";
-import { accounts } from "./schema.ts";
+import { accounts, appliances } from "./schema.ts";
 import { sessionsOf } from "./sessions.ts";
 
 export type Account = typeof accounts.$inferSelect;
@@ -24,6 +24,16 @@ const byUsername = prepared((db) =>
 
 export const findAccount = (db: Database, username: string): Promise<Account | undefined> =>
   byUsername(db).execute({ username });
+
+/** The account that owns an appliance. */
+export async function findOwner(db: Database, applianceId: number): Promise<Account | undefined> {
+  const [found] = await db
+    .select({ account: accounts })
+    .from(appliances)
+    .innerJoin(accounts, eq(accounts.id, appliances.accountId))
+    .where(and(eq(appliances.id, applianceId), isNull(accounts.removedAt)));
+  return found?.account;
+}
 
 export const listAccounts = (db: Database): Promise<Account[]> =>
   db.query.accounts.findMany({ where: isNull(accounts.removedAt), orderBy: accounts.id });

@@ -1,15 +1,17 @@
-import { and, asc, count, desc, eq, getTableColumns, lt, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Arch } from "#lib/contract/index";
-import type { Build } from "./builds.ts";
+import { isQueued, type Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { accounts, appliances, builds, testdrives } from "./schema.ts";
 
-/** How many queued builds of all accounts came before this one. */
+/** How many queued builds of all accounts come before this one. */
 export async function countQueuedBefore(db: Database, buildId: number): Promise<number> {
   const [row] = await db
     .select({ n: count() })
     .from(builds)
-    .where(and(eq(builds.status, "queued"), lt(builds.id, buildId)));
+    .where(
+      and(isQueued, sql`(is_rebuild, id) < (SELECT is_rebuild, id FROM builds AS this WHERE this.id = ${buildId})`),
+    );
   return row?.n ?? 0;
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, not, notInArray, sql, type SQL } from "drizzle-orm";
+import { and, asc, eq, isNull, not, notInArray, sql, type SQL } from "drizzle-orm";
 import type { Arch } from "#lib/contract/index";
 import { counted } from "./counters.ts";
 import type { Database } from "./db.ts";
@@ -44,17 +44,20 @@ export const findDownload = (db: Database, token: string): Promise<Build | undef
     where: and(eq(builds.downloadToken, token), eq(builds.status, "finished"), isNull(builds.retiredAt)),
   });
 
-/** Queued builds after an id with the architecture of their appliance, oldest first. */
+/** The place of a build in the queue: the service's own rebuilds come after all others. */
+export type PlaceInQueue = Pick<Build, "isRebuild" | "id">;
+
+/** Queued builds with the architecture of their appliance, in the order of the queue, from its start or after a place. */
 export const listQueued = (
   db: Database,
-  { after, limit }: { after: number; limit: number },
+  { after, limit }: { after?: PlaceInQueue | undefined; limit: number },
 ): Promise<{ build: Build; arch: Arch }[]> =>
   db
     .select({ build: builds, arch: appliances.arch })
     .from(builds)
     .innerJoin(appliances, eq(appliances.id, builds.applianceId))
-    .where(and(eq(builds.status, "queued"), gt(builds.id, after)))
-    .orderBy(asc(builds.id))
+    .where(and(isQueued, sql`(is_rebuild, builds.id) > (${Number(after?.isRebuild ?? false)}, ${after?.id ?? 0})`))
+    .orderBy(asc(builds.isRebuild), asc(builds.id))
     .limit(limit);
 
 export const listHeldBy = (db: Database, agentId: number): Promise<Build[]> =>
@@ -101,6 +104,7 @@ export type NewBuild = Pick<
   | "hasSecureBoot"
   | "packageType"
   | "builderRoot"
+  | "isRebuild"
   | "inputSha256"
   | "downloadToken"
   | "createdAt"
@@ -274,3 +278,4 @@ export const isPublishedBuild = sql`(${builds.status} = 'finished' AND EXISTS (S
 // Literals, as in the partial indexes: SQLite does not use such an index for a bound parameter.
 export const isTaken = sql.raw("status IN ('queued', 'running')");
 export const isFinished = sql.raw("status = 'finished'");
+export const isQueued = sql.raw("status = 'queued'");

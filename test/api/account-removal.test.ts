@@ -7,6 +7,7 @@ import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 import { galleryPath, sendText } from "../support/gallery.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
+import { patienceMs } from "../support/patience.ts";
 import { runningBuild } from "../support/running-build.ts";
 import { sweepIn } from "../support/sweep.ts";
 import { tokenOf } from "../support/tokens.ts";
@@ -48,9 +49,16 @@ async function rowsOf({ accountId }: Client): Promise<Record<string, number>> {
 
 const dayMs = 24 * 60 * 60_000;
 
+const importsInProgress = () =>
+  env.DB.prepare(
+    "SELECT (SELECT count(*) FROM import_turns) + (SELECT count(*) FROM repositories WHERE import_state = 'importing') AS count",
+  ).first<number>("count");
+
 /** Runs the sweep until it has removed what it removes later. */
 async function settle(): Promise<void> {
   for (const day of [0, 1, 2, 3]) await sweepIn(day * dayMs);
+  // The sweep has asked for imports, which go on after it.
+  await vi.waitUntil(async () => (await importsInProgress()) === 0, { timeout: patienceMs });
 }
 
 type Everything = Record<string, string[]>;

@@ -26,6 +26,7 @@ const notInDescription = new Set([
   "tags.0",
   "settings.publicClonable",
   "settings.publishWhen",
+  "settings.automaticRebuilds",
   ...Object.keys(full.checks[0] ?? {}).map((name) => `checks.0.${name}`),
 ]);
 
@@ -40,6 +41,7 @@ const others: Record<string, unknown> = {
   "settings.automaticUpdates": "none",
   "settings.updatesRebootAt": "05:00",
   "settings.publishWhen": "always",
+  "settings.automaticRebuilds": "all",
   "checks.0.kind": "console_text",
 };
 

@@ -6,6 +6,7 @@ import { ofAccounts } from "./calls/accounts.ts";
 import { ofAppliances } from "./calls/appliances.ts";
 import { ofBuilds } from "./calls/builds.ts";
 import { ofRepositories } from "./calls/repositories.ts";
+import { ofUpdates } from "./calls/updates.ts";
 import { account, appliance, build, overlayFile, publication, repository } from "./calls/rows.ts";
 
 const calls: Readonly<Record<string, Readonly<Record<string, readonly (readonly unknown[])[]>>>> = {
@@ -13,6 +14,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
   ...ofAppliances,
   ...ofBuilds,
   ...ofRepositories,
+  ...ofUpdates,
 };
 
 /** They put statements together that other functions send. */
@@ -55,11 +57,13 @@ const known: Readonly<Record<string, string>> = {
   "build-queue.listUnended builds": someLive,
   "build-queue.listEnded builds": "by the order of an index, and ends at the limit",
   "build-queue.countHeld builds": someLive,
+  "build-queue.countQueuedBefore builds": someLive,
   "build-queue.countHeld testdrives": someLive,
   "repositories.listFailing repositories": "by the order of an index of those with a problem, and ends at the limit",
   "builds.addBuild builds": someLive,
   "builds.hasFreeSlot builds": someLive,
   "builds.listHeldBy builds": someLive,
+  "builds.listQueued builds": someLive,
   "metrics.listBusyAgents builds": someLive,
   "metrics.listBusyAgents testdrives": someLive,
   "metrics.readAmounts builds": someLive,

@@ -629,6 +629,13 @@ interface BuildUpdates {
       state: "current" | "stale" | "unknown";
       checked_at?: string;
     }[];
+    rebuild?: {
+      state: "building" | "done" | "failed" | "refused";
+      from_version?: string;
+      version?: string;
+      message: string;
+      began_at: string;
+    };
   };
 }
 
@@ -750,6 +757,7 @@ interface Configuration {
       live_installer_enabled: boolean;
       public_clonable: boolean;
       publish_when?: "always" | "checked";
+      automatic_rebuilds?: "never" | "security" | "all";
       runlevel: number;
       automatic_login?: string;
       ssh_passwords?: string;
@@ -886,6 +894,7 @@ interface Definition {
         live_installer_enabled: boolean;
         public_clonable: boolean;
         publish_when?: "always" | "checked";
+        automatic_rebuilds?: "never" | "security" | "all";
         runlevel: number;
         automatic_login: string;
         ssh_passwords: string;
@@ -1464,6 +1473,7 @@ interface Settings {
   live_installer_enabled?: boolean;
   public_clonable?: boolean;
   publish_when?: "always" | "checked";
+  automatic_rebuilds?: "never" | "security" | "all";
   runlevel?: number;
   automatic_login?: string;
   ssh_passwords?: string;

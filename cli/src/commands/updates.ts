@@ -30,7 +30,7 @@ function exitOf({ packages, repositories }: Updates): Exit {
   return repositories.some(({ state }) => state === "unknown") ? "refused" : "done";
 }
 
-function shown(paint: Painter, { packages, repositories, unlisted }: Updates, what: string): string {
+function shown(paint: Painter, { packages, repositories, unlisted, rebuild }: Updates, what: string): string {
   const rows = packages.map((one) => [
     one.name,
     one.installed,
@@ -42,6 +42,7 @@ function shown(paint: Painter, { packages, repositories, unlisted }: Updates, wh
   const notes = [
     ...(unlisted > 0 ? [`The repositories of the appliance do not have ${count(unlisted, "installed package")}.`] : []),
     ...repositories.flatMap(({ name, state }) => (state === "current" ? [] : [`${name}: ${why[state]}`])),
+    ...(rebuild ? [`${rebuildWords[rebuild.state]}: ${rebuild.message}`] : []),
   ];
   return [rows.length > 0 ? list : `The repositories have no ${what}.`, ...notes.map(visible)].join("\n");
 }
@@ -49,4 +50,11 @@ function shown(paint: Painter, { packages, repositories, unlisted }: Updates, wh
 const why = {
   stale: "the last refresh failed, so there may be newer versions.",
   unknown: "it cannot be read, so nothing is known about its packages.",
+} as const;
+
+const rebuildWords = {
+  building: "Being rebuilt",
+  done: "Rebuilt",
+  failed: "The last rebuild failed",
+  refused: "Not rebuilt",
 } as const;

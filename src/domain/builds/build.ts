@@ -87,7 +87,8 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
   await refuseWithoutAgreement(db, { accountId: account.id, base, baseUrl });
   // The rest is expensive. A build that replaces another one gets its slot.
   const replaced = request.force ? unfinishedOf(built, { version, imageType }) : [];
-  if (replaced.length === 0 && !(await hasFreeSlot(db, account.id, slotsOf(env)))) throw new Refusal("no_build_slots");
+  const slots = slotsOf(env, request);
+  if (replaced.length === 0 && !(await hasFreeSlot(db, account.id, slots))) throw new Refusal("no_build_slots");
   const { software, resolution } = okOrRefused(await examine({ env, db }, appliance, { imageType, abilities }));
   const input = await freezeInput({ env, db }, appliance, { version, imageType, software, resolution });
   const inputSha256 = await putInput(env.BLOBS, input);
@@ -105,11 +106,12 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
       hasSecureBoot: input.hasSecureBoot ?? false,
       packageType: input.packageType ?? "rpm",
       builderRoot: input.builderRoot ?? null,
+      isRebuild: request.isRebuild ?? false,
       downloadToken: newToken(),
       createdAt,
       wakeAt: wakeAfterStart(createdAt),
     },
-    { force: request.force, slots: slotsOf(env) },
+    { force: request.force, slots },
   );
   if (!build) throw await whyNot(db, row);
   // If this is interrupted, the first claim does it.
@@ -261,7 +263,12 @@ async function lockOn(
 const unfinishedOf = (built: Build[], { version, imageType }: Pick<Build, "version" | "imageType">): Build[] =>
   built.filter((build) => build.version === version && build.imageType === imageType && isUnfinished(build));
 
-const slotsOf = (env: Env) => ({ all: Number(env.MAX_BUILDS), perAccount: Number(env.MAX_BUILDS_PER_ACCOUNT) });
+/** Rebuilds leave half of all slots, and one of the account's, to people: but one slot is theirs, too. */
+function slotsOf(env: Env, { isRebuild }: Pick<BuildRequest, "isRebuild">) {
+  const [all, perAccount] = [Number(env.MAX_BUILDS), Number(env.MAX_BUILDS_PER_ACCOUNT)];
+  if (!isRebuild) return { all, perAccount };
+  return { all: Math.max(1, Math.floor(all / 2)), perAccount: Math.max(1, perAccount - 1) };
+}
 
 async function withProgress({ env, db }: Services, build: Build): Promise<WatchedBuild> {
   if (!isUnfinished(build)) return watched(build);

@@ -9,7 +9,7 @@ import { expectedSecondsOf, mostSimilar } from "#domain/builds/duration";
 import { saveCapabilities, type Agent } from "#storage/agents";
 import { isRootShared } from "#domain/builds/prepared-root";
 import { getInput, InputLost } from "#storage/build-blobs";
-import { listHeldBy, listQueued, type Build } from "#storage/builds";
+import { listHeldBy, listQueued, type Build, type PlaceInQueue } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listEarlierSteps } from "#storage/estimates";
 import { keepPackages } from "#domain/builds/stored-packages";
@@ -48,17 +48,17 @@ const hasChanged = (known: Capabilities | null, now: Capabilities): boolean => w
 const wordsOf = (can: Capabilities | null): string => JSON.stringify(can && { ...can, hasRoom: can.hasRoom !== false });
 
 /**
- * All queued builds that the agent can do. A build whose row is from a restored backup refuses claims until the sweep
+ * All queued builds that the agent can do, and the service's own rebuilds last. A build whose row is from a restored backup refuses claims until the sweep
  * corrects the row, and must not hide other builds.
  */
 async function* candidates(db: Database, can: Capabilities): AsyncGenerator<Build> {
-  let after = 0;
+  let after: PlaceInQueue | undefined;
   for (;;) {
     const page = await listQueued(db, { after, limit: candidatesAtOnce });
     for (const { build, arch } of page) if (canDo(can, { ...build, arch })) yield build;
     const last = page.at(-1);
     if (!last || page.length < candidatesAtOnce) return;
-    after = last.build.id;
+    after = last.build;
   }
 }
 

@@ -37,6 +37,23 @@ export async function passedVersions(
   return versions.filter((version) => problemOf(version, findings) === undefined);
 }
 
+/** Why a built version has not passed the checks, as the end of a sentence. `isPending`: they may still pass. */
+export async function whyNotPassed(
+  db: Database,
+  appliance: Appliance,
+  version: string,
+): Promise<{ text: string; isPending: boolean } | undefined> {
+  if (configurationOf(appliance).checks.length === 0) return undefined;
+  const images = await listBuildsOfVersion(db, appliance.id, version);
+  const findings = await findingsOf(db, appliance, images);
+  const problem = problemOf(version, findings);
+  if (!problem) return undefined;
+  const { runs } = findings;
+  const hasFailed = runs.some((run) => !isInProgress(run) && run.state !== "passed");
+  const isPending = !hasFailed && (runs.length < findings.images.length || runs.some(isInProgress));
+  return { text: `${problem.what} is not released, because ${problem.why}`, isPending };
+}
+
 /** The bootable images of versions, and their last runs. */
 interface Findings {
   images: readonly Build[];
@@ -62,13 +79,13 @@ function problemOf(version: string, { images, runs, checks }: Findings): { what:
   return ofVersion
     .map((image) => {
       const run = runs.find(({ buildId }) => buildId === image.id);
-      return { what: `${version} (${image.imageType})`, why: whyNotPassed(run, checks) };
+      return { what: `${version} (${image.imageType})`, why: whyRunNotPassed(run, checks) };
     })
     .find((image): image is { what: string; why: string } => image.why !== undefined);
 }
 
 /** Why an image has not passed the checks that the appliance has now, without a full stop. Undefined if it has. */
-function whyNotPassed(run: CheckRun | undefined, checks: readonly Check[]): string | undefined {
+function whyRunNotPassed(run: CheckRun | undefined, checks: readonly Check[]): string | undefined {
   if (!run) return "its checks have not run yet";
   if (isInProgress(run)) return "its checks have not ended yet";
   if (run.state === "failed") return `a check failed: ${firstFailed(run)}`;

@@ -9,6 +9,7 @@ import { Refusal, type Fault } from "#domain/refusal";
 import { Configuration, configurationOf, storedBytesOf } from "#lib/configuration/stored";
 import { findAppliance, type Appliance } from "#storage/appliances";
 import { saveConfiguration } from "#storage/configurations";
+import { lookBy } from "#storage/watches";
 import type { Database } from "#storage/db";
 
 /** An appliance's configuration, and the other fields that the call shows. */
@@ -64,7 +65,11 @@ export async function changeConfiguration(
     const configuration = Configuration.parse(await encrypted(env, after.configuration, configurationOf(read)));
     const columns = { name, version, imageType, configuration };
     const saved = await saveConfiguration(db, { read, columns, maxBytes, removedFiles });
-    if (saved) return { ...after, id: appliance.id };
+    if (saved) {
+      // Otherwise Kiln would begin to follow updates up to a day later.
+      if (to.automaticRebuilds !== from.automaticRebuilds) await lookBy(db, appliance.id, new Date());
+      return { ...after, id: appliance.id };
+    }
     const configurationBytes = storedBytesOf(configuration) - storedBytesOf(read.configuration);
     await refuseOverLimit({ env, db }, accountId, { configurationBytes });
     read = await readAgain(db, accountId, appliance.id);

@@ -76,7 +76,9 @@ export async function forStranger(
     return password ?? (await encryptSecret(env, newPassword(16)));
   });
   const users = known.users.map((user) => ({ ...user, sshKeys: [] }));
-  return await encryptedIfClear(env, { ...known, users });
+  // The new owner decides what is built.
+  const settings = { ...known.settings, automaticRebuilds: "never" as const };
+  return await encryptedIfClear(env, { ...known, users, settings });
 }
 
 interface Owner {

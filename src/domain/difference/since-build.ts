@@ -15,6 +15,8 @@ import type { Build } from "#storage/builds";
 export interface SinceBuild {
   /** Whether the new image would have the same content. */
   isSame: boolean;
+  /** Whether the appliance itself is the same: only repositories have changed. */
+  isSameDefinition: boolean;
   packages: PackageChange[];
   /** Changed settings, including files, keys and repositories. */
   settings: SettingChange[];
@@ -40,10 +42,14 @@ export async function sinceBuild(
   if (!before || state !== "ok") return undefined;
   const wanted = { version, imageType, software, resolution, isOnlyCompared: true };
   const now = await freezeInput({ env, db }, appliance, wanted);
+  const settings = settingDifference(before, now);
+  const packages = packageDifference(before.packages.map(compared), now.packages.map(compared));
+  const isUnedited = appliance.lastEditedAt <= build.createdAt;
   return {
     isSame: contentOf(before) === contentOf(now),
-    packages: packageDifference(before.packages.map(compared), now.packages.map(compared)),
-    settings: settingDifference(before, now),
+    isSameDefinition: isUnedited || isSameButVersions(before, now, { packages, settings }),
+    packages,
+    settings,
     firmware: firmwareOfBuild({ needsEfi: now.firmware === "efi", hasSecureBoot: now.hasSecureBoot ?? false }),
   };
 }
@@ -62,6 +68,22 @@ export const isUntouchedSince = (
 /** The newest image of a type. `images` must be sorted, newest first (`listImages`). */
 export const lastImage = (images: readonly Build[], imageType: ImageType): Build | undefined =>
   images.find((image) => image.imageType === imageType);
+
+/** Whether two inputs differ only in the versions of packages, for an appliance that was edited. */
+const isSameButVersions = (before: FrozenInput, now: FrozenInput, { packages, settings }: Changes): boolean =>
+  settings.length === 0 &&
+  // A ban is in no input. It may remove a package.
+  packages.every(({ from, to }) => from && to) &&
+  // The description contains what the difference of the settings omits, such as passwords.
+  descriptionOf(before) === descriptionOf(now);
+
+type Changes = Pick<SinceBuild, "packages" | "settings">;
+
+/** The description without its packages, whose versions are those of repositories. */
+function descriptionOf({ description }: FrozenInput): string {
+  const files = Object.entries(description).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify(files.map(([path, text]) => [path, text.replaceAll(/<package name=[^>]*>/g, "")]));
+}
 
 const compared = (one: FrozenPackage): ComparedPackage => ({
   name: one.name,

@@ -77,7 +77,7 @@ async function agentsNow({ env, db }: Services<SnapshotEnv>, at: number): Promis
 
 async function oldestDoable(db: Database, agents: AgentNow[]): Promise<Snapshot["doable"]> {
   const alive = agents.filter(({ isAlive }) => isAlive);
-  const queued = await listQueued(db, { after: 0, limit: comparedBuilds });
+  const queued = await listQueued(db, { limit: comparedBuilds });
   const waiting = queued.flatMap(({ build, arch }) => {
     const able = alive.filter(({ can }) => can && canDo(can, { ...build, arch }));
     const waitsSince = (build.requeuedAt ?? build.createdAt).getTime();

@@ -5,6 +5,7 @@ import type { Services } from "#domain/services";
 import { knowledgeOf, type Knowledge } from "#domain/repositories/knowledge";
 import { installable } from "#domain/software/resolution-request";
 import { newerPackages } from "#domain/updates/newer-packages";
+import { lastRebuildOf, type LastRebuild } from "#domain/rebuilds/last";
 import { rest } from "#lib/loop/pace";
 import { packageTypeOfRepository } from "#model/catalogue";
 import type { ImageUpdates, PackageUpdate } from "#model/image-updates";
@@ -15,6 +16,7 @@ import type { Database } from "#storage/db";
 import { findUpdates, putUpdates, saveCounts } from "#storage/image-updates";
 import { listVersions, maxVersions, type PackageVersion } from "#storage/packages";
 import type { Repository } from "#storage/repositories";
+import { findWatch } from "#storage/watches";
 
 /** The packages of an image that the appliance's repositories have in a newer version now. */
 export interface BuildUpdates {
@@ -27,6 +29,8 @@ export interface BuildUpdates {
   lookedAt: Date;
   /** The appliance's repositories now, in their order. */
   repositories: (Repository & { knowledge: Knowledge })[];
+  /** The last rebuild of the appliance. Undefined if there was none. */
+  rebuild: LastRebuild | undefined;
 }
 
 type Asked = Services<Pick<Env, "BLOBS">>;
@@ -42,10 +46,11 @@ export async function updatesOf(
 ): Promise<BuildUpdates> {
   const { env, db } = services;
   if (build.status !== "finished") throw noImage(build);
-  const [stored, appliance, repositories] = await Promise.all([
+  const [stored, appliance, repositories, watch] = await Promise.all([
     findUpdates(env.BLOBS, build.uid),
     findAnyAppliance(db, build.applianceId),
     listApplianceRepositories(db, build.applianceId),
+    findWatch(db, build.applianceId),
   ]);
   if (!appliance) throw noImage(build);
   const isCurrent = stored?.contents === contentsOf(repositories);
@@ -57,6 +62,7 @@ export async function updatesOf(
     securityCount: found.updates.filter(({ isSecurity }) => isSecurity).length,
     lookedAt: new Date(found.lookedAt),
     repositories: repositories.map((one) => ({ ...one, knowledge: knowledgeOf(one) })),
+    rebuild: watch && lastRebuildOf(watch),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Services } from "#domain/services";
 import { hasFullDisk } from "#domain/full-disk";
+import { rebuildOutdated } from "#domain/rebuilds/rebuild";
 import { readOnlyMode } from "#domain/service-settings";
 import { compareImage, contentsOf } from "#domain/updates/of-build";
 import { tellOwner } from "#domain/updates/tell";
@@ -11,8 +12,6 @@ import type { Build } from "#storage/builds";
 import { forgetOtherUpdates, listImageUpdates } from "#storage/image-updates";
 import { saveNextLook, takeDueWatches, type Watch } from "#storage/watches";
 
-/** How often Kiln looks at an appliance. */
-const lookEveryMs = 24 * 60 * 60_000;
 /** When it looks again if it could not. */
 const retryMs = 60 * 60_000;
 /** How many appliances one run looks at. */
@@ -20,7 +19,8 @@ const lookedAtOnce = 30;
 
 /**
  * A chore: compares the images that people may use with the repositories of their appliances, the longest overdue
- * appliance first. An image is compared only if a repository has changed since the last time.
+ * appliance first. An image is compared only if a repository has changed since the last time. Appliances that follow
+ * updates are built again.
  */
 export async function watchImages(services: Services, now: number): Promise<void> {
   const { env, db } = services;
@@ -40,7 +40,7 @@ async function look(services: Services, watch: Watch, now: number): Promise<void
   if (!appliance) return;
   const { newest, inChannels } = await watchedImagesOf(db, appliance.id);
   const images = [...newest, ...inChannels];
-  await compareAll(services, appliance, images);
+  const contents = await compareAll(services, appliance, images);
   const ids = images.map(({ id }) => id);
   const rows = new Map((await listImageUpdates(db, ids)).map((row) => [row.buildId, row]));
   for (const build of images) {
@@ -48,11 +48,12 @@ async function look(services: Services, watch: Watch, now: number): Promise<void
     if (row) await tellOwner(services, { build, row }, now);
   }
   await forgetOtherUpdates(db, appliance.id, ids);
-  await saveNextLook(db, watch, new Date(now + lookEveryMs));
+  const next = await rebuildOutdated(services, { appliance, watch, newest, contents }, now);
+  await saveNextLook(db, watch, new Date(next));
 }
 
-/** Compares those whose last comparison is not with the present contents of the repositories. */
-async function compareAll(services: Services, appliance: Appliance, images: readonly Build[]): Promise<void> {
+/** Compares those whose last comparison is not with the present contents of the repositories. Returns their digest. */
+async function compareAll(services: Services, appliance: Appliance, images: readonly Build[]): Promise<string> {
   const repositories = await listApplianceRepositories(services.db, appliance.id);
   const contents = contentsOf(repositories);
   const rows = await listImageUpdates(
@@ -63,4 +64,5 @@ async function compareAll(services: Services, appliance: Appliance, images: read
   for (const build of images) {
     if (!current.has(build.id)) await compareImage(services, build, { appliance, repositories });
   }
+  return contents;
 }

@@ -16,6 +16,9 @@ export const automaticUpdates = ["none", "security", "all"] as const;
 /** When a version may be published. */
 const publishConditions = ["always", "checked"] as const;
 
+/** The newer versions for which the service builds the images again. */
+const automaticRebuilds = ["never", "security", "all"] as const;
+
 /** Exactly these elements: clients reject any other. */
 export const settings = fields({
   memory_size: megabytes("memorySizeMb", 512)
@@ -66,6 +69,21 @@ export const settings = fields({
       ],
     })
     .notImported("The gallery uses it, and not the image."),
+  automatic_rebuilds: oneOf("automaticRebuilds", automaticRebuilds, "security")
+    .inXmlWhen(() => false) // see above
+    .initially("never")
+    .asked("Kiln builds the images again", {
+      page: "checks",
+      hint:
+        "At most once a day, with the same settings and newer packages. If the checks below have passed, automatic channels " +
+        "get the new version.",
+      options: [
+        ["never", "never"],
+        ["security", "for security updates"],
+        ["all", "for all newer versions"],
+      ],
+    })
+    .notImported("The service builds it, and not the image."),
   runlevel: int("runlevel", 3)
     .range(1, 5)
     .initially(3)

@@ -86,6 +86,7 @@ export const ofAccounts = {
   accounts: {
     addAccount: [[{ ...account, id: undefined, uid: "another", username: "another", apiKeyHmac: "another" }]],
     findAccount: [["tux"]],
+    findOwner: [[ids.appliance]],
     listAccounts: [[]],
     savePasswordHash: [[own, "hash"]],
     saveLock: [[own, null]],

@@ -9,7 +9,6 @@ import type * as frozenBlobs from "#storage/frozen-blobs";
 import type * as galleryClones from "#storage/gallery-clones";
 import type * as galleryList from "#storage/gallery-list";
 import type * as galleryListings from "#storage/gallery-listings";
-import type * as imageUpdates from "#storage/image-updates";
 import type * as galleryOpinions from "#storage/gallery-opinions";
 import type * as metrics from "#storage/metrics";
 import type * as preparedRoots from "#storage/prepared-roots";
@@ -22,7 +21,6 @@ import type * as retention from "#storage/retention";
 import type * as sweep from "#storage/sweep";
 import type * as testdrives from "#storage/testdrives";
 import type * as visibleBuilds from "#storage/visible-builds";
-import type * as watches from "#storage/watches";
 import type { Calls } from "./calls.ts";
 import { announcement, appliance, at, build, ids, publication, readBuild } from "./rows.ts";
 
@@ -82,7 +80,7 @@ export const ofBuilds = {
     findAnyBuild: [[1]],
     findBuildByUid: [["build"]],
     findDownload: [["download"]],
-    listQueued: [[{ after: 0, limit: 10 }]],
+    listQueued: [[{ limit: 10 }], [{ after: { isRebuild: true, id: 1 }, limit: 10 }]],
     listHeldBy: [[1]],
     takeSilentBuilds: [[{ now: at, wakeAt: at, limit: 10 }]],
     saveLiveness: [["build", { wakeAt: at, agentId: 1, seenAt: at }]],
@@ -103,25 +101,6 @@ export const ofBuilds = {
     saveFinished: [[readBuild, { ...result, nextVersion: "0.0.2" }]],
     deleteBuildRow: [[own, 2]],
   } satisfies Calls<typeof builds>,
-  "image-updates": {
-    saveCounts: [[{ id: 1 }, { contents: "contents", updates: [], lookedAt: 1 }]],
-    listImageUpdates: [[[1, 2]]],
-    saveDecision: [
-      [
-        { buildId: 1, toldAt: null },
-        { contents: "contents", told: { at, newer: 1, security: [], announcement } },
-      ],
-      [
-        { buildId: 1, toldAt: null },
-        { contents: "contents", told: undefined },
-      ],
-    ],
-    forgetOtherUpdates: [[it, [1]]],
-  } satisfies Calls<typeof imageUpdates>,
-  watches: {
-    takeDueWatches: [[{ now: at, again: at, limit: 10 }]],
-    saveNextLook: [[{ applianceId: it, lookAt: at }, at]],
-  } satisfies Calls<typeof watches>,
   "download-links": {
     findLinked: [
       [{ buildId: 1, accountId: own, tokenId: null }, at],

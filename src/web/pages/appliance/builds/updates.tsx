@@ -96,9 +96,25 @@ export const Updates = ({ build, seen }: UpdatesProps) => {
         </p>
       )}
       {updates.length > 0 && <Packages found={found} build={build} />}
+      {found.rebuild && <LastRebuild rebuild={found.rebuild} />}
     </section>
   );
 };
+
+/** The last rebuild of the appliance by Kiln, and what came of it. */
+const LastRebuild = ({ rebuild: { state, message, at } }: { rebuild: NonNullable<BuildUpdates["rebuild"]> }) => (
+  <p class="small-text">
+    <State tone={rebuildTones[state]}>{rebuildWords[state]}</State> <Moment at={at} />: {message}
+  </p>
+);
+
+const rebuildWords = {
+  building: "Being rebuilt",
+  done: "Rebuilt",
+  failed: "The rebuild failed",
+  refused: "Not rebuilt",
+} as const;
+const rebuildTones = { building: undefined, done: "good", failed: "bad", refused: "warn" } as const;
 
 const why: Readonly<Record<Exclude<Knowledge, "current">, string>> = {
   stale: "the last refresh failed, so there may be newer versions.",

@@ -1,0 +1,89 @@
+import type { Services } from "#domain/services";
+import { imageTypes } from "#lib/contract/index";
+import { startBuild } from "#domain/builds/build";
+import { isNewer } from "#domain/channels/follow";
+import { whyNotPassed } from "#domain/checks/gate";
+import { publish } from "#domain/gallery/publish";
+import { Refusal } from "#domain/refusal";
+import { configurationOf } from "#lib/configuration/stored";
+import type { PlannedBuild } from "#model/rebuild";
+import { findOwner } from "#storage/accounts";
+import type { Appliance } from "#storage/appliances";
+import { findBuildByUid, isUnfinished, type Build } from "#storage/builds";
+import { listChannels } from "#storage/channels";
+import type { RebuildEnd, Watch } from "#storage/watches";
+
+/**
+ * Does what can be done of a rebuild now: starts its builds, waits for them and for their checks, and publishes the
+ * version if an automatic channel would take it. Returns how the rebuild ended; undefined if it goes on.
+ */
+export async function advanceRebuild(
+  services: Services,
+  appliance: Appliance,
+  watch: Watch,
+): Promise<RebuildEnd | undefined> {
+  const { rebuildVersion: version, rebuildBuilds: planned, rebuildEditedAt } = watch;
+  if (version === null) return failed("It has no version.");
+  if (appliance.lastEditedAt.getTime() !== rebuildEditedAt?.getTime())
+    return failed("The appliance was changed in the meantime.");
+  if (configurationOf(appliance).settings.automaticRebuilds === "never") return failed("It was switched off.");
+  try {
+    for (const one of planned) {
+      const build = await startOnce(services, { appliance, version }, one);
+      if (!build || isUnfinished(build)) return undefined;
+      if (build.status !== "finished") return failed(`The build of ${build.imageType} ended: ${build.message}`);
+    }
+    const unproven = await whyNotPassed(services.db, appliance, version);
+    if (unproven) return unproven.isPending ? undefined : failed(`Version ${unproven.text}.`);
+    return await publishRebuilt(services, { appliance, watch, version });
+  } catch (error) {
+    if (error instanceof Refusal) return failed(error.message);
+    throw error;
+  }
+}
+
+const failed = (message: string): RebuildEnd => ({ state: "failed", message });
+
+/** Its uid is chosen before, so a repetition finds the build. Undefined if there is no slot at the moment. */
+async function startOnce(
+  services: Services,
+  { appliance, version }: { appliance: Appliance; version: string },
+  { uid, imageType }: PlannedBuild,
+): Promise<Build | undefined> {
+  const started = await findBuildByUid(services.db, uid);
+  if (started) return started;
+  const request = { applianceId: appliance.id, version, imageType, force: false, multi: false, isRebuild: true };
+  const { BASE_URL: baseUrl } = services.env;
+  const account = { id: appliance.accountId ?? 0 };
+  try {
+    await startBuild(services, account, { ...request, allowedTypes: imageTypes, baseUrl, requestId: uid });
+  } catch (error) {
+    if (error instanceof Refusal && error.code === "no_build_slots") return undefined;
+    throw error;
+  }
+  return await findBuildByUid(services.db, uid);
+}
+
+interface Rebuilt {
+  appliance: Appliance;
+  watch: Watch;
+  version: string;
+}
+
+/** A channel that moves automatically takes only published versions, and only one that has a version was released. */
+async function publishRebuilt(services: Services, { appliance, watch, version }: Rebuilt): Promise<RebuildEnd> {
+  const { db, env } = services;
+  const channels = (await listChannels(db, appliance.id)).filter(({ isAutomatic }) => isAutomatic);
+  const behind = channels.filter((channel) => channel.version !== null && isNewer(version, channel));
+  const requestId = watch.rebuildPublication;
+  const account = await findOwner(db, appliance.id);
+  const isThere = channels.some((channel) => channel.version === version);
+  if (behind.length > 0 && account && requestId !== null) {
+    const { BASE_URL: baseUrl } = env;
+    const request = { applianceId: appliance.id, version, releaseNotes: watch.rebuildMessage, baseUrl, requestId };
+    await publish(services, account, request);
+  }
+  const names = (isThere ? channels : behind).map(({ name }) => name).join(", ");
+  const where = names === "" ? "No automatic channel takes it, so it is not published." : `It is in ${names}.`;
+  return { state: "done", message: `${watch.rebuildMessage} ${where}` };
+}

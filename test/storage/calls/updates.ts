@@ -1,0 +1,47 @@
+import type * as imageUpdates from "#storage/image-updates";
+import type * as watches from "#storage/watches";
+import type { Calls } from "./calls.ts";
+import { announcement, at, ids } from "./rows.ts";
+
+const it = ids.appliance;
+const decided = { at, from: "0.0.1", contents: "contents", editedAt: at, message: "" };
+const watch = {
+  applianceId: it,
+  lookAt: at,
+  rebuildState: null,
+  rebuildFrom: null,
+  rebuildVersion: null,
+  rebuildBuilds: [],
+  rebuildContents: null,
+  rebuildMessage: "",
+  rebuildAt: null,
+  rebuildEditedAt: null,
+  rebuildPublication: null,
+};
+
+export const ofUpdates = {
+  "image-updates": {
+    saveCounts: [[{ id: 1 }, { contents: "contents", updates: [], lookedAt: 1 }]],
+    listImageUpdates: [[[1, 2]]],
+    saveDecision: [
+      [
+        { buildId: 1, toldAt: null },
+        { contents: "contents", told: { at, newer: 1, security: [], announcement } },
+      ],
+      [
+        { buildId: 1, toldAt: null },
+        { contents: "contents", told: undefined },
+      ],
+    ],
+    forgetOtherUpdates: [[it, [1]]],
+  } satisfies Calls<typeof imageUpdates>,
+  watches: {
+    takeDueWatches: [[{ now: at, again: at, limit: 10 }]],
+    saveNextLook: [[watch, at]],
+    findWatch: [[it]],
+    lookBy: [[it, at]],
+    beginRebuild: [[watch, { ...decided, version: "0.0.2", builds: [], publication: "publication" }]],
+    refuseRebuild: [[watch, decided]],
+    endRebuild: [[watch, { state: "done", message: "" }]],
+  } satisfies Calls<typeof watches>,
+};
