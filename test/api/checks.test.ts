@@ -29,7 +29,11 @@ const json = "application/json";
 const login = completeCheck({ kind: "login" });
 const closed = completeCheck({ kind: "port_closed", port: 23 });
 const passed: CheckResult = { outcome: "passed", seen: "It came.", seconds: 12 };
-const failed: CheckResult = { outcome: "failed", seen: "The machine accepted a \u001b[1mconnection.", seconds: 13 };
+const failed: CheckResult = {
+  outcome: "failed",
+  seen: "The machine accepted \u202ea \u001b[1mconnection.",
+  seconds: 13,
+};
 
 const configureChecks = (id: number, configuration: object) =>
   tux.put(`/appliances/${id}/configuration`, JSON.stringify({ configuration }), json);
