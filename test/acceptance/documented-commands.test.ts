@@ -16,9 +16,6 @@ const elsewhere: Record<string, string> = {
   "cli/README.md": "the same lines",
   "docs/api/attestations.md": "attestation-docs.test.ts runs them",
   "docs/api/testdrives.md": "testdrive-network.test.ts asks the guest's web server",
-  "docs/api/public-log.md": "log.test.ts of the command line runs them on a log that grows, and on one that does not",
-  "docs/channels.md": "channels.test.ts of the API and of the command line do the same with made-up images",
-  "docs/secure-boot.md": "they need the packages of Debian, and mokutil runs in a machine",
   "docs/checks.md": "checks.test.ts builds and boots the image that they need",
   "docs/sign-in.md": "they end a browser's session, which pages.test.ts does",
   "docs/api/generated-clients.md": "the generators are not packages of this project",
@@ -138,6 +135,30 @@ const runs: Record<string, () => Promise<void>> = {
     known.push(["builds/31", `builds/${older}`], ["to=32", `to=${newer}`]);
     for (const block of blocksOf("docs/api/difference.md")) expect(await runAs(block)).toMatch(/\S/);
   },
+  "docs/channels.md": async () => {
+    const [move = "", download = ""] = blocksOf("docs/channels.md");
+    const { appliance } = JSON.parse(await runAs("kiln show Second --json")) as Shown;
+    const version = appliance.builds.at(-1)?.version ?? expect.fail("Second has no image");
+    await runAs(`curl -s -u $me -X POST "$api/gallery/appliances/${appliance.id}/version/${version}"`);
+    const pairs = [
+      ["--version 0.0.2", `--version ${version}`],
+      ["image/tux/1004", `image/${account.username}/${appliance.id}`],
+      ["1004:oem", `${appliance.id}:oem`],
+    ] as const;
+    const asHere = (block: string) => pairs.reduce((text, [from, to]) => text.replaceAll(from, to), block);
+    expect(await runAs(asHere(move))).toMatch(/^stable .*\/stable\/oem$/m);
+    expect(await runAs(`mkdir channel\ncd channel\n${asHere(download)}`)).toMatch(/: OK\n[^]*verified/);
+  },
+  "docs/api/public-log.md": async () => {
+    const [check = "", compare = ""] = blocksOf("docs/api/public-log.md");
+    expect(await runAs(check)).toMatch(/\d/);
+    expect(await runAs(compare)).toMatch(/\d/);
+  },
+  "docs/secure-boot.md": async () => {
+    const [add = ""] = blocksOf("docs/secure-boot.md");
+    // The base system of these pages has no signed boot loaders.
+    expect(await runAs(`! ${add.trim()} 2>&1`)).toContain("package shim-signed does not exist");
+  },
   "docs/api/events.md": async () => {
     const [follow = ""] = blocksOf("docs/api/events.md");
     for (const line of follow.trim().split("\n")) await runAs(line);
@@ -155,6 +176,11 @@ const runs: Record<string, () => Promise<void>> = {
     expect(await runAs(`curl -s -u $me "$api/files?appliance_id=1000"`)).toContain("<size>60000000</size>");
   },
 };
+
+/** What `kiln show --json` prints. */
+interface Shown {
+  appliance: { id: number; builds: { version: string }[] };
+}
 
 const tokenIn = (answer: string): string => /<secret>(kiln_[^<]+)<\/secret>/.exec(answer)?.[1] ?? expect.fail(answer);
 

@@ -120,13 +120,17 @@ export const images = [
     },
     examples: ["kiln log check", "kiln log check --json | jq -r .checkpoint > today.checkpoint"],
     act: async ({ login, show }, { key: keyFile, since }) => {
-      const others = since === undefined ? [] : [readText(since, "--since must name a file with a checkpoint.")];
+      const others = since === undefined ? [] : [storedNote(since)];
       const { now, note, kept } = await checkLog(login.url, trustedKeys(keyFile, login.keys), others);
       const { origin: log, size } = now;
       show({ log, size, kept: kept ?? null, checkpoint: note }, () => logText({ log, size, kept }, since));
     },
   }),
 ];
+
+/** A stored checkpoint. `jq -r` adds a line break to the one at its end, which would be a wrong note. */
+const storedNote = (file: string): string =>
+  readText(file, "--since must name a file with a checkpoint.").replace(/\n+$/, "\n");
 
 const logText = (
   { log, size, kept }: { log: string; size: number; kept: number | undefined },
