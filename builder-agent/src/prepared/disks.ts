@@ -48,6 +48,7 @@ const Facts = z.object({
   files: Digests,
   index: Digests,
   shared: z.array(z.string()),
+  services: z.record(z.string(), z.array(z.string())),
   sizes: z.record(z.string(), z.number()),
 });
 
@@ -102,9 +103,9 @@ async function readFacts(dir: string): Promise<z.infer<typeof Facts>> {
   return facts;
 }
 
-async function writeFacts(dir: string, { entries, files, index, shared }: ScannedStore): Promise<void> {
+async function writeFacts(dir: string, { entries, files, index, shared, services }: ScannedStore): Promise<void> {
   const digests = { files: files.digests, index: index.digests };
-  const facts = { boot: await bootId(), entries, ...digests, shared, sizes: await sizesIn(dir) };
+  const facts = { boot: await bootId(), entries, ...digests, shared, services, sizes: await sizesIn(dir) };
   await writeFile(join(dir, factsName), JSON.stringify(facts));
 }
 
@@ -113,13 +114,13 @@ async function sizesIn(dir: string): Promise<Record<string, number>> {
   return Object.fromEntries(await Promise.all(sizes));
 }
 
-function storeIn(workDir: string, { entries, files, index, shared }: z.infer<typeof Facts>): ScannedStore {
+function storeIn(workDir: string, { entries, files, index, shared, services }: z.infer<typeof Facts>): ScannedStore {
   const file = (fileName: string, digests: UploadFile["digests"]): UploadFile => ({
     path: join(workDir, fileName),
     fileName,
     digests,
   });
-  return { entries, shared, files: file(names.files, files), index: file(names.index, index) };
+  return { entries, shared, services, files: file(names.files, files), index: file(names.index, index) };
 }
 
 async function clear(target: string, workDir: string): Promise<void> {

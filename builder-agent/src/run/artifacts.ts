@@ -12,8 +12,8 @@ export interface Artifacts {
   store: FileStore;
 }
 
-/** The file store of a root, with what `sharedSecrets` said about the root. */
-export type ScannedStore = FileStore & { shared: string[] };
+/** The file store of a root, with what `sharedSecrets` and `bootServices` said about the root. */
+export type ScannedStore = FileStore & { shared: string[]; services: Record<string, string[]> };
 
 /** An image with the root that it was made from, or with the file store of that root. */
 export type Deliverable = Packable & (Pick<BuiltImage, "root"> | { store: ScannedStore });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { BuildClaim, BuildFinished, Phase } from "../contract.ts";
+import type { BuildClaim, BuildFinished, FrozenInput, Phase } from "../contract.ts";
 import type { Config } from "../config.ts";
 import { guestOfBuild } from "../guest/means.ts";
 import { startHeartbeat, type StopReason } from "../heartbeat.ts";
@@ -25,6 +25,8 @@ import { findingLine, ownLine } from "./log-line.ts";
 import type { PackedImage } from "./pack.ts";
 import { advance, heartbeatOf, startProgress, stepsOf, type ProgressEvent } from "./progress.ts";
 import type { KiwiResult } from "./result.ts";
+import { bootServices, withServices } from "./boot-services.ts";
+import type { RootTree } from "./root-walk.ts";
 import { sharedSecrets } from "./shared-secrets.ts";
 import { tellingPaths } from "./told-paths.ts";
 import { isReported, Stopped, endReason } from "./end-reason.ts";
@@ -155,19 +157,24 @@ class BuildWork {
     await using slot = await beginDisk(this.#claim, parts, built, context);
     const difference = differenceOf(input.packages, built.installed);
     for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
-    const shared = "store" in built ? built.store.shared : await sharedSecrets(built.root, input.files);
+    const { shared, services } = "store" in built ? built.store : await scanned(built.root, input);
     for (const line of shared) lines.write(findingLine(line, new Date()));
     enter("Compressing the image");
     const artifacts = await delivery.deliver(built, input.imageName);
     for (const line of linesAbout(artifacts)) lines.write(ownLine(line, new Date()));
-    await slot?.publish({ ...artifacts.store, shared });
+    await slot?.publish({ ...artifacts.store, shared, services });
     const prepared = await share?.give();
     await stored.sent();
     await lines.close();
     signal.throwIfAborted();
     const remark = difference && remarkOf(difference);
     const more = { builder: tools.builder, ...(tools.builderRoot && { builderRoot: tools.builderRoot }) };
-    await this.#finish(built, artifacts.image, { ...more, ...(remark && { remark }), ...(prepared && { prepared }) });
+    const installed = withServices(built.installed, services);
+    await this.#finish({ ...built, installed }, artifacts.image, {
+      ...more,
+      ...(remark && { remark }),
+      ...(prepared && { prepared }),
+    });
   }
 
   async #build(
@@ -285,3 +292,8 @@ const linesAbout = ({ image, store }: Artifacts): string[] => [
   `${image.fileName} has ${image.digests.size} bytes, sha256 ${image.digests.sha256}`,
   `the file store has ${store.entries} entries, ${store.files.digests.size} bytes`,
 ];
+
+const scanned = async (root: RootTree, { files }: Pick<FrozenInput, "files">) => ({
+  shared: await sharedSecrets(root, files),
+  services: await bootServices(root),
+});

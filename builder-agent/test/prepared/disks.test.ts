@@ -28,7 +28,13 @@ async function place(limits = roomy) {
     await using slot = await disks.begin(key, { image: path("raw"), packages: path("packages") });
     renameSync(path("raw"), join(work, "moved"));
     const file = (name: string) => ({ path: path(name), fileName: name, digests });
-    await slot.publish({ entries: 3, files: file("files"), index: file("index"), shared: ["a key"] });
+    await slot.publish({
+      entries: 3,
+      files: file("files"),
+      index: file("index"),
+      shared: ["a key"],
+      services: { cron: ["cron.service"] },
+    });
   };
   const taken = async (key: string) => {
     const work = at(`taken-${++count}`);
@@ -50,6 +56,7 @@ describe("prepared disks", () => {
     expect(store).toMatchObject({
       entries: 3,
       shared: ["a key"],
+      services: { cron: ["cron.service"] },
       files: { fileName: "files.zst", digests },
       index: { digests },
     });

@@ -85,3 +85,18 @@ it("shows those of an older image on request", async () => {
   expect(textOf(asked, `#updates-${older} summary`)).toBe("1 package has a newer version, a security update");
   expect(asked.querySelector(`#updates-${newest}`)).toBeNull();
 });
+
+it("lists the services that packages of the image start at boot", async () => {
+  const id = await startBuild(tux, applianceId);
+  const apache = { ...deb("apache2", "2.4.65", "1"), services: ["apache2.service", "apache-htcacheclean.service"] };
+  await agent.buildsSuccessfully(id, undefined, { installed: [apache, deb("base-files", "12", "")] });
+  const shown = await page();
+  const cells = [...shown.querySelectorAll("[aria-label^='Services of'] :is(tbody th, td)")];
+  expect(cells.map(({ textContent }) => textContent?.trim())).toEqual([
+    "apache2",
+    "apache2.service, apache-htcacheclean.service",
+  ]);
+
+  await built("1~deb12u1");
+  expect((await page()).querySelector("[aria-label^='Services of']")).toBeNull();
+});

@@ -8,6 +8,7 @@ import { listDecidingBuilds } from "#domain/builds/deciding";
 import { listBuildsOf } from "#domain/builds/ended";
 import { chooseVersion } from "#domain/builds/request";
 import type { Look } from "#domain/appliances/look";
+import { bootServicesOf } from "#domain/images/boot-services";
 import { Refusal } from "#domain/refusal";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Build } from "#storage/builds";
@@ -193,6 +194,7 @@ async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
   const over = found.slice(0, perPage);
   const buildIds = over.map(({ id }) => id);
   const { settings, checks } = configurationOf(appliance);
+  const updates = await shownUpdates(c, over.filter(hasImage));
   return {
     applianceId: appliance.id,
     hasFirstBoot: settings.firstBoot !== "none",
@@ -201,7 +203,8 @@ async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
     over,
     before,
     hasOlder: found.length > over.length,
-    updates: await shownUpdates(c, over.filter(hasImage)),
+    updates,
+    services: updates ? await bootServicesOf(c.env, updates.build) : [],
     baseUrl,
   };
 }

@@ -14,6 +14,7 @@ import { TypeBadge } from "../../../parts/state.tsx";
 import { duration, size } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
 import { Checks, ChecksMark } from "./checks.tsx";
+import { Services } from "./services.tsx";
 import { seedForm, SeededTestdrive, testdrivesPath } from "./seeded.tsx";
 import { logAt, nameOf } from "./names.ts";
 import type { Builds } from "./shown-builds.ts";
@@ -49,6 +50,7 @@ export const Image = ({ build, seen }: ImageProps) => (
       <Summary build={build} seen={seen} />
       <Actions build={build} seen={seen} />
       <Updates build={build} seen={seen} />
+      <Services build={build} seen={seen} />
       <Checks build={build} seen={seen} />
       {seen.hasFirstBoot && <SeededTestdrive build={build} />}
       <ImageUse build={build} />

@@ -1,3 +1,4 @@
+import type { StartedByPackage } from "#domain/images/boot-services";
 import type { BuildUpdates } from "#domain/updates/of-build";
 import type { Build } from "#storage/builds";
 import type { CheckRun } from "#storage/check-runs";
@@ -19,5 +20,7 @@ export interface Builds {
   hasOlder: boolean;
   /** The updates of one of the images. */
   updates: BuildUpdates | undefined;
+  /** What starts when the image of `updates` boots. */
+  services: readonly StartedByPackage[];
   baseUrl: string;
 }
