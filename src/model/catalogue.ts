@@ -10,7 +10,7 @@ import {
   RpmDatabase,
 } from "#lib/contract/index";
 import { aptAddress, componentName } from "#lib/repodata/apt-address";
-import { automaticUpdates, firstBoots } from "#lib/configuration/settings";
+import { automaticUpdates, diskEncryptions, firstBoots } from "#lib/configuration/settings";
 import { Configuration } from "#lib/configuration/stored";
 
 /** Ids below are templates; the first migration starts the ids of people's appliances above. */
@@ -71,6 +71,8 @@ export const BaseSystemFacts = z.object({
   firstBoot: z.partialRecord(z.enum(firstBoots).exclude(["none"]), Packages).optional(),
   /** The packages that install updates on a machine. Absent if Kiln knows none for it. */
   automaticUpdates: z.partialRecord(z.enum(automaticUpdates).exclude(["none"]), Packages).optional(),
+  /** The packages that encrypt a machine's disk. Absent if Kiln knows none for it. */
+  diskEncryption: z.partialRecord(z.enum(diskEncryptions).exclude(["none"]), Packages).optional(),
   /** The types that it cannot be built as, each with a message that explains why. */
   cannot: z.partialRecord(Made, z.string().min(1)).optional(),
   /** The packages that KIWI installs from outside before the image's own package manager exists; null for all. */

@@ -123,6 +123,8 @@ const badValues: [string, string][] = [
   ["<settings><first_boot>cloud-init</first_boot></settings>", "settings/first_boot"],
   ["<settings><automatic_updates>weekly</automatic_updates></settings>", "settings/automatic_updates"],
   ["<settings><automatic_updates>security</automatic_updates></settings>", "settings/automatic_updates"],
+  ["<settings><disk_encryption>yes</disk_encryption></settings>", "settings/disk_encryption"],
+  ["<settings><disk_encryption>passphrase</disk_encryption></settings>", "settings/disk_encryption"],
   ...["4:00", "24:00", "04:60", "04:00:00", "04"].map((time): [string, string] => [
     `<settings><updates_reboot_at>${time}</updates_reboot_at></settings>`,
     "settings/updates_reboot_at",

@@ -91,7 +91,7 @@ describe("PUT …/definition", () => {
     expect(await shownBy(tux, path)).toEqual(after);
   });
 
-  it.each([{ first_boot: "cloud-init" }, { automatic_updates: "security" }])(
+  it.each([{ first_boot: "cloud-init" }, { automatic_updates: "security" }, { disk_encryption: "passphrase" }])(
     "refuses %j, for which its base system has no packages",
     async (settings) => {
       const before = await shownBy(tux, path);

@@ -4,16 +4,20 @@ import { packagesOfSettings, type SettingOfBase, settingsOfBaseIssues } from "#d
 import { imageTypes } from "#lib/contract/index";
 import type { BaseSystemFacts } from "#model/catalogue";
 
-const none = { firstBoot: "none", automaticUpdates: "none" } as const;
+const none = { firstBoot: "none", automaticUpdates: "none", diskEncryption: "none" } as const;
 const cloudInit = { ...none, firstBoot: "cloud-init" } as const;
 const security = { ...none, automaticUpdates: "security" } as const;
+const passphrase = { ...none, diskEncryption: "passphrase" } as const;
 const oem = { imageType: "oem" } as const;
+
+const onlyDisks = "because only a disk that boots as it was built can encrypt itself.";
 
 const tiny: Pick<BaseSystemFacts, "title" | SettingOfBase> = { title: "Tiny Linux" };
 const debian = {
   title: "Debian 12",
   firstBoot: { "cloud-init": ["cloud-init", "sudo"] },
   automaticUpdates: { security: ["unattended-upgrades"] },
+  diskEncryption: { passphrase: ["cryptsetup-bin"] },
 };
 
 describe("a setting that needs packages of the base system", () => {
@@ -21,7 +25,8 @@ describe("a setting that needs packages of the base system", () => {
     [none, []],
     [cloudInit, ["cloud-init", "sudo"]],
     [security, ["unattended-upgrades"]],
-    [{ firstBoot: "cloud-init", automaticUpdates: "security" } as const, ["cloud-init", "sudo", "unattended-upgrades"]],
+    [passphrase, ["cryptsetup-bin"]],
+    [{ ...security, firstBoot: "cloud-init" } as const, ["cloud-init", "sudo", "unattended-upgrades"]],
   ])("adds them to the image: %j", (settings, packages) => {
     expect(packagesOfSettings(debian, { ...oem, settings })).toEqual(packages);
     expect(settingsOfBaseIssues({ ...oem, settings, baseSystem: debian })).toEqual([]);
@@ -37,6 +42,11 @@ describe("a setting that needs packages of the base system", () => {
       security,
       "automatic_updates",
       "Automatic updates must be none, because Kiln knows no packages of Tiny Linux for automatic updates.",
+    ],
+    [
+      passphrase,
+      "disk_encryption",
+      "Encryption of the disk must be none, because Kiln knows no packages of Tiny Linux for disk encryption.",
     ],
   ])("is an error without them, with a button that does without: %j", (settings, name, text) => {
     const setting = { path: `settings/${name}`, value: "none", words: expect.stringMatching(/^Use no /) };
@@ -59,6 +69,9 @@ describe("a setting that needs packages of the base system", () => {
     ["iso", cloudInit, "An image of the type iso gets no cloud-init, because it has no first boot of its own."],
     ["net", security, "An image of the type net gets no automatic updates, because it has no disk that keeps them."],
     ["oci", security, "An image of the type oci gets no automatic updates, because it has no disk that keeps them."],
+    ["oemiso", passphrase, `An image of the type oemiso gets no disk encryption, ${onlyDisks}`],
+    ["iso", passphrase, `An image of the type iso gets no disk encryption, ${onlyDisks}`],
+    ["wsl", passphrase, `An image of the type wsl gets no disk encryption, ${onlyDisks}`],
   ] as const)("leaves an image of the type %s as it is, and says so", (imageType, settings, text) => {
     expect(settingsOfBaseIssues({ imageType, settings, baseSystem: debian })).toEqual([{ type: "warning", text }]);
     expect(packagesOfSettings(debian, { imageType, settings })).toEqual([]);

@@ -39,6 +39,7 @@ const others: Record<string, unknown> = {
   "databases.0.type": "mysql",
   "settings.firstBoot": "none",
   "settings.automaticUpdates": "none",
+  "settings.diskEncryption": "none",
   "settings.updatesRebootAt": "05:00",
   "settings.publishWhen": "always",
   "settings.automaticRebuilds": "all",

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type ImageType, productOf } from "#lib/contract/index";
 import { manifestXml } from "#documents/manifest";
 import { descriptionFiles } from "#lib/kiwi/description-files";
+import { encryptsDisk } from "#lib/kiwi/disk-encryption";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import type { Imported } from "#lib/kiwi/import/index";
 import { withInterpreter } from "#lib/kiwi/shell";
@@ -81,6 +82,8 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         first_boot: isDisk ? settings.firstBoot : "none",
         // Other images forget their updates.
         automatic_updates: isDisk ? settings.automaticUpdates : "none",
+        // An install medium writes its own partitions.
+        disk_encryption: encryptsDisk(one) ? settings.diskEncryption : "none",
         updates_reboot_at: isDisk ? settings.updatesRebootAt : "",
         // KIWI allows none for a container.
         ...(kiwiType !== "tbz" && { kernel_arguments: settings.kernelArguments }),

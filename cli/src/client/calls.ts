@@ -764,6 +764,7 @@ interface Configuration {
       first_boot?: "none" | "cloud-init";
       automatic_updates?: "none" | "security" | "all";
       updates_reboot_at?: string;
+      disk_encryption?: "none" | "passphrase";
       kernel_arguments?: string;
     };
     lvm: Lvm;
@@ -901,6 +902,7 @@ interface Definition {
         first_boot?: "none" | "cloud-init";
         automatic_updates?: "none" | "security" | "all";
         updates_reboot_at?: string;
+        disk_encryption?: "none" | "passphrase";
         kernel_arguments: string;
       };
       lvm: Lvm;
@@ -1480,6 +1482,7 @@ interface Settings {
   first_boot?: "none" | "cloud-init";
   automatic_updates?: "none" | "security" | "all";
   updates_reboot_at?: string;
+  disk_encryption?: "none" | "passphrase";
   kernel_arguments?: string;
 }
 

@@ -1,5 +1,6 @@
 import type { Firmware, ImageType } from "#lib/contract/index";
 import type { Issue } from "#domain/appliances/issue";
+import { diskEncryptionIssues } from "#domain/configuration/disk-encryption";
 import { needsVolumes, rootVolumeMb, whyNoRoomForVolumes } from "#domain/configuration/volumes";
 import type { Configuration } from "#lib/configuration/stored";
 
@@ -13,8 +14,8 @@ export interface PlannedImage {
 }
 
 /**
- * Reports settings that the image would ignore because its software has no program for them, and volumes that do not
- * fit on the disk, so that no build could succeed.
+ * Reports settings that the image would ignore because its software has no program for them, volumes that do not fit
+ * on the disk, so that no build could succeed, and what is wrong with the encryption of the disk.
  */
 export function configurationIssues(configuration: Configuration, image: PlannedImage): Issue[] {
   const { firewall, settings, databases } = configuration;
@@ -29,6 +30,7 @@ export function configurationIssues(configuration: Configuration, image: Planned
     has(/^cloud-init$/) && settings.firstBoot === "cloud-init" && !haveKeys && !hasSshd && withoutSshdForKeys,
     ...(needsVolumes(configuration, image.imageType) ? volumeIssues(configuration, image) : []),
     needsVolumes(configuration, image.imageType) && !has(/^lvm2$/) && withoutLvm2,
+    ...diskEncryptionIssues(configuration, image),
     // The firewalls that config.sh writes rules for (kiwi/firewall.ts).
     isOwn(firewall) && !has(/^(firewalld|SuSEfirewall2|nftables)$/) && withoutFilter,
     settings.paeEnabled && !is32Bit && warning("PAE is enabled, but only 32-bit kernels have it, so it has no effect."),

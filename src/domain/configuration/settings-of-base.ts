@@ -3,13 +3,14 @@ import type { Issue } from "#domain/appliances/issue";
 import { wrongValues } from "#domain/configuration/check";
 import type { Configuration } from "#lib/configuration/stored";
 import { updatesItself } from "#lib/kiwi/automatic-updates";
+import { encryptsDisk } from "#lib/kiwi/disk-encryption";
 import { hasCloudInit } from "#lib/kiwi/first-boot";
 import type { BaseSystemFacts } from "#model/catalogue";
 import { findBaseSystem, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
 /** The settings that have no effect without packages of the base system. Its fact of the same name lists them. */
-export type SettingOfBase = "firstBoot" | "automaticUpdates";
+export type SettingOfBase = "firstBoot" | "automaticUpdates" | "diskEncryption";
 
 /** The image type and the settings: together they decide which packages are added. */
 export interface ImageSettings {
@@ -43,6 +44,13 @@ const rules: Readonly<Record<SettingOfBase, Rule>> = {
     purpose: "automatic updates",
     isIn: updatesItself,
     whyNotInType: "it has no disk that keeps them",
+  },
+  diskEncryption: {
+    path: "settings/disk_encryption",
+    subject: "Encryption of the disk",
+    purpose: "disk encryption",
+    isIn: encryptsDisk,
+    whyNotInType: "only a disk that boots as it was built can encrypt itself",
   },
 };
 

@@ -13,6 +13,9 @@ export const firstBoots = ["none", "cloud-init"] as const;
 /** The updates that a machine installs on its own. */
 export const automaticUpdates = ["none", "security", "all"] as const;
 
+/** What opens the encrypted root of a machine. */
+export const diskEncryptions = ["none", "passphrase"] as const;
+
 /** When a version may be published. */
 const publishConditions = ["always", "checked"] as const;
 
@@ -149,6 +152,20 @@ export const settings = fields({
       hint: "Such as 04:00, in the appliance's time zone, and only if an update needs it, such as a new kernel. Empty: never.",
       ofBase: "automaticUpdates",
       usedWith: "updates",
+    }),
+  disk_encryption: oneOf("diskEncryption", diskEncryptions, "passphrase")
+    .inXmlWhen(() => false) // see above
+    .initially("none")
+    .asked("A machine's disk is", {
+      page: "machine",
+      hint:
+        "Each machine encrypts its root at the first boot, with a key of its own. The image itself has neither a key nor " +
+        "encrypted data. The packages for it are added to the image.",
+      options: [
+        ["none", "not encrypted"],
+        ["passphrase", "encrypted: it asks for a passphrase at each boot"],
+      ],
+      ofBase: "diskEncryption",
     }),
   kernel_arguments: text("kernelArguments", "quiet net.ifnames=0")
     .unlessEmpty()

@@ -6,6 +6,7 @@ import { configScript } from "#lib/kiwi/config-script";
 import { databasePart } from "#lib/kiwi/databases";
 import { debianEndPart, debianFunctions, debianPart } from "#lib/kiwi/debian";
 import { kiwiDescription } from "#lib/kiwi/description";
+import { diskEncryptionPart } from "#lib/kiwi/disk-encryption";
 import { eulaPart } from "#lib/kiwi/eulas";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { firstBootFunctions, firstBootPart, hasCloudInit } from "#lib/kiwi/first-boot";
@@ -34,6 +35,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     networkPart(facts),
     firstBootPart(facts),
     automaticUpdatesPart(facts),
+    diskEncryptionPart(facts),
     firewallPart(facts),
     loginPart(facts),
     access,

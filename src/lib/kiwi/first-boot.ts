@@ -3,6 +3,7 @@ import { datasourcesOf } from "#lib/contract/image-formats";
 import type { ImageType } from "#lib/contract/index";
 import type { Configuration } from "#lib/configuration/stored";
 import type { ImageFacts } from "#lib/kiwi/facts";
+import { encryptsDisk } from "#lib/kiwi/disk-encryption";
 import type { Own } from "#lib/kiwi/import/own";
 import { linesOf, type Part } from "#lib/kiwi/part";
 
@@ -48,7 +49,7 @@ const withoutData = linesOf("policy: search,found=all,maybe=all,notfound=enabled
  */
 const early = linesOf("[Unit]", "DefaultDependencies=no", "Conflicts=shutdown.target", "Before=shutdown.target");
 
-function configurationOf({ imageType, users, network }: FirstBootFacts): string {
+function configurationOf({ imageType, settings, users, network }: FirstBootFacts): string {
   // One line: ds-identify reads it without a parser of YAML.
   const sources = [...datasourcesOf(imageType), "None"].join(", ");
   const keysFor = users.find(({ name, administrator }) => administrator && name !== "root");
@@ -59,6 +60,8 @@ function configurationOf({ imageType, users, network }: FirstBootFacts): string 
     "datasource: { Ec2: { strict_id: true } }",
     // The machine must find its new name. Otherwise sudo complains, and waits for a name server.
     "manage_etc_hosts: localhost",
+    // The initial archive has grown the partition of an encrypted root, which cloud-init could not.
+    ...(encryptsDisk({ imageType, settings }) ? ["growpart: { mode: off }"] : []),
     "# The appliance's repositories stay.",
     "apt: { preserve_sources_list: true }",
     ...(leavesNetworkToCloudInit(network)

@@ -1,6 +1,8 @@
 // Not the contract's index, because the command line imports this file and would then include all of zod.
 import { imageFormats, imageTypes } from "#lib/contract/image-formats";
+import type { Configuration } from "#lib/configuration/stored";
 import type { Firmware, ImageType, Product } from "#lib/contract/index";
+import { encryptedDisk } from "#lib/kiwi/disk-encryption";
 import type { ImportedConfiguration, Omission } from "#lib/kiwi/import/imported";
 import { volumesIn } from "#lib/kiwi/volumes";
 import type { XmlNode } from "#lib/wire/read-xml";
@@ -23,7 +25,7 @@ export type LiveModule = "overlay" | "dmsquash";
 export interface TypeFacts {
   firmware: Firmware;
   liveModule: LiveModule;
-  settings: { diskSizeMb: number; kernelArguments: string };
+  settings: Pick<Configuration["settings"], "diskSizeMb" | "kernelArguments" | "diskEncryption">;
 }
 
 /**
@@ -59,7 +61,10 @@ const diskAttributes = ({ firmware, settings }: TypeFacts) => ({
 const sizeOf = ({ diskSizeMb }: TypeFacts["settings"]) => marked({ unit: "M" }, String(diskSizeMb));
 
 const disk = (facts: TypeFacts) =>
-  marked(diskAttributes(facts), { bootloader, size: sizeOf(facts.settings), oemconfig: { "oem-resize": false } });
+  marked(
+    { ...diskAttributes(facts), ...(facts.settings.diskEncryption !== "none" && encryptedDisk) },
+    { bootloader, size: sizeOf(facts.settings), oemconfig: { "oem-resize": false } },
+  );
 
 /** The first menu entry installs without questions, because booting the medium counts as consent. */
 const installMedium = (facts: TypeFacts) =>

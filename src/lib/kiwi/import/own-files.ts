@@ -1,6 +1,7 @@
 import { textOf, type Imported, type ImportedDefinition, type NextTo } from "#lib/kiwi/import/imported";
 import { keysFolder, readSshPasswords } from "#lib/kiwi/access";
 import { readAutomaticUpdates } from "#lib/kiwi/automatic-updates";
+import { readDiskEncryption } from "#lib/kiwi/disk-encryption";
 import { readFirstBoot } from "#lib/kiwi/first-boot";
 import { readSwap } from "#lib/kiwi/boot";
 import { databasesIn } from "#lib/kiwi/import/databases";
@@ -52,6 +53,7 @@ export function readOwnFiles({ files }: NextTo): Imported {
           ...readSshPasswords(own),
           ...readFirstBoot(own),
           ...readAutomaticUpdates(own),
+          ...readDiskEncryption(own),
           ...readNotes(own),
         },
         scripts: scriptsOf(textAt),

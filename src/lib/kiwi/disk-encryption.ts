@@ -1,0 +1,82 @@
+// Not the contract's index, because the command line imports this file and would then include all of zod.
+import { imageFormats } from "#lib/contract/image-formats";
+import type { ImageType } from "#lib/contract/index";
+import type { ImageFacts } from "#lib/kiwi/facts";
+import { openDisk } from "#lib/kiwi/open-disk";
+import type { Own } from "#lib/kiwi/import/own";
+import { linesOf, type Part } from "#lib/kiwi/part";
+
+interface Encrypting {
+  imageType: ImageType;
+  settings: Pick<ImageFacts["settings"], "diskEncryption">;
+}
+
+/** Whether a machine of the image encrypts its root at the first boot. An install medium writes its own partitions. */
+export const encryptsDisk = ({ imageType, settings }: Encrypting): boolean =>
+  settings.diskEncryption !== "none" && imageFormats[imageType].product === "disk";
+
+/** For KIWI's `<type>`: a partition from which GRUB boots, and an empty one (in MB) for the header, which has 16 MiB. */
+export const encryptedDisk = { bootpartition: "true", spare_part: "20" } as const;
+
+const moduleFolder = "root/usr/lib/dracut/modules.d/91kiln-disk";
+const programFile = `${moduleFolder}/disk.sh`;
+
+/** A module of dracut whose unit encrypts and opens the root, before anything mounts it. */
+export function diskEncryptionPart(facts: Encrypting): Part {
+  if (!encryptsDisk(facts)) return {};
+  return {
+    files: {
+      [programFile]: openDisk,
+      [`${moduleFolder}/module-setup.sh`]: moduleSetup,
+      [`${moduleFolder}/kiln-disk.service`]: unit,
+      "root/etc/dracut.conf.d/30-kiln-disk.conf": 'add_dracutmodules+=" kiln-disk "\n',
+    },
+  };
+}
+
+export const readDiskEncryption = ({ textAt }: Own) => ({
+  disk_encryption: textAt(programFile) === undefined ? "none" : "passphrase",
+});
+
+/** After a kernel's update, dracut packs only what it believes this machine to need: it does not know of the header. */
+const moduleSetup = String.raw`#!/bin/bash
+# Written by Kiln: opens the encrypted root.
+
+check() { return 0; }
+
+depends() { echo "dm crypt systemd-ask-password"; }
+
+installkernel() {
+  hostonly="" instmods dm_crypt algif_skcipher xts aes_generic aesni_intel sha256_generic sha512_generic
+}
+
+install() {
+  inst_multiple cryptsetup blkid udevadm sfdisk partx sed grep head dd cat readlink basename dirname sleep rm mkdir sync
+  inst_simple "$moddir/disk.sh" /usr/lib/kiln/disk
+  inst_simple "$moddir/kiln-disk.service" "$systemdsystemunitdir/kiln-disk.service"
+  mkdir -p "$initdir$systemdsystemunitdir/initrd-root-fs.target.requires" "$initdir$systemdsystemunitdir/sysroot.mount.d"
+  ln -s ../kiln-disk.service "$initdir$systemdsystemunitdir/initrd-root-fs.target.requires/kiln-disk.service"
+  printf '[Unit]\nRequires=kiln-disk.service\nAfter=kiln-disk.service\n' > "$initdir$systemdsystemunitdir/sysroot.mount.d/kiln-disk.conf"
+}
+`;
+
+/** The unit is finished before anything reads the root: it would find the plain root at the first boot, and mount it. */
+const unit = linesOf(
+  "[Unit]",
+  "Description=Encryption of the disk",
+  "DefaultDependencies=no",
+  "Wants=systemd-udev-trigger.service systemd-ask-password-console.path local-fs-pre.target",
+  "After=systemd-udev-trigger.service systemd-modules-load.service systemd-vconsole-setup.service systemd-ask-password-console.path",
+  "Before=local-fs-pre.target systemd-fsck-root.service sysroot.mount dracut-initqueue.service dracut-pre-mount.service",
+  "Conflicts=shutdown.target initrd-switch-root.target",
+  "Before=shutdown.target initrd-switch-root.target",
+  "",
+  "[Service]",
+  "Type=oneshot",
+  "RemainAfterExit=yes",
+  "TimeoutStartSec=infinity",
+  "KeyringMode=shared",
+  "StandardOutput=journal+console",
+  "StandardError=journal+console",
+  "ExecStart=/usr/lib/kiln/disk",
+);

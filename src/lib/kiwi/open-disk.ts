@@ -1,0 +1,121 @@
+import { growPartitionFunction } from "#lib/kiwi/grow-root";
+
+/**
+ * The program of the initial archive that encrypts the root at the first boot, and opens it at each one. The header of LUKS2
+ * is in a partition of its own before the root's, so that nothing of the root has to move. A power cut at any moment loses
+ * nothing: the header is complete before the first block is encrypted, and cryptsetup goes on where it stopped.
+ */
+export const openDisk = String.raw`#!/bin/sh
+# Written by Kiln: encrypts the root at the first boot, and opens it at each one.
+label=kiln-root
+state=/run/kiln-disk
+key=$state/key
+umask 077
+mkdir -p "$state"
+
+consoles() { sed 's/\<tty0\>/tty1/' /sys/class/tty/console/active; }
+say() { for console in $(consoles); do printf '\r\n%s\r\n' "$*" >> "/dev/$console"; done 2> /dev/null; }
+
+# neighbour DEVICE STEP: the partition of the same disk whose number is so much higher
+neighbour() {
+  here=$(readlink -f "/sys/class/block/$(basename "$1")")
+  wanted=$(($(cat "$here/partition") + $2))
+  for other in "$here"/../*/partition; do
+    [ "$(cat "$other")" = "$wanted" ] || continue
+    echo "/dev/$(basename "$(dirname "$other")")"
+    return 0
+  done
+  return 1
+}
+
+# The root that is still plain: the kernel's argument names its file system.
+plain_root() {
+  for word in $(cat /proc/cmdline); do
+    case $word in root=UUID=*) blkid -c /dev/null -U "${"$"}{word#root=UUID=}" && return 0 ;; esac
+  done
+  return 1
+}
+
+# Sets $header and $root. The header gets its label together with everything else, so it is complete if it has one.
+find_disk() {
+  header=$(blkid -c /dev/null -o device -t "LABEL=$label" | head -n 1)
+  if [ -n "$header" ]; then root=$(neighbour "$header" 1); return; fi
+  root=$(plain_root) && header=$(neighbour "$root" -1)
+}
+
+# The last step writes the two copies by which a header is recognised, after everything else is on the disk.
+make_header() {
+  [ "$(cat "/sys/class/block/$(basename "$header")/size")" -le 65536 ] && [ -z "$(blkid -p -o value -s TYPE "$header")" ] ||
+    { say "The partition $header is not the empty one for the encryption's header."; return 1; }
+  rm -f "$state/header"
+  cryptsetup reencrypt --encrypt --init-only --batch-mode --type luks2 --sector-size 512 --label "$label" \
+    --resilience checksum --header "$state/header" --key-file "$key" "$root" &&
+    dd if="$state/header" of="$header" bs=32k skip=1 seek=1 conv=fsync 2> /dev/null &&
+    dd if="$state/header" of="$header" bs=32k count=1 conv=fsync 2> /dev/null &&
+    rm -f "$state/header" && udevadm trigger --settle "$header"
+}
+
+is_unfinished() { cryptsetup luksDump "$header" | grep -q online-reencrypt; }
+
+# 0: everything is encrypted. 2: it is not the key.
+finish_encryption() {
+  is_unfinished || return 0
+  say "The disk is being encrypted. If the power fails, that goes on at the next boot."
+  cryptsetup reencrypt --resume-only --batch-mode --progress-frequency 10 --header "$header" --key-file "$key" "$root"
+}
+
+${growPartitionFunction}
+open_with_key() {
+  finish_encryption || return
+  grow_partition "$(readlink -f "/sys/class/block/$(basename "$root")")"
+  cryptsetup open --type luks2 --header "$header" --key-file "$key" "$root" "$label"
+}
+
+ask() {
+  answer=$(systemd-ask-password --timeout=0 "$1") || return
+  printf %s "$answer" > "$key"
+}
+
+ask_new_passphrase() {
+  while :; do
+    ask "New passphrase for the disk of this machine:" || return
+    first=$answer
+    if [ "${"$"}{#first}" -lt 8 ]; then say "A passphrase has at least 8 characters."; continue; fi
+    ask "The same passphrase again:" || return
+    [ "$answer" != "$first" ] || return 0
+    say "These were two different passphrases."
+  done
+}
+
+encrypt() { ask_new_passphrase && make_header && open_with_key; }
+
+open_by_question() {
+  while :; do
+    ask "The passphrase of this machine's disk:" || return
+    open_with_key
+    case $? in
+      0) return 0 ;;
+      2) say "That is not the passphrase." ;;
+      *) return 1 ;;
+    esac
+  done
+}
+
+open_disk() {
+  if [ "$(blkid -c /dev/null -o value -s LABEL "$header")" = "$label" ]; then open_by_question; else encrypt; fi
+}
+
+udevadm settle
+waited=0
+until find_disk; do
+  waited=$((waited + 1))
+  [ "$waited" -ne 30 ] || say "The disk of the system is not there."
+  sleep 1
+done
+open_disk
+result=$?
+rm -f "$key" "$state/header"
+[ "$result" -eq 0 ] || say "The disk could not be opened. The messages above say why. Restart the machine to try again."
+udevadm settle
+exit "$result"
+`;

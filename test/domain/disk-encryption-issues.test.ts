@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { diskEncryptionIssues } from "#domain/configuration/disk-encryption";
+import { imageTypes } from "#lib/contract/index";
+import { Configuration } from "#lib/configuration/stored";
+
+const configured = (diskEncryption: string, change: object = {}) =>
+  Configuration.parse({
+    locale: { keyboardLayout: "english-us", language: "en_US.UTF-8", timezone: "UTC" },
+    users: [],
+    settings: { memorySizeMb: 512, diskSizeMb: 1024, diskEncryption },
+    ...change,
+  });
+const lvm = { enabled: true, volumeGroup: "vg", volumes: [] };
+const aCheck = { checks: [{ kind: "login", text: "", port: 0, path: "", status: 0, seconds: 300 }] };
+
+describe("diskEncryptionIssues", () => {
+  it("has nothing to say of a disk, or without the choice", () => {
+    expect(diskEncryptionIssues(configured("passphrase"), { imageType: "oem" })).toEqual([]);
+    for (const imageType of imageTypes)
+      expect(diskEncryptionIssues(configured("none", { lvm, ...aCheck }), { imageType })).toEqual([]);
+  });
+
+  it("refuses volumes, with a button that does without encryption", () => {
+    const [issue, ...others] = diskEncryptionIssues(configured("passphrase", { lvm }), { imageType: "qcow2" });
+    expect(issue).toMatchObject({ type: "error", setting: { path: "settings/disk_encryption", value: "none" } });
+    expect(issue?.text).toContain("(LVM)");
+    expect(others).toEqual([]);
+  });
+
+  it.each(["ec2", "gce", "vhd"] as const)("warns that nobody may type the passphrase of the type %s", (imageType) => {
+    const issues = diskEncryptionIssues(configured("passphrase"), { imageType });
+    expect(issues).toMatchObject([{ type: "warning", text: expect.stringContaining("types the passphrase") }]);
+  });
+
+  it("warns that nobody answers while the image is checked", () => {
+    const issues = diskEncryptionIssues(configured("passphrase", aCheck), { imageType: "oem" });
+    expect(issues).toMatchObject([{ type: "warning", text: expect.stringContaining("checks") }]);
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { imageTypes } from "#lib/contract/index";
+import { descriptionFiles } from "#lib/kiwi/description-files";
+import type { ImageFacts } from "#lib/kiwi/facts";
+import { plain } from "./support/facts.ts";
+
+type Way = ImageFacts["settings"]["diskEncryption"];
+
+const filesOf = (diskEncryption: Way, change: Partial<ImageFacts> = {}) =>
+  descriptionFiles({ ...plain, ...change, settings: { ...plain.settings, ...change.settings, diskEncryption } });
+const typeIn = (files: Record<string, string>) => /<type [^>]*>/.exec(files["config.xml"] ?? "")?.[0];
+
+describe("an image whose machines encrypt their disk", () => {
+  it("is any disk, and no other image", () => {
+    const encrypting = imageTypes.filter(
+      (imageType) =>
+        JSON.stringify(filesOf("passphrase", { imageType })) !== JSON.stringify(filesOf("none", { imageType })),
+    );
+    const others = imageTypes.filter((imageType) => !encrypting.includes(imageType));
+    expect(others.toSorted()).toEqual(["iso", "net", "oci", "oemiso", "wsl"]);
+  });
+
+  it.each(["bios", "uefi"] as const)("has /boot and a place for the header outside the root, with %s", (firmware) => {
+    const type = typeIn(filesOf("passphrase", { firmware }));
+    expect(type).toContain(' bootpartition="true"');
+    expect(type).toMatch(/ spare_part="(1[7-9]|[2-9]\d)"/); // a header of LUKS2 has 16 MiB
+    expect(type).not.toMatch(/luks/); // the image itself is plain
+  });
+
+  it("brings the module into the initial archive", () => {
+    const files = filesOf("passphrase");
+    const [, name] =
+      /add_dracutmodules\+=" (\S+) "/.exec(files["root/etc/dracut.conf.d/30-kiln-disk.conf"] ?? "") ?? [];
+    const folder = `root/usr/lib/dracut/modules.d/91${name}`;
+    expect(files[`${folder}/module-setup.sh`]).toMatch(/^#!\/bin\/bash\n/);
+    expect(files[`${folder}/disk.sh`]).toMatch(/^#!\/bin\/sh\n/);
+    expect(files[`${folder}/kiln-disk.service`]).toContain("\nExecStart=/usr/lib/kiln/disk\n");
+  });
+
+  it("leaves the partition to the initial archive, and not to cloud-init", () => {
+    const settings = { ...plain.settings, firstBoot: "cloud-init" as const };
+    const configured = (way: Way) => filesOf(way, { settings })["root/etc/cloud/cloud.cfg.d/95-kiln.cfg"];
+    expect(configured("passphrase")).toContain("\ngrowpart: { mode: off }\n");
+    expect(configured("none")).not.toContain("growpart");
+  });
+});
