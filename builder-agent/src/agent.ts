@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { startBuild, type RunningBuild } from "./run/run-build.ts";
 import { isLacking, withNewlyFound } from "./abilities.ts";
 import type { Config } from "./config.ts";
-import type { AgentNotice, Capabilities, Job } from "./contract.ts";
+import type { AgentNotice, AgentReport, Capabilities } from "./contract.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { hostReport } from "./host-report.ts";
 import type { ImageCache } from "./image-cache.ts";
@@ -16,6 +15,8 @@ import { Snapshots } from "./snapshot/snapshots.ts";
 import { keepSocket } from "./socket.ts";
 import { runTestdrive } from "./testdrive/run-testdrive.ts";
 import { reserveVnc } from "./testdrive/vnc-port.ts";
+import { Unasked } from "./unasked.ts";
+import { kinds, newWaker, type Kind } from "./waker.ts";
 import type { WorkerApi } from "./worker-api.ts";
 
 export interface AgentParts {
@@ -41,15 +42,26 @@ export interface AgentParts {
  */
 export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<void> {
   const waker = newWaker();
-  const work = new Work(parts, signal, () => waker.wake());
-  const onNotice = (notice: AgentNotice) => (notice.type === "cancel" ? work.cancel(notice.buildId) : waker.wake());
+  const work = new Work(parts, signal, (kind) => waker.wake(kind));
+  const onNotice = (notice: AgentNotice) =>
+    notice.type === "cancel" ? work.cancel(notice.buildId) : waker.wake(notice.kind);
   waker.wake(); // work may have waited longer than its messages live
-  parts.draining?.addEventListener("abort", () => waker.wake());
+  parts.draining?.addEventListener("abort", () => {
+    waker.wake();
+    work.changes.dispatchEvent(new Event("change"));
+  });
   const drained = new AbortController();
   const ended = AbortSignal.any([signal, drained.signal]);
   const watch = work.keepDiskFloor(ended);
   const socket = keepSocket(
-    { dial: () => parts.api.openSocket(), onNotice, report: () => hostReport(parts.config), log: parts.log },
+    {
+      dial: () => parts.api.openSocket(),
+      onNotice,
+      report: () => work.report(),
+      changes: work.changes,
+      onConnection: (isOpen) => (work.isConnected = isOpen),
+      log: parts.log,
+    },
     ended,
   );
   let idlePulls = 0;
@@ -76,7 +88,6 @@ export function pollDelayMs(idlePulls: number, random = Math.random()): number {
   return ceilingMs * (0.5 + random / 2);
 }
 
-type Kind = Job["kind"];
 /** The result of a claim. "not_now" means that the message is for another agent, or for later. */
 type Claimed = "claimed" | "nothing" | "not_now";
 
@@ -87,14 +98,18 @@ class Work {
   #roots: string | undefined;
   readonly #again: { everyMs: number; at: number };
   readonly #signal: AbortSignal;
-  readonly #onEnd: () => void;
+  readonly #onEnd: (kind: Kind) => void;
+  /** Its event "change" means that the report has other free slots, or other abilities. */
+  readonly changes = new EventTarget();
+  isConnected = false;
+  readonly #unasked = new Unasked();
   readonly #builds = new Map<number, RunningBuild>();
   readonly #testdrives = new Set<Promise<void>>();
   readonly #room: DiskRoom;
   readonly #snapshots: Snapshots;
   readonly #endedDisks: EndedDisks;
 
-  constructor(parts: AgentParts, signal: AbortSignal, onEnd: () => void) {
+  constructor(parts: AgentParts, signal: AbortSignal, onEnd: (kind: Kind) => void) {
     this.#parts = parts;
     this.#capabilities = parts.capabilities;
     const everyMs = parts.examineAfterMs ?? examineAfterMs.first;
@@ -110,8 +125,17 @@ class Work {
     this.#snapshots = new Snapshots({ ...parts, signal });
   }
 
-  /** Pulls once and claims for each message; after a notice, also claims without a message. → whether there was work */
-  async look({ woken }: { woken: boolean }): Promise<boolean> {
+  /** Pulls once and claims for each message, and without one for the kinds of work that are `woken`. → whether there was work */
+  async look({ woken }: { woken: ReadonlySet<Kind> }): Promise<boolean> {
+    const before = JSON.stringify(this.#can);
+    try {
+      return await this.#look(woken);
+    } finally {
+      if (before !== JSON.stringify(this.#can)) this.#tellChange();
+    }
+  }
+
+  async #look(woken: ReadonlySet<Kind>): Promise<boolean> {
     const hasOtherAbilities = (await this.#findOtherRoots()) || (await this.#findWhatWasMissing());
     const free = this.#free("build") + this.#free("testdrive");
     if (free === 0) return false;
@@ -126,12 +150,12 @@ class Work {
       if (answer === "claimed") claimed++;
     }
     await queue.acknowledge(done, later, this.#signal);
-    // A notice is faster than the queue. After a build has ended, or if there was no room, the messages of waiting builds
-    // may be gone.
-    const isDue = woken || hasOtherAbilities || (await this.#room.isBack(this.#builds.size));
-    const unasked: Kind[] = isDue
-      ? (["build", "testdrive"] as const).filter((kind) => !messages.some((each) => each.job?.kind === kind))
-      : [];
+    // A notice is faster than the queue. After work has ended, or if there was no room, the messages of waiting work may
+    // be gone.
+    const isDue =
+      hasOtherAbilities || (await this.#room.isBack(this.#builds.size)) || this.#unasked.isDue(this.isConnected);
+    const asked = messages.map((each) => each.job?.kind);
+    const unasked = kinds.filter((kind) => (isDue || woken.has(kind)) && !asked.includes(kind));
     for (const kind of unasked) if ((await this.#claim(kind)) === "claimed") claimed++;
     return claimed > 0;
   }
@@ -155,8 +179,23 @@ class Work {
     await this.#snapshots.settled();
   }
 
+  /** What the Worker knows about this agent, to wake one agent for each job. */
+  async report(): Promise<AgentReport> {
+    const host = await hostReport(this.#parts.config);
+    return { ...host, free: { builds: this.#free("build"), testdrives: this.#free("testdrive") }, can: this.#can };
+  }
+
+  get #can(): Capabilities {
+    return { ...this.#capabilities, ...(!this.#room.wasEnough && { hasRoom: false }) };
+  }
+
+  #tellChange(): void {
+    this.changes.dispatchEvent(new Event("change"));
+  }
+
   #free(kind: Kind): number {
-    const { config } = this.#parts;
+    const { config, draining } = this.#parts;
+    if (draining?.aborted) return 0;
     const { testdrives, imageTypes, roots = [] } = this.#capabilities;
     if (kind === "testdrive") return testdrives ? config.testdriveSlots - this.#testdrives.size : 0;
     const builds = [imageTypes, ...roots.map((root) => root.imageTypes)].some((types) => types.length > 0);
@@ -209,9 +248,11 @@ class Work {
     if (claim === null) return hasRoom ? "nothing" : "not_now";
     const build = startBuild(claim, { ...this.#parts, builder: capabilities.builder });
     this.#builds.set(build.buildId, build);
+    this.#tellChange();
     void build.done.finally(() => {
       this.#builds.delete(build.buildId);
-      this.#onEnd();
+      this.#tellChange();
+      this.#onEnd("build");
     });
     return "claimed";
   }
@@ -243,35 +284,13 @@ class Work {
       .catch((error: unknown) => log("testdrive failed", { reason: sentenceOf(error) }))
       .finally(() => {
         this.#testdrives.delete(run);
-        this.#onEnd();
+        this.#tellChange();
+        this.#onEnd("testdrive");
       });
     this.#testdrives.add(run);
+    this.#tellChange();
     return "claimed";
   }
 }
 
 const examineAfterMs = { first: 60_000, most: 60 * 60_000 };
-
-/** Ends a wait early. If no one waits, the next wait ends immediately. */
-function newWaker() {
-  let woken = Promise.withResolvers<void>();
-  let isWoken = false;
-  return {
-    wake() {
-      isWoken = true;
-      woken.resolve();
-    },
-    taken(): boolean {
-      const was = isWoken;
-      isWoken = false;
-      woken = Promise.withResolvers();
-      return was;
-    },
-    async wait(ms: number, signal: AbortSignal): Promise<void> {
-      const over = new AbortController();
-      const ended = AbortSignal.any([signal, over.signal]);
-      await Promise.race([woken.promise, sleep(ms, undefined, { signal: ended }).catch(() => {})]);
-      over.abort();
-    },
-  };
-}

@@ -42,6 +42,11 @@ export class DiskRoom {
     this.#means = means;
   }
 
+  /** The answer of the last check. */
+  get wasEnough(): boolean {
+    return this.#wasEnough;
+  }
+
   /**
    * Whether the reserve is free once for the next build and once for each running build, which will still write. Deletes caches to
    * reach it.

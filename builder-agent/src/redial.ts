@@ -12,13 +12,15 @@ export interface Redial {
   signal: AbortSignal;
   /** Gives up after this time without a good connection. Without it, never gives up. */
   maxLostMs?: number;
+  /** A pause may be as long as this, so that many agents do not connect at the same time. */
+  spreadMs?: () => number;
   onPause?: (pauseMs: number) => void;
 }
 
 /** Connects again whenever the connection ends, until it is refused or lost for too long or `signal` is aborted. */
 export async function stayConnected(
   connect: () => Promise<ConnectionEnd>,
-  { signal, maxLostMs = Infinity, onPause, ...delays }: Redial,
+  { signal, maxLostMs = Infinity, spreadMs = () => 0, onPause, ...delays }: Redial,
 ): Promise<"refused" | "lost" | "stopped"> {
   let lostAt = Date.now();
   for (let failures = 1; !signal.aborted; failures++) {
@@ -29,7 +31,7 @@ export async function stayConnected(
       failures = 1;
       lostAt = Date.now();
     }
-    const pause = Math.round(pauseMs(failures, delays));
+    const pause = Math.round(Math.max(pauseMs(failures, delays), Math.random() * spreadMs()));
     if (Date.now() + pause - lostAt > maxLostMs) return "lost";
     onPause?.(pause);
     await sleep(pause, undefined, { signal }).catch(() => {});

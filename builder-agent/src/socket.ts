@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import { AgentNotice, type AgentReport } from "./contract.ts";
+import { AgentNotice, redialHeader, type AgentReport } from "./contract.ts";
 import type { Log } from "./log.ts";
 import { stayConnected, parseMessage, untilClosed } from "./redial.ts";
 
@@ -8,6 +8,10 @@ export interface SocketOptions {
   onNotice: (notice: AgentNotice) => void;
   /** Makes the report about the host for the Worker. */
   report: () => Promise<AgentReport>;
+  /** Its event "change" means that the Worker must have a report now. */
+  changes?: EventTarget;
+  /** Called when the socket has opened, and when it is closed. */
+  onConnection?: (isOpen: boolean) => void;
   log: Log;
   pingEveryMs?: number;
   reportEveryMs?: number;
@@ -15,7 +19,7 @@ export interface SocketOptions {
 
 /** After two pings without an answer, the socket counts as dead. */
 const pingEveryMs = 10_000;
-/** A report wakes an object of the Worker, so reports are rare, and an unchanged report is not sent again. */
+/** A report wakes an object of the Worker, so without a change they are rare, and the same report is not sent again. */
 const reportEveryMs = 60_000;
 /** A connection that lasted this long was good. */
 const steadyMs = 30_000;
@@ -23,13 +27,17 @@ const steadyMs = 30_000;
 /** Keeps one socket to the Worker open until `signal` is aborted. */
 export async function keepSocket(options: SocketOptions, signal: AbortSignal): Promise<void> {
   let reason = "";
+  let spreadMs = 0;
+  const onSpread = (ms: number) => (spreadMs = ms);
   const connect = async () => {
     const openedAt = Date.now();
-    reason = await holdSocket(options, signal);
+    reason = await holdSocket({ ...options, onSpread }, signal);
+    options.onConnection?.(false);
     return Date.now() - openedAt > steadyMs ? "good" : "failed";
   };
   const onPause = (redialInMs: number) => options.log("socket lost", { reason, redialInMs });
-  await stayConnected(connect, { baseDelayMs: 1_000, maxDelayMs: 30_000, signal, onPause });
+  const delays = { baseDelayMs: 1_000, maxDelayMs: 30_000, spreadMs: () => spreadMs };
+  await stayConnected(connect, { ...delays, signal, onPause });
 }
 
 /** Holds one socket until it is closed. → why it was closed */
@@ -39,9 +47,12 @@ async function holdSocket(
     onNotice,
     log,
     report,
+    changes = new EventTarget(),
+    onConnection,
+    onSpread,
     pingEveryMs: every = pingEveryMs,
     reportEveryMs: reportEvery = reportEveryMs,
-  }: SocketOptions,
+  }: SocketOptions & { onSpread: (ms: number) => void },
   signal: AbortSignal,
 ): Promise<string> {
   const socket = dial();
@@ -51,12 +62,7 @@ async function holdSocket(
     // A text, not a ping frame: the Worker answers it without waking its object, and records the time.
     else if (socket.readyState === socket.OPEN) socket.send("ping");
   }, every);
-  let reported = "";
-  const tell = async () => {
-    const text = await report().then(JSON.stringify, () => reported);
-    if (text !== reported && socket.readyState === socket.OPEN) socket.send((reported = text));
-  };
-  const reporter = setInterval(() => void tell(), reportEvery);
+  const reporter = reportOn(socket, { report, changes, everyMs: reportEvery });
   const close = () => {
     socket.close(1000);
     // An unreachable Worker does not answer the close frame, and the agent must end soon.
@@ -65,7 +71,8 @@ async function holdSocket(
   signal.addEventListener("abort", close);
   const onOpen = () => {
     log("socket open");
-    void tell();
+    onConnection?.(true);
+    reporter.tell();
     // Work may have arrived while there was no socket.
     onNotice({ type: "wake" });
   };
@@ -76,9 +83,34 @@ async function holdSocket(
     if (notice === undefined) log("unknown message on the socket");
     else onNotice(notice);
   };
+  socket.on("upgrade", ({ headers }) => onSpread(1000 * Math.max(0, Number(headers[redialHeader]) || 0)));
   const { reason } = await untilClosed(socket, { onOpen, onText });
   clearInterval(watchdog);
-  clearInterval(reporter);
+  reporter.end();
   signal.removeEventListener("abort", close);
   return reason;
+}
+
+type Reporting = Required<Pick<SocketOptions, "report" | "changes">> & { everyMs: number };
+
+/** Sends reports on a socket that is open. */
+function reportOn(socket: WebSocket, { report, changes, everyMs }: Reporting) {
+  let reported = "";
+  const tell = async ({ evenIfSame }: { evenIfSame: boolean }) => {
+    const text = await report().then(JSON.stringify, () => "");
+    const isNew = evenIfSame || text !== reported;
+    if (text !== "" && isNew && socket.readyState === socket.OPEN) socket.send((reported = text));
+  };
+  // The same slots may have been taken and freed since the Worker chose this agent.
+  const onChange = () => void tell({ evenIfSame: true });
+  const onTime = () => void tell({ evenIfSame: false });
+  const timer = setInterval(onTime, everyMs);
+  changes.addEventListener("change", onChange);
+  return {
+    tell: onTime,
+    end() {
+      clearInterval(timer);
+      changes.removeEventListener("change", onChange);
+    },
+  };
 }

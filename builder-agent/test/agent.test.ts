@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { pollDelayMs } from "../src/agent.ts";
+import { AgentReport } from "../src/contract.ts";
 import type { FakeBuild, FakeWorker } from "./fake-worker.ts";
 import { eventually, inScenario, processesIn } from "./support/agent-place.ts";
 import { storeFakeRoot } from "./support/fake-root.ts";
@@ -159,6 +160,38 @@ describe("the agent", () => {
 
     worker.notify({ type: "cancel", buildId: build.claim.buildId });
     await eventually("KIWI is gone", () => processesIn(stateDir).size === 0);
+  });
+
+  it("reports what it can do, and each slot that is taken or free again", async () => {
+    await using agent = await startAgent({ config: { slots: 1 } });
+    const { worker } = agent;
+    const reports: AgentReport[] = [];
+    const onMessage = (data: unknown) => {
+      const text = String(data);
+      if (text !== "ping") reports.push(AgentReport.parse(JSON.parse(text)));
+    };
+    for (const socket of worker.sockets) socket.on("message", onMessage);
+    await eventually("the looks at start and at the socket's opening", () => claims(worker).length === 2);
+
+    const build = worker.queueBuild(inScenario("slow"));
+    worker.notify({ type: "wake", kind: "build" });
+    await eventually("a report that it is busy", () => reports.at(-1)?.free?.builds === 0);
+    expect(reports.at(-1)).toMatchObject({ free: { builds: 0, testdrives: 0 }, can: capabilities });
+    worker.notify({ type: "cancel", buildId: build.claim.buildId });
+    await eventually("a report that it is free", () => reports.at(-1)?.free?.builds === 1);
+  });
+
+  it("looks only for the kind of work that it is woken for", async () => {
+    await using agent = await startAgent({ found: { testdrives: true } });
+    const { worker } = agent;
+    const counts = () => [claims(worker).length, worker.testdriveClaims.length];
+    await eventually("the looks at start and at the socket's opening", () => counts().join() === "2,2");
+
+    worker.notify({ type: "wake", kind: "build" });
+    await eventually("a claim of a build", () => claims(worker).length === 3);
+    worker.notify({ type: "wake", kind: "testdrive" });
+    await eventually("a claim of a testdrive", () => worker.testdriveClaims.length === 3);
+    expect(counts()).toEqual([3, 3]);
   });
 
   it("works without its socket, and reconnects it", async () => {

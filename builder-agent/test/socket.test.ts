@@ -1,18 +1,27 @@
 import type { AddressInfo } from "node:net";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import type { AgentNotice } from "../src/contract.ts";
+import { redialHeader, type AgentNotice } from "../src/contract.ts";
 import { keepSocket } from "../src/socket.ts";
-import { eventually, silent } from "./support/agent-place.ts";
+import type { Log } from "../src/log.ts";
+import { eventually } from "./support/agent-place.ts";
+
+interface Wish {
+  answersPings?: boolean;
+  /** Of the answer that opens a socket. */
+  headers?: string[];
+  reportEveryMs?: number;
+}
 
 /** A server, and a socket that stays connected to it until the end of the test. */
-async function keep({ answersPings }: { answersPings: boolean } = { answersPings: true }) {
+async function keep({ answersPings = true, headers = [], reportEveryMs = 50 }: Wish = {}) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));
   const connections: WebSocket[] = [];
   let pings = 0;
   const reports: string[] = [];
   let load = 0;
+  server.on("headers", (answer) => void answer.push(...headers));
   const answer = (socket: WebSocket, word: string) => {
     if (word !== "ping") return void reports.push(word);
     pings++;
@@ -26,10 +35,10 @@ async function keep({ answersPings }: { answersPings: boolean } = { answersPings
   const dial = () => new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const onNotice = (notice: AgentNotice) => void notices.push(notice);
   const report = async () => ({ type: "report", load, freeGb: 9, slots: { builds: 1, testdrives: 4 } }) as const;
-  const kept = keepSocket(
-    { dial, onNotice, report, log: silent, pingEveryMs: 100, reportEveryMs: 50 },
-    stopping.signal,
-  );
+  const changes = new EventTarget();
+  const pauses: number[] = [];
+  const log: Log = (_what, facts) => void pauses.push(Number(facts?.["redialInMs"] ?? []));
+  const kept = keepSocket({ dial, onNotice, report, changes, log, pingEveryMs: 100, reportEveryMs }, stopping.signal);
   await eventually("the connection", () => connections.length === 1);
   const stop = async () => {
     stopping.abort();
@@ -41,6 +50,9 @@ async function keep({ answersPings }: { answersPings: boolean } = { answersPings
     pings: () => pings,
     reports,
     isBusy: () => (load = 90),
+    changes,
+    /** How long it waits before it connects again; 0 for anything else that it logs. */
+    pauses,
     stop,
     async [Symbol.asyncDispose]() {
       await stop();
@@ -72,6 +84,21 @@ describe("the agent's socket", () => {
     ]);
     socket.isBusy();
     await eventually("the next report", () => socket.reports.length === 2);
+  });
+
+  it("reports at once when its slots have changed, even if they have changed back", async () => {
+    await using socket = await keep({ reportEveryMs: 3_600_000 });
+    await eventually("the first report", () => socket.reports.length === 1);
+    socket.changes.dispatchEvent(new Event("change"));
+    await eventually("the same report again", () => socket.reports.length === 2);
+  });
+
+  it("connects again within the time that the Worker has said", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
+    onTestFinished(() => void vi.restoreAllMocks());
+    await using socket = await keep({ headers: [`${redialHeader}: 4000`] });
+    socket.connections[0]?.terminate();
+    await eventually("the pause", () => socket.pauses.includes(2_000_000));
   });
 
   it("stays open while its pings are answered", async () => {

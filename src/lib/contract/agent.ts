@@ -88,7 +88,13 @@ export const HelloAnswer = z.object({
 });
 export type HelloAnswer = z.infer<typeof HelloAnswer>;
 
-/** Agent → Worker on the same socket when any of these has changed, at most once a minute. Older agents send none. */
+/** How many builds and how many testdrives. */
+const Slots = z.object({ builds: z.int().nonnegative(), testdrives: z.int().nonnegative() });
+
+/**
+ * Agent → Worker on the same socket: immediately when `free` or `can` has changed, and at most once a minute when the
+ * rest has. Older agents send neither `free` nor `can`, and still older ones no report.
+ */
 export const AgentReport = z.object({
   type: z.literal("report"),
   /** The load of all processors in the last minute, in percent; more than 100 means that work is waiting for them. */
@@ -96,13 +102,24 @@ export const AgentReport = z.object({
   /** Free space on its work disk. */
   freeGb: z.number().min(0).max(1e9),
   /** How many builds and testdrives it runs at a time. */
-  slots: z.object({ builds: z.int().nonnegative(), testdrives: z.int().nonnegative() }),
+  slots: Slots,
+  /** How many more it would take now. */
+  free: Slots.optional(),
+  /** What it can do now. */
+  can: Capabilities.optional(),
 });
 export type AgentReport = z.infer<typeof AgentReport>;
 
 /** Worker → agent on the socket of GET /agent/socket. A lost message only causes a delay. */
 export const AgentNotice = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("wake") }),
+  /** Look for work of this kind, or of both kinds if there is none. */
+  z.object({ type: z.literal("wake"), kind: z.enum(["build", "testdrive"]).optional() }),
   z.object({ type: z.literal("cancel"), buildId: z.int().positive() }),
 ]);
 export type AgentNotice = z.infer<typeof AgentNotice>;
+
+/**
+ * A header of the answer that opens that socket: when the socket is lost, the agent dials again at a random moment within
+ * so many seconds, because all other agents may have lost theirs, too.
+ */
+export const redialHeader = "x-kiln-redial-seconds";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RequestId } from "./request-id.ts";
 
 /**
- * A message in the queue. It only wakes agents up: an agent claims the oldest work that it can do, not this id. The Build or
+ * A message in the queue. It only wakes agents up: an agent claims the next work that it can do, not this id. The Build or
  * Testdrive object has the true state, so a stale or repeated message is harmless.
  */
 export const Job = z.discriminatedUnion("kind", [

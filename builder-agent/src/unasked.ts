@@ -1,0 +1,22 @@
+/** On average. Without a socket and with the pause before a pull, the work is found within 90 s. */
+const everyMs = { connected: 60 * 60_000, alone: 50_000 };
+
+/**
+ * When to claim without a message and without a notice, because both may be lost, or another agent may have taken the
+ * message of work that it cannot do.
+ */
+export class Unasked {
+  #last = Date.now();
+  /** So that not all agents claim at the same time. */
+  #jitter = newJitter();
+
+  isDue(isConnected: boolean): boolean {
+    const pauseMs = isConnected ? everyMs.connected : everyMs.alone;
+    if (Date.now() < this.#last + this.#jitter * pauseMs) return false;
+    this.#last = Date.now();
+    this.#jitter = newJitter();
+    return true;
+  }
+}
+
+const newJitter = (): number => 0.5 + Math.random();
