@@ -47,6 +47,7 @@ CREATE TABLE `agents` (
 CREATE UNIQUE INDEX `agents_name_unique` ON `agents` (`name`);--> statement-breakpoint
 CREATE UNIQUE INDEX `agents_token_hmac_unique` ON `agents` (`token_hmac`);--> statement-breakpoint
 CREATE INDEX `agents_capabilities` ON `agents` (`capabilities`) WHERE capabilities IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `agents_seen` ON `agents` (`last_seen_at`);--> statement-breakpoint
 CREATE TABLE `appliance_repositories` (
 	`appliance_id` integer NOT NULL,
 	`repository_id` integer NOT NULL,

@@ -39,7 +39,7 @@ export const agents = factory
     const name = c.req.param("name");
     const event = draining ? "agent.drained" : "agent.resumed";
     const db = audited(c.var.db, { event, actor: "operator", detail: { agent: name } });
-    await setDuty(db, name, draining ? "drained" : "working");
+    await setDuty({ env: c.env, db: c.var.db }, db, { name, duty: draining ? "drained" : "working" });
     return c.json({ draining });
   })
   .delete("/:name", async (c) => {

@@ -32,6 +32,7 @@ export const agents = factory
     if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
       throw new AgentRefusal("invalid", "This URL supports only WebSocket.");
     }
-    const url = `https://switchboard/?agent=${(await registered(c)).id}`;
+    const { id, drainedAt } = await registered(c);
+    const url = `https://switchboard/?agent=${id}${drainedAt === null ? "" : "&drained"}`;
     return await switchboard(c.env).fetch(url, { headers: { upgrade: "websocket" } });
   });

@@ -1,5 +1,6 @@
 import { takeBuildsFrom } from "#domain/builds/claim";
 import { switchboard } from "#domain/jobs";
+import { logFailure } from "#log/log";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, newToken, sameSecret } from "#domain/secrets";
@@ -38,9 +39,19 @@ export async function findAgent(
 /** "drained": the agent finishes its work and gets no more. "working": it gets work again. */
 export type AgentDuty = "working" | "drained";
 
-export async function setDuty(db: Database, name: string, duty: AgentDuty): Promise<void> {
-  if (await saveDrained(db, name, duty === "drained" ? new Date() : null)) return;
-  throw unknownAgent(name);
+/** @param acting the same database, for the action that the audit log records */
+export async function setDuty(
+  { env, db }: Services<Pick<Env, "SWITCHBOARD">>,
+  acting: Database,
+  { name, duty }: { name: string; duty: AgentDuty },
+): Promise<void> {
+  const agent = await findAgentByName(db, name);
+  const isDrained = duty === "drained";
+  if (!agent || !(await saveDrained(acting, name, isDrained ? new Date() : null))) throw unknownAgent(name);
+  // A drained agent gets no work in any case, but would be woken in vain.
+  await Promise.resolve(switchboard(env).setDrained(agent.id, isDrained)).catch((error: unknown) =>
+    logFailure("could not tell the pool an agent's duty", error, { agent: name }),
+  );
 }
 
 /**

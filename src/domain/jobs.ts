@@ -1,17 +1,25 @@
 import type { Job } from "#lib/contract/index";
+import type { WaitingWork } from "#domain/agent-pool";
 import { logFailure } from "#log/log";
 
-/** Wakes builder agents, with a message in the queue and a notice on their sockets, which is faster. */
-export async function sendJob(env: Env, job: Job): Promise<void> {
+/** Sends a wake-up to the queue, which agents poll. So one of them finds the work even if no socket does. */
+export async function sendJob(env: Pick<Env, "JOBS">, job: Job): Promise<void> {
   // Agents pull JSON as base64; only this content type means that on both sides (Cloudflare Queues, "Pull consumers").
   await env.JOBS.send(job, { contentType: "json" });
-  // In embedded mode, the consumer wakes them when the mailbox has the message (queues/consume.ts).
-  if (env.MODE === "embedded") return;
-  // The message is sent, and an agent finds it even without the notice, so the caller must not send it again.
-  await Promise.resolve(switchboard(env).wake()).catch((error: unknown) =>
-    logFailure("could not wake the agents", error),
-  );
 }
+
+/** Wakes one free agent that can do the work, on its socket, which is faster. Returns whether there is one. */
+export async function wakeAgent(env: Pick<Env, "SWITCHBOARD">, work: WaitingWork): Promise<boolean> {
+  try {
+    return await switchboard(env).wake(work);
+  } catch (error) {
+    logFailure("could not wake an agent", error, { kind: work.kind });
+    return false;
+  }
+}
+
+/** How long an agent that was woken has to claim the work, before the next one is woken. */
+export const nextAgentAfterMs = 2_000;
 
 /** Requests an agent to stop its build, without waiting for the next heartbeat. */
 export async function callOff(env: Pick<Env, "SWITCHBOARD">, agentId: number, buildId: number): Promise<void> {

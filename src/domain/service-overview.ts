@@ -1,6 +1,6 @@
 import type { AgentReport } from "#lib/contract/index";
 import type { Services } from "#domain/services";
-import { listAliveAgents, whyNotYet } from "#domain/builds/agents-seen";
+import { asAble, listAliveAgents, whyNotYet } from "#domain/builds/agents-seen";
 import { whyWaiting } from "#domain/builds/why-waiting";
 import { switchboard } from "#domain/jobs";
 import { listAgents, type Agent } from "#storage/agents";
@@ -20,7 +20,7 @@ export interface AgentAtWork extends Agent {
   builds: number;
   testdrives: number;
   /** Null if it is not connected, or if its version does not send this report. */
-  report: AgentReport | null;
+  report: Omit<AgentReport, "can"> | null;
 }
 
 export async function listAgentsAtWork({ env, db }: Services<OverviewEnv>): Promise<AgentAtWork[]> {
@@ -52,7 +52,8 @@ const maxFailures = 20;
 /** The oldest waiting builds of all accounts, and why each waits. */
 export async function listQueue({ env, db }: Services<OverviewEnv>): Promise<WaitingBuild[]> {
   const [waiting, alive] = await Promise.all([listUnended(db, "queued", maxWaiting), listAliveAgents({ env, db })]);
-  return waiting.map((build) => ({ ...build, why: whyWaiting[whyNotYet(alive, build)] }));
+  const able = alive.map(asAble);
+  return waiting.map((build) => ({ ...build, why: whyWaiting[whyNotYet(able, build)] }));
 }
 
 /** The builds of all accounts that agents are building. */

@@ -1,8 +1,8 @@
+import type { BuildWanted } from "#domain/agent-pool";
 import { isOver, isResting, nextWakeUp, type BuildState } from "#domain/builds/machine";
 import { attestFinished, momentOf, tellDatabase, type Outcome } from "#domain/builds/record";
 import { checkFinished } from "#domain/checks/request";
 import { announceBuild } from "#domain/events/events";
-import { sendJob } from "#domain/jobs";
 import { reportLivenessEveryMs, wakeWhenSilent } from "#domain/liveness";
 import { writePoint } from "#domain/operation/points";
 import { logFailure } from "#log/log";
@@ -10,6 +10,7 @@ import { logKey, toldInstalledKey } from "#storage/blobs";
 import { keepInstalled } from "#storage/build-blobs";
 import { saveLiveness } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { AgentCalls } from "./agent-calls.ts";
 import { retryAfterMs, setAlarmBy } from "./alarm.ts";
 import { Announcements } from "./announcements.ts";
 import type { BuildLog } from "./build-log.ts";
@@ -31,12 +32,14 @@ interface Surroundings {
 export class BuildChores {
   readonly #around: Surroundings;
   readonly #announcements: Announcements;
+  readonly #agents: AgentCalls;
   /** Consecutive failures. */
   #failures = 0;
 
   constructor(around: Surroundings) {
     this.#around = around;
     this.#announcements = new Announcements(around.storage.kv);
+    this.#agents = new AgentCalls(around.env, around.storage.kv, () => idOfBuild(this.#kv, around.uid));
   }
 
   get #kv(): SyncKvStorage {
@@ -61,6 +64,16 @@ export class BuildChores {
   /** Stores the outcome of a finished build, before its state is `finished`. */
   keepOutcome(outcome: Outcome): void {
     this.#kv.put("outcome", outcome);
+  }
+
+  /** What the build requires of an agent. Undefined if it was queued before this was noted. */
+  get wanted(): BuildWanted | undefined {
+    return this.#agents.wanted;
+  }
+
+  /** Notes what the build requires of an agent. */
+  noteWanted(wanted: BuildWanted): void {
+    this.#agents.noteWanted(wanted);
   }
 
   /** Notes that the row already has this state. */
@@ -96,7 +109,7 @@ export class BuildChores {
       await this.#tell(state);
       if (slowOnes && isOver(state)) await this.#tidyUp(state);
       this.#failures = 0;
-      await setAlarmBy(storage, this.#isTidy(state) ? nextWakeUp(state) : Date.now());
+      await setAlarmBy(storage, this.#isTidy(state) ? this.#nextAlarm(state) : Date.now());
     } catch (error) {
       logFailure("could not do a build's chores", error, {
         buildId: idOfBuild(this.#kv, uid),
@@ -118,15 +131,7 @@ export class BuildChores {
       if (isOver(state)) pointOfEnd(env, state);
       if (state.status === "finished") await env.BLOBS.delete(toldInstalledKey(uid, state.attempt));
     }
-    if (state.status === "queued" && !isResting(state) && this.#kv.get("wokenFor") !== state.wakeAgainAt) {
-      const { requestId } = this;
-      await sendJob(env, {
-        kind: "build",
-        buildId: idOfBuild(this.#kv, uid),
-        ...(requestId !== undefined && { requestId }),
-      });
-      this.#kv.put("wokenFor", state.wakeAgainAt);
-    }
+    if (state.status === "queued" && !isResting(state)) await this.#agents.call(state.wakeAgainAt, this.requestId);
     await this.#announcements.send((moment) => announceBuild(env, uid, moment));
   }
 
@@ -138,6 +143,11 @@ export class BuildChores {
       logFailure("could not make the attestations of a build", error, { build: uid });
     });
     await log.moveTo(logKey(uid));
+  }
+
+  #nextAlarm(state: BuildState): number | null {
+    const next = nextWakeUp(state);
+    return next !== null && state.status === "queued" ? Math.min(next, this.#agents.nextCallAt) : next;
   }
 
   #isTidy(state: BuildState): boolean {

@@ -1,3 +1,4 @@
+import { wantedOf } from "#domain/agent-pool";
 import { agentsSeen } from "#domain/builds/agents-seen";
 import {
   advance,
@@ -9,9 +10,10 @@ import {
   type Refused,
   type RunningState,
 } from "#domain/builds/machine";
-import { longQueueMs } from "#domain/builds/why-waiting";
+import { longQueueMs, type AgentsSeen } from "#domain/builds/why-waiting";
+import type { Arch } from "#lib/contract/index";
 import { forRequest } from "#log/request-id";
-import { findBuildByUid, isUnfinished, type Build as Row } from "#storage/builds";
+import { findBuildWithArch, isUnfinished, type Build as Row } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { retryMs } from "./alarm.ts";
 import { BuildChores, idOfBuild } from "./build-chores.ts";
@@ -55,14 +57,15 @@ export class BuildLifecycle {
   async load(): Promise<BuildState | undefined> {
     const known = this.state;
     if (known) return known;
-    const row = await findBuildByUid(openDatabase(this.#env.DB), this.uid);
+    const row = await findBuildWithArch(openDatabase(this.#env.DB), this.uid);
     if (!row || !isUnfinished(row)) return undefined;
     // Another call may have begun while this one read from D1.
     return this.state ?? this.#begin(row);
   }
 
-  #begin(row: Pick<Row, "id" | "status">): BuildState {
+  #begin(row: Row & { arch: Arch }): BuildState {
     this.#storage.kv.put("buildId", row.id);
+    this.chores.noteWanted(wantedOf(row));
     this.log.makeTables();
     this.uploads.makeTables();
     const state = queued(Date.now());
@@ -72,16 +75,20 @@ export class BuildLifecycle {
 
   /** Applies the passage of time, and does the chores that are left. */
   async wakeUp(): Promise<void> {
-    if ((await this.load())?.status === "queued") await this.reportLiveness();
+    if ((await this.load())?.status === "queued" && this.chores.isLivenessDue) await this.reportLiveness();
     const state = this.state;
     if (!state) return;
     const isLong = state.status === "queued" && Date.now() - state.queuedAt >= longQueueMs;
-    const agents = isLong
-      ? await agentsSeen({ env: this.#env, db: openDatabase(this.#env.DB) }, this.uid).catch(() => "unknown" as const)
-      : "unknown";
+    const agents = isLong ? await this.#agentsSeen() : "unknown";
     const isCutOff = state.status === "running" && Date.now() >= state.leaseEndsAt && !(await this.reportLiveness());
     await this.apply({ type: "woke_up", at: Date.now(), agents, isCutOff });
     await this.settle({ slowOnes: true });
+  }
+
+  async #agentsSeen(): Promise<AgentsSeen> {
+    const { wanted } = this.chores;
+    if (!wanted) return "unknown";
+    return await agentsSeen({ env: this.#env, db: openDatabase(this.#env.DB) }, wanted).catch(() => "unknown" as const);
   }
 
   /** False if D1 is unreachable. If a restored database lacks the row, the image is unused and its id is reused. */

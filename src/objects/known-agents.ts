@@ -44,6 +44,11 @@ export class KnownAgents {
     return calls.map(([key, at]) => ({ agentId: Number(key.slice(callPrefix.length)), at: new Date(at) }));
   }
 
+  /** Ids of agents without pings that have called since that moment. */
+  calledSince(at: number): number[] {
+    return this.calls.flatMap((call) => (call.at.getTime() > at ? [call.agentId] : []));
+  }
+
   /** Forgets an agent that is being removed. Its row may exist for a moment, and a call may have read it. */
   forget(agentId: number): void {
     this.#kv.put(removedKey, this.#removed.set(agentId, Date.now()));

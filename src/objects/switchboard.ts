@@ -1,16 +1,23 @@
 import { DurableObject } from "cloudflare:workers";
-import { AgentReport, type AgentNotice } from "#lib/contract/index";
+import { AgentReport, redialHeader, type AgentNotice } from "#lib/contract/index";
 import { note } from "#domain/accounts/audit";
+import { afterReport, afterWaking, chooseFree, isSilent, redialSeconds, type WaitingWork } from "#domain/agent-pool";
+import { forgottenAfterMs, type AbleAgent } from "#domain/builds/agents-seen";
 import { findAgentById } from "#storage/agents";
 import { openDatabase } from "#storage/db";
+import { KnownAbilities } from "./known-abilities.ts";
 import { KnownAgents } from "./known-agents.ts";
+import { memberOn, setMember } from "./pool-sockets.ts";
 
 /**
- * The agents' sockets, and what is known about agents that look for work. The sockets hibernate, so that an idle one
+ * The pool of agents: their sockets, what each can do, and which are free. The sockets hibernate, so that an idle one
  * costs nothing; losing one costs only latency.
  */
 export class Switchboard extends DurableObject<Env> {
   readonly #known = new KnownAgents(this.ctx.storage.kv);
+  readonly #abilities = new KnownAbilities(this.ctx.storage.kv);
+  /** How many sockets there are, about: counted when the first one opens after the object was evicted. */
+  #size: number | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -19,15 +26,39 @@ export class Switchboard extends DurableObject<Env> {
 
   /** The agent API passes an upgrade on to this method after it has checked the agent's token. */
   override async fetch(request: Request): Promise<Response> {
-    const agentId = new URL(request.url).searchParams.get("agent") ?? "";
+    const { searchParams: given } = new URL(request.url);
     const { 0: theirs, 1: ours } = new WebSocketPair();
-    this.ctx.acceptWebSocket(ours, [agentId]);
-    return new Response(null, { status: 101, webSocket: theirs });
+    this.ctx.acceptWebSocket(ours, [given.get("agent") ?? ""]);
+    if (given.has("drained")) setMember(ours, { isDrained: true });
+    this.#size = this.#size === undefined ? this.ctx.getWebSockets().length : this.#size + 1;
+    const headers = { [redialHeader]: String(redialSeconds(this.#size)) };
+    return new Response(null, { status: 101, webSocket: theirs, headers });
   }
 
-  /** Makes all agents look for work. */
-  wake(): void {
-    this.#send(this.ctx.getWebSockets(), { type: "wake" });
+  /**
+   * Wakes one free agent that can do the work, and at first also all agents that do not say what they can do. Returns
+   * whether there was such a free agent. Without work, wakes all agents: a caller from before pools.
+   */
+  wake(work?: WaitingWork): boolean {
+    const sockets = this.ctx.getWebSockets().filter(({ readyState }) => readyState === WebSocket.OPEN);
+    const agents = sockets.map((socket) => ({ socket, member: memberOn(socket) }));
+    const silent = agents.filter(({ member }) => !work || (!work.isAgain && isSilent(member)));
+    for (const { socket } of silent) this.#send([socket], { type: "wake" });
+    if (!work) return false;
+    const at = Date.now();
+    const chosen = chooseFree(agents, { work, at, can: (key) => this.#abilities.find(key) });
+    if (!chosen) return false;
+    setMember(chosen.socket, afterWaking(chosen.member, work.kind, at));
+    this.#send([chosen.socket], { type: "wake", kind: work.kind });
+    return true;
+  }
+
+  /** Gives an agent no more work, or work again. */
+  setDrained(agentId: number, isDrained: boolean): void {
+    for (const socket of this.ctx.getWebSockets(String(agentId))) {
+      setMember(socket, { ...memberOn(socket), isDrained });
+      if (!isDrained) this.#send([socket], { type: "wake" });
+    }
   }
 
   /** Makes the agent that has a build stop it. */
@@ -76,18 +107,35 @@ export class Switchboard extends DurableObject<Env> {
 
   /** Stores an agent's report with its socket, so that it is gone when the agent is. */
   override webSocketMessage(socket: WebSocket, text: string | ArrayBuffer): void {
-    const report = reportIn(text);
-    if (report) socket.serializeAttachment(report);
+    const sent = reportIn(text);
+    if (!sent) return;
+    const { can, ...report } = sent;
+    const inUse = () => this.ctx.getWebSockets().flatMap((each) => memberOn(each).abilities ?? []);
+    setMember(socket, afterReport(memberOn(socket), report, can && this.#abilities.note(can, inUse)));
   }
 
   /** The last report of each connected agent. */
-  reports(): { agentId: number; report: AgentReport }[] {
+  reports(): { agentId: number; report: Omit<AgentReport, "can"> }[] {
     return this.ctx.getWebSockets().flatMap((socket) => {
-      const report = AgentReport.safeParse(socket.deserializeAttachment());
-      return report.success
-        ? this.ctx.getTags(socket).map((tag) => ({ agentId: Number(tag), report: report.data }))
-        : [];
+      const { report } = memberOn(socket);
+      return report ? this.ctx.getTags(socket).map((tag) => ({ agentId: Number(tag), report })) : [];
     });
+  }
+
+  /**
+   * The different abilities of connected agents, and ids of agents that are alive and have not told them: at most
+   * `most` of these.
+   */
+  abilities(most: number): { known: AbleAgent[]; unknown: number[] } {
+    const found = new Map<string, AbleAgent>();
+    const unknown = new Set(this.#known.calledSince(Date.now() - forgottenAfterMs));
+    for (const socket of this.ctx.getWebSockets()) {
+      const { abilities, isDrained = false } = memberOn(socket);
+      const capabilities = abilities === undefined ? undefined : this.#abilities.find(abilities);
+      if (capabilities) found.set(`${abilities} ${isDrained}`, { capabilities, isDrained });
+      else unknown.add(Number(this.ctx.getTags(socket)[0]));
+    }
+    return { known: [...found.values()], unknown: [...unknown].slice(0, most) };
   }
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
@@ -103,6 +151,7 @@ export class Switchboard extends DurableObject<Env> {
   /** Records the loss of an agent, unless it already has a new socket. */
   async #noteLoss(socket: WebSocket): Promise<void> {
     const [id = ""] = this.ctx.getTags(socket);
+    if (this.#size !== undefined) this.#size -= 1;
     // It is gone with the socket.
     const pingedAt = this.ctx.getWebSocketAutoResponseTimestamp(socket);
     if (pingedAt !== null) this.#known.noteCall(Number(id), pingedAt.getTime());

@@ -71,10 +71,15 @@ export class TestdriveSession {
     await this.#save({ facts, password: newPassword(8), state, ...(seed && { isSeeded: true }) });
   }
 
-  /** Waits for a claim, or the last moment for one. Stops the timer, since an object with a timer does not hibernate. */
-  async decision(): Promise<void> {
+  /** Whether an agent can claim it. */
+  get isWaiting(): boolean {
+    return this.#session?.state.status === "waiting";
+  }
+
+  /** Waits for a claim, at most until the last moment for one. Stops the timer, since an object with a timer does not hibernate. */
+  async decision(withinMs = claimWithinMs): Promise<void> {
     const timer = new AbortController();
-    const tooLate = scheduler.wait(claimWithinMs, { signal: timer.signal }).catch(() => {});
+    const tooLate = scheduler.wait(withinMs, { signal: timer.signal }).catch(() => {});
     await Promise.race([this.#decided.promise, tooLate]);
     timer.abort();
   }

@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Incarnation, Seed, TestdriveClaim } from "#lib/contract/index";
 import type { Claimant } from "#domain/claimant";
-import { sendJob } from "#domain/jobs";
+import { nextAgentAfterMs, sendJob, wakeAgent } from "#domain/jobs";
 import { nextWakeUp } from "#domain/testdrives/machine";
 import type { TestdriveFacts, TestdriveLook, VncAddress } from "#domain/testdrives/testdrive";
 import { logFailure } from "#log/log";
@@ -100,12 +100,17 @@ export class Testdrive extends DurableObject<Env> {
     await this.#sockets.part(socket, 1006, "");
   }
 
-  /** Sends a wake-up to the agents. An agent that misses it looks for work again after a while. */
+  /** Wakes one free agent, and the next one if that does not claim the session. An agent that misses it polls the queue. */
   async #callAgents(testdriveId: number): Promise<void> {
     const requestId = this.#session.facts?.requestId;
     await sendJob(this.env, { kind: "testdrive", testdriveId, ...(requestId !== undefined && { requestId }) }).catch(
       (error: unknown) => logFailure("could not call the agents for a testdrive", error, { testdriveId, requestId }),
     );
+    let isAgain = false;
+    while (this.#session.isWaiting && (await wakeAgent(this.env, { kind: "testdrive", isAgain }))) {
+      isAgain = true;
+      await this.#session.decision(nextAgentAfterMs);
+    }
   }
 }
 

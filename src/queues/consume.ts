@@ -5,7 +5,7 @@ import { forRequest } from "#log/request-id";
 import { openDatabase, type Database } from "#storage/db";
 import { choresQueue, takeChores } from "./sweep.ts";
 import { Job } from "#lib/contract/index";
-import { mailbox, switchboard } from "#domain/jobs";
+import { mailbox } from "#domain/jobs";
 
 /** The production name of an environment's queue: kiln-slow-imports for kiln-staging-slow-imports. */
 const plainName = (queue: string) => queue.replace(/^kiln-(?!slow-|dead-)[a-z0-9]+-/, "kiln-");
@@ -28,7 +28,6 @@ async function takeJobs(batch: MessageBatch, env: Env): Promise<void> {
     return job.success ? [{ id, body: JSON.stringify(job.data), sentAt: timestamp.getTime() }] : [];
   });
   await mailbox(env).put(messages);
-  await switchboard(env).wake();
 }
 
 /** A problem of a repository is written to its row. Only failures of the service are retried. */

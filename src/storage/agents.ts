@@ -1,4 +1,4 @@
-import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
 import type { Capabilities } from "#lib/contract/index";
 import { entryOfAct } from "./audit-log.ts";
 import type { Database } from "./db.ts";
@@ -26,6 +26,12 @@ export const findAgentByName = (db: Database, name: string): Promise<Agent | und
   db.query.agents.findFirst({ where: eq(agents.name, name) });
 
 export const listAgents = (db: Database): Promise<Agent[]> => db.query.agents.findMany({ orderBy: agents.id });
+
+/** Agents whose rows say that they have called since then, and those with these ids: at most a hundred. */
+export const listAgentsSeen = (db: Database, { since, ids }: { since: Date; ids: number[] }): Promise<Agent[]> =>
+  db.query.agents.findMany({ where: or(gt(agents.lastSeenAt, since), inArray(agents.id, ids)), limit: mostSeen });
+
+const mostSeen = 100;
 
 /** The distinct capabilities that agents have reported. The index skips from one to the next. */
 export async function listAbilities(db: Database): Promise<Capabilities[]> {

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, not, notInArray, sql, type SQL } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, isNull, not, notInArray, sql, type SQL } from "drizzle-orm";
 import type { Arch } from "#lib/contract/index";
 import { counted } from "./counters.ts";
 import type { Database } from "./db.ts";
@@ -38,27 +38,21 @@ export const findAnyBuild = (db: Database, id: number): Promise<Build | undefine
 export const findBuildByUid = (db: Database, uid: string): Promise<Build | undefined> =>
   db.query.builds.findFirst({ where: eq(builds.uid, uid) });
 
+/** The same with the architecture of its appliance. */
+export async function findBuildWithArch(db: Database, uid: string): Promise<(Build & { arch: Arch }) | undefined> {
+  const [row] = await db
+    .select({ ...getTableColumns(builds), arch: appliances.arch })
+    .from(builds)
+    .innerJoin(appliances, eq(appliances.id, builds.applianceId))
+    .where(eq(builds.uid, uid));
+  return row;
+}
+
 /** The finished build whose download address has this token. */
 export const findDownload = (db: Database, token: string): Promise<Build | undefined> =>
   db.query.builds.findFirst({
     where: and(eq(builds.downloadToken, token), eq(builds.status, "finished"), isNull(builds.retiredAt)),
   });
-
-/** The place of a build in the queue: the service's own rebuilds come after all others. */
-export type PlaceInQueue = Pick<Build, "isRebuild" | "id">;
-
-/** Queued builds with the architecture of their appliance, in the order of the queue, from its start or after a place. */
-export const listQueued = (
-  db: Database,
-  { after, limit }: { after?: PlaceInQueue | undefined; limit: number },
-): Promise<{ build: Build; arch: Arch }[]> =>
-  db
-    .select({ build: builds, arch: appliances.arch })
-    .from(builds)
-    .innerJoin(appliances, eq(appliances.id, builds.applianceId))
-    .where(and(isQueued, sql`(is_rebuild, builds.id) > (${Number(after?.isRebuild ?? false)}, ${after?.id ?? 0})`))
-    .orderBy(asc(builds.isRebuild), asc(builds.id))
-    .limit(limit);
 
 export const listHeldBy = (db: Database, agentId: number): Promise<Build[]> =>
   db.query.builds.findMany({ where: and(eq(builds.agentId, agentId), eq(builds.status, "running")) });
@@ -278,4 +272,3 @@ export const isPublishedBuild = sql`(${builds.status} = 'finished' AND EXISTS (S
 // Literals, as in the partial indexes: SQLite does not use such an index for a bound parameter.
 export const isTaken = sql.raw("status IN ('queued', 'running')");
 export const isFinished = sql.raw("status = 'finished'");
-export const isQueued = sql.raw("status = 'queued'");

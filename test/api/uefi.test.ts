@@ -100,11 +100,11 @@ describe("an image that boots by UEFI", () => {
   it("waits for a builder that supports it", async () => {
     const buildId = await startBuild(tux, await applianceWith(loader));
 
-    const { uid } = await rowOfBuild(buildId);
+    const build = { ...(await rowOfBuild(buildId)), arch: "x86_64" as const };
     await (await fakeAgent()).hello({ noEfi: { oem: "kernel: vfat" } });
     await (await fakeAgent()).hello({ arches: ["i586"] });
-    expect(await agentsSeen({ env, db: openDatabase(env.DB) }, uid)).toBe("none");
+    expect(await agentsSeen({ env, db: openDatabase(env.DB) }, build)).toBe("none");
     await (await fakeAgent()).hello();
-    expect(await agentsSeen({ env, db: openDatabase(env.DB) }, uid)).toBe("busy");
+    expect(await agentsSeen({ env, db: openDatabase(env.DB) }, build)).toBe("busy");
   });
 });

@@ -26,7 +26,7 @@ export type Name = keyof typeof names;
 /** What is measured, as the page calls it. */
 export const names = {
   idle: "an agent without work, per minute",
-  nothing: "an agent that is woken for nothing",
+  nothing: "an agent that looks for a build and finds none",
   wake: "a build that waits in the queue, per minute",
   start: "starting a build",
   claim: "claiming it",
@@ -123,12 +123,16 @@ async function ofAgent({ agent }: World) {
   const ponged = new Promise((resolve) => socket.addEventListener("message", resolve));
   socket.send("ping");
   await ponged;
-  const idle = await perMinute(30, (ms) => every(pullEveryMs, ms, () => pull(agent)));
+  const idle = await perMinute(60, async (ms) => {
+    await every(pullEveryMs, ms, () => pull(agent));
+    // Once an hour without having been woken.
+    await agent.claims();
+    await claimTestdrive(null, agent.token);
+  });
   socket.close();
   const nothing = await again(async () => {
-    await pull(agent);
     await agent.claims();
-    return await claimTestdrive(null, agent.token);
+    return await pull(agent);
   });
   return { idle, nothing };
 }

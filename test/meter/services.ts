@@ -101,8 +101,9 @@ function useOf(service: Service, measured: Measured): Use {
     ...(["start", "claim", "end"] as const).map((name): [Use, number] => [measured[name], builds]),
     [measured.part, builds * moreParts],
     [measured.wake, builds],
-    // Every agent is woken for every build, and one of them gets it.
-    [measured.nothing, builds * (agents - 1)],
+    // One agent is woken for a build, and gets it. Afterwards it looks for the next one, and the message of the queue has
+    // perhaps come to another agent.
+    [measured.nothing, builds * 2],
     [measured.minute, minutes * (1 - watched)],
     [measured.watched, minutes * watched],
     [measured.drive, days * testdrivesADay],

@@ -1,7 +1,7 @@
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
-import { mailbox, sendJob } from "#domain/jobs";
+import { mailbox, sendJob, wakeAgent } from "#domain/jobs";
 import worker from "../../src/index.ts";
 import { patienceMs } from "../support/patience.ts";
 
@@ -36,11 +36,11 @@ it("carries a wake-up from its sender to the mailbox", async () => {
   );
 });
 
-it("sends a wake-up once, even if the notice after it fails", async () => {
-  vi.spyOn(console, "error").mockImplementation(() => {});
-  const send = vi.fn(async () => {});
-  const wake = () => send().then(() => Promise.reject(new Error("overloaded")));
-  const broken = { ...env, MODE: "cloudflare", JOBS: { send }, SWITCHBOARD: { getByName: () => ({ wake }) } };
-  await sendJob(broken as unknown as Env, { kind: "build", buildId: 1 });
-  expect(send).toHaveBeenCalledTimes(2); // the message, and the notice
+it("goes on if no agent can be woken, because agents also poll the queue", async () => {
+  const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
+  const wake = vi.fn().mockRejectedValue(new Error("overloaded"));
+  const broken = { ...env, SWITCHBOARD: { getByName: () => ({ wake }) } };
+  expect(await wakeAgent(broken as unknown as Env, { kind: "testdrive" })).toBe(false);
+  expect(complaint).toHaveBeenCalledOnce();
+  complaint.mockRestore();
 });

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { acceptReport } from "#domain/checks/report";
 import type { CheckResult } from "#lib/contract/index";
-import { listQueued } from "#storage/builds";
+import { listQueued } from "#storage/build-queue";
 import { listCheckRuns, takeCheckRun } from "#storage/check-runs";
 import { listPublishedVersions } from "#storage/publications";
 import { findWatch } from "#storage/watches";

@@ -1,23 +1,33 @@
+import type { BuildWanted } from "#domain/agent-pool";
 import type { Services } from "#domain/services";
-import { canDo, hasRoot, type Wanted } from "#domain/builds/builder-abilities";
+import { canDo, hasRoot } from "#domain/builds/builder-abilities";
 import type { AgentsSeen } from "#domain/builds/why-waiting";
 import { switchboard } from "#domain/jobs";
-import { listAgents, type Agent } from "#storage/agents";
-import { findAnyAppliance } from "#storage/appliances";
-import { findBuildByUid, type Build } from "#storage/builds";
+import type { Capabilities } from "#lib/contract/index";
+import { listAgents, listAgentsSeen, type Agent } from "#storage/agents";
 
 type SwitchboardServices = Services<Pick<Env, "SWITCHBOARD">>;
 
-/** The reason why a build waits, from the agents that are alive. */
-export async function agentsSeen(services: SwitchboardServices, uid: string): Promise<AgentsSeen> {
-  const { db } = services;
-  const build = await findBuildByUid(db, uid);
-  const [appliance, alive] = await Promise.all([
-    build && findAnyAppliance(db, build.applianceId),
-    listAliveAgents(services),
-  ]);
-  return build && appliance ? whyNotYet(alive, { ...build, arch: appliance.arch }) : "none";
+/** An agent that is alive, as far as it matters for what it could do. */
+export interface AbleAgent {
+  capabilities: Capabilities | null;
+  isDrained: boolean;
 }
+
+/** The reason why a build waits, from the agents that are alive. */
+export async function agentsSeen({ env, db }: SwitchboardServices, wanted: BuildWanted): Promise<AgentsSeen> {
+  const { known, unknown } = await switchboard(env).abilities(maxUnknown);
+  const seen = whyNotYet(known, wanted);
+  if (seen === "busy") return seen;
+  // Others call without a socket, or have not said on it what they can do.
+  const others = await listAgentsSeen(db, { since: new Date(Date.now() - forgottenAfterMs), ids: unknown });
+  return whyNotYet([...known, ...others.map(asAble)], wanted);
+}
+
+export const asAble = ({ capabilities, drainedAt }: Agent): AbleAgent => ({
+  capabilities,
+  isDrained: drainedAt !== null,
+});
 
 /** Agents that are connected, or have called within the last minute. */
 export async function listAliveAgents({ env, db }: SwitchboardServices): Promise<Agent[]> {
@@ -36,17 +46,16 @@ export async function listAliveAgents({ env, db }: SwitchboardServices): Promise
  * Why no agent does a build yet: no agent that can do it, or that has its builder root, is alive, or all of them are
  * drained, busy or out of disk space.
  */
-export function whyNotYet(
-  alive: readonly Agent[],
-  wanted: Wanted & Pick<Build, "needsLvm" | "needsEfi">,
-): Exclude<AgentsSeen, "unknown"> {
-  const able = alive.flatMap(({ capabilities: can, drainedAt }) => (can ? [{ can, drainedAt }] : []));
+export function whyNotYet(alive: readonly AbleAgent[], wanted: BuildWanted): Exclude<AgentsSeen, "unknown"> {
+  const able = alive.flatMap(({ capabilities: can, isDrained }) => (can ? [{ can, isDrained }] : []));
   const fit = able.filter(({ can }) => canDo(can, wanted));
-  const working = fit.filter(({ drainedAt }) => drainedAt === null);
+  const working = fit.filter(({ isDrained }) => !isDrained);
   if (working.length > 0) return working.every(({ can }) => can.hasRoom === false) ? "full" : "busy";
   if (fit.length > 0) return "drained";
   return able.length > 0 && able.every(({ can }) => !hasRoot(can, wanted)) ? "rootless" : "none";
 }
 
+/** How many agents whose abilities only their rows have are looked up, which a statement has parameters for. */
+const maxUnknown = 50;
 /** An agent that is alive heartbeats or polls more often than this. */
-const forgottenAfterMs = 60_000;
+export const forgottenAfterMs = 60_000;

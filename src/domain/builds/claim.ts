@@ -9,7 +9,8 @@ import { expectedSecondsOf, mostSimilar } from "#domain/builds/duration";
 import { saveCapabilities, type Agent } from "#storage/agents";
 import { isRootShared } from "#domain/builds/prepared-root";
 import { getInput, InputLost } from "#storage/build-blobs";
-import { listHeldBy, listQueued, type Build, type PlaceInQueue } from "#storage/builds";
+import { listQueued, type PlaceInQueue } from "#storage/build-queue";
+import { listHeldBy, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listEarlierSteps } from "#storage/estimates";
 import { keepPackages } from "#domain/builds/stored-packages";
@@ -21,7 +22,7 @@ const candidatesAtOnce = 10;
 
 type Request = Pick<BuildClaimRequest, "capabilities" | "incarnation" | "nonce" | "isRepeated">;
 
-/** Claims the oldest build that the agent can do. Null if there is none, or if the agent has no room or is drained. */
+/** Claims the next build that the agent can do. Null if there is none, or if the agent has no room or is drained. */
 export async function claimBuild({ env, db }: Services, agent: Agent, request: Request): Promise<BuildClaim | null> {
   const { capabilities } = request;
   const isFull = capabilities.hasRoom === false;
@@ -48,7 +49,7 @@ const hasChanged = (known: Capabilities | null, now: Capabilities): boolean => w
 const wordsOf = (can: Capabilities | null): string => JSON.stringify(can && { ...can, hasRoom: can.hasRoom !== false });
 
 /**
- * All queued builds that the agent can do, and the service's own rebuilds last. A build whose row is from a restored backup refuses claims until the sweep
+ * All queued builds that the agent can do, with accounts in turn, and the service's own rebuilds last. A build whose row is from a restored backup refuses claims until the sweep
  * corrects the row, and must not hide other builds.
  */
 async function* candidates(db: Database, can: Capabilities): AsyncGenerator<Build> {
@@ -58,7 +59,7 @@ async function* candidates(db: Database, can: Capabilities): AsyncGenerator<Buil
     for (const { build, arch } of page) if (canDo(can, { ...build, arch })) yield build;
     const last = page.at(-1);
     if (!last || page.length < candidatesAtOnce) return;
-    after = last.build;
+    after = last.place;
   }
 }
 

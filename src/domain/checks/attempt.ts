@@ -1,4 +1,4 @@
-import { sendJob } from "#domain/jobs";
+import { sendJob, wakeAgent } from "#domain/jobs";
 import type { Services } from "#domain/services";
 import { logFailure } from "#log/log";
 import { endCheckAttempt, type CheckRun } from "#storage/check-runs";
@@ -12,10 +12,11 @@ export async function endAttempt(services: Services, testdriveUid: string, reaso
   if (run?.state === "waiting") await callAgents(services.env, run);
 }
 
-/** Wakes the agents. One that misses it finds the run at its next claim. */
+/** Wakes an agent. If it does not claim the run, another one finds it by the message, or at its next claim. */
 export async function callAgents(env: Env, { id }: Pick<CheckRun, "id">): Promise<void> {
   // Only a hint: an agent claims the oldest work that there is, whatever the id.
   await sendJob(env, { kind: "testdrive", testdriveId: id }).catch((error: unknown) =>
     logFailure("could not call the agents for a run of checks", error, { checkRunId: id }),
   );
+  await wakeAgent(env, { kind: "testdrive" });
 }

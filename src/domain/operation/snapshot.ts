@@ -4,7 +4,7 @@ import { canDo } from "#domain/builds/builder-abilities";
 import { hasFullDisk } from "#domain/full-disk";
 import { switchboard } from "#domain/jobs";
 import { listAgents } from "#storage/agents";
-import { listQueued } from "#storage/builds";
+import { listQueued } from "#storage/build-queue";
 import { listCounters, type Counter } from "#storage/counters";
 import type { Database } from "#storage/db";
 import {

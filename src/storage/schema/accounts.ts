@@ -51,5 +51,6 @@ export const agents = sqliteTable(
     index("agents_capabilities")
       .on(table.capabilities)
       .where(sql`capabilities IS NOT NULL`),
+    index("agents_seen").on(table.lastSeenAt),
   ],
 );

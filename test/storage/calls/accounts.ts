@@ -104,6 +104,7 @@ export const ofAccounts = {
     findAgentByName: [["name"]],
     findAgentById: [[1]],
     listAgents: [[]],
+    listAgentsSeen: [[{ since: at, ids: [1, 2] }]],
     listAbilities: [[]],
     countBuilders: [[at, 2]],
     saveDrained: [["agent", null]],

@@ -56,6 +56,7 @@ const comment = { applianceId: it, accountId: own, parentId: 1, text: "" };
 export const ofBuilds = {
   "build-queue": {
     countQueuedBefore: [[2]],
+    listQueued: [[{ limit: 10 }], [{ after: { isRebuild: true, turn: 1, id: 1 }, limit: 10 }]],
     listUnended: [["queued", 10]],
     listEnded: [["failed", 10]],
     countHeld: [[]],
@@ -79,8 +80,8 @@ export const ofBuilds = {
     findReadableBuild: [[own, 1]],
     findAnyBuild: [[1]],
     findBuildByUid: [["build"]],
+    findBuildWithArch: [["build"]],
     findDownload: [["download"]],
-    listQueued: [[{ limit: 10 }], [{ after: { isRebuild: true, id: 1 }, limit: 10 }]],
     listHeldBy: [[1]],
     takeSilentBuilds: [[{ now: at, wakeAt: at, limit: 10 }]],
     saveLiveness: [["build", { wakeAt: at, agentId: 1, seenAt: at }]],

@@ -36,7 +36,8 @@ export const serviceOverview = factory
       again: showService,
       act: async ({ agent, duty }) => {
         const event = duty === "drained" ? "agent.drained" : "agent.resumed";
-        await setDuty(auditedOperation(c, { event, detail: { agent } }), agent, duty);
+        const acting = auditedOperation(c, { event, detail: { agent } });
+        await setDuty({ env: c.env, db: c.var.db }, acting, { name: agent, duty });
         const text = duty === "drained" ? `${agent} gets no new work.` : `${agent} gets work again.`;
         return { to: servicePath, result: { text } };
       },

@@ -1,0 +1,94 @@
+import type { AgentReport, Capabilities, Job } from "#lib/contract/index";
+import { canDo, type Wanted } from "#domain/builds/builder-abilities";
+import type { Build } from "#storage/builds";
+
+/** What a build requires of its agent. */
+export type BuildWanted = Wanted & Pick<Build, "needsLvm" | "needsEfi">;
+
+export const wantedOf = (build: BuildWanted): BuildWanted => {
+  const { imageType, arch, packageType, builderRoot, needsLvm, needsEfi } = build;
+  return { imageType, arch, packageType, builderRoot, needsLvm, needsEfi };
+};
+
+/** Work that waits for an agent. `isAgain`: an agent was woken for it already, and has not claimed it. */
+export type WaitingWork = ({ kind: "build"; wanted: BuildWanted } | { kind: "testdrive" }) & { isAgain?: boolean };
+
+/** What is known about a connected agent. */
+export interface Member {
+  report?: Omit<AgentReport, "can">;
+  /** The key of its abilities. Absent from an older agent. */
+  abilities?: string;
+  /** The operator gives it no more work. */
+  isDrained?: boolean;
+  /** When it was last woken, and for how much work since its last report. */
+  woken?: { at: number; builds: number; testdrives: number };
+}
+
+/** An agent that was woken and has reported nothing since has probably not found the work. It counts as free again. */
+const wokenForMs = 30_000;
+const slotsOf = { build: "builds", testdrive: "testdrives" } as const;
+
+/** How many more of such work the agent would take: what it said, without what it was woken for since then. */
+export function freeSlots({ report, woken, isDrained }: Member, kind: Job["kind"], at: number): number {
+  const slots = slotsOf[kind];
+  const taken = woken && at - woken.at < wokenForMs ? woken[slots] : 0;
+  return isDrained ? 0 : (report?.free?.[slots] ?? 0) - taken;
+}
+
+/** An older agent does not say what it can do, or whether it is free. */
+export const isSilent = ({ abilities, report }: Member): boolean =>
+  abilities === undefined || report?.free === undefined;
+
+/**
+ * The agent to wake for some work: of those that can do it the one with the most free slots, and of these the one that was
+ * woken the longest ago. Undefined if none is free.
+ */
+export function chooseFree<T extends { member: Member }>(
+  agents: readonly T[],
+  { work, at, can }: { work: WaitingWork; at: number; can: (abilities: string) => Capabilities | undefined },
+): T | undefined {
+  const fits = new Map<string, boolean>();
+  const fit = (abilities: string): boolean => {
+    const known = fits.get(abilities) ?? isFit(can(abilities), work);
+    fits.set(abilities, known);
+    return known;
+  };
+  let best: { agent: T; free: number; wokenAt: number } | undefined;
+  for (const agent of agents) {
+    const { abilities, woken } = agent.member;
+    const free = freeSlots(agent.member, work.kind, at);
+    if (free <= 0 || abilities === undefined || !fit(abilities)) continue;
+    const wokenAt = woken?.at ?? 0;
+    const isBetter = !best || free > best.free || (free === best.free && wokenAt < best.wokenAt);
+    if (isBetter) best = { agent, free, wokenAt };
+  }
+  return best?.agent;
+}
+
+function isFit(can: Capabilities | undefined, work: WaitingWork): boolean {
+  if (!can) return false;
+  return work.kind === "testdrive" ? can.testdrives : can.hasRoom !== false && canDo(can, work.wanted);
+}
+
+/** The agent after it was woken for some work. */
+export function afterWaking(member: Member, kind: Job["kind"], at: number): Member {
+  const slots = slotsOf[kind];
+  const { at: _, ...counts } = member.woken ?? { at: 0, builds: 0, testdrives: 0 };
+  const isForgotten = member.woken !== undefined && at - member.woken.at >= wokenForMs;
+  const before = isForgotten ? { builds: 0, testdrives: 0 } : counts;
+  return { ...member, woken: { ...before, at, [slots]: before[slots] + 1 } };
+}
+
+/** The agent after its report. */
+export const afterReport = (member: Member, report: Member["report"], abilities: string | undefined): Member => ({
+  ...member,
+  ...(report && { report }),
+  ...(abilities !== undefined && { abilities }),
+  ...(member.woken && { woken: { at: member.woken.at, builds: 0, testdrives: 0 } }),
+});
+
+/** How many agents may connect in a second after all have lost their sockets: each makes a few calls then. */
+const redialsASecond = 50;
+
+/** Over how many seconds so many agents spread their next connection. */
+export const redialSeconds = (agents: number): number => Math.floor(agents / redialsASecond);

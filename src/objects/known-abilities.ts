@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import type { Capabilities } from "#lib/contract/index";
+
+const prefix = "can ";
+
+/** The abilities of connected agents. Most agents are alike, and a socket has room only for a key. */
+export class KnownAbilities {
+  readonly #kv: SyncKvStorage;
+  readonly #read = new Map<string, Capabilities>();
+
+  constructor(kv: SyncKvStorage) {
+    this.#kv = kv;
+  }
+
+  find(key: string): Capabilities | undefined {
+    const known = this.#read.get(key) ?? this.#kv.get<Capabilities>(prefix + key);
+    if (known) this.#read.set(key, known);
+    return known;
+  }
+
+  /**
+   * Stores abilities, and returns their key. If they are new, deletes those that no agent has any more.
+   *
+   * @param inUse the keys that agents have
+   */
+  note(can: Capabilities, inUse: () => readonly string[]): string {
+    const key = createHash("sha256").update(JSON.stringify(can)).digest("base64url");
+    if (this.find(key)) return key;
+    this.#forgetAllBut(inUse());
+    this.#kv.put(prefix + key, can);
+    return key;
+  }
+
+  #forgetAllBut(inUse: readonly string[]): void {
+    const used = new Set(inUse);
+    for (const [stored] of this.#kv.list({ prefix })) {
+      const key = stored.slice(prefix.length);
+      if (used.has(key)) continue;
+      this.#kv.delete(stored);
+      this.#read.delete(key);
+    }
+  }
+}
