@@ -142,10 +142,14 @@ CREATE TABLE `builds` (
 	`builder_root` text,
 	`is_rebuild` integer DEFAULT false NOT NULL,
 	`agent_id` integer,
+	`made_by` integer,
 	`input_sha256` text NOT NULL,
 	`message` text DEFAULT '' NOT NULL,
 	`percent` integer DEFAULT 0 NOT NULL,
 	`retired_at` integer,
+	`rebuild_of` integer,
+	`rebuilt` text,
+	`rebuilt_statement` text,
 	`download_token` text NOT NULL,
 	`image_key` text,
 	`file_name` text,
@@ -175,7 +179,9 @@ CREATE TABLE `builds` (
 CREATE UNIQUE INDEX `builds_uid_unique` ON `builds` (`uid`);--> statement-breakpoint
 CREATE UNIQUE INDEX `builds_download_token_unique` ON `builds` (`download_token`);--> statement-breakpoint
 CREATE INDEX `builds_appliance` ON `builds` (`appliance_id`,`id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `builds_unfinished` ON `builds` (`appliance_id`,`version`,`image_type`) WHERE status IN ('queued', 'running');--> statement-breakpoint
+CREATE UNIQUE INDEX `builds_unfinished` ON `builds` (`appliance_id`,`version`,`image_type`) WHERE status IN ('queued', 'running') AND rebuild_of IS NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `builds_rebuilding` ON `builds` (`rebuild_of`) WHERE status IN ('queued', 'running') AND rebuild_of IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `builds_rebuilds` ON `builds` (`rebuild_of`,`id`) WHERE rebuild_of IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX `builds_current` ON `builds` (`appliance_id`,`version`,`image_type`) WHERE status = 'finished' AND retired_at IS NULL;--> statement-breakpoint
 CREATE INDEX `builds_images` ON `builds` (`appliance_id`,`id`) WHERE status = 'finished' AND retired_at IS NULL AND expired_at IS NULL;--> statement-breakpoint
 CREATE INDEX `builds_status` ON `builds` (`status`,`id`);--> statement-breakpoint
@@ -789,6 +795,10 @@ END;
 --> statement-breakpoint
 CREATE TRIGGER `image_updates_of_build` AFTER DELETE ON `builds` BEGIN
 	DELETE FROM image_updates WHERE build_id = old.id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `rebuilds_of_build` AFTER DELETE ON `builds` BEGIN
+	UPDATE builds SET retired_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE rebuild_of = old.id AND rebuild_of IS NOT NULL;
 END;
 --> statement-breakpoint
 INSERT INTO sqlite_sequence (name, seq) VALUES ('appliances', 999);

@@ -11,6 +11,7 @@ import {
   LogAnswer,
   partDigestHeader,
   protocolVersion,
+  RebuiltAnswer,
   requestIdHeader,
   StoredPackages,
   TestdriveClaimAnswer,
@@ -27,6 +28,7 @@ import {
   type Heartbeat,
   type Incarnation,
   type OpenUpload,
+  type RebuiltImage,
   type StoredPackage,
   type TestdriveClaim,
   type TestdriveClaimRequest,
@@ -66,6 +68,8 @@ export interface WorkerApi extends SessionApi {
   putPiece(build: Lease, piece: PieceId & Omit<Part, "number">, signal: AbortSignal): Promise<void>;
   /** → whether it is stored now. */
   completePackage(build: Lease, packageId: number, pieces: number, signal: AbortSignal): Promise<boolean>;
+  /** States the image of a rebuild. → whether it is the image of the first build */
+  rebuilt(build: Lease, image: RebuiltImage, signal: AbortSignal): Promise<boolean>;
   finish(build: Lease, result: BuildFinished, signal: AbortSignal): Promise<void>;
   fail(build: Lease, failure: BuildFailed, signal: AbortSignal): Promise<void>;
   /** Gives the build back unfinished, so that another agent gets it immediately. */
@@ -171,6 +175,10 @@ function buildCalls(send: Send, incarnation: Incarnation | undefined) {
       about(build, `stored-packages/${packageId}`, { json: { pieces }, tries: shortTries(signal), timeoutMs: 60_000 })
         .then(read(CompletePackageAnswer))
         .then((answer) => answer.stored),
+    rebuilt: (build, { sha256, size }, signal) =>
+      about(build, "rebuilt", { json: { sha256, size }, tries: longTries(signal) })
+        .then(read(RebuiltAnswer))
+        .then(({ same }) => same),
     finish: (build, result, signal) => about(build, "finish", { json: result, tries: longTries(signal) }).then(discard),
     fail: (build, failure, signal) => about(build, "fail", { json: failure, tries: longTries(signal) }).then(discard),
     release: (build, signal) => about(build, "release", { json: {}, tries: shortTries(signal) }).then(discard),

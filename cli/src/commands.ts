@@ -14,6 +14,7 @@ import { images } from "./commands/images.ts";
 import { imports } from "./commands/import.ts";
 import { login } from "./commands/login.ts";
 import { mcpFor } from "./commands/mcp.ts";
+import { rebuilds } from "./commands/rebuilds.ts";
 import { repositories } from "./commands/repositories.ts";
 import { software } from "./commands/software.ts";
 import { testdrives } from "./commands/testdrives.ts";
@@ -32,6 +33,7 @@ const allButMcp: readonly Command[] = [
   ...builds,
   ...images,
   ...checks,
+  ...rebuilds,
   ...testdrives,
   ...difference,
   ...updates,

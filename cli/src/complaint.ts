@@ -4,7 +4,8 @@ export const exitCodes = {
   refused: { code: 1, about: "the service refused, or something else failed; the message says what to do next" },
   difference: {
     code: 2,
-    about: "`kiln plan` found something that would change, or `kiln outdated` found newer versions",
+    about:
+      "`kiln plan` found something that would change, or `kiln outdated` found newer versions, or `kiln rebuild` other bytes",
   },
   unbuildable: { code: 3, about: "the appliance cannot be built, or its build failed: change the appliance" },
   broken: { code: 4, about: "the service or its builder failed: build again later" },

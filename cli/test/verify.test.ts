@@ -1,8 +1,17 @@
+import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newMachine, type Machine } from "./support/machine.ts";
-import { newKey, publishedKeys, signedInto, signedProvenance, standIn, type StandIn } from "./support/service.ts";
+import {
+  newKey,
+  publishedKeys,
+  signedInto,
+  signedProvenance,
+  signedStatement,
+  standIn,
+  type StandIn,
+} from "./support/service.ts";
 
 const key = newKey();
 const name = "First.x86_64-0.0.1.oem.tar.gz";
@@ -27,6 +36,14 @@ afterEach(async () => {
   await service[Symbol.asyncDispose]();
   machine[Symbol.dispose]();
 });
+
+/** What the service says about a rebuild of an image. */
+const rebuildOf = (result: "same" | "differs", byOtherAgent: boolean, image = files[name]) => ({
+  predicateType: "urn:kiln:rebuild:1",
+  subject: [{ name, digest: { sha256: createHash("sha256").update(image).digest("hex") } }],
+  predicate: { result, byOtherAgent, metadata: { finishedOn: "2026-11-23T10:00:00Z" } },
+});
+const putRebuilds = (...lines: string[]) => writeFileSync(at(`${name}.rebuilds.intoto.jsonl`), lines.join(""));
 
 describe("kiln verify", () => {
   it("accepts what the pinned key signed, and asks no service", async () => {
@@ -89,6 +106,31 @@ describe("kiln verify", () => {
     const { [`${name}.cdx.json`]: _, ...fewer } = files;
     writeFileSync(at(`${name}.intoto.jsonl`), signedProvenance(fewer, key));
     expect(await verify()).toMatchObject({ code: 6, stderr: expect.stringContaining("is about something else") });
+  });
+});
+
+describe("statements about rebuilds", () => {
+  it("are counted, and must say that another builder made the same bytes", async () => {
+    putRebuilds(signedStatement(rebuildOf("differs", true), key), signedStatement(rebuildOf("same", false), key));
+    expect((await verify()).stdout).toContain(
+      "once with the same bytes, never by another builder; once with other bytes",
+    );
+    expect(await verify("--rebuilt")).toMatchObject({ code: 6, stdout: "" });
+
+    putRebuilds(signedStatement(rebuildOf("same", true), key));
+    expect(await verify("--rebuilt")).toMatchObject({ code: 0 });
+  });
+
+  it("are not believed if they are about another image, of another type, or by another key", async () => {
+    for (const wrong of [
+      signedStatement(rebuildOf("same", true, "another image"), key),
+      signedStatement({ ...rebuildOf("same", true), predicateType: "https://slsa.dev/provenance/v1" }, key),
+      signedStatement(rebuildOf("same", true), newKey()),
+      "{}\n",
+    ]) {
+      putRebuilds(wrong);
+      expect(await verify()).toMatchObject({ code: 6, stdout: "" });
+    }
   });
 });
 

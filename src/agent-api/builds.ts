@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { BuildClaimRequest, BuildFailed, BuildFinished, Heartbeat, maxLogChunkBytes } from "#lib/contract/index";
+import {
+  BuildClaimRequest,
+  BuildFailed,
+  BuildFinished,
+  Heartbeat,
+  maxLogChunkBytes,
+  RebuiltImage,
+  type RebuiltAnswer,
+} from "#lib/contract/index";
 import { claimBuild } from "#domain/builds/claim";
 import { attemptOf } from "#agent-api/attempt";
 import { registered } from "#agent-api/authenticate";
@@ -28,6 +36,11 @@ export const builds = factory
     const offset = Offset.parse(c.req.query("offset"));
     const bytes = await readBytes(c, maxLogChunkBytes);
     return c.json(accepted(await build.appendLog(token, offset, bytes)));
+  })
+  .post("/:id/rebuilt", async (c) => {
+    const { build, token } = attemptOf(c);
+    const image = await readMessage(c, RebuiltImage);
+    return c.json<z.infer<typeof RebuiltAnswer>>(accepted(await build.stateRebuilt(token, image)));
   })
   .post("/:id/finish", async (c) => {
     const { build, token } = attemptOf(c);

@@ -6,19 +6,15 @@ import { id } from "#http/params";
 import { attestations } from "#documents/attestation";
 import { build, builds as buildsDocument } from "#documents/build";
 import { success } from "#documents/success";
-import {
-  attestationFile,
-  attestationFormats,
-  formats,
-  getAttestations,
-  getAttestedBuild,
-  sha256Of,
-} from "#domain/builds/attestation";
-import { deleteBuild, getBuild } from "#domain/builds/build";
+import { attestationFile, formats, getAttestations, getAttestedBuild, sha256Of } from "#domain/builds/attestation";
+import { getBuild } from "#domain/builds/build";
+import { deleteBuild } from "#domain/builds/deletion";
+import { fileOfRebuilds, rebuildStatements } from "#domain/builds/rebuild";
 import { listBuilds } from "#domain/builds/ended";
 import { readTexts } from "#domain/builds/log";
 import { Refusal } from "#domain/refusal";
 import { answerText } from "#http/text";
+import type { Build } from "#storage/builds";
 import { v2 } from "#api/operation";
 
 const ListRequest = z.object({
@@ -28,6 +24,7 @@ const ListRequest = z.object({
 
 const ids = { build_id: "invalid_build_id" } as const;
 const noTexts = { own: "", kiwi: "" };
+const imageOf = ({ fileName }: Pick<Build, "fileName">): string => fileName ?? "image";
 
 export const builds: CallGroup = {
   title: "Finished builds",
@@ -82,11 +79,18 @@ export const builds: CallGroup = {
       act: async ({ env, db, account }, { build_id }) => {
         const build = await getAttestedBuild(db, account.id, build_id);
         const made = await getAttestations({ env, db }, build);
-        return formats.map((format) => {
-          const { suffix, contentType } = attestationFormats[format];
-          const fileName = `${build.fileName}${suffix}`;
-          return { format, fileName, contentType, sha256: sha256Of(made[format]), buildId: build.id };
-        });
+        const rebuilds = await rebuildStatements(db, build);
+        const all = formats.map((format) => ({
+          format,
+          ...attestationFile(made, { format, imageName: imageOf(build) }),
+        }));
+        const ofRebuilds =
+          rebuilds === undefined ? [] : [{ format: "rebuilds" as const, ...fileOfRebuilds(build, rebuilds) }];
+        return [...all, ...ofRebuilds].map(({ text, ...one }) => ({
+          ...one,
+          sha256: sha256Of(text),
+          buildId: build.id,
+        }));
       },
     }),
     call("GET /builds/{build_id}/attestations/{format}", {
@@ -95,7 +99,11 @@ export const builds: CallGroup = {
       versions: v2,
       summary: "One attestation: a bill of materials, or the signed provenance",
       ids,
-      about: { format: "spdx (SPDX 2.3), cyclonedx (CycloneDX 1.6) or provenance (SLSA v1 in a DSSE envelope)." },
+      about: {
+        format:
+          "spdx (SPDX 2.3), cyclonedx (CycloneDX 1.6), provenance (SLSA v1 in a DSSE envelope), or rebuilds (what rebuilds have " +
+          "shown, a DSSE envelope each), if there are any.",
+      },
       answer: file(
         "The document.",
         "application/spdx+json",
@@ -105,10 +113,12 @@ export const builds: CallGroup = {
       refuses: ["invalid_value", "build_not_found", "unknown_error"],
       act: async ({ env, db, account }, { build_id, format: wanted }, c) => {
         const build = await getAttestedBuild(db, account.id, build_id);
+        const rebuilds = wanted === "rebuilds" ? await rebuildStatements(db, build) : undefined;
+        if (rebuilds !== undefined) return await answerText(c.req.raw, fileOfRebuilds(build, rebuilds));
         const format = formats.find((one) => one === wanted);
         if (!format) throw new Refusal("invalid_value", { message: `Pick one of ${formats.join(", ")}.` });
         const made = await getAttestations({ env, db }, build);
-        return await answerText(c.req.raw, attestationFile(made, { format, imageName: build.fileName ?? "image" }));
+        return await answerText(c.req.raw, attestationFile(made, { format, imageName: imageOf(build) }));
       },
     }),
   ],

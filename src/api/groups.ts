@@ -12,6 +12,7 @@ import { gallery } from "#api/gallery/index";
 import { general } from "#api/general";
 import { gpgKeys } from "#api/gpg-keys";
 import { images } from "#api/images";
+import { rebuilds } from "#api/rebuilds";
 import { repositories } from "#api/repositories";
 import { rpms } from "#api/rpms";
 import { runningBuilds } from "#api/running-builds";
@@ -37,6 +38,7 @@ export const groups: readonly CallGroup[] = [
   runningBuilds,
   builds,
   images,
+  rebuilds,
   checks,
   testdrives,
   events,

@@ -1,13 +1,12 @@
 import type { AgentReport, Capabilities, Job } from "#lib/contract/index";
-import { canDo, type Wanted } from "#domain/builds/builder-abilities";
-import type { Build } from "#storage/builds";
+import { canDo, type Doable } from "#domain/builds/builder-abilities";
 
 /** What a build requires of its agent. */
-export type BuildWanted = Wanted & Pick<Build, "needsLvm" | "needsEfi">;
+export type BuildWanted = Doable;
 
 export const wantedOf = (build: BuildWanted): BuildWanted => {
-  const { imageType, arch, packageType, builderRoot, needsLvm, needsEfi } = build;
-  return { imageType, arch, packageType, builderRoot, needsLvm, needsEfi };
+  const { imageType, arch, packageType, builderRoot, needsLvm, needsEfi, rebuildOf } = build;
+  return { imageType, arch, packageType, builderRoot, needsLvm, needsEfi, ...(rebuildOf && { rebuildOf }) };
 };
 
 /** Work that waits for an agent. `isAgain`: an agent was woken for it already, and has not claimed it. */

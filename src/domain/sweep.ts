@@ -1,5 +1,6 @@
 import type { Services } from "#domain/services";
-import { buildObject, forgetBuild } from "#domain/builds/build";
+import { buildObject } from "#domain/builds/build";
+import { forgetBuild } from "#domain/builds/deletion";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { wakeWhenSilent } from "#domain/liveness";
 import { logFailure } from "#log/log";

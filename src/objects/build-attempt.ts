@@ -1,9 +1,19 @@
-import type { ArtifactName, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#lib/contract/index";
+import type {
+  ArtifactName,
+  BuildFinished,
+  CompleteUpload,
+  Heartbeat,
+  RebuiltImage,
+  UploadState,
+} from "#lib/contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
 import type { Claimed } from "#domain/builds/claimed";
 import { isHeldByAgent, timeLimitMs, type Refused } from "#domain/builds/machine";
+import { isSameImage, type RebuildOutcome } from "#domain/builds/rebuilt";
+import type { Artifacts } from "#domain/builds/record";
 import type { Claimant } from "#domain/claimant";
 import { toldInstalledKey } from "#storage/blobs";
+import { openDatabase, type Database } from "#storage/db";
 import type { BuildLifecycle } from "./build-lifecycle.ts";
 import type { Growth } from "./build-log.ts";
 import type { RecordedPart, UploadRefused } from "./build-uploads.ts";
@@ -13,10 +23,12 @@ import { done, type Done } from "./done.ts";
 export class BuildAttempt {
   readonly #life: BuildLifecycle;
   readonly #blobs: R2Bucket;
+  readonly #db: Database;
 
-  constructor(life: BuildLifecycle, blobs: R2Bucket) {
+  constructor(life: BuildLifecycle, { BLOBS, DB }: Pick<Env, "BLOBS" | "DB">) {
     this.#life = life;
-    this.#blobs = blobs;
+    this.#blobs = BLOBS;
+    this.#db = openDatabase(DB);
   }
 
   /** Gives the build to an agent: a token for this attempt, and a lease that heartbeats renew. The same claim gets the same token. */
@@ -44,17 +56,42 @@ export class BuildAttempt {
   }
 
   async finish(token: string, result: BuildFinished): Promise<Done | Refused | UploadRefused> {
-    const { uploads, chores, uid } = this.#life;
+    const { chores, uid } = this.#life;
     const running = await this.#life.running(token);
     if (running) {
-      const artifacts = uploads.findArtifacts(running.attempt);
-      if (!artifacts) return { refused: "incomplete" };
+      const made = this.#madeBy(running.attempt);
+      if (!made) return { refused: "incomplete" };
       const { installed, ...facts } = result;
       await this.#blobs.put(toldInstalledKey(uid, running.attempt), JSON.stringify(installed));
       // The lease may have ended by now.
-      if (await this.#life.running(token)) chores.keepOutcome({ ...facts, artifacts });
+      if (await this.#life.running(token)) chores.keepOutcome({ ...facts, ...made });
     }
     return done(await this.#life.apply({ type: "finished", at: Date.now(), token }));
+  }
+
+  /** What an attempt has made. Undefined while something is missing. */
+  #madeBy(attempt: number): { artifacts: Artifacts } | Pick<RebuildOutcome, "rebuilt"> | undefined {
+    const { uploads, chores } = this.#life;
+    if (!chores.isRebuild) {
+      const artifacts = uploads.findArtifacts(attempt);
+      return artifacts && { artifacts };
+    }
+    const stated = chores.statedBy(attempt);
+    const index = uploads.findStored({ attempt, name: "files-index" });
+    if (!stated || (!stated.isSame && !index)) return undefined;
+    return { rebuilt: { ...stated, ...(index && { index: { key: index.key, size: index.size } }) } };
+  }
+
+  /** Compares the image of a rebuild with the first one. An attempt cannot change what it has stated. */
+  async stateRebuilt(token: string, image: RebuiltImage): Promise<{ same: boolean } | Refused | UploadRefused> {
+    const { chores, uid } = this.#life;
+    const running = await this.#life.running(token);
+    if (!running || !chores.isRebuild) return { refused: "late" };
+    const { attempt, agentId } = running;
+    const isSame = await isSameImage(this.#db, uid, image);
+    if (isSame === undefined) return { refused: "late" };
+    const stated = chores.statedBy(attempt) ?? chores.keepStated({ ...image, attempt, agentId, isSame });
+    return stated.sha256 === image.sha256 ? { same: stated.isSame } : { refused: "wrong_digest" };
   }
 
   appendLog(token: string, offset: number, bytes: Uint8Array): Promise<Growth | Refused> {

@@ -2,6 +2,7 @@ import type { BuildWanted } from "#domain/agent-pool";
 import { isOver, isResting, nextWakeUp, type BuildState } from "#domain/builds/machine";
 import { attestFinished, momentOf, tellDatabase, type Outcome } from "#domain/builds/record";
 import { checkFinished } from "#domain/checks/request";
+import type { RebuildOutcome, Stated } from "#domain/builds/rebuilt";
 import { announceBuild } from "#domain/events/events";
 import { reportLivenessEveryMs, wakeWhenSilent } from "#domain/liveness";
 import { writePoint } from "#domain/operation/points";
@@ -56,13 +57,33 @@ export class BuildChores {
     if (requestId !== undefined && this.requestId === undefined) this.#kv.put("requestId", requestId);
   }
 
+  /** Whether the image is only compared with that of an earlier build. */
+  get isRebuild(): boolean {
+    return this.#kv.get<boolean>("isRebuild") === true;
+  }
+
+  noteRebuild(): void {
+    this.#kv.put("isRebuild", true);
+  }
+
+  /** What an attempt at a rebuild has stated about its image. */
+  statedBy(attempt: number): Stated | undefined {
+    const stated = this.#kv.get<Stated>("stated");
+    return stated?.attempt === attempt ? stated : undefined;
+  }
+
+  keepStated(stated: Stated): Stated {
+    this.#kv.put("stated", stated);
+    return stated;
+  }
+
   /** Notes the chores of a state. Call it in the same write as the state, so that no crash loses them. */
   note(state: BuildState): void {
     this.#announcements.note(momentOf(state, Date.now()));
   }
 
   /** Stores the outcome of a finished build, before its state is `finished`. */
-  keepOutcome(outcome: Outcome): void {
+  keepOutcome(outcome: Outcome | RebuildOutcome): void {
     this.#kv.put("outcome", outcome);
   }
 
@@ -125,8 +146,9 @@ export class BuildChores {
     const { env, uid } = this.#around;
     if (this.#kv.get("told") !== wordFor(state)) {
       if (state.status === "finished") await keepInstalled(env.BLOBS, uid, state.attempt);
-      await tellDatabase(openDatabase(env.DB), uid, state, this.#kv.get<Outcome>("outcome"));
-      if (state.status === "finished") await checkFinished({ env, db: openDatabase(env.DB) }, uid);
+      const services = { env, db: openDatabase(env.DB) };
+      await tellDatabase(services, uid, state, this.#kv.get<Outcome | RebuildOutcome>("outcome"));
+      if (state.status === "finished") await checkFinished(services, uid);
       this.rowSays(state);
       if (isOver(state)) pointOfEnd(env, state);
       if (state.status === "finished") await env.BLOBS.delete(toldInstalledKey(uid, state.attempt));
@@ -138,7 +160,7 @@ export class BuildChores {
   /** Cleans up after the end: moves the log into one blob, and deletes the artifacts of other attempts. */
   async #tidyUp(state: BuildState): Promise<void> {
     const { env, uid, log, uploads } = this.#around;
-    await uploads.discardAllBut(state.status === "finished" ? state.attempt : null);
+    await uploads.discardAllBut(state.status === "finished" && !this.isRebuild ? state.attempt : null);
     await attestFinished(env, uid, state).catch((error: unknown) => {
       logFailure("could not make the attestations of a build", error, { build: uid });
     });

@@ -65,6 +65,7 @@ export class BuildLifecycle {
 
   #begin(row: Row & { arch: Arch }): BuildState {
     this.#storage.kv.put("buildId", row.id);
+    if (row.rebuildOf !== null) this.chores.noteRebuild();
     this.chores.noteWanted(wantedOf(row));
     this.log.makeTables();
     this.uploads.makeTables();

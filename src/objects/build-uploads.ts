@@ -122,6 +122,11 @@ export class BuildUploads {
     return image && files && index && { image, files, "files-index": index, ...(prepared && { prepared }) };
   }
 
+  /** A complete artifact. */
+  findStored(of: ArtifactOf): StoredArtifact | undefined {
+    return this.#find(of)?.stored;
+  }
+
   /** Removes from R2 what other attempts have sent, complete or not. */
   async discardAllBut(attempt: number | null): Promise<void> {
     const strays = this.#all().filter((upload) => upload.attempt !== attempt);

@@ -1,5 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
-import type { ArtifactName, BuildFailed, BuildFinished, CompleteUpload, Heartbeat } from "#lib/contract/index";
+import type {
+  ArtifactName,
+  BuildFailed,
+  BuildFinished,
+  CompleteUpload,
+  Heartbeat,
+  RebuiltImage,
+} from "#lib/contract/index";
 import type { LogQuestion, LogSlice } from "#domain/builds/log";
 import { isOver, type Refused } from "#domain/builds/machine";
 import { progressOf, type Progress } from "#domain/builds/progress";
@@ -14,7 +21,7 @@ import { done, type Done } from "./done.ts";
 /** One build, named by its row's uid. Refusals are values, since RPC loses their class. */
 export class Build extends DurableObject<Env> {
   readonly #life = new BuildLifecycle(this.ctx, this.env);
-  readonly #attempt = new BuildAttempt(this.#life, this.env.BLOBS);
+  readonly #attempt = new BuildAttempt(this.#life, this.env);
 
   /** Begins with the row, or continues what a crash interrupted. Writes the row again if a restore has set it back. */
   async wake({ rowSays, requestId }: { rowSays?: Row["status"]; requestId?: string | undefined } = {}): Promise<void> {
@@ -89,6 +96,10 @@ export class Build extends DurableObject<Env> {
 
   async fail(token: string, { kind, reason }: BuildFailed): Promise<Done | Refused> {
     return done(await this.#life.apply({ type: "failed", at: Date.now(), token, kind, reason }));
+  }
+
+  async stateRebuilt(token: string, image: RebuiltImage) {
+    return await this.#attempt.stateRebuilt(token, image);
   }
 
   async finish(token: string, result: BuildFinished) {

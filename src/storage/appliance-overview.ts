@@ -102,7 +102,8 @@ const isWanted = ({ accountId, only, search, state, tag }: OverviewChoice): SQL 
 
 // The plus stops SQLite from using the index of all builds with a status.
 const isRunning = sql`EXISTS (SELECT 1 FROM builds
-  WHERE builds.appliance_id = ${appliances.id} AND +builds.status IN ('queued', 'running'))`;
+  WHERE builds.appliance_id = ${appliances.id} AND +builds.status IN ('queued', 'running')
+    AND builds.rebuild_of IS NULL)`;
 const isKnown = sql`coalesce(${lastStatuses.editedAt} = ${appliances.lastEditedAt}, 0)`;
 
 const isInState: Record<OverviewState, SQL> = {
@@ -114,7 +115,8 @@ const isInState: Record<OverviewState, SQL> = {
 };
 
 const lastBuilt = sql`(SELECT max(builds.completed_at) FROM builds
-  WHERE builds.appliance_id = ${appliances.id} AND +builds.status = 'finished')`;
+  WHERE builds.appliance_id = ${appliances.id} AND +builds.status = 'finished'
+    AND builds.rebuild_of IS NULL)`;
 
 const orders: Record<OverviewOrder, SQL[]> = {
   edited: [desc(appliances.lastEditedAt), desc(appliances.id)],
@@ -223,7 +225,8 @@ export const latestIdsOf = (
   db: Database,
   accountId: number,
 ): Promise<{ applianceId: number | null; buildId: number | null }> =>
-  db.get(sql`SELECT applianceId, (SELECT max(id) FROM builds WHERE appliance_id = applianceId) AS buildId
+  db.get(sql`SELECT applianceId, (SELECT max(id) FROM builds WHERE appliance_id = applianceId
+      AND rebuild_of IS NULL) AS buildId
     FROM (SELECT max(id) AS applianceId FROM appliances WHERE account_id = ${accountId})`);
 
 export const hasAppliances = async (db: Database, accountId: number): Promise<boolean> =>

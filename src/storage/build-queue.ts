@@ -1,4 +1,4 @@
-import { asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, isNull, sql } from "drizzle-orm";
 import type { Arch } from "#lib/contract/index";
 import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
@@ -67,9 +67,12 @@ const withNames = (db: Database) =>
 export const listUnended = (db: Database, status: "queued" | "running", limit: number): Promise<NamedBuild[]> =>
   withNames(db).where(eq(builds.status, status)).orderBy(asc(builds.id)).limit(limit);
 
-/** Builds of all accounts that ended with this status, latest first. */
+/** Builds of all accounts that ended with this status, latest first. A rebuild is not one: nobody can build it again. */
 export const listEnded = (db: Database, status: "failed" | "error", limit: number): Promise<NamedBuild[]> =>
-  withNames(db).where(eq(builds.status, status)).orderBy(desc(builds.id)).limit(limit);
+  withNames(db)
+    .where(and(eq(builds.status, status), isNull(builds.rebuildOf)))
+    .orderBy(desc(builds.id))
+    .limit(limit);
 
 /** How many builds and testdrives each agent has at the moment. */
 export async function countHeld(db: Database): Promise<{ agentId: number; builds: number; testdrives: number }[]> {

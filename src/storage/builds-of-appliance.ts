@@ -1,6 +1,6 @@
 import type { ImageType } from "#lib/contract/index";
 import { and, asc, desc, eq, inArray, isNull, lt, notInArray, or, sql, type SQL } from "drizzle-orm";
-import { isFinished, isTaken, unfinished, type Build } from "./builds.ts";
+import { isFinished, isUnfinishedBuild, unfinished, type Build } from "./builds.ts";
 import { fromJson, type Database } from "./db.ts";
 import { builds } from "./schema.ts";
 
@@ -15,7 +15,7 @@ const maxImages = 1000;
 /** Builds that wait or run, the oldest first. Slots limit them. */
 export const listRunningBuilds = (db: Database, applianceId: number): Promise<Build[]> => {
   // Another index has the order of ids, and all builds of the appliance.
-  const ids = sql`(SELECT id FROM builds INDEXED BY builds_unfinished WHERE appliance_id = ${applianceId} AND ${isTaken})`;
+  const ids = sql`(SELECT id FROM builds INDEXED BY builds_unfinished WHERE appliance_id = ${applianceId} AND ${isUnfinishedBuild})`;
   return db.query.builds.findMany({ where: inArray(builds.id, ids), orderBy: asc(builds.id) });
 };
 
@@ -58,7 +58,7 @@ export const isDownloadable = sql.raw("status = 'finished' AND retired_at IS NUL
 export const listBuildsOfVersion = (db: Database, applianceId: number, version: string): Promise<Build[]> => {
   const ofVersion = and(eq(builds.applianceId, applianceId), eq(builds.version, version));
   return db.query.builds.findMany({
-    where: or(and(ofVersion, isFinished, isNull(builds.retiredAt)), and(ofVersion, isTaken)),
+    where: or(and(ofVersion, isFinished, isNull(builds.retiredAt)), and(ofVersion, isUnfinishedBuild)),
     orderBy: desc(builds.id),
   });
 };

@@ -106,12 +106,12 @@ export type NewBuild = Pick<
 >;
 
 /** How many builds may be unfinished at the same time. */
-interface Slots {
+export interface Slots {
   all: number;
   perAccount: number;
 }
 
-const hasSlot = (accountId: number, slots: Slots) =>
+export const hasSlot = (accountId: number, slots: Slots) =>
   sql`(SELECT count(*) FROM builds WHERE ${isTaken}) < ${slots.all}
     AND (SELECT count(*) FROM builds WHERE ${isTaken} AND account_id = ${accountId}) < ${slots.perAccount}`;
 
@@ -141,7 +141,7 @@ export async function addBuild(
       AND NOT EXISTS (SELECT 1 FROM publications WHERE appliance_id = ${applianceId} AND version = ${version})
       AND (${force ? 1 : 0} OR NOT EXISTS (${ofVersion} AND image_type = ${imageType} AND status = 'finished' AND expired_at IS NULL))
       AND (EXISTS (${ofVersion} AND status = 'finished')
-        OR NOT EXISTS (${ofVersion} AND image_type <> ${imageType} AND ${isTaken}))`,
+        OR NOT EXISTS (${ofVersion} AND image_type <> ${imageType} AND ${isUnfinishedBuild}))`,
   )
     .onConflictDoNothing()
     .returning();
@@ -201,7 +201,8 @@ export async function saveEnded(db: Database, uid: string, { cause = "", ...endi
   ]);
 }
 
-const rowOf = (uid: string, condition: SQL) => sql`EXISTS (SELECT 1 FROM builds WHERE uid = ${uid} AND ${condition})`;
+export const rowOf = (uid: string, condition: SQL) =>
+  sql`EXISTS (SELECT 1 FROM builds WHERE uid = ${uid} AND ${condition})`;
 
 export type Result = Pick<
   Build,
@@ -243,7 +244,7 @@ export async function saveFinished(
     }),
     db
       .update(builds)
-      .set({ ...result, status: "finished", agentId: null })
+      .set({ ...result, status: "finished", agentId: null, madeBy: sql`agent_id` })
       .where(and(eq(builds.id, id), isTaken)),
   ]);
 }
@@ -271,4 +272,6 @@ export const isPublishedBuild = sql`(${builds.status} = 'finished' AND EXISTS (S
 
 // Literals, as in the partial indexes: SQLite does not use such an index for a bound parameter.
 export const isTaken = sql.raw("status IN ('queued', 'running')");
+/** As in the index `builds_unfinished`, which contains no rebuilds. */
+export const isUnfinishedBuild = sql.raw("status IN ('queued', 'running') AND rebuild_of IS NULL");
 export const isFinished = sql.raw("status = 'finished'");

@@ -1,4 +1,4 @@
-import { and, desc, eq, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, isNull, sql, type SQL } from "drizzle-orm";
 import type { ImageType } from "#lib/contract/index";
 import type { Database } from "./db.ts";
 import { appliances, builds } from "./schema.ts";
@@ -37,7 +37,7 @@ export async function listEarlierSteps(
 async function listSteps(db: Database, which: SQL, limit: number): Promise<TimedBuild[]> {
   const rows = await db.query.builds.findMany({
     columns: { imageType: true, steps: true },
-    where: and(which, sql`status = 'finished'`),
+    where: and(which, sql`status = 'finished'`, isNull(builds.rebuildOf)),
     orderBy: desc(builds.id),
     limit,
   });

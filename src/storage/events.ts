@@ -1,4 +1,4 @@
-import { asc, eq } from "drizzle-orm";
+import { and, asc, eq, isNull } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { accounts, appliances, builds, eventOutbox, testdrives } from "./schema.ts";
 
@@ -8,7 +8,8 @@ export type OutboxEvent = typeof eventOutbox.$inferSelect;
 /** The columns of an event's owner. */
 const owner = { accountUid: accounts.uid, account: accounts.username };
 
-/** An event's facts about a build; undefined if its row or its appliance's row is gone. */
+/** An event's facts about a build; undefined if its row or its appliance's row is gone, or if it
+ * is a rebuild. */
 export async function findBuildOfEvent(db: Database, uid: string) {
   const [row] = await db
     .select({
@@ -22,7 +23,7 @@ export async function findBuildOfEvent(db: Database, uid: string) {
     .from(builds)
     .innerJoin(accounts, eq(accounts.id, builds.accountId))
     .innerJoin(appliances, eq(appliances.id, builds.applianceId))
-    .where(eq(builds.uid, uid));
+    .where(and(eq(builds.uid, uid), isNull(builds.rebuildOf)));
   return row;
 }
 

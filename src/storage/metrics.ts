@@ -21,7 +21,8 @@ export const readAmounts = (db: Database): Promise<Amounts> =>
   db.get<Amounts>(sql`SELECT
     (SELECT count(*) FROM builds WHERE status = 'queued') AS queuedBuilds,
     (SELECT count(*) FROM builds WHERE status = 'running') AS runningBuilds,
-    (SELECT min(coalesce(requeued_at, created_at)) FROM builds WHERE status = 'queued') AS queuedSince,
+    (SELECT min(coalesce(requeued_at, created_at)) FROM builds WHERE status = 'queued'
+      AND rebuild_of IS NULL) AS queuedSince,
     (SELECT count(*) FROM testdrives WHERE state = 'new') AS newTestdrives,
     (SELECT count(*) FROM testdrives WHERE state = 'running') AS runningTestdrives,
     (SELECT count(*) FROM import_turns WHERE sent_at IS NULL) AS waitingImports,

@@ -8,6 +8,7 @@ import {
   type AttestationFormat,
 } from "#domain/builds/attestation";
 import { findByLink } from "#domain/builds/download-link";
+import { fileOfRebuilds, rebuildsSuffix, rebuildStatements } from "#domain/builds/rebuild";
 import { noteInPassing } from "#domain/full-disk";
 import { noteDownload } from "#domain/gallery/clone";
 import { proofSuffix } from "#lib/attest/log/proof";
@@ -50,6 +51,10 @@ export async function answerDownload(
     const fileName = imageName + proofSuffix;
     return text === undefined ? noFile(c) : await answerText(c.req.raw, { text, contentType: "text/plain", fileName });
   }
+  if (wanted === "rebuilds") {
+    const text = await rebuildStatements(c.var.db, build);
+    return text === undefined ? noFile(c) : await answerText(c.req.raw, fileOfRebuilds(build, text));
+  }
   if (wanted === "checksum") return await answerText(c.req.raw, checksumFile(build, imageName));
   if (wanted !== "image") {
     const made = await getAttestations({ env: c.env, db: c.var.db }, build);
@@ -66,14 +71,19 @@ export async function answerDownload(
 export const suffixes: readonly string[] = [
   checksumSuffix,
   proofSuffix,
+  rebuildsSuffix,
   ...formats.map((format) => attestationFormats[format].suffix),
 ];
 
 /** The build's file with this name, if there is one. */
-function wantedOf(name: string, imageName: string): "image" | "checksum" | "proof" | AttestationFormat | undefined {
+function wantedOf(
+  name: string,
+  imageName: string,
+): "image" | "checksum" | "proof" | "rebuilds" | AttestationFormat | undefined {
   if (name === imageName) return "image";
   if (name === imageName + checksumSuffix) return "checksum";
   if (name === imageName + proofSuffix) return "proof";
+  if (name === imageName + rebuildsSuffix) return "rebuilds";
   return formats.find((format) => name === imageName + attestationFormats[format].suffix);
 }
 

@@ -16,6 +16,7 @@ const elsewhere: Record<string, string> = {
   "cli/README.md": "the same lines",
   "docs/api/attestations.md": "attestation-docs.test.ts runs them",
   "docs/api/testdrives.md": "testdrive-network.test.ts asks the guest's web server",
+  "docs/rebuilds.md": "rebuilds.test.ts builds the images twice",
   "docs/checks.md": "checks.test.ts builds and boots the image that they need",
   "docs/sign-in.md": "they end a browser's session, which pages.test.ts does",
   "docs/api/generated-clients.md": "the generators are not packages of this project",

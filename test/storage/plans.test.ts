@@ -62,6 +62,7 @@ const known: Readonly<Record<string, string>> = {
   "repositories.listFailing repositories": "by the order of an index of those with a problem, and ends at the limit",
   "builds.addBuild builds": someLive,
   "builds.hasFreeSlot builds": someLive,
+  "rebuilds.addRebuild builds": someLive,
   "builds.listHeldBy builds": someLive,
   "metrics.listBusyAgents builds": someLive,
   "metrics.listBusyAgents testdrives": someLive,

@@ -83,6 +83,7 @@ function capabilitiesOf(report: Check[], { isolation }: DoctorConfig, kiwi: stri
     ...noEfiOf(report),
     isolation,
     testdrives: isPossible("testdrives", report),
+    rebuilds: true,
     builder: kiwi ?? "none",
   };
 }

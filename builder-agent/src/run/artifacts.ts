@@ -1,16 +1,33 @@
-import type { ArtifactName } from "../contract.ts";
+import type { ArtifactName, FrozenInput } from "../contract.ts";
 import { upload, wholeFile, type UploadSource } from "../upload/upload.ts";
 import type { ArtifactApi } from "../worker-api.ts";
+import { bootServices } from "./boot-services.ts";
 import { FileStoreWriter, type FileStore } from "./file-store.ts";
 import type { BuiltImage } from "./image.ts";
 import { packImage, type Packable, type PackedImage } from "./pack.ts";
 import type { RootTree } from "./root-walk.ts";
+import { sharedSecrets } from "./shared-secrets.ts";
 
 /** Everything that a build uploads, on this disk. */
 export interface Artifacts {
   image: PackedImage;
   store: FileStore;
 }
+
+/** What the log says about them. */
+export const linesAbout = ({ image, store }: Artifacts): string[] => [
+  `${image.fileName} has ${image.digests.size} bytes, sha256 ${image.digests.sha256}`,
+  `the file store has ${store.entries} entries, ${store.files.digests.size} bytes`,
+];
+
+/** What the log and the packages of a build tell about its root. */
+export const scanned = async (
+  root: RootTree,
+  { files }: Pick<FrozenInput, "files">,
+): Promise<Pick<ScannedStore, "shared" | "services">> => ({
+  shared: await sharedSecrets(root, files),
+  services: await bootServices(root),
+});
 
 /** The file store of a root, with what `sharedSecrets` and `bootServices` said about the root. */
 export type ScannedStore = FileStore & { shared: string[]; services: Record<string, string[]> };
@@ -21,8 +38,8 @@ export type Deliverable = Packable & (Pick<BuiltImage, "root"> | { store: Scanne
 export interface DeliveryTarget {
   workDir: string;
   signal: AbortSignal;
-  /** The calls that upload that artifact, until `signal` is aborted. */
-  artifact: (name: ArtifactName, signal: AbortSignal) => ArtifactApi;
+  /** The calls that upload that artifact, until `signal` is aborted. Undefined if nothing is uploaded. */
+  artifact: ((name: ArtifactName, signal: AbortSignal) => ArtifactApi) | undefined;
   /** Called when everything is packed and only uploads are left. */
   onPacked: () => void;
   /** Called with the fraction of all bytes that the Worker has. */
@@ -104,7 +121,8 @@ export class Delivery implements AsyncDisposable {
       this.#sentBytes += bytes;
       if (this.#allBytes !== undefined) this.#target.onDone(this.#sentBytes / this.#allBytes);
     };
-    void this.#work(upload(this.#target.artifact(name, this.#signal), file, onSent)).catch(() => {});
+    const { artifact } = this.#target;
+    if (artifact) void this.#work(upload(artifact(name, this.#signal), file, onSent)).catch(() => {});
   }
 
   /** If this work fails, it stops all the other work. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { BuildClaim, BuildFinished, FrozenInput, Phase } from "../contract.ts";
+import type { BuildClaim, BuildFinished, Phase } from "../contract.ts";
 import type { Config } from "../config.ts";
 import { guestOfBuild } from "../guest/means.ts";
 import { startHeartbeat, type StopReason } from "../heartbeat.ts";
@@ -18,16 +18,15 @@ import type { StoredRoot } from "../roots/store.ts";
 import { openWorkDir } from "../work-dir.ts";
 import type { Lease } from "../lease.ts";
 import type { WorkerApi } from "../worker-api.ts";
-import { Delivery, type Artifacts } from "./artifacts.ts";
+import { Delivery, linesAbout, scanned } from "./artifacts.ts";
+import { compareImage } from "./compare-image.ts";
 import { differenceOf, linesOf, remarkOf } from "./difference.ts";
 import { buildImage, type BuiltImage } from "./image.ts";
 import { findingLine, ownLine } from "./log-line.ts";
 import type { PackedImage } from "./pack.ts";
 import { advance, heartbeatOf, startProgress, stepsOf, type ProgressEvent } from "./progress.ts";
 import type { KiwiResult } from "./result.ts";
-import { bootServices, withServices } from "./boot-services.ts";
-import type { RootTree } from "./root-walk.ts";
-import { sharedSecrets } from "./shared-secrets.ts";
+import { withServices } from "./boot-services.ts";
 import { tellingPaths } from "./told-paths.ts";
 import { isReported, Stopped, endReason } from "./end-reason.ts";
 
@@ -128,7 +127,7 @@ class BuildWork {
   }
 
   async #make(workDir: string, lines: LogStream, tell: (event: ProgressEvent) => void): Promise<void> {
-    const { input } = this.#claim;
+    const { input, isRebuild = false } = this.#claim;
     const { signal } = this.#stopping;
     const enter = (phase: Phase) => tell({ type: "phase", phase, at: Date.now() });
 
@@ -138,7 +137,9 @@ class BuildWork {
     enter("Preparing the build");
     const onNote = (note: string) => lines.write(ownLine(note, new Date()));
     const context = { workDir, signal, onNote };
-    const parts = { ...this.#parts, builder: tools.key };
+    // A rebuild that started from what the first build has left here would show nothing.
+    const prepared = isRebuild ? undefined : this.#parts.prepared;
+    const parts = { ...this.#parts, prepared, builder: tools.key };
     const taken = await takeDisk(this.#claim, parts, context);
     using share = taken ? undefined : await joinRoots(this.#claim, parts, context);
     const base = taken || share?.archive !== undefined ? undefined : await joinBases(this.#claim, parts, context);
@@ -147,7 +148,7 @@ class BuildWork {
     await using delivery = new Delivery({
       workDir,
       signal,
-      artifact: (name, until) => this.#parts.api.artifact(this.#lease, name, until),
+      artifact: isRebuild ? undefined : (name, until) => this.#parts.api.artifact(this.#lease, name, until),
       onPacked: () => enter("Uploading the image"),
       onDone: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
     });
@@ -163,18 +164,16 @@ class BuildWork {
     const artifacts = await delivery.deliver(built, input.imageName);
     for (const line of linesAbout(artifacts)) lines.write(ownLine(line, new Date()));
     await slot?.publish({ ...artifacts.store, shared, services });
-    const prepared = await share?.give();
+    const given = await share?.give();
     await stored.sent();
+    if (isRebuild) onNote(await compareImage(artifacts, toStore));
     await lines.close();
     signal.throwIfAborted();
     const remark = difference && remarkOf(difference);
     const more = { builder: tools.builder, ...(tools.builderRoot && { builderRoot: tools.builderRoot }) };
+    const kept = { ...(remark && { remark }), ...(given && { prepared: given }) };
     const installed = withServices(built.installed, services);
-    await this.#finish({ ...built, installed }, artifacts.image, {
-      ...more,
-      ...(remark && { remark }),
-      ...(prepared && { prepared }),
-    });
+    await this.#finish({ ...built, installed }, artifacts.image, { ...more, ...kept });
   }
 
   async #build(
@@ -221,7 +220,7 @@ class BuildWork {
   ): Promise<void> {
     const { api, cache } = this.#parts;
     // Done before the Worker is notified, so that a testdrive which is claimed right afterwards needs no download.
-    if (packed.bootable) {
+    if (packed.bootable && !this.#claim.isRebuild) {
       const { path, format } = packed.bootable;
       const cached = await cache.put(this.#claim.buildId, packed.digests.sha256, path, format);
       cached.release();
@@ -287,13 +286,3 @@ interface Partners {
   lines: LogStream;
   tell: (event: ProgressEvent) => void;
 }
-
-const linesAbout = ({ image, store }: Artifacts): string[] => [
-  `${image.fileName} has ${image.digests.size} bytes, sha256 ${image.digests.sha256}`,
-  `the file store has ${store.entries} entries, ${store.files.digests.size} bytes`,
-];
-
-const scanned = async (root: RootTree, { files }: Pick<FrozenInput, "files">) => ({
-  shared: await sharedSecrets(root, files),
-  services: await bootServices(root),
-});

@@ -158,6 +158,12 @@ export interface Calls {
   getManifest: { request: { appliance_id: number; image_type: string; version?: Text }; answer: Response };
   /** A file of a built image. */
   getImageFile: { request: { appliance_id: number; build_id: number; path: Text }; answer: Response };
+  /** The last five rebuilds of a build, newest first. */
+  listRebuilds: { request: { build_id: number }; answer: Rebuilds };
+  /** Build the input of a build again, and compare the images. */
+  startRebuild: { request: { build_id: number }; answer: Rebuild };
+  /** Cancel the rebuild in progress, if there is one. */
+  cancelRebuild: { request: { build_id: number }; answer: Success };
   /** The last five runs of the checks on an image, newest first. */
   listCheckRuns: { request: { build_id: number }; answer: CheckRuns };
   /** Run the checks of the appliance on an image. */
@@ -349,6 +355,9 @@ export const routes = {
   getAttestation: { method: "GET", path: "/builds/{build_id}/attestations/{format}", answer: "file" },
   getManifest: { method: "GET", path: "/appliances/{appliance_id}/software/manifest/{image_type}", answer: "file" },
   getImageFile: { method: "GET", path: "/appliances/{appliance_id}/image_files", answer: "file" },
+  listRebuilds: { method: "GET", path: "/builds/{build_id}/rebuilds", answer: "document" },
+  startRebuild: { method: "POST", path: "/builds/{build_id}/rebuilds", answer: "document" },
+  cancelRebuild: { method: "DELETE", path: "/builds/{build_id}/rebuilds", answer: "document" },
   listCheckRuns: { method: "GET", path: "/builds/{build_id}/checks", answer: "document" },
   runChecks: { method: "POST", path: "/builds/{build_id}/checks", answer: "document" },
   listTestdrives: { method: "GET", path: "/testdrives", answer: "document" },
@@ -507,7 +516,7 @@ interface AppliancesAppliance {
 
 interface Attestations {
   attestations: readonly {
-    format: "spdx" | "cyclonedx" | "provenance";
+    format: "spdx" | "cyclonedx" | "provenance" | "rebuilds";
     file_name: string;
     content_type: string;
     sha256: string;
@@ -1354,6 +1363,31 @@ interface Rating {
       average_rating: string;
     };
   };
+}
+
+interface Rebuild {
+  rebuild: RebuildsRebuild;
+}
+
+interface Rebuilds {
+  rebuilds: readonly RebuildsRebuild[];
+}
+
+interface RebuildsRebuild {
+  id: number;
+  build_id: number;
+  state: "queued" | "running" | "same" | "differs" | "failed" | "cancelled";
+  message?: string;
+  by_other_agent?: boolean;
+  sha256?: string;
+  differences: readonly {
+    path: string;
+    change: "added" | "removed" | "changed";
+    what?: string;
+  }[];
+  more_differences?: boolean;
+  created_at: string;
+  ended_at?: string;
 }
 
 interface ReleaseNotesDraft {

@@ -11,6 +11,7 @@ import { Complaint } from "../complaint.ts";
 import { readText } from "../files.ts";
 import { checkLog } from "../verify/history.ts";
 import { verifyImage, type Verified } from "../verify/image.ts";
+import { rebuildsText, type Rebuild } from "../verify/rebuilds.ts";
 import { readKey } from "../verify/keys.ts";
 
 const key = value("file", "public key of the service in PEM, in place of the pinned ones; or KILN_KEY");
@@ -98,13 +99,18 @@ export const images = [
     details:
       "Compares the image and both bills of materials with the signed provenance, whose signature must be by a key that " +
       "you pinned with `kiln login`. A key that comes along with the file is not trusted. If the proof that the public log " +
-      "has the image is next to it, that is verified, too. The exit code is 6 if anything does not match.",
-    options: { key, logged: flag("fail unless there is a proof that the public log has the image") },
+      "has the image is next to it, that is verified, too, and so are statements about rebuilds. The exit code is 6 if anything does not match.",
+    options: {
+      key,
+      logged: flag("fail unless there is a proof that the public log has the image"),
+      rebuilt: flag("fail unless another builder has built the same bytes"),
+    },
     examples: ["kiln verify First.x86_64-0.0.1.oem.tar.gz"],
-    act: async ({ show, paint }, { file, key: keyFile, logged }) => {
+    act: async ({ show, paint }, { file, key: keyFile, logged, rebuilt }) => {
       const pinned = storedLogins().flatMap(({ keys }) => keys);
       const verified = await verifyImage(file, trustedKeys(keyFile, pinned));
       if (logged && !verified.log) throw notLogged(file);
+      if (rebuilt && !verified.rebuilds?.some(isConfirmed)) throw notRebuilt(file);
       show({ verified }, () => `${shown(paint, verified)}\n\n${file} is verified.`);
     },
   }),
@@ -153,6 +159,15 @@ const notLogged = (file: string): Complaint =>
     "Only published images are in the log. `kiln download` fetches the proof with the image.",
   );
 
+const isConfirmed = ({ result, by_other_agent: other }: Rebuild): boolean => result === "same" && other === true;
+
+const notRebuilt = (file: string): Complaint =>
+  new Complaint(
+    "unverified",
+    `There is no statement that another builder has built the same bytes as ${file}.`,
+    "The owner of the appliance can ask for one: `kiln rebuild BUILD`. `kiln download` fetches it with the image.",
+  );
+
 function trustedKeys(file: string | undefined, pinned: readonly PinnedKey[]): readonly PinnedKey[] {
   const given = file ?? process.env["KILN_KEY"];
   if (given) return [readKey(given)];
@@ -172,6 +187,7 @@ function shown(paint: Painter, one: Verified): string {
     Built: `${moment(one.finished_at)}, build ${one.build_id} of ${one.builder}`,
     "Signed by": `${one.key}${pinnedBy ? `, pinned for ${pinnedBy.url}` : ""}`,
     "SHA-256": one.sha256,
+    Rebuilt: rebuildsText(one.rebuilds),
     "Public log": one.log ? `entry ${one.log.position} of ${one.log.log}` : "no proof came with the image",
   });
 }

@@ -10,6 +10,7 @@ import { checkLog } from "../verify/history.ts";
 import { proofSuffix } from "../image-log.ts";
 import { noteNextTo } from "../verify/logged.ts";
 import { bills, provenance, verifyBills, verifyImage, type Verified } from "../verify/image.ts";
+import { rebuildStatements } from "../verify/rebuilds.ts";
 import { downloadTo, type ProgressReporter } from "./resumed.ts";
 
 type Build = AnswerOf<"getBuild">["build"];
@@ -76,7 +77,7 @@ export async function downloadImage(
   // Verifies the signature before the large download.
   if (keys) {
     for (const suffix of [...bills, provenance]) writeFileSync(file + suffix, await textAt(url + suffix));
-    await fetchProof(file, url);
+    for (const suffix of [proofSuffix, rebuildStatements]) await fetchIfThere(file, url, suffix);
     const signed = await verifyBills(file, keys);
     refuseOther(signed, image);
     if (signed.log) await checkLog(service, keys, [noteNextTo(file)]);
@@ -121,12 +122,12 @@ function nameIn(name: string): string {
 const isImage = async (file: string, { checksum }: Image): Promise<boolean> =>
   (await digestOfFile(file, checksum.algorithm)) === checksum.hex;
 
-/** Only published images have a proof, and older services have none at all. */
-async function fetchProof(file: string, url: string): Promise<void> {
-  const answer = await answerAt(url + proofSuffix);
+/** Only published images have a proof, few images were rebuilt, and older services have neither. */
+async function fetchIfThere(file: string, url: string, suffix: string): Promise<void> {
+  const answer = await answerAt(url + suffix);
   if (answer.status >= 500) throw unreachable(new URL(url).origin, new Error(`status ${answer.status}`));
-  if (answer.ok) writeFileSync(file + proofSuffix, await answer.text());
-  else rmSync(file + proofSuffix, { force: true });
+  if (answer.ok) writeFileSync(file + suffix, await answer.text());
+  else rmSync(file + suffix, { force: true });
 }
 
 const answerAt = async (url: string): Promise<Response> =>

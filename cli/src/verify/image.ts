@@ -6,6 +6,7 @@ import { digestOfFile } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
 import { openEnvelope, unverified } from "./envelope.ts";
 import { verifyProof, type Logged } from "./logged.ts";
+import { verifyRebuilds, type Rebuild } from "./rebuilds.ts";
 
 /** The files that come with an image: the image's name followed by these. */
 export const bills = [".spdx.json", ".cdx.json"] as const;
@@ -25,6 +26,8 @@ export interface Verified {
   sha256: string;
   /** Its place in the public log of the service. Undefined if no proof came with the image. */
   log?: Logged;
+  /** The rebuilds of it, newest first. Undefined if no statement about one came with the image. */
+  rebuilds?: Rebuild[];
 }
 
 /** Checks an image and both bills of materials against the provenance file next to them. Works offline. */
@@ -44,6 +47,7 @@ export async function verifyBills(file: string, keys: readonly PinnedKey[]): Pro
   if (!image) throw unverified("The provenance is about something else.", "Download the image again.");
   for (const suffix of bills) await compare(file + suffix, digestOf(image.name + suffix));
   const log = verifyProof(file, { image: image.digest.sha256, statement: digest }, keys);
+  const rebuilds = verifyRebuilds(file, image.digest.sha256, keys);
   const { externalParameters: wanted } = predicate.buildDefinition;
   const { builder, metadata } = predicate.runDetails;
   return {
@@ -58,6 +62,7 @@ export async function verifyBills(file: string, keys: readonly PinnedKey[]): Pro
     key: key.kid,
     sha256: image.digest.sha256,
     ...(log && { log }),
+    ...(rebuilds && { rebuilds }),
   };
 }
 

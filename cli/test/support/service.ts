@@ -60,8 +60,8 @@ export const signedInto = (...keys: SigningKey[]): StandIn["answers"] => ({
 /** The provenance of files, as docs/api/attestations.md describes it. */
 export function signedProvenance(
   files: Record<string, string | Uint8Array>,
-  { kid, privateKey }: SigningKey,
-  { id = 12, version = "0.0.1", imageType = "oem", payloadType = "application/vnd.in-toto+json" } = {},
+  key: SigningKey,
+  { id = 12, version = "0.0.1", imageType = "oem", payloadType = inToto } = {},
 ): string {
   const subject = Object.entries(files).map(([name, content]) => ({
     name,
@@ -76,7 +76,14 @@ export function signedProvenance(
       externalParameters: { appliance: { name: "First" }, version, imageType, arch: "x86_64" },
     },
   };
-  const body = Buffer.from(JSON.stringify({ _type: "https://in-toto.io/Statement/v1", subject, predicate }));
+  return signedStatement({ _type: "https://in-toto.io/Statement/v1", subject, predicate }, key, payloadType);
+}
+
+const inToto = "application/vnd.in-toto+json";
+
+/** A statement in its envelope, on one line. */
+export function signedStatement(statement: object, { kid, privateKey }: SigningKey, payloadType = inToto): string {
+  const body = Buffer.from(JSON.stringify(statement));
   const signed = Buffer.concat([Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${body.length} `), body]);
   const signatures = [{ keyid: kid, sig: sign(null, signed, privateKey).toString("base64") }];
   return `${JSON.stringify({ payloadType, payload: body.toString("base64"), signatures })}\n`;

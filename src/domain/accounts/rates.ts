@@ -38,6 +38,9 @@ const dayMs = 24 * 60 * 60_000;
 /** Packages that the imports of an account may read in a day; `ACCOUNT_RATES="packages_a_day=…"` overrides it. */
 const packagesADay = 2_000_000;
 
+/** Rebuilds that an account may start in a day; `ACCOUNT_RATES="rebuilds_a_day=…"` overrides it. */
+const rebuildsADay = 100;
+
 /** Counts an action of an account. Refused if there were too many within the current ten minutes. */
 export async function spend(
   { env, db }: Services<Pick<Env, "ACCOUNT_RATES">>,
@@ -69,6 +72,22 @@ export async function spendPackages(
   const use = { accountId, what: "packages_a_day", window: Math.floor(Date.now() / dayMs), most, uses: packages };
   const counted = await noteInPassing("packages of an import", () => countUse(db, use));
   return counted === false ? most : undefined;
+}
+
+/** Counts a rebuild. Refused if the account has started too many today (UTC). */
+export async function spendRebuild(
+  { env, db }: Services<Pick<Env, "ACCOUNT_RATES">>,
+  accountId: number,
+): Promise<void> {
+  const most = given(env).get("rebuilds_a_day") ?? rebuildsADay;
+  if (most === 0) return;
+  const now = Date.now();
+  const window = Math.floor(now / dayMs);
+  const use = { accountId, what: "rebuilds_a_day", window, most };
+  const counted = await noteInPassing("a rebuild", () => countUse(db, use));
+  if (counted !== false) return;
+  const seconds = Math.ceil(((window + 1) * dayMs - now) / 1000);
+  throw tooFast(seconds, `An account may start ${most} rebuilds in a day. More are possible after midnight (UTC).`);
 }
 
 /** Reads that keep D1 or the isolate busy for a tenth of a second or more. */

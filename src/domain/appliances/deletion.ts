@@ -13,7 +13,7 @@ import { isPublished } from "#storage/publications";
  */
 export async function deleteAppliance({ env, db }: Services, appliance: Appliance): Promise<void> {
   await refuseIfPublished(db, appliance);
-  await cancelBuildsOf({ env, db }, appliance.id);
+  await cancelBuildsOf({ env, db }, appliance);
   const gone = await deleteApplianceRows(db, appliance.id).catch(async (error: unknown) => {
     // If it was published in between, the batch has changed nothing.
     await refuseIfPublished(db, appliance);

@@ -9,6 +9,11 @@ export async function signingKey({ ATTESTATION_KEY: key }: Partial<AttestationEn
   return await openSigningKey(key);
 }
 
+/** The URI of the service in what it signs: its URL, or a name derived from its key. */
+export function builderIdOf({ BASE_URL: url }: Pick<AttestationEnv, "BASE_URL">, key: Pick<SigningKey, "id">): string {
+  return url.replace(/\/+$/, "") || `urn:kiln:service:${key.id}`;
+}
+
 const withoutKey = "This service has no signing key. Its operator can set one as ATTESTATION_KEY.";
 
 /** All public keys of the service, current and former. The one that signs now comes first, if there is one. */

@@ -5,7 +5,7 @@ import { signedEnvelope } from "#lib/attest/dsse";
 import { provenanceOf, statementType } from "#lib/attest/provenance";
 import { spdxOf } from "#lib/attest/spdx";
 import type { FrozenInput } from "#lib/contract/index";
-import { signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
+import { builderIdOf, signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { uuidOf } from "#domain/uuid";
@@ -124,7 +124,7 @@ async function signed(
     input,
     inputSha256: build.inputSha256,
     buildId: build.id,
-    builderId: baseUrl === "" ? `urn:kiln:service:${key.id}` : baseUrl,
+    builderId: builderIdOf(env, key),
     baseUrl,
     documents: [named("spdx", spdx), named("cyclonedx", cyclonedx)],
   });

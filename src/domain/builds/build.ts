@@ -22,13 +22,11 @@ import { logFailure } from "#log/log";
 import { requestIdNow } from "#log/request-id";
 import { configurationOf } from "#lib/configuration/stored";
 import { listAbilities } from "#storage/agents";
-import { findBaseSystem } from "#storage/appliances";
-import { buildPrefix } from "#storage/blobs";
-import { deleteBlobsBelow, putInput } from "#storage/build-blobs";
+import { findBaseSystem, type Appliance } from "#storage/appliances";
+import { putInput } from "#storage/build-blobs";
 import {
   addBuild,
   hasFreeSlot,
-  deleteBuildRow,
   findAnyBuild,
   findBuild,
   findBuildByUid,
@@ -41,6 +39,7 @@ import { listBuildsOfVersion, listRunningBuilds } from "#storage/builds-of-appli
 import type { Database } from "#storage/db";
 import { freezeBlobs } from "#storage/frozen-blobs";
 import { isPublished } from "#storage/publications";
+import { listRunningRebuilds } from "#storage/rebuilds";
 
 /** A running build as a user sees it, even after it has ended. */
 export interface WatchedBuild extends Progress {
@@ -145,7 +144,7 @@ export async function watchAllBuilds(
   const unfinished = await listUnfinishedOf(db, accountId);
   return await watchThese(
     { env, db },
-    unfinished.filter(({ applianceId }) => only === null || applianceId === only),
+    unfinished.filter(({ applianceId, rebuildOf }) => rebuildOf === null && (only === null || applianceId === only)),
   );
 }
 
@@ -181,8 +180,12 @@ export async function buildAgain({ env, db }: Services, id: number, baseUrl: str
 }
 
 /** Cancels the builds of an appliance before it is deleted. */
-export async function cancelBuildsOf({ env, db }: Services, applianceId: number): Promise<void> {
-  const builds = await listRunningBuilds(db, applianceId);
+export async function cancelBuildsOf(
+  { env, db }: Services,
+  { id, accountId }: Pick<Appliance, "id" | "accountId">,
+): Promise<void> {
+  const rebuilds = accountId === null ? [] : await listRunningRebuilds(db, accountId, id);
+  const builds = [...(await listRunningBuilds(db, id)), ...rebuilds];
   await Promise.all(builds.map((build) => buildObject(env, build).cancel()));
 }
 
@@ -191,30 +194,6 @@ export async function getBuild(db: Database, reader: LinkReader, id: number): Pr
   const build = await findReadableBuild(db, reader.account.id, id);
   if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { reason: "unknown" });
   return withLink(build, build.accountId, reader);
-}
-
-/**
- * Removes a build that has ended. The row is removed first, so that nothing points to deleted blobs. The sweep finds
- * leftovers.
- */
-export async function deleteBuild({ env, db }: Services, accountId: number, id: number): Promise<void> {
-  const gone = await deleteBuildRow(db, accountId, id);
-  if (!gone) throw await whyNotDeleted(db, accountId, id);
-  await forgetBuild(env, gone).catch((error: unknown) =>
-    logFailure("could not delete what is left of a build", error, { buildId: id }),
-  );
-}
-
-async function whyNotDeleted(db: Database, accountId: number, id: number): Promise<Refusal> {
-  const build = await findReadableBuild(db, accountId, id);
-  if (!build || isUnfinished(build)) return new Refusal("invalid_build_id", { reason: "unknown" });
-  return new Refusal(build.accountId === accountId ? "cannot_delete_published_build" : "access_denied");
-}
-
-/** Removes everything that is stored for a build except its row. */
-export async function forgetBuild(env: Env, build: Pick<Build, "uid">): Promise<void> {
-  await buildObject(env, build).forget();
-  await deleteBlobsBelow(env.BLOBS, buildPrefix(build.uid));
 }
 
 /** A build, running or ended, of an appliance that this account may read. */
@@ -264,7 +243,7 @@ const unfinishedOf = (built: Build[], { version, imageType }: Pick<Build, "versi
   built.filter((build) => build.version === version && build.imageType === imageType && isUnfinished(build));
 
 /** Rebuilds leave half of all slots, and one of the account's, to people: but one slot is theirs, too. */
-function slotsOf(env: Env, { isRebuild }: Pick<BuildRequest, "isRebuild">) {
+export function slotsOf(env: Env, { isRebuild }: Pick<BuildRequest, "isRebuild">) {
   const [all, perAccount] = [Number(env.MAX_BUILDS), Number(env.MAX_BUILDS_PER_ACCOUNT)];
   if (!isRebuild) return { all, perAccount };
   return { all: Math.max(1, Math.floor(all / 2)), perAccount: Math.max(1, perAccount - 1) };

@@ -34,8 +34,12 @@ const canInstall = ({ packageTypes = ["rpm"] }: Tools, packageType: PackageType)
 export const hasRoot = (can: Capabilities, { builderRoot }: Pick<Wanted, "builderRoot">): boolean =>
   toolsOf(can, builderRoot) !== undefined;
 
-export const canDo = (can: Capabilities, build: Wanted & Pick<Build, "needsLvm" | "needsEfi">): boolean =>
+/** The facts of a build that decide which agents can do it. */
+export type Doable = Wanted & Pick<Build, "needsLvm" | "needsEfi"> & Partial<Pick<Build, "rebuildOf">>;
+
+export const canDo = (can: Capabilities, build: Doable): boolean =>
   canBuild(can, build) &&
+  (!build.rebuildOf || can.rebuilds === true) &&
   (!build.needsLvm || can.noLvm === undefined) &&
   (!build.needsEfi || can.noEfi?.[build.imageType] === undefined);
 

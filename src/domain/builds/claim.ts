@@ -1,6 +1,7 @@
 import type { Services } from "#domain/services";
-import type { BuildClaim, BuildClaimRequest, Capabilities, Incarnation } from "#lib/contract/index";
+import type { Arch, BuildClaim, BuildClaimRequest, Capabilities, Incarnation } from "#lib/contract/index";
 import { boundTo } from "#domain/attempt-token";
+import { asAble, listAliveAgents, whyNotYet } from "#domain/builds/agents-seen";
 import { buildObject } from "#domain/builds/build";
 import { canDo } from "#domain/builds/builder-abilities";
 import { offers } from "#domain/claimant";
@@ -10,7 +11,7 @@ import { saveCapabilities, type Agent } from "#storage/agents";
 import { isRootShared } from "#domain/builds/prepared-root";
 import { getInput, InputLost } from "#storage/build-blobs";
 import { listQueued, type PlaceInQueue } from "#storage/build-queue";
-import { listHeldBy, type Build } from "#storage/builds";
+import { findAnyBuild, listHeldBy, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listEarlierSteps } from "#storage/estimates";
 import { keepPackages } from "#domain/builds/stored-packages";
@@ -30,7 +31,7 @@ export async function claimBuild({ env, db }: Services, agent: Agent, request: R
   if (isFull || agent.drainedAt !== null) return null;
   const offered = offers(request, {
     held: () => listHeldBy(db, agent.id),
-    waiting: () => candidates(db, capabilities),
+    waiting: () => candidates({ env, db }, agent, capabilities),
   });
   for await (const build of offered) {
     const claim = await claimOne({ env, db }, { agent, request, build });
@@ -49,18 +50,36 @@ const hasChanged = (known: Capabilities | null, now: Capabilities): boolean => w
 const wordsOf = (can: Capabilities | null): string => JSON.stringify(can && { ...can, hasRoom: can.hasRoom !== false });
 
 /**
- * All queued builds that the agent can do, with accounts in turn, and the service's own rebuilds last. A build whose row is from a restored backup refuses claims until the sweep
- * corrects the row, and must not hide other builds.
+ * All queued builds that the agent can do, with accounts in turn, and those that nobody waits for last. A build whose row
+ * is from a restored backup refuses claims until the sweep corrects the row, and must not hide other builds.
  */
-async function* candidates(db: Database, can: Capabilities): AsyncGenerator<Build> {
+async function* candidates(services: Services, agent: Agent, can: Capabilities): AsyncGenerator<Build> {
   let after: PlaceInQueue | undefined;
   for (;;) {
-    const page = await listQueued(db, { after, limit: candidatesAtOnce });
-    for (const { build, arch } of page) if (canDo(can, { ...build, arch })) yield build;
+    const page = await listQueued(services.db, { after, limit: candidatesAtOnce });
+    for (const { build, arch } of page)
+      if (canDo(can, { ...build, arch }) && !(await isForAnother(services, agent, { build, arch }))) yield build;
     const last = page.at(-1);
     if (!last || page.length < candidatesAtOnce) return;
     after = last.place;
   }
+}
+
+/** How long a rebuild waits for an agent that did not make the first image. */
+const patienceMs = 10 * 60_000;
+
+/** Whether a rebuild should wait for another agent: this one made the first image, and another one could take it. */
+async function isForAnother(
+  services: Services,
+  agent: Agent,
+  { build, arch }: { build: Build; arch: Arch },
+): Promise<boolean> {
+  const since = build.requeuedAt ?? build.createdAt;
+  if (build.rebuildOf === null || Date.now() - since.getTime() > patienceMs) return false;
+  const first = await findAnyBuild(services.db, build.rebuildOf);
+  if (first?.madeBy !== agent.id) return false;
+  const others = (await listAliveAgents(services)).filter(({ id }) => id !== agent.id).map(asAble);
+  return whyNotYet(others, { ...build, arch }) === "busy";
 }
 
 interface Candidate {
@@ -89,7 +108,8 @@ async function claimOne(
   try {
     const frozen = await handOut(services, build);
     const more = requestId === undefined ? {} : { requestId };
-    return { buildId: build.id, attempt, token, timeLimitMs, earlierPhases, ...frozen, ...more };
+    const purpose = build.rebuildOf === null ? {} : { isRebuild: true as const };
+    return { buildId: build.id, attempt, token, timeLimitMs, earlierPhases, ...frozen, ...purpose, ...more };
   } catch (error) {
     logFailure("could not hand out a build", error, { buildId: build.id });
     if (!(error instanceof InputLost)) {
@@ -108,7 +128,7 @@ async function claimOne(
 async function handOut({ env, db }: Services, build: Build): Promise<Pick<BuildClaim, "input" | "sharesRoot">> {
   const [input, sharesRoot] = await Promise.all([
     getInput(env.BLOBS, build.inputSha256),
-    isRootShared({ env, db }, build),
+    build.rebuildOf === null && isRootShared({ env, db }, build),
   ]);
   // An interrupted start may have stored only the row.
   await freezeBlobs(db, build.id, blobsIn(input));

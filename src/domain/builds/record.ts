@@ -1,5 +1,8 @@
 import type { BuildFinished, CompleteUpload, NeededArtifact } from "#lib/contract/index";
 import { attestBuild } from "#domain/builds/attestation";
+import type { AttestationEnv } from "#domain/builds/attestation-keys";
+import { tellRebuilt, type RebuildOutcome } from "#domain/builds/rebuilt";
+import type { Services } from "#domain/services";
 import type { BuildState } from "#domain/builds/machine";
 import { keepPreparedRoot } from "#domain/builds/prepared-root";
 import { messageOf, stepsOf } from "#domain/builds/progress";
@@ -18,11 +21,12 @@ export type Outcome = Omit<BuildFinished, "installed"> & { artifacts: Artifacts 
 
 /** Writes a status into the build's row. Repeating it is safe. */
 export async function tellDatabase(
-  db: Database,
+  services: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
   uid: string,
   state: BuildState,
-  outcome: Outcome | undefined,
+  outcome: Outcome | RebuildOutcome | undefined,
 ): Promise<void> {
+  const { db } = services;
   switch (state.status) {
     case "queued":
       return await saveQueued(db, uid, { at: new Date(state.queuedAt), lostBy: state.lostBy });
@@ -30,6 +34,7 @@ export async function tellDatabase(
       return await saveRunning(db, uid, { agentId: state.agentId, startedAt: new Date(state.startedAt) });
     case "finished":
       if (!outcome) throw new Error(`build ${uid} is finished without an outcome`);
+      if ("rebuilt" in outcome) return await tellRebuilt(services, uid, outcome, state.endedAt);
       return await tellFinished(db, uid, resultOf(outcome, state.endedAt), sharedRootOf(outcome));
     default:
       return await saveEnded(db, uid, {

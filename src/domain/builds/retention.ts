@@ -1,5 +1,5 @@
 import type { Services } from "#domain/services";
-import { forgetBuild } from "#domain/builds/build";
+import { forgetBuild } from "#domain/builds/deletion";
 import { attestationsKey } from "#storage/blobs";
 import { deleteImagelessBefore, listOldImages, markExpired, type ExpiryCursor } from "#storage/retention";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";

@@ -35,6 +35,8 @@ export const Capabilities = z.object({
   testdrives: z.boolean(),
   /** In a claim: false while the host has too little free disk space for a build. The answer is then `null`. */
   hasRoom: z.boolean().optional(),
+  /** It knows rebuilds: it makes an image only to compare it. Absent from older agents. */
+  rebuilds: z.literal(true).optional(),
   /** KIWI's version, e.g. "9.24.56"; frozen into each build. */
   builder: z.string().max(100),
   /**

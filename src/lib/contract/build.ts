@@ -211,6 +211,8 @@ export const BuildClaim = z.object({
    * its own. Default: false.
    */
   sharesRoot: z.boolean().optional(),
+  /** The image is only compared with that of an earlier build (rebuild.ts). */
+  isRebuild: z.literal(true).optional(),
   requestId: RequestId.optional(),
 });
 export type BuildClaim = z.infer<typeof BuildClaim>;
@@ -288,13 +290,3 @@ export type BuildFinished = z.infer<typeof BuildFinished>;
 /** POST /agent/builds/:id/fail. `failed`: the user must fix the appliance. `error`: the host is at fault, and the build is retried. */
 export const BuildFailed = z.object({ kind: z.enum(["failed", "error"]), reason: z.string().max(2000) });
 export type BuildFailed = z.infer<typeof BuildFailed>;
-
-/** The artifacts that an attempt must upload: the image and its file store (file-store.ts). */
-export const artifactNames = ["image", "files", "files-index"] as const;
-export type NeededArtifact = (typeof artifactNames)[number];
-/**
- * Name of an artifact in the upload routes of a build. "prepared" is optional: a root without anything specific to an image type.
- * Agents download it from GET /agent/builds/:id/prepared/:key, with its SHA-256 in `partDigestHeader`.
- */
-export const ArtifactName = z.enum([...artifactNames, "prepared"]);
-export type ArtifactName = z.infer<typeof ArtifactName>;

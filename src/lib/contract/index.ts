@@ -19,6 +19,7 @@ export * from "./modified-files.ts";
 export * from "./outside.ts";
 export * from "./package-name.ts";
 export * from "./protocol.ts";
+export * from "./rebuild.ts";
 export * from "./request-id.ts";
 export * from "./secret-path.ts";
 export * from "./stored-packages.ts";

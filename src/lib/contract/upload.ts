@@ -34,3 +34,13 @@ export const CompleteUpload = z.object({
   sha256: Sha256,
 });
 export type CompleteUpload = z.infer<typeof CompleteUpload>;
+
+/** The artifacts that an attempt must upload: the image and its file store (file-store.ts). */
+export const artifactNames = ["image", "files", "files-index"] as const;
+export type NeededArtifact = (typeof artifactNames)[number];
+/**
+ * Name of an artifact in the upload routes of a build. "prepared" is optional: a root without anything specific to an image type.
+ * Agents download it from GET /agent/builds/:id/prepared/:key, with its SHA-256 in `partDigestHeader`.
+ */
+export const ArtifactName = z.enum([...artifactNames, "prepared"]);
+export type ArtifactName = z.infer<typeof ArtifactName>;

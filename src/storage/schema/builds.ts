@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { ImageType, PackageType } from "#lib/contract/index";
+import type { Rebuilt } from "#lib/attest/rebuild";
 import { id, moment, uid } from "./columns.ts";
 
 export const buildStatuses = ["queued", "running", "finished", "failed", "error", "cancelled"] as const;
@@ -33,14 +34,25 @@ export const builds = sqliteTable(
     isRebuild: integer("is_rebuild", { mode: "boolean" }).notNull().default(false),
     /** The agent whose attempt runs. */
     agentId: integer("agent_id"),
+    /** The agent that made the image; null for older builds. */
+    madeBy: integer("made_by"),
     /** SHA-256 of the frozen input, which is also its key in R2. */
     inputSha256: text("input_sha256").notNull(),
     /** Why it ended, or "Finished". */
     message: text("message").notNull().default(""),
     /** The last progress of a build that ended without an image. While a build runs, only its object has this. */
     percent: integer("percent").notNull().default(0),
-    /** When a forced build replaced it. Since then no client sees it, and the sweep removes its blobs. */
+    /**
+     * When a forced build replaced it. Since then no client sees it, and the sweep removes its blobs. A rebuild has a time
+     * in the far future from its beginning, so that it is never seen as a build.
+     */
     retiredAt: moment("retired_at"),
+    /** The build that this one repeats, to compare its image with the first one. Null for all others. */
+    rebuildOf: integer("rebuild_of"),
+    /** Of a rebuild: what it found. Null until it has ended with an image. */
+    rebuilt: text("rebuilt", { mode: "json" }).$type<Rebuilt>(),
+    /** Of a rebuild: the signed statement about what it found; null if the service signs nothing. */
+    rebuiltStatement: text("rebuilt_statement"),
     /** Part of the download address; it cannot be guessed. */
     downloadToken: text("download_token").notNull().unique(),
     /** Key in R2 of the image of the attempt that won. */
@@ -89,7 +101,13 @@ export const builds = sqliteTable(
     index("builds_appliance").on(table.applianceId, table.id),
     uniqueIndex("builds_unfinished")
       .on(table.applianceId, table.version, table.imageType)
-      .where(sql`status IN ('queued', 'running')`),
+      .where(sql`status IN ('queued', 'running') AND rebuild_of IS NULL`),
+    uniqueIndex("builds_rebuilding")
+      .on(table.rebuildOf)
+      .where(sql`status IN ('queued', 'running') AND rebuild_of IS NOT NULL`),
+    index("builds_rebuilds")
+      .on(table.rebuildOf, table.id)
+      .where(sql`rebuild_of IS NOT NULL`),
     uniqueIndex("builds_current")
       .on(table.applianceId, table.version, table.imageType)
       .where(sql`status = 'finished' AND retired_at IS NULL`),

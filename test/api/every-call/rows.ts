@@ -12,6 +12,7 @@ import { gallery } from "./gallery.ts";
 import { general } from "./general.ts";
 import { images } from "./images.ts";
 import { modifiedFiles } from "./modified-files.ts";
+import { rebuilds } from "./rebuilds.ts";
 import { repositories } from "./repositories.ts";
 import { sessions } from "./sessions.ts";
 import { software } from "./software.ts";
@@ -32,6 +33,7 @@ export const rows: readonly Row[] = [
   ...contents,
   ...builds,
   ...images,
+  ...rebuilds,
   ...checks,
   ...testdrives,
   ...modifiedFiles,

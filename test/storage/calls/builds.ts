@@ -12,6 +12,7 @@ import type * as galleryListings from "#storage/gallery-listings";
 import type * as galleryOpinions from "#storage/gallery-opinions";
 import type * as metrics from "#storage/metrics";
 import type * as preparedRoots from "#storage/prepared-roots";
+import type * as rebuilds from "#storage/rebuilds";
 import type * as screens from "#storage/screens";
 import type * as storedImages from "#storage/stored-images";
 import type * as storedPackages from "#storage/stored-packages";
@@ -102,6 +103,25 @@ export const ofBuilds = {
     saveFinished: [[readBuild, { ...result, nextVersion: "0.0.2" }]],
     deleteBuildRow: [[own, 2]],
   } satisfies Calls<typeof builds>,
+  rebuilds: {
+    addRebuild: [[{ id: 1 }, { ...build, uid: "rebuild", downloadToken: "rebuild" }, slots]],
+    listRebuilds: [[[1, 2]]],
+    findUnfinishedRebuild: [[1]],
+    listRunningRebuilds: [[own, it]],
+    saveRebuilt: [
+      [
+        "rebuild",
+        {
+          builder: "9.24.56",
+          builtIn: null,
+          steps: [],
+          rebuiltStatement: null,
+          rebuilt: { sha256: "sha256", size: 1, isSame: true, byOther: true },
+          completedAt: at,
+        },
+      ],
+    ],
+  } satisfies Calls<typeof rebuilds>,
   "download-links": {
     findLinked: [
       [{ buildId: 1, accountId: own, tokenId: null }, at],

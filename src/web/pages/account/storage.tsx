@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { pathId } from "#http/params";
 import { diskUseByKind } from "#domain/accounts/quota";
-import { deleteBuild } from "#domain/builds/build";
+import { deleteBuild } from "#domain/builds/deletion";
 import { listStoredImages, type ImageCursor, type StoredImage } from "#storage/stored-images";
 import { factory, type WebEnv } from "../../factory.ts";
 import { ButtonLink } from "../../parts/button.tsx";

@@ -3,8 +3,9 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { pathId } from "#http/params";
 import { readLog } from "#api/build-log";
-import { cancelBuild, deleteBuild, startBuild } from "#domain/builds/build";
+import { cancelBuild, startBuild } from "#domain/builds/build";
 import { listDecidingBuilds } from "#domain/builds/deciding";
+import { deleteBuild } from "#domain/builds/deletion";
 import { listBuildsOf } from "#domain/builds/ended";
 import { chooseVersion } from "#domain/builds/request";
 import type { Look } from "#domain/appliances/look";
@@ -13,6 +14,7 @@ import { Refusal } from "#domain/refusal";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Build } from "#storage/builds";
 import { listLastCheckRuns } from "#storage/check-runs";
+import { listRebuilds } from "#storage/rebuilds";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
 import { CommandLine } from "../../../parts/command-line.tsx";
@@ -24,6 +26,8 @@ import { showOverview } from "../overview.tsx";
 import { RunningTestdrives, runningTestdrives } from "../../testdrive/running.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
 import { LastFailure } from "./failure.tsx";
+import { rebuildActs } from "./rebuild-acts.ts";
+import { idOfRebuilds, isRebuilding } from "./rebuilds.tsx";
 import { checkActs } from "./check-acts.ts";
 import { idOfChecks } from "./checks.tsx";
 import { Finished, hasImage } from "./finished.tsx";
@@ -125,6 +129,7 @@ export const buildPage = factory
     }),
   )
   .route("/", checkActs(showBuilds))
+  .route("/", rebuildActs(showBuilds))
   .get(`${oneBuild}/log`, (c) => showLog(c))
   // The log as text, or as server-sent events for the page that follows it.
   .get("/builds/:build{\\d+}/log", withSession, async (c) => {
@@ -152,7 +157,7 @@ export async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Pro
   const { appliance } = c.var;
   const look = await lookAtAppliance(c);
   const [seen, testdrives] = await Promise.all([buildsOf(c), runningTestdrives(c, appliance.id)]);
-  const { checkRuns } = seen;
+  const { checkRuns, rebuilds } = seen;
   const isRunning = look.running.length > 0;
   const end = isRunning ? undefined : endOf(seen);
   const content = (
@@ -177,8 +182,10 @@ export async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Pro
     </Content>
   );
   const checked = checkRuns.filter(isInProgress).map(({ buildId }) => idOfChecks(buildId));
-  const refreshSeconds = isRunning || checked.length > 0 ? 10 : undefined;
-  const refreshIds = checked.length > 0 && !isRunning ? { refreshIds: checked.join(" ") } : {};
+  const rebuilt = rebuilds.filter(isRebuilding).map(({ rebuildOf }) => idOfRebuilds(rebuildOf ?? 0));
+  const changing = [...checked, ...rebuilt];
+  const refreshSeconds = isRunning || changing.length > 0 ? 10 : undefined;
+  const refreshIds = changing.length > 0 && !isRunning ? { refreshIds: changing.join(" ") } : {};
   const title = `${titleOf(look.running, end)}Build`;
   return await appliancePage(c, content, { tab: "build", title, seen: look, refreshSeconds, ...refreshIds });
 }
@@ -200,6 +207,7 @@ async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
     hasFirstBoot: settings.firstBoot !== "none",
     hasChecks: checks.length > 0,
     checkRuns: await listLastCheckRuns(db, buildIds),
+    rebuilds: await listRebuilds(db, buildIds),
     over,
     before,
     hasOlder: found.length > over.length,

@@ -1,5 +1,6 @@
 import { productOf } from "#lib/contract/index";
 import { attestationFormats, formats } from "#domain/builds/attestation";
+import { rebuildsSuffix } from "#domain/builds/rebuild";
 import { secondsBetween } from "#domain/builds/progress";
 import type { Build } from "#storage/builds";
 import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
@@ -18,6 +19,7 @@ import { Services } from "./services.tsx";
 import { seedForm, SeededTestdrive, testdrivesPath } from "./seeded.tsx";
 import { logAt, nameOf } from "./names.ts";
 import type { Builds } from "./shown-builds.ts";
+import { isAttested, RebuildMark, Rebuilds } from "./rebuilds.tsx";
 import { StageTimes } from "./stages.tsx";
 import { Updates, UpdatesLink } from "./updates.tsx";
 
@@ -52,9 +54,10 @@ export const Image = ({ build, seen }: ImageProps) => (
       <Updates build={build} seen={seen} />
       <Services build={build} seen={seen} />
       <Checks build={build} seen={seen} />
+      <Rebuilds build={build} seen={seen} />
       {seen.hasFirstBoot && <SeededTestdrive build={build} />}
       <ImageUse build={build} />
-      <Inside build={build} />
+      <Inside build={build} seen={seen} />
     </details>
   </li>
 );
@@ -70,7 +73,8 @@ const Summary = ({ build, seen }: ImageProps) => {
         <TypeBadge type={imageType} />
       </span>
       <span class="quiet">
-        <Moment at={completedAt ?? createdAt} /> <ChecksMark build={build} seen={seen} />
+        <Moment at={completedAt ?? createdAt} /> <ChecksMark build={build} seen={seen} />{" "}
+        <RebuildMark build={build} seen={seen} />
       </span>
       <span class="num">
         <span class="what">Download </span>
@@ -123,7 +127,7 @@ const Actions = ({ build, seen }: ImageProps) => (
   </div>
 );
 
-const Inside = ({ build }: { build: Build }) => (
+const Inside = ({ build, seen }: ImageProps) => (
   <div class="inside">
     <div>
       <h3 class="as-label">Checksums</h3>
@@ -144,6 +148,12 @@ const Inside = ({ build }: { build: Build }) => (
             <a href={imageAddress(build) + attestationFormats[format].suffix}>{documentNames[format]}</a>
           </li>
         ))}
+        {isAttested(build, seen) && (
+          <li class="row">
+            <Icon name="file" />
+            <a href={imageAddress(build) + rebuildsSuffix}>What rebuilds have shown, signed</a>
+          </li>
+        )}
       </ul>
     </div>
     <div class="whole-row">

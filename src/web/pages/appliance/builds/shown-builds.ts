@@ -12,6 +12,8 @@ export interface Builds {
   hasChecks: boolean;
   /** The last run of the checks of each image. */
   checkRuns: readonly CheckRun[];
+  /** The last rebuilds of each image, newest first. */
+  rebuilds: readonly Build[];
   /** A page of the ended builds, newest first. */
   over: readonly Build[];
   /** With this, the address shows older builds than a page of newer ones. */

@@ -1,0 +1,17 @@
+import type { Lease } from "../lease.ts";
+import { upload, wholeFile } from "../upload/upload.ts";
+import type { WorkerApi } from "../worker-api.ts";
+import type { Artifacts } from "./artifacts.ts";
+
+/**
+ * Has the Worker compare the image of a rebuild with the first one, and sends the index of the files if they differ.
+ * → what the log says about it
+ */
+export async function compareImage(
+  { image, store }: Artifacts,
+  { api, lease, signal }: { api: Pick<WorkerApi, "rebuilt" | "artifact">; lease: Lease; signal: AbortSignal },
+): Promise<string> {
+  if (await api.rebuilt(lease, image.digests, signal)) return "the image is the same as the first one";
+  await upload(api.artifact(lease, "files-index", signal), wholeFile(store.index), () => {});
+  return "the image differs from the first one";
+}

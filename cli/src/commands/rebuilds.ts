@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { command, flag } from "../command.ts";
+import type { Exit } from "../complaint.ts";
+import type { Kiln } from "../kiln.ts";
+import { table, visible } from "../output/table.ts";
+import { buildId } from "../resolve.ts";
+
+type Rebuild = Awaited<ReturnType<typeof lastRebuild>>;
+
+export const rebuilds = [
+  command("rebuild <build>", {
+    tool: "writes",
+    summary: "Build the input of an image again, and compare the bytes; the exit code says whether they are the same",
+    details:
+      "Another builder than the first one does it, if there is one. It waits behind builds that people wait for. The new " +
+      "image is not stored. If it differs, the files that differ are listed. --last shows the last rebuild.",
+    options: {
+      last: flag("show the last rebuild, and start none"),
+      cancel: flag("cancel the rebuild in progress"),
+    },
+    examples: ["kiln rebuild First", "kiln rebuild 31 --last"],
+    act: async (kiln, { build, last, cancel }) => {
+      const id = await buildId(kiln.client, build);
+      if (cancel) await kiln.client.call("cancelRebuild", { build_id: id });
+      else if (!last) await kiln.client.call("startRebuild", { build_id: id });
+      const rebuild = last ? await lastRebuild(kiln, id) : await untilEnded(kiln, id);
+      if (!rebuild) {
+        kiln.show({ rebuilds: [] }, () => "The image was never built again. To do it: `kiln rebuild ID`.");
+        return "done";
+      }
+      kiln.show({ rebuild }, () => shown(kiln, rebuild));
+      return cancel ? "done" : exits[rebuild.state];
+    },
+  }),
+];
+
+const exits: Readonly<Record<NonNullable<Rebuild>["state"], Exit>> = {
+  same: "done",
+  differs: "difference",
+  failed: "broken",
+  cancelled: "cancelled",
+  queued: "done",
+  running: "done",
+};
+
+async function lastRebuild({ client }: Pick<Kiln, "client">, id: number) {
+  const { rebuilds: all } = await client.call("listRebuilds", { build_id: id });
+  return all[0];
+}
+
+async function untilEnded(kiln: Kiln, id: number): Promise<Rebuild> {
+  for (let before = ""; ;) {
+    const rebuild = await lastRebuild(kiln, id);
+    if (!rebuild || rebuild.ended_at !== undefined) return rebuild;
+    if (rebuild.state !== before)
+      kiln.note(rebuild.state === "queued" ? "Waiting for a builder." : "The image is built.");
+    before = rebuild.state;
+    await sleep(2_000);
+  }
+}
+
+function shown({ paint }: Kiln, rebuild: NonNullable<Rebuild>): string {
+  const { state, message, differences, more_differences: hasMore, by_other_agent: other } = rebuild;
+  const by = other === undefined ? "" : other ? " Another builder made it." : " The same builder made both.";
+  if (state === "same") return `The bytes are the same.${by}`;
+  if (state !== "differs") return `The rebuild is ${state}.${message === undefined ? "" : ` ${visible(message)}`}`;
+  if (differences.length === 0) return `The bytes differ.${by} No file is known that differs.`;
+  const rows = differences.map(({ path, change, what }) => [path, change, what]);
+  return [
+    `The bytes differ.${by}`,
+    table(paint, ["FILE", "CHANGE", "WHAT"], rows),
+    ...(hasMore ? ["There are more."] : []),
+  ].join("\n");
+}

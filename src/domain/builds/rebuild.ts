@@ -1,0 +1,115 @@
+import type { Services } from "#domain/services";
+import { makeOnce } from "#domain/accounts/idempotency";
+import { spendRebuild } from "#domain/accounts/rates";
+import { attestationFormats } from "#domain/builds/attestation";
+import { buildObject, getBuild, slotsOf } from "#domain/builds/build";
+import type { LinkReader } from "#domain/builds/download-link";
+import { blobsIn } from "#domain/builds/frozen-content";
+import { wakeAfterStart } from "#domain/liveness";
+import { Refusal } from "#domain/refusal";
+import { uploadsIn } from "#domain/repositories/user-repository";
+import { newToken } from "#domain/secrets";
+import { logFailure } from "#log/log";
+import { requestIdNow } from "#log/request-id";
+import { findInput } from "#storage/build-blobs";
+import { findBuild, findBuildByUid, hasFreeSlot, type Build } from "#storage/builds";
+import { listNamedBlobs } from "#storage/contents";
+import type { Database } from "#storage/db";
+import { freezeBlobs } from "#storage/frozen-blobs";
+import { addRebuild, findUnfinishedRebuild, listRebuilds } from "#storage/rebuilds";
+import { listUsedBlobIds } from "#storage/rpms";
+
+interface RebuildRequest {
+  buildId: number;
+  requestId?: string | undefined;
+}
+
+/**
+ * Has the frozen input of a build built again, to compare the image with the first one. If a rebuild of it waits or runs,
+ * returns that one.
+ */
+export async function requestRebuild(
+  { env, db }: Services,
+  accountId: number,
+  { buildId, requestId }: RebuildRequest,
+): Promise<Build> {
+  const first = await findBuild(db, accountId, buildId);
+  if (!first) throw new Refusal("invalid_build_id", { reason: "unknown" });
+  const rebuild = await makeOnce(requestId, {
+    find: (uid) => findBuildByUid(db, uid),
+    make: async () =>
+      (await findUnfinishedRebuild(db, buildId)) ??
+      (await enqueue({ env, db }, first, requestId ?? crypto.randomUUID())),
+  });
+  // If this fails, the sweep wakes the object.
+  await buildObject(env, rebuild)
+    .wake({ requestId: requestIdNow() })
+    .catch((error: unknown) => logFailure("could not wake the object of a rebuild", error, { buildId: rebuild.id }));
+  return rebuild;
+}
+
+async function enqueue({ env, db }: Services, first: Build, uid: string): Promise<Build> {
+  if (first.status !== "finished" || first.imageKey === null) throw new Refusal("build_not_found");
+  if (!(await hasFreeSlot(db, first.accountId, slotsOf(env, { isRebuild: true })))) throw new Refusal("no_build_slots");
+  const input = await findInput(env.BLOBS, first.inputSha256);
+  if (!input) throw gone("What the build was made of is no longer stored.");
+  const blobs = blobsIn(input);
+  await refuseIfGone(db, uploadsIn(input), blobs);
+  await spendRebuild({ env, db }, first.accountId);
+  const { accountId, applianceId, version, imageType, needsLvm, needsEfi, hasSecureBoot, packageType } = first;
+  const { builderRoot, inputSha256 } = first;
+  const kind = { isRebuild: true, imageType, needsLvm, needsEfi, hasSecureBoot, packageType, builderRoot };
+  const createdAt = new Date();
+  const row = { uid, accountId, applianceId, version, inputSha256, downloadToken: newToken(), createdAt, ...kind };
+  const added = await addRebuild(
+    db,
+    first,
+    { ...row, wakeAt: wakeAfterStart(createdAt) },
+    slotsOf(env, { isRebuild: true }),
+  );
+  const rebuild = added ?? (await findUnfinishedRebuild(db, first.id));
+  if (!rebuild) throw new Refusal("no_build_slots");
+  // If this is interrupted, the first claim does it.
+  await freezeBlobs(db, rebuild.id, blobs);
+  return rebuild;
+}
+
+/** An appliance's own files and packages are kept only while something names them. */
+async function refuseIfGone(db: Database, uploads: string[], blobs: string[]): Promise<void> {
+  const files = blobs.filter((id) => !uploads.includes(id));
+  const [rpms, contents] = await Promise.all([listUsedBlobIds(db, uploads), listNamedBlobs(db, files)]);
+  if (uploads.some((id) => !rpms.has(id))) throw gone("A package that you uploaded for it was deleted.");
+  if (files.some((id) => !contents.has(id))) throw gone("A file that you had added to the appliance was deleted.");
+}
+
+const gone = (why: string) => new Refusal("build_not_found", { message: `The build cannot be repeated. ${why}` });
+
+/** Cancels the rebuild of a build that waits or runs. Repeating it is safe. */
+export async function cancelRebuildOf({ env, db }: Services, accountId: number, buildId: number): Promise<void> {
+  const first = await findBuild(db, accountId, buildId);
+  if (!first) throw new Refusal("invalid_build_id", { reason: "unknown" });
+  const rebuild = await findUnfinishedRebuild(db, buildId);
+  if (rebuild) await buildObject(env, rebuild).cancel();
+}
+
+/** The rebuilds of a build that the account may read, newest first. */
+export async function rebuildsOf(db: Database, reader: LinkReader, buildId: number): Promise<Build[]> {
+  const { id } = await getBuild(db, reader, buildId);
+  return await listRebuilds(db, [id]);
+}
+
+/** The signed statements about the rebuilds of a build, newest first, one on a line. Undefined if there are none. */
+export async function rebuildStatements(db: Database, { id }: Pick<Build, "id">): Promise<string | undefined> {
+  const rebuilds = await listRebuilds(db, [id]);
+  return rebuilds.map(({ rebuiltStatement }) => rebuiltStatement ?? "").join("") || undefined;
+}
+
+/** The end of the name of the file with these statements. */
+export const rebuildsSuffix = ".rebuilds.intoto.jsonl";
+
+/** These statements, as the file next to the image. */
+export const fileOfRebuilds = ({ fileName }: Pick<Build, "fileName">, text: string) => ({
+  text,
+  contentType: attestationFormats.provenance.contentType,
+  fileName: (fileName ?? "image") + rebuildsSuffix,
+});

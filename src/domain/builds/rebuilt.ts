@@ -1,0 +1,139 @@
+import type { BuildFinished, RebuiltImage } from "#lib/contract/index";
+import { signedEnvelope } from "#lib/attest/dsse";
+import { statementType } from "#lib/attest/provenance";
+import { rebuildStatement } from "#lib/attest/rebuild";
+import { rest } from "#lib/loop/pace";
+import { builderIdOf, signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
+import { fileDifference, type FileChange, type FileRange } from "#domain/difference/files";
+import { FileIndex, type StoredBlob } from "#domain/images/file-store";
+import { Refusal } from "#domain/refusal";
+import type { Services } from "#domain/services";
+import type { Rebuilt, RebuiltDifference } from "#lib/attest/rebuild";
+import { findAnyBuild, findBuildByUid, type Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+import { saveRebuilt } from "#storage/rebuilds";
+
+/** What an attempt has stated about the image that it made, before it was told whether that is the first one. */
+export interface Stated extends RebuiltImage {
+  attempt: number;
+  agentId: number;
+  isSame: boolean;
+}
+
+/** What an agent reported about a rebuild. `index`: the index of its files, if they differ. */
+export type RebuildOutcome = Omit<BuildFinished, "installed"> & { rebuilt: Stated & { index?: StoredBlob } };
+
+/** The limits of the list of differences, which is stored with the rebuild and in its statement. */
+const most = { differences: 100, characters: 16 * 1024, pages: 8 };
+
+/** Whether the image of a rebuild is that of the first build. Undefined if one of them is gone. */
+export async function isSameImage(db: Database, uid: string, { sha256 }: RebuiltImage): Promise<boolean | undefined> {
+  const both = await findBoth(db, uid);
+  return both && both.first.sha256 === sha256;
+}
+
+/** Records what a rebuild has found, and signs it. Repeating it is safe. */
+export async function tellRebuilt(
+  { env, db }: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
+  uid: string,
+  { rebuilt: stated, builder, builderRoot, steps }: RebuildOutcome,
+  endedAt: number,
+): Promise<void> {
+  const both = await findBoth(db, uid);
+  if (!both) return;
+  const { first } = both;
+  const { sha256, size, isSame, agentId, index } = stated;
+  const found = isSame || !index ? {} : await differencesOf(env.BLOBS, first, index);
+  const byOther = first.madeBy === null ? null : first.madeBy !== agentId;
+  const rebuilt: Rebuilt = { sha256, size, isSame, byOther, ...found };
+  const builtIn = builderRoot ? `${builderRoot.name}@${builderRoot.sha256}` : null;
+  const result = { builder, builtIn, steps, rebuilt, completedAt: new Date(endedAt) };
+  await saveRebuilt(db, uid, { ...result, rebuiltStatement: await signed(env, { ...both, result }) });
+}
+
+/** A rebuild and the build that it repeats. */
+interface Both {
+  rebuild: Build;
+  first: Build;
+}
+
+async function findBoth(db: Database, uid: string): Promise<Both | undefined> {
+  const rebuild = await findBuildByUid(db, uid);
+  const first = rebuild?.rebuildOf ? await findAnyBuild(db, rebuild.rebuildOf) : undefined;
+  return rebuild && first && { rebuild, first };
+}
+
+/** Null if the service signs nothing. */
+async function signed(
+  env: AttestationEnv,
+  {
+    rebuild,
+    first,
+    result,
+  }: Both & { result: Pick<Build, "builtIn"> & { builder: string; rebuilt: Rebuilt; completedAt: Date } },
+): Promise<string | null> {
+  if (!env.ATTESTATION_KEY || first.fileName === null || first.sha256 === null) return null;
+  const key = await signingKey(env);
+  const statement = rebuildStatement({
+    ...result,
+    image: { fileName: first.fileName, sha256: first.sha256 },
+    builderId: builderIdOf(env, key),
+    buildId: first.id,
+    rebuildId: rebuild.id,
+    inputSha256: rebuild.inputSha256,
+    startedAt: rebuild.startedAt ?? rebuild.createdAt,
+    finishedAt: result.completedAt,
+  });
+  return await signedEnvelope(statementType, new TextEncoder().encode(JSON.stringify(statement)), key);
+}
+
+/** Which files differ, as far as the indexes say. Nothing if one of them is gone, or cannot be read. */
+async function differencesOf(
+  blobs: R2Bucket,
+  { filesIndexKey: key, filesIndexSize: size }: Build,
+  index: StoredBlob,
+): Promise<Pick<Rebuilt, "differences" | "hasMore">> {
+  if (key === null || size === null) return {};
+  try {
+    const [from, to] = await Promise.all([FileIndex.open(blobs, { key, size }), FileIndex.open(blobs, index)]);
+    return await changesBetween((range) => fileDifference(from, to, range));
+  } catch (error) {
+    // The index came from an agent. If it is damaged, another try would fail, too.
+    if (error instanceof Refusal) return {};
+    throw error;
+  }
+}
+
+async function changesBetween(
+  pageOf: (range: FileRange) => ReturnType<typeof fileDifference>,
+): Promise<Pick<Rebuilt, "differences" | "hasMore">> {
+  const all: FileChange[] = [];
+  let after: string | undefined;
+  for (let page = 0; page < most.pages && all.length < most.differences; page++) {
+    const { changes, next } = await pageOf({ path: "/", after, limit: most.differences - all.length });
+    all.push(...changes);
+    after = next;
+    if (next === undefined) break;
+    await rest();
+  }
+  const differences = withinCharacters(all.map(differenceOf));
+  const hasMore = after !== undefined || differences.length < all.length;
+  return { differences, ...(hasMore && { hasMore }) };
+}
+
+function withinCharacters(all: readonly RebuiltDifference[]): RebuiltDifference[] {
+  let left = most.characters;
+  return all.filter(({ path }) => (left -= path.length) >= 0);
+}
+
+function differenceOf({ path, change, from, to }: FileChange): RebuiltDifference {
+  if (!from || !to) return { path, change, what: [] };
+  const facts = [
+    ["type", from.type !== to.type],
+    ["mode", from.mode !== to.mode],
+    ["owner", from.owner !== to.owner || from.group !== to.group],
+    ["target", from.target !== to.target],
+    ["content", from.size !== to.size || from.sha256 !== to.sha256],
+  ] as const;
+  return { path, change, what: facts.filter(([, differs]) => differs).map(([name]) => name) };
+}

@@ -1,0 +1,14 @@
+/*
+ * A rebuild is claimed like a build, with `isRebuild`, by agents whose capabilities have `rebuilds`. The agent makes the
+ * image from nothing that it has cached except packages, and uploads none of it.
+ */
+import { z } from "zod";
+import { Sha256 } from "./image-type.ts";
+
+/**
+ * POST /agent/builds/:id/rebuilt, before `finish` of a rebuild: the image that the agent has made. The answer says whether
+ * it is the first one. If not, the agent uploads the artifact "files-index". The first statement of an attempt counts.
+ */
+export const RebuiltImage = z.object({ sha256: Sha256, size: z.int().positive() });
+export type RebuiltImage = z.infer<typeof RebuiltImage>;
+export const RebuiltAnswer = z.object({ same: z.boolean() });
