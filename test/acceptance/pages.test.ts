@@ -53,6 +53,12 @@ async function makeAndPublish(page: Page): Promise<void> {
   await page.getByLabel("Name", { exact: true }).fill("Without scripts");
   await press(page, "Create appliance");
   await result(page, "Without scripts is yours now.");
+  await follow(page, "Configuration");
+  await follow(page, "Network and firewall");
+  await page.getByLabel("Host name").fill("reading-room");
+  await press(page, "Save");
+  await result(page, /saved/);
+  expect(await page.getByLabel("Host name").inputValue()).toBe("reading-room");
   await follow(page, "Software");
   await page.getByRole("searchbox", { name: "Packages and patterns" }).fill("hello");
   await press(page, "Search");
@@ -272,8 +278,9 @@ describe("the pages", () => {
     });
   });
 
-  it("do the same without scripts", async () => {
+  it("do the same without scripts, on a phone", async () => {
     const work = async (page: Page) => {
+      await page.setViewportSize({ width: 390, height: 844 });
       await signIn(page);
       await makeAndPublish(page);
       await page.getByRole("button", { name: tux.ready.username, exact: true }).click();
