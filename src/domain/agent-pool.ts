@@ -28,7 +28,7 @@ const wokenForMs = 30_000;
 const slotsOf = { build: "builds", testdrive: "testdrives" } as const;
 
 /** How many more of such work the agent would take: what it said, without what it was woken for since then. */
-export function freeSlots({ report, woken, isDrained }: Member, kind: Job["kind"], at: number): number {
+function freeSlots({ report, woken, isDrained }: Member, kind: Job["kind"], at: number): number {
   const slots = slotsOf[kind];
   const taken = woken && at - woken.at < wokenForMs ? woken[slots] : 0;
   return isDrained ? 0 : (report?.free?.[slots] ?? 0) - taken;
