@@ -23,7 +23,7 @@ export interface RebuiltDifference {
 }
 
 /** The type of the statement about a rebuild; docs/rebuilds.md defines it. */
-export const rebuildType = "urn:kiln:rebuild:1";
+const rebuildType = "urn:kiln:rebuild:1";
 
 /** The facts of a rebuild and of the build that it repeats. */
 export interface RebuildFacts {
