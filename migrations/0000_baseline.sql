@@ -140,7 +140,7 @@ CREATE TABLE `builds` (
 	`has_secure_boot` integer DEFAULT false NOT NULL,
 	`package_type` text DEFAULT 'rpm' NOT NULL,
 	`builder_root` text,
-	`is_rebuild` integer DEFAULT false NOT NULL,
+	`is_background` integer DEFAULT false NOT NULL,
 	`agent_id` integer,
 	`made_by` integer,
 	`input_sha256` text NOT NULL,
@@ -756,15 +756,15 @@ CREATE INDEX `image_updates_appliance` ON `image_updates` (`appliance_id`);--> s
 CREATE TABLE `watches` (
 	`appliance_id` integer PRIMARY KEY NOT NULL,
 	`look_at` integer NOT NULL,
-	`rebuild_state` text,
-	`rebuild_from` text,
-	`rebuild_version` text,
-	`rebuild_builds` text DEFAULT '[]' NOT NULL,
-	`rebuild_contents` text,
-	`rebuild_message` text DEFAULT '' NOT NULL,
-	`rebuild_at` integer,
-	`rebuild_edited_at` integer,
-	`rebuild_publication` text
+	`automatic_state` text,
+	`automatic_from` text,
+	`automatic_version` text,
+	`automatic_builds` text DEFAULT '[]' NOT NULL,
+	`automatic_contents` text,
+	`automatic_message` text DEFAULT '' NOT NULL,
+	`automatic_at` integer,
+	`automatic_edited_at` integer,
+	`automatic_publication` text
 );
 --> statement-breakpoint
 CREATE INDEX `watches_look` ON `watches` (`look_at`);--> statement-breakpoint

@@ -15,7 +15,7 @@ export const listUpdates = call("GET /builds/{build_id}/updates", {
     "newer counts them, and security those with a newer version in a security repository. Of unlisted packages, no " +
     "repository of the appliance has any version now. If a repository's state is unknown, nothing is known about its " +
     "packages; if it is stale, its last refresh failed. " +
-    "rebuild is the last one that the service has made or refused for the appliance (automatic_rebuilds).",
+    "automatic_build is the last one that the service has made or refused for the appliance (automatic_builds).",
   ids: { build_id: "invalid_build_id" },
   answer: buildUpdates,
   refuses: ["build_not_found"],

@@ -20,11 +20,11 @@ const repository = fields({
   checked_at: time("checkedAt", "2026-03-04T16:25:01Z").optional(),
 });
 
-const rebuild = fields({
+const automaticBuild = fields({
   state: oneOf("state", ["building", "done", "failed", "refused"]),
   from_version: version("from", "0.0.2").optional(),
   version: version("version", "0.0.3").optional(),
-  message: text("message", "Rebuilt with apache2 2.4.65-1~deb12u1. It is in stable."),
+  message: text("message", "Built again with apache2 2.4.65-1~deb12u1. It is in stable."),
   began_at: time("at", "2026-03-04T16:30:00Z"),
 });
 
@@ -41,6 +41,6 @@ export const buildUpdates = document(
     looked_at: time("lookedAt", "2026-03-04T16:30:00Z"),
     packages: inside("updates", arrayOf("package", update)),
     repositories: inside("repositories", arrayOf("repository", repository)),
-    rebuild: inside("rebuild", rebuild).optional(),
+    automatic_build: inside("automaticBuild", automaticBuild).optional(),
   }),
 );

@@ -4,17 +4,17 @@ import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { accounts, appliances, builds, testdrives } from "./schema.ts";
 
-/** The place of a queued build: the service's own rebuilds come last, builds of a lower turn and older ones first. */
+/** The place of a queued build: builds in the background come last, builds of a lower turn and older ones first. */
 export interface PlaceInQueue {
-  isRebuild: boolean;
+  isBackground: boolean;
   /** How many builds of its kind its account has before it, running ones among them, and itself. */
   turn: number;
   id: number;
 }
 
 /** All unfinished builds with their turns, so that accounts take turns whatever they have queued. */
-const turns = sql`(SELECT id, status, is_rebuild,
-    row_number() OVER (PARTITION BY account_id, is_rebuild ORDER BY status = 'queued', id) AS turn
+const turns = sql`(SELECT id, status, is_background,
+    row_number() OVER (PARTITION BY account_id, is_background ORDER BY status = 'queued', id) AS turn
   FROM ${builds} WHERE status IN ('queued', 'running'))`;
 
 /** Queued builds with the architecture of their appliance, in the order of the queue, from its start or after a place. */
@@ -22,12 +22,12 @@ export async function listQueued(
   db: Database,
   { after, limit }: { after?: PlaceInQueue | undefined; limit: number },
 ): Promise<{ build: Build; arch: Arch; place: PlaceInQueue }[]> {
-  const { isRebuild, turn, id } = after ?? { isRebuild: false, turn: 0, id: 0 };
+  const { isBackground, turn, id } = after ?? { isBackground: false, turn: 0, id: 0 };
   const next = db
     .select({ id: sql<number>`id`.as("next_id"), turn: sql<number>`turn`.as("turn") })
     .from(sql`${turns} AS t`)
-    .where(sql`t.status = 'queued' AND (t.is_rebuild, t.turn, t.id) > (${Number(isRebuild)}, ${turn}, ${id})`)
-    .orderBy(sql`t.is_rebuild, t.turn, t.id`)
+    .where(sql`t.status = 'queued' AND (t.is_background, t.turn, t.id) > (${Number(isBackground)}, ${turn}, ${id})`)
+    .orderBy(sql`t.is_background, t.turn, t.id`)
     .limit(limit)
     .as("next");
   const rows = await db
@@ -35,7 +35,7 @@ export async function listQueued(
     .from(next)
     .innerJoin(builds, eq(builds.id, next.id))
     .innerJoin(appliances, eq(appliances.id, builds.applianceId))
-    .orderBy(builds.isRebuild, sql`turn, next_id`);
+    .orderBy(builds.isBackground, sql`turn, next_id`);
   return rows.map((row) => ({ ...row, place: { ...row.build, turn: row.turn } }));
 }
 
@@ -43,7 +43,7 @@ export async function listQueued(
 export async function countQueuedBefore(db: Database, buildId: number): Promise<number> {
   const row = await db.get<{ n: number }>(sql`WITH t AS MATERIALIZED ${turns}
     SELECT count(*) AS n FROM t JOIN t AS mine ON mine.id = ${buildId}
-    WHERE t.status = 'queued' AND (t.is_rebuild, t.turn, t.id) < (mine.is_rebuild, mine.turn, mine.id)`);
+    WHERE t.status = 'queued' AND (t.is_background, t.turn, t.id) < (mine.is_background, mine.turn, mine.id)`);
   return row.n;
 }
 

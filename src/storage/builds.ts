@@ -98,7 +98,7 @@ export type NewBuild = Pick<
   | "hasSecureBoot"
   | "packageType"
   | "builderRoot"
-  | "isRebuild"
+  | "isBackground"
   | "inputSha256"
   | "downloadToken"
   | "createdAt"

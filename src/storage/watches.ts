@@ -1,9 +1,9 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { PlannedBuild } from "#model/rebuild";
+import type { PlannedBuild } from "#model/automatic-build";
 import type { Database } from "./db.ts";
 import { watches } from "./schema.ts";
 
-/** When the sweep looks at the images of an appliance next, and its last rebuild. */
+/** When the sweep looks at the images of an appliance next, and its last automatic build. */
 export type Watch = typeof watches.$inferSelect;
 
 /** The appliances that are due, the longest overdue first. They are due again only at `again`. */
@@ -38,7 +38,7 @@ export async function lookBy(db: Database, applianceId: number, at: Date): Promi
     .where(eq(watches.applianceId, applianceId));
 }
 
-/** What was known when it was decided about a rebuild. */
+/** What was known when it was decided about an automatic build. */
 interface Decided {
   at: Date;
   from: string;
@@ -53,46 +53,50 @@ interface Begun extends Decided {
   publication: string;
 }
 
-/** Begins a rebuild, unless another run has decided about one since the watch was read. */
-export async function beginRebuild(db: Database, watch: Watch, begun: Begun): Promise<Watch | undefined> {
-  const { version: rebuildVersion, builds: rebuildBuilds, publication: rebuildPublication } = begun;
+/** Begins an automatic build, unless another run has decided about one since the watch was read. */
+export async function beginAutomaticBuild(db: Database, watch: Watch, begun: Begun): Promise<Watch | undefined> {
+  const { version: automaticVersion, builds: automaticBuilds, publication: automaticPublication } = begun;
   const [saved] = await db
     .update(watches)
-    .set({ rebuildState: "building", rebuildVersion, rebuildBuilds, rebuildPublication, ...columnsOf(begun) })
+    .set({ automaticState: "building", automaticVersion, automaticBuilds, automaticPublication, ...columnsOf(begun) })
     .where(isStill(watch))
     .returning();
   return saved;
 }
 
-/** Stores why there was no rebuild. */
-export async function refuseRebuild(db: Database, watch: Watch, decided: Decided): Promise<void> {
-  const none = { rebuildVersion: null, rebuildBuilds: [], rebuildPublication: null };
+/** Stores why there was no automatic build. */
+export async function refuseAutomaticBuild(db: Database, watch: Watch, decided: Decided): Promise<void> {
+  const none = { automaticVersion: null, automaticBuilds: [], automaticPublication: null };
   await db
     .update(watches)
-    .set({ rebuildState: "refused", ...none, ...columnsOf(decided) })
+    .set({ automaticState: "refused", ...none, ...columnsOf(decided) })
     .where(isStill(watch));
 }
 
-export interface RebuildEnd {
+export interface AutomaticBuildEnd {
   state: "done" | "failed";
   message: string;
 }
 
-export async function endRebuild(db: Database, watch: Watch, { state, message }: RebuildEnd): Promise<void> {
-  await db.update(watches).set({ rebuildState: state, rebuildMessage: message }).where(isStill(watch));
+export async function endAutomaticBuild(
+  db: Database,
+  watch: Watch,
+  { state, message }: AutomaticBuildEnd,
+): Promise<void> {
+  await db.update(watches).set({ automaticState: state, automaticMessage: message }).where(isStill(watch));
 }
 
 const columnsOf = ({ at, from, contents, editedAt, message }: Decided) => ({
-  rebuildAt: at,
-  rebuildFrom: from,
-  rebuildContents: contents,
-  rebuildEditedAt: editedAt,
-  rebuildMessage: message,
+  automaticAt: at,
+  automaticFrom: from,
+  automaticContents: contents,
+  automaticEditedAt: editedAt,
+  automaticMessage: message,
 });
 
-/** Whether the row has the rebuild that was read. */
-const isStill = ({ applianceId, rebuildState, rebuildAt }: Watch) =>
+/** Whether the row has the automatic build that was read. */
+const isStill = ({ applianceId, automaticState, automaticAt }: Watch) =>
   and(
     eq(watches.applianceId, applianceId),
-    sql`rebuild_state IS ${rebuildState} AND rebuild_at IS ${rebuildAt?.getTime() ?? null}`,
+    sql`automatic_state IS ${automaticState} AND automatic_at IS ${automaticAt?.getTime() ?? null}`,
   );

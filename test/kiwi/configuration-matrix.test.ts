@@ -26,7 +26,7 @@ const notInDescription = new Set([
   "tags.0",
   "settings.publicClonable",
   "settings.publishWhen",
-  "settings.automaticRebuilds",
+  "settings.automaticBuilds",
   ...Object.keys(full.checks[0] ?? {}).map((name) => `checks.0.${name}`),
 ]);
 
@@ -42,7 +42,7 @@ const others: Record<string, unknown> = {
   "settings.diskEncryption": "none",
   "settings.updatesRebootAt": "05:00",
   "settings.publishWhen": "always",
-  "settings.automaticRebuilds": "all",
+  "settings.automaticBuilds": "all",
   "checks.0.kind": "console_text",
 };
 

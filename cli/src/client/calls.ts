@@ -638,7 +638,7 @@ interface BuildUpdates {
       state: "current" | "stale" | "unknown";
       checked_at?: string;
     }[];
-    rebuild?: {
+    automatic_build?: {
       state: "building" | "done" | "failed" | "refused";
       from_version?: string;
       version?: string;
@@ -766,7 +766,7 @@ interface Configuration {
       live_installer_enabled: boolean;
       public_clonable: boolean;
       publish_when?: "always" | "checked";
-      automatic_rebuilds?: "never" | "security" | "all";
+      automatic_builds?: "never" | "security" | "all";
       runlevel: number;
       automatic_login?: string;
       ssh_passwords?: string;
@@ -904,7 +904,7 @@ interface Definition {
         live_installer_enabled: boolean;
         public_clonable: boolean;
         publish_when?: "always" | "checked";
-        automatic_rebuilds?: "never" | "security" | "all";
+        automatic_builds?: "never" | "security" | "all";
         runlevel: number;
         automatic_login: string;
         ssh_passwords: string;
@@ -1509,7 +1509,7 @@ interface Settings {
   live_installer_enabled?: boolean;
   public_clonable?: boolean;
   publish_when?: "always" | "checked";
-  automatic_rebuilds?: "never" | "security" | "all";
+  automatic_builds?: "never" | "security" | "all";
   runlevel?: number;
   automatic_login?: string;
   ssh_passwords?: string;

@@ -30,7 +30,11 @@ function exitOf({ packages, repositories }: Updates): Exit {
   return repositories.some(({ state }) => state === "unknown") ? "refused" : "done";
 }
 
-function shown(paint: Painter, { packages, repositories, unlisted, rebuild }: Updates, what: string): string {
+function shown(
+  paint: Painter,
+  { packages, repositories, unlisted, automatic_build: automatic }: Updates,
+  what: string,
+): string {
   const rows = packages.map((one) => [
     one.name,
     one.installed,
@@ -42,7 +46,7 @@ function shown(paint: Painter, { packages, repositories, unlisted, rebuild }: Up
   const notes = [
     ...(unlisted > 0 ? [`The repositories of the appliance do not have ${count(unlisted, "installed package")}.`] : []),
     ...repositories.flatMap(({ name, state }) => (state === "current" ? [] : [`${name}: ${why[state]}`])),
-    ...(rebuild ? [`${rebuildWords[rebuild.state]}: ${rebuild.message}`] : []),
+    ...(automatic ? [`${automaticWords[automatic.state]}: ${automatic.message}`] : []),
   ];
   return [rows.length > 0 ? list : `The repositories have no ${what}.`, ...notes.map(visible)].join("\n");
 }
@@ -52,9 +56,9 @@ const why = {
   unknown: "it cannot be read, so nothing is known about its packages.",
 } as const;
 
-const rebuildWords = {
-  building: "Being rebuilt",
-  done: "Rebuilt",
-  failed: "The last rebuild failed",
-  refused: "Not rebuilt",
+const automaticWords = {
+  building: "Being built again",
+  done: "Built",
+  failed: "The last automatic build failed",
+  refused: "Not built again",
 } as const;

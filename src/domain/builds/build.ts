@@ -105,7 +105,7 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
       hasSecureBoot: input.hasSecureBoot ?? false,
       packageType: input.packageType ?? "rpm",
       builderRoot: input.builderRoot ?? null,
-      isRebuild: request.isRebuild ?? false,
+      isBackground: request.isBackground ?? false,
       downloadToken: newToken(),
       createdAt,
       wakeAt: wakeAfterStart(createdAt),
@@ -242,10 +242,10 @@ async function lockOn(
 const unfinishedOf = (built: Build[], { version, imageType }: Pick<Build, "version" | "imageType">): Build[] =>
   built.filter((build) => build.version === version && build.imageType === imageType && isUnfinished(build));
 
-/** Rebuilds leave half of all slots, and one of the account's, to people: but one slot is theirs, too. */
-export function slotsOf(env: Env, { isRebuild }: Pick<BuildRequest, "isRebuild">) {
+/** Builds in the background leave half of all slots, and one of the account's, to people: but one slot is theirs, too. */
+export function slotsOf(env: Env, { isBackground }: Pick<BuildRequest, "isBackground">) {
   const [all, perAccount] = [Number(env.MAX_BUILDS), Number(env.MAX_BUILDS_PER_ACCOUNT)];
-  if (!isRebuild) return { all, perAccount };
+  if (!isBackground) return { all, perAccount };
   return { all: Math.max(1, Math.floor(all / 2)), perAccount: Math.max(1, perAccount - 1) };
 }
 

@@ -50,7 +50,8 @@ export async function requestRebuild(
 
 async function enqueue({ env, db }: Services, first: Build, uid: string): Promise<Build> {
   if (first.status !== "finished" || first.imageKey === null) throw new Refusal("build_not_found");
-  if (!(await hasFreeSlot(db, first.accountId, slotsOf(env, { isRebuild: true })))) throw new Refusal("no_build_slots");
+  if (!(await hasFreeSlot(db, first.accountId, slotsOf(env, { isBackground: true }))))
+    throw new Refusal("no_build_slots");
   const input = await findInput(env.BLOBS, first.inputSha256);
   if (!input) throw gone("What the build was made of is no longer stored.");
   const blobs = blobsIn(input);
@@ -58,14 +59,14 @@ async function enqueue({ env, db }: Services, first: Build, uid: string): Promis
   await spendRebuild({ env, db }, first.accountId);
   const { accountId, applianceId, version, imageType, needsLvm, needsEfi, hasSecureBoot, packageType } = first;
   const { builderRoot, inputSha256 } = first;
-  const kind = { isRebuild: true, imageType, needsLvm, needsEfi, hasSecureBoot, packageType, builderRoot };
+  const kind = { isBackground: true, imageType, needsLvm, needsEfi, hasSecureBoot, packageType, builderRoot };
   const createdAt = new Date();
   const row = { uid, accountId, applianceId, version, inputSha256, downloadToken: newToken(), createdAt, ...kind };
   const added = await addRebuild(
     db,
     first,
     { ...row, wakeAt: wakeAfterStart(createdAt) },
-    slotsOf(env, { isRebuild: true }),
+    slotsOf(env, { isBackground: true }),
   );
   const rebuild = added ?? (await findUnfinishedRebuild(db, first.id));
   if (!rebuild) throw new Refusal("no_build_slots");

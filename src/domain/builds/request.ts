@@ -18,8 +18,8 @@ export interface BuildRequest {
   allowedTypes: readonly ImageType[];
   /** The URL of the service, for pages that a refusal names. */
   baseUrl: string;
-  /** Whether the service rebuilds an outdated image: it waits behind all other builds, and leaves slots to people. */
-  isRebuild?: boolean;
+  /** Whether nobody waits for it: it waits behind all other builds, and leaves slots to people. */
+  isBackground?: boolean;
   /** The id of a request that may be repeated. */
   requestId?: string | undefined;
 }

@@ -77,7 +77,7 @@ export async function forStranger(
   });
   const users = known.users.map((user) => ({ ...user, sshKeys: [] }));
   // The new owner decides what is built.
-  const settings = { ...known.settings, automaticRebuilds: "never" as const };
+  const settings = { ...known.settings, automaticBuilds: "never" as const };
   return await encryptedIfClear(env, { ...known, users, settings });
 }
 

@@ -5,7 +5,7 @@ import type { Services } from "#domain/services";
 import { knowledgeOf, type Knowledge } from "#domain/repositories/knowledge";
 import { installable } from "#domain/software/resolution-request";
 import { newerPackages } from "#domain/updates/newer-packages";
-import { lastRebuildOf, type LastRebuild } from "#domain/rebuilds/last";
+import { lastAutomaticBuildOf, type LastAutomaticBuild } from "#domain/automatic-builds/last";
 import { rest } from "#lib/loop/pace";
 import { packageTypeOfRepository } from "#model/catalogue";
 import type { ImageUpdates, PackageUpdate } from "#model/image-updates";
@@ -29,8 +29,8 @@ export interface BuildUpdates {
   lookedAt: Date;
   /** The appliance's repositories now, in their order. */
   repositories: (Repository & { knowledge: Knowledge })[];
-  /** The last rebuild of the appliance. Undefined if there was none. */
-  rebuild: LastRebuild | undefined;
+  /** The last automatic build of the appliance. Undefined if there was none. */
+  automaticBuild: LastAutomaticBuild | undefined;
 }
 
 type Asked = Services<Pick<Env, "BLOBS">>;
@@ -62,7 +62,7 @@ export async function updatesOf(
     securityCount: found.updates.filter(({ isSecurity }) => isSecurity).length,
     lookedAt: new Date(found.lookedAt),
     repositories: repositories.map((one) => ({ ...one, knowledge: knowledgeOf(one) })),
-    rebuild: watch && lastRebuildOf(watch),
+    automaticBuild: watch && lastAutomaticBuildOf(watch),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Services } from "#domain/services";
 import { hasFullDisk } from "#domain/full-disk";
-import { rebuildOutdated } from "#domain/rebuilds/rebuild";
+import { buildOutdated } from "#domain/automatic-builds/automatic-build";
 import { readOnlyMode } from "#domain/service-settings";
 import { compareImage, contentsOf } from "#domain/updates/of-build";
 import { tellOwner } from "#domain/updates/tell";
@@ -48,7 +48,7 @@ async function look(services: Services, watch: Watch, now: number): Promise<void
     if (row) await tellOwner(services, { build, row }, now);
   }
   await forgetOtherUpdates(db, appliance.id, ids);
-  const next = await rebuildOutdated(services, { appliance, watch, newest, contents }, now);
+  const next = await buildOutdated(services, { appliance, watch, newest, contents }, now);
   await saveNextLook(db, watch, new Date(next));
 }
 

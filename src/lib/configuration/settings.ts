@@ -20,7 +20,7 @@ export const diskEncryptions = ["none", "passphrase"] as const;
 const publishConditions = ["always", "checked"] as const;
 
 /** The newer versions for which the service builds the images again. */
-const automaticRebuilds = ["never", "security", "all"] as const;
+const automaticBuilds = ["never", "security", "all"] as const;
 
 /** Exactly these elements: clients reject any other. */
 export const settings = fields({
@@ -72,7 +72,7 @@ export const settings = fields({
       ],
     })
     .notImported("The gallery uses it, and not the image."),
-  automatic_rebuilds: oneOf("automaticRebuilds", automaticRebuilds, "security")
+  automatic_builds: oneOf("automaticBuilds", automaticBuilds, "security")
     .inXmlWhen(() => false) // see above
     .initially("never")
     .asked("Kiln builds the images again", {

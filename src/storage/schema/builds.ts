@@ -30,8 +30,8 @@ export const builds = sqliteTable(
     packageType: text("package_type").notNull().$type<PackageType>().default("rpm"),
     /** The builder root that it must be built in; null for the agent's default root or its host. */
     builderRoot: text("builder_root"),
-    /** The service has started it, to rebuild an outdated image. Other builds come before it. */
-    isRebuild: integer("is_rebuild", { mode: "boolean" }).notNull().default(false),
+    /** Nobody waits for it: an automatic build, or a rebuild. Other builds come before it. */
+    isBackground: integer("is_background", { mode: "boolean" }).notNull().default(false),
     /** The agent whose attempt runs. */
     agentId: integer("agent_id"),
     /** The agent that made the image; null for older builds. */

@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { PlannedBuild } from "#model/rebuild";
+import type { PlannedBuild } from "#model/automatic-build";
 import { moment } from "./columns.ts";
 
 /** How outdated images are. The list of the packages is a blob of the build. */
@@ -24,28 +24,28 @@ export const imageUpdates = sqliteTable(
   (table) => [index("image_updates_appliance").on(table.applianceId)],
 );
 
-/** Appliances that have had an image: when the sweep looks at each next, and its last rebuild. */
+/** Appliances that have had an image: when the sweep looks at each next, and its last automatic build. */
 export const watches = sqliteTable(
   "watches",
   {
     applianceId: integer("appliance_id").primaryKey(),
     lookAt: moment("look_at").notNull(),
-    /** The last rebuild. Null if there was none. */
-    rebuildState: text("rebuild_state", { enum: ["building", "done", "failed", "refused"] }),
-    /** The version that was rebuilt, and the new one: null if the rebuild was refused. */
-    rebuildFrom: text("rebuild_from"),
-    rebuildVersion: text("rebuild_version"),
+    /** The last automatic build. Null if there was none. */
+    automaticState: text("automatic_state", { enum: ["building", "done", "failed", "refused"] }),
+    /** The version that was built again, and the new one: null if the automatic build was refused. */
+    automaticFrom: text("automatic_from"),
+    automaticVersion: text("automatic_version"),
     /** Its builds, in their order. Their uids are chosen before, so that each is started once. */
-    rebuildBuilds: text("rebuild_builds", { mode: "json" }).notNull().$type<PlannedBuild[]>().default([]),
+    automaticBuilds: text("automatic_builds", { mode: "json" }).notNull().$type<PlannedBuild[]>().default([]),
     /** The digest of the contents of the repositories when it was decided. */
-    rebuildContents: text("rebuild_contents"),
+    automaticContents: text("automatic_contents"),
     /** What came of it, for the owner. */
-    rebuildMessage: text("rebuild_message").notNull().default(""),
-    rebuildAt: moment("rebuild_at"),
+    automaticMessage: text("automatic_message").notNull().default(""),
+    automaticAt: moment("automatic_at"),
     /** The appliance's last edit when it was decided. */
-    rebuildEditedAt: moment("rebuild_edited_at"),
+    automaticEditedAt: moment("automatic_edited_at"),
     /** The uuid of its publication, chosen before, so that it is published once. */
-    rebuildPublication: text("rebuild_publication"),
+    automaticPublication: text("automatic_publication"),
   },
   (table) => [index("watches_look").on(table.lookAt)],
 );

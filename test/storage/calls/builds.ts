@@ -57,7 +57,7 @@ const comment = { applianceId: it, accountId: own, parentId: 1, text: "" };
 export const ofBuilds = {
   "build-queue": {
     countQueuedBefore: [[2]],
-    listQueued: [[{ limit: 10 }], [{ after: { isRebuild: true, turn: 1, id: 1 }, limit: 10 }]],
+    listQueued: [[{ limit: 10 }], [{ after: { isBackground: true, turn: 1, id: 1 }, limit: 10 }]],
     listUnended: [["queued", 10]],
     listEnded: [["failed", 10]],
     countHeld: [[]],

@@ -62,7 +62,7 @@ export const build = {
   hasSecureBoot: false,
   packageType: "rpm" as const,
   builderRoot: null,
-  isRebuild: false,
+  isBackground: false,
   inputSha256: sha256,
   downloadToken: "download",
   createdAt: at,

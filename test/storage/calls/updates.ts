@@ -8,15 +8,15 @@ const decided = { at, from: "0.0.1", contents: "contents", editedAt: at, message
 const watch = {
   applianceId: it,
   lookAt: at,
-  rebuildState: null,
-  rebuildFrom: null,
-  rebuildVersion: null,
-  rebuildBuilds: [],
-  rebuildContents: null,
-  rebuildMessage: "",
-  rebuildAt: null,
-  rebuildEditedAt: null,
-  rebuildPublication: null,
+  automaticState: null,
+  automaticFrom: null,
+  automaticVersion: null,
+  automaticBuilds: [],
+  automaticContents: null,
+  automaticMessage: "",
+  automaticAt: null,
+  automaticEditedAt: null,
+  automaticPublication: null,
 };
 
 export const ofUpdates = {
@@ -40,8 +40,8 @@ export const ofUpdates = {
     saveNextLook: [[watch, at]],
     findWatch: [[it]],
     lookBy: [[it, at]],
-    beginRebuild: [[watch, { ...decided, version: "0.0.2", builds: [], publication: "publication" }]],
-    refuseRebuild: [[watch, decided]],
-    endRebuild: [[watch, { state: "done", message: "" }]],
+    beginAutomaticBuild: [[watch, { ...decided, version: "0.0.2", builds: [], publication: "publication" }]],
+    refuseAutomaticBuild: [[watch, decided]],
+    endAutomaticBuild: [[watch, { state: "done", message: "" }]],
   } satisfies Calls<typeof watches>,
 };

@@ -96,25 +96,29 @@ export const Updates = ({ build, seen }: UpdatesProps) => {
         </p>
       )}
       {updates.length > 0 && <Packages found={found} build={build} />}
-      {found.rebuild && <LastRebuild rebuild={found.rebuild} />}
+      {found.automaticBuild && <LastAutomaticBuild build={found.automaticBuild} />}
     </section>
   );
 };
 
-/** The last rebuild of the appliance by Kiln, and what came of it. */
-const LastRebuild = ({ rebuild: { state, message, at } }: { rebuild: NonNullable<BuildUpdates["rebuild"]> }) => (
+/** The last automatic build of the appliance by Kiln, and what came of it. */
+const LastAutomaticBuild = ({
+  build: { state, message, at },
+}: {
+  build: NonNullable<BuildUpdates["automaticBuild"]>;
+}) => (
   <p class="small-text">
-    <State tone={rebuildTones[state]}>{rebuildWords[state]}</State> <Moment at={at} />: {message}
+    <State tone={automaticTones[state]}>{automaticWords[state]}</State> <Moment at={at} />: {message}
   </p>
 );
 
-const rebuildWords = {
-  building: "Being rebuilt",
-  done: "Rebuilt",
-  failed: "The rebuild failed",
-  refused: "Not rebuilt",
+const automaticWords = {
+  building: "Being built again",
+  done: "Built",
+  failed: "The automatic build failed",
+  refused: "Not built again",
 } as const;
-const rebuildTones = { building: undefined, done: "good", failed: "bad", refused: "warn" } as const;
+const automaticTones = { building: undefined, done: "good", failed: "bad", refused: "warn" } as const;
 
 const why: Readonly<Record<Exclude<Knowledge, "current">, string>> = {
   stale: "the last refresh failed, so there may be newer versions.",

@@ -39,8 +39,7 @@ const configure = async (configuration: unknown) => {
   const answer = await tux.put(`/appliances/${applianceId}/configuration`, sent, "application/json");
   expect(answer.status).toBe(200);
 };
-const follow = (automatic_rebuilds: string, more: object = {}) =>
-  configure({ settings: { automatic_rebuilds }, ...more });
+const follow = (automatic_builds: string, more: object = {}) => configure({ settings: { automatic_builds }, ...more });
 
 async function finish(buildId: number): Promise<void> {
   const installed = [{ name: "base-files", version: "12.4+deb12u12", release: "", arch: "amd64" }];
@@ -77,17 +76,17 @@ async function look(ms = 0): Promise<void> {
 }
 
 const head = async () => (await channelsAt(tux, `/appliances/${applianceId}/channels`))[0]?.version;
-const rebuild = async () => await findWatch(db, applianceId);
-const rebuilds = async () => {
-  const all = await env.DB.prepare("SELECT id, version, status FROM builds WHERE appliance_id = ? AND is_rebuild")
+const watch = async () => await findWatch(db, applianceId);
+const builds = async () => {
+  const all = await env.DB.prepare("SELECT id, version, status FROM builds WHERE appliance_id = ? AND is_background")
     .bind(applianceId)
     .all<{ id: number; version: string; status: string }>();
   return all.results;
 };
-async function theRebuild(): Promise<number> {
-  const [one, ...others] = await rebuilds();
+async function theBuild(): Promise<number> {
+  const [one, ...others] = await builds();
   expect(others).toEqual([]);
-  if (!one) throw new Error("nothing is rebuilt");
+  if (!one) throw new Error("nothing is built again");
   return one.id;
 }
 
@@ -95,28 +94,28 @@ it("gets a security update into the channel, after its checks have passed", asyn
   await follow("security", { checks: [{ kind: "login" }] });
   await release();
   await look();
-  expect(await rebuilds()).toEqual([]);
+  expect(await builds()).toEqual([]);
 
   await mirror.publish({ security: fix });
   await Promise.all([look(), look()]);
   await look();
-  const id = await theRebuild();
+  const id = await theBuild();
   await finish(id);
   await look();
-  expect([await head(), (await rebuild())?.rebuildState]).toEqual(["0.0.1", "building"]);
+  expect([await head(), (await watch())?.automaticState]).toEqual(["0.0.1", "building"]);
   await check(id, passed);
   await look();
   await look();
 
   expect(await head()).toBe("0.0.2");
-  expect(await rebuild()).toMatchObject({
-    rebuildState: "done",
-    rebuildFrom: "0.0.1",
-    rebuildVersion: "0.0.2",
-    rebuildMessage: "Rebuilt with base-files 12.4+deb12u13. It is in stable.",
+  expect(await watch()).toMatchObject({
+    automaticState: "done",
+    automaticFrom: "0.0.1",
+    automaticVersion: "0.0.2",
+    automaticMessage: "Built again with base-files 12.4+deb12u13. It is in stable.",
   });
   await look(hourMs);
-  expect(await rebuilds()).toHaveLength(1);
+  expect(await builds()).toHaveLength(1);
 });
 
 it("never moves a channel if the checks fail", async () => {
@@ -124,12 +123,12 @@ it("never moves a channel if the checks fail", async () => {
   await release();
   await mirror.publish({ security: fix });
   await look();
-  const id = await theRebuild();
+  const id = await theBuild();
   await finish(id);
   await check(id, failed);
   await look();
-  expect(await rebuild()).toMatchObject({ rebuildState: "failed" });
-  expect((await rebuild())?.rebuildMessage).toMatch(
+  expect(await watch()).toMatchObject({ automaticState: "failed" });
+  expect((await watch())?.automaticMessage).toMatch(
     /^Version 0\.0\.2 \(oem\) is not released, because a check failed: /,
   );
   expect([await head(), await listPublishedVersions(db, applianceId)]).toEqual(["0.0.1", ["0.0.1"]]);
@@ -140,37 +139,37 @@ it("tries a failed build again when an index changes, and not before", async () 
   await release();
   await mirror.publish({ security: fix });
   await look();
-  const attempt = await (await fakeAgent()).claimsBuild(await theRebuild());
+  const attempt = await (await fakeAgent()).claimsBuild(await theBuild());
   await attempt.call("fail", { kind: "failed", reason: "A script ended with 1." });
   await look();
-  expect(await rebuild()).toMatchObject({
-    rebuildState: "failed",
-    rebuildMessage: "The build of oem ended: A script ended with 1.",
+  expect(await watch()).toMatchObject({
+    automaticState: "failed",
+    automaticMessage: "The build of oem ended: A script ended with 1.",
   });
 
   await look(2 * hourMs);
-  expect(await rebuilds()).toHaveLength(1);
+  expect(await builds()).toHaveLength(1);
   await mirror.publish({ security: ["base-files 12.4+deb12u14"] });
   await look();
-  expect(await rebuilds()).toHaveLength(1);
+  expect(await builds()).toHaveLength(1);
   await look(2 * hourMs);
-  expect(await rebuilds()).toMatchObject([{ status: "failed" }, { status: "queued", version: "0.0.2" }]);
+  expect(await builds()).toMatchObject([{ status: "failed" }, { status: "queued", version: "0.0.2" }]);
   expect(await head()).toBe("0.0.1");
 });
 
-const rebuildsAfter = async (follows: string, published: { main?: string[]; security?: string[] }) => {
+const buildsAfter = async (follows: string, published: { main?: string[]; security?: string[] }) => {
   if (follows !== "") await follow(follows);
   await finish(await startBuild(tux, applianceId));
   await mirror.publish(published);
   await look();
-  return (await rebuilds()).length;
+  return (await builds()).length;
 };
 
 describe("an appliance", () => {
-  it("is not rebuilt by default", async () => expect(await rebuildsAfter("", { security: fix })).toBe(0));
-  it("that follows security updates is not rebuilt for others", async () =>
-    expect(await rebuildsAfter("security", { main: fix })).toBe(0));
-  it("can follow all updates", async () => expect(await rebuildsAfter("all", { main: fix })).toBe(1));
+  it("is not built again by default", async () => expect(await buildsAfter("", { security: fix })).toBe(0));
+  it("that follows security updates is not built again for others", async () =>
+    expect(await buildsAfter("security", { main: fix })).toBe(0));
+  it("can follow all updates", async () => expect(await buildsAfter("all", { main: fix })).toBe(1));
 
   it("that was changed since its last image is left to its owner", async () => {
     await follow("security");
@@ -179,9 +178,9 @@ describe("an appliance", () => {
     await mirror.publish({ security: fix });
     await look();
 
-    expect(await rebuilds()).toEqual([]);
-    expect(await rebuild()).toMatchObject({ rebuildState: "refused" });
-    expect((await rebuild())?.rebuildMessage).toContain("was changed after version 0.0.1 was built");
+    expect(await builds()).toEqual([]);
+    expect(await watch()).toMatchObject({ automaticState: "refused" });
+    expect((await watch())?.automaticMessage).toContain("was changed after version 0.0.1 was built");
   });
 
   it("that has only begun to follow updates is not a changed one", async () => {
@@ -189,17 +188,17 @@ describe("an appliance", () => {
     await follow("security");
     await mirror.publish({ security: fix });
     await look();
-    expect(await rebuilds()).toHaveLength(1);
+    expect(await builds()).toHaveLength(1);
   });
 
-  it("that cannot be built is not rebuilt, and the reason is kept", async () => {
+  it("that cannot be built is not built again, and the reason is kept", async () => {
     await follow("security");
     await finish(await startBuild(tux, applianceId));
     await tux.post(`/appliances/${applianceId}/cmd/ban_package`, { name: "base-files" });
     await mirror.publish({ security: fix });
     await look();
-    expect(await rebuilds()).toEqual([]);
-    expect(await rebuild()).toMatchObject({ rebuildState: "refused", rebuildMessage: expect.stringMatching(/./) });
+    expect(await builds()).toEqual([]);
+    expect(await watch()).toMatchObject({ automaticState: "refused", automaticMessage: expect.stringMatching(/./) });
   });
 });
 
@@ -208,7 +207,7 @@ it("waits behind the builds of people", async () => {
   await finish(await startBuild(tux, applianceId));
   await mirror.publish({ security: fix });
   await look();
-  const id = await theRebuild();
+  const id = await theBuild();
   const other = await signedIn();
   const own = await startBuild(other, await createAppliance(other, { clone_from: 900 }));
 
@@ -222,15 +221,15 @@ it("starts and publishes once if any storage call fails", async () => {
   await mirror.publish({ security: fix });
   await lookWithEachFailure();
   await look();
-  const id = await theRebuild();
+  const id = await theBuild();
   await finish(id);
   await lookWithEachFailure();
   await look();
 
-  await theRebuild();
+  await theBuild();
   expect(await head()).toBe("0.0.2");
   expect((await listPublishedVersions(db, applianceId)).toSorted()).toEqual(["0.0.1", "0.0.2"]);
-  expect(await rebuild()).toMatchObject({ rebuildState: "done" });
+  expect(await watch()).toMatchObject({ automaticState: "done" });
 });
 
 /** Looks again and again; each time another one of the storage calls fails. */

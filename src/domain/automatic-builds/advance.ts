@@ -6,27 +6,27 @@ import { whyNotPassed } from "#domain/checks/gate";
 import { publish } from "#domain/gallery/publish";
 import { Refusal } from "#domain/refusal";
 import { configurationOf } from "#lib/configuration/stored";
-import type { PlannedBuild } from "#model/rebuild";
+import type { PlannedBuild } from "#model/automatic-build";
 import { findOwner } from "#storage/accounts";
 import type { Appliance } from "#storage/appliances";
 import { findBuildByUid, isUnfinished, type Build } from "#storage/builds";
 import { listChannels } from "#storage/channels";
-import type { RebuildEnd, Watch } from "#storage/watches";
+import type { AutomaticBuildEnd, Watch } from "#storage/watches";
 
 /**
- * Does what can be done of a rebuild now: starts its builds, waits for them and for their checks, and publishes the
- * version if an automatic channel would take it. Returns how the rebuild ended; undefined if it goes on.
+ * Does what can be done of an automatic build now: starts its builds, waits for them and for their checks, and publishes the
+ * version if an automatic channel would take it. Returns how the automatic build ended; undefined if it goes on.
  */
-export async function advanceRebuild(
+export async function advanceBuild(
   services: Services,
   appliance: Appliance,
   watch: Watch,
-): Promise<RebuildEnd | undefined> {
-  const { rebuildVersion: version, rebuildBuilds: planned, rebuildEditedAt } = watch;
+): Promise<AutomaticBuildEnd | undefined> {
+  const { automaticVersion: version, automaticBuilds: planned, automaticEditedAt } = watch;
   if (version === null) return failed("It has no version.");
-  if (appliance.lastEditedAt.getTime() !== rebuildEditedAt?.getTime())
+  if (appliance.lastEditedAt.getTime() !== automaticEditedAt?.getTime())
     return failed("The appliance was changed in the meantime.");
-  if (configurationOf(appliance).settings.automaticRebuilds === "never") return failed("It was switched off.");
+  if (configurationOf(appliance).settings.automaticBuilds === "never") return failed("It was switched off.");
   try {
     for (const one of planned) {
       const build = await startOnce(services, { appliance, version }, one);
@@ -35,14 +35,14 @@ export async function advanceRebuild(
     }
     const unproven = await whyNotPassed(services.db, appliance, version);
     if (unproven) return unproven.isPending ? undefined : failed(`Version ${unproven.text}.`);
-    return await publishRebuilt(services, { appliance, watch, version });
+    return await publishBuilt(services, { appliance, watch, version });
   } catch (error) {
     if (error instanceof Refusal) return failed(error.message);
     throw error;
   }
 }
 
-const failed = (message: string): RebuildEnd => ({ state: "failed", message });
+const failed = (message: string): AutomaticBuildEnd => ({ state: "failed", message });
 
 /** Its uid is chosen before, so a repetition finds the build. Undefined if there is no slot at the moment. */
 async function startOnce(
@@ -52,7 +52,7 @@ async function startOnce(
 ): Promise<Build | undefined> {
   const started = await findBuildByUid(services.db, uid);
   if (started) return started;
-  const request = { applianceId: appliance.id, version, imageType, force: false, multi: false, isRebuild: true };
+  const request = { applianceId: appliance.id, version, imageType, force: false, multi: false, isBackground: true };
   const { BASE_URL: baseUrl } = services.env;
   const account = { id: appliance.accountId ?? 0 };
   try {
@@ -64,26 +64,26 @@ async function startOnce(
   return await findBuildByUid(services.db, uid);
 }
 
-interface Rebuilt {
+interface Built {
   appliance: Appliance;
   watch: Watch;
   version: string;
 }
 
 /** A channel that moves automatically takes only published versions, and only one that has a version was released. */
-async function publishRebuilt(services: Services, { appliance, watch, version }: Rebuilt): Promise<RebuildEnd> {
+async function publishBuilt(services: Services, { appliance, watch, version }: Built): Promise<AutomaticBuildEnd> {
   const { db, env } = services;
   const channels = (await listChannels(db, appliance.id)).filter(({ isAutomatic }) => isAutomatic);
   const behind = channels.filter((channel) => channel.version !== null && isNewer(version, channel));
-  const requestId = watch.rebuildPublication;
+  const requestId = watch.automaticPublication;
   const account = await findOwner(db, appliance.id);
   const isThere = channels.some((channel) => channel.version === version);
   if (behind.length > 0 && account && requestId !== null) {
     const { BASE_URL: baseUrl } = env;
-    const request = { applianceId: appliance.id, version, releaseNotes: watch.rebuildMessage, baseUrl, requestId };
+    const request = { applianceId: appliance.id, version, releaseNotes: watch.automaticMessage, baseUrl, requestId };
     await publish(services, account, request);
   }
   const names = (isThere ? channels : behind).map(({ name }) => name).join(", ");
   const where = names === "" ? "No automatic channel takes it, so it is not published." : `It is in ${names}.`;
-  return { state: "done", message: `${watch.rebuildMessage} ${where}` };
+  return { state: "done", message: `${watch.automaticMessage} ${where}` };
 }

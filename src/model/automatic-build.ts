@@ -1,6 +1,6 @@
 import type { ImageType } from "#lib/contract/index";
 
-/** A build of a rebuild, before it starts. */
+/** A build of an automatic build, before it starts. */
 export interface PlannedBuild {
   imageType: ImageType;
   uid: string;

@@ -1,17 +1,17 @@
 import type { Services } from "#domain/services";
-import { decide, packagesIn } from "#domain/rebuilds/decide";
-import { advanceRebuild } from "#domain/rebuilds/advance";
+import { decide, packagesIn } from "#domain/automatic-builds/decide";
+import { advanceBuild } from "#domain/automatic-builds/advance";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
-import { beginRebuild, endRebuild, refuseRebuild, type Watch } from "#storage/watches";
+import { beginAutomaticBuild, endAutomaticBuild, refuseAutomaticBuild, type Watch } from "#storage/watches";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 /** How often Kiln looks at an appliance that follows updates. */
 const followedEveryMs = 5 * minuteMs;
-/** A rebuild that has not ended after this time has failed. */
+/** An automatic build that has not ended after this time has failed. */
 const longestMs = 2 * dayMs;
 
 /** An appliance that the sweep looks at, after its images were compared. */
@@ -25,13 +25,13 @@ export interface Looked {
 }
 
 /**
- * Begins a rebuild of an outdated appliance that follows updates, or does its next step. Returns when to look again.
- * Every step may be done twice, and two runs at the same time begin one rebuild.
+ * Begins an automatic build of an outdated appliance that follows updates, or does its next step. Returns when to look again.
+ * Every step may be done twice, and two runs at the same time begin one automatic build.
  */
-export async function rebuildOutdated(services: Services, looked: Looked, now: number): Promise<number> {
+export async function buildOutdated(services: Services, looked: Looked, now: number): Promise<number> {
   const { appliance, watch } = looked;
-  if (watch.rebuildState === "building") return await advance(services, { appliance, watch }, now);
-  const { automaticRebuilds: follows } = configurationOf(appliance).settings;
+  if (watch.automaticState === "building") return await advance(services, { appliance, watch }, now);
+  const { automaticBuilds: follows } = configurationOf(appliance).settings;
   if (follows === "never") return now + dayMs;
   const begun = mayBegin(looked, now) ? await begin(services, looked, now) : undefined;
   return begun ? await advance(services, { appliance, watch: begun }, now) : now + followedEveryMs;
@@ -42,34 +42,34 @@ async function advance(
   { appliance, watch }: Pick<Looked, "appliance" | "watch">,
   now: number,
 ): Promise<number> {
-  const since = now - (watch.rebuildAt?.getTime() ?? 0);
+  const since = now - (watch.automaticAt?.getTime() ?? 0);
   const ended =
-    (await advanceRebuild(services, appliance, watch)) ??
+    (await advanceBuild(services, appliance, watch)) ??
     (since > longestMs ? { state: "failed" as const, message: "It had not ended after two days." } : undefined);
   if (!ended) return now + minuteMs;
-  await endRebuild(services.db, watch, ended);
+  await endAutomaticBuild(services.db, watch, ended);
   return now + followedEveryMs;
 }
 
 /**
- * After a rebuild, the next one begins a day later. One that failed or was refused is tried again when something has
+ * After an automatic build, the next one begins a day later. One that failed or was refused is tried again when something has
  * changed that may help, and otherwise after a day, too.
  */
 function mayBegin({ appliance, watch, newest, contents }: Looked, now: number): boolean {
-  const { rebuildState: state, rebuildAt, rebuildContents, rebuildEditedAt, rebuildFrom } = watch;
+  const { automaticState: state, automaticAt, automaticContents, automaticEditedAt, automaticFrom } = watch;
   const [image] = newest;
   if (!image) return false;
-  const age = now - (rebuildAt?.getTime() ?? 0);
+  const age = now - (automaticAt?.getTime() ?? 0);
   if (state === null || age >= dayMs) return true;
   if (state === "done") return false;
   const hasChanged =
-    contents !== rebuildContents ||
-    image.version !== rebuildFrom ||
-    appliance.lastEditedAt.getTime() !== rebuildEditedAt?.getTime();
+    contents !== automaticContents ||
+    image.version !== automaticFrom ||
+    appliance.lastEditedAt.getTime() !== automaticEditedAt?.getTime();
   return hasChanged && (state === "refused" || age >= hourMs);
 }
 
-/** The watch with the rebuild that has begun. Undefined if there is none, or if another run has begun it. */
+/** The watch with the automatic build that has begun. Undefined if there is none, or if another run has begun it. */
 async function begin(services: Services, looked: Looked, now: number): Promise<Watch | undefined> {
   const { appliance, watch, newest, contents } = looked;
   const decision = await decide(services, appliance, newest);
@@ -77,18 +77,18 @@ async function begin(services: Services, looked: Looked, now: number): Promise<W
   if (!decision || from === undefined) return undefined;
   const about = { at: new Date(now), from, contents, editedAt: appliance.lastEditedAt };
   if ("why" in decision) {
-    await refuseRebuild(services.db, watch, { ...about, message: decision.why });
+    await refuseAutomaticBuild(services.db, watch, { ...about, message: decision.why });
     return undefined;
   }
   // The appliance's own format first: other formats wait until a version has an image.
   const types = newest.map(({ imageType }) => imageType);
   const inOrder = types.toSorted((one, other) => isOwn(appliance, other) - isOwn(appliance, one));
-  return await beginRebuild(services.db, watch, {
+  return await beginAutomaticBuild(services.db, watch, {
     ...about,
     version: appliance.version,
     builds: inOrder.map((imageType) => ({ imageType, uid: crypto.randomUUID() })),
     publication: crypto.randomUUID(),
-    message: `Rebuilt with ${packagesIn(decision.brings)}.`,
+    message: `Built again with ${packagesIn(decision.brings)}.`,
   });
 }
 

@@ -8,7 +8,7 @@ import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import { findUpdates } from "#storage/image-updates";
 
-/** What a rebuild would bring, or why there should be none. Undefined if there is nothing that the appliance follows. */
+/** What an automatic build would bring, or why there should be none. Undefined if there is nothing that the appliance follows. */
 export type Decision = { brings: PackageUpdate[] } | { why: string } | undefined;
 
 /**
@@ -39,7 +39,7 @@ async function wantedUpdates(
   appliance: Appliance,
   newest: readonly Build[],
 ): Promise<Map<string, PackageUpdate>> {
-  const { automaticRebuilds: follows } = configurationOf(appliance).settings;
+  const { automaticBuilds: follows } = configurationOf(appliance).settings;
   const lists = await Promise.all(newest.map(({ uid }) => findUpdates(env.BLOBS, uid)));
   const all = lists.flatMap((found) => found?.updates ?? []);
   const wanted = follows === "never" ? [] : all.filter(({ isSecurity }) => isSecurity || follows === "all");

@@ -1,0 +1,16 @@
+import type { Watch } from "#storage/watches";
+
+/** What came of the last automatic build of an appliance. `refused`: nothing was built, and the message says why. */
+export interface LastAutomaticBuild {
+  state: NonNullable<Watch["automaticState"]>;
+  from: string | null;
+  version: string | null;
+  message: string;
+  at: Date;
+}
+
+export function lastAutomaticBuildOf(watch: Watch): LastAutomaticBuild | undefined {
+  const { automaticState: state, automaticAt: at, automaticFrom: from, automaticVersion: version } = watch;
+  if (state === null || at === null) return undefined;
+  return { state, from, version, message: watch.automaticMessage, at };
+}
