@@ -1,14 +1,12 @@
 /** A real image is built twice: the bytes are the same, and a file that a script writes differently is named. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMachine, type Machine } from "../../cli/test/support/machine.ts";
-import type { Ready } from "./support/service.ts";
 import { addAccount, sharedService } from "./support/shared-service.ts";
 
-let account: Ready;
 let machine: Machine;
 
 beforeAll(async () => {
-  account = await addAccount(await sharedService("with-agent"), "rebuilder");
+  const account = await addAccount(await sharedService("with-agent"), "rebuilder");
   machine = newMachine();
   const login = ["login", account.url, "--account", account.username];
   expect(await machine.kiln(login, { input: `${account.api_key}\n` })).toMatchObject({ code: 0 });
@@ -29,16 +27,9 @@ it("makes the same bytes from nothing, and signs that it did", async () => {
 });
 
 it("names the file into which a script writes the time", async () => {
-  const script = "date +%s%N > /etc/built-at";
-  const configuration = { scripts: { build: { enabled: true, script } } };
-  const headers = {
-    authorization: `Basic ${btoa(`${account.username}:${account.api_key}`)}`,
-    "content-type": "application/json",
-  };
-  const { appliances } = JSON.parse((await machine.kiln(["appliances", "--json"])).stdout);
-  const path = `/api/v2/user/appliances/${appliances[0].id}/configuration`;
-  const put = await fetch(account.url + path, { method: "PUT", headers, body: JSON.stringify({ configuration }) });
-  expect(put.status).toBe(200);
+  const script = "scripts.build.script=date +%s%N > /etc/built-at";
+  const set = await machine.kiln(["config", "set", "First", script, "scripts.build.enabled=true"]);
+  expect(set, set.stderr).toMatchObject({ code: 0 });
   await machine.kiln(["build", "First", "--follow"]);
 
   const again = await machine.kiln(["rebuild", "First"]);

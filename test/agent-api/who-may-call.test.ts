@@ -135,6 +135,8 @@ const buildCalls: Record<string, Row & { ends?: true; done?: number }> = {
     json: { phase: "Installing software", percent: 1, message: "" },
     held: 200,
   },
+  // The build is no rebuild.
+  "POST /builds/:id/rebuilt": { path: ({ id }) => `/builds/${id}/rebuilt`, json: { sha256: key, size: 1 }, held: 410 },
   "PUT /builds/:id/log": { path: ({ id }) => `/builds/${id}/log?offset=0`, body: "a line", held: 200 },
   "POST /builds/:id/artifacts/:name": {
     path: ({ id }) => `/builds/${id}/artifacts/image`,
@@ -220,10 +222,10 @@ const sessionCalls: Record<string, Row & { ended?: number }> = {
 
 /** Calls about the agent itself: they return the caller's own data, or hand out work. */
 const ownCalls: Record<string, Omit<Call, "method">> = {
-  "POST /hello": { path: "/hello", json: {} },
   "GET /socket": { path: "/socket" },
-  "POST /builds/claim": { path: "/builds/claim", json: {} },
-  "POST /testdrives/claim": { path: "/testdrives/claim", json: {} },
+  ...Object.fromEntries(
+    ["/hello", "/builds/claim", "/testdrives/claim"].map((path) => [`POST ${path}`, { path, json: {} }]),
+  ),
 };
 
 const methodOf = (route: string) => route.split(" ")[0] ?? "";
