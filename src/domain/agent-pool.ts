@@ -34,7 +34,7 @@ function freeSlots({ report, woken, isDrained }: Member, kind: Job["kind"], at: 
   return isDrained ? 0 : (report?.free?.[slots] ?? 0) - taken;
 }
 
-/** An older agent does not say what it can do, or whether it is free. */
+/** An older agent reports neither its abilities nor its free slots. */
 export const isSilent = ({ abilities, report }: Member): boolean =>
   abilities === undefined || report?.free === undefined;
 

@@ -1,6 +1,6 @@
 import type { Member } from "#domain/agent-pool";
 
-/** What is known about an agent is stored with its socket, which survives that the object is evicted from memory. */
+/** Facts about an agent are stored with its socket, which survives when the object is evicted from memory. */
 
 export const memberOn = (socket: WebSocket): Member => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `setMember` writes it

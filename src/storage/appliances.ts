@@ -132,7 +132,7 @@ export async function listBaseTitles(db: Database): Promise<Map<string, string>>
 /** The account's limits for appliances. */
 export type ApplianceLimits = Pick<Counted, "appliances" | "configurationBytes" | "files">;
 
-/** What a clone is made from: whether it is still there, and the number of its overlay files. */
+/** The source of a clone: whether it is still there, and the number of its overlay files. */
 export interface CloneSource {
   isThere: SQL;
   files: SQL;

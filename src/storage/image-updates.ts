@@ -7,7 +7,7 @@ import { fromJson, type Database } from "./db.ts";
 import { fromNewRow, insertFrom } from "./inserts.ts";
 import { eventOutbox, imageUpdates } from "./schema.ts";
 
-/** How outdated an image is, and what its owner was told. */
+/** How outdated an image is, and what was announced to its owner. */
 export type ImageUpdatesRow = typeof imageUpdates.$inferSelect;
 
 /** What the last comparison of an image found. Undefined if there was none, or if an older Kiln stored it. */

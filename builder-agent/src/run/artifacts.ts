@@ -14,13 +14,13 @@ export interface Artifacts {
   store: FileStore;
 }
 
-/** What the log says about them. */
+/** The facts about them in the log. */
 export const linesAbout = ({ image, store }: Artifacts): string[] => [
   `${image.fileName} has ${image.digests.size} bytes, sha256 ${image.digests.sha256}`,
   `the file store has ${store.entries} entries, ${store.files.digests.size} bytes`,
 ];
 
-/** What the log and the packages of a build tell about its root. */
+/** The facts about a build's root in its log and its packages. */
 export const scanned = async (
   root: RootTree,
   { files }: Pick<FrozenInput, "files">,

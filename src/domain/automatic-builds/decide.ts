@@ -8,7 +8,7 @@ import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import { findUpdates } from "#storage/image-updates";
 
-/** What an automatic build would bring, or why there should be none. Undefined if there is nothing that the appliance follows. */
+/** The updates that an automatic build would bring, or the reason against one. Undefined if no update is wanted. */
 export type Decision = { brings: PackageUpdate[] } | { why: string } | undefined;
 
 /**

@@ -1,6 +1,6 @@
 import type { Watch } from "#storage/watches";
 
-/** What came of the last automatic build of an appliance. `refused`: nothing was built, and the message says why. */
+/** The result of an appliance's last automatic build. `refused`: nothing was built, and the message has the reason. */
 export interface LastAutomaticBuild {
   state: NonNullable<Watch["automaticState"]>;
   from: string | null;

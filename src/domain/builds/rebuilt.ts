@@ -13,7 +13,7 @@ import { findAnyBuild, findBuildByUid, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { saveRebuilt } from "#storage/rebuilds";
 
-/** What an attempt has stated about the image that it made, before it was told whether that is the first one. */
+/** The image that an attempt has stated, before it learned whether that is the first one. */
 export interface Stated extends RebuiltImage {
   attempt: number;
   agentId: number;

@@ -49,9 +49,9 @@ export const builds = sqliteTable(
     retiredAt: moment("retired_at"),
     /** The build that this one repeats, to compare its image with the first one. Null for all others. */
     rebuildOf: integer("rebuild_of"),
-    /** Of a rebuild: what it found. Null until it has ended with an image. */
+    /** The result of a rebuild. Null for other builds, and until it has ended with an image. */
     rebuilt: text("rebuilt", { mode: "json" }).$type<Rebuilt>(),
-    /** Of a rebuild: the signed statement about what it found; null if the service signs nothing. */
+    /** The signed statement about this result; null if the service signs nothing. */
     rebuiltStatement: text("rebuilt_statement"),
     /** Part of the download address; it cannot be guessed. */
     downloadToken: text("download_token").notNull().unique(),

@@ -16,7 +16,7 @@ export const imageUpdates = sqliteTable(
     lookedAt: moment("looked_at").notNull(),
     /** The contents for which it was decided whether to announce anything. */
     decidedFor: text("decided_for"),
-    /** What the last announcement said. The security updates are names with versions. */
+    /** The content of the last announcement. The security updates are names with versions. */
     toldAt: moment("told_at"),
     toldNewer: integer("told_newer").notNull().default(0),
     toldSecurity: text("told_security", { mode: "json" }).notNull().$type<string[]>().default([]),

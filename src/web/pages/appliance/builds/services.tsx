@@ -4,7 +4,7 @@ import { counted } from "../../../parts/words.ts";
 import { nameOf } from "./names.ts";
 import type { Builds } from "./shown-builds.ts";
 
-/** What starts when the image boots, and the package that brings it. Nothing if that is unknown. */
+/** The services that start when the image boots, and their packages. Nothing if they are unknown. */
 export const Services = ({ build, seen: { updates, services } }: { build: Build; seen: Builds }) => {
   if (updates?.build.id !== build.id || services.length === 0) return null;
   const count = services.reduce((sum, { units }) => sum + units.length, 0);
