@@ -30,6 +30,7 @@ describe("getCapabilities", () => {
       packageTypes: ["rpm", "deb"],
       isolation: "none",
       testdrives: true,
+      rebuilds: true,
       builder: expect.stringMatching(/^\d+\.\d+\.\d+$/),
     });
   });
