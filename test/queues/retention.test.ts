@@ -33,8 +33,8 @@ const keysOf = async (uid: string) => {
   const { objects } = await env.BLOBS.list({ prefix: buildPrefix(uid) });
   return objects.map(({ key }) => key.slice(buildPrefix(uid).length)).filter((key) => !lateOnes.includes(key));
 };
-/** What the object adds later. */
-const lateOnes = ["log.txt", "attestations.json"];
+/** Files that the build's object, or the watch of images, adds later. */
+const lateOnes = ["log.txt", "attestations.json", "updates.json"];
 const everything = ["files-1", "files-index-1", "image-1", "installed.json"];
 
 const seen = async (buildId: number) => (await readXml(await tux.get(`/builds/${buildId}`))).build;
