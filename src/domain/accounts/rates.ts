@@ -4,6 +4,7 @@ import { FairTurns } from "#domain/fair-turns";
 import { tooFast } from "#domain/refusal";
 import { rest } from "#lib/loop/pace";
 import { countUse } from "#storage/account-rates";
+import type { Database } from "#storage/db";
 
 /** Expensive actions, and how often an account may do each in ten minutes. `ACCOUNT_RATES` overrides them. */
 export const rates = {
@@ -48,12 +49,8 @@ export async function spend(
   what: Rated,
 ): Promise<void> {
   const most = ratesOf(env)[what];
-  if (most === 0) return;
-  const now = Date.now();
-  const window = Math.floor(now / windowMs);
-  const counted = await noteInPassing("the use of a call", () => countUse(db, { accountId, what, window, most }));
-  if (counted !== false) return;
-  const seconds = Math.ceil(((window + 1) * windowMs - now) / 1000);
+  const seconds = await waitAfter(db, { accountId, what, most }, { periodMs: windowMs, about: "the use of a call" });
+  if (seconds === undefined) return;
   const name = what.replace("_", " ");
   throw tooFast(seconds, `Too many requests (${name}): an account may send ${most} in ten minutes. Wait ${seconds} s.`);
 }
@@ -67,11 +64,11 @@ export async function spendPackages(
   accountId: number,
   packages: number,
 ): Promise<number | undefined> {
+  if (packages === 0) return undefined;
   const most = given(env).get("packages_a_day") ?? packagesADay;
-  if (most === 0 || packages === 0) return undefined;
-  const use = { accountId, what: "packages_a_day", window: Math.floor(Date.now() / dayMs), most, uses: packages };
-  const counted = await noteInPassing("packages of an import", () => countUse(db, use));
-  return counted === false ? most : undefined;
+  const use = { accountId, what: "packages_a_day", most, uses: packages };
+  const seconds = await waitAfter(db, use, { periodMs: dayMs, about: "packages of an import" });
+  return seconds === undefined ? undefined : most;
 }
 
 /** Counts a rebuild. Refused if the account has started too many today (UTC). */
@@ -80,14 +77,26 @@ export async function spendRebuild(
   accountId: number,
 ): Promise<void> {
   const most = given(env).get("rebuilds_a_day") ?? rebuildsADay;
-  if (most === 0) return;
-  const now = Date.now();
-  const window = Math.floor(now / dayMs);
-  const use = { accountId, what: "rebuilds_a_day", window, most };
-  const counted = await noteInPassing("a rebuild", () => countUse(db, use));
-  if (counted !== false) return;
-  const seconds = Math.ceil(((window + 1) * dayMs - now) / 1000);
+  const use = { accountId, what: "rebuilds_a_day", most };
+  const seconds = await waitAfter(db, use, { periodMs: dayMs, about: "a rebuild" });
+  if (seconds === undefined) return;
   throw tooFast(seconds, `An account may start ${most} rebuilds in a day. More are possible after midnight (UTC).`);
+}
+
+/**
+ * Counts uses within the current period of the clock. If there are more than `most`, returns the seconds until the next
+ * period. 0 means no limit.
+ */
+async function waitAfter(
+  db: Database,
+  use: Omit<Parameters<typeof countUse>[1], "window">,
+  { periodMs, about }: { periodMs: number; about: string },
+): Promise<number | undefined> {
+  if (use.most === 0) return undefined;
+  const now = Date.now();
+  const window = Math.floor(now / periodMs);
+  const counted = await noteInPassing(about, () => countUse(db, { ...use, window }));
+  return counted === false ? Math.ceil(((window + 1) * periodMs - now) / 1000) : undefined;
 }
 
 /** Reads that keep D1 or the isolate busy for a tenth of a second or more. */
