@@ -1,4 +1,5 @@
 import { buildObject } from "#domain/builds/build";
+import { stopRebuildOf } from "#domain/builds/rebuild";
 import { Refusal } from "#domain/refusal";
 import type { Services } from "#domain/services";
 import { logFailure } from "#log/log";
@@ -6,7 +7,6 @@ import { buildPrefix } from "#storage/blobs";
 import { deleteBlobsBelow } from "#storage/build-blobs";
 import { deleteBuildRow, findReadableBuild, isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
-import { findUnfinishedRebuild } from "#storage/rebuilds";
 
 /**
  * Removes a build that has ended. The row is removed first, so that nothing points to deleted blobs. The sweep finds
@@ -15,19 +15,13 @@ import { findUnfinishedRebuild } from "#storage/rebuilds";
 export async function deleteBuild({ env, db }: Services, accountId: number, id: number): Promise<void> {
   const gone = await deleteBuildRow(db, accountId, id);
   if (!gone) throw await whyNotDeleted(db, accountId, id);
-  await cancelRebuild({ env, db }, gone);
+  // If this fails, the rebuild goes on in vain until the sweep removes it.
+  await stopRebuildOf({ env, db }, id).catch((error: unknown) =>
+    logFailure("could not cancel the rebuild of a build", error, { buildId: id }),
+  );
   await forgetBuild(env, gone).catch((error: unknown) =>
     logFailure("could not delete what is left of a build", error, { buildId: id }),
   );
-}
-
-/** Stops the rebuild of a build that was deleted. If this fails, it goes on in vain until the sweep removes it. */
-async function cancelRebuild({ env, db }: Services, { id }: Pick<Build, "id">): Promise<void> {
-  const rebuild = await findUnfinishedRebuild(db, id);
-  if (!rebuild) return;
-  await buildObject(env, rebuild)
-    .cancel()
-    .catch((error: unknown) => logFailure("could not cancel a rebuild", error, { buildId: rebuild.id }));
 }
 
 async function whyNotDeleted(db: Database, accountId: number, id: number): Promise<Refusal> {

@@ -50,8 +50,8 @@ export async function requestRebuild(
 
 async function enqueue({ env, db }: Services, first: Build, uid: string): Promise<Build> {
   if (first.status !== "finished" || first.imageKey === null) throw new Refusal("build_not_found");
-  if (!(await hasFreeSlot(db, first.accountId, slotsOf(env, { isBackground: true }))))
-    throw new Refusal("no_build_slots");
+  const slots = slotsOf(env, { isBackground: true });
+  if (!(await hasFreeSlot(db, first.accountId, slots))) throw new Refusal("no_build_slots");
   const input = await findInput(env.BLOBS, first.inputSha256);
   if (!input) throw gone("What the build was made of is no longer stored.");
   const blobs = blobsIn(input);
@@ -62,12 +62,7 @@ async function enqueue({ env, db }: Services, first: Build, uid: string): Promis
   const kind = { isBackground: true, imageType, needsLvm, needsEfi, hasSecureBoot, packageType, builderRoot };
   const createdAt = new Date();
   const row = { uid, accountId, applianceId, version, inputSha256, downloadToken: newToken(), createdAt, ...kind };
-  const added = await addRebuild(
-    db,
-    first,
-    { ...row, wakeAt: wakeAfterStart(createdAt) },
-    slotsOf(env, { isBackground: true }),
-  );
+  const added = await addRebuild(db, first, { ...row, wakeAt: wakeAfterStart(createdAt) }, slots);
   const rebuild = added ?? (await findUnfinishedRebuild(db, first.id));
   if (!rebuild) throw new Refusal("no_build_slots");
   // If this is interrupted, the first claim does it.
@@ -89,6 +84,11 @@ const gone = (why: string) => new Refusal("build_not_found", { message: `The bui
 export async function cancelRebuildOf({ env, db }: Services, accountId: number, buildId: number): Promise<void> {
   const first = await findBuild(db, accountId, buildId);
   if (!first) throw new Refusal("invalid_build_id", { reason: "unknown" });
+  await stopRebuildOf({ env, db }, buildId);
+}
+
+/** The same for a build that may be gone already. */
+export async function stopRebuildOf({ env, db }: Services, buildId: number): Promise<void> {
   const rebuild = await findUnfinishedRebuild(db, buildId);
   if (rebuild) await buildObject(env, rebuild).cancel();
 }
