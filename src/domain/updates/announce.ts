@@ -13,7 +13,7 @@ const maxNamed = 50;
  * Announces that an image is outdated: at once if there is a security update that was not announced before, and
  * otherwise at most once a day. The sweep sends what waits in the outbox.
  */
-export async function tellOwner(
+export async function announceOutdated(
   { env, db }: Services,
   { build, row }: { build: Build; row: ImageUpdatesRow },
   now: number,

@@ -3,13 +3,14 @@ import { hasFullDisk } from "#domain/full-disk";
 import { buildOutdated } from "#domain/automatic-builds/automatic-build";
 import { readOnlyMode } from "#domain/service-settings";
 import { compareImage, contentsOf } from "#domain/updates/of-build";
-import { tellOwner } from "#domain/updates/tell";
+import { announceOutdated } from "#domain/updates/announce";
 import { watchedImagesOf } from "#domain/updates/watched";
 import { rest } from "#lib/loop/pace";
 import { logFailure } from "#log/log";
 import { findAnyAppliance, listApplianceRepositories, type Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
-import { forgetOtherUpdates, listImageUpdates } from "#storage/image-updates";
+import type { Database } from "#storage/db";
+import { forgetOtherUpdates, listImageUpdates, type ImageUpdatesRow } from "#storage/image-updates";
 import { saveNextLook, takeDueWatches, type Watch } from "#storage/watches";
 
 /** When it looks again if it could not. */
@@ -40,29 +41,38 @@ async function look(services: Services, watch: Watch, now: number): Promise<void
   if (!appliance) return;
   const { newest, inChannels } = await watchedImagesOf(db, appliance.id);
   const images = [...newest, ...inChannels];
-  const contents = await compareAll(services, appliance, images);
-  const ids = images.map(({ id }) => id);
-  const rows = new Map((await listImageUpdates(db, ids)).map((row) => [row.buildId, row]));
+  const { contents, rows } = await compareAll(services, appliance, images);
   for (const build of images) {
     const row = rows.get(build.id);
-    if (row) await tellOwner(services, { build, row }, now);
+    if (row) await announceOutdated(services, { build, row }, now);
   }
-  await forgetOtherUpdates(db, appliance.id, ids);
+  await forgetOtherUpdates(
+    db,
+    appliance.id,
+    images.map(({ id }) => id),
+  );
   const next = await buildOutdated(services, { appliance, watch, newest, contents }, now);
   await saveNextLook(db, watch, new Date(next));
 }
 
-/** Compares those whose last comparison is not with the present contents of the repositories. Returns their digest. */
-async function compareAll(services: Services, appliance: Appliance, images: readonly Build[]): Promise<string> {
+/**
+ * Compares those whose last comparison is not with the present contents of the repositories. Returns the digest of these
+ * contents, and how outdated each image is.
+ */
+async function compareAll(
+  services: Services,
+  appliance: Appliance,
+  images: readonly Build[],
+): Promise<{ contents: string; rows: ReadonlyMap<number, ImageUpdatesRow> }> {
   const repositories = await listApplianceRepositories(services.db, appliance.id);
   const contents = contentsOf(repositories);
-  const rows = await listImageUpdates(
-    services.db,
-    images.map(({ id }) => id),
-  );
-  const current = new Set(rows.filter((row) => row.contents === contents).map(({ buildId }) => buildId));
-  for (const build of images) {
-    if (!current.has(build.id)) await compareImage(services, build, { appliance, repositories });
-  }
-  return contents;
+  const before = await updatesOfAll(services.db, images);
+  const outdated = images.filter(({ id }) => before.get(id)?.contents !== contents);
+  for (const build of outdated) await compareImage(services, build, { appliance, repositories });
+  return { contents, rows: outdated.length === 0 ? before : await updatesOfAll(services.db, images) };
+}
+
+async function updatesOfAll(db: Database, images: readonly Build[]): Promise<Map<number, ImageUpdatesRow>> {
+  const ids = images.map(({ id }) => id);
+  return new Map((await listImageUpdates(db, ids)).map((row) => [row.buildId, row]));
 }
