@@ -20,7 +20,7 @@ export interface Stated extends RebuiltImage {
   isSame: boolean;
 }
 
-/** What an agent reported about a rebuild. `index`: the index of its files, if they differ. */
+/** An agent's report of a finished rebuild. `index`: the index of its files, if they differ. */
 export type RebuildOutcome = Omit<BuildFinished, "installed"> & { rebuilt: Stated & { index?: StoredBlob } };
 
 /** The limits of the list of differences, which is stored with the rebuild and in its statement. */
@@ -46,10 +46,13 @@ export async function tellRebuilt(
   const found = isSame || !index ? {} : await differencesOf(env.BLOBS, first, index);
   const byOther = first.madeBy === null ? null : first.madeBy !== agentId;
   const rebuilt: Rebuilt = { sha256, size, isSame, byOther, ...found };
-  const builtIn = builderRoot ? `${builderRoot.name}@${builderRoot.sha256}` : null;
-  const result = { builder, builtIn, steps, rebuilt, completedAt: new Date(endedAt) };
+  const result = { builder, builtIn: builtInOf(builderRoot), steps, rebuilt, completedAt: new Date(endedAt) };
   await saveRebuilt(db, uid, { ...result, rebuiltStatement: await signed(env, { ...both, result }) });
 }
+
+/** The builder root in which an image was made, as the row names it. Null for the programs of the host. */
+export const builtInOf = (root: BuildFinished["builderRoot"]): string | null =>
+  root ? `${root.name}@${root.sha256}` : null;
 
 /** A rebuild and the build that it repeats. */
 interface Both {

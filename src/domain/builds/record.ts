@@ -1,7 +1,7 @@
 import type { BuildFinished, CompleteUpload, NeededArtifact } from "#lib/contract/index";
 import { attestBuild } from "#domain/builds/attestation";
 import type { AttestationEnv } from "#domain/builds/attestation-keys";
-import { tellRebuilt, type RebuildOutcome } from "#domain/builds/rebuilt";
+import { builtInOf, tellRebuilt, type RebuildOutcome } from "#domain/builds/rebuilt";
 import type { Services } from "#domain/services";
 import type { BuildState } from "#domain/builds/machine";
 import { keepPreparedRoot } from "#domain/builds/prepared-root";
@@ -94,7 +94,7 @@ function resultOf({ artifacts, remark, ...told }: Outcome, endedAt: number): Res
     rawSize,
     compressed,
     builder,
-    builtIn: builderRoot ? `${builderRoot.name}@${builderRoot.sha256}` : null,
+    builtIn: builtInOf(builderRoot),
     steps,
     message: remark === undefined ? "Finished" : `Finished. ${remark}`,
     imageKey: image.key,

@@ -1,6 +1,6 @@
 import { moment } from "./sbom.ts";
 
-/** What a rebuild has found out about the image of the build that it repeats. */
+/** The result of a rebuild: its image, compared with that of the first build. */
 export interface Rebuilt {
   /** The image of the rebuild, which is not stored. */
   sha256: string;
