@@ -1,9 +1,7 @@
 import type { AgentReport, Capabilities, Job } from "#lib/contract/index";
-import { canDo, type Doable } from "#domain/builds/builder-abilities";
+import { canDo, type BuildWanted } from "#domain/builds/builder-abilities";
 
-/** What a build requires of its agent. */
-export type BuildWanted = Doable;
-
+/** Only these facts of a build. */
 export const wantedOf = (build: BuildWanted): BuildWanted => {
   const { imageType, arch, packageType, builderRoot, needsLvm, needsEfi, rebuildOf } = build;
   return { imageType, arch, packageType, builderRoot, needsLvm, needsEfi, ...(rebuildOf && { rebuildOf }) };
@@ -12,7 +10,7 @@ export const wantedOf = (build: BuildWanted): BuildWanted => {
 /** Work that waits for an agent. `isAgain`: an agent was woken for it already, and has not claimed it. */
 export type WaitingWork = ({ kind: "build"; wanted: BuildWanted } | { kind: "testdrive" }) & { isAgain?: boolean };
 
-/** What is known about a connected agent. */
+/** The facts about a connected agent. */
 export interface Member {
   report?: Omit<AgentReport, "can">;
   /** The key of its abilities. Absent from an older agent. */

@@ -1,4 +1,4 @@
-import type { BuildWanted } from "#domain/agent-pool";
+import type { BuildWanted } from "#domain/builds/builder-abilities";
 import { nextAgentAfterMs, sendJob, wakeAgent } from "#domain/jobs";
 
 interface Calls {

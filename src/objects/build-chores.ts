@@ -1,4 +1,4 @@
-import type { BuildWanted } from "#domain/agent-pool";
+import type { BuildWanted } from "#domain/builds/builder-abilities";
 import { isOver, isResting, nextWakeUp, type BuildState } from "#domain/builds/machine";
 import { attestFinished, momentOf, tellDatabase, type Outcome } from "#domain/builds/record";
 import { checkFinished } from "#domain/checks/request";

@@ -1,6 +1,5 @@
-import type { BuildWanted } from "#domain/agent-pool";
 import type { Services } from "#domain/services";
-import { canDo, hasRoot } from "#domain/builds/builder-abilities";
+import { canDo, hasRoot, type BuildWanted } from "#domain/builds/builder-abilities";
 import type { AgentsSeen } from "#domain/builds/why-waiting";
 import { switchboard } from "#domain/jobs";
 import type { Capabilities } from "#lib/contract/index";

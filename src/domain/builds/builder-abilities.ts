@@ -35,9 +35,9 @@ export const hasRoot = (can: Capabilities, { builderRoot }: Pick<Wanted, "builde
   toolsOf(can, builderRoot) !== undefined;
 
 /** The facts of a build that decide which agents can do it. */
-export type Doable = Wanted & Pick<Build, "needsLvm" | "needsEfi"> & Partial<Pick<Build, "rebuildOf">>;
+export type BuildWanted = Wanted & Pick<Build, "needsLvm" | "needsEfi"> & Partial<Pick<Build, "rebuildOf">>;
 
-export const canDo = (can: Capabilities, build: Doable): boolean =>
+export const canDo = (can: Capabilities, build: BuildWanted): boolean =>
   canBuild(can, build) &&
   (!build.rebuildOf || can.rebuilds === true) &&
   (!build.needsLvm || can.noLvm === undefined) &&
