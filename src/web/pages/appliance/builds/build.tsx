@@ -12,7 +12,7 @@ import type { Look } from "#domain/appliances/look";
 import { bootServicesOf } from "#domain/images/boot-services";
 import { Refusal } from "#domain/refusal";
 import { configurationOf } from "#lib/configuration/stored";
-import type { Build } from "#storage/builds";
+import { isUnfinished, type Build } from "#storage/builds";
 import { listLastCheckRuns } from "#storage/check-runs";
 import { listRebuilds } from "#storage/rebuilds";
 import { factory, type WebEnv } from "../../../factory.ts";
@@ -27,7 +27,7 @@ import { RunningTestdrives, runningTestdrives } from "../../testdrive/running.ts
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
 import { LastFailure } from "./failure.tsx";
 import { rebuildActs } from "./rebuild-acts.ts";
-import { idOfRebuilds, isRebuilding } from "./rebuilds.tsx";
+import { idOfRebuilds } from "./rebuilds.tsx";
 import { checkActs } from "./check-acts.ts";
 import { idOfChecks } from "./checks.tsx";
 import { Finished, hasImage } from "./finished.tsx";
@@ -182,7 +182,7 @@ export async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Pro
     </Content>
   );
   const checked = checkRuns.filter(isInProgress).map(({ buildId }) => idOfChecks(buildId));
-  const rebuilt = rebuilds.filter(isRebuilding).map(({ rebuildOf }) => idOfRebuilds(rebuildOf ?? 0));
+  const rebuilt = rebuilds.filter(isUnfinished).map(({ rebuildOf }) => idOfRebuilds(rebuildOf ?? 0));
   const changing = [...checked, ...rebuilt];
   const refreshSeconds = isRunning || changing.length > 0 ? 10 : undefined;
   const refreshIds = changing.length > 0 && !isRunning ? { refreshIds: changing.join(" ") } : {};

@@ -22,8 +22,6 @@ const rebuildsOf = ({ build, seen }: RebuildsProps): Build[] =>
 /** The part of the page that changes while an image is built again. */
 export const idOfRebuilds = (buildId: number): string => `rebuilds-${buildId}`;
 
-export const isRebuilding = (rebuild: Build): boolean => isUnfinished(rebuild);
-
 /** Whether there are signed statements about the rebuilds of an image. */
 export const isAttested = (build: Build, seen: Builds): boolean =>
   rebuildsOf({ build, seen }).some(({ rebuiltStatement }) => rebuiltStatement !== null);
@@ -31,7 +29,7 @@ export const isAttested = (build: Build, seen: Builds): boolean =>
 /** The rebuilds of an image, and a button for another one. */
 export const Rebuilds = ({ build, seen }: RebuildsProps) => {
   const all = rebuildsOf({ build, seen });
-  const running = all.find(isRebuilding);
+  const running = all.find(isUnfinished);
   const different = all.find(({ rebuilt }) => rebuilt?.isSame === false);
   const at = applianceAt(seen.applianceId, `builds/${build.id}/rebuilds`);
   const about = `of ${nameOf(build)}`;
