@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { command, flag } from "../command.ts";
 import type { Exit } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
 import { table, visibleLines } from "../output/table.ts";
 import { buildId } from "../resolve.ts";
+import { untilEnded } from "../until-ended.ts";
 
 type Run = Awaited<ReturnType<typeof lastRun>>;
 
@@ -19,7 +19,7 @@ export const checks = [
     act: async (kiln, { build, last }) => {
       const id = await buildId(kiln.client, build);
       if (last !== true) await kiln.client.call("runChecks", { build_id: id });
-      const run = await untilEnded(kiln, id);
+      const run = await untilEnded(kiln, () => lastRun(kiln, id), { waiting: "waiting", begun: "The image boots." });
       if (!run) {
         kiln.show({ check_runs: [] }, () => "The checks have not run on this image. To run them: `kiln check ID`.");
         return "done";
@@ -41,16 +41,6 @@ const exits: Readonly<Record<NonNullable<Run>["state"], Exit>> = {
 async function lastRun({ client }: Pick<Kiln, "client">, id: number) {
   const { check_runs: runs } = await client.call("listCheckRuns", { build_id: id });
   return runs[0];
-}
-
-async function untilEnded(kiln: Kiln, id: number): Promise<Run> {
-  for (let before = ""; ;) {
-    const run = await lastRun(kiln, id);
-    if (!run || run.ended_at !== undefined) return run;
-    if (run.state !== before) kiln.note(run.state === "waiting" ? "Waiting for a builder." : "The image boots.");
-    before = run.state;
-    await sleep(2_000);
-  }
 }
 
 function shown({ paint }: Kiln, run: NonNullable<Run>): string {

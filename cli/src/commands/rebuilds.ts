@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { command, flag } from "../command.ts";
 import type { Exit } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
 import { table, visible } from "../output/table.ts";
 import { buildId } from "../resolve.ts";
+import { untilEnded } from "../until-ended.ts";
 
 type Rebuild = Awaited<ReturnType<typeof lastRebuild>>;
 
@@ -23,7 +23,9 @@ export const rebuilds = [
       const id = await buildId(kiln.client, build);
       if (cancel) await kiln.client.call("cancelRebuild", { build_id: id });
       else if (!last) await kiln.client.call("startRebuild", { build_id: id });
-      const rebuild = last ? await lastRebuild(kiln, id) : await untilEnded(kiln, id);
+      const rebuild = last
+        ? await lastRebuild(kiln, id)
+        : await untilEnded(kiln, () => lastRebuild(kiln, id), { waiting: "queued", begun: "The image is built." });
       if (!rebuild) {
         kiln.show({ rebuilds: [] }, () => "The image was never built again. To do it: `kiln rebuild ID`.");
         return "done";
@@ -46,17 +48,6 @@ const exits: Readonly<Record<NonNullable<Rebuild>["state"], Exit>> = {
 async function lastRebuild({ client }: Pick<Kiln, "client">, id: number) {
   const { rebuilds: all } = await client.call("listRebuilds", { build_id: id });
   return all[0];
-}
-
-async function untilEnded(kiln: Kiln, id: number): Promise<Rebuild> {
-  for (let before = ""; ;) {
-    const rebuild = await lastRebuild(kiln, id);
-    if (!rebuild || rebuild.ended_at !== undefined) return rebuild;
-    if (rebuild.state !== before)
-      kiln.note(rebuild.state === "queued" ? "Waiting for a builder." : "The image is built.");
-    before = rebuild.state;
-    await sleep(2_000);
-  }
 }
 
 function shown({ paint }: Kiln, rebuild: NonNullable<Rebuild>): string {

@@ -1,0 +1,22 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Kiln } from "./kiln.ts";
+
+/**
+ * Waits for work of a builder, and reports when it waits and when it begins.
+ *
+ * @param last reads the last work of that kind. Undefined if there is none
+ * @param begun the report when it runs
+ */
+export async function untilEnded<T extends { state: string; ended_at?: string }>(
+  kiln: Pick<Kiln, "note">,
+  last: () => Promise<T | undefined>,
+  { waiting, begun }: { waiting: T["state"]; begun: string },
+): Promise<T | undefined> {
+  for (let before = ""; ;) {
+    const work = await last();
+    if (!work || work.ended_at !== undefined) return work;
+    if (work.state !== before) kiln.note(work.state === waiting ? "Waiting for a builder." : begun);
+    before = work.state;
+    await sleep(2_000);
+  }
+}
