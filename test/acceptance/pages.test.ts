@@ -7,6 +7,7 @@ import { diagonal, faultsOf, views } from "./support/page-faults.ts";
 import { newPerson, type Person } from "./support/person.ts";
 import { makeOperator, sharedService } from "./support/shared-service.ts";
 import { signInHere } from "./support/sign-in.ts";
+import { findAndClone, follow, makeAndPublish, press, result } from "./support/without-scripts.ts";
 
 // What only a browser can show about the pages: axe finds nothing, nothing scrolls sideways, scripts replace parts of a page, and
 // everything works without them.
@@ -40,68 +41,6 @@ const lists = `<configuration>
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${tux.ready.url}/sign_in`);
   await signInHere(page, tux);
-}
-
-const press = (page: Page, name: string) =>
-  page.getByRole("main").getByRole("button", { name, exact: true }).first().click();
-const follow = (page: Page, name: string) => page.getByRole("link", { name, exact: true }).first().click();
-const result = (page: Page, text: string | RegExp) => page.locator("#result").getByText(text).waitFor();
-
-/** From a template to a build, and to the gallery. */
-async function makeAndPublish(page: Page): Promise<void> {
-  await page.goto(`${tux.ready.url}/appliances/new`);
-  await page.getByLabel("Name", { exact: true }).fill("Without scripts");
-  await press(page, "Create appliance");
-  await result(page, "Without scripts is yours now.");
-  await follow(page, "Configuration");
-  await follow(page, "Network and firewall");
-  await page.getByLabel("Host name").fill("reading-room");
-  await press(page, "Save");
-  await result(page, /saved/);
-  expect(await page.getByLabel("Host name").inputValue()).toBe("reading-room");
-  await follow(page, "Software");
-  await page.getByRole("searchbox", { name: "Packages and patterns" }).fill("hello");
-  await press(page, "Search");
-  await follow(page, "Effect of hello");
-  await page
-    .locator(".hits .effect", { hasText: /\+\d+ packages?, \+/ })
-    .first()
-    .waitFor();
-  await press(page, "Add hello");
-  await result(page, /^hello is added/);
-  await press(page, "Build oem");
-  await result(page, "The build of oem has started.");
-  await page.locator("#running article").getByRole("button", { name: "Cancel" }).click();
-  await result(page, "The build is cancelled.");
-  await page.goto(`${tux.ready.url}/appliance/${applianceId}/share`);
-  await press(page, "Unpublish … 0.0.1");
-  await page.locator("#unpublish-0-0-1").getByRole("button", { name: "Unpublish 0.0.1" }).click();
-  await page.getByLabel("Release notes of 0.0.1").fill("The first version, once more.");
-  await press(page, "Publish 0.0.1");
-  await page
-    .getByRole("region", { name: /^In the gallery/ })
-    .getByRole("link", { name: "0.0.1" })
-    .waitFor();
-}
-
-/** Another account finds it signed out, and then rates, comments and clones it. */
-async function findAndClone(page: Page): Promise<void> {
-  await follow(page, "Gallery");
-  await page.getByRole("searchbox").fill("radio");
-  await press(page, "Search");
-  await page.getByRole("main").getByRole("link", { name, exact: true }).click();
-  await page.getByText("The first version, once more.").waitFor();
-  await page.getByRole("main").getByRole("link", { name: "Clone", exact: true }).click();
-  await signInHere(page, visitor);
-  // The radio button itself is hidden from the eye: a person presses the star.
-  await page.locator(".rate label").nth(3).click();
-  await press(page, "Rate");
-  await result(page, "Your rating is counted.");
-  await page.getByLabel("Write a comment").fill("Found without scripts.");
-  await press(page, "Send");
-  await page.locator("#comments").getByText("Found without scripts.").waitFor();
-  await press(page, "Clone");
-  await result(page, `${name} is yours now.`);
 }
 
 describe("the pages", () => {
@@ -282,10 +221,10 @@ describe("the pages", () => {
     const work = async (page: Page) => {
       await page.setViewportSize({ width: 390, height: 844 });
       await signIn(page);
-      await makeAndPublish(page);
+      await makeAndPublish(page, tux.ready.url, applianceId);
       await page.getByRole("button", { name: tux.ready.username, exact: true }).click();
       await page.getByRole("button", { name: "Sign out" }).click();
-      await findAndClone(page);
+      await findAndClone(page, visitor, name);
     };
     await inBrowser(tux.ready.url, work, { javaScriptEnabled: false });
 
