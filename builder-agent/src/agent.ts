@@ -179,7 +179,7 @@ class Work {
     await this.#snapshots.settled();
   }
 
-  /** What the Worker knows about this agent, to wake one agent for each job. */
+  /** The report on the socket by which the Worker chooses the agent that it wakes. */
   async report(): Promise<AgentReport> {
     const host = await hostReport(this.#parts.config);
     return { ...host, free: { builds: this.#free("build"), testdrives: this.#free("testdrive") }, can: this.#can };

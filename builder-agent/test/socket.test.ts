@@ -8,7 +8,7 @@ import { eventually } from "./support/agent-place.ts";
 
 interface Wish {
   answersPings?: boolean;
-  /** Of the answer that opens a socket. */
+  /** Headers of the answer that opens a socket. */
   headers?: string[];
   reportEveryMs?: number;
 }

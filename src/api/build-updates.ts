@@ -12,8 +12,8 @@ export const listUpdates = call("GET /builds/{build_id}/updates", {
   versions: v2,
   summary: "The packages of an image that the appliance's repositories have in a newer version now",
   details:
-    "newer counts them, and security those with a newer version in a security repository. Of unlisted packages, no " +
-    "repository of the appliance has any version now. If a repository's state is unknown, nothing is known about its " +
+    "newer counts them, and security those with a newer version in a security repository. unlisted counts packages that are in " +
+    "none of the appliance's repositories now. If a repository's state is unknown, Kiln cannot compare its " +
     "packages; if it is stale, its last refresh failed. " +
     "automatic_build is the last one that the service has made or refused for the appliance (automatic_builds).",
   ids: { build_id: "invalid_build_id" },

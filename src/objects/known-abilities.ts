@@ -19,7 +19,7 @@ export class KnownAbilities {
   }
 
   /**
-   * Stores abilities, and returns their key. If they are new, deletes those that no agent has any more.
+   * Stores abilities, and returns their key. If they are new, deletes those that no connected agent has.
    *
    * @param inUse the keys that agents have
    */

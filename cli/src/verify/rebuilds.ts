@@ -13,7 +13,7 @@ interface Statement {
   predicate: { result: "same" | "differs"; byOtherAgent: boolean | null; metadata: { finishedOn: string } };
 }
 
-/** What the service has signed about a rebuild of an image. */
+/** The signed result of a rebuild of an image. */
 export interface Rebuild {
   result: "same" | "differs";
   /** Null if the service does not know which builder made the image. */
