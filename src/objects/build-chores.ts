@@ -1,6 +1,6 @@
 import type { BuildWanted } from "#domain/builds/builder-abilities";
 import { isOver, isResting, nextWakeUp, type BuildState } from "#domain/builds/machine";
-import { attestFinished, momentOf, tellDatabase, type Outcome } from "#domain/builds/record";
+import { attestFinished, momentOf, recordState, type Outcome } from "#domain/builds/record";
 import { checkFinished } from "#domain/checks/request";
 import type { RebuildOutcome, Stated } from "#domain/builds/rebuilt";
 import { announceBuild } from "#domain/events/events";
@@ -147,7 +147,7 @@ export class BuildChores {
     if (this.#kv.get("told") !== wordFor(state)) {
       if (state.status === "finished") await keepInstalled(env.BLOBS, uid, state.attempt);
       const services = { env, db: openDatabase(env.DB) };
-      await tellDatabase(services, uid, state, this.#kv.get<Outcome | RebuildOutcome>("outcome"));
+      await recordState(services, uid, state, this.#kv.get<Outcome | RebuildOutcome>("outcome"));
       if (state.status === "finished") await checkFinished(services, uid);
       this.rowSays(state);
       if (isOver(state)) pointOfEnd(env, state);

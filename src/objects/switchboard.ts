@@ -124,17 +124,20 @@ export class Switchboard extends DurableObject<Env> {
 
   /**
    * The different abilities of connected agents, and ids of agents that are alive and have not told them: at most
-   * `most` of these.
+   * `most` of these. Without those of the agent `except`.
    */
-  abilities(most: number): { known: AbleAgent[]; unknown: number[] } {
+  abilities(most: number, except?: number): { known: AbleAgent[]; unknown: number[] } {
     const found = new Map<string, AbleAgent>();
     const unknown = new Set(this.#known.calledSince(Date.now() - forgottenAfterMs));
     for (const socket of this.ctx.getWebSockets()) {
+      const agentId = Number(this.ctx.getTags(socket)[0]);
+      if (agentId === except) continue;
       const { abilities, isDrained = false } = memberOn(socket);
       const capabilities = abilities === undefined ? undefined : this.#abilities.find(abilities);
       if (capabilities) found.set(`${abilities} ${isDrained}`, { capabilities, isDrained });
-      else unknown.add(Number(this.ctx.getTags(socket)[0]));
+      else unknown.add(agentId);
     }
+    if (except !== undefined) unknown.delete(except);
     return { known: [...found.values()], unknown: [...unknown].slice(0, most) };
   }
 

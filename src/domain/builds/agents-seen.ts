@@ -13,9 +13,13 @@ export interface AbleAgent {
   isDrained: boolean;
 }
 
-/** The reason why a build waits, from the agents that are alive. */
-export async function agentsSeen({ env, db }: SwitchboardServices, wanted: BuildWanted): Promise<AgentsSeen> {
-  const { known, unknown } = await switchboard(env).abilities(maxUnknown);
+/** The reason why a build waits, from the agents that are alive, without the agent `except`. */
+export async function agentsSeen(
+  { env, db }: SwitchboardServices,
+  wanted: BuildWanted,
+  except?: number,
+): Promise<AgentsSeen> {
+  const { known, unknown } = await switchboard(env).abilities(maxUnknown, except);
   const seen = whyNotYet(known, wanted);
   if (seen === "busy") return seen;
   // Others call without a socket, or have not said on it what they can do.

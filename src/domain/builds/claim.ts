@@ -1,7 +1,7 @@
 import type { Services } from "#domain/services";
 import type { Arch, BuildClaim, BuildClaimRequest, Capabilities, Incarnation } from "#lib/contract/index";
 import { boundTo } from "#domain/attempt-token";
-import { asAble, listAliveAgents, whyNotYet } from "#domain/builds/agents-seen";
+import { agentsSeen } from "#domain/builds/agents-seen";
 import { buildObject } from "#domain/builds/build";
 import { canDo } from "#domain/builds/builder-abilities";
 import { offers } from "#domain/claimant";
@@ -78,8 +78,7 @@ async function isForAnother(
   if (build.rebuildOf === null || Date.now() - since.getTime() > patienceMs) return false;
   const first = await findAnyBuild(services.db, build.rebuildOf);
   if (first?.madeBy !== agent.id) return false;
-  const others = (await listAliveAgents(services)).filter(({ id }) => id !== agent.id).map(asAble);
-  return whyNotYet(others, { ...build, arch }) === "busy";
+  return (await agentsSeen(services, { ...build, arch }, agent.id)) === "busy";
 }
 
 interface Candidate {

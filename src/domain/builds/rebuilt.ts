@@ -33,7 +33,7 @@ export async function isSameImage(db: Database, uid: string, { sha256 }: Rebuilt
 }
 
 /** Records what a rebuild has found, and signs it. Repeating it is safe. */
-export async function tellRebuilt(
+export async function recordRebuilt(
   { env, db }: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
   uid: string,
   { rebuilt: stated, builder, builderRoot, steps }: RebuildOutcome,

@@ -1,7 +1,7 @@
 import type { BuildFinished, CompleteUpload, NeededArtifact } from "#lib/contract/index";
 import { attestBuild } from "#domain/builds/attestation";
 import type { AttestationEnv } from "#domain/builds/attestation-keys";
-import { builtInOf, tellRebuilt, type RebuildOutcome } from "#domain/builds/rebuilt";
+import { builtInOf, recordRebuilt, type RebuildOutcome } from "#domain/builds/rebuilt";
 import type { Services } from "#domain/services";
 import type { BuildState } from "#domain/builds/machine";
 import { keepPreparedRoot } from "#domain/builds/prepared-root";
@@ -20,7 +20,7 @@ export type Artifacts = Record<NeededArtifact, StoredArtifact> & { prepared?: St
 export type Outcome = Omit<BuildFinished, "installed"> & { artifacts: Artifacts };
 
 /** Writes a status into the build's row. Repeating it is safe. */
-export async function tellDatabase(
+export async function recordState(
   services: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
   uid: string,
   state: BuildState,
@@ -34,8 +34,8 @@ export async function tellDatabase(
       return await saveRunning(db, uid, { agentId: state.agentId, startedAt: new Date(state.startedAt) });
     case "finished":
       if (!outcome) throw new Error(`build ${uid} is finished without an outcome`);
-      if ("rebuilt" in outcome) return await tellRebuilt(services, uid, outcome, state.endedAt);
-      return await tellFinished(db, uid, resultOf(outcome, state.endedAt), sharedRootOf(outcome));
+      if ("rebuilt" in outcome) return await recordRebuilt(services, uid, outcome, state.endedAt);
+      return await recordFinished(db, uid, resultOf(outcome, state.endedAt), sharedRootOf(outcome));
     default:
       return await saveEnded(db, uid, {
         status: state.status,
@@ -72,7 +72,7 @@ export async function attestFinished(env: Env, uid: string, { status }: BuildSta
   if (status === "finished") await attestBuild({ env, db: openDatabase(env.DB) }, uid);
 }
 
-async function tellFinished(db: Database, uid: string, result: Result, root: SharedRoot | undefined): Promise<void> {
+async function recordFinished(db: Database, uid: string, result: Result, root: SharedRoot | undefined): Promise<void> {
   const build = await findBuildByUid(db, uid);
   // The appliance may be deleted, and its row with it.
   if (!build) return;
@@ -86,9 +86,9 @@ type SharedRoot = { key: string; blobKey: string; sha256: string };
 const sharedRootOf = ({ prepared, artifacts }: Outcome): SharedRoot | undefined =>
   prepared && artifacts.prepared && { ...prepared, blobKey: artifacts.prepared.key, sha256: artifacts.prepared.sha256 };
 
-function resultOf({ artifacts, remark, ...told }: Outcome, endedAt: number): Result {
+function resultOf({ artifacts, remark, ...reported }: Outcome, endedAt: number): Result {
   const { image, files, "files-index": filesIndex } = artifacts;
-  const { fileName, rawSize, compressed, builder, builderRoot, steps } = told;
+  const { fileName, rawSize, compressed, builder, builderRoot, steps } = reported;
   return {
     fileName,
     rawSize,
