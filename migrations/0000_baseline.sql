@@ -747,9 +747,9 @@ CREATE TABLE `image_updates` (
 	`security` integer NOT NULL,
 	`looked_at` integer NOT NULL,
 	`decided_for` text,
-	`told_at` integer,
-	`told_newer` integer DEFAULT 0 NOT NULL,
-	`told_security` text DEFAULT '[]' NOT NULL
+	`announced_at` integer,
+	`announced_newer` integer DEFAULT 0 NOT NULL,
+	`announced_security` text DEFAULT '[]' NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `image_updates_appliance` ON `image_updates` (`appliance_id`);--> statement-breakpoint

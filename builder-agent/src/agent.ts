@@ -131,7 +131,7 @@ class Work {
     try {
       return await this.#look(woken);
     } finally {
-      if (before !== JSON.stringify(this.#can)) this.#tellChange();
+      if (before !== JSON.stringify(this.#can)) this.#reportChange();
     }
   }
 
@@ -189,7 +189,7 @@ class Work {
     return { ...this.#capabilities, ...(!this.#room.wasEnough && { hasRoom: false }) };
   }
 
-  #tellChange(): void {
+  #reportChange(): void {
     this.changes.dispatchEvent(new Event("change"));
   }
 
@@ -248,10 +248,10 @@ class Work {
     if (claim === null) return hasRoom ? "nothing" : "not_now";
     const build = startBuild(claim, { ...this.#parts, builder: capabilities.builder });
     this.#builds.set(build.buildId, build);
-    this.#tellChange();
+    this.#reportChange();
     void build.done.finally(() => {
       this.#builds.delete(build.buildId);
-      this.#tellChange();
+      this.#reportChange();
       this.#onEnd("build");
     });
     return "claimed";
@@ -284,11 +284,11 @@ class Work {
       .catch((error: unknown) => log("testdrive failed", { reason: sentenceOf(error) }))
       .finally(() => {
         this.#testdrives.delete(run);
-        this.#tellChange();
+        this.#reportChange();
         this.#onEnd("testdrive");
       });
     this.#testdrives.add(run);
-    this.#tellChange();
+    this.#reportChange();
     return "claimed";
   }
 }

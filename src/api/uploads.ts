@@ -118,7 +118,7 @@ export const uploads: CallGroup = {
       answer: resumableUpload,
       reasons: ["wrong_protocol"],
       act: (_caller, { found }, c) => {
-        tellProgress(c, found);
+        setProgressHeaders(c, found);
         return found;
       },
     }),
@@ -149,7 +149,7 @@ function purposeOf(given: Record<string, string>, sentName: string | undefined):
   });
 }
 
-function tellProgress(c: Context<ApiEnv>, { offset, length, expiresAt }: ResumableUpload): void {
+function setProgressHeaders(c: Context<ApiEnv>, { offset, length, expiresAt }: ResumableUpload): void {
   c.header("Upload-Offset", String(offset));
   c.header("Upload-Length", String(length));
   c.header("Upload-Expires", expiresAt.toUTCString());

@@ -14,23 +14,23 @@ const apiVersions = { v1: apiV1, v2: apiV2 };
 
 /** Every code of a call with its status and usual message, in the order of the checks. */
 export function possibleRefusals(operation: Operation, version: Version): PossibleRefusal[] {
-  const told = (code: RefusalCode, reason: Reason = "invalid") => toldOf(version, code, reason);
+  const refusal = (code: RefusalCode, reason: Reason = "invalid") => possibleRefusal(version, code, reason);
   const unauthorized = {
-    ...told("access_denied"),
+    ...refusal("access_denied"),
     status: 401,
     message: "Sign in with your account name and API key.",
   };
   const changes = operation.method !== "GET";
   const possible = [
     unauthorized,
-    told("unknown_error", "too_fast"),
-    told("access_denied"), // a token that may not do this
-    ...(changes ? [told("read_only_mode_active")] : []),
-    ...(operation.unknown ?? []).map((code) => told(code, "unknown")),
-    ...(operation.refuses ?? []).map((code) => told(code)),
-    ...(operation.reasons ?? []).map((reason) => told("unknown_error", reason)),
-    ...headerRefusals(operation).map((reason) => told("unknown_error", reason)),
-    told("internal_error"),
+    refusal("unknown_error", "too_fast"),
+    refusal("access_denied"), // a token that may not do this
+    ...(changes ? [refusal("read_only_mode_active")] : []),
+    ...(operation.unknown ?? []).map((code) => refusal(code, "unknown")),
+    ...(operation.refuses ?? []).map((code) => refusal(code)),
+    ...(operation.reasons ?? []).map((reason) => refusal("unknown_error", reason)),
+    ...headerRefusals(operation).map((reason) => refusal("unknown_error", reason)),
+    refusal("internal_error"),
   ];
   return [...new Map(possible.map((one) => [`${one.status} ${one.code}`, one])).values()];
 }
@@ -44,9 +44,9 @@ function headerRefusals({ method, hasEtag }: Operation): Reason[] {
 const known = new Map<string, PossibleRefusal>();
 
 /** Cached, because each Refusal has a stack trace, and there are thousands to look up. */
-function toldOf(version: Version, code: RefusalCode, reason: Reason): PossibleRefusal {
+function possibleRefusal(version: Version, code: RefusalCode, reason: Reason): PossibleRefusal {
   const key = `${version} ${code} ${reason}`;
-  const told = known.get(key) ?? shown(new Refusal(code, { reason }), apiVersions[version]);
-  known.set(key, told);
-  return told;
+  const refusal = known.get(key) ?? shown(new Refusal(code, { reason }), apiVersions[version]);
+  known.set(key, refusal);
+  return refusal;
 }

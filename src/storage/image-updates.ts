@@ -50,7 +50,7 @@ export async function saveCounts(
 export const listImageUpdates = (db: Database, buildIds: readonly number[]): Promise<ImageUpdatesRow[]> =>
   db.query.imageUpdates.findMany({ where: inArray(imageUpdates.buildId, fromJson(buildIds)) });
 
-interface Told {
+interface Announced {
   at: Date;
   newer: number;
   security: string[];
@@ -58,28 +58,32 @@ interface Told {
 }
 
 /**
- * Records that it was decided whether to announce something for these contents, and with `told`, the announcement: it
+ * Records that it was decided whether to announce something for these contents, and with `announced`, the announcement: it
  * waits in the outbox. If another run has announced something in between, nothing is written.
  */
 export async function saveDecision(
   db: Database,
-  { buildId, toldAt: before }: Pick<ImageUpdatesRow, "buildId" | "toldAt">,
-  { contents, told }: { contents: string; told: Told | undefined },
+  { buildId, announcedAt: before }: Pick<ImageUpdatesRow, "buildId" | "announcedAt">,
+  { contents, announced }: { contents: string; announced: Announced | undefined },
 ): Promise<void> {
-  const isSame = sql`build_id = ${buildId} AND told_at IS ${before?.getTime() ?? null}`;
+  const isSame = sql`build_id = ${buildId} AND announced_at IS ${before?.getTime() ?? null}`;
   const decide = db
     .update(imageUpdates)
     .set({
       decidedFor: contents,
-      ...(told && { toldAt: told.at, toldNewer: told.newer, toldSecurity: told.security }),
+      ...(announced && {
+        announcedAt: announced.at,
+        announcedNewer: announced.newer,
+        announcedSecurity: announced.security,
+      }),
     })
     .where(isSame);
-  if (!told) {
+  if (!announced) {
     await decide;
     return;
   }
   const owner = sql`FROM image_updates JOIN builds ON builds.id = build_id WHERE ${isSame}`;
-  const { announcement, at: triedAt } = told;
+  const { announcement, at: triedAt } = announced;
   await db.batch([
     insertFrom(db, eventOutbox, { accountId: sql`builds.account_id`, announcement, triedAt }, owner),
     decide,

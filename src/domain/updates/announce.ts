@@ -5,7 +5,7 @@ import type { Build } from "#storage/builds";
 import { findBuildOfEvent } from "#storage/events";
 import { findUpdates, saveDecision, type ImageUpdatesRow } from "#storage/image-updates";
 
-const toldEveryMs = 24 * 60 * 60_000;
+const announcedEveryMs = 24 * 60 * 60_000;
 /** How many security updates an announcement names. */
 const maxNamed = 50;
 
@@ -23,19 +23,19 @@ export async function announceOutdated(
   const [found, facts] = await Promise.all([findUpdates(env.BLOBS, build.uid), findBuildOfEvent(db, build.uid)]);
   if (found?.contents !== contents || !facts) return;
   const security = found.updates.filter(({ isSecurity }) => isSecurity).map(nameOf);
-  const isUrgent = security.some((one) => !row.toldSecurity.includes(one));
-  const hasMore = isUrgent || found.updates.length > row.toldNewer;
-  if (hasMore && !isUrgent && wasToldToday(row, now)) return;
+  const isUrgent = security.some((one) => !row.announcedSecurity.includes(one));
+  const hasMore = isUrgent || found.updates.length > row.announcedNewer;
+  if (hasMore && !isUrgent && wasAnnouncedToday(row, now)) return;
   const newer = found.updates.length;
   const announcement = outdated(build, { facts, newer, security }, now);
-  const told = hasMore ? { at: new Date(now), newer, security, announcement } : undefined;
-  await saveDecision(db, row, { contents, told });
+  const announced = hasMore ? { at: new Date(now), newer, security, announcement } : undefined;
+  await saveDecision(db, row, { contents, announced });
 }
 
 const nameOf = ({ name, available }: PackageUpdate): string => `${name} ${available}`;
 
-const wasToldToday = ({ toldAt }: ImageUpdatesRow, now: number): boolean =>
-  toldAt !== null && now - toldAt.getTime() < toldEveryMs;
+const wasAnnouncedToday = ({ announcedAt }: ImageUpdatesRow, now: number): boolean =>
+  announcedAt !== null && now - announcedAt.getTime() < announcedEveryMs;
 
 interface Outdated {
   facts: NonNullable<Awaited<ReturnType<typeof findBuildOfEvent>>>;

@@ -17,9 +17,9 @@ export const imageUpdates = sqliteTable(
     /** The contents for which it was decided whether to announce anything. */
     decidedFor: text("decided_for"),
     /** The content of the last announcement. The security updates are names with versions. */
-    toldAt: moment("told_at"),
-    toldNewer: integer("told_newer").notNull().default(0),
-    toldSecurity: text("told_security", { mode: "json" }).notNull().$type<string[]>().default([]),
+    announcedAt: moment("announced_at"),
+    announcedNewer: integer("announced_newer").notNull().default(0),
+    announcedSecurity: text("announced_security", { mode: "json" }).notNull().$type<string[]>().default([]),
   },
   (table) => [index("image_updates_appliance").on(table.applianceId)],
 );

@@ -25,12 +25,12 @@ export const ofUpdates = {
     listImageUpdates: [[[1, 2]]],
     saveDecision: [
       [
-        { buildId: 1, toldAt: null },
-        { contents: "contents", told: { at, newer: 1, security: [], announcement } },
+        { buildId: 1, announcedAt: null },
+        { contents: "contents", announced: { at, newer: 1, security: [], announcement } },
       ],
       [
-        { buildId: 1, toldAt: null },
-        { contents: "contents", told: undefined },
+        { buildId: 1, announcedAt: null },
+        { contents: "contents", announced: undefined },
       ],
     ],
     forgetOtherUpdates: [[it, [1]]],
