@@ -155,3 +155,17 @@ describe("a build whose repository is unreachable", () => {
     expect(attemptsOf(buildId)).toBe(3);
   });
 });
+
+describe("a build whose agent can open no socket", () => {
+  it("is claimed by polling, and finishes", async () => {
+    proxy.refuse();
+    proxy.pass();
+    proxy.cutAt({ pattern: /\r\nupgrade: websocket/i, afterBytes: 0, times: Infinity });
+    const before = proxy.cuts();
+    const buildId = await startBuild();
+
+    await until("the agent claims the build", 90, () => attemptsOf(buildId) === 1);
+    await expectFinished(buildId, 1);
+    expect(proxy.cuts()).toBeGreaterThan(before);
+  });
+});
