@@ -150,7 +150,7 @@ describe("a build whose repository is unreachable", () => {
     proxy.cutAt({ pattern: /GET \/repositories\//, afterBytes: 0, times: Infinity });
     const buildId = await startBuild();
 
-    const message = expect.stringMatching(/could not be downloaded of its repository/);
+    const message = expect.stringMatching(/could not be downloaded from its repository/);
     expect(await endOf(buildId)).toMatchObject({ state: "error", message });
     expect(attemptsOf(buildId)).toBe(3);
   });

@@ -113,7 +113,7 @@ class WrongPackage extends Error {}
 /** If the service is at fault, another agent retries the build. If a mirror is at fault, the build fails. */
 function packageFailure(error: unknown, one: FrozenPackage, base: string): unknown {
   const kind = base.startsWith("service:") && isWorthRetry(error) ? "error" : "failed";
-  const from = base.startsWith("service:") ? "of its repository" : `at ${base}`;
+  const from = `from ${base.startsWith("service:") ? "its repository" : base}`;
   const refresh = "Refresh the repository and build again.";
   if (error instanceof OutsideRefused) {
     return new BuildFailure({ kind, reason: `A repository cannot be used: ${error.message}` }, { cause: error });

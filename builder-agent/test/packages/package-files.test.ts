@@ -159,7 +159,7 @@ describe("fetchPackages", () => {
     await get(good);
     await expect(get(bad)).rejects.toMatchObject({
       kind: "failed",
-      message: expect.stringContaining(`hello-1.0-1.noarch at http://${mirror.host}/tiny is not the file`),
+      message: expect.stringContaining(`hello-1.0-1.noarch from http://${mirror.host}/tiny is not the file`),
     });
   });
 
@@ -222,7 +222,7 @@ describe("fetchPackages", () => {
 
     await expect(lost).rejects.toMatchObject({
       kind: "failed",
-      message: expect.stringMatching(/^p\d-1\.0-1\.noarch is gone: HTTP 404 at http:.*Refresh the repository/),
+      message: expect.stringMatching(/^p\d-1\.0-1\.noarch is gone: HTTP 404 from http:.*Refresh the repository/),
     });
     expect(mirror.paths.length).toBeLessThan(15);
   });
