@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { billSuffixes, provenanceSuffix } from "../attest.ts";
 import type { AnswerOf } from "../client/client.ts";
 import { unreachable } from "../client/failure.ts";
 import { Complaint } from "../complaint.ts";
@@ -9,7 +10,7 @@ import { unverified } from "../verify/envelope.ts";
 import { checkLog } from "../verify/history.ts";
 import { proofSuffix } from "../image-log.ts";
 import { noteNextTo } from "../verify/logged.ts";
-import { bills, provenance, verifyBills, verifyImage, type Verified } from "../verify/image.ts";
+import { verifyBills, verifyImage, type Verified } from "../verify/image.ts";
 import { rebuildStatements } from "../verify/rebuilds.ts";
 import { downloadTo, type ProgressReporter } from "./resumed.ts";
 
@@ -76,7 +77,7 @@ export async function downloadImage(
     throw new Complaint("refused", `${file} already exists, and is another file.`, "Replace it with --force.");
   // Verifies the signature before the large download.
   if (keys) {
-    for (const suffix of [...bills, provenance]) writeFileSync(file + suffix, await textAt(url + suffix));
+    for (const suffix of [...billSuffixes, provenanceSuffix]) writeFileSync(file + suffix, await textAt(url + suffix));
     for (const suffix of [proofSuffix, rebuildStatements]) await fetchIfThere(file, url, suffix);
     const signed = await verifyBills(file, keys);
     refuseOther(signed, image);

@@ -2,14 +2,12 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Credentials } from "../client/client.ts";
+import type { PublicKey } from "../attest.ts";
 import { Complaint } from "../complaint.ts";
 import { namesIn, readIfThere } from "../files.ts";
 
-/** A public key that signs the provenance of images. `kid` is the SHA-256 of its SPKI. */
-export interface PinnedKey {
-  kid: string;
-  pem: string;
-}
+/** A public key that signs the provenance of images. */
+export type PinnedKey = PublicKey;
 
 /** The data that `kiln login` stores for one address, in a file that only its owner can read. */
 export interface Login extends Credentials {

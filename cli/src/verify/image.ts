@@ -1,16 +1,13 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
+import { billSuffixes, imageAmong, provenanceSuffix } from "../attest.ts";
 import type { Complaint } from "../complaint.ts";
 import { digestOfFile } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
 import { openEnvelope, unverified } from "./envelope.ts";
 import { verifyProof, type Logged } from "./logged.ts";
 import { verifyRebuilds, type Rebuild } from "./rebuilds.ts";
-
-/** The files that come with an image: the image's name followed by these. */
-export const bills = [".spdx.json", ".cdx.json"] as const;
-export const provenance = ".intoto.jsonl";
 
 /** The provenance of a verified image. */
 export interface Verified {
@@ -40,12 +37,12 @@ export async function verifyImage(file: string, keys: readonly PinnedKey[], imag
 
 /** The same without the image. → the provenance that the image must match */
 export async function verifyBills(file: string, keys: readonly PinnedKey[]): Promise<Verified> {
-  const { statement, digest, key } = openEnvelope(await textOf(file + provenance), keys);
+  const { statement, digest, key } = openEnvelope(await textOf(file + provenanceSuffix), keys);
   const { subject, predicate } = statement;
   const digestOf = (name: string) => subject.find((one) => one.name === name)?.digest.sha256;
-  const image = subject.find(({ name }) => bills.every((suffix) => digestOf(name + suffix) !== undefined));
+  const image = imageAmong(subject);
   if (!image) throw unverified("The provenance is about something else.", "Download the image again.");
-  for (const suffix of bills) await compare(file + suffix, digestOf(image.name + suffix));
+  for (const suffix of billSuffixes) await compare(file + suffix, digestOf(image.name + suffix));
   const log = verifyProof(file, { image: image.digest.sha256, statement: digest }, keys);
   const rebuilds = verifyRebuilds(file, image.digest.sha256, keys);
   const { externalParameters: wanted } = predicate.buildDefinition;

@@ -1,5 +1,5 @@
-import { createHash, createPublicKey } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { publicKeyOf } from "../attest.ts";
 import { Complaint } from "../complaint.ts";
 import { unreachable } from "../client/failure.ts";
 import type { PinnedKey } from "../login/login.ts";
@@ -18,13 +18,13 @@ export async function fetchKeys(url: string): Promise<PinnedKey[]> {
   if (!answer.ok) throw notKiln();
   const { keys } = (await answer.json().catch(() => ({}))) as { keys?: { pem: string }[] };
   if (!Array.isArray(keys)) throw notKiln();
-  return keys.map(({ pem }) => keyOf(pem));
+  return keys.map(({ pem }) => publicKeyOf(pem));
 }
 
 /** The key in a PEM file. */
 export function readKey(file: string): PinnedKey {
   try {
-    return keyOf(readFileSync(file, "utf8"));
+    return publicKeyOf(readFileSync(file, "utf8"));
   } catch {
     throw new Complaint(
       "misused",
@@ -32,10 +32,4 @@ export function readKey(file: string): PinnedKey {
       "Get it from ADDRESS/.well-known/kiln-attestation.pem.",
     );
   }
-}
-
-/** Computes the id, because an id that comes with a key proves nothing. */
-function keyOf(pem: string): PinnedKey {
-  const spki = createPublicKey(pem).export({ type: "spki", format: "der" });
-  return { kid: createHash("sha256").update(spki).digest("hex"), pem };
 }

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { billOf, type Sbom, type BillFacts } from "#lib/attest/sbom";
 import { cycloneDxOf } from "#lib/attest/cyclonedx";
 import { signedEnvelope } from "#lib/attest/dsse";
-import { provenanceOf, statementType } from "#lib/attest/provenance";
+import { provenanceSuffix, statementType } from "#lib/attest/envelope";
+import { provenanceOf } from "#lib/attest/provenance";
 import { spdxOf } from "#lib/attest/spdx";
 import type { FrozenInput } from "#lib/contract/index";
 import { builderIdOf, signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
@@ -22,7 +23,7 @@ type UsedEnv = Pick<Env, "BLOBS"> & AttestationEnv;
 export const attestationFormats = {
   spdx: { suffix: ".spdx.json", contentType: "application/spdx+json" },
   cyclonedx: { suffix: ".cdx.json", contentType: "application/vnd.cyclonedx+json; version=1.6" },
-  provenance: { suffix: ".intoto.jsonl", contentType: "application/vnd.in-toto.bundle" },
+  provenance: { suffix: provenanceSuffix, contentType: "application/vnd.in-toto.bundle" },
 } as const;
 export type AttestationFormat = keyof typeof attestationFormats;
 export const formats: readonly AttestationFormat[] = ["spdx", "cyclonedx", "provenance"];

@@ -1,6 +1,6 @@
 import type { BuildFinished, RebuiltImage } from "#lib/contract/index";
 import { signedEnvelope } from "#lib/attest/dsse";
-import { statementType } from "#lib/attest/provenance";
+import { statementType } from "#lib/attest/envelope";
 import { rebuildStatement } from "#lib/attest/rebuild";
 import { rest } from "#lib/loop/pace";
 import { builderIdOf, signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";

@@ -3,8 +3,6 @@ import type { FrozenInput, FrozenPackage, FrozenRepository } from "#lib/contract
 import { fileUrl, moment, sourcesOf, type Sbom, type Sources } from "./sbom.ts";
 import { purlOf } from "./purl.ts";
 
-export const statementType = "application/vnd.in-toto+json";
-
 /** The facts of a provenance that are not in the bill. */
 export interface Origin {
   input: FrozenInput;

@@ -1,0 +1,11 @@
+/** How signed statements are read. The service writes them with the same code. */
+export {
+  billSuffixes,
+  imageAmong,
+  provenanceSuffix,
+  publicKeyOf,
+  readEnvelope,
+  type Opened,
+  type PublicKey,
+  type Subject,
+} from "../../src/lib/attest/envelope.ts";
