@@ -23,6 +23,7 @@ import { guestWeb } from "#web/guest-web";
 import type { WebEnv } from "#web/factory";
 import { errorPage, notFoundPage, wantsPage, web } from "#web/index";
 import { publicLog } from "#web/public-log";
+import { publishedInputs } from "#web/published-inputs";
 import { repositoryFiles } from "#web/repository-files";
 import { schemas } from "#web/schemas";
 
@@ -48,6 +49,7 @@ app.route("/.well-known", attestationKeys);
 app.route("/download", download);
 app.route("/log", publicLog);
 app.route("/image", channelAddresses);
+app.route("/published", publishedInputs);
 app.route("/repositories", repositoryFiles);
 app.route("/schema", schemas);
 app.route("/", web);

@@ -55,4 +55,19 @@ export const outsidePaths: Record<string, Schema> = {
       },
     },
   },
+  "/published/{build_id}/input.json": {
+    get: {
+      operationId: "readPublishedInput",
+      tags: ["Finished builds"],
+      summary: "What a published image was built from, to build it again",
+      description: "The signed provenance of the image names the SHA-256 of this file.",
+      security: [],
+      parameters: [inPath("build_id")],
+      responses: {
+        200: { description: "The frozen input.", content: { "application/json": {} } },
+        403: { description: "The publisher does not allow cloning." },
+        404: { description: "No published image has this number." },
+      },
+    },
+  },
 };

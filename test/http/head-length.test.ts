@@ -18,7 +18,7 @@ const byFolder = Map.groupBy(
 
 // These need an agent, a signed URL, a running testdrive, a channel, or something that this catalogue does not have. No agent: no health.
 const refused =
-  /^[/](?:agent|download|image|repositories|testdrive|agreements|assets)[/]|^[/]log[/]:path|[/]modified_files|[/]screen$|^[/]admin[/]health$/;
+  /^[/](?:agent|download|image|repositories|testdrive|agreements|assets)[/]|^[/]log[/]:path|^[/]published[/]:build[/](?!input|stored-packages$)|[/]modified_files|[/]screen$|^[/]admin[/]health$/;
 // Without a session, these lead to the page to sign in.
 const isPage = /^[/]testdrive[/].*[/]modified_files[/]archive$|^[/]appliance[/].*[/]screen$/;
 
@@ -46,6 +46,7 @@ beforeAll(async () => {
 const parameters: [RegExp, string][] = [
   [/(?<=[/]gallery[/]appliances[/]):\w+/, "published"],
   [/(?<=^[/]gallery[/]):\w+/, "published"],
+  [/(?<=^[/]published[/]):\w+/, "publishedBuild"],
   [/(?<=[/]appliances[/]):\w+/, "appliance"],
   [/(?<=[/]running_builds[/]):\w+/, "running"],
   [/(?<=[/]builds[/]):\w+/, "build"],

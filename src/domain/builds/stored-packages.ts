@@ -4,6 +4,7 @@ import type { Services } from "#domain/services";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { packageBlob, packageBlobOfKey, packagePieceKey, packagesPrefix } from "#storage/blobs";
 import type { Build } from "#storage/builds";
+import type { Database } from "#storage/db";
 import {
   deleteReleasedPackages,
   findNeededPackage,
@@ -54,20 +55,31 @@ export async function packagesOfBuild(
   }));
 }
 
-/** One piece of a package that the build was frozen with. Undefined if it was not, or if the package is not stored. */
-export async function readPiece(
-  { env, db }: Services<UsedEnv>,
-  { id: buildId }: Pick<Build, "id">,
-  { packageId, piece }: { packageId: number; piece: number },
-): Promise<R2ObjectBody | undefined> {
-  const found = await findNeededPackage(db, { buildId, packageId });
-  if (!found?.blob) return undefined;
-  return (await env.BLOBS.get(packagePieceKey(found.blob, piece))) ?? undefined;
-}
-
-export type Piece = {
+interface PieceId {
   packageId: number;
   piece: number;
+}
+
+/** Where a piece of a package is that the build was frozen with. Undefined if it was not, or if it is not stored. */
+export async function keyOfPiece(
+  db: Database,
+  { id: buildId }: Pick<Build, "id">,
+  { packageId, piece }: PieceId,
+): Promise<string | undefined> {
+  const found = await findNeededPackage(db, { buildId, packageId });
+  return found?.blob ? packagePieceKey(found.blob, piece) : undefined;
+}
+
+export async function readPiece(
+  { env, db }: Services<UsedEnv>,
+  build: Pick<Build, "id">,
+  wanted: PieceId,
+): Promise<R2ObjectBody | undefined> {
+  const key = await keyOfPiece(db, build, wanted);
+  return key === undefined ? undefined : ((await env.BLOBS.get(key)) ?? undefined);
+}
+
+export type Piece = PieceId & {
   size: number;
   sha256: string;
   body: ReadableStream<Uint8Array>;

@@ -148,15 +148,22 @@ export function uploadsIn({ repositories, packages }: Pick<FrozenInput, "reposit
   return [...new Set(theirs.flatMap(({ location }) => packageLocation.exec(location)?.[1] ?? []))];
 }
 
-/**
- * The key in R2 of an uploaded package that a build was frozen with. Undefined if it was not. The upload may have been
- * deleted or replaced since, so only R2 shows whether it was an archive.
- */
+/** The key in R2 of an uploaded package that a running build was frozen with. Undefined if it was not. */
 export async function frozenPackageKey(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { buildId, blobId, number }: { buildId: number; blobId: string; number: number },
 ): Promise<string | undefined> {
-  if (!(await isFrozenFor(db, buildId, blobId))) return undefined;
+  return (await isFrozenFor(db, buildId, blobId)) ? await uploadedPackageKey(env, { blobId, number }) : undefined;
+}
+
+/**
+ * The key of a package of an upload, which the caller must be allowed to read. The upload may have been deleted or
+ * replaced since, so only R2 shows whether it was an archive.
+ */
+export async function uploadedPackageKey(
+  env: Pick<Env, "BLOBS">,
+  { blobId, number }: { blobId: string; number: number },
+): Promise<string | undefined> {
   const archived = archivedPackageKey(blobId, number);
   if (await env.BLOBS.head(archived)) return archived;
   return number === 0 ? uploadKey(blobId) : undefined;

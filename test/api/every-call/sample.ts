@@ -38,7 +38,7 @@ export async function makeSample(): Promise<Sample> {
     store: fileStoreOf({ "/etc/hostname": "desk", "/etc/a": "a", "/etc/b": { link: "/etc/a" } }),
   });
   const running = await startBuild(tux, await createAppliance(tux));
-  const { applianceId: published } = await publishedAppliance(tux);
+  const { applianceId: published, buildId: publishedBuild } = await publishedAppliance(tux);
   const { id: bootable } = await bootableBuild(tux);
   const ids = {
     appliance,
@@ -48,6 +48,7 @@ export async function makeSample(): Promise<Sample> {
     bootable,
     testdrive: await endedTestdrive(tux, bootable),
     published,
+    publishedBuild,
     file: (await uploadFile(tux, appliance, "hello")).id,
     key: await madeId(tux, "POST", `/appliances/${appliance}/gpg_keys?name=Tiny&target=rpm`, { file: tinyKey }),
     tinyMain: await tinyRepository("main"),

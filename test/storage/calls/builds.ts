@@ -286,6 +286,7 @@ export const ofBuilds = {
   } satisfies Calls<typeof checkRuns>,
   "visible-builds": {
     findVisibleBuild: [[own, 1]],
+    findPublishedImage: [[1]],
     listPublishedImages: [[it]],
   } satisfies Calls<typeof visibleBuilds>,
 };
