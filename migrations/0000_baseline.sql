@@ -168,6 +168,7 @@ CREATE TABLE `builds` (
 	`built_in` text,
 	`expired_at` integer,
 	`log_position` integer,
+	`has_listed_packages` integer DEFAULT false NOT NULL,
 	`steps` text,
 	`created_at` integer NOT NULL,
 	`requeued_at` integer,
@@ -184,6 +185,7 @@ CREATE UNIQUE INDEX `builds_rebuilding` ON `builds` (`rebuild_of`) WHERE status 
 CREATE INDEX `builds_rebuilds` ON `builds` (`rebuild_of`,`id`) WHERE rebuild_of IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX `builds_current` ON `builds` (`appliance_id`,`version`,`image_type`) WHERE status = 'finished' AND retired_at IS NULL;--> statement-breakpoint
 CREATE INDEX `builds_images` ON `builds` (`appliance_id`,`id`) WHERE status = 'finished' AND retired_at IS NULL AND expired_at IS NULL;--> statement-breakpoint
+CREATE INDEX `builds_unlisted` ON `builds` (`id`) WHERE status = 'finished' AND retired_at IS NULL AND expired_at IS NULL AND has_listed_packages = 0;--> statement-breakpoint
 CREATE INDEX `builds_status` ON `builds` (`status`,`id`);--> statement-breakpoint
 CREATE INDEX `builds_input` ON `builds` (`input_sha256`);--> statement-breakpoint
 CREATE INDEX `builds_stored` ON `builds` (`account_id`,`retired_at`,`expired_at`,`stored_bytes`);--> statement-breakpoint
@@ -428,6 +430,26 @@ CREATE TABLE `shares` (
 );
 --> statement-breakpoint
 CREATE INDEX `shares_account` ON `shares` (`account_id`);--> statement-breakpoint
+CREATE TABLE `image_packages` (
+	`package_id` integer NOT NULL,
+	`account_id` integer NOT NULL,
+	`build_id` integer NOT NULL,
+	PRIMARY KEY(`package_id`, `account_id`, `build_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `image_packages_build` ON `image_packages` (`build_id`);--> statement-breakpoint
+CREATE TABLE `package_versions` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`name` text NOT NULL,
+	`base_system` text NOT NULL,
+	`version` text NOT NULL,
+	`arch` text NOT NULL,
+	`source` text NOT NULL,
+	`source_version` text NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `package_versions_name` ON `package_versions` (`name`,`base_system`,`version`,`arch`,`source`,`source_version`);--> statement-breakpoint
+CREATE INDEX `package_versions_source` ON `package_versions` (`source`,`base_system`);--> statement-breakpoint
 CREATE TABLE `import_turns` (
 	`repository_id` integer PRIMARY KEY NOT NULL,
 	`account_id` integer NOT NULL,
@@ -795,6 +817,14 @@ END;
 --> statement-breakpoint
 CREATE TRIGGER `image_updates_of_build` AFTER DELETE ON `builds` BEGIN
 	DELETE FROM image_updates WHERE build_id = old.id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `image_packages_of_build` AFTER DELETE ON `builds` BEGIN
+	DELETE FROM image_packages WHERE build_id = old.id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `image_packages_of_image` AFTER UPDATE OF `retired_at`, `expired_at` ON `builds` WHEN new.retired_at IS NOT NULL OR new.expired_at IS NOT NULL BEGIN
+	DELETE FROM image_packages WHERE build_id = old.id;
 END;
 --> statement-breakpoint
 CREATE TRIGGER `rebuilds_of_build` AFTER DELETE ON `builds` BEGIN

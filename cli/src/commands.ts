@@ -11,6 +11,7 @@ import { difference } from "./commands/difference.ts";
 import { events } from "./commands/events.ts";
 import { gallery } from "./commands/gallery.ts";
 import { images } from "./commands/images.ts";
+import { imagesWith } from "./commands/images-with.ts";
 import { imports } from "./commands/import.ts";
 import { login } from "./commands/login.ts";
 import { mcpFor } from "./commands/mcp.ts";
@@ -32,6 +33,7 @@ const allButMcp: readonly Command[] = [
   ...imports,
   ...builds,
   ...images,
+  ...imagesWith,
   ...checks,
   ...rebuilds,
   ...testdrives,

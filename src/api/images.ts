@@ -6,6 +6,7 @@ import { getManifest } from "#domain/builds/manifest";
 import { getImageFile } from "#domain/images/files";
 import { answerBlob } from "#http/blob";
 import { cutOut } from "#http/cut";
+import { findImages } from "#api/images-with";
 import { v2 } from "#api/operation";
 import { call, file, type CallGroup } from "#api/call";
 import { ofReadable } from "#api/of-appliance";
@@ -54,6 +55,7 @@ export const images: CallGroup = {
         });
       },
     }),
+    findImages,
     call("GET /appliances/{appliance_id}/image_files", {
       name: "getImageFile",
       rate: "image_files",

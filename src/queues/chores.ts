@@ -2,6 +2,7 @@ import type { Services } from "#domain/services";
 import { z } from "zod";
 import { removeAccounts } from "#domain/accounts/removal";
 import { forgetAuditLog } from "#domain/accounts/audit";
+import { listInstalledPackages } from "#domain/advisories/listed-packages";
 import { forgetIdempotentAnswers } from "#domain/accounts/idempotency";
 import { forgetReservations } from "#domain/accounts/room";
 import { forgetSessions } from "#domain/accounts/sessions";
@@ -52,6 +53,7 @@ const repairs: Record<string, Chore> = {
   forgetIdempotentAnswers,
   forgetReservations,
   watchImages,
+  listInstalledPackages,
   measureStorage,
 };
 

@@ -10,6 +10,7 @@ export * from "./schema/checks.ts";
 export * from "./schema/contents.ts";
 export * from "./schema/events.ts";
 export * from "./schema/gallery.ts";
+export * from "./schema/image-packages.ts";
 export * from "./schema/import-turns.ts";
 export * from "./schema/metrics.ts";
 export * from "./schema/prepared-roots.ts";

@@ -28,6 +28,7 @@ import { overviewPage } from "./pages/appliance/overview.tsx";
 import { appliancesActs } from "./pages/appliances/acts.ts";
 import { chosenActs } from "./pages/appliances/chosen-acts.ts";
 import { appliancesPage } from "./pages/appliances/list.tsx";
+import { imagesWithPage } from "./pages/appliances/images-with.tsx";
 import { newAppliancePage } from "./pages/appliances/new.tsx";
 import { apiDocs } from "./pages/docs/api-docs.tsx";
 import { llms } from "./pages/docs/llms.ts";
@@ -72,6 +73,7 @@ export const web = factory
   .route("/", testdrivePage)
   .route("/", startTestdrivePage)
   .route("/", appliancesPage)
+  .route("/", imagesWithPage)
   .route("/", newAppliancePage)
   .route("/", appliancesActs)
   .route("/", chosenActs)

@@ -112,6 +112,11 @@ const runs: Record<string, () => Promise<void>> = {
       "The repositories have no newer versions.\nThe repositories have no security updates.\n",
     );
   },
+  "docs/find-images.md": async () => {
+    const [find = ""] = blocksOf("docs/find-images.md");
+    // The chore that lists the packages runs every minute.
+    expect(await runAs(`until ${find.trim()} | grep PACKAGES; do sleep 1; done`)).toContain("BUILD");
+  },
   "docs/automatic-updates.md": async () => {
     const [choose = ""] = blocksOf("docs/automatic-updates.md");
     // The base system of these pages has no packages for it.

@@ -47,6 +47,7 @@ const openToOne = [
   "GET /appliances",
   "GET /overview",
   "GET /account/running_builds",
+  "GET /account/images",
   "GET /testdrives",
   "GET /repositories",
   "GET /repositories/{repository_id}",

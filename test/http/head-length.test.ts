@@ -80,7 +80,7 @@ function filled(path: string): string {
 
 const ask = (method: string, path: string) => {
   const { tux, ids } = sample;
-  const query = `appliance_id=${ids["appliance"]}&base_system=tiny-1.0&q=hello&to=${ids["otherBuild"]}&build_id=${ids["build"]}&path=/etc/hostname&latest`;
+  const query = `appliance_id=${ids["appliance"]}&base_system=tiny-1.0&q=hello&to=${ids["otherBuild"]}&build_id=${ids["build"]}&path=/etc/hostname&latest&package=hello`;
   const authorization = path.startsWith("/admin/")
     ? `Bearer ${env.ADMIN_SECRET}`
     : `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;

@@ -1,31 +1,44 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { noLicence } from "./result.ts";
+import { sourcesIn, type Source } from "./debian-sources.ts";
+import { notKnown } from "./result.ts";
 import type { RootTree } from "./root-walk.ts";
 
 /** Larger copyright files are not read. */
 const maxBytes = 2 * 1024 * 1024;
+const maxStatusBytes = 64 * 1024 * 1024;
 const maxLicenceCharacters = 4096;
 
 /**
- * Adds the licences to KIWI's list of the packages (`.packages`) of a Debian image, because dpkg does not know them. Reads them
- * from the packages' machine-readable copyright files.
+ * Adds the licences and the source packages to KIWI's list of the packages (`.packages`) of a Debian image. The licences
+ * come from the packages' machine-readable copyright files, because dpkg does not know them.
  */
-export async function addLicences(list: string, root: RootTree): Promise<void> {
-  const licences = await licencesIn(root);
+export async function addLicencesAndSources(list: string, root: RootTree): Promise<void> {
+  const { licences, sources } = await factsIn(root);
   const lines = (await readFile(list, "utf8")).split("\n").map((line) => {
-    const licence = licences.get(line.split("|", 1)[0] ?? "");
-    return licence !== undefined && line.endsWith(`|${noLicence}`)
-      ? `${line.slice(0, -noLicence.length)}${licence}`
-      : line;
+    const [name = "", epoch, version, release, arch, disturl, licence] = line.split("|");
+    if (disturl !== notKnown) return line;
+    const known = licence === notKnown ? (licences.get(name) ?? notKnown) : licence;
+    return [name, epoch, version, release, arch, written(sources.get(name)), known].join("|");
   });
   await writeFile(list, lines.join("\n"));
 }
 
-/** The licences by package name. Packages of one source often link to the same file. */
-async function licencesIn(root: RootTree): Promise<ReadonlyMap<string, string>> {
+const written = (source: Source | undefined): string => (source ? `${source.name} ${source.version}` : notKnown);
+
+interface Facts {
+  /** By package name. */
+  licences: ReadonlyMap<string, string>;
+  sources: ReadonlyMap<string, Source>;
+}
+
+/** Packages of one source often link to the same copyright file. */
+async function factsIn(root: RootTree): Promise<Facts> {
   const licences = new Map<string, string>();
   const links = new Map<string, string>();
+  let sources: Facts["sources"] = new Map();
   for await (const { path, hostPath, type, size, target } of root.entries()) {
+    if (path === "/var/lib/dpkg/status" && type === "f" && size <= maxStatusBytes)
+      sources = sourcesIn(await readFile(hostPath, "utf8"));
     const [, name, file] = /^\/usr\/share\/doc\/([^/]+)(\/copyright)?$/.exec(path) ?? [];
     if (name === undefined) continue;
     if (type === "l") {
@@ -40,7 +53,7 @@ async function licencesIn(root: RootTree): Promise<ReadonlyMap<string, string>> 
     const licence = licences.get(other);
     return licence === undefined ? [] : [[name, licence] as const];
   });
-  return new Map([...linked, ...licences]);
+  return { licences: new Map([...linked, ...licences]), sources };
 }
 
 /** The distinct licence names in a copyright file of Debian's format 1.0, joined by "and". Exported for its test. */

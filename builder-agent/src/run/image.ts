@@ -10,7 +10,7 @@ import type { StoredPackageFiles } from "../packages/stored-packages.ts";
 import type { RootShare } from "../prepared/share.ts";
 import type { StoredRoot } from "../roots/store.ts";
 import { bareKiwi } from "./bare-kiwi.ts";
-import { addLicences } from "./debian-licences.ts";
+import { addLicencesAndSources } from "./debian-licences.ts";
 import type { KiwiJob } from "./kiwi-runner.ts";
 import { makeKiwiPaths, type KiwiPaths } from "./kiwi.ts";
 import { machineOf, type Machine } from "./machine.ts";
@@ -68,7 +68,8 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   const keys = input.packageType === "deb" ? [] : await writeKeys(input, paths.keys);
   const fetch = () => fetchAll(input, paths, build);
   const root = await runner.run({ ...build, input, paths, keys, fetch });
-  if (input.packageType === "deb") await addLicences((await getParts(paths.target, input.imageType)).packages, root);
+  if (input.packageType === "deb")
+    await addLicencesAndSources((await getParts(paths.target, input.imageType)).packages, root);
   const result = await readResult(paths.target, input.imageType, input.packageType);
   return { ...result, root, machine: machineOf(input), sourceDate: input.sourceDate };
 }

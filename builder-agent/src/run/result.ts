@@ -45,19 +45,24 @@ export function parsePackages(text: string): InstalledPackage[] {
   });
 }
 
-/** Lines `name|None|[epoch:]version[-release]|None|arch|None|license` of Debian's packages (debian-licences.ts). */
+/** Lines `name|None|[epoch:]version[-release]|None|arch|source|license` of Debian's packages (debian-licences.ts). */
 export function parseDebPackages(text: string): InstalledPackage[] {
   return text.split("\n").flatMap((line) => {
-    const [name = "", , whole = "", , arch, , license = noLicence] = line.split("|");
+    const [name = "", , whole = "", , arch, from = notKnown, license = notKnown] = line.split("|");
     const [, epoch, version = "", release = ""] = /^(?:(\d+):)?(.+?)(?:-([^-]*))?$/.exec(whole) ?? [];
     if (arch === undefined || version === "") return [];
-    const said = { ...(epoch !== undefined && { epoch }), ...(license !== noLicence && { license }) };
+    const [, source, sourceVersion] = /^(\S{1,200}) (\S{1,200})$/.exec(from) ?? [];
+    const said = {
+      ...(epoch !== undefined && { epoch }),
+      ...(license !== notKnown && { license }),
+      ...(source !== undefined && sourceVersion !== undefined && { source: { name: source, version: sourceVersion } }),
+    };
     return [{ name, ...said, version, release, arch }];
   });
 }
 
 /** What KIWI writes for a field that dpkg does not know. */
-export const noLicence = "None";
+export const notKnown = "None";
 
 function findProduct(target: string, names: string[], imageType: ImageType): Product {
   const at = (ending: string) => join(target, theOne(names, ending));

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { addLicences, licenceOf } from "../../src/run/debian-licences.ts";
+import { addLicencesAndSources, licenceOf } from "../../src/run/debian-licences.ts";
 import { parseDebPackages } from "../../src/run/result.ts";
 import { treeAt } from "../../src/run/root-walk.ts";
 import { temporaryDir } from "../support/agent-place.ts";
@@ -44,7 +44,7 @@ describe("the list of Debian's packages", () => {
     );
     write("list", lines.join(""));
 
-    await addLicences(join(dir, "list"), treeAt(join(dir, "root")));
+    await addLicencesAndSources(join(dir, "list"), treeAt(join(dir, "root")));
 
     const found = parseDebPackages(readFileSync(join(dir, "list"), "utf8"));
     expect(found.map(({ name, license }) => [name, license])).toEqual([
@@ -52,6 +52,27 @@ describe("the list of Debian's packages", () => {
       ["libhello1", "MIT"],
       ["other", "MIT"],
       ["silent", undefined],
+    ]);
+  });
+
+  it("gets the source packages of dpkg's status", async () => {
+    const status = [
+      "Package: libssl3\nSource: openssl\nVersion: 3.0.15-1~deb12u1\nDescription: a library\n Source: of lies (1)",
+      "Package: bash\nVersion: 5.2.15-2+b7\nSource: bash (5.2.15-2)",
+      "Package: hello\nVersion: 2.10-3",
+    ];
+    write("root/var/lib/dpkg/status", `${status.join("\n\n")}\n`);
+    const names = ["libssl3", "bash", "hello", "stranger"];
+    write("list", names.map((name) => `${name}|None|1.0|None|amd64|None|None\n`).join(""));
+
+    await addLicencesAndSources(join(dir, "list"), treeAt(join(dir, "root")));
+
+    const found = parseDebPackages(readFileSync(join(dir, "list"), "utf8"));
+    expect(found.map(({ source }) => source)).toEqual([
+      { name: "openssl", version: "3.0.15-1~deb12u1" },
+      { name: "bash", version: "5.2.15-2" },
+      { name: "hello", version: "2.10-3" },
+      undefined,
     ]);
   });
 

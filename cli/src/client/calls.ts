@@ -156,6 +156,8 @@ export interface Calls {
   getAttestation: { request: { build_id: number; format: string }; answer: Response };
   /** The manifest of a build: its KIWI description, and what KIWI cannot describe. */
   getManifest: { request: { appliance_id: number; image_type: string; version?: Text }; answer: Response };
+  /** Which of your images have a package, newest first. */
+  findImages: { request: { package: Text; version?: Text; before?: number }; answer: ImagesWith };
   /** A file of a built image. */
   getImageFile: { request: { appliance_id: number; build_id: number; path: Text }; answer: Response };
   /** The last five rebuilds of a build, newest first. */
@@ -354,6 +356,7 @@ export const routes = {
   listAttestations: { method: "GET", path: "/builds/{build_id}/attestations", answer: "document" },
   getAttestation: { method: "GET", path: "/builds/{build_id}/attestations/{format}", answer: "file" },
   getManifest: { method: "GET", path: "/appliances/{appliance_id}/software/manifest/{image_type}", answer: "file" },
+  findImages: { method: "GET", path: "/account/images", answer: "document" },
   getImageFile: { method: "GET", path: "/appliances/{appliance_id}/image_files", answer: "file" },
   listRebuilds: { method: "GET", path: "/builds/{build_id}/rebuilds", answer: "document" },
   startRebuild: { method: "POST", path: "/builds/{build_id}/rebuilds", answer: "document" },
@@ -1097,6 +1100,22 @@ interface GpgKeysGpgKey {
   name: string;
   target: "rpm";
   key: string;
+}
+
+interface ImagesWith {
+  images: readonly {
+    build_id: number;
+    appliance_id: number;
+    appliance: string;
+    version: string;
+    image_type: ImageType;
+    completed_at: string;
+    packages: readonly {
+      name: string;
+      version: string;
+      arch: string;
+    }[];
+  }[];
 }
 
 interface KeptFiles {

@@ -259,6 +259,8 @@ export const InstalledPackage = z.object({
   arch: z.string(),
   /** As stated in the package; absent if not stated, or if reported by an older version. */
   license: z.string().max(4096).optional(),
+  /** The source package that it was built from; absent if unknown, or if an older agent reports it. */
+  source: z.object({ name: z.string().max(200), version: z.string().max(200) }).optional(),
   /** The units of systemd that it starts at boot; absent if there are none, or if an older agent reports it. */
   services: z.array(z.string().max(255)).max(100).optional(),
 });

@@ -7,6 +7,12 @@ export interface Evr {
   release: string;
 }
 
+/** `[epoch:]version[-release]`. A version contains no dash, so the last dash begins the release. */
+export function splitEvr(evr: string): Evr {
+  const [, epoch = "0", version = "", release = ""] = /^(?:(\d+):)?(.*?)(?:-([^-]*))?$/.exec(evr) ?? [];
+  return { epoch: Number(epoch), version, release };
+}
+
 /** The order of versions as libsolv sees it, for places without a solver: negative, zero or positive. */
 export function compareEvr(type: PackageType, left: Evr, right: Evr): number {
   const byPieces = type === "deb" ? compareDeb : compareRpm;

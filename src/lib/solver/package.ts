@@ -1,4 +1,5 @@
 /** Packages in the solver's answers. */
+import { splitEvr } from "./evr-order.ts";
 
 interface Checksum {
   /** As written in the metadata, e.g. "sha256". */
@@ -61,10 +62,4 @@ export function packageOf(fields: readonly [...PackageFields, ...unknown[]]): Pa
 export function descriptionOf(fields: readonly [...DescriptionFields, ...unknown[]]): PackageDescription {
   const [, , , , , , , , , pattern, summary, description, license, group, url, vendor] = fields;
   return { ...packageOf(fields), ...(pattern && { pattern }), summary, description, license, group, url, vendor };
-}
-
-/** `[epoch:]version[-release]`. A version contains no dash, so the last dash begins the release. */
-function splitEvr(evr: string): { epoch: number; version: string; release: string } {
-  const [, epoch = "0", version = "", release = ""] = /^(?:(\d+):)?(.*?)(?:-([^-]*))?$/.exec(evr) ?? [];
-  return { epoch: Number(epoch), version, release };
 }

@@ -86,6 +86,8 @@ export const builds = sqliteTable(
     expiredAt: moment("expired_at"),
     /** The position of its entry in the public log; null if it was never published, or is not logged yet. */
     logPosition: integer("log_position"),
+    /** Whether `image_packages` has the packages of its image. */
+    hasListedPackages: integer("has_listed_packages", { mode: "boolean" }).notNull().default(false),
     steps: text("steps", { mode: "json" }).$type<{ phase: string; seconds: number }[]>(),
     createdAt: moment("created_at").notNull(),
     /** When it last came back into the queue; null if it never did since `createdAt`. */
@@ -114,6 +116,9 @@ export const builds = sqliteTable(
     index("builds_images")
       .on(table.applianceId, table.id)
       .where(sql`status = 'finished' AND retired_at IS NULL AND expired_at IS NULL`),
+    index("builds_unlisted")
+      .on(table.id)
+      .where(sql`status = 'finished' AND retired_at IS NULL AND expired_at IS NULL AND has_listed_packages = 0`),
     index("builds_status").on(table.status, table.id),
     index("builds_input").on(table.inputSha256),
     // Contains everything that the quota adds up, so that no rows are read for it, and the largest builds of an account

@@ -5,6 +5,7 @@ export const openPages = ["/", "/gallery?search=radio", "/api/docs", "/api/docs/
 export const accountPages = [
   "/appliances",
   "/appliances/new",
+  "/appliances/images?with=busybox",
   "/account",
   "/account/sessions",
   "/account/webhooks",

@@ -5,6 +5,17 @@ const file = "/appliances/{appliance}/image_files";
 
 export const images: readonly Row[] = [
   {
+    call: "GET /account/images",
+    path: "/account/images?package=busybox&before=999999",
+    answer: "images",
+    refused: [
+      refused("/account/images", "missing_parameter"),
+      refused(`/account/images?package=${"a".repeat(201)}`, "invalid_value"),
+      refused(`/account/images?package=a&version=${"1".repeat(201)}`, "invalid_value"),
+      refused("/account/images?package=a&before=x", "invalid_value"),
+    ],
+  },
+  {
     call: "GET /appliances/{appliance_id}/software/manifest/{image_type}",
     path: `${manifest}/oem?version=0.0.1`,
     answer: "manifest",

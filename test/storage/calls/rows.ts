@@ -202,6 +202,7 @@ export const readBuild = {
   builder: null,
   builtIn: null,
   expiredAt: null,
+  hasListedPackages: false,
   logPosition: null,
   steps: null,
   startedAt: null,

@@ -1,3 +1,4 @@
+import type * as imagePackages from "#storage/image-packages";
 import type * as imageUpdates from "#storage/image-updates";
 import type * as watches from "#storage/watches";
 import type { Calls } from "./calls.ts";
@@ -19,7 +20,20 @@ const watch = {
   automaticPublication: null,
 };
 
+const wanted = { accountId: ids.account, packageIds: [1, 2], limit: 10 };
+
 export const ofUpdates = {
+  "image-packages": {
+    listUnlistedImages: [[{ after: 0, limit: 10 }]],
+    saveImagePackages: [
+      [
+        { id: 1, baseSystem: "tiny-1.0" },
+        [{ name: "a", version: "1-1", arch: "noarch", source: "a", sourceVersion: "1-1" }],
+      ],
+    ],
+    listPackageVersions: [[{ name: "a" }], [{ source: "a" }]],
+    listImagesWith: [[{ ...wanted, only: null, before: undefined }], [{ ...wanted, only: it, before: 5 }]],
+  } satisfies Calls<typeof imagePackages>,
   "image-updates": {
     saveCounts: [[{ id: 1 }, { contents: "contents", updates: [], lookedAt: 1 }]],
     listImageUpdates: [[[1, 2]]],

@@ -80,9 +80,14 @@ const List = ({ listed: { asked, seen, shared, testdrives, tags, titles } }: { l
             {number(seen.total)}
           </span>
         </h1>
-        <ButtonLink look="primary" icon="plus" href="/appliances/new">
-          New appliance
-        </ButtonLink>
+        <div class="row">
+          <ButtonLink icon="search" href="/appliances/images">
+            Find images
+          </ButtonLink>
+          <ButtonLink look="primary" icon="plus" href="/appliances/new">
+            New appliance
+          </ButtonLink>
+        </div>
       </div>
       <RunningTestdrives of={testdrives} />
       <ListFilter asked={asked} tags={tags} />

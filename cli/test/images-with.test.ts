@@ -1,0 +1,44 @@
+/** `kiln images`: which images have a package. */
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { newMachine, type Machine } from "./support/machine.ts";
+import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+
+let machine: Machine;
+let service: StandIn;
+beforeEach(async () => {
+  machine = newMachine();
+  service = await standIn(signedInto(newKey()));
+  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+});
+afterEach(async () => {
+  await service[Symbol.asyncDispose]();
+  machine[Symbol.dispose]();
+});
+
+const image = (build_id: number) => ({
+  build_id,
+  appliance_id: 1004,
+  appliance: "Kiosk",
+  version: "0.0.2",
+  image_type: "oem",
+  completed_at: "2026-03-04T16:24:50Z",
+  packages: [{ name: "openssl", version: "3.0.15-1", arch: "amd64" }],
+});
+
+it("lists the images that have a package", async () => {
+  service.answers["/api/v2/user/account/images"] = { images: [image(7)] };
+  const { code, stdout } = await machine.kiln(["images", "--with", "openssl=3.0.15-1"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^BUILD +APPLIANCE +VERSION +TYPE +PACKAGES +BUILT\n7 +Kiosk +0\.0\.2 +oem +openssl 3\.0\.15-1 /,
+  );
+});
+
+it("says that there are none, and that it needs a package", async () => {
+  service.answers["/api/v2/user/account/images"] = { images: [] };
+  const none = await machine.kiln(["images", "--with", "openssl"]);
+  expect(none).toMatchObject({ code: 0, stdout: "None of your images has openssl.\n" });
+  const nameless = await machine.kiln(["images"]);
+  expect(nameless.code).not.toBe(0);
+  expect(nameless.stderr).toContain("Which package?");
+});

@@ -1,0 +1,40 @@
+import { evr, type InstalledPackage } from "#lib/contract/index";
+import type { Services } from "#domain/services";
+import { rest } from "#lib/loop/pace";
+import { logFailure } from "#log/log";
+import { findInstalled } from "#storage/build-blobs";
+import { listUnlistedImages, saveImagePackages, type ListedPackage } from "#storage/image-packages";
+import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
+
+const position = "unlisted images";
+/** How many images one run lists. */
+const listedAtOnce = 50;
+
+/** A chore: lists the packages of new images, so that images can be found by their packages. */
+export async function listInstalledPackages({ env, db }: Services<Pick<Env, "BLOBS">>): Promise<void> {
+  const after = Number((await findSweepPosition(db, position)) ?? 0);
+  const images = await listUnlistedImages(db, { after, limit: listedAtOnce });
+  const next = images.length === listedAtOnce ? images.at(-1)?.id.toString() : undefined;
+  if (after > 0 || next !== undefined) await saveSweepPosition(db, position, next);
+  for (const image of images) {
+    try {
+      await saveImagePackages(db, image, listedOf((await findInstalled(env.BLOBS, image.uid)) ?? []));
+    } catch (error) {
+      logFailure("could not list the packages of an image", error, { buildId: image.id });
+    }
+    await rest();
+  }
+}
+
+/** An older agent does not report the source: most packages have its name. */
+const listedOf = (installed: readonly InstalledPackage[]): ListedPackage[] =>
+  installed.map(({ name, arch, source, ...one }) => {
+    const version = evr(one);
+    return {
+      name,
+      version,
+      arch,
+      source: source?.name ?? name,
+      sourceVersion: source?.version ?? version,
+    };
+  });

@@ -1,0 +1,132 @@
+import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
+import { isDownloadable } from "./builds-of-appliance.ts";
+import type { Build } from "./builds.ts";
+import { fromJson, type Database } from "./db.ts";
+import { insertFrom } from "./inserts.ts";
+import { appliances, builds, imagePackages, packageVersions } from "./schema.ts";
+
+export type PackageVersionRow = typeof packageVersions.$inferSelect;
+export type ListedPackage = Omit<PackageVersionRow, "id" | "baseSystem">;
+
+// As in the index `builds_unlisted`.
+const isUnlisted = sql.raw(
+  "status = 'finished' AND retired_at IS NULL AND expired_at IS NULL AND has_listed_packages = 0",
+);
+
+/** The next images after this id whose packages are not listed yet, and their base systems. */
+export const listUnlistedImages = (
+  db: Database,
+  { after, limit }: { after: number; limit: number },
+): Promise<{ id: number; uid: string; baseSystem: string }[]> =>
+  db.all(sql`
+    SELECT b.id, b.uid, appliances.base_system AS baseSystem
+    FROM (SELECT id, uid, appliance_id FROM builds INDEXED BY builds_unlisted
+      WHERE ${isUnlisted} AND id > ${after} ORDER BY id LIMIT ${limit}) AS b
+    CROSS JOIN appliances ON appliances.id = b.appliance_id ORDER BY b.id`);
+
+/** Lists the packages of an image, unless it is gone. Repeating it changes nothing. */
+export async function saveImagePackages(
+  db: Database,
+  { id, baseSystem }: { id: number; baseSystem: string },
+  packages: readonly ListedPackage[],
+): Promise<void> {
+  const given = JSON.stringify(packages);
+  const listed = {
+    name: sql`value ->> 'name'`,
+    version: sql`value ->> 'version'`,
+    arch: sql`value ->> 'arch'`,
+    source: sql`value ->> 'source'`,
+    sourceVersion: sql`value ->> 'sourceVersion'`,
+  };
+  const theirs = sql`FROM json_each(${given}) CROSS JOIN package_versions AS p
+      ON p.name = ${listed.name} AND p.base_system = ${baseSystem} AND p.version = ${listed.version}
+        AND p.arch = ${listed.arch} AND p.source = ${listed.source} AND p.source_version = ${listed.sourceVersion}
+    CROSS JOIN builds ON builds.id = ${id} AND ${isUnlisted}`;
+  await db.batch([
+    insertFrom(
+      db,
+      packageVersions,
+      { id: sql`NULL`, baseSystem, ...listed },
+      sql`FROM json_each(${given}) WHERE true`,
+    ).onConflictDoNothing(),
+    insertFrom(
+      db,
+      imagePackages,
+      { packageId: sql`p.id`, accountId: sql`builds.account_id`, buildId: sql`builds.id` },
+      theirs,
+    ).onConflictDoNothing(),
+    db.update(builds).set({ hasListedPackages: true }).where(eq(builds.id, id)),
+  ]);
+}
+
+/** How many versions of a package, in all base systems, a question is about at most. */
+const maxVersions = 5000;
+
+/** The versions of a package that any image has, or has had. */
+export const listPackageVersions = (
+  db: Database,
+  by: { name: string } | { source: string },
+): Promise<PackageVersionRow[]> =>
+  db
+    .select()
+    .from(packageVersions)
+    .where("name" in by ? eq(packageVersions.name, by.name) : eq(packageVersions.source, by.source))
+    .limit(maxVersions);
+
+/** An image that has some of the packages. */
+export interface ImageWith extends Pick<Build, "id" | "applianceId" | "version" | "imageType" | "completedAt"> {
+  /** The name of its appliance. */
+  name: string;
+  packageIds: number[];
+}
+
+interface Wanted {
+  accountId: number;
+  /** The only appliance to look at; null for all of the account. */
+  only: number | null;
+  packageIds: readonly number[];
+  before: number | undefined;
+  limit: number;
+}
+
+/** The images of an account that have at least one of these packages, newest first. */
+export async function listImagesWith(
+  db: Database,
+  { accountId, only, packageIds, before, limit }: Wanted,
+): Promise<ImageWith[]> {
+  const having = db
+    .select({ id: imagePackages.buildId, packageIds: sql`json_group_array(${imagePackages.packageId})`.as("ids") })
+    .from(imagePackages)
+    .where(
+      and(
+        inArray(imagePackages.packageId, fromJson(packageIds)),
+        eq(imagePackages.accountId, accountId),
+        before === undefined ? undefined : lt(imagePackages.buildId, before),
+      ),
+    )
+    .groupBy(imagePackages.buildId)
+    .as("having");
+  const rows = await db
+    .select({
+      id: builds.id,
+      applianceId: builds.applianceId,
+      version: builds.version,
+      imageType: builds.imageType,
+      completedAt: builds.completedAt,
+      name: appliances.name,
+      packageIds: sql<string>`${having.packageIds}`,
+    })
+    .from(having)
+    .crossJoin(builds)
+    .crossJoin(appliances)
+    .where(
+      and(
+        sql`${builds.id} = ${having.id} AND ${appliances.id} = ${builds.applianceId}`,
+        isDownloadable,
+        only === null ? undefined : eq(builds.applianceId, only),
+      ),
+    )
+    .orderBy(desc(sql`${having.id}`))
+    .limit(limit);
+  return rows.map((row) => ({ ...row, packageIds: JSON.parse(row.packageIds) as number[] }));
+}
