@@ -7,6 +7,7 @@ export const maxLogBytes = 64 * 1024 * 1024;
 /** How long a reader counts as watching after a read: longer than readers wait between two reads. */
 const readForMs = 60_000;
 
+/** As of the last time that it was stored: each row that was written since then adds its bytes to both counts. */
 interface Meta {
   /** The writing attempt, and how many of its bytes have arrived. */
   attempt: number;
@@ -86,6 +87,7 @@ export class BuildLog {
       this.#blobs.put(key, fixed.readable, { httpMetadata: { contentType: "text/plain; charset=utf-8" } }),
       this.#copyTo(fixed.writable.getWriter()),
     ]);
+    this.#storage.kv.put("log", this.#meta);
     this.#storage.kv.put("log archive", key);
     this.#storage.sql.exec("DELETE FROM log");
   }
@@ -104,7 +106,15 @@ export class BuildLog {
   }
 
   get #meta(): Meta {
-    return this.#storage.kv.get<Meta>("log") ?? empty;
+    const stored = this.#storage.kv.get<Meta>("log") ?? empty;
+    const more = Math.max(0, this.#lastRow.end - stored.length);
+    return { ...stored, received: stored.received + more, length: stored.length + more };
+  }
+
+  /** Where the last row starts and ends. */
+  get #lastRow(): { start: number; end: number } {
+    const last = 'SELECT start, start + length(bytes) AS "end" FROM log ORDER BY start DESC LIMIT 1';
+    return this.#storage.sql.exec<{ start: number; end: number }>(last).toArray()[0] ?? { start: 0, end: 0 };
   }
 
   /** The log of a lost attempt stays; the next one starts on a new line. */
@@ -118,11 +128,23 @@ export class BuildLog {
     return begun;
   }
 
+  /** `meta`: with these bytes in `received`, and without them in `length`. */
   #write(meta: Meta, bytes: Uint8Array): void {
     const kept = meta.cut ? nothing : cutAt(maxLogBytes - meta.length, bytes);
-    if (kept.byteLength > 0) this.#storage.sql.exec("INSERT INTO log (start, bytes) VALUES (?, ?)", meta.length, kept);
+    if (kept.byteLength > 0) this.#writeRow(meta.length, kept);
     const cut = meta.cut || kept.byteLength !== bytes.byteLength;
-    this.#storage.kv.put("log", { ...meta, length: meta.length + kept.byteLength, cut });
+    // Otherwise the row says it all, and a second write of each chunk would be most of what an object writes.
+    if (cut) this.#storage.kv.put("log", { ...meta, length: meta.length + kept.byteLength, cut });
+  }
+
+  /** Adds to the last row while that has room, because each row costs again when the log is archived. */
+  #writeRow(at: number, bytes: Uint8Array): void {
+    const { start, end } = this.#lastRow;
+    const hasRoom = start < end && end === at && end - start + bytes.byteLength <= maxLogChunkBytes;
+    if (hasRoom) {
+      const joined = concat([this.#rows(start, end - start), bytes]);
+      this.#storage.sql.exec("UPDATE log SET bytes = ? WHERE start = ?", joined, start);
+    } else this.#storage.sql.exec("INSERT INTO log (start, bytes) VALUES (?, ?)", at, bytes);
   }
 
   async #copyTo(writer: WritableStreamDefaultWriter<Uint8Array>): Promise<void> {

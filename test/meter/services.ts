@@ -57,6 +57,11 @@ export const services: readonly Service[] = [
 const days = 30;
 const buildMinutes = 10;
 const driveMinutes = 10;
+/**
+ * How long an object is billed for one call, which is far longer than the calls take. In between it may hibernate, and
+ * is not billed (durable-objects/concepts/durable-object-lifecycle).
+ */
+const secondsACall = 0.1;
 const imageGb = 0.6;
 /** 600 MB in parts of 16 MiB. The three smallest are in the end that was measured. */
 const moreParts = 36 - 3;
@@ -77,11 +82,12 @@ export interface Month {
 /** What a service uses and costs a month. */
 export function monthOf(service: Service, measured: Measured): Month {
   const use = useOf(service, measured);
-  const minutesAwake = days * (service.buildsADay * buildMinutes + service.testdrivesADay * driveMinutes);
-  const { buildsADay, keepDays, accounts } = service;
+  const { buildsADay, watched, testdrivesADay, keepDays, accounts } = service;
+  // Readers of a log and viewers of a screen keep an object awake.
+  const minutesAwake = days * (buildsADay * watched * buildMinutes + testdrivesADay * driveMinutes);
   const amounts = {
     ...use,
-    awake: minutesAwake * 60 * objectGb,
+    awake: (minutesAwake * 60 + use.calls * secondsACall) * objectGb,
     stored: Math.min(buildsADay * keepDays * imageGb, accounts * quotaGb) + otherGb,
     queueOperations: use.messages * operationsOfMessage,
   };
