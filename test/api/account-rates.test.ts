@@ -95,7 +95,7 @@ describe("an account", () => {
 it("counts a page like the calls that say the same", async () => {
   const tux = await signedIn();
   const firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
   const url = `https://kiln.test/appliance/${await createAppliance(tux)}/share`;
   const once = async () => {
     const request = new Request(url, { headers: { cookie: firefox.jar.cookie } });

@@ -6,7 +6,7 @@ import { createAppliance } from "./factories.ts";
 export async function applianceOwner() {
   const tux = await signedIn();
   const firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
   return { tux, firefox, id: await createAppliance(tux) };
 }
 

@@ -24,7 +24,7 @@ describe("the frame", () => {
   });
 
   it("shows who is signed in, and has a form to sign out", async () => {
-    await firefox.signIn(tux);
+    await firefox.beginSession(tux);
     const page = await pageOf(firefox.get("/"));
     expect(textOf(page, ".top-end")).toContain(tux.username);
     expect(page.querySelector('form[action="/sign_out"] [name=form_token]')).not.toBeNull();
@@ -95,7 +95,7 @@ describe("an error", () => {
   });
 
   it("shows what it is", async () => {
-    await firefox.signIn(tux);
+    await firefox.beginSession(tux);
     const refused = await firefox.post("/sign_out", {}, html);
     expect([refused.status, (await pageOf(refused)).title]).toEqual([403, "You may not do this · Kiln"]);
     const method = await firefox.post("/api/docs", {}, html);
@@ -106,7 +106,7 @@ describe("an error", () => {
 describe("a form", () => {
   it("shows the result once, on the next page", async () => {
     const other = await sessionOf(tux);
-    await firefox.signIn(tux);
+    await firefox.beginSession(tux);
     await firefox.post(`${sessionsPage}/${other.id}/revoke`, { form_token: await firefox.formToken() });
     expect(textOf(await pageOf(firefox.get(sessionsPage)), "#result")).toBe("The browser is signed out.");
     expect(textOf(await pageOf(firefox.get(sessionsPage)), "#result")).toBe("");

@@ -28,7 +28,7 @@ let given: Record<string, string>;
 beforeAll(async () => {
   tux = await signedIn();
   firefox = browser({ userAgent: hostile });
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
   const id = await createAppliance(tux, { name: hostile.slice(0, 255) });
   await configure(tux, id, settings);
   const { id: fileId } = await uploadFile(tux, id, hostile, {

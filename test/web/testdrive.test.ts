@@ -63,7 +63,7 @@ describe("a testdrive's page", () => {
       const tux = await signedIn();
       const drive = await startDrive(tux);
       const firefox = browser();
-      await firefox.signIn(tux);
+      await firefox.beginSession(tux);
       const { appliance } = (await readXml(await tux.get("/appliances"))).appliances;
       const path = at === "/appliances" ? at : `/appliance/${appliance.id}${at}`;
       const notice = async () => (await pageOf(firefox.get(path))).querySelector("#testdrives .notice");

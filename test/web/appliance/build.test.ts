@@ -13,7 +13,7 @@ let firefox: ReturnType<typeof browser>;
 beforeEach(async () => {
   tux = await signedIn();
   firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
 });
 
 const builds = async (id: number) => await pageOf(firefox.get(`/appliance/${id}/build`));
@@ -181,7 +181,7 @@ describe("the build page", () => {
   it("does not exist for others, nor does the log", async () => {
     const { applianceId, buildId } = await createBuild(tux);
     const stranger = browser();
-    await stranger.signIn(await signedIn());
+    await stranger.beginSession(await signedIn());
     const form = { form_token: await stranger.formToken() };
     const answers = [
       await stranger.get(`/appliance/${applianceId}/build`),

@@ -11,7 +11,7 @@ let id: number;
 beforeEach(async () => {
   tux = await signedIn();
   firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
   ({ applianceId: id } = await publishedAppliance(tux));
 });
 

@@ -11,7 +11,7 @@ import { checkRuns } from "#storage/schema";
 it("shows what failed, as text, and starts another run", async () => {
   const tux = await signedIn();
   const firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
   const { applianceId, buildId } = await createBuild(tux);
   const at = `/appliance/${applianceId}`;
   const form = { form_token: await firefox.formToken(), kind: "port_open", port: "80", seconds: "20" };

@@ -167,7 +167,7 @@ describe("the configuration", () => {
 
   it("does not exist for others", async () => {
     const stranger = browser();
-    await stranger.signIn(await signedIn());
+    await stranger.beginSession(await signedIn());
     expect((await stranger.get(`/appliance/${id}/configuration/users`)).status).toBe(404);
   });
 });

@@ -12,7 +12,7 @@ let firefox: ReturnType<typeof browser>;
 beforeEach(async () => {
   tux = await signedIn();
   firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
 });
 
 const token = async () => ({ form_token: await firefox.formToken() });
@@ -102,7 +102,7 @@ describe("the files page", () => {
     expect(textOf(page, "#main .rows summary")).toContain(evil);
     expect(page.querySelector("#main img[src=x]")).toBeNull();
     const stranger = browser();
-    await stranger.signIn(await signedIn());
+    await stranger.beginSession(await signedIn());
     expect((await stranger.get(`/appliance/${id}/files`)).status).toBe(404);
     expect((await stranger.get(`/files/${fileId}`)).status).toBe(404);
   });

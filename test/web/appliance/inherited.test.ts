@@ -34,7 +34,7 @@ beforeEach(async () => {
   }
   await publish(publisher, applianceId);
   [tux, firefox] = [await signedIn(), browser()];
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
   id = await clone(applianceId);
 });
 
@@ -115,7 +115,7 @@ it("is not offered for a clone of a template, nor for another account's applianc
   const form = { form_token: await firefox.formToken() };
   expect((await firefox.post(`/appliance/${own}/access`, form)).status).toBe(422);
   const other = browser();
-  await other.signIn(await signedIn());
+  await other.beginSession(await signedIn());
   const stranger = await other.post(`/appliance/${id}/access`, { form_token: await other.formToken() });
   expect(stranger.status).toBe(404);
   expect((await users()).length).toBe(2);

@@ -16,7 +16,7 @@ let firefox: ReturnType<typeof browser>;
 beforeEach(async () => {
   tux = await signedIn();
   firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
 });
 afterEach(() => void vi.useRealTimers());
 

@@ -12,7 +12,7 @@ let firefox: ReturnType<typeof browser>;
 beforeEach(async () => {
   tux = await signedIn();
   firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
 });
 
 const info = (text: string) => `[ INFO    ]: 14:24:39 | ${text}`;
@@ -74,7 +74,7 @@ describe("the page of a log", () => {
     const { buildId, address } = await logOf("x\n");
     const other = await createAppliance(tux);
     const stranger = browser();
-    await stranger.signIn(await signedIn());
+    await stranger.beginSession(await signedIn());
     const answers = [await firefox.get(`/appliance/${other}/builds/${buildId}/log`), await stranger.get(address)];
     expect(answers.map(({ status }) => status)).toEqual([404, 404]);
   });

@@ -19,7 +19,7 @@ let firefox: ReturnType<typeof browser>;
 beforeEach(async () => {
   tux = await signedIn();
   firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
 });
 
 const overview = async (id: number) => await pageOf(firefox.get(`/appliance/${id}`));

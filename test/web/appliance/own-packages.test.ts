@@ -36,7 +36,7 @@ describe("the person's own packages", () => {
     await firefox.post(action, { form_token: await firefox.formToken() });
     expect(textOf(await software(), "#own")).toBe("Your packages 1");
     const stranger = browser();
-    await stranger.signIn(await signedIn());
+    await stranger.beginSession(await signedIn());
     const theirs = await stranger.post(action, { form_token: await stranger.formToken() });
     expect(theirs.status).toBe(404);
   });

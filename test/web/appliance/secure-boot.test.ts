@@ -16,7 +16,7 @@ let firefox: ReturnType<typeof browser>;
 beforeEach(async () => {
   tux = await signedIn();
   firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
   await createAppliance(tux); // which loads the catalogue
   const more = [`${loader}-2.06 requires grub2`, `tiny-shim-1.0 requires ${loader}`, "tiny-grub-signed-1.0.noarch"];
   await stock(await tinyRepository("main"), [...tinyLinux.main, ...more]);

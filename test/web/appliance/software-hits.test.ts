@@ -11,7 +11,7 @@ let id: number;
 beforeEach(async () => {
   const tux = await signedIn();
   firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
   await createAppliance(tux); // loads the templates
   await loadDebian();
   id = await createAppliance(tux, { clone_from: 900 });

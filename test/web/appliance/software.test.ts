@@ -118,7 +118,7 @@ describe("the software page", () => {
 
   it("does not exist for others", async () => {
     const stranger = browser();
-    await stranger.signIn(await signedIn());
+    await stranger.beginSession(await signedIn());
     expect((await stranger.get(`/appliance/${id}/software`)).status).toBe(404);
     expect((await stranger.get(`/appliance/${id}/software/effect?package=hello`)).status).toBe(404);
   });

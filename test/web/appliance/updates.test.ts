@@ -18,7 +18,7 @@ let agent: Awaited<ReturnType<typeof fakeAgent>>;
 beforeEach(async () => {
   tux = await signedIn();
   firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
   await createAppliance(tux); // loads the templates
   mirror = await loadDebian();
   applianceId = await createAppliance(tux, { clone_from: 900 });

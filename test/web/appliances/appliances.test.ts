@@ -18,7 +18,7 @@ let firefox: ReturnType<typeof browser>;
 beforeEach(async () => {
   tux = await signedIn();
   firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
 });
 
 const list = (query = "") => pageOf(firefox.get(`/appliances${query}`));

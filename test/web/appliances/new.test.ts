@@ -35,7 +35,7 @@ describe("the page of templates", () => {
   });
 
   it("begins with the system that is supported longest, and ends with the toy", async () => {
-    await firefox.signIn(tux);
+    await firefox.beginSession(tux);
     const page = await pageOf(firefox.get("/appliances/new"));
     const titles = [...page.querySelectorAll("#new h2")].map(({ textContent }) => textContent);
     expect(titles).toEqual(["Debian 13", "Debian 12", "openSUSE Tumbleweed", "Tiny Linux 1.0"]);
@@ -48,7 +48,7 @@ describe("the page of templates", () => {
   });
 
   it("offers an architecture only with the systems that have packages for it, and says so", async () => {
-    await firefox.signIn(tux);
+    await firefox.beginSession(tux);
     const page = await pageOf(firefox.get("/appliances/new"));
     const served = (name: string) =>
       page.querySelector(`[name=clone_from][value="${name}"]`)?.getAttribute("data-arches");
@@ -75,7 +75,7 @@ describe("the page of templates", () => {
 
 describe("the formats of a build", () => {
   it("are those that the base system can be built in, with the reason for the others", async () => {
-    await firefox.signIn(tux);
+    await firefox.beginSession(tux);
     const id = await createAppliance(tux, { clone_from: 21 });
     const page = await pageOf(firefox.get(`/appliance/${id}/build`));
     for (const form of ["#new-build", "#formats"]) {

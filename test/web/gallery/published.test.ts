@@ -34,7 +34,7 @@ beforeEach(async () => {
   [publisher, tux] = [await signedIn(), await signedIn()];
   ({ applianceId, buildId } = await publishedAppliance(publisher, { notes: `First.\n${evil}` }));
   firefox = browser();
-  await firefox.signIn(tux);
+  await firefox.beginSession(tux);
 });
 
 const seen = (path = "") => pageOf(firefox.get(`/gallery/${applianceId}${path}`));
@@ -235,8 +235,8 @@ describe("comments", () => {
   it("are removed by the publisher and by who wrote them, and by no other", async () => {
     const ids = [await said("Hello"), await said("Hello again")];
     const [other, owner] = [browser(), browser()];
-    await other.signIn(await signedIn());
-    await owner.signIn(publisher);
+    await other.beginSession(await signedIn());
+    await owner.beginSession(publisher);
     const remove = async (who: typeof other, id: string | undefined) =>
       (await who.post(`/gallery/${applianceId}/comments/${id}/remove`, { form_token: await who.formToken() })).status;
     expect(await remove(other, ids[0])).toBe(404);

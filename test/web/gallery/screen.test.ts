@@ -44,7 +44,7 @@ const shown = () => addressOn(`/gallery/${applianceId}`, "#screen");
 
 async function remove(who: Client): Promise<number> {
   const firefox = browser();
-  await firefox.signIn(who);
+  await firefox.beginSession(who);
   const form = { form_token: await firefox.formToken() };
   return (await firefox.post(`/gallery/${applianceId}/0.0.1/screen/remove`, form)).status;
 }
