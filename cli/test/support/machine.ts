@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { bundle } from "../../scripts/bundle.ts";
 
 /** How a command line ended. */
@@ -18,12 +18,25 @@ export interface Machine extends Disposable {
   kiln: (args: readonly string[], given?: { input?: string; env?: Record<string, string> }) => Promise<Ended>;
 }
 
+/** The command line, bundled once for all machines of a process. */
+let bundled: string | undefined;
+
+function bundledOnce(): string {
+  if (bundled === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), "kiln-cli-bundle-"));
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+    bundled = join(folder, "kiln.mjs");
+    bundle(bundled);
+  }
+  return bundled;
+}
+
 export function newMachine(): Machine {
   const folder = mkdtempSync(join(tmpdir(), "kiln-cli-"));
   mkdirSync(join(folder, "bin"));
   const program = join(folder, "bin/kiln");
-  bundle(`${program}.mjs`);
-  writeFileSync(program, `#!/bin/sh\nexec ${process.execPath} ${program}.mjs "$@"\n`, { mode: 0o755 });
+  const script = bundledOnce();
+  writeFileSync(program, `#!/bin/sh\nexec ${process.execPath} ${script} "$@"\n`, { mode: 0o755 });
   const env = {
     PATH: `${folder}/bin:${process.env["PATH"] ?? ""}`,
     HOME: folder,
@@ -31,6 +44,8 @@ export function newMachine(): Machine {
     XDG_CONFIG_HOME: join(folder, "config"),
     LANG: "C.UTF-8",
     TERM: "xterm",
+    // Otherwise each of a test's many runs compiles the same two megabytes again.
+    NODE_COMPILE_CACHE: join(dirname(script), "compiled"),
   };
   return {
     folder,
