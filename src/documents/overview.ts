@@ -19,7 +19,7 @@ import { document, type Viewer } from "#lib/wire/shape";
 import { watchedBuild } from "#documents/running-build";
 import { buildState, megabytes } from "#documents/build";
 
-type OverviewBuild = Glance["images"][number];
+type OverviewBuild = NonNullable<Glance["lastBuild"]>;
 
 const overBuild = fields({
   id: id("id", 31),

@@ -1,9 +1,10 @@
 import { and, asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
-import type { Appliance } from "./appliances.ts";
+import { listBaseTitles, type Appliance } from "./appliances.ts";
 import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { fromNewRow, insertFrom } from "./inserts.ts";
-import { appliances, builds, lastStatuses } from "./schema.ts";
+import { appliances, builds, imageUpdates, lastStatuses } from "./schema.ts";
+import { listSharedWith, type SharedAppliance } from "./shares.ts";
 
 export type LastStatus = typeof lastStatuses.$inferSelect;
 
@@ -34,6 +35,11 @@ const shownOfBuild = {
 /** The columns that a page of appliances shows. */
 export type OverviewAppliance = Pick<Appliance, keyof typeof shown>;
 export type OverviewBuild = Pick<Build, keyof typeof shownOfBuild>;
+
+/** An image, and how outdated it was when Kiln last looked. Null if Kiln has not looked yet. */
+export interface OverviewImage extends OverviewBuild {
+  outdated: Pick<typeof imageUpdates.$inferSelect, "newer" | "security" | "lookedAt"> | null;
+}
 
 export interface OverviewRow {
   appliance: OverviewAppliance;
@@ -128,12 +134,29 @@ const orders: Record<OverviewOrder, SQL[]> = {
 const tagsOf = sql`json_each(${appliances.configuration}, '$.tags')`;
 const maxTags = 200;
 
-/** The tags of an account's appliances, in alphabetical order. */
-export const listTags = async (db: Database, accountId: number): Promise<string[]> => {
-  const rows = await db.all<{ tag: string }>(sql`SELECT DISTINCT value AS tag FROM appliances, ${tagsOf}
-    WHERE account_id = ${accountId} ORDER BY tag COLLATE NOCASE LIMIT ${maxTags}`);
-  return rows.map(({ tag }) => tag);
-};
+/** What the page of an account's appliances shows around them. */
+interface Around {
+  /** The tags of the account's appliances, in alphabetical order. */
+  tags: string[];
+  /** The titles of the base systems, by name. */
+  titles: Map<string, string>;
+  shared: SharedAppliance[];
+}
+
+export async function listAround(db: Database, accountId: number, maxShared: number): Promise<Around> {
+  const [tags, titles, shared] = await db.batch([
+    db
+      .selectDistinct({ tag: sql<string>`tagged.value` })
+      .from(appliances)
+      .crossJoin(sql`${tagsOf} AS tagged`)
+      .where(eq(appliances.accountId, accountId))
+      .orderBy(sql`tagged.value COLLATE NOCASE`)
+      .limit(maxTags),
+    listBaseTitles(db),
+    listSharedWith(db, accountId, maxShared),
+  ]);
+  return { tags: tags.map(({ tag }) => tag), titles: new Map(titles.map(({ name, title }) => [name, title])), shared };
+}
 
 /** Appliances of an account that were edited and not examined since, or never examined: the last edited first. */
 export const listUnexamined = async (db: Database, accountId: number, limit: number): Promise<number[]> => {
@@ -163,7 +186,7 @@ const isStale = (before: Date): SQL => sql`(
 export async function listLastBuilds(
   db: Database,
   applianceIds: readonly number[],
-): Promise<{ last: OverviewBuild[]; images: OverviewBuild[] }> {
+): Promise<{ last: OverviewBuild[]; images: OverviewImage[] }> {
   const asked = sql`json_each(${JSON.stringify(applianceIds)}) AS asked`;
   const lastId = sql`(SELECT latest.id FROM builds AS latest
     WHERE latest.appliance_id = asked.value AND latest.retired_at IS NULL
@@ -176,9 +199,17 @@ export async function listLastBuilds(
   const [last, images] = await db.batch([
     db.select(shownOfBuild).from(asked).crossJoin(builds).where(eq(builds.id, lastId)),
     db
-      .select(shownOfBuild)
+      .select({
+        build: shownOfBuild,
+        outdated: {
+          newer: imageUpdates.newer,
+          security: imageUpdates.security,
+          lookedAt: imageUpdates.lookedAt,
+        },
+      })
       .from(asked)
       .crossJoin(builds)
+      .leftJoin(imageUpdates, eq(imageUpdates.buildId, builds.id))
       .where(
         and(
           sql`${builds.applianceId} = asked.value AND ${builds.version} = ${lastVersion}`,
@@ -187,7 +218,7 @@ export async function listLastBuilds(
       )
       .orderBy(builds.id),
   ]);
-  return { last, images };
+  return { last, images: images.map(({ build, outdated }) => ({ ...build, outdated })) };
 }
 
 /**

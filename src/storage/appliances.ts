@@ -121,13 +121,12 @@ export const findBaseSystem = (db: Database, name: string) =>
 
 export const listBaseSystems = (db: Database) => db.query.baseSystems.findMany({ orderBy: asc(baseSystems.name) });
 
-/** The titles of the base systems, by name. */
-export async function listBaseTitles(db: Database): Promise<Map<string, string>> {
-  const title = sql<string>`json_extract(${baseSystems.facts}, '$.title')`;
-  return new Map(
-    (await db.select({ name: baseSystems.name, title }).from(baseSystems)).map((one) => [one.name, one.title]),
-  );
-}
+/** The titles of the base systems. */
+export const listBaseTitles = (db: Database) =>
+  db
+    .select({ name: baseSystems.name, title: sql<string>`json_extract(${baseSystems.facts}, '$.title')` })
+    .from(baseSystems)
+    .orderBy(asc(baseSystems.name));
 
 /** The account's limits for appliances. */
 export type ApplianceLimits = Pick<Counted, "appliances" | "configurationBytes" | "files">;

@@ -14,6 +14,8 @@ export async function listReaders(db: Database, applianceId: number): Promise<st
   return rows.map(({ username }) => username);
 }
 
+export type SharedAppliance = Awaited<ReturnType<typeof listSharedWith>>[number];
+
 /** Appliances that others share with an account, the last shared first, each with its owner's name. */
 export const listSharedWith = (db: Database, accountId: number, limit: number) =>
   db

@@ -3,6 +3,7 @@ import type { ApiEnv } from "#api/factory";
 import type { Account } from "#storage/accounts";
 import type { Appliance } from "#storage/appliances";
 import type { Session } from "#storage/sessions";
+import type { ReadOnlyMode } from "#domain/service-settings";
 import type { Given } from "./given.ts";
 
 /** The person who is signed in with the browser, and the form token of the session. */
@@ -24,6 +25,8 @@ export type WebEnv = {
     appliance: Appliance;
     /** Looked up once by `personOf`. Null if no one is signed in. */
     person?: Person | null;
+    /** Read once by `readOnlyOf`. */
+    readOnly?: Promise<ReadOnlyMode>;
     /** The form that was refused: `page` shows it again, with its values and what is wrong with them. */
     given?: Given;
   };

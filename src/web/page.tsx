@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { HtmlEscapedString } from "hono/utils/html";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { raw } from "hono/html";
-import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
+import { readOnlyMessage } from "#domain/service-settings";
 import { masked } from "#domain/secrets";
 import { assetsOf } from "./assets.ts";
 import type { WebEnv } from "./factory.ts";
@@ -12,6 +12,7 @@ import { Document, wholeTitle } from "./parts/document.tsx";
 import { Formed } from "./parts/form.tsx";
 import { Frame, type Section } from "./parts/frame.tsx";
 import { setPageHeaders } from "./page-headers.ts";
+import { readOnlyOf } from "./read-only.ts";
 import { takeResult } from "./result.ts";
 import { personOf } from "./session.ts";
 import { spriteFor } from "./sprite.ts";
@@ -96,7 +97,7 @@ export async function partsOfPage(c: Context<WebEnv>, content: Content, title: s
  * While the service is read-only, each page shows that. If the database does not answer, the page itself explains that.
  */
 async function announcementOf(c: Context<WebEnv>): Promise<string | undefined> {
-  const mode = await readOnlyMode(c.var.db).catch(() => undefined);
+  const mode = await readOnlyOf(c).catch(() => undefined);
   return mode?.on ? (mode.message ?? readOnlyMessage) : undefined;
 }
 

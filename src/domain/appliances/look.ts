@@ -6,7 +6,7 @@ import { overviewOf, type Glance } from "#domain/appliances/overview";
 import { examine, type ExaminedAppliance } from "#domain/appliances/status";
 import { openRootIssue } from "#domain/configuration/known-passwords";
 import type { Services } from "#domain/services";
-import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
+import { readOnlyMessage, type ReadOnlyMode } from "#domain/service-settings";
 import { listAbilities } from "#storage/agents";
 import type { BaseSystemFacts } from "#model/catalogue";
 import type { Appliance } from "#storage/appliances";
@@ -29,6 +29,7 @@ interface LookRequest {
   baseUrl: string;
   /** The rows of the appliance, if they were read before. */
   rows?: ExaminedRows | undefined;
+  readOnly: Promise<ReadOnlyMode>;
 }
 
 /**
@@ -37,10 +38,10 @@ interface LookRequest {
  */
 export async function lookAt(
   { env, db }: Services,
-  { appliance, accountId, baseUrl, rows: given }: LookRequest,
+  { appliance, accountId, baseUrl, rows: given, readOnly: mode }: LookRequest,
 ): Promise<Look> {
   const [readOnly, rows, { glances, stale }] = await Promise.all([
-    readOnlyMode(db),
+    mode,
     given ?? rowsOf(db, appliance),
     overviewOf({ env, db }, { accountId, only: appliance.id, search: "", page: 1, perPage: 1 }),
   ]);

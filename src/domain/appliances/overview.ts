@@ -13,10 +13,10 @@ import {
   type OverviewAppliance,
   type OverviewBuild,
   type OverviewChoice,
+  type OverviewImage,
   type OverviewRow,
 } from "#storage/appliance-overview";
 import { listAnyAppliances } from "#storage/appliances";
-import { listImageUpdates, type ImageUpdatesRow } from "#storage/image-updates";
 
 /**
  * What an appliance is doing, or otherwise whether it can be built. `unknown`: it has not been examined since its last
@@ -39,13 +39,12 @@ export interface Glance {
   /** The last build that has ended, with or without an image. */
   lastBuild: OverviewBuild | undefined;
   /** The downloadable images of the version that was finished last. */
-  images: OverviewBuild[];
-  /** How outdated these were when Kiln last looked. Undefined if it has not looked yet. */
+  images: OverviewImage[];
+  /** How outdated the worst of these was when Kiln last looked. Undefined if it has not looked yet. */
   outdated: Outdated | undefined;
 }
 
-/** The most packages of one of the images that have newer versions, and how many of these are security updates. */
-type Outdated = Pick<ImageUpdatesRow, "newer" | "security" | "lookedAt">;
+type Outdated = NonNullable<OverviewImage["outdated"]>;
 
 export interface Overview {
   /** The number of appliances on all pages. */
@@ -84,24 +83,20 @@ export async function overviewOf(
     db,
     rows.map(({ appliance }) => appliance.id),
   );
-  const updates = await listImageUpdates(
-    db,
-    images.map(({ id }) => id),
-  );
   const ofAppliance = {
-    updates: Map.groupBy(updates, ({ applianceId }) => applianceId),
     running: Map.groupBy(running, ({ applianceId }) => applianceId),
     last: new Map(last.map((build) => [build.applianceId, build])),
     images: Map.groupBy(images, ({ applianceId }) => applianceId),
   };
-  const glances = rows.map((row) =>
-    glanceOf(row, {
+  const glances = rows.map((row) => {
+    const images = ofAppliance.images.get(row.appliance.id) ?? [];
+    return glanceOf(row, {
       running: ofAppliance.running.get(row.appliance.id) ?? [],
       lastBuild: ofAppliance.last.get(row.appliance.id),
-      images: ofAppliance.images.get(row.appliance.id) ?? [],
-      outdated: worstOf(ofAppliance.updates.get(row.appliance.id) ?? []),
-    }),
-  );
+      images,
+      outdated: worstOf(images),
+    });
+  });
   const stale = rows
     .filter((row) => row.isStale)
     .toSorted((one, other) => Number(isKnown(one)) - Number(isKnown(other)));
@@ -114,8 +109,10 @@ export async function overviewOf(
   };
 }
 
-const worstOf = (updates: readonly ImageUpdatesRow[]): Outdated | undefined =>
-  updates.toSorted((one, other) => other.security - one.security || other.newer - one.newer)[0];
+const worstOf = (images: readonly OverviewImage[]): Outdated | undefined =>
+  images
+    .flatMap(({ outdated }) => outdated ?? [])
+    .toSorted((one, other) => other.security - one.security || other.newer - one.newer)[0];
 
 function glanceOf(row: OverviewRow, builds: Pick<Glance, "running" | "lastBuild" | "images" | "outdated">): Glance {
   const { appliance } = row;

@@ -50,7 +50,8 @@ export interface Login {
 export const loginsOf = async ({ env, db }: Services<EncryptionKey>, appliance: Appliance): Promise<Login[]> =>
   await loginsBy(env, appliance, await findTemplateConfiguration(db, appliance.id));
 
-async function loginsBy(
+/** The same with the configuration of the template, if it was read before. */
+export async function loginsBy(
   env: EncryptionKey,
   appliance: Appliance,
   template: Configuration | undefined,

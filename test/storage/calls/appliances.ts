@@ -55,7 +55,7 @@ export const ofAppliances = {
       [{ ...listed, order: "created" }],
       [{ ...listed, tag: "desk" }],
     ],
-    listTags: [[own]],
+    listAround: [[own, 50]],
     listUnexamined: [[own, 50]],
     listLastBuilds: [[[it]]],
     latestIdsOf: [[own]],

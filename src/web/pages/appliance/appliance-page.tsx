@@ -3,6 +3,7 @@ import type { ExaminedRows } from "#domain/appliances/examined-rows";
 import { lookAt, type Look } from "#domain/appliances/look";
 import type { WebEnv } from "../../factory.ts";
 import { page, type Content, type PageOptions } from "../../page.tsx";
+import { readOnlyOf } from "../../read-only.ts";
 import { readResult } from "../../result.ts";
 import { Head } from "./head.tsx";
 import { Problems } from "./problems.tsx";
@@ -14,15 +15,17 @@ interface AppliancePage extends Omit<PageOptions, "title" | "section"> {
   title: string;
   /** The state of the appliance, if the page has it already. */
   seen?: Look | undefined;
+  /** The rows of the appliance, if the page has read them. */
+  rows?: ExaminedRows;
 }
 
 /** A page of an appliance: the head, the problems, and the content. */
 export async function appliancePage(
   c: Context<WebEnv>,
   content: Content,
-  { tab, title, seen: known, ...options }: AppliancePage,
+  { tab, title, seen: known, rows, ...options }: AppliancePage,
 ): Promise<Response> {
-  const seen = known ?? (await lookAtAppliance(c));
+  const seen = known ?? (await lookAtAppliance(c, rows));
   const { appliance } = seen;
   const isOwn = appliance.accountId === c.var.account.id;
   return await page(
@@ -45,5 +48,5 @@ export async function lookAtAppliance(c: Context<WebEnv>, rows?: ExaminedRows): 
     const unknown = { lastBuild: undefined, packages: null, base: undefined };
     return { ...unknown, appliance, running: [], images: [], issues: [] };
   }
-  return await lookAt({ env: c.env, db }, { appliance, accountId: account.id, baseUrl, rows });
+  return await lookAt({ env: c.env, db }, { appliance, accountId: account.id, baseUrl, rows, readOnly: readOnlyOf(c) });
 }

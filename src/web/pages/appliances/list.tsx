@@ -1,8 +1,7 @@
 import type { Context } from "hono";
 import { examineAgain, overviewOf, type Overview } from "#domain/appliances/overview";
-import { listTags } from "#storage/appliance-overview";
-import { listBaseTitles } from "#storage/appliances";
-import { listSharedWith } from "#storage/shares";
+import { listAround } from "#storage/appliance-overview";
+import type { SharedAppliance } from "#storage/shares";
 import { factory, type WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
@@ -17,7 +16,7 @@ import { addressOf, askedOf, isFiltered, type Asked } from "./asked.ts";
 import { ChosenBar, chosenForm, chosenPath } from "./chosen.tsx";
 import { ListFilter } from "./list-filter.tsx";
 import { ApplianceRow } from "./row.tsx";
-import { SharedRow, type Shared } from "./shared-row.tsx";
+import { SharedRow } from "./shared-row.tsx";
 
 const perPage = 50;
 const maxShared = 100;
@@ -36,7 +35,7 @@ export const showAppliances = async (c: Context<WebEnv>): Promise<Response> => a
 interface Listed {
   asked: Asked;
   seen: Overview;
-  shared: readonly Shared[];
+  shared: readonly SharedAppliance[];
   testdrives: readonly RunningTestdrive[];
   tags: readonly string[];
   /** Keyed by the name of the base system. */
@@ -49,15 +48,13 @@ async function listedFor(c: Context<WebEnv>): Promise<Listed> {
   const asked = askedOf(c);
   const { search, state, tag, order, at } = asked;
   const choice = { accountId: account.id, only: null, search, state, tag, order, page: at, perPage };
-  const [seen, shared, testdrives, tags, titles] = await Promise.all([
+  const [seen, testdrives, around] = await Promise.all([
     overviewOf(services, choice),
-    listSharedWith(db, account.id, maxShared),
     runningTestdrives(c, null),
-    listTags(db, account.id),
-    listBaseTitles(db),
+    listAround(db, account.id, maxShared),
   ]);
   c.executionCtx.waitUntil(examineAgain(services, account.id, seen.stale));
-  return { asked, seen, shared, testdrives, tags, titles };
+  return { asked, seen, testdrives, ...around };
 }
 
 async function showList(c: Context<WebEnv>, listed: Listed): Promise<Response> {

@@ -1,14 +1,12 @@
-import type { listSharedWith } from "#storage/shares";
+import type { SharedAppliance } from "#storage/shares";
 import { ActionButton } from "../../parts/button.tsx";
 import { Picture } from "../../parts/picture.tsx";
 import { State } from "../../parts/state.tsx";
 import { pictureOf } from "../appliance/pictures.ts";
 import { applianceAt } from "../appliance/with-appliance.ts";
 
-export type Shared = Awaited<ReturnType<typeof listSharedWith>>[number];
-
 /** An appliance that another account shares. It can be viewed and cloned. */
-export const SharedRow = ({ appliance, base }: { appliance: Shared; base: string }) => (
+export const SharedRow = ({ appliance, base }: { appliance: SharedAppliance; base: string }) => (
   <li>
     <span></span>
     <Picture src={pictureOf(appliance)} look="small" />

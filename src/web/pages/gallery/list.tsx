@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { listGallery, type GalleryPage, type GalleryQuery } from "#domain/gallery/list";
 import { Refusal } from "#domain/refusal";
-import { listBaseSystems } from "#storage/appliances";
+import { listBaseTitles } from "#storage/appliances";
 import { factory, type WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
 import { Content } from "../../parts/column.tsx";
@@ -25,7 +25,7 @@ export const galleryPages = factory
 
 async function showGallery(c: Context<WebEnv>): Promise<Response> {
   const asked = askedOf(c);
-  const [found, person, bases] = await Promise.all([foundFor(c, asked), personOf(c), listBaseSystems(c.var.db)]);
+  const [found, person, bases] = await Promise.all([foundFor(c, asked), personOf(c), listBaseTitles(c.var.db)]);
   const isFront = c.req.path === "/" && Object.keys(addressOf(asked)).length === 0 && asked.at === 1;
   const title =
     asked.search === "" ? (isFront ? "Appliances, baked to order" : "Gallery") : `${asked.search} · Gallery`;
@@ -33,7 +33,12 @@ async function showGallery(c: Context<WebEnv>): Promise<Response> {
     c,
     <Content>
       {isFront ? <Hero /> : <SearchAgain asked={asked} />}
-      <Found asked={asked} found={found} me={person?.account.id} bases={bases.map(baseOf)} />
+      <Found
+        asked={asked}
+        found={found}
+        me={person?.account.id}
+        bases={bases.map(({ name, title }) => [name, title])}
+      />
       {isFront && <FromAShell baseUrl={c.var.baseUrl} />}
     </Content>,
     { title, section: "gallery" },
@@ -100,11 +105,6 @@ const Found = ({ asked, found, me, bases }: FoundProps) => (
     />
   </section>
 );
-
-const baseOf = ({ name, facts }: Awaited<ReturnType<typeof listBaseSystems>>[number]): Choice => [
-  name,
-  facts.title ?? name,
-];
 
 const headingOf = ({ search, username }: Asked): string =>
   search === "" ? (username === "" ? "In the gallery" : `Published by ${username}`) : `Found for “${search}”`;

@@ -1,8 +1,9 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import { rowsOf, type ExaminedRows } from "#domain/appliances/examined-rows";
 import { wrongValues } from "#domain/configuration/check";
 import { changeConfiguration, faultsOfChange, shownConfiguration } from "#domain/configuration/of-appliance";
-import { loginsOf } from "#domain/configuration/known-passwords";
+import { loginsBy } from "#domain/configuration/known-passwords";
 import { Refusal } from "#domain/refusal";
 import { listSshKeys } from "#storage/account-ssh-keys";
 import { findBaseSystem } from "#storage/appliances";
@@ -73,19 +74,23 @@ async function showSection(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance } = given;
   const section = sectionOf(c);
   const { path, settings, list, title } = section;
-  const shown = await shownConfiguration(env, account.id, appliance);
+  const [shown, rows, ownKeys] = await Promise.all([
+    shownConfiguration(env, account.id, appliance),
+    rowsOf(db, appliance),
+    ownKeysFor(c, list),
+  ]);
   const at = addressOf(c, path);
   const content = (
     <SectionPage at={applianceAt(appliance.id, "configuration")} section={section}>
-      {settings.length > 0 && <SectionForm section={section} settings={await offeredIn(c, section)} shown={shown} />}
-      {list && (
-        <ListForms list={list} shown={shown} at={at} known={await knownIn(c, list)} ownKeys={await ownKeys(c, list)} />
+      {settings.length > 0 && (
+        <SectionForm section={section} settings={settingsFor(settings, rows.base?.facts)} shown={shown} />
       )}
+      {list && <ListForms list={list} shown={shown} at={at} known={await knownIn(c, list, rows)} ownKeys={ownKeys} />}
       {path === "pictures" && <Pictures appliance={appliance} at={at} />}
       {path === "keys" && <Keys keys={await listGpgKeys(db, appliance.id)} at={at} />}
     </SectionPage>
   );
-  return await appliancePage(c, content, { tab: "configuration", title });
+  return await appliancePage(c, content, { tab: "configuration", title, rows });
 }
 
 /** The settings of a section that the appliance's base system can have. */
@@ -95,11 +100,15 @@ async function offeredIn(c: Context<WebEnv>, { settings }: Section): Promise<Set
 }
 
 /** The users' passwords that are publicly known. */
-async function knownIn(c: Context<WebEnv>, { hasLogins }: ListOf): Promise<ReadonlyMap<string, string>> {
-  const logins = hasLogins ? await loginsOf({ env: c.env, db: c.var.db }, c.var.appliance) : [];
+async function knownIn(
+  c: Context<WebEnv>,
+  { hasLogins }: ListOf,
+  { template }: ExaminedRows,
+): Promise<ReadonlyMap<string, string>> {
+  const logins = hasLogins ? await loginsBy(c.env, c.var.appliance, template) : [];
   return new Map(logins.map(({ user, password }) => [user, password]));
 }
 
 /** How many SSH keys the account could add to a user. */
-const ownKeys = async (c: Context<WebEnv>, { hasLogins }: ListOf): Promise<number> =>
-  hasLogins ? (await listSshKeys(c.var.db, c.var.account.id)).length : 0;
+const ownKeysFor = async (c: Context<WebEnv>, list: ListOf | undefined): Promise<number> =>
+  list?.hasLogins ? (await listSshKeys(c.var.db, c.var.account.id)).length : 0;

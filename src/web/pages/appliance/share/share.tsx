@@ -91,6 +91,11 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
   const services = { env: c.env, db };
   // These count against the same limits as the API's calls for the same data.
   const rated = <T,>(what: Rated, read: () => Promise<T>) => spending(services, { accountId: account.id, what }, read);
+  const [draft, warnings, taken] = await Promise.all([
+    chosen === undefined ? "" : rated("reads", () => draftOf(c, chosen)),
+    rated("differences", () => sharingWarnings(services, appliance, chosen)),
+    takenBy(db, appliance),
+  ]);
   const seen: Shared = {
     applianceId: appliance.id,
     readers,
@@ -98,9 +103,9 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
     publishable,
     chosen,
     isChanged: finished.some(({ version, createdAt }) => version === chosen && createdAt < appliance.lastEditedAt),
-    draft: chosen === undefined ? "" : await rated("reads", () => draftOf(c, chosen)),
-    warnings: await rated("differences", () => sharingWarnings(services, appliance, chosen)),
-    taken: await takenBy(db, appliance),
+    draft,
+    warnings,
+    taken,
     channels,
     baseUrl,
   };

@@ -1,0 +1,36 @@
+import { beforeEach, expect, it } from "vitest";
+import { applianceOwner, type Owner } from "../support/appliance-owner.ts";
+import { isD1, withFate } from "../support/storage-faults.ts";
+
+// Each call of D1 is a round trip, and most of the time that a page takes.
+
+let firefox: Owner["firefox"];
+let id: Owner["id"];
+beforeEach(async () => void ({ firefox, id } = await applianceOwner()));
+
+/** How many calls of D1 a page needs as soon as the state of the appliance is known. */
+async function callsFor(path: string): Promise<number> {
+  await (await firefox.get(path)).text();
+  let calls = 0;
+  await withFate(
+    async (name, call) => {
+      if (isD1(name)) calls += 1;
+      return await call();
+    },
+    async () => {
+      const answer = await firefox.get(path);
+      await answer.text();
+      expect(answer.status).toBe(200);
+    },
+  );
+  return calls;
+}
+
+it.each([
+  ["/", 5],
+  ["/appliance/ID/configuration/general", 8],
+  ["/appliance/ID/configuration/users", 9],
+  ["/appliance/ID/files/new", 8],
+])("%s needs at most %i calls of D1", async (path, most) => {
+  expect(await callsFor(path.replace("ID", String(id)))).toBeLessThanOrEqual(most);
+});
