@@ -8,13 +8,29 @@ interface Page {
   given: Given | undefined;
 }
 
-const PageForms = createContext<Page>({ formToken: undefined, given: undefined });
+interface PageState extends Page {
+  /** A value that no other form has. */
+  nextOnce: () => string;
+}
+
+const PageForms = createContext<PageState>({
+  formToken: undefined,
+  given: undefined,
+  nextOnce: () => crypto.randomUUID(),
+});
 const ThisForm = createContext<FormState>({ id: undefined, given: undefined });
 
 /** Provides the forms of a page with their token, and a refused form with its values. */
 export const Formed = ({ formToken, given, children }: Page & { children: Child }) => (
-  <PageForms.Provider value={{ formToken, given }}>{children}</PageForms.Provider>
+  <PageForms.Provider value={{ formToken, given, nextOnce: onces() }}>{children}</PageForms.Provider>
 );
+
+/** The forms of a page share the random part, because a long list of random values cannot be compressed. */
+function onces(): () => string {
+  let page: string | undefined;
+  let count = 0;
+  return () => `${(page ??= crypto.randomUUID())}-${count++}`;
+}
 
 export const useForm = (): FormState => useContext(ThisForm);
 
@@ -56,7 +72,7 @@ export const Form = ({
   countsUnsaved,
   children,
 }: FormProps) => {
-  const { formToken, given } = useContext(PageForms);
+  const { formToken, given, nextOnce } = useContext(PageForms);
   const own = given && given.action === action && given.form === id ? given : undefined;
   return (
     <ThisForm.Provider value={{ id, given: own }}>
@@ -73,7 +89,7 @@ export const Form = ({
       >
         {formToken !== undefined && <input type="hidden" name="form_token" value={formToken} />}
         {id !== undefined && <input type="hidden" name="form" value={id} />}
-        {once && <input type="hidden" name="once" value={crypto.randomUUID()} />}
+        {once && <input type="hidden" name="once" value={nextOnce()} />}
         {own && showsFaults && <Faults id={id} given={own} />}
         {children}
       </form>
