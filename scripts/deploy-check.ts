@@ -8,6 +8,7 @@ import { configurationFor } from "./deploy/configuration.ts";
 import { configurationProblems } from "./deploy/configuration-problems.ts";
 import { startUpMs } from "./deploy/start-up.ts";
 import { wranglerOf } from "./deploy/wrangler.ts";
+import { bundleWorker } from "./launch/bundle.ts";
 import { projectRoot } from "./launch/project.ts";
 import { print } from "./launch/progress.ts";
 
@@ -31,6 +32,7 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 
 /** Bundles like `npm run deploy`, and measures the result. */
 async function bundleProblems(): Promise<string[]> {
+  await bundleWorker(); // makes the .wasm files and the pages' files
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const config = join(folder, "wrangler.json");
