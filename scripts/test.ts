@@ -50,10 +50,15 @@ async function allTests(args: string[], { isAll }: { isAll: boolean }): Promise<
       run: (more, onEvent) => run("guests", { show: "when it ends", more, onEvent }),
     }),
   );
-  const worker = run("worker", { show: "when it ends" });
-  // The service's tests wait for builds most of the time, so they leave a processor to the Worker's tests.
-  const others = add(await run("node"), await run("acceptance"));
-  return expectTests([await worker, await guests].reduce(add, others));
+  // The service's tests wait for builds most of the time, and take longest. The others use what they leave of the processors.
+  const tallies = await Promise.all([run("acceptance"), workerThenNode(run), guests]);
+  return expectTests(tallies.reduce(add));
+}
+
+/** The Worker's tests need no sample distribution, so they go first. */
+async function workerThenNode(run: RunProject): Promise<Tally> {
+  const worker = await run("worker", { show: "when it ends" });
+  return add(worker, await run("node", { show: "when it ends" }));
 }
 
 async function fastTests(args: string[]): Promise<Tally> {
