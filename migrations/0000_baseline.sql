@@ -431,10 +431,10 @@ CREATE TABLE `shares` (
 --> statement-breakpoint
 CREATE INDEX `shares_account` ON `shares` (`account_id`);--> statement-breakpoint
 CREATE TABLE `image_packages` (
-	`package_id` integer NOT NULL,
 	`account_id` integer NOT NULL,
 	`build_id` integer NOT NULL,
-	PRIMARY KEY(`package_id`, `account_id`, `build_id`)
+	`packages` text NOT NULL,
+	PRIMARY KEY(`account_id`, `build_id`)
 );
 --> statement-breakpoint
 CREATE INDEX `image_packages_build` ON `image_packages` (`build_id`);--> statement-breakpoint

@@ -1,7 +1,8 @@
-import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
+import { and, desc, eq, lt, sql } from "drizzle-orm";
+import { rest } from "#lib/loop/pace";
 import { isDownloadable } from "./builds-of-appliance.ts";
 import type { Build } from "./builds.ts";
-import { fromJson, type Database } from "./db.ts";
+import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { appliances, builds, imagePackages, packageVersions } from "./schema.ts";
 
@@ -30,6 +31,16 @@ export async function saveImagePackages(
   { id, baseSystem }: { id: number; baseSystem: string },
   packages: readonly ListedPackage[],
 ): Promise<void> {
+  const ids = await idsOf(db, baseSystem, packages);
+  const image = { accountId: sql`account_id`, buildId: sql`id`, packages: distancesOf(ids) };
+  await db.batch([
+    insertFrom(db, imagePackages, image, sql`FROM builds WHERE id = ${id} AND ${isUnlisted}`).onConflictDoNothing(),
+    db.update(builds).set({ hasListedPackages: true }).where(eq(builds.id, id)),
+  ]);
+}
+
+/** The ids of these versions in their order. Stores those that are new. */
+async function idsOf(db: Database, baseSystem: string, packages: readonly ListedPackage[]): Promise<number[]> {
   const given = JSON.stringify(packages);
   const listed = {
     name: sql`value ->> 'name'`,
@@ -38,25 +49,31 @@ export async function saveImagePackages(
     source: sql`value ->> 'source'`,
     sourceVersion: sql`value ->> 'sourceVersion'`,
   };
-  const theirs = sql`FROM json_each(${given}) CROSS JOIN package_versions AS p
-      ON p.name = ${listed.name} AND p.base_system = ${baseSystem} AND p.version = ${listed.version}
-        AND p.arch = ${listed.arch} AND p.source = ${listed.source} AND p.source_version = ${listed.sourceVersion}
-    CROSS JOIN builds ON builds.id = ${id} AND ${isUnlisted}`;
-  await db.batch([
+  const [, found] = await db.batch([
     insertFrom(
       db,
       packageVersions,
       { id: sql`NULL`, baseSystem, ...listed },
       sql`FROM json_each(${given}) WHERE true`,
     ).onConflictDoNothing(),
-    insertFrom(
-      db,
-      imagePackages,
-      { packageId: sql`p.id`, accountId: sql`builds.account_id`, buildId: sql`builds.id` },
-      theirs,
-    ).onConflictDoNothing(),
-    db.update(builds).set({ hasListedPackages: true }).where(eq(builds.id, id)),
+    db
+      .selectDistinct({ id: sql<number>`p.id`.as("id") })
+      .from(sql`json_each(${given}) CROSS JOIN package_versions AS p`)
+      .where(
+        sql`p.name = ${listed.name} AND p.base_system = ${baseSystem} AND p.version = ${listed.version}
+          AND p.arch = ${listed.arch} AND p.source = ${listed.source} AND p.source_version = ${listed.sourceVersion}`,
+      )
+      .orderBy(sql`id`),
   ]);
+  return found.map((row) => row.id);
+}
+
+const distancesOf = (ids: readonly number[]): number[] => ids.map((id, at) => id - (ids[at - 1] ?? 0));
+
+/** The wanted ids among those of an image. */
+function wantedAmong(distances: readonly number[], wanted: ReadonlySet<number>): number[] {
+  let id = 0;
+  return distances.flatMap((distance) => (wanted.has((id += distance)) ? [id] : []));
 }
 
 /** How many versions of a package, in all base systems, a question is about at most. */
@@ -89,24 +106,31 @@ interface Wanted {
   limit: number;
 }
 
+/** How many images one statement reads. */
+const imagesAtOnce = 500;
+
 /** The images of an account that have at least one of these packages, newest first. */
 export async function listImagesWith(
   db: Database,
   { accountId, only, packageIds, before, limit }: Wanted,
 ): Promise<ImageWith[]> {
-  const having = db
-    .select({ id: imagePackages.buildId, packageIds: sql`json_group_array(${imagePackages.packageId})`.as("ids") })
-    .from(imagePackages)
-    .where(
-      and(
-        inArray(imagePackages.packageId, fromJson(packageIds)),
-        eq(imagePackages.accountId, accountId),
-        before === undefined ? undefined : lt(imagePackages.buildId, before),
-      ),
-    )
-    .groupBy(imagePackages.buildId)
-    .as("having");
-  const rows = await db
+  const wanted = new Set(packageIds);
+  const found: ImageWith[] = [];
+  let next = before;
+  do {
+    const page = await imagePage(db, { accountId, only, before: next });
+    for (const { packages, ...image } of page) {
+      const theirs = wantedAmong(packages, wanted);
+      if (theirs.length > 0) found.push({ ...image, packageIds: theirs });
+    }
+    next = page.length === imagesAtOnce ? page.at(-1)?.id : undefined;
+    await rest();
+  } while (next !== undefined && found.length < limit);
+  return found.slice(0, limit);
+}
+
+const imagePage = (db: Database, { accountId, only, before }: Pick<Wanted, "accountId" | "only" | "before">) =>
+  db
     .select({
       id: builds.id,
       applianceId: builds.applianceId,
@@ -114,19 +138,19 @@ export async function listImagesWith(
       imageType: builds.imageType,
       completedAt: builds.completedAt,
       name: appliances.name,
-      packageIds: sql<string>`${having.packageIds}`,
+      packages: imagePackages.packages,
     })
-    .from(having)
+    .from(imagePackages)
     .crossJoin(builds)
     .crossJoin(appliances)
     .where(
       and(
-        sql`${builds.id} = ${having.id} AND ${appliances.id} = ${builds.applianceId}`,
+        eq(imagePackages.accountId, accountId),
+        before === undefined ? undefined : lt(imagePackages.buildId, before),
+        sql`${builds.id} = ${imagePackages.buildId} AND ${appliances.id} = ${builds.applianceId}`,
         isDownloadable,
         only === null ? undefined : eq(builds.applianceId, only),
       ),
     )
-    .orderBy(desc(sql`${having.id}`))
-    .limit(limit);
-  return rows.map((row) => ({ ...row, packageIds: JSON.parse(row.packageIds) as number[] }));
-}
+    .orderBy(desc(imagePackages.buildId))
+    .limit(imagesAtOnce);

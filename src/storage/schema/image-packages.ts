@@ -28,16 +28,17 @@ export const packageVersions = sqliteTable(
   ],
 );
 
-/** Which images have a package. Triggers delete the rows of images that are deleted, replaced or expired. */
+/** The packages of each image. Triggers delete the rows of images that are deleted, replaced or expired. */
 export const imagePackages = sqliteTable(
   "image_packages",
   {
-    packageId: integer("package_id").notNull(),
     accountId: integer("account_id").notNull(),
     buildId: integer("build_id").notNull(),
+    /** Ids of `package_versions` in their order, each as its distance from the one before. */
+    packages: text("packages", { mode: "json" }).notNull().$type<number[]>(),
   },
   (table) => [
-    primaryKey({ columns: [table.packageId, table.accountId, table.buildId] }),
+    primaryKey({ columns: [table.accountId, table.buildId] }),
     index("image_packages_build").on(table.buildId),
   ],
 );
