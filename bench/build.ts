@@ -131,7 +131,7 @@ async function buildBare(saved: string, folder: string, imageType: ImageType): P
   }
   const built = {
     ...(await readResult(place.target, imageType)),
-    machine: { memoryMb: 512, hasCdrom: false, is64Bit: true },
+    machine: { memoryMb: 512, hasCdrom: false, arch: "x86_64" as const },
   };
   const packed = await packImage(built, "bare", { workDir: dir.path, signal });
   await mkdir(join(dir.path, "copy"));

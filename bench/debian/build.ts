@@ -25,7 +25,7 @@ import { median, spread } from "../statistics.ts";
 
 const rounds = 1;
 const limitMs = 3_600_000;
-const machine = { memoryMb: 512, hasCdrom: false, is64Bit: true };
+const machine = { memoryMb: 512, hasCdrom: false, arch: "x86_64" as const };
 const signal = () => AbortSignal.timeout(limitMs);
 
 /**

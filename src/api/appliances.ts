@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { archNames } from "#lib/contract/index";
 import { appliance, appliances as appliancesDocument, applianceStatus } from "#documents/appliance";
 import { overview } from "#documents/overview";
 import { success } from "#documents/success";
@@ -78,7 +79,7 @@ export const appliances: CallGroup = {
       params: CloneRequest,
       about: {
         name: "Name of the copy. Default: a name made from yours and the source's.",
-        arch: "x86_64 or i686. Default: i686, or what the base system has.",
+        arch: `One of ${archNames.join(", ")}. Default: i686, or what the base system has.`,
       },
       answer: appliance,
       refuses: ["missing_parameter", "invalid_appliance_id", "invalid_value", "invalid_architecture", "access_denied"],

@@ -1,4 +1,4 @@
-import { imageTypes } from "#lib/contract/index";
+import { arches, imageTypes } from "#lib/contract/index";
 import type { ApplianceWithBuilds, ListedAppliance } from "#storage/appliance-builds";
 import {
   arrayOf,
@@ -36,7 +36,7 @@ const shape = fields({
   ...through("appliance", {
     id: id("id", 1004),
     name: text("name", "Reading room"),
-    arch: oneOf("arch", ["x86_64", "i586"]),
+    arch: oneOf("arch", arches),
     type: oneOf("imageType", imageTypes, "oem"),
     last_edited: time("lastEditedAt", "2026-03-04T16:20:11Z"),
     estimated_raw_size: text(({ estimatedRawMb }: ListedAppliance) => estimate(estimatedRawMb), "410 MB"),

@@ -1,4 +1,4 @@
-import { imageTypes } from "#lib/contract/index";
+import { arches, imageTypes } from "#lib/contract/index";
 import type { Glance, Overview } from "#domain/appliances/overview";
 import {
   arrayOf,
@@ -35,7 +35,7 @@ const glance = fields({
   ...through("appliance", {
     id: id("id", 1004),
     name: text("name", "Reading room"),
-    arch: oneOf("arch", ["x86_64", "i586"]),
+    arch: oneOf("arch", arches),
     type: oneOf("imageType", imageTypes, "oem"),
     basesystem: text("baseSystem", "tiny-1.0"),
     version: version("version", "0.0.3"),

@@ -1,3 +1,4 @@
+import { archNames } from "#lib/contract/index";
 import { definitionFields } from "#lib/definition/document";
 import { rangeSchema } from "#lib/wire/json-schema";
 import { unitOf } from "#lib/wire/question";
@@ -89,7 +90,7 @@ function closed(properties: Record<string, Schema>, required: readonly string[])
 const about: Readonly<Record<string, string>> = {
   name: "The name of the appliance, by which `kiln apply` finds it.",
   base_system: "What it is based on, such as tiny-1.0. It cannot be changed.",
-  arch: "x86_64 or i686. It cannot be changed.",
+  arch: `One of ${archNames.join(", ")}. It cannot be changed.`,
   version: "The version of the next build.",
   type: "The format that a build has by default.",
   repositories: "Where packages come from. Each is given by its url, or by its name if the service itself stores it.",

@@ -4,7 +4,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   all_repos: "Search every repository that you can see, not only those of the appliance.",
   appliance_id: "Id of an appliance.",
   archive: "`true`: everything as one tar.gz.",
-  arch: "`x86_64`, or `i686` (answers call it `i586`).",
+  arch: "`x86_64`, `aarch64`, or `i686` (answers call it `i586`).",
   base_system: "Base system, as templates and repositories name it: `tiny-1.0`.",
   build_id: "Id of a build.",
   clone_from: "Id of the template or appliance to copy.",

@@ -32,6 +32,14 @@ const linesFor = (fileName: string) => JSON.stringify(imageUse({ imageType: "ec2
 it("names the architecture in Amazon's words", () => {
   expect(linesFor("A.x86_64-0.0.1.ec2.tar.gz")).toContain("--architecture x86_64");
   expect(linesFor("A.i686-0.0.1.ec2.tar.gz")).toContain("--architecture i386");
+  expect(linesFor("A.aarch64-0.0.1.ec2.tar.gz")).toContain("--architecture arm64");
+});
+
+const started = (fileName: string) => JSON.stringify(imageUse({ imageType: "oem", fileName }));
+
+it("starts a machine of the architecture", () => {
+  expect(started("A.aarch64-0.0.1.oem.tar.gz")).toContain("qemu-system-aarch64 -machine virt");
+  expect(started("A.i586-0.0.1.oem.tar.gz")).toContain("qemu-system-x86_64 ");
 });
 
 it("runs a container by the name that it has after it was loaded", () => {

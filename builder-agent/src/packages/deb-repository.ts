@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { debianArch, frozenComponent, nvra, type FrozenInput, type FrozenPackage } from "../contract.ts";
+import { architectures, frozenComponent, nvra, type FrozenInput, type FrozenPackage } from "../contract.ts";
 import { packageFile } from "./package-file.ts";
 
 /**
@@ -13,7 +13,7 @@ export async function writeDebRepository(
   dir: string,
 ): Promise<void> {
   if (debRelease === undefined) throw new Error("the build does not say which release of Debian it is");
-  const arch = debianArch[appliance.arch];
+  const arch = architectures[appliance.arch].debian;
   const paragraphs = await Promise.all(packages.map((one) => paragraphOf(one, dir)));
   const index = Buffer.from(paragraphs.join(""));
   const path = `${frozenComponent}/binary-${arch}/Packages`;

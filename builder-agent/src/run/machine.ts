@@ -1,13 +1,13 @@
 import { stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sizeIn, type Conversion, type FrozenInput } from "../contract.ts";
+import { sizeIn, type Arch, type Conversion, type FrozenInput } from "../contract.ts";
 import { outputOf } from "../process.ts";
 
 /** A virtual machine, as the configuration file next to a disk describes it. */
 export interface Machine {
   memoryMb: number;
   hasCdrom: boolean;
-  is64Bit: boolean;
+  arch: Arch;
 }
 
 /** Used for an input from an older Worker, without these settings. */
@@ -16,7 +16,7 @@ const usualMemoryMb = 512;
 export const machineOf = ({ appliance, configuration }: FrozenInput): Machine => ({
   memoryMb: configuration?.memoryMb ?? usualMemoryMb,
   hasCdrom: configuration?.cdrom ?? false,
-  is64Bit: appliance.arch === "x86_64",
+  arch: appliance.arch,
 });
 
 interface Converting {
@@ -61,11 +61,11 @@ const hostDrive = {
 };
 
 /** The disk is on IDE, for which every kernel has a driver. Hardware version 9 is that of VMware's products since 2012. */
-const vmx = (name: string, { memoryMb, hasCdrom, is64Bit }: Machine) => ({
+const vmx = (name: string, { memoryMb, hasCdrom, arch }: Machine) => ({
   ".encoding": "UTF-8",
   "config.version": "8",
   "virtualHW.version": "9",
-  guestOS: is64Bit ? "other26xlinux-64" : "other26xlinux",
+  guestOS: arch === "i586" ? "other26xlinux" : "other26xlinux-64",
   displayName: name,
   numvcpus: "1",
   memsize: String(memoryMb),

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { mkdir, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { containerTag } from "../contract.ts";
+import { architectures, containerTag } from "../contract.ts";
 import { sha256OfFile } from "../files.ts";
 import type { Machine } from "./machine.ts";
 
 interface ContainerRoot {
   /** The path of the root, a tar archive. It is moved. */
   image: string;
-  machine: Pick<Machine, "is64Bit">;
+  machine: Pick<Machine, "arch">;
   /** Seconds since 1970. */
   sourceDate?: number | undefined;
 }
@@ -28,7 +28,7 @@ export async function writeOciLayout(
   const created = sourceDate === undefined ? {} : { created: new Date(sourceDate * 1000).toISOString() };
   const config = await writeBlob(dir, `${oci}.config.v1+json`, {
     ...created,
-    architecture: machine.is64Bit ? "amd64" : "386",
+    architecture: architectures[machine.arch].go,
     os: "linux",
     config: { Env: [`PATH=${searchPath}`], Cmd: ["/bin/sh"] },
     rootfs: { type: "layers", diff_ids: [`sha256:${layer.digest}`] },

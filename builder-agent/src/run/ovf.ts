@@ -42,7 +42,7 @@ export const ovf = ({ disk, rawSize, machine, ...named }: DescribedMachine, disk
   <VirtualSystem ovf:id="${name}">
     <Info>A virtual machine</Info>
     <Name>${name}</Name>
-    <OperatingSystemSection ovf:id="${machine.is64Bit ? 101 : 36}">
+    <OperatingSystemSection ovf:id="${machine.arch === "i586" ? 36 : 101}">
       <Info>The operating system</Info>
       <Description>Linux</Description>
     </OperatingSystemSection>

@@ -12,7 +12,7 @@ import { temporaryDir } from "../support/agent-place.ts";
 
 const name = "Kiosk.x86_64-0.0.1";
 const diskBytes = 1024 * 1024;
-const machine = { memoryMb: 768, hasCdrom: true, is64Bit: true };
+const machine = { memoryMb: 768, hasCdrom: true, arch: "x86_64" as const };
 
 /** What KIWI leaves for each of its types, including files that the agent does not need. */
 const leftByKiwi: Record<string, string[]> = {

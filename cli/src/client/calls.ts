@@ -495,7 +495,7 @@ interface Appliances {
 interface AppliancesAppliance {
   id: number;
   name: string;
-  arch: "x86_64" | "i586";
+  arch: "x86_64" | "i586" | "aarch64";
   type: ImageType;
   last_edited: string;
   estimated_raw_size: string;
@@ -1231,7 +1231,7 @@ interface Overview {
     appliance: readonly {
       id: number;
       name: string;
-      arch: "x86_64" | "i586";
+      arch: "x86_64" | "i586" | "aarch64";
       type: ImageType;
       basesystem: string;
       version: string;

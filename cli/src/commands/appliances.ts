@@ -6,7 +6,7 @@ import { facts, megabytes, moment, table, visible } from "../output/table.ts";
 
 /** The API's own default is i686, as in 2010. */
 export const defaultArch = "x86_64";
-export const arch = value("text", `x86_64 or i686; the default is ${defaultArch}`);
+export const arch = value("text", `x86_64, i686 or aarch64; the default is ${defaultArch}`);
 
 export const appliances = [
   command("templates", {

@@ -1,4 +1,4 @@
-import type { Arch } from "#lib/contract/index";
+import { architectures, archNames, arches, type Arch } from "#lib/contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitReached, limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { forStranger, encryptedIfClear } from "#domain/configuration/secrets";
@@ -140,7 +140,7 @@ export async function traitsOfClone(
   return {
     accountId: account.id,
     name: name?.trim() || generatedName(account, source),
-    arch: arch ?? (await defaultArch(db, source)),
+    arch: await archOfClone(db, source, arch),
     uuid: requestId ?? crypto.randomUUID(),
     parentId: source.id,
     parentName: source.name,
@@ -181,6 +181,21 @@ function generatedName({ displayName }: Account, source: Pick<Appliance, "name">
 /** The default of `POST /appliances` (compatibility.md, "Architectures and versions"). */
 const specifiedArch = "i586";
 
+/**
+ * Clients of 2010 know only PCs. A clone for one of the two without packages is made, and its status has the reason.
+ * Other architectures must be those of the base system.
+ */
+const pcs: readonly Arch[] = ["i586", "x86_64"];
+
+async function archOfClone(db: Database, source: Pick<Appliance, "baseSystem">, requested: Arch | undefined) {
+  const served = await defaultArch(db, source, requested);
+  if (requested === undefined || requested === served) return served;
+  if (pcs.includes(requested) && pcs.includes(served)) return requested;
+  const title = (await findBaseSystem(db, source.baseSystem))?.facts.title ?? source.baseSystem;
+  const { name } = architectures[requested];
+  throw new Refusal("invalid_architecture", { message: `${title} has no packages for ${name}.` });
+}
+
 /** The preferred architecture, unless the base system only has packages for others. */
 export async function defaultArch(
   db: Database,
@@ -188,9 +203,9 @@ export async function defaultArch(
   preferred: Arch = specifiedArch,
 ): Promise<Arch> {
   const base = await findBaseSystem(db, baseSystem);
-  const arches = base ? (await listByCatalogue(db, base.catalogue)).flatMap((repository) => repository.arches) : [];
-  const [first = preferred] = arches;
-  return arches.includes(preferred) ? preferred : first;
+  const offered = base ? (await listByCatalogue(db, base.catalogue)).flatMap((repository) => repository.arches) : [];
+  const [first = preferred] = offered;
+  return offered.includes(preferred) ? preferred : first;
 }
 
 /**
@@ -199,8 +214,9 @@ export async function defaultArch(
  */
 export function parseArch(requested: string | undefined): Arch | undefined {
   if (requested === undefined) return undefined;
-  if (requested === "x86_64") return "x86_64";
-  if (requested === "i686" || requested === "i586") return "i586";
-  if (/^(arm|aarch64)/i.test(requested)) throw new Refusal("invalid_architecture");
-  throw new Refusal("invalid_value", { message: "arch must be x86_64 or i686." });
+  const arch = arches.find((one) => requested === one || requested === architectures[one].name);
+  if (arch !== undefined) return arch;
+  const known = `arch must be one of ${archNames.join(", ")}.`;
+  if (/^arm/i.test(requested)) throw new Refusal("invalid_architecture", { message: known });
+  throw new Refusal("invalid_value", { message: known });
 }

@@ -1,4 +1,4 @@
-import type { Arch } from "#lib/contract/index";
+import { architectures, type Arch } from "#lib/contract/index";
 import { Refusal } from "#domain/refusal";
 import type { BaseSystemFacts } from "#model/catalogue";
 import { listBaseSystems } from "#storage/appliances";
@@ -37,21 +37,23 @@ export async function listOffer(db: Database): Promise<OfferedBase[]> {
 }
 
 /**
- * Refuses an architecture that the template's base system has no packages for. The API does create such a clone, and
- * its status has the reason.
+ * The architecture that the page's form means. If the template's base system has only one, it is that one: the page hides
+ * the others, but one of them may be checked. Otherwise it refuses one without packages. The API does create such a clone,
+ * and its status has the reason.
  */
-export async function refuseUnserved(
+export async function servedArch(
   db: Database,
   { cloneFrom, arch }: { cloneFrom: number; arch: Arch | undefined },
-): Promise<void> {
-  if (arch === undefined) return;
+): Promise<Arch | undefined> {
+  if (arch === undefined) return undefined;
   const base = (await listOffer(db)).find(({ templates }) => templates.some((one) => one.applianceId === cloneFrom));
-  if (!base || base.arches.includes(arch)) return;
-  throw new Refusal("invalid_architecture", { message: `${base.facts.title} has no packages for ${archName(arch)}.` });
+  if (!base || base.arches.includes(arch)) return arch;
+  const [only, ...others] = base.arches;
+  if (only !== undefined && others.length === 0) return only;
+  throw new Refusal("invalid_architecture", {
+    message: `${base.facts.title} has no packages for ${architectures[arch].name}.`,
+  });
 }
-
-/** The name that people and API clients use. */
-export const archName = (arch: Arch): string => (arch === "i586" ? "i686" : arch);
 
 /** The template that is preselected: one of a base system whose repositories can be read. */
 export function preselected(bases: readonly OfferedBase[]): TemplateWithSizes | undefined {

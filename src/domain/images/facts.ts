@@ -47,6 +47,7 @@ export async function imageFacts(
   const facts = {
     ...rest,
     ...asked,
+    arch: appliance.arch,
     title: appliance.name,
     ...(await withoutPasswords(env, appliance.id, { users, databases })),
     overlay,

@@ -1,4 +1,11 @@
-import { productOf, type Arch, type Firmware, type FrozenInput, type ImageType } from "#lib/contract/index";
+import {
+  architectures,
+  productOf,
+  type Arch,
+  type Firmware,
+  type FrozenInput,
+  type ImageType,
+} from "#lib/contract/index";
 import type { BaseSystemFacts } from "#model/catalogue";
 
 /** The facts that decide the firmware of an image. `packages` are all of its packages. */
@@ -31,11 +38,11 @@ function hasSignedLoaders({ imageType, baseSystem: { secureBoot = [] }, packages
 }
 
 /**
- * The package with which an image boots by UEFI as well as by BIOS. Undefined if it boots by BIOS only (decision 31).
+ * The package with which an image boots by UEFI, and on a PC by BIOS as well. Undefined if it boots by BIOS only (decision 31).
  * Network images have no boot loader.
  */
 export function efiBootLoaderOf({ arch, imageType, baseSystem, packages }: BootFacts): string | undefined {
-  if (arch !== "x86_64" || !productOf(imageType).startsAlone) return undefined;
+  if (!architectures[arch].hasEfi || !productOf(imageType).startsAlone) return undefined;
   const loaders = baseSystem.efiBootLoaders ?? [];
   return loaders.find((loader) => packages.some(({ name }) => name === loader));
 }

@@ -1,5 +1,5 @@
 import type { Services } from "#domain/services";
-import { type Arch, evr } from "#lib/contract/index";
+import { Arch, evr } from "#lib/contract/index";
 import { baseSystemByPackages, type KnownBaseSystem } from "#domain/repositories/base-system";
 import { type ImportLimits, refuseMore } from "#domain/repositories/import-limits";
 import { ControlWriter } from "#domain/repositories/controls";
@@ -243,9 +243,10 @@ function findBaseSystem(solver: Solver, { candidates }: PackageSource): string |
 function buildableArches(arches: ReadonlySet<string>): Arch[] {
   const found: Arch[] = [];
   if (arches.has("x86_64") || arches.has("amd64")) found.push("x86_64");
+  if (arches.has("aarch64") || arches.has("arm64")) found.push("aarch64");
   if (["i386", "i486", "i586", "i686"].some((arch) => arches.has(arch))) found.push("i586");
   const isForAll = arches.has("noarch") || arches.has("all");
-  return found.length === 0 && isForAll ? ["x86_64", "i586"] : found;
+  return found.length === 0 && isForAll ? [...Arch.options] : found;
 }
 
 /** The solver's own instance decodes xz and bzip2, and its memory limit includes them. */

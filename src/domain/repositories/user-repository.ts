@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { FrozenInput, PackageType } from "#lib/contract/index";
+import { Arch, type FrozenInput, type PackageType } from "#lib/contract/index";
 import type { Services } from "#domain/services";
 import { requestNewImports } from "#domain/repositories/turns";
 import { type DebFacts, type PackageFacts, packageTypeOf, readHeaders, type RpmFacts } from "#domain/rpms/headers";
@@ -41,7 +41,7 @@ export async function publishUploads(
     accountId: account.id,
     baseSystem,
     name: `${account.username} ${facts?.title ?? baseSystem}`,
-    arches: ["i586", "x86_64"],
+    arches: [...Arch.options],
     type: facts && packageTypeOfBase(facts) === "deb" ? "deb" : "rpm-md",
   });
   await publishUserRepository(env, repository);

@@ -31,8 +31,9 @@ const installableOf: Record<PackageType, Record<Arch, readonly string[]>> = {
   rpm: {
     i586: ["noarch", "i386", "i486", "i586", "i686"],
     x86_64: ["noarch", "i386", "i486", "i586", "i686", "x86_64"],
+    aarch64: ["noarch", "aarch64"],
   },
-  deb: { i586: ["all", "i386"], x86_64: ["all", "amd64"] },
+  deb: { i586: ["all", "i386"], x86_64: ["all", "amd64"], aarch64: ["all", "arm64"] },
 };
 
 /** The package architectures that a system can install from these repositories. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { arches } from "./architectures.ts";
 import { imageTypes } from "./image-formats.ts";
 
 export const ImageType = z.enum(imageTypes);
@@ -11,15 +12,12 @@ export type ImageType = z.infer<typeof ImageType>;
 export const Firmware = z.enum(["bios", "efi", "uefi"]);
 export type Firmware = z.infer<typeof Firmware>;
 
-export const Arch = z.enum(["x86_64", "i586"]);
+export const Arch = z.enum(arches);
 export type Arch = z.infer<typeof Arch>;
 
 /** The kind of packages that a distribution consists of. A base system and all its repositories have one kind. */
 export const PackageType = z.enum(["rpm", "deb"]);
 export type PackageType = z.infer<typeof PackageType>;
-
-/** Debian's names of the architectures. */
-export const debianArch: Readonly<Record<Arch, string>> = { x86_64: "amd64", i586: "i386" };
 
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 

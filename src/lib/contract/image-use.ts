@@ -1,3 +1,4 @@
+import { architectures, arches } from "./architectures.ts";
 import type { Container, Conversion, ImageUse } from "./image-format.ts";
 import { imageFormats } from "./image-formats.ts";
 
@@ -19,6 +20,12 @@ export function containerTag(name: string): string {
 export const sizeIn = ({ multipleOf = 1 }: Conversion, rawSize: number): number =>
   Math.ceil(rawSize / multipleOf) * multipleOf;
 
+/** The architecture is in the name of each download: `Kiosk.aarch64-0.0.1.oem.tar.gz`. */
+function archOf(fileName: string) {
+  const [, called] = /\.([^.-]+)-[^-]*$/.exec(fileName) ?? [];
+  return arches.find((arch) => called === arch || called === architectures[arch].name) ?? "x86_64";
+}
+
 /** The use of an image type, with the real file names. The agent chooses names that need no quotes in a shell. */
 export function imageUse({
   imageType,
@@ -28,15 +35,17 @@ export function imageUse({
   fileName: string;
 }): ImageUse {
   const { what, ways, container, alone } = imageFormats[imageType];
+  const { amazon, qemu } = architectures[archOf(fileName)];
   const name = fileName.replace(/\.(?:tar\.gz|iso|ova)$/, "");
   const names: Readonly<Record<string, string>> = {
     file: fileName,
     name,
     ...(container && { disk: diskPath(name, container, alone) }),
     tag: containerTag(name),
-    arch: /\.i[56]86-[^-]*$/.test(fileName) ? "i386" : "x86_64",
+    arch: amazon,
+    qemu,
   };
   const named = (text: string) =>
-    text.replace(/\{(file|name|disk|tag|arch)\}/g, (whole, key: string) => names[key] ?? whole);
+    text.replace(/\{(file|name|disk|tag|arch|qemu)\}/g, (whole, key: string) => names[key] ?? whole);
   return { what, ways: ways.map((way) => ({ ...way, lines: way.lines.map(named) })) };
 }

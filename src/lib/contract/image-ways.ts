@@ -10,8 +10,8 @@ export const onDisk = (title: string, path: string): Way => ({
   lines: [`sudo dd if=${path} of=/dev/sdX bs=4M conv=fsync status=progress`],
 });
 
-/** Uses hardware virtualisation if available. Five-level page tables only make emulation slower. */
-export const qemu = "qemu-system-x86_64 -accel kvm -accel tcg -cpu max,la57=off -m 2048";
+/** Stands for the start of a machine of the image's architecture. */
+export const qemu = "{qemu}";
 
 export const inQemu = (drive: string): Way => ({ title: "Start it in QEMU", lines: [`${qemu} ${drive}`] });
 

@@ -3,6 +3,7 @@
  * sides can import it.
  */
 export * from "./agent.ts";
+export { architectures, archNames, arches } from "./architectures.ts";
 export * from "./build.ts";
 export * from "./check-run.ts";
 export * from "./checks.ts";

@@ -110,7 +110,7 @@ const unitBeforeLogin = linesOf(
   "Description=Appliance setup and questions before the login",
   "After=local-fs.target plymouth-quit-wait.service",
   "Wants=network-pre.target",
-  "Before=network-pre.target getty.target getty@tty1.service serial-getty@ttyS0.service display-manager.service",
+  "Before=network-pre.target getty.target getty@tty1.service serial-getty@ttyS0.service serial-getty@ttyAMA0.service display-manager.service",
   "",
   "[Service]",
   "Type=oneshot",

@@ -2,6 +2,7 @@ import {
   evr,
   frozenComponent,
   frozenSource,
+  type Arch,
   type Firmware,
   type FrozenPackage,
   type ImageType,
@@ -18,6 +19,8 @@ export interface DescriptionFacts {
   name: string;
   version: string;
   imageType: ImageType;
+  /** Default: x86_64. */
+  arch?: Arch;
   /** Default: bios. */
   firmware?: Firmware;
   settings: TypeFacts["settings"];
@@ -71,8 +74,11 @@ const preferences = (facts: DescriptionFacts) => ({
   type: typeElement(facts),
 });
 
-const typeElement = ({ imageType, firmware = "bios", settings, lvm, packages }: DescriptionFacts): XmlMarked =>
-  withVolumes(imageTypeElement(imageType, { settings, firmware, liveModule: liveModuleOf(packages) }), lvm);
+const typeElement = ({ imageType, arch = "x86_64", firmware = "bios", ...facts }: DescriptionFacts): XmlMarked => {
+  const { settings, lvm, packages } = facts;
+  const liveModule = liveModuleOf(packages);
+  return withVolumes(imageTypeElement(imageType, { arch, settings, firmware, liveModule }), lvm);
+};
 
 /** The names of the package with KIWI's live module: in Debian, and elsewhere. Debian 13 has none. */
 const kiwiLive = ["kiwi-dracut-live", "dracut-kiwi-live"];

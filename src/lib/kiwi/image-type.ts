@@ -1,7 +1,8 @@
 // Not the contract's index, because the command line imports this file and would then include all of zod.
+import { architectures, arches } from "#lib/contract/architectures";
 import { imageFormats, imageTypes } from "#lib/contract/image-formats";
 import type { Configuration } from "#lib/configuration/stored";
-import type { Firmware, ImageType, Product } from "#lib/contract/index";
+import type { Arch, Firmware, ImageType, Product } from "#lib/contract/index";
 import { encryptedDisk } from "#lib/kiwi/disk-encryption";
 import type { ImportedConfiguration, Omission } from "#lib/kiwi/import/imported";
 import { volumesIn } from "#lib/kiwi/volumes";
@@ -9,13 +10,13 @@ import type { XmlNode } from "#lib/wire/read-xml";
 import { marked, type XmlMarked } from "#lib/wire/xml";
 
 // The screen of a testdrive, and the serial line of a server.
-const consoles = "console=tty0 console=ttyS0,115200";
+const consolesOf = (arch: Arch) => `console=tty0 console=${architectures[arch].serial},115200`;
 /** A disk is mounted read-write. */
 const readWrite = "rw";
 
 /** The arguments of the appliance come last, so that they win. */
-const commandLine = ({ kernelArguments }: TypeFacts["settings"], ...own: string[]): string =>
-  [consoles, ...own, kernelArguments].filter((text) => text !== "").join(" ");
+const commandLine = ({ arch, settings: { kernelArguments } }: TypeFacts, ...own: string[]): string =>
+  [consolesOf(arch), ...own, kernelArguments].filter((text) => text !== "").join(" ");
 
 const bootloader = marked({ name: "grub2", timeout: "1" }, {});
 
@@ -23,14 +24,15 @@ const bootloader = marked({ name: "grub2", timeout: "1" }, {});
 export type LiveModule = "overlay" | "dmsquash";
 
 export interface TypeFacts {
+  arch: Arch;
   firmware: Firmware;
   liveModule: LiveModule;
   settings: Pick<Configuration["settings"], "diskSizeMb" | "kernelArguments" | "diskEncryption">;
 }
 
 /**
- * KIWI's `<type>` for an image type. Every disk boots with BIOS, which QEMU, VMware, Xen (HVM) and EC2 all support:
- * KIWI's `efi` gives a disk a partition for each firmware, and a medium GRUB for both. The agent converts the raw disk
+ * KIWI's `<type>` for an image type. Every disk of a PC boots with BIOS, which QEMU, VMware, Xen (HVM) and EC2 all
+ * support: KIWI's `efi` gives it a partition for each firmware, and a medium GRUB for both. The agent converts the raw disk
  * to the format of the image type.
  */
 export const imageTypeElement = (imageType: ImageType, facts: TypeFacts): XmlMarked =>
@@ -42,20 +44,21 @@ const squashfs = { squashfscompression: "zstd" };
 // Without it, dracut's own module stores changes in a sparse file of 32 GiB in memory.
 const ownArguments: Readonly<Record<LiveModule, string>> = { overlay: "", dmsquash: "rd.live.overlay.overlayfs=1" };
 
-const liveMedium = ({ firmware, liveModule: flags, settings }: TypeFacts) => {
-  const kernelcmdline = commandLine(settings, ownArguments[flags]);
+const liveMedium = (facts: TypeFacts) => {
+  const { firmware, liveModule: flags } = facts;
+  const kernelcmdline = commandLine(facts, ownArguments[flags]);
   return marked({ image: "iso", flags, firmware, volid: "CDROM", ...squashfs, kernelcmdline }, { bootloader });
 };
 
-const netTree = ({ settings }: TypeFacts) =>
-  marked({ image: "kis", filesystem: "squashfs", ...squashfs, kernelcmdline: commandLine(settings) }, {});
+const netTree = (facts: TypeFacts) =>
+  marked({ image: "kis", filesystem: "squashfs", ...squashfs, kernelcmdline: commandLine(facts) }, {});
 
-const diskAttributes = ({ firmware, settings }: TypeFacts) => ({
+const diskAttributes = (facts: TypeFacts) => ({
   image: "oem",
   filesystem: "ext4",
-  firmware,
+  firmware: facts.firmware,
   bootpartition: "false",
-  kernelcmdline: commandLine(settings, readWrite),
+  kernelcmdline: commandLine(facts, readWrite),
 });
 
 const sizeOf = ({ diskSizeMb }: TypeFacts["settings"]) => marked({ unit: "M" }, String(diskSizeMb));
@@ -123,7 +126,7 @@ const readAttributes = new Set(["image", "format", "installiso", "primary", "ker
 
 /** The kernel arguments without those that Kiln gives every image. */
 function withoutOurs(kernelArguments: string): string {
-  const ours = [...consoles.split(" "), readWrite, ...Object.values(ownArguments)];
+  const ours = [...arches.flatMap((arch) => consolesOf(arch).split(" ")), readWrite, ...Object.values(ownArguments)];
   return kernelArguments
     .split(/\s+/)
     .filter((word) => !ours.includes(word))

@@ -1,4 +1,5 @@
 import { type ParsedTarEntry, createTarDecoder } from "modern-tar";
+import { architectures, arches } from "#lib/contract/index";
 import { malformedDeb } from "./deb-archive.ts";
 import { type OtherDecompressor, decompressed } from "./decompress.ts";
 import { RepodataFault } from "./fault.ts";
@@ -12,13 +13,14 @@ export interface DebPackage {
   version: string;
   /** Empty for a native package. */
   release: string;
-  arch: "amd64" | "i386" | "all";
+  arch: string;
   /** Its control file: one paragraph, each line ending with a line feed. */
   control: string;
 }
 
 const inflation: InflationLimits = { maxBytes: 64 * 2 ** 20, maxRatio: 200, graceBytes: 8 * 2 ** 20 };
 const maxMembers = 1_000;
+const debArches: readonly string[] = [...arches.map((arch) => architectures[arch].debian), "all"];
 /** The limit of a frozen paragraph. */
 const maxControlBytes = 2 ** 18;
 
@@ -76,8 +78,8 @@ function packageOf(text: string): DebPackage {
     throw malformedDeb(`its version is ${shortened(value("Version"))}`);
   }
   const arch = value("Architecture");
-  if (arch !== "amd64" && arch !== "i386" && arch !== "all") {
-    throw malformedDeb(`it is for ${shortened(arch)}, and not for amd64, i386 or all`);
+  if (!debArches.includes(arch)) {
+    throw malformedDeb(`it is for ${shortened(arch)}, and not for ${debArches.join(", ")}`);
   }
   for (const field of relationFields) checkRelations(field, value(field));
   return { name, epoch: Number(epoch), version, release, arch, control: `${text.trimEnd()}\n` };

@@ -1,4 +1,4 @@
-import { type Arch, debianArch } from "#lib/contract/index";
+import { type Arch, architectures } from "#lib/contract/index";
 import { hexDigest } from "./checksum.ts";
 import { type Release, maxReleaseBytes, readRelease, refuseExpired } from "./deb-release.ts";
 import { RepodataFault } from "./fault.ts";
@@ -96,7 +96,9 @@ function directoriesOf(release: Release, request: DebRequest): string[] {
   const main = release.components.includes("main") ? ["main"] : release.components;
   const components = request.components.length > 0 ? request.components : main;
   const wanted = request.arches.length > 0 ? request.arches : (["x86_64", "i586"] as const);
-  const arches = [...wanted.map((arch) => debianArch[arch]), "all"].filter((arch) => release.arches.includes(arch));
+  const arches = [...wanted.map((arch) => architectures[arch].debian), "all"].filter((arch) =>
+    release.arches.includes(arch),
+  );
   return components.flatMap((component) => arches.map((arch) => `${component}/binary-${arch}/`));
 }
 

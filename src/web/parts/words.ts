@@ -1,4 +1,4 @@
-import { imageFormats, type Firmware, type ImageType } from "#lib/contract/index";
+import { architectures, imageFormats, type Arch, type Firmware, type ImageType } from "#lib/contract/index";
 
 /** How pages write numbers and times. */
 
@@ -63,16 +63,10 @@ export const duration = (seconds: number): string =>
 export const loginWords = ({ user, password }: { user: string; password: string }): string =>
   password === "" ? user : `${user}, password ${password}`;
 
-const wordsOfFirmware: Readonly<Record<Firmware, string>> = {
-  bios: "BIOS",
-  efi: "BIOS and UEFI",
-  uefi: "BIOS and UEFI, with Secure Boot",
-};
-
-/** How a machine starts the image. A disk or medium that boots by UEFI also boots by BIOS. */
-export function bootWords(imageType: ImageType, firmware: Firmware): string {
+/** How a machine starts the image. On a PC, a disk or medium that boots by UEFI also boots by BIOS. */
+export function bootWords({ arch, imageType }: { arch: Arch; imageType: ImageType }, firmware: Firmware): string {
   const { product } = imageFormats[imageType];
   if (product === "network") return "the network";
   if (product === "container") return "the kernel of its host";
-  return wordsOfFirmware[firmware];
+  return architectures[arch].boots[firmware];
 }

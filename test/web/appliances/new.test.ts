@@ -9,6 +9,7 @@ import { browser } from "../../support/browser.ts";
 import { signedIn, type Client } from "../../support/client.ts";
 import { createAppliance } from "../../support/factories.ts";
 import { pageOf, textOf } from "../../support/html.ts";
+import { readXml } from "../../support/xml.ts";
 import { supportWords } from "../../../src/web/pages/appliances/support.tsx";
 import { debian12, debian13, tumbleweed } from "../../support/catalogues.ts";
 
@@ -60,11 +61,20 @@ describe("the page of templates", () => {
     expect(textOf(page, ".architectures")).toContain("i686: only Tiny Linux 1.0 has packages for it.");
 
     const form_token = await firefox.formToken();
-    const refused = await firefox.post("/appliances", { form_token, form: "new", clone_from: "21", arch: "i686" });
+    const send = (clone_from: string, arch: string) =>
+      firefox.post("/appliances", { form_token, form: "new", clone_from, arch });
+    const refused = await send("1", "aarch64");
     expect(refused.status).toBe(422);
-    expect(textOf(await pageOf(refused), ".architectures .wrong")).toBe("Debian 13 has no packages for i686.");
-    const made = await firefox.post("/appliances", { form_token, form: "new", clone_from: "1", arch: "i686" });
-    expect(made.status).toBe(303);
+    expect(textOf(await pageOf(refused), ".architectures .wrong")).toBe("Tiny Linux 1.0 has no packages for aarch64.");
+    expect((await send("1", "i686")).status).toBe(303);
+  });
+
+  it("needs no choice of an architecture if the system has only one, even if the form hides another choice", async () => {
+    await firefox.signIn(tux);
+    const form_token = await firefox.formToken();
+    const made = await firefox.post("/appliances", { form_token, form: "new", clone_from: "21", arch: "i686" });
+    const [id] = /\d+$/.exec(made.headers.get("location") ?? "") ?? [];
+    expect((await readXml(await tux.get(`/appliances/${id}`))).appliance.arch).toBe("x86_64");
   });
 
   it("changes nothing for clients of the API, which take the first set", async () => {

@@ -51,7 +51,7 @@ function readChoice({ name, attributes }: XmlNode, to: Chosen, omitted: Omission
 
 /** Reads `name=version`. Drops the architecture, because an appliance has only one. */
 function packageOf(given: string): { name: string; version?: string } {
-  const [, name = given, , version] = /^(.+?)(\.(?:x86_64|i[3-6]86|noarch))?=(.+)$/.exec(given) ?? [];
+  const [, name = given, , version] = /^(.+?)(\.(?:x86_64|aarch64|i[3-6]86|noarch))?=(.+)$/.exec(given) ?? [];
   return version === undefined ? { name } : { name, version };
 }
 

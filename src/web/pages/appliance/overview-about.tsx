@@ -1,4 +1,4 @@
-import { productOf } from "#lib/contract/index";
+import { architectures, productOf } from "#lib/contract/index";
 import { ActionButton } from "../../parts/button.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
@@ -45,10 +45,10 @@ const BootsBy = ({ seen: { look, firmware = "bios", efiBootLoader, signedLoader 
   const { id, arch, imageType } = look.appliance;
   const secure = productOf(imageType).secureBoot ? signedLoader : undefined;
   const more = { bios: ["Add UEFI", efiBootLoader], efi: ["Add Secure Boot", secure], uefi: [] } as const;
-  const [words, name] = productOf(imageType).startsAlone && arch === "x86_64" ? more[firmware] : [];
+  const [words, name] = productOf(imageType).startsAlone && architectures[arch].hasEfi ? more[firmware] : [];
   return (
     <span class="row">
-      {bootWords(imageType, firmware)}
+      {bootWords(look.appliance, firmware)}
       {name !== undefined && (
         <ActionButton action={applianceAt(id, "software")} fields={{ do: "add", kind: "package", name }} look="small">
           {words}

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { id, text } from "#http/params";
 import { cloneAppliance, parseArch } from "#domain/appliances/appliance";
-import { refuseUnserved } from "#domain/appliances/offer";
+import { servedArch } from "#domain/appliances/offer";
 import { deleteAppliance } from "#domain/appliances/deletion";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
@@ -44,8 +44,8 @@ export const appliancesActs = factory
       fieldOf: { invalid_value: "name", invalid_architecture: "arch" },
       again: showNew,
       act: async ({ clone_from: cloneFrom, name, arch }, { requestId }) => {
-        const request = { cloneFrom, name, arch: parseArch(arch), requestId };
-        await refuseUnserved(c.var.db, request);
+        const served = await servedArch(c.var.db, { cloneFrom, arch: parseArch(arch) });
+        const request = { cloneFrom, name, arch: served, requestId };
         const clone = await cloneAppliance({ env: c.env, db: c.var.db }, c.var.account, request);
         const text = `${clone.name.slice(0, 100)} is yours now.${await cameAlong(c.var.db, clone)}`;
         return { to: applianceAt(clone.id), result: { text: text.slice(0, 500) } };

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import type { Arch } from "#lib/contract/index";
-import { archName, listOffer, preselected, type OfferedBase } from "#domain/appliances/offer";
+import { architectures, arches, type Arch } from "#lib/contract/index";
+import { listOffer, preselected, type OfferedBase } from "#domain/appliances/offer";
 import { listed } from "#domain/software/problem-words";
 import { unimportedWords } from "#model/import-progress";
 import { hasAppliances } from "#storage/appliance-overview";
@@ -105,8 +105,8 @@ const Architectures = ({ bases }: { bases: readonly OfferedBase[] }) => {
       <legend>Architecture</legend>
       {offered.map((arch, nth) => (
         <div class={`of-${arch}`}>
-          <Choice name="arch" value={archName(arch)} type="radio" isChecked={nth === 0}>
-            {archName(arch)}
+          <Choice name="arch" value={architectures[arch].name} type="radio" isChecked={nth === 0}>
+            {architectures[arch].name}
           </Choice>
         </div>
       ))}
@@ -117,8 +117,6 @@ const Architectures = ({ bases }: { bases: readonly OfferedBase[] }) => {
     </fieldset>
   );
 };
-
-const arches = ["x86_64", "i586"] as const satisfies Arch[];
 
 /** Shows the fault of a group of choices, which has no field that could show it. */
 const ArchitectureFault = () => {
@@ -136,7 +134,7 @@ const Only = ({ arch, bases }: { arch: Arch; bases: readonly OfferedBase[] }) =>
   if (able.length === bases.length) return null;
   return (
     <span class="hint">
-      {archName(arch)}: only {listed(able)} {able.length === 1 ? "has" : "have"} packages for it.
+      {architectures[arch].name}: only {listed(able)} {able.length === 1 ? "has" : "have"} packages for it.
     </span>
   );
 };

@@ -1,4 +1,4 @@
-import { imageFormats, imageTypes } from "#lib/contract/index";
+import { architectures, arches, imageFormats, imageTypes } from "#lib/contract/index";
 import { Button } from "../../parts/button.tsx";
 import { Hidden } from "../../parts/form.tsx";
 import { addressOf, type Asked } from "./asked.ts";
@@ -16,7 +16,7 @@ export const Filters = ({ asked, bases }: { asked: Asked; bases: readonly Choice
       <Hidden fields={{ ...others, ...(traits.tag !== undefined && { tag: traits.tag }) }} />
       <Select name="base" label="Base" all="Any base" choices={bases} chosen={traits.baseSystem} />
       <Select name="format" label="Format" all="Any format" choices={formats} chosen={traits.imageType} />
-      <Select name="arch" label="Architecture" all="Any architecture" choices={arches} chosen={traits.arch} />
+      <Select name="arch" label="Architecture" all="Any architecture" choices={archChoices} chosen={traits.arch} />
       <Select
         name="order"
         label="Order"
@@ -37,10 +37,7 @@ export const Filters = ({ asked, bases }: { asked: Asked; bases: readonly Choice
 
 const formats: readonly Choice[] = imageTypes.map((type) => [type, `${type}, ${imageFormats[type].label}`]);
 
-const arches: readonly Choice[] = [
-  ["x86_64", "x86_64"],
-  ["i586", "i686"],
-];
+const archChoices: readonly Choice[] = arches.map((arch) => [arch, architectures[arch].name]);
 
 const orders: readonly Choice[] = [
   ["popular", "Popular first"],

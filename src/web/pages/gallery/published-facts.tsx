@@ -1,3 +1,4 @@
+import type { Arch } from "#lib/contract/index";
 import { firmwareOfBuild } from "#domain/images/firmware";
 import type { PublishedItem } from "#model/published";
 import type { Build } from "#storage/builds";
@@ -26,7 +27,7 @@ export const About = ({ published: { publication, images, proof, base, baseUrl }
         of={[
           ["Base", base],
           ["Architecture", arch],
-          ["Boots by", bootWordsOf(images)],
+          ["Boots by", bootWordsOf(arch, images)],
           ["Checked", proof && <Proof of={proof} />],
           ["Memory", `${number(definition.configuration.settings.memorySizeMb)} MB`],
           ["Log in as", definition.accounts.map(loginWords).join("; ")],
@@ -48,8 +49,8 @@ const Proof = ({ of: { endedAt, createdAt, loginSeconds } }: { of: CheckRun }) =
 );
 
 /** Says it once if all images boot alike. */
-function bootWordsOf(images: readonly Build[]): string {
-  const ways = Map.groupBy(images, (image) => bootWords(image.imageType, firmwareOfBuild(image)));
+function bootWordsOf(arch: Arch, images: readonly Build[]): string {
+  const ways = Map.groupBy(images, ({ imageType, ...image }) => bootWords({ arch, imageType }, firmwareOfBuild(image)));
   if (ways.size <= 1) return [...ways.keys()].join("");
   return [...ways].map(([words, of]) => `${words} (${of.map(({ imageType }) => imageType).join(", ")})`).join("; ");
 }
