@@ -18,6 +18,7 @@ export function withNewlyFound(before: Capabilities, found: Capabilities): Capab
       packageTypes: united(before.packageTypes ?? ["rpm"], found.packageTypes ?? ["rpm"]),
     }),
     testdrives: before.testdrives || found.testdrives,
+    ...((before.machines ?? found.machines) && { machines: united(before.machines ?? [], found.machines ?? []) }),
     builder: before.imageTypes.length > 0 ? before.builder : found.builder,
     ...(lacking && { lacking: onlyOf(before.lacking, lacking) }),
     ...(before.noDeb !== undefined && noDeb !== undefined && { noDeb }),

@@ -261,7 +261,8 @@ class Work {
     const { api, config, cache } = this.#parts;
     const reserved = await reserveVnc(config);
     const vnc = reserved === null ? null : { host: reserved.host, port: reserved.port };
-    const claim = await api.claimTestdrive(vnc, this.#signal).catch(async (error: unknown) => {
+    const { machines } = this.#capabilities;
+    const claim = await api.claimTestdrive({ vnc, machines }, this.#signal).catch(async (error: unknown) => {
       await reserved?.release();
       throw error;
     });

@@ -164,6 +164,13 @@ const keys = {
       description:
         "where builds run whose base system names no builder root: `host` for the tools of this host, or the name of a root",
     }),
+  emulation: z
+    .enum(["on", "off"], 'give "on" to build for other processors by emulation, which is slow, or "off"')
+    .default("off")
+    .meta({
+      description:
+        "`on`: with `isolation: none`, images for arm64 are built by emulation on a host of another processor, which takes about ten times as long",
+    }),
   kiwi: text("give KIWI NG's program, e.g. kiwi-ng")
     .default("kiwi-ng")
     .meta({ description: "KIWI NG's program: a name on the PATH, or a path" }),

@@ -3,7 +3,7 @@ import { readConfig, type Config } from "./config.ts";
 import { isAccessible } from "./files.ts";
 
 /** The part of the agent's configuration that other commands need. */
-export type HostConfig = Pick<Config, "stateDir" | "isolation" | "accel" | "vnc" | "minFreeGb" | "root">;
+export type HostConfig = Pick<Config, "stateDir" | "isolation" | "accel" | "vnc" | "minFreeGb" | "root" | "emulation">;
 
 /** The agent's own configuration if there is one. Before the first `npm start`, the one that it would write. */
 export async function getConfig(given: {
@@ -14,5 +14,6 @@ export async function getConfig(given: {
   const state = resolve(given.state ?? process.env["KILN_STATE"] ?? ".kiln");
   const embedded = join(state, "agent.json");
   if (await isAccessible(embedded)) return await readConfig(embedded, process.env);
-  return { stateDir: join(state, "agent"), isolation: "none", accel: "auto", vnc: null, minFreeGb: 2, root: "host" };
+  const bare = { isolation: "none", accel: "auto", vnc: null, minFreeGb: 2, root: "host", emulation: "off" } as const;
+  return { stateDir: join(state, "agent"), ...bare };
 }

@@ -78,7 +78,10 @@ export interface WorkerApi extends SessionApi {
   credentials(build: Lease): Record<string, string>;
   /** The image that a testdrive boots, from that byte on. Read the answer's body or cancel it. */
   readImage(testdrive: Lease, from: number, signal: AbortSignal): Promise<Response>;
-  claimTestdrive(vnc: TestdriveClaimRequest["vnc"], signal: AbortSignal): Promise<TestdriveClaim | null>;
+  claimTestdrive(
+    offer: Pick<TestdriveClaimRequest, "vnc" | "machines">,
+    signal: AbortSignal,
+  ): Promise<TestdriveClaim | null>;
   /** Sends the results of the checks of an image. */
   sendChecks(testdrive: Lease, report: CheckReport, signal: AbortSignal): Promise<void>;
   /** Sockets are returned before they are connected: listen to "open" and "error". */
@@ -189,8 +192,8 @@ const pathOf = (testdrive: Lease) => `/agent/testdrives/${testdrive.id}`;
 
 function testdriveCalls(send: Send, dial: Dial, incarnation: Incarnation | undefined) {
   return {
-    claimTestdrive: (vnc, signal) => {
-      const request: TestdriveClaimRequest = { vnc, incarnation, canCheck: true };
+    claimTestdrive: (offer, signal) => {
+      const request: TestdriveClaimRequest = { ...offer, incarnation, canCheck: true };
       const claim = { path: "/agent/testdrives/claim", request, answer: TestdriveClaimAnswer };
       return claimOnce(send, claim, signal).then((answer) => answer.testdrive);
     },

@@ -32,7 +32,7 @@ export const testdrives = factory
     const request = await readMessage(c, TestdriveClaimRequest);
 
     const services = { env: c.env, db: c.var.db };
-    const checks = request.canCheck && (() => checkSessions(services));
+    const checks = request.canCheck && (() => checkSessions(services, request));
     const claimed = await claimTestdrive(services, await registered(c), request, checks);
 
     return c.json<z.infer<typeof TestdriveClaimAnswer>>({ testdrive: claimed ?? null });

@@ -1,4 +1,4 @@
-import type { AgentReport, Capabilities, Job } from "#lib/contract/index";
+import { startsMachine, type AgentReport, type Arch, type Capabilities, type Job } from "#lib/contract/index";
 import { canDo, type BuildWanted } from "#domain/builds/builder-abilities";
 
 /** Only these facts of a build. */
@@ -8,7 +8,9 @@ export const wantedOf = (build: BuildWanted): BuildWanted => {
 };
 
 /** Work that waits for an agent. `isAgain`: an agent was woken for it already, and has not claimed it. */
-export type WaitingWork = ({ kind: "build"; wanted: BuildWanted } | { kind: "testdrive" }) & { isAgain?: boolean };
+export type WaitingWork = ({ kind: "build"; wanted: BuildWanted } | { kind: "testdrive"; arch?: Arch | undefined }) & {
+  isAgain?: boolean;
+};
 
 /** The facts about a connected agent. */
 export interface Member {
@@ -64,7 +66,8 @@ export function chooseFree<T extends { member: Member }>(
 
 function isFit(can: Capabilities | undefined, work: WaitingWork): boolean {
   if (!can) return false;
-  return work.kind === "testdrive" ? can.testdrives : can.hasRoom !== false && canDo(can, work.wanted);
+  if (work.kind === "testdrive") return can.testdrives && startsMachine(can, work.arch);
+  return can.hasRoom !== false && canDo(can, work.wanted);
 }
 
 /** The agent after it was woken for some work. */

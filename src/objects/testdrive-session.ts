@@ -1,4 +1,10 @@
-import type { Incarnation, Seed, TestdriveClaim } from "#lib/contract/index";
+import {
+  startsMachine,
+  type Incarnation,
+  type Seed,
+  type TestdriveClaim,
+  type TestdriveClaimRequest,
+} from "#lib/contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
 import { isSameClaim, type Claimant } from "#domain/claimant";
 import { hasReplaced } from "#domain/incarnation";
@@ -84,11 +90,15 @@ export class TestdriveSession {
     timer.abort();
   }
 
-  /** Gives the session to the first agent that claims it. The same claim gets the same answer. */
-  async claim(by: Claimant, vnc: VncAddress): Promise<{ claimed: TestdriveClaim } | { refused: "taken" }> {
+  /** Gives the session to the first agent that claims it and starts such machines. The same claim gets the same answer. */
+  async claim(
+    by: Claimant,
+    { vnc, machines }: Pick<TestdriveClaimRequest, "vnc" | "machines">,
+  ): Promise<{ claimed: TestdriveClaim } | { refused: "taken" }> {
     const session = this.#session;
     const again = session?.attempt && isSameClaim(session.attempt, by) ? session.attempt : undefined;
     if (!session || (!again && session.state.status !== "waiting")) return { refused: "taken" };
+    if (!startsMachine({ machines }, session.facts.arch)) return { refused: "taken" };
     const seed = this.#seed;
     // Lost: a machine without it would be another one than its user wants.
     if (session.isSeeded && !seed) return { refused: "taken" };

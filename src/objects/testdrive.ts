@@ -1,9 +1,9 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Incarnation, Seed, TestdriveClaim } from "#lib/contract/index";
+import type { Incarnation, Seed, TestdriveClaim, TestdriveClaimRequest } from "#lib/contract/index";
 import type { Claimant } from "#domain/claimant";
 import { nextAgentAfterMs, sendJob, wakeAgent } from "#domain/jobs";
 import { nextWakeUp } from "#domain/testdrives/machine";
-import type { TestdriveFacts, TestdriveLook, VncAddress } from "#domain/testdrives/testdrive";
+import type { TestdriveFacts, TestdriveLook } from "#domain/testdrives/testdrive";
 import { logFailure } from "#log/log";
 import type { RowState } from "./testdrive-record.ts";
 import { TestdriveSession } from "./testdrive-session.ts";
@@ -32,8 +32,11 @@ export class Testdrive extends DurableObject<Env> {
     if (!this.#session.facts) await this.#session.begin(facts);
   }
 
-  async claim(by: Claimant, vnc: VncAddress): Promise<{ claimed: TestdriveClaim } | { refused: "taken" }> {
-    return await this.#session.claim(by, vnc);
+  async claim(
+    by: Claimant,
+    agent: Pick<TestdriveClaimRequest, "vnc" | "machines">,
+  ): Promise<{ claimed: TestdriveClaim } | { refused: "taken" }> {
+    return await this.#session.claim(by, agent);
   }
 
   look(): TestdriveLook | undefined {
@@ -102,12 +105,12 @@ export class Testdrive extends DurableObject<Env> {
 
   /** Wakes one free agent, and the next one if that does not claim the session. An agent that misses it polls the queue. */
   async #callAgents(testdriveId: number): Promise<void> {
-    const requestId = this.#session.facts?.requestId;
+    const { requestId, arch } = this.#session.facts ?? {};
     await sendJob(this.env, { kind: "testdrive", testdriveId, ...(requestId !== undefined && { requestId }) }).catch(
       (error: unknown) => logFailure("could not call the agents for a testdrive", error, { testdriveId, requestId }),
     );
     let isAgain = false;
-    while (this.#session.isWaiting && (await wakeAgent(this.env, { kind: "testdrive", isAgain }))) {
+    while (this.#session.isWaiting && (await wakeAgent(this.env, { kind: "testdrive", arch, isAgain }))) {
       isAgain = true;
       await this.#session.decision(nextAgentAfterMs);
     }

@@ -14,6 +14,7 @@ import { capabilities } from "../support/fake-agent.ts";
 const abilities: Record<string, Capabilities> = {
   usual: capabilities,
   full: { ...capabilities, hasRoom: false },
+  arm: { ...capabilities, machines: ["aarch64"] },
   other: { ...capabilities, arches: ["i586"], testdrives: false },
 };
 const wanted = { imageType: "oem", arch: "x86_64", packageType: "rpm", needsLvm: false, needsEfi: false } as const;
@@ -33,6 +34,7 @@ function chosen(work: WaitingWork, members: Member[], at = 0): number | undefine
 }
 
 const { report: _, ...unreported } = member(1);
+const armed = member(1, { abilities: "arm" });
 
 it.each<[string, WaitingWork, Member[], number | undefined]>([
   ["a free agent", build, [member(0), member(1)], 1],
@@ -45,6 +47,8 @@ it.each<[string, WaitingWork, Member[], number | undefined]>([
   ["none that cannot do it", build, [member(1, { abilities: "other" })], undefined],
   ["none that has no room", build, [member(1, { abilities: "full" })], undefined],
   ["for a testdrive one without room for builds", testdrive, [member(0, { abilities: "full" })], 0],
+  ["for a testdrive one that starts such machines", { ...testdrive, arch: "aarch64" }, [member(2), armed], 1],
+  ["for a testdrive of a PC none that starts only others", testdrive, [armed], undefined],
   ["for a testdrive none that has no emulator", testdrive, [member(1, { abilities: "other" })], undefined],
 ])("wakes %s", (_what, work, members, expected) => {
   expect(chosen(work, members, 100_000)).toBe(expected);

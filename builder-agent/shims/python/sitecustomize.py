@@ -6,15 +6,22 @@ Seeded, it gives the same input the same identifier. What must not be guessed (s
 And started by UEFI, its configuration of GRUB calls linuxefi and initrdefi, which GRUB 2.12 of Debian 13 does not have: there,
 linux and initrd are enough. It is a text with variables for string.Template.
 
-The second can go when KIWI NG asks GRUB for them.
+And it takes the image's architecture from its own machine. Its --target-arch makes apt fail.
+
+The second can go when KIWI NG asks GRUB for them, and the third when it keeps --target-arch from apt.
 """
 import os
+import platform
 import random
 import string
 
 _seed = os.environ.get("KILN_STEADY_SEED")
 if _seed:
     random.seed(_seed)
+
+_machine = os.environ.get("KILN_MACHINE")
+if _machine:
+    platform.machine = lambda: _machine
 
 
 class _Template(string.Template):

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { z } from "zod";
 import type { Config } from "../config.ts";
+import type { Arch } from "../contract.ts";
 import { isAccessible } from "../files.ts";
 import { hostKey } from "../host-key.ts";
 import type { Accel } from "../sandbox.ts";
@@ -13,9 +14,13 @@ export interface AccelVerdict {
   detail: string;
 }
 
-/** The accelerator of testdrives on this host: the configured one, otherwise KVM if a kernel boots with it. */
-export async function chooseAccel(config: Pick<Config, "accel" | "stateDir">): Promise<Accel> {
-  return (await judgeAccel(config)).accel;
+/**
+ * The accelerator of testdrives on this host: the configured one, otherwise KVM if a kernel boots with it. A machine of
+ * another processor is emulated.
+ */
+export async function chooseAccel(config: Pick<Config, "accel" | "stateDir">, arch: Arch = "x86_64"): Promise<Accel> {
+  const isForeign = (arch === "aarch64") !== (process.arch === "arm64");
+  return isForeign ? "tcg" : (await judgeAccel(config)).accel;
 }
 
 export async function judgeAccel(config: Pick<Config, "accel" | "stateDir">): Promise<AccelVerdict> {

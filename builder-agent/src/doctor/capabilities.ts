@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import type { HostConfig } from "../found-config.ts";
 import { hostTools } from "../roots/of-build.ts";
-import { Arch, imageTypes, productOf, type Capabilities } from "../contract.ts";
+import { arches, imageTypes, productOf, type Arch, type Capabilities } from "../contract.ts";
 import { isPossible, missing, obstaclesTo, type Ability, type Check } from "./check.ts";
 import { checkGuest } from "./guest.ts";
 import { checkDisk, checkIsolation, checkKernel, checkMemory, checkRoot, checkVnc } from "./host.ts";
@@ -9,7 +9,7 @@ import { checkEnclosure, checkKiwiVersion, checkRpmMacros, findKiwiVersion } fro
 import { checkLoopDevice, checkStalePartitions } from "./loop-device.ts";
 import { checkMachine } from "./machine.ts";
 import { checkTools } from "./packages.ts";
-import { check32BitPrograms } from "./programs-32.ts";
+import { check32BitPrograms, checkArmPrograms } from "./foreign-programs.ts";
 import { abilitiesIn, checkRoots, summaryOf, type CheckedRoot } from "./roots.ts";
 import { checkVolumes } from "./volumes.ts";
 
@@ -66,26 +66,40 @@ function rootTools(name: string, roots: readonly CheckedRoot[]): DefaultTools {
 }
 
 /** What KIWI needs from this host's kernel when it runs without a guest. */
-async function checkBareHost({ stateDir }: DoctorConfig): Promise<Check[]> {
-  const volumes = checkVolumes();
-  const alone = [checkEnclosure(), checkLoopDevice(stateDir), checkStalePartitions(), volumes];
-  const [checks, kernel] = await Promise.all([Promise.all([...alone, check32BitPrograms(stateDir)]), checkKernel()]);
+async function checkBareHost({ stateDir, emulation }: DoctorConfig): Promise<Check[]> {
+  const alone = [checkEnclosure(), checkLoopDevice(stateDir), checkStalePartitions(), checkVolumes()];
+  const programs = [
+    ...(hostArch === "x86_64" ? [check32BitPrograms(stateDir)] : []),
+    ...(emulation === "on" ? [checkArmPrograms(stateDir)] : []),
+  ];
+  const [checks, kernel] = await Promise.all([Promise.all([...alone, ...programs]), checkKernel()]);
   return [...checks, ...kernel];
 }
 
-function capabilitiesOf(report: Check[], { isolation }: DoctorConfig, kiwi: string | undefined): Capabilities {
+function capabilitiesOf(report: Check[], config: DoctorConfig, kiwi: string | undefined): Capabilities {
   return {
-    arches: Arch.options.filter((arch) => arch === "x86_64" || isPossible(arch, report)),
+    arches: archesOf(config).filter((arch) => isPossible(arch, report)),
     imageTypes: imageTypes.filter((type) => isPossible(type, report)),
     lacking: lackingOf(report),
     ...packageTypesOf(report),
     ...noLvmOf(report),
     ...noEfiOf(report),
-    isolation,
+    isolation: config.isolation,
     testdrives: isPossible("testdrives", report),
+    machines: [...pcs, ...(isPossible("arm64 testdrives", report) ? (["aarch64"] as const) : [])],
     rebuilds: true,
     builder: kiwi ?? "none",
   };
+}
+
+/** The architecture of this host. */
+const hostArch: Arch = process.arch === "arm64" ? "aarch64" : "x86_64";
+const pcs = ["x86_64", "i586"] as const satisfies Arch[];
+
+/** The architectures that this host may build for. A guest is a PC, and has no interpreters. */
+function archesOf({ isolation, emulation }: DoctorConfig): Arch[] {
+  if (isolation === "none" && hostArch === "aarch64") return ["aarch64"];
+  return isolation === "none" && emulation === "on" ? arches : [...pcs];
 }
 
 const maxLackingLength = 300;
@@ -121,7 +135,7 @@ const namesOf = (checks: Check[]): string =>
 
 /** What the Worker shows users if no agent can run their build. */
 function lackingOf(report: Check[]): Capabilities["lacking"] {
-  const wanted = [...imageTypes, "i586" as const];
+  const wanted = [...imageTypes, ...arches];
   const lacks = wanted.map((each) => [each, namesOf(obstaclesTo(each, report))] as const);
   return Object.fromEntries(lacks.filter(([, names]) => names !== ""));
 }

@@ -1,13 +1,21 @@
-import { imageTypes, productOf, type ImageType } from "../contract.ts";
+import { imageTypes, productOf, type Arch, type ImageType } from "../contract.ts";
 
 /** What a host cannot do while a check fails. */
-export type Ability = Possibility | "builds" | "guests" | "UEFI disks" | "UEFI media" | "LVM disks" | "tests";
+export type Ability =
+  | Possibility
+  | "builds"
+  | "guests"
+  | "UEFI disks"
+  | "UEFI media"
+  | "LVM disks"
+  | "arm64 testdrives"
+  | "tests";
 
 /** How long a program may take to answer: seconds on a busy host. A program that hangs must not delay the agent. */
 export const answerLimitMs = 30_000;
 
 /** What the doctor reports as possible or not. */
-export type Possibility = ImageType | "i586" | "deb" | "testdrives" | "sample-distribution";
+type Possibility = ImageType | Arch | "deb" | "testdrives" | "sample-distribution";
 
 /** One finding of the doctor. `degraded` means that it works, but slower or with limits. */
 export interface Check {
@@ -35,16 +43,16 @@ export const missing = (name: string, detail: string, disables: Ability[], fix: 
   state: "missing",
 });
 
-const isImageType = (wanted: Possibility): wanted is ImageType => imageTypes.some((type) => type === wanted);
+const isImageType = (wanted: Ability): wanted is ImageType => imageTypes.some((type) => type === wanted);
 
 /** An image type needs what its product needs, and itself. Other abilities need only themselves. */
-const neededFor = (wanted: Possibility): readonly Ability[] =>
+const neededFor = (wanted: Ability): readonly Ability[] =>
   isImageType(wanted) ? ["builds", ...productOf(wanted).needs, wanted] : [wanted];
 
 /** The failed checks that make something impossible. Degraded ones do not. */
-export function obstaclesTo(wanted: Possibility, report: Check[]): Check[] {
+export function obstaclesTo(wanted: Ability, report: Check[]): Check[] {
   const needed = neededFor(wanted);
   return report.filter(({ state, disables }) => state === "missing" && disables.some((each) => needed.includes(each)));
 }
 
-export const isPossible = (wanted: Possibility, report: Check[]): boolean => obstaclesTo(wanted, report).length === 0;
+export const isPossible = (wanted: Ability, report: Check[]): boolean => obstaclesTo(wanted, report).length === 0;

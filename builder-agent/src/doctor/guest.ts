@@ -10,7 +10,7 @@ import { userOfBuild } from "../guest/user.ts";
 import { sentenceOf } from "../log.ts";
 import type { StoredRoot } from "../roots/store.ts";
 import { degraded, fine, missing, type Check } from "./check.ts";
-import { judge32BitProgramsInGuests, smallestProgram } from "./programs-32.ts";
+import { judge32BitProgramsInGuests, smallestProgram } from "./foreign-programs.ts";
 import { scratchDir, verdictStore } from "./doctor-dir.ts";
 import { judgeVolumesInGuests } from "./volumes.ts";
 

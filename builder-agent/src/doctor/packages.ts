@@ -64,6 +64,7 @@ const abilities: readonly string[] = [
   "UEFI media",
   "guests",
   "testdrives",
+  "arm64 testdrives",
   "sample-distribution",
   "tests",
 ] satisfies Ability[];

@@ -3,7 +3,15 @@ import { endOf, enclosed, hasSucceeded, run } from "../process.ts";
 import { inRoot } from "../roots/enter.ts";
 import { BuildFailure, failureOf, noNotes, note } from "./failure.ts";
 import { followFile } from "./follow-file.ts";
-import { asMachine, createArguments, kiwiEnvironment, type KiwiPaths, prepareArguments, shims } from "./kiwi.ts";
+import {
+  asMachine,
+  createArguments,
+  environmentFor,
+  kiwiEnvironment,
+  type KiwiPaths,
+  prepareArguments,
+  shims,
+} from "./kiwi.ts";
 import type { KiwiJob, KiwiRunner } from "./kiwi-runner.ts";
 import { preloaded, preloadedInRoot } from "./preloaded.ts";
 import { treeAt } from "./root-walk.ts";
@@ -136,7 +144,13 @@ interface KiwiRun {
 
 async function runKiwi(job: KiwiJob, { tools, args, log: logFile, first, environment: more }: KiwiRun): Promise<void> {
   const { paths, input, workDir, signal } = job;
-  const environment = { ...kiwiEnvironment(paths), ...reproducibleEnvironment(input, shims), ...more };
+  const { arch } = input.appliance;
+  const environment = {
+    ...kiwiEnvironment(paths),
+    ...environmentFor(arch),
+    ...reproducibleEnvironment(input, shims),
+    ...more,
+  };
   const { kiwi: program, builderRoot } = tools;
   const loaded = builderRoot ? preloadedInRoot : await preloaded(program, environment.PATH);
   if (!loaded) await first();
@@ -147,7 +161,7 @@ async function runKiwi(job: KiwiJob, { tools, args, log: logFile, first, environ
   });
   let lastWords = "";
   const [start = program, ...startArguments] = loaded ?? [program];
-  const machine = asMachine(input.appliance.arch, start, [...startArguments, ...args]);
+  const machine = asMachine(arch, start, [...startArguments, ...args]);
   const command = withCache(paths.cache, withFewFiles(...machine));
   const exit = await run(...enclosed(...inRoot(builderRoot, workDir, command)), {
     env: environment,

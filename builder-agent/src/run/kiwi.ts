@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
+  architectures,
   productOf,
   type Arch,
   type FrozenInput,
@@ -74,6 +75,13 @@ export const kiwiEnvironment = (paths: KiwiPaths) => ({
  * PostgreSQL's databases get the encoding of the locale, and KIWI sets LANG=C for apt.
  */
 export const forDebian = { INITRD: "No", LC_ALL: "C.UTF-8" } as const;
+
+/**
+ * No kernel of a PC reports that it is one of arm64. So KIWI's Python does (shims/python/sitecustomize.py), and debootstrap
+ * is told the architecture (shims/debootstrap).
+ */
+export const environmentFor = (arch: Arch): Record<string, string> =>
+  arch === "aarch64" ? { KILN_MACHINE: arch, KILN_DEB_ARCH: architectures[arch].debian } : {};
 
 /**
  * Wraps a command so that the kernel reports that architecture to it. KIWI, libzypp and the image's programs all query

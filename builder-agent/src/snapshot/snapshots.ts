@@ -31,7 +31,7 @@ export interface SnapshotMeans {
 export interface Boot {
   claim: Pick<
     TestdriveClaim,
-    "buildId" | "imageType" | "image" | "wantsScreen" | "testdriveId" | "token" | "requestId"
+    "buildId" | "imageType" | "arch" | "image" | "wantsScreen" | "testdriveId" | "token" | "requestId"
   >;
   image: CachedImage;
   machine: Machine;
@@ -77,9 +77,11 @@ export class Snapshots {
     await this.#making;
   }
 
-  /** An installation medium has no prompt to wait for. */
-  #canMake({ claim: { imageType } }: Boot): boolean {
-    return this.#means.config.snapshots === "on" && imageFormats[imageType].product !== "installer";
+  /** An installation medium has no prompt to wait for. A machine for arm64 does not start without its firmware. */
+  #canMake({ claim: { imageType, arch } }: Boot): boolean {
+    return (
+      this.#means.config.snapshots === "on" && arch !== "aarch64" && imageFormats[imageType].product !== "installer"
+    );
   }
 
   async #restore(key: string, { claim, image, machine, dir, start }: Boot): Promise<Qemu | undefined> {

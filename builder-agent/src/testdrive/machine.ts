@@ -1,13 +1,17 @@
-import { networkArguments } from "./guest-network.ts";
+import type { Arch } from "../contract.ts";
 import type { Accel } from "../sandbox.ts";
+import { armHardware } from "./arm-machine.ts";
+import { networkArguments } from "./guest-network.ts";
 
 export interface Machine {
   testdriveId: number;
+  /** Default: a PC. */
+  arch?: Arch | undefined;
   accel: Accel;
   memoryMb: number;
   /** The arguments from makeDrives. */
   drives: string[];
-  /** The arguments from makeSecureFirmware. Default: it starts by BIOS. */
+  /** The arguments of its UEFI. Default: it starts by BIOS. */
   firmware?: readonly string[] | undefined;
   /** The arguments from makeSeedDisk; empty without a seed. */
   seed: readonly string[];
@@ -24,32 +28,39 @@ export interface Machine {
   vnc: { bindHost: string; port: number; password: string } | null;
 }
 
+/** The parts of QEMU's arguments that depend on the architecture. */
+export interface Hardware {
+  board: string[];
+  screen: string[];
+  others: string[];
+}
+
 /** The arguments that the guest can notice. A saved state fits only a machine with exactly the same ones. */
 export function machineArguments(machine: Machine): string[] {
+  const { board, screen, others } = machine.arch === "aarch64" ? armHardware(machine.accel) : pcHardware(machine);
   return [
     ["-nodefaults", "-no-user-config"],
-    [
-      "-machine",
-      machine.firmware ? "q35,smm=on,vmport=off" : "pc,vmport=off",
-      ...accelArguments(machine.accel),
-      "-smp",
-      "1",
-      "-m",
-      `${machine.memoryMb}M`,
-    ],
+    [...board, "-smp", "1", "-m", `${machine.memoryMb}M`],
     machine.firmware ?? [],
     networkArguments(machine),
-    ["-vga", "std", "-display", "none", "-boot", "menu=off,strict=on"],
-    // vmgenid tells a restored guest that it is a copy. Linux then reseeds its random numbers.
-    ["-device", "virtio-rng-pci", "-device", "vmgenid,guid=auto"],
+    [...screen, "-display", "none", "-boot", "menu=off,strict=on"],
+    ["-device", "virtio-rng-pci"],
     // Absolute positions, like in VNC. xHCI needs no polling, which would be slow under TCG.
     ["-device", "qemu-xhci", "-device", "usb-tablet"],
+    others,
     machine.drives,
     machine.seed,
     // Standard output, because a socket loses what a guest prints before a client connects.
     ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
   ].flat();
 }
+
+const pcHardware = ({ firmware, accel }: Machine): Hardware => ({
+  board: ["-machine", firmware ? "q35,smm=on,vmport=off" : "pc,vmport=off", ...accelArguments(accel)],
+  screen: ["-vga", "std"],
+  // vmgenid tells a restored guest that it is a copy. Linux then reseeds its random numbers.
+  others: ["-device", "vmgenid,guid=auto"],
+});
 
 /** Without tb-size, TCG's translations take up to 1 GiB of memory, even for a small guest. */
 export function accelArguments(accel: Accel): string[] {

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { modifiedDir } from "../modified/ended-disks.ts";
 import { killProcess, processesWhere } from "../process.ts";
-import { qemuProgram } from "./session-sandbox.ts";
+import { qemuPrograms } from "./session-sandbox.ts";
 import { sessionsDir } from "./session-dir.ts";
 
 /**
@@ -27,7 +27,7 @@ async function isQemuBelow(pid: number, dir: string): Promise<boolean> {
   const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => "");
   if (!`${cwd}/`.startsWith(`${dir}/`)) return false;
   const [program = ""] = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0");
-  return basename(program) === qemuProgram;
+  return Object.values(qemuPrograms).includes(basename(program));
 }
 
 /** Its VNC port must be free for the first new session. A killed process needs about 100 ms to end. */

@@ -14,7 +14,7 @@ import { openQmp, type Qmp, type QmpEvent } from "./qmp.ts";
 import { rightsOfSession } from "./rights.ts";
 import { keepSerialLog } from "./serial-log.ts";
 import type { SessionDir } from "./session-dir.ts";
-import { environment, qemuProgram, sandboxed } from "./session-sandbox.ts";
+import { environment, qemuPrograms, sandboxed } from "./session-sandbox.ts";
 
 /** Names relative to the session's directory, in which QEMU runs (see SessionDir.socket). */
 export const vncSocket = "vnc.sock";
@@ -105,7 +105,7 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   } finally {
     await rm(dir.file(passwordFile), { force: true });
   }
-  if (machine.accel === "tcg" && !saved) watchStart(qmp, dir, start);
+  if (machine.accel === "tcg" && machine.arch !== "aarch64" && !saved) watchStart(qmp, dir, start);
   return {
     pid: child.pid ?? 0,
     endpoints,
@@ -153,7 +153,11 @@ function commandOf(machine: Machine, dir: SessionDir, { saved, isIdle }: QemuSta
   const limits = [`--fsize=${machine.diskBytes}`, "--core=0", "--"];
   const priority = isIdle ? ["chrt", "--idle", "0"] : [];
   const incoming = saved ? ["-incoming", `fd:${stateDescriptor}`] : [];
-  const qemu = sandboxed(machine, dir, [qemuProgram, ...qemuArguments(machine), ...incoming]);
+  const qemu = sandboxed(machine, dir, [
+    qemuPrograms[machine.arch ?? "x86_64"],
+    ...qemuArguments(machine),
+    ...incoming,
+  ]);
   return ["prlimit", [...limits, ...priority, "setpriv", "--no-new-privs", "--", ...qemu]];
 }
 

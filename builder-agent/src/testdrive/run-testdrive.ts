@@ -16,6 +16,7 @@ import { makeDrives, overlayName } from "./disk.ts";
 import { visitedPort } from "./guest-network.ts";
 import { answerVisit } from "./guest-web.ts";
 import { getImage } from "./image.ts";
+import { makeArmFirmware } from "./arm-machine.ts";
 import { insecureStart, makeSecureFirmware, secureStart, watchSecureBoot } from "./secure-boot.ts";
 import type { Machine } from "./machine.ts";
 import { makeSeedDisk } from "./seed.ts";
@@ -134,7 +135,7 @@ async function host(session: Session): Promise<string> {
   const { signal } = session.over;
   const startedAt = performance.now();
   control.report({ type: "preparing", message: "Fetching the image" });
-  const accel = await chooseAccel(parts.config);
+  const accel = await chooseAccel(parts.config, claim.arch);
   const { enclosed } = await getSandbox();
   await using dir = await makeSessionDir(parts.config.stateDir, claim.testdriveId);
   using image = await getImage(claim, {
@@ -151,10 +152,10 @@ async function host(session: Session): Promise<string> {
     control.say("The machine did not start because its host is busy. It has been restarted.");
   };
   using checked = checksOf(claim, { dir, accel, signal });
-  const secureBoot = machine.firmware && watchSecureBoot((message) => control.say(message));
+  const secureBoot = claim.hasSecureBoot && machine.firmware && watchSecureBoot((message) => control.say(message));
   const onConsole = (chunk: Buffer) => {
     checked?.onConsole(chunk);
-    secureBoot?.(chunk);
+    if (secureBoot) secureBoot(chunk);
   };
   const start = { onEvent: countTcpViewers(control), signal, onRestart, onConsole };
   const boot = () => startQemu(machine, dir, start);
@@ -180,17 +181,23 @@ async function machineOf(
   const growsBy = claim.seed ? seedRoom : 0;
   return {
     testdriveId: claim.testdriveId,
+    arch: claim.arch,
     ...host,
     memoryMb: Math.min(claim.memoryMb, parts.config.memoryMb),
     hasNetwork: claim.hasNetwork ?? false,
     ports: claim.checks && portsOf(claim.checks),
     drives: await makeDrives({ image, imageType: claim.imageType, growsBy }, dir, signal),
-    firmware: claim.hasSecureBoot ? await makeSecureFirmware(dir) : undefined,
+    firmware: await firmwareOf(claim, dir),
     seed: claim.seed ? await makeSeedDisk(claim.seed, dir, signal) : [],
     image: image.path,
     diskBytes: Math.round(parts.config.testdriveDiskGb * 1e9),
     vnc: reserved && { bindHost: reserved.bindHost, port: reserved.port, password: claim.password },
   };
+}
+
+async function firmwareOf({ arch, hasSecureBoot }: TestdriveClaim, dir: SessionDir): Promise<string[] | undefined> {
+  if (arch === "aarch64") return await makeArmFirmware(dir);
+  return hasSecureBoot ? await makeSecureFirmware(dir) : undefined;
 }
 
 /** Undefined if the session is for a person. */

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import type { Arch } from "../contract.ts";
 import { sandbox } from "../sandbox.ts";
 import { whyItFails } from "../process.ts";
 import { clientsPort, clientsSocket, forwardsOf } from "./guest-network.ts";
@@ -57,6 +58,12 @@ const reasonOf = (error: Error): string =>
   "code" in error && error.code === "ENOENT" ? "bubblewrap is not installed" : error.message;
 
 export const qemuProgram = "qemu-system-x86_64";
+
+export const qemuPrograms: Readonly<Record<Arch, string>> = {
+  x86_64: qemuProgram,
+  i586: qemuProgram,
+  aarch64: "qemu-system-aarch64",
+};
 
 /** QEMU's environment. The agent's own may contain a token. */
 export const environment = (): Record<string, string> => ({

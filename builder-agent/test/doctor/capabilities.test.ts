@@ -9,7 +9,7 @@ import { checkLoopDevice } from "../../src/doctor/loop-device.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 const configOf = (stateDir: string) =>
-  ({ stateDir, isolation: "none", accel: "tcg", vnc: null, minFreeGb: 0, root: "host" }) as const;
+  ({ stateDir, isolation: "none", accel: "tcg", vnc: null, minFreeGb: 0, root: "host", emulation: "off" }) as const;
 
 describe("getCapabilities", () => {
   it("finds builds and testdrives on a host that runs these tests", async () => {
@@ -30,6 +30,7 @@ describe("getCapabilities", () => {
       packageTypes: ["rpm", "deb"],
       isolation: "none",
       testdrives: true,
+      machines: ["x86_64", "i586", "aarch64"],
       rebuilds: true,
       builder: expect.stringMatching(/^\d+\.\d+\.\d+$/),
     });

@@ -63,6 +63,8 @@ describe("packages.json", () => {
       "UEFI media",
       "guests",
       "testdrives",
+      "arm64 builds",
+      "arm64 testdrives",
       "sandbox of testdrives",
       "Secure Boot of testdrives",
       "fast packing",

@@ -14,7 +14,15 @@ function stateDir(): string {
 }
 
 const configOf = (dir: string) =>
-  ({ stateDir: dir, isolation: "none", accel: "tcg", vnc: null, minFreeGb: 0, root: "host" }) as const;
+  ({
+    stateDir: dir,
+    isolation: "none",
+    accel: "tcg",
+    vnc: null,
+    minFreeGb: 0,
+    root: "host",
+    emulation: "off",
+  }) as const;
 const common = [fine("root", "yes")];
 
 describe("the builder roots of an agent", () => {

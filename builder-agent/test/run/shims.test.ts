@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { unpackPackages } from "../../../test/scripts/debian-packages.ts";
-import { shims } from "../../src/run/kiwi.ts";
+import { environmentFor, shims } from "../../src/run/kiwi.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 /** Without the shims, a command would take hours. It is killed after this time. */
@@ -173,5 +173,29 @@ describe("chroot as KIWI calls it for a Debian system", () => {
     expect(() => chroot(env, root, ...apt, "install", "hello=1")).toThrow(expect.objectContaining({ status: 100 }));
     expect(existsSync(copy)).toBe(false);
     expect(chroot({}, root, "/usr/bin/busybox", "echo", "install")).toBe("install\n");
+  });
+});
+
+const machine = (env: Record<string, string>) =>
+  execFileSync("python3", ["-B", "-c", "import platform; print(platform.machine())"], {
+    env: { ...env, PYTHONPATH: join(shims, "python") },
+    encoding: "utf8",
+  }).trim();
+const traced = (env: Record<string, string>) =>
+  spawnSync("sh", ["-x", join(shims, "debootstrap"), "--version"], { env, encoding: "utf8" });
+
+describe("a build for arm64 on a PC", () => {
+  const { PATH = "" } = process.env;
+  const environment = { PATH, ...environmentFor("aarch64") };
+
+  it("seems to run on such a machine to KIWI", () => {
+    expect(machine(environment)).toBe("aarch64");
+    expect(machine({ PATH, ...environmentFor("x86_64") })).not.toBe("aarch64");
+  });
+
+  it("tells debootstrap the architecture, and a build for the PC does not", () => {
+    expect(traced(environment).stderr).toContain("debootstrap --arch=arm64 --version");
+    expect(traced({ PATH }).stderr).not.toContain("--arch");
+    expect(traced({ PATH }).status).toBe(0);
   });
 });

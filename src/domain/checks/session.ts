@@ -1,4 +1,4 @@
-import { kindsOfChecks } from "#lib/contract/index";
+import { kindsOfChecks, startsMachine, type TestdriveClaimRequest } from "#lib/contract/index";
 import type { Services } from "#domain/services";
 import { encryptSecret, newToken } from "#domain/secrets";
 import { wakeAfterStart } from "#domain/liveness";
@@ -14,14 +14,21 @@ const offeredAtOnce = 20;
  * Makes a session for a waiting run only when an agent asks for work. So a run holds no slot while it waits, however
  * long that is. A run whose account has no free slot is not looked at.
  */
-export async function* checkSessions(services: Services<TestdriveEnv>): AsyncGenerator<Testdrive> {
+export async function* checkSessions(
+  services: Services<TestdriveEnv>,
+  agent: Pick<TestdriveClaimRequest, "machines">,
+): AsyncGenerator<Testdrive> {
   for (const run of await listWaitingRuns(services.db, offeredAtOnce, slotsOf(services.env))) {
-    const testdrive = await sessionOf(services, run);
+    const testdrive = await sessionOf(services, run, agent);
     if (testdrive) yield testdrive;
   }
 }
 
-async function sessionOf({ env, db }: Services<TestdriveEnv>, run: CheckRun): Promise<Testdrive | undefined> {
+async function sessionOf(
+  { env, db }: Services<TestdriveEnv>,
+  run: CheckRun,
+  agent: Pick<TestdriveClaimRequest, "machines">,
+): Promise<Testdrive | undefined> {
   const { accountId, buildId, checks } = run;
   const build = await findAnyBuild(db, buildId);
   const facts = build && (await bootFacts(db, build));
@@ -29,6 +36,7 @@ async function sessionOf({ env, db }: Services<TestdriveEnv>, run: CheckRun): Pr
     await failWaitingRun(db, run, "The image is no longer there.");
     return undefined;
   }
+  if (!startsMachine(agent, facts.arch)) return undefined;
   const uid = crypto.randomUUID();
   const wakeAt = wakeAfterStart(new Date());
   if (!(await takeCheckRun(db, run, { testdriveUid: uid, wakeAt }))) return undefined;

@@ -143,7 +143,7 @@ async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: num
 export async function claimTestdrive(
   { env, db }: Services<Pick<Env, "TESTDRIVES" | "API_KEY_PEPPER">>,
   agent: Pick<Agent, "id" | "drainedAt" | "tokenHmac">,
-  { vnc, incarnation, nonce, isRepeated }: TestdriveClaimRequest,
+  { incarnation, nonce, isRepeated, ...offer }: TestdriveClaimRequest,
   /** Makes sessions that check images, one after the other. They come after those of people. Undefined: none. */
   checks?: () => AsyncIterable<Testdrive>,
 ): Promise<TestdriveClaim | undefined> {
@@ -160,7 +160,7 @@ export async function claimTestdrive(
     },
   );
   for await (const testdrive of offered) {
-    const answer = await testdriveObject(env, testdrive).claim({ agentId: agent.id, incarnation, nonce }, vnc);
+    const answer = await testdriveObject(env, testdrive).claim({ agentId: agent.id, incarnation, nonce }, offer);
     if ("refused" in answer) continue;
     return { ...answer.claimed, token: boundTo(agent, env.API_KEY_PEPPER, answer.claimed.token) };
   }
@@ -273,6 +273,7 @@ export async function bootFacts(db: Database, build: Build): Promise<Omit<Testdr
   return {
     buildId: build.id,
     imageType: build.imageType,
+    arch: appliance.arch,
     hasSecureBoot: build.hasSecureBoot,
     wantsScreen: await wantsScreen(db, build),
     memoryMb: Math.max(configurationOf(appliance).settings.memorySizeMb, base?.facts.testdriveMemoryMb ?? 0),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Arch, BuilderRootName, ImageType, PackageType, Sha256 } from "./image-type.ts";
+import { Arch, BuilderRootName, ImageType, Machines, PackageType, Sha256 } from "./image-type.ts";
 
 /** How often an agent reports a build. The lease survives two lost heartbeats; then another agent gets the build. */
 export const heartbeatEveryMs = 10_000;
@@ -33,6 +33,7 @@ export const Capabilities = z.object({
   /** "vm": each build in its own guest. "none": directly on the host, as root, if the agent's operator chose so. */
   isolation: z.enum(["vm", "none"]),
   testdrives: z.boolean(),
+  machines: Machines,
   /** In a claim: false while the host has too little free disk space for a build. The answer is then `null`. */
   hasRoom: z.boolean().optional(),
   /** It knows rebuilds: it makes an image only to compare it. Absent from older agents. */

@@ -15,6 +15,15 @@ export type Firmware = z.infer<typeof Firmware>;
 export const Arch = z.enum(arches);
 export type Arch = z.infer<typeof Arch>;
 
+/** The architectures of the machines that an agent starts for testdrives. Absent from older agents, which start PCs. */
+export const Machines = z.array(Arch).optional();
+
+/** Whether an agent starts machines of this architecture. An older Worker names none, and has only PCs. */
+export const startsMachine = (
+  { machines = ["x86_64", "i586"] }: { machines?: readonly Arch[] | undefined },
+  arch: Arch = "x86_64",
+): boolean => machines.includes(arch);
+
 /** The kind of packages that a distribution consists of. A base system and all its repositories have one kind. */
 export const PackageType = z.enum(["rpm", "deb"]);
 export type PackageType = z.infer<typeof PackageType>;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ClaimOnce, Incarnation } from "./agent.ts";
 import { Check, maxChecks } from "./checks.ts";
 import { GuestRequest } from "./guest-web.ts";
-import { ImageType, Sha256 } from "./image-type.ts";
+import { Arch, ImageType, Machines, Sha256 } from "./image-type.ts";
 import { RequestId } from "./request-id.ts";
 
 /**
@@ -15,6 +15,7 @@ export const TestdriveClaimRequest = z.object({
   incarnation: Incarnation.optional(),
   /** Whether the agent can check an image. Absent from older agents, which get only testdrives of people. */
   canCheck: z.literal(true).optional(),
+  machines: Machines,
   ...ClaimOnce.shape,
 });
 export type TestdriveClaimRequest = z.infer<typeof TestdriveClaimRequest>;
@@ -38,6 +39,8 @@ export const TestdriveClaim = z.object({
   password: z.string().length(8),
   buildId: z.int().positive(),
   imageType: ImageType,
+  /** Absent from older Workers. */
+  arch: Arch.optional(),
   memoryMb: z.int().positive(),
   /** A network card with a forwarded web server port and no outgoing connections. */
   hasNetwork: z.boolean().optional(),
