@@ -169,7 +169,8 @@ export class BuildChores {
 
   #nextAlarm(state: BuildState): number | null {
     const next = nextWakeUp(state);
-    return next !== null && state.status === "queued" ? Math.min(next, this.#agents.nextCallAt) : next;
+    const callsAgents = state.status === "queued" && !isResting(state);
+    return next !== null && callsAgents ? Math.min(next, this.#agents.nextCallAt) : next;
   }
 
   #isTidy(state: BuildState): boolean {

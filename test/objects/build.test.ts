@@ -14,6 +14,7 @@ import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
 import { patienceMs } from "../support/patience.ts";
+import { connect } from "../support/pool.ts";
 import { readXml } from "../support/xml.ts";
 
 const db = openDatabase(env.DB);
@@ -100,6 +101,18 @@ describe("a queued build", () => {
       state: "queued",
       message: expect.stringMatching(/^Waiting: all builders are busy(; \d+ builds? before this one)?$/),
     });
+  });
+
+  it("does not wake again and again while it rests after a claim in vain", async () => {
+    const [agent] = await connect(1, { said: {} });
+    const { buildId, object } = await queuedBuild();
+    const claimed = await object.claim(agent?.agentId ?? 0);
+    passTime(5_000);
+
+    await object.notHandedOut("token" in claimed ? claimed.token : "");
+
+    expect(await alarmOf(buildId)).toBeGreaterThan(Date.now());
+    agent?.close();
   });
 
   it("starts when its object wakes without having been told", async () => {
