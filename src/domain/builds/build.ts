@@ -1,5 +1,5 @@
 import type { Services } from "#domain/services";
-import { imageTypes, type ImageType } from "#lib/contract/index";
+import { imageTypes, type FrozenInput, type ImageType } from "#lib/contract/index";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { leftBytes } from "#domain/accounts/quota";
@@ -34,6 +34,7 @@ import {
   isUnfinished,
   listUnfinishedOf,
   type Build,
+  type Slots,
 } from "#storage/builds";
 import { listBuildsOfVersion, listRunningBuilds } from "#storage/builds-of-appliance";
 import type { Database } from "#storage/db";
@@ -62,11 +63,15 @@ export async function startBuild(
     find: (requestId) => findBuildByUid(db, requestId),
     make: () => enqueue({ env, db }, account, request),
   });
-  // The row is enough: if its object cannot be woken now, the sweep wakes it within a minute.
+  await wakeNew(env, build);
+  return await withPlaceInQueue(db, build.id, watched(build));
+}
+
+/** Starts the object of a new build. The row is enough: if the object cannot be woken now, the sweep wakes it within a minute. */
+export async function wakeNew(env: Pick<Env, "BUILDS">, build: Build): Promise<void> {
   await buildObject(env, build)
     .wake({ requestId: requestIdNow() })
     .catch((error: unknown) => logFailure("could not wake the object of a build", error, { buildId: build.id }));
-  return await withPlaceInQueue(db, build.id, watched(build));
 }
 
 async function enqueue({ env, db }: Services, account: { id: number }, request: BuildRequest): Promise<Build> {
@@ -90,17 +95,37 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
   if (replaced.length === 0 && !(await hasFreeSlot(db, account.id, slots))) throw new Refusal("no_build_slots");
   const { software, resolution } = okOrRefused(await examine({ env, db }, appliance, { imageType, abilities }));
   const input = await freezeInput({ env, db }, appliance, { version, imageType, software, resolution });
-  const inputSha256 = await putInput(env.BLOBS, input);
+  const needsLvm = needsVolumes(configurationOf(appliance), imageType);
+  return await addFrozen({ env, db }, account, { request, replaced, slots, input, needsLvm });
+}
 
+/** A build whose input is frozen, and its place. */
+interface Frozen {
+  request: Pick<BuildRequest, "requestId" | "isBackground" | "force">;
+  /** Builds that this one cancels. */
+  replaced: Build[];
+  slots: Slots;
+  input: FrozenInput;
+  needsLvm: boolean;
+}
+
+/** Stores the frozen input, and takes a slot for the build in one conditional statement. */
+export async function addFrozen(
+  { env, db }: Services,
+  account: { id: number },
+  { request, replaced, slots, input, needsLvm }: Frozen,
+): Promise<Build> {
+  const { appliance, imageType } = input;
+  const inputSha256 = await putInput(env.BLOBS, input);
   await Promise.all(replaced.map((one) => buildObject(env, one).cancel()));
-  const row = { accountId: account.id, applianceId: appliance.id, version, imageType, inputSha256 };
+  const row = { accountId: account.id, applianceId: appliance.id, version: appliance.version, imageType, inputSha256 };
   const createdAt = new Date();
   const build = await addBuild(
     db,
     {
       ...row,
       uid: request.requestId ?? crypto.randomUUID(),
-      needsLvm: needsVolumes(configurationOf(appliance), imageType),
+      needsLvm,
       needsEfi: input.firmware === "efi",
       hasSecureBoot: input.hasSecureBoot ?? false,
       packageType: input.packageType ?? "rpm",
