@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { build, type Plugin } from "esbuild";
+import { projectRoot } from "../launch/project.ts";
+
+const here = join(projectRoot, "test/simulation");
+
+/** A mistake in one place of a file. */
+export interface Change {
+  file: string;
+  before: string;
+  after: string;
+}
+
+/** Modules of the agent that reach for the host: `host/machine.ts` has what they export. */
+const ofHost =
+  /\/(?:run\/run-build|disk-room|host-report|modified\/ended-disks|roots\/store|snapshot\/snapshots|testdrive\/run-testdrive|testdrive\/vnc-port)\.ts$/;
+
+const replaced: Record<string, string> = {
+  "cloudflare:workers": "runtime/objects.ts",
+  "node:timers/promises": "runtime/timers.ts",
+  ws: "host/ws.ts",
+};
+
+const simulated: Plugin = {
+  name: "simulated",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(?:cloudflare:workers|node:timers\/promises|ws)$/ }, ({ path }) => ({
+      path: join(here, replaced[path] ?? ""),
+    }));
+    onResolve({ filter: /^node:crypto$/ }, ({ importer }) =>
+      importer.startsWith(here) ? { path: "node:crypto", external: true } : { path: join(here, "runtime/chance.ts") },
+    );
+    onResolve({ filter: /^cloudflare:/ }, ({ path }) => ({ path, namespace: "absent" }));
+    onResolve({ filter: /\.wasm$/ }, ({ path }) => ({ path, namespace: "absent" }));
+    onResolve({ filter: /^agent:/ }, ({ path }) => ({
+      path: join(projectRoot, "builder-agent/src", `${path.slice("agent:".length)}.ts`),
+    }));
+    onResolve({ filter: ofHost }, ({ importer }) =>
+      importer.endsWith("builder-agent/src/agent.ts") ? { path: join(here, "host/machine.ts") } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: "absent" }, () => ({
+      contents: "export const connect = undefined; export default undefined;",
+    }));
+  },
+};
+
+const changed = ({ file, before, after }: Change): Plugin => ({
+  name: "changed",
+  setup({ onLoad }) {
+    onLoad({ filter: new RegExp(`${file.replaceAll(/[.-]/g, "\\$&")}$`) }, ({ path }) => {
+      const content = readFileSync(path, "utf8");
+      if (content.split(before).length !== 2) throw new Error(`${file} does not have this once: ${before}`);
+      return { contents: content.replace(before, () => after), loader: "ts" };
+    });
+  },
+});
+
+/** Bundles the simulation with the service and the agent as they are now, or with a mistake. → the file */
+export async function bundleSimulation(change?: Change): Promise<string> {
+  const folder = join(projectRoot, ".kiln/simulation");
+  await mkdir(folder, { recursive: true });
+  const outfile = join(folder, `${process.pid}-${count++}.mjs`);
+  await build({
+    entryPoints: [join(here, "entry.ts")],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    jsx: "automatic",
+    jsxImportSource: "hono/jsx",
+    sourcemap: "inline",
+    logLevel: "error",
+    banner: {
+      js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
+    },
+    plugins: [...(change ? [changed(change)] : []), simulated],
+  });
+  return outfile;
+}
+
+let count = 0;

@@ -1,0 +1,44 @@
+import { spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { projectRoot } from "../launch/project.ts";
+import { bundleSimulation, type Change } from "./bundle.ts";
+import type { Order, Report } from "../../test/simulation/report.ts";
+
+const migrationsIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".sql"))
+    .toSorted()
+    .map((name) => readFileSync(join(folder, name), "utf8"));
+
+interface Wanted extends Partial<Omit<Order, "migrations">> {
+  seed: number;
+  seeds: number;
+  change?: Change | undefined;
+}
+
+/** Runs seeds in a process of their own, because time and chance are replaced there. */
+export async function simulateSeeds({ change, ...wanted }: Wanted): Promise<Report[]> {
+  const file = await bundleSimulation(change);
+  const migrations = migrationsIn(join(projectRoot, "migrations"));
+  const order: Order = { shrinks: true, stopsAtFirst: false, tells: false, ...wanted, migrations };
+  try {
+    return await reportsOf(file, order);
+  } finally {
+    await rm(file);
+  }
+}
+
+async function reportsOf(file: string, order: Order): Promise<Report[]> {
+  const node = spawn(process.execPath, ["--no-warnings", "--enable-source-maps", file, JSON.stringify(order)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = new Promise<number | null>((resolve) => node.once("exit", resolve));
+  const reports: Report[] = [];
+  for await (const line of createInterface({ input: node.stdout })) reports.push(JSON.parse(line));
+  const code = await exited;
+  if (code !== 0) throw new Error(`the simulation ended with ${code} after ${reports.length} seeds`);
+  return reports;
+}

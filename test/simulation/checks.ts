@@ -1,0 +1,124 @@
+import { artifactKey } from "#storage/blobs";
+import { clock } from "./runtime/clock.ts";
+import type { World } from "./world.ts";
+import { witness } from "./witness.ts";
+
+/** After each event, after each that has changed the database, or when everything is over. */
+export type Moment = "always" | "step" | "end";
+
+/** Something that must be true. `violations` are the exceptions. */
+export interface Check {
+  name: string;
+  when: Moment;
+  violations: (world: World) => string[];
+}
+
+interface Row {
+  id: number;
+  uid: string;
+  account_id: number;
+  status: string;
+  image_key: string | null;
+}
+
+const rows = ({ service }: World, where = "1"): Row[] =>
+  service.database.query(
+    `SELECT id, uid, account_id, status, image_key FROM builds WHERE ${where}`,
+  ) as unknown as Row[];
+
+const isEnded = ({ status }: Row) => status !== "queued" && status !== "running";
+
+/** How each build was when it had ended, by world. */
+const endings = new WeakMap<World, Map<number, string>>();
+
+/** More than all agents and objects do in a millisecond. */
+const mostAtOnce = 2_000;
+
+export const checks: readonly Check[] = [
+  {
+    name: "nothing runs in a loop",
+    when: "always",
+    violations: () => (clock.atOnce > mostAtOnce ? [`${clock.atOnce} events at the same time`] : []),
+  },
+  {
+    name: "a build that has ended stays as it is",
+    when: "step",
+    violations: (world) => {
+      const known = endings.get(world) ?? new Map<number, string>();
+      endings.set(world, known);
+      return rows(world).flatMap((row) => {
+        if (!isEnded(row)) return known.has(row.id) ? [`build ${row.id} is ${row.status} again`] : [];
+        const end = `${row.status} ${row.image_key}`;
+        const before = known.get(row.id) ?? end;
+        known.set(row.id, end);
+        return before === end ? [] : [`build ${row.id} was ${before}, and is ${end}`];
+      });
+    },
+  },
+  {
+    name: "an accepted build has its row",
+    when: "step",
+    violations: (world) => {
+      const known = new Set(rows(world).map(({ uid }) => uid));
+      return [...witness.accepted].filter((uid) => !known.has(uid)).map((uid) => `build ${uid} is gone`);
+    },
+  },
+  {
+    name: "no attempt is lost without a cause",
+    when: "step",
+    violations: ({ service }) => {
+      const [row] = service.database.query("SELECT total(value) AS n FROM counters WHERE name = 'attempts_lost'");
+      const lost = Number(row?.["n"]);
+      return lost > witness.excuses ? [`${lost} attempts are lost, but only ${witness.excuses} can be`] : [];
+    },
+  },
+  {
+    name: "no build runs to its end twice",
+    when: "step",
+    violations: () => {
+      const builds = witness.results.map(({ buildId }) => buildId);
+      return builds.filter((id, nth) => builds.indexOf(id) !== nth).map((id) => `build ${id}`);
+    },
+  },
+  {
+    name: "every build ends",
+    when: "end",
+    violations: (world) =>
+      rows(world, "status IN ('queued', 'running')").map(({ id, status }) => `build ${id} is ${status}`),
+  },
+  {
+    name: "an image that the service has accepted is the build's",
+    when: "end",
+    violations: (world) => {
+      const all = new Map(rows(world).map((row) => [row.id, row]));
+      return witness.results.flatMap(({ buildId, attempt, token }) => {
+        const row = all.get(buildId);
+        const key = artifactKey(token.split(".")[2] ?? "", attempt, "image");
+        return row?.status === "finished" && row.image_key === key
+          ? []
+          : [`build ${buildId}, attempt ${attempt}: it is ${row?.status} with ${row?.image_key}`];
+      });
+    },
+  },
+  {
+    name: "every end is announced once",
+    when: "end",
+    violations: (world) => {
+      const told = [...world.service.objects.EVENTS.existing.values()]
+        .flatMap(({ storage }) => storage.read("SELECT told FROM events"))
+        .map((row) => (JSON.parse(String(row["told"])) as { build: { id: number; state: string } }).build)
+        .map(({ id, state }) => `${id} ${state}`);
+      return rows(world).flatMap(({ id, status }) => {
+        const times = told.filter((each) => each === `${id} ${status}`).length;
+        return times === 1 ? [] : [`build ${id}, ${status}: ${times} times`];
+      });
+    },
+  },
+  {
+    // R2 does not list uploads, so one that a crash has left before its first part stays: it has no bytes.
+    name: "no part of an upload is left",
+    when: "end",
+    violations: ({ service }) =>
+      [...service.bucket.begun.values()].filter(({ parts }) => parts.size > 0).map(({ key }) => key),
+  },
+];

@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { runAgent } from "agent:agent";
+import { connectQueue } from "agent:queue";
+import { withRetry } from "agent:retry";
+import { connectWorker } from "agent:worker-api";
+import type { Capabilities } from "#lib/contract/index";
+import { Actor } from "../runtime/actors.ts";
+import { clock } from "../runtime/clock.ts";
+
+const capabilities: Capabilities = {
+  arches: ["x86_64"],
+  imageTypes: ["oem", "iso"],
+  isolation: "none",
+  testdrives: false,
+  builder: "9.24.56",
+};
+
+/** A build host with one agent, which the host starts again when it has died. */
+export class Host {
+  readonly name: string;
+  readonly slots = 2;
+  readonly #token: string;
+  #process: Actor | undefined;
+  #starts = 0;
+  log: (line: string) => void = () => {};
+
+  constructor(name: string, token: string) {
+    this.name = name;
+    this.#token = token;
+  }
+
+  get process(): Actor | undefined {
+    return this.#process?.isDead ? undefined : this.#process;
+  }
+
+  start(): void {
+    this.#starts += 1;
+    const process = new Actor("agent", `agent ${this.name}, start ${this.#starts}`);
+    this.#process = process;
+    void process
+      .do(
+        () => this.#run(),
+        () => new Error("killed"),
+      )
+      .catch((error: unknown) => this.log(`agent ${this.name} ended: ${String(error)}`));
+  }
+
+  /** Kills the agent, and starts it again after a while. */
+  kill(restartMs: number): void {
+    this.#process?.die();
+    clock.after(restartMs, () => this.process ?? this.start());
+  }
+
+  async #run(): Promise<void> {
+    const config = {
+      name: this.name,
+      url: "http://kiln",
+      token: this.#token,
+      queueUrl: "http://kiln/client/v4/accounts/a/queues/q",
+      queueToken: this.#token,
+      slots: this.slots,
+      testdriveSlots: 0,
+      stateDir: "/nowhere",
+      vnc: null,
+    };
+    const host = createHash("md5").update(this.name).digest("hex");
+    const api = connectWorker(config, { host, start: this.#starts });
+    const { signal } = new AbortController();
+    const tries = { attempts: Infinity, baseDelayMs: 1_000, maxDelayMs: 15_000, signal };
+    await withRetry(() => api.hello(capabilities, signal), tries);
+    const examine = async () => capabilities;
+    const log = (text: string, facts: object = {}) => this.log(`agent ${this.name}: ${text} ${JSON.stringify(facts)}`);
+    await runAgent({ config, capabilities, examine, api, queue: connectQueue(config), cache: {}, log }, signal);
+  }
+}

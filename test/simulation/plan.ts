@@ -1,0 +1,22 @@
+import { Chance } from "../../scripts/chance.ts";
+import { faults } from "./faults.ts";
+import type { Step } from "./report.ts";
+
+/** The builds come within this time, and the faults while they run. */
+const busySeconds = 300;
+
+/** What happens in a simulation. */
+export function planOf(seed: number): Step[] {
+  const chance = new Chance(seed);
+  const pick = () => chance.between(0, 1_000_000);
+  const some = (count: number, seconds: number, what: () => string): Step[] =>
+    Array.from({ length: count }, () => ({ at: chance.between(0, seconds * 10) / 10, what: what(), pick: pick() }));
+  const names = Object.keys(faults);
+  const steps = [
+    ...some(chance.between(3, 7), busySeconds, () => "start a build"),
+    ...some(chance.between(0, 1), busySeconds, () => "start a build again"),
+    ...some(chance.between(0, 2), busySeconds, () => "cancel a build"),
+    ...some(chance.between(2, 10), busySeconds * 1.3, () => chance.oneOf(names) ?? ""),
+  ];
+  return steps.toSorted((one, other) => one.at - other.at);
+}

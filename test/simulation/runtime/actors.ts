@@ -1,0 +1,97 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { clock } from "./clock.ts";
+
+export type ActorKind = "agent" | "object" | "request" | "user";
+
+/** Something that runs until it dies: a process of an agent, an object in memory, a request of the Worker. */
+export class Actor {
+  readonly name: string;
+  readonly kind: ActorKind;
+  isDead = false;
+  /** Undoes writes that have not left the actor. Only objects have such. */
+  undo: (() => void) | undefined;
+  readonly #mourners = new Set<() => void>();
+
+  constructor(kind: ActorKind, name: string) {
+    this.kind = kind;
+    this.name = name;
+  }
+
+  /** Ends it at once: nothing of it runs again. */
+  die(): void {
+    if (this.isDead) return;
+    this.isDead = true;
+    for (const mourn of this.#mourners) mourn();
+    this.#mourners.clear();
+  }
+
+  onDeath(mourn: () => void): void {
+    if (this.isDead) mourn();
+    else this.#mourners.add(mourn);
+  }
+
+  /** Runs work as this actor. Rejects with `lost` if the actor dies before the work has ended. */
+  async do<T>(work: () => T | Promise<T>, lost: () => Error): Promise<T> {
+    return await new Promise<T>((resolve, reject) => {
+      const mourn = () => reject(lost());
+      this.onDeath(mourn);
+      void scope.run(this, async () => {
+        try {
+          resolve(await work());
+        } catch (error) {
+          reject(error);
+        } finally {
+          this.#mourners.delete(mourn);
+        }
+      });
+    });
+  }
+}
+
+const scope = new AsyncLocalStorage<Actor>();
+
+/** The actor whose code runs. */
+export const currentActor = (): Actor | undefined => scope.getStore();
+
+export const asActor = <T>(actor: Actor, work: () => T): T => scope.run(actor, work);
+
+/** Runs work as the platform: outside every actor and request. */
+export const asPlatform = AsyncLocalStorage.snapshot();
+
+/** What happens to a call between actor and storage, or between actors. */
+export type Fate = "dies before" | "dies after" | "fails" | "answer lost";
+
+/** The world's decisions about calls: how long each takes, and what goes wrong. */
+export interface Fates {
+  latencyMs(what: string): number;
+  fateOf(actor: Actor | undefined, what: string): Fate | undefined;
+}
+
+let fates: Fates = { latencyMs: () => 1, fateOf: () => undefined };
+
+export const setFates = (given: Fates): void => void (fates = given);
+
+const never = <T>(): Promise<T> => new Promise(() => {});
+
+/**
+ * Every call that leaves an actor passes here: it takes time, and it is where an actor dies or a call fails. An object's writes
+ * since its last call are kept or lost together, as the platform promises.
+ */
+export async function cross<T>(what: string, act: () => T | Promise<T>): Promise<T> {
+  const me = currentActor();
+  if (me?.isDead) return await never();
+  const fate = fates.fateOf(me, what);
+  if (fate === "dies before") {
+    me?.undo?.();
+    me?.die();
+    return await never();
+  }
+  await clock.sleep(fates.latencyMs(what));
+  if (me?.isDead) return await never();
+  if (fate === "fails") throw new Error(`simulated: ${what} failed`);
+  const result = await act();
+  if (fate === "dies after") me?.die();
+  if (me?.isDead) return await never();
+  if (fate === "answer lost") throw new Error(`simulated: the answer of ${what} was lost`);
+  return result;
+}

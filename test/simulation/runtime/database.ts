@@ -1,0 +1,117 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { cross } from "./actors.ts";
+
+/**
+ * D1 as the Worker's binding has it, over SQLite in this process: the real statements with the real migrations. A statement is a
+ * transaction, and a batch is one.
+ */
+export class SimulatedDatabase {
+  readonly #sqlite = new DatabaseSync(":memory:");
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #tables: string[];
+  /** Whether anything was written since the last check. */
+  isChanged = false;
+
+  constructor(migrations: readonly string[]) {
+    this.#sqlite.exec("PRAGMA foreign_keys = ON");
+    for (const migration of migrations) this.#sqlite.exec(migration);
+    this.#tables = this.#sqlite
+      .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%\\_fts%' ESCAPE '\\'")
+      .all()
+      .map(({ name }) => String(name));
+  }
+
+  prepare(sql: string): Statement {
+    return new Statement(this, sql);
+  }
+
+  batch(statements: Statement[]): Promise<unknown[]> {
+    return cross("a batch of D1", () => {
+      this.#sqlite.exec("BEGIN");
+      try {
+        const results = statements.map((statement) => statement.now());
+        this.#sqlite.exec("COMMIT");
+        return results;
+      } catch (error) {
+        this.#sqlite.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+
+  /** Runs a statement at once. For checks, which take no time and never fail. */
+  query(sql: string, values: readonly SQLInputValue[] = []): Record<string, unknown>[] {
+    return this.compiled(sql).all(...values);
+  }
+
+  compiled(sql: string): StatementSync {
+    const statement = this.#statements.get(sql) ?? this.#sqlite.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  /** Deletes all rows. */
+  reset(): void {
+    this.#sqlite.exec("PRAGMA foreign_keys = OFF");
+    for (const table of this.#tables) {
+      if (Number(this.query(`SELECT EXISTS (SELECT 1 FROM "${table}") AS n`)[0]?.["n"]) === 1)
+        this.#sqlite.exec(`DELETE FROM "${table}"`);
+    }
+    this.#sqlite.exec("PRAGMA foreign_keys = ON");
+  }
+}
+
+class Statement {
+  readonly #database: SimulatedDatabase;
+  readonly #sql: string;
+  #values: SQLInputValue[] = [];
+
+  constructor(database: SimulatedDatabase, sql: string) {
+    this.#database = database;
+    this.#sql = sql;
+  }
+
+  bind(...values: unknown[]): Statement {
+    const bound = new Statement(this.#database, this.#sql);
+    bound.#values = values.map(inputOf);
+    return bound;
+  }
+
+  all = () => cross(this.#what, () => this.now());
+  run = this.all;
+  raw = () => cross(this.#what, () => this.#rows());
+  first = async (column: string) => (await this.all()).results[0]?.[column] ?? null;
+
+  now() {
+    this.#database.isChanged ||= !this.#isRead;
+    const results = this.#database.compiled(this.#sql).all(...this.#values);
+    return { results, success: true, meta: { changes: 0 } };
+  }
+
+  #rows(): unknown[][] {
+    this.#database.isChanged ||= !this.#isRead;
+    const statement = this.#database.compiled(this.#sql);
+    statement.setReturnArrays(true);
+    try {
+      return statement.all(...this.#values) as unknown as unknown[][];
+    } finally {
+      statement.setReturnArrays(false);
+    }
+  }
+
+  get #isRead(): boolean {
+    return /^\s*select/i.test(this.#sql);
+  }
+
+  get #what(): string {
+    return `D1: ${this.#sql.slice(0, 60)}`;
+  }
+}
+
+/** A value as SQLite takes it. */
+export function inputOf(value: unknown): SQLInputValue {
+  if (typeof value === "boolean") return Number(value);
+  if (value === undefined) return null;
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  return value as SQLInputValue;
+}

@@ -1,0 +1,119 @@
+/** Replaces time and chance of this process by virtual ones. Must be imported before everything else. */
+import { createHash } from "node:crypto";
+import { Chance } from "../../../scripts/chance.ts";
+import { currentActor } from "./actors.ts";
+import { clock } from "./clock.ts";
+
+let chance = new Chance(0);
+
+export const seedChance = (seed: number): void => void (chance = new Chance(seed));
+
+export const randomBytes = (size: number): Buffer =>
+  Buffer.from(Array.from({ length: size }, () => chance.between(0, 255)));
+export const randomInt = (below: number): number => chance.between(0, below - 1);
+export const randomUUID = (): string => {
+  const hex = randomBytes(16).toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
+};
+
+/** A timer ends with the actor that has set it. */
+class Timer {
+  readonly cancel: () => void;
+  constructor(ms: number, work: () => void) {
+    const me = currentActor();
+    this.cancel = clock.after(Number.isFinite(ms) ? ms : 0, () => me?.isDead || work());
+  }
+  ref = () => this;
+  unref = () => this;
+  hasRef = () => true;
+  [Symbol.dispose] = () => this.cancel();
+}
+
+class Interval extends Timer {
+  #isOver = false;
+  #next: Timer | undefined;
+  constructor(ms: number, work: () => void) {
+    super(ms, () => this.#tick(ms, work));
+  }
+  #tick(ms: number, work: () => void): void {
+    if (this.#isOver) return;
+    this.#next = new Timer(ms, () => this.#tick(ms, work));
+    work();
+  }
+  end(): void {
+    this.#isOver = true;
+    this.cancel();
+    this.#next?.cancel();
+  }
+}
+
+const end = (timer?: unknown): void => {
+  if (timer instanceof Interval) timer.end();
+  else if (timer instanceof Timer) timer.cancel();
+};
+
+const RealDate = Date;
+const VirtualDate = new Proxy(RealDate, {
+  construct: (target, given: [], as) => Reflect.construct(target, given.length === 0 ? [clock.now] : given, as),
+  get: (target, name) => (name === "now" ? () => Math.floor(clock.now) : Reflect.get(target, name)),
+});
+
+/** Waits, as `setTimeout` of node:timers/promises and `scheduler.wait` do. */
+export const wait = <T>(ms: number, value?: T, { signal }: { signal?: AbortSignal } = {}): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    const refuse = () => reject(new DOMException("The operation was aborted", "AbortError"));
+    if (signal?.aborted) return refuse();
+    const abort = () => (timer.cancel(), refuse());
+    const timer = new Timer(ms, () => {
+      signal?.removeEventListener("abort", abort);
+      resolve(value);
+    });
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+
+const isCrypto = (name: string) => ["encrypt", "decrypt", "sign", "verify", "importKey", "exportKey"].includes(name);
+const realSubtle = crypto.subtle;
+const subtle = new Proxy(realSubtle, {
+  get(target, name: keyof SubtleCrypto) {
+    if (name === "digest") return digest;
+    const method = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
+    return isCrypto(name) ? (...given: unknown[]) => clock.still(method.apply(target, given)) : method;
+  },
+});
+
+/** On this thread, so that its end needs no real time. */
+async function digest(algorithm: string | { name: string }, data: ArrayBufferView | ArrayBuffer): Promise<ArrayBuffer> {
+  const name = typeof algorithm === "string" ? algorithm : algorithm.name;
+  const bytes = ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data);
+  return Uint8Array.from(createHash(name.replace("-", "")).update(bytes).digest()).buffer;
+}
+
+const virtual = {
+  Date: VirtualDate,
+  setTimeout: (work: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) => new Timer(ms, () => work(...given)),
+  setInterval: (work: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
+    new Interval(ms, () => work(...given)),
+  clearTimeout: end,
+  clearInterval: end,
+  scheduler: { wait: (ms: number, options?: { signal?: AbortSignal }) => wait(ms, undefined, options) },
+};
+Object.assign(globalThis, virtual);
+Math.random = () => chance.between(0, 2 ** 32 - 1) / 2 ** 32;
+performance.now = () => clock.now;
+AbortSignal.timeout = (ms: number) => {
+  const controller = new AbortController();
+  void new Timer(ms, () => controller.abort(new DOMException("The operation timed out", "TimeoutError")));
+  return controller.signal;
+};
+Object.defineProperties(crypto, {
+  subtle: { value: subtle },
+  randomUUID: { value: randomUUID },
+  getRandomValues: {
+    value: <T extends Uint8Array>(array: T): T => {
+      array.set(randomBytes(array.byteLength));
+      return array;
+    },
+  },
+});

@@ -1,0 +1,65 @@
+import { cross, currentActor, type Actor } from "./actors.ts";
+import type { Service } from "./service.ts";
+import type { SocketEnd } from "./sockets.ts";
+
+/** The network between agents and service. */
+export class Network {
+  readonly #service: Service;
+  /** Actors whose line is cut: their calls fail after a while. */
+  readonly cut = new Set<Actor>();
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  /** What `fetch` is for agents. It fails as Node's does. */
+  async fetch(address: string, init: RequestInit = {}): Promise<Response> {
+    return await this.#call(new Request(address, withLength(init)), init.signal ?? undefined);
+  }
+
+  async dial(address: string, headers: Record<string, string>) {
+    const url = address.replace(/^ws/, "http");
+    const request = new Request(url, { headers: { ...headers, upgrade: "websocket" } });
+    const answer = (await this.#call(request)) as Response & { webSocket?: SocketEnd };
+    const { webSocket: end } = answer;
+    if (!end) throw new Error(`Unexpected server response: ${answer.status}`);
+    const me = currentActor();
+    end.isCut = () => me !== undefined && this.cut.has(me);
+    return { end, headers: Object.fromEntries(answer.headers) };
+  }
+
+  async #call(request: Request, signal?: AbortSignal): Promise<Response> {
+    const me = currentActor();
+    const isCut = () => me !== undefined && this.cut.has(me);
+    const answer = cross(`call ${new URL(request.url).pathname.replaceAll(/\d+/g, "N")}`, async () => {
+      if (isCut()) throw new Error("simulated: unreachable");
+      const given = await this.#service.answer(request);
+      if (isCut()) throw new Error("simulated: the answer was lost");
+      return given;
+    }).catch((cause: unknown) => {
+      throw new TypeError("fetch failed", { cause });
+    });
+    return await until(answer, signal);
+  }
+}
+
+/** The answer, unless the signal comes first. */
+async function until<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return await answer;
+  signal.throwIfAborted();
+  return await new Promise<T>((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+function withLength({ method, headers, body }: RequestInit): RequestInit {
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  const length = bytes instanceof Uint8Array ? { "content-length": String(bytes.byteLength) } : {};
+  return {
+    ...(method !== undefined && { method }),
+    headers: { ...Object.fromEntries(new Headers(headers ?? {})), ...length },
+    ...(bytes !== undefined && bytes !== null && { body: bytes }),
+  } as RequestInit;
+}

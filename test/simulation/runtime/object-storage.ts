@@ -1,0 +1,153 @@
+import { deserialize, serialize } from "node:v8";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { currentActor } from "./actors.ts";
+import { inputOf } from "./database.ts";
+
+/** Storages with writes that are not durable yet. */
+const unsaved = new Set<ObjectStorage>();
+
+/** Makes durable what objects have written since they last waited, as the platform does before anything leaves them. */
+export function saveAll(): void {
+  for (const storage of unsaved) storage.commit();
+  unsaved.clear();
+}
+
+export const forgetUnsaved = (): void => unsaved.clear();
+
+/** The storage of one Durable Object: an SQLite database of its own, and one alarm. */
+export class ObjectStorage {
+  readonly #sqlite = new DatabaseSync(":memory:");
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #onAlarm: () => void;
+  #alarm: number | null = null;
+  #alarmBefore: number | null = null;
+
+  constructor(onAlarm: () => void) {
+    this.#onAlarm = onAlarm;
+    this.#sqlite.exec(kvTable);
+  }
+
+  get alarm(): number | null {
+    return this.#alarm;
+  }
+
+  takeAlarm(): void {
+    this.#alarm = null;
+  }
+
+  readonly sql = {
+    exec: (query: string, ...values: unknown[]) => {
+      this.#begin();
+      if (values.length === 0 && query.trim().replace(/;$/, "").includes(";")) {
+        this.#sqlite.exec(query);
+        return new Cursor([]);
+      }
+      return new Cursor(this.#compiled(query).all(...values.map(inputOf)));
+    },
+  };
+
+  readonly kv = {
+    get: (key: string): unknown => {
+      const row = this.#compiled("SELECT value FROM _kv WHERE key = ?").get(key);
+      return row === undefined ? undefined : deserialize(row["value"] as Uint8Array);
+    },
+    put: (key: string, value: unknown): void => {
+      this.#begin();
+      this.#compiled("INSERT OR REPLACE INTO _kv (key, value) VALUES (?, ?)").run(key, serialize(value));
+    },
+    delete: (key: string): boolean => {
+      this.#begin();
+      return this.#compiled("DELETE FROM _kv WHERE key = ?").run(key).changes === 1;
+    },
+    list: ({ prefix = "" }: { prefix?: string } = {}): [string, unknown][] =>
+      this.#compiled("SELECT key, value FROM _kv WHERE substr(key, 1, ?) = ? ORDER BY key")
+        .all(prefix.length, prefix)
+        .map(({ key, value }) => [String(key), deserialize(value as Uint8Array)]),
+  };
+
+  transactionSync<T>(work: () => T): T {
+    return work(); // what is written without waiting is one transaction in any case
+  }
+
+  async setAlarm(at: number | Date): Promise<void> {
+    this.#begin();
+    this.#alarm = Number(at);
+    this.#onAlarm();
+  }
+
+  async deleteAlarm(): Promise<void> {
+    this.#begin();
+    this.#alarm = null;
+  }
+
+  async getAlarm(): Promise<number | null> {
+    return this.#alarm;
+  }
+
+  async deleteAll(): Promise<void> {
+    this.#begin();
+    const tables = this.#sqlite.prepare(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'",
+    );
+    for (const { name } of tables.all()) this.#sqlite.exec(`DROP TABLE "${String(name)}"`);
+    this.#statements.clear();
+    this.#sqlite.exec(kvTable);
+  }
+
+  /** For checks, which take no time. */
+  read(query: string): Record<string, unknown>[] {
+    return this.#compiled(query).all();
+  }
+
+  commit(): void {
+    if (this.#sqlite.isTransaction) this.#sqlite.exec("COMMIT");
+  }
+
+  rollback(): void {
+    unsaved.delete(this);
+    if (!this.#sqlite.isTransaction) return;
+    this.#sqlite.exec("ROLLBACK");
+    this.#alarm = this.#alarmBefore;
+    if (this.#alarm !== null) this.#onAlarm();
+  }
+
+  close(): void {
+    this.#sqlite.close();
+  }
+
+  #begin(): void {
+    if (currentActor()?.isDead) throw new Error("simulated: this object is dead");
+    if (this.#sqlite.isTransaction) return;
+    this.#sqlite.exec("BEGIN");
+    this.#alarmBefore = this.#alarm;
+    unsaved.add(this);
+  }
+
+  #compiled(query: string): StatementSync {
+    const statement = this.#statements.get(query) ?? this.#sqlite.prepare(query);
+    this.#statements.set(query, statement);
+    return statement;
+  }
+}
+
+const kvTable = "CREATE TABLE IF NOT EXISTS _kv (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID";
+
+class Cursor {
+  readonly #rows: Record<string, unknown>[];
+
+  constructor(rows: Record<string, unknown>[]) {
+    this.#rows = rows.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, outputOf(value)])),
+    );
+  }
+
+  toArray = () => this.#rows;
+  [Symbol.iterator] = () => this.#rows[Symbol.iterator]();
+  one = () => {
+    const [row, ...more] = this.#rows;
+    if (!row || more.length > 0) throw new Error(`expected one row, not ${this.#rows.length}`);
+    return row;
+  };
+}
+
+const outputOf = (value: unknown): unknown => (value instanceof Uint8Array ? Uint8Array.from(value).buffer : value);

@@ -1,0 +1,131 @@
+import { Hono } from "hono";
+import { agentApi } from "#agent-api/index";
+import { queueGateway } from "#agent-api/queue";
+import { Build } from "#objects/build";
+import { Events } from "#objects/events";
+import { Mailbox } from "#objects/mailbox";
+import { Switchboard } from "#objects/switchboard";
+import { consume } from "#queues/consume";
+import { openDatabase, type Database } from "#storage/db";
+import { Actor } from "./actors.ts";
+import { SimulatedBucket } from "./bucket.ts";
+import { clock } from "./clock.ts";
+import { SimulatedDatabase } from "./database.ts";
+import { forgetUnsaved } from "./object-storage.ts";
+import { Namespace, type Existing, type ObjectClass } from "./objects.ts";
+import { consumers, SimulatedQueue } from "./queues.ts";
+
+/** Variables of a small service. The secrets are only here. */
+const variables = {
+  MODE: "embedded",
+  BASE_URL: "http://kiln",
+  MAX_BUILDS: "8",
+  MAX_BUILDS_PER_ACCOUNT: "4",
+  MAX_UPLOAD_MB: "95",
+  BODY_SECONDS: "30",
+  STORED_PACKAGES_GB: "0",
+  KEEP_PREPARED_HOURS: "24",
+  LOG_REQUESTS: "0",
+  ADMIN_SECRET: "simulated",
+  API_KEY_PEPPER: "simulated",
+  API_KEY_ENCRYPTION_KEY: "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+  GATEWAY_TOKEN: "simulated-gateway",
+  AGENT_TOKEN: "simulated-first",
+  ATTESTATION_KEY: "MC4CAQAwBQYDK2VwBCIEIHyTglugB7FQrrplVHWq+nElW9voqX2pn8YF9VIXAwMu",
+  ATTESTATION_RETIRED_KEYS: "",
+};
+
+/** The chores of the sweep that builds need. */
+const watched = ["wakeSilentBuilds", "sendOutbox"];
+
+/** The Worker with everything that it is bound to. It starts once; each simulation resets it. */
+export class Service {
+  readonly database: SimulatedDatabase;
+  readonly bucket = new SimulatedBucket();
+  readonly jobs = this.#queue("kiln-jobs", 5);
+  readonly chores = this.#queue("kiln-chores", 0);
+  readonly objects: Record<"BUILDS" | "SWITCHBOARD" | "MAILBOX" | "EVENTS", Namespace>;
+  readonly env: Env;
+  readonly db: Database;
+  readonly #app = new Hono<{ Bindings: Env; Variables: { db: Database } }>();
+
+  constructor(migrations: readonly string[]) {
+    this.database = new SimulatedDatabase(migrations);
+    const env = { ...variables, DB: this.database, BLOBS: this.bucket, JOBS: this.jobs, CHORES: this.chores };
+    const objectsOf = (kind: string, ofClass: unknown) => new Namespace(kind, ofClass as ObjectClass, env);
+    this.objects = {
+      BUILDS: objectsOf("build", Build),
+      SWITCHBOARD: objectsOf("pool", Switchboard),
+      MAILBOX: objectsOf("mailbox", Mailbox),
+      EVENTS: objectsOf("events", Events),
+    };
+    Object.assign(env, this.objects);
+    this.env = env as unknown as Env;
+    this.db = openDatabase(this.env.DB);
+    this.#app.use(async (c, next) => {
+      c.set("db", this.db);
+      await next();
+    });
+    this.#app.route("/agent", agentApi);
+    this.#app.route("/client/v4", queueGateway);
+  }
+
+  /** Forgets everything. */
+  reset(): void {
+    forgetUnsaved();
+    this.database.reset();
+    this.bucket.reset();
+    for (const queue of [this.jobs, this.chores]) queue.reset();
+    for (const namespace of Object.values(this.objects)) namespace.reset();
+    consumers.clear();
+  }
+
+  /** All objects that exist, in memory or not. */
+  get existing(): Existing[] {
+    return Object.values(this.objects).flatMap((namespace) => [...namespace.existing.values()]);
+  }
+
+  /** Answers a request. Rejects if its invocation dies. */
+  async answer(request: Request): Promise<Response> {
+    const context = {
+      waitUntil: (work: Promise<unknown>) => void work.catch(() => {}),
+      passThroughOnException: () => {},
+    };
+    return await this.invoke(`${request.method} ${new URL(request.url).pathname}`, async () =>
+      this.#app.fetch(request, this.env, context as unknown as ExecutionContext),
+    );
+  }
+
+  /** Runs work as an invocation of the Worker. */
+  async invoke<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const actor = new Actor("request", name);
+    consumers.add(actor);
+    try {
+      return await actor.do(work, () => new Error("simulated: the connection was closed"));
+    } finally {
+      consumers.delete(actor);
+    }
+  }
+
+  /** The cron trigger: requests the chores. */
+  async sweep(): Promise<void> {
+    const at = clock.now;
+    await this.invoke("sweep", () => this.chores.sendBatch(watched.map((chore) => ({ body: { chore, at } })))).catch(
+      () => {},
+    );
+  }
+
+  /** The process ends: what was in memory is lost, and every connection. */
+  restart(): void {
+    for (const object of this.existing) {
+      object.actor?.die();
+      for (const socket of object.sockets) socket.close(1006);
+    }
+    for (const actor of consumers) actor.die();
+    for (const queue of [this.jobs, this.chores]) queue.loseAll();
+  }
+
+  #queue(name: string, maxRetries: number): SimulatedQueue {
+    return new SimulatedQueue({ name, maxRetries, consume: (batch) => consume(batch as MessageBatch, this.env) });
+  }
+}

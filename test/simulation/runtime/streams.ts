@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+
+/** Streams of the Worker's runtime that Node lacks. */
+export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
+  constructor(length: number) {
+    let seen = 0;
+    super({
+      transform(chunk, controller) {
+        seen += chunk.byteLength;
+        controller.enqueue(chunk);
+      },
+      flush() {
+        if (seen !== length) throw new TypeError(`the stream had ${seen} bytes, not ${length}`);
+      },
+    });
+  }
+}
+
+export class DigestStream extends WritableStream<Uint8Array> {
+  readonly digest: Promise<ArrayBuffer>;
+  constructor(algorithm: string) {
+    const hash = createHash(algorithm.replace("-", ""));
+    const { promise, resolve, reject } = Promise.withResolvers<ArrayBuffer>();
+    super({
+      write: (chunk) => void hash.update(chunk),
+      close: () => resolve(Uint8Array.from(hash.digest()).buffer),
+      abort: reject,
+    });
+    this.digest = promise;
+  }
+}
+
+/** Node's Response refuses the status of an upgrade. */
+export class AnswerWithSocket extends Response {
+  constructor(body?: BodyInit | null, init: ResponseInit & { webSocket?: unknown } = {}) {
+    const isUpgrade = init.status === 101;
+    super(body, isUpgrade ? { ...init, status: 200 } : init);
+    if (isUpgrade) Object.defineProperties(this, { status: { value: 101 }, webSocket: { value: init.webSocket } });
+  }
+}

@@ -1,0 +1,2 @@
+/** In place of node:timers/promises. */
+export { wait as setTimeout } from "./globals.ts";

@@ -1,0 +1,168 @@
+import { makeOnce } from "#domain/accounts/idempotency";
+import { addFrozen, cancelBuild, slotsOf, wakeNew } from "#domain/builds/build";
+import { Refusal } from "#domain/refusal";
+import { Configuration } from "#lib/configuration/stored";
+import type { FrozenInput } from "#lib/contract/index";
+import { addAccount } from "#storage/accounts";
+import type { Appliance } from "#storage/appliances";
+import { findBuildByUid, isUnfinished, type Build } from "#storage/builds";
+import { listBuildsOfVersion } from "#storage/builds-of-appliance";
+import type { Database } from "#storage/db";
+import { appliances } from "#storage/schema";
+import { settingsWith } from "../support/settings.ts";
+import { Actor } from "./runtime/actors.ts";
+import { clock } from "./runtime/clock.ts";
+import { randomUUID } from "./runtime/globals.ts";
+import type { Service } from "./runtime/service.ts";
+import { witness } from "./witness.ts";
+
+const accountCount = 3;
+const appliancesOfEach = 4;
+const maxTries = 40;
+
+/** The people who start and cancel builds. They repeat a request whose answer is lost. */
+export class Users {
+  readonly #service: Service;
+  readonly #actor = new Actor("user", "a user");
+  readonly #appliances: Appliance[] = [];
+  #next = 0;
+  /** Requests that have no final answer yet. */
+  waiting = 0;
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  async prepare(db: Database): Promise<void> {
+    for (let n = 0; n < accountCount; n += 1) {
+      const account = await addAccount(db, { ...person(n), createdAt: new Date() });
+      if (!account) throw new Error("there is no account");
+      for (let nth = 0; nth < appliancesOfEach; nth += 1) this.#appliances.push(await addAppliance(db, account.id));
+    }
+  }
+
+  /** Starts a build of an appliance that has none yet. Accounts are not equally busy. */
+  start(pick: number): void {
+    const own = this.#appliances.slice(0, pick % 3 === 0 ? undefined : appliancesOfEach);
+    const appliance = own[this.#next++ % own.length];
+    if (appliance) this.#insist(() => this.#build(appliance, { requestId: randomUUID(), force: false }));
+  }
+
+  /** Starts a build that replaces one. */
+  startAgain(pick: number): void {
+    const appliance = this.#appliances[pick % Math.max(1, this.#next)];
+    if (appliance) this.#insist(() => this.#build(appliance, { requestId: randomUUID(), force: true }));
+  }
+
+  cancel(pick: number): void {
+    const all = this.#service.database.query("SELECT id, account_id FROM builds ORDER BY id");
+    const build = all[pick % all.length];
+    if (!build) return;
+    const [id, accountId] = [Number(build["id"]), Number(build["account_id"])];
+    this.#insist(() => async () => {
+      await cancelBuild(this.#service, accountId, id);
+      return () => {};
+    });
+  }
+
+  #build(appliance: Appliance, request: { requestId: string; force: boolean }) {
+    const { env, db } = this.#service;
+    const { accountId, id } = appliance;
+    if (accountId === null) throw new Error("a template");
+    return async () => {
+      const input = frozenInput(appliance);
+      const build = await makeOnce(request.requestId, {
+        find: (uid) => findBuildByUid(db, uid),
+        make: async () => {
+          const built: Build[] = request.force ? await listBuildsOfVersion(db, id, appliance.version) : [];
+          const replaced = built.filter(isUnfinished);
+          const slots = slotsOf(env, {});
+          return await addFrozen({ env, db }, { id: accountId }, { request, replaced, slots, input, needsLvm: false });
+        },
+      });
+      await wakeNew(env, build);
+      return () => void witness.accepted.add(build.uid);
+    };
+  }
+
+  /** Repeats a request until there is an answer. */
+  #insist(prepare: () => () => Promise<() => void>): void {
+    this.waiting += 1;
+    const work = prepare();
+    const attempt = async () => {
+      for (let tries = 0; tries < maxTries; tries += 1) {
+        try {
+          return (await this.#service.invoke("a user's request", work))();
+        } catch (error) {
+          if (error instanceof Refusal) return;
+          await clock.sleep(3_000);
+        }
+      }
+    };
+    void this.#actor.do(attempt, () => new Error("gone")).finally(() => (this.waiting -= 1));
+  }
+}
+
+const configuration = Configuration.parse({
+  locale: { keyboardLayout: "english-us", language: "en_US.UTF-8", timezone: "UTC" },
+  users: [],
+  settings: settingsWith({}),
+});
+
+const person = (n: number) => ({
+  uid: randomUUID(),
+  username: `user${n}`,
+  displayName: `user${n}`,
+  email: `user${n}@example.org`,
+  apiKeyHmac: `hmac${n}`,
+  apiKeyCipher: "",
+  passwordHash: "",
+});
+
+async function addAppliance(db: Database, accountId: number): Promise<Appliance> {
+  const at = new Date();
+  const [row] = await db
+    .insert(appliances)
+    .values({
+      accountId,
+      name: "Kiosk",
+      arch: "x86_64",
+      baseSystem: "tiny",
+      uuid: randomUUID(),
+      version: "0.0.1",
+      imageType: "oem",
+      configuration,
+      estimatedRawMb: 1,
+      estimatedCompressedMb: 1,
+      createdAt: at,
+      lastEditedAt: at,
+    })
+    .returning();
+  if (!row) throw new Error("there is no appliance");
+  return row;
+}
+
+const frozenInput = ({ id, name, version, arch }: Appliance): FrozenInput => ({
+  formatVersion: 1,
+  appliance: { id, name, version, arch },
+  imageType: "oem",
+  imageName: `${name}.${arch}-${version}.oem`,
+  repositories: [],
+  packages: [
+    {
+      name: "busybox",
+      epoch: 0,
+      version: "1.35.0",
+      release: "1",
+      arch: "x86_64",
+      repository: "r1",
+      location: "busybox.rpm",
+      size: 1,
+      checksum: { type: "sha256", value: "a".repeat(64) },
+    },
+  ],
+  selection: { packages: [{ name: "busybox" }], patterns: [] },
+  description: {},
+  sourceDate: 0,
+  writtenBy: "kiln",
+});

@@ -1,0 +1,67 @@
+import { Chance } from "../../scripts/chance.ts";
+
+/** An agent's attempt at a build, as the agent knows it. */
+export interface Attempt {
+  buildId: number;
+  attempt: number;
+  agent: string;
+  token: string;
+}
+
+/** What agents and users have seen, which the service must agree with. */
+class Witness {
+  seed = 0;
+  /** How many attempts agents have begun. */
+  claims = 0;
+  /** Attempts that an agent works on now. */
+  running = new Set<Attempt>();
+  /** Attempts whose agents know that the service has accepted the image. */
+  results: Attempt[] = [];
+  /** How many attempts may be lost, because of what has happened to agents. */
+  excuses = 0;
+  /** Builds whose users know that they are accepted, by uid. */
+  accepted = new Set<string>();
+
+  begin(seed: number): void {
+    Object.assign(this, new Witness(), { seed });
+  }
+
+  claimed(made: Attempt): void {
+    this.claims += 1;
+    this.running.add(made);
+  }
+
+  left(made: Attempt): void {
+    this.running.delete(made);
+  }
+
+  finished(made: Attempt): void {
+    this.results.push(made);
+  }
+
+  hostFailed(): void {
+    this.excuses += 1;
+  }
+
+  /** The agent can no longer keep what it works on. */
+  agentFails(agent: string): void {
+    for (const made of this.running) if (made.agent === agent) this.excuses += 1;
+  }
+
+  /** The agent's process has ended. */
+  agentDied(agent: string): void {
+    this.agentFails(agent);
+    for (const made of this.running) if (made.agent === agent) this.running.delete(made);
+  }
+}
+
+export const witness = new Witness();
+
+/** How an attempt goes if nothing disturbs it. The seed decides. */
+export function fortuneOf({ buildId, attempt }: Pick<Attempt, "buildId" | "attempt">) {
+  const chance = new Chance(witness.seed * 7919 + buildId * 31 + attempt);
+  const seconds = chance.between(5, chance.between(20, 150));
+  const drawn = chance.between(1, 100);
+  const end = drawn <= 5 ? "content" : drawn <= 12 ? "host" : "image";
+  return { seconds, end } as const;
+}

@@ -1,0 +1,166 @@
+import { createAgent } from "#domain/agent";
+import { checks, type Check, type Moment } from "./checks.ts";
+import { faults } from "./faults.ts";
+import { Host } from "./host/agent.ts";
+import { useNetwork } from "./host/ws.ts";
+import type { Outcome, Step, Violation } from "./report.ts";
+import { setFates, type Actor, type Fate } from "./runtime/actors.ts";
+import { beginning, clock } from "./runtime/clock.ts";
+import { seedChance } from "./runtime/globals.ts";
+import { Network } from "./runtime/network.ts";
+import { saveAll } from "./runtime/object-storage.ts";
+import type { Service } from "./runtime/service.ts";
+import { Users } from "./users.ts";
+import { witness } from "./witness.ts";
+
+/** The builds must have ended this long after the last step. */
+const patienceMs = 60 * 60_000;
+/** Objects clean up after a build has ended. */
+const tidyMs = 3 * 60_000;
+const hostCount = 2;
+
+/** One service with its agents and users, from a seed to the end. */
+export class World {
+  readonly service: Service;
+  readonly network: Network;
+  readonly hosts: Host[] = [];
+  readonly users: Users;
+  /** Faults that wait for a call of the service: after so many calls. */
+  strikes: { fate: Fate; calls: number }[] = [];
+  readonly story: string[] = [];
+  #slowUntil = 0;
+  readonly #awayUntil = new Map<string, number>();
+
+  constructor(service: Service) {
+    this.service = service;
+    this.network = new Network(service);
+    this.users = new Users(service);
+  }
+
+  async run(seed: number, plan: readonly Step[]): Promise<Outcome> {
+    await this.#prepare(seed);
+    for (const step of plan) clock.after(step.at * 1000, () => this.#perform(step));
+    const lastAt = beginning + 1000 * Math.max(0, ...plan.map(({ at }) => at));
+    const violation = await this.#untilOver(lastAt);
+    const builds = Number(this.service.database.query("SELECT count(*) AS n FROM builds")[0]?.["n"]);
+    this.service.restart();
+    for (const { process } of this.hosts) process?.die();
+    const { story } = this;
+    const facts = { story, builds, attempts: witness.claims, simulatedMs: clock.now - beginning };
+    return violation ? { ...facts, violation } : facts;
+  }
+
+  tell(line: string): void {
+    this.story.push(`${((clock.now - beginning) / 1000).toFixed(2).padStart(9)}  ${line}`);
+  }
+
+  /** Calls to this service of the platform fail for a time. */
+  failFor(what: string, ms: number): void {
+    this.#awayUntil.set(what, clock.now + ms);
+  }
+
+  slowFor(ms: number): void {
+    this.#slowUntil = clock.now + ms;
+  }
+
+  /** Ends the faults that have not happened yet. */
+  #calm(): void {
+    this.strikes = [];
+    this.service.jobs.mishaps = [];
+  }
+
+  async #prepare(seed: number): Promise<void> {
+    this.service.reset();
+    clock.reset();
+    seedChance(seed);
+    witness.begin(seed);
+    setFates({ latencyMs: () => 1, fateOf: () => undefined });
+    useNetwork(this.network);
+    Object.assign(globalThis, { fetch: (url: string, init: RequestInit) => this.network.fetch(url, init) });
+    const { db, env } = this.service;
+    const prepared = (async () => {
+      await this.users.prepare(db);
+      for (let n = 1; n <= hostCount; n += 1) {
+        const { token } = await createAgent(db, env.API_KEY_PEPPER, `host${n}`);
+        const host = new Host(`host${n}`, token);
+        host.log = (line) => this.tell(line);
+        this.hosts.push(host);
+      }
+    })();
+    await Promise.all([prepared, this.#stepUntil(() => this.hosts.length === hostCount, beginning + 60_000)]);
+    setFates({
+      latencyMs: () => (clock.now < this.#slowUntil ? Math.random() * 2_000 : 1 + Math.random() * 9),
+      fateOf: (actor, what) => this.#fateOf(actor, what),
+    });
+    this.service.jobs.travelMs = () => 10 + Math.random() * 300;
+    for (const host of this.hosts) host.start();
+    this.#everyMinute();
+  }
+
+  #everyMinute(): void {
+    clock.after(60_000, () => {
+      void this.service.sweep();
+      this.#everyMinute();
+    });
+  }
+
+  #fateOf(actor: Actor | undefined, what: string): Fate | undefined {
+    if (actor?.kind !== "object" && actor?.kind !== "request") return undefined;
+    for (const [name, until] of this.#awayUntil) if (until > clock.now && what.includes(name)) return "fails";
+    const [strike] = this.strikes;
+    if (!strike) return undefined;
+    strike.calls -= 1;
+    if (strike.calls >= 0) return undefined;
+    this.strikes.shift();
+    this.tell(`strike: ${strike.fate}, ${actor.name}: ${what}`);
+    return strike.fate;
+  }
+
+  #perform({ what, pick }: Step): void {
+    this.tell(`step: ${what}`);
+    if (what === "start a build") this.users.start(pick);
+    else if (what === "start a build again") this.users.startAgain(pick);
+    else if (what === "cancel a build") this.users.cancel(pick);
+    else faults[what]?.(this, pick);
+  }
+
+  async #untilOver(lastAt: number): Promise<Violation | undefined> {
+    const deadline = lastAt + patienceMs;
+    let endedAt = Infinity;
+    for (;;) {
+      const isRunning = await clock.step(deadline);
+      saveAll();
+      const violation = this.#violationOf("step");
+      if (violation) return violation;
+      if (!isRunning) return this.#violationOf("end");
+      if (clock.now <= lastAt) continue;
+      if (clock.now > lastAt + tidyMs) this.#calm();
+      if (!this.#isOver()) endedAt = Infinity;
+      else if (endedAt === Infinity) endedAt = clock.now;
+      else if (clock.now > endedAt + tidyMs) return this.#violationOf("end");
+    }
+  }
+
+  #isOver(): boolean {
+    const [open] = this.service.database.query(
+      "SELECT EXISTS (SELECT 1 FROM builds WHERE status IN ('queued', 'running')) AS n",
+    );
+    return Number(open?.["n"]) === 0 && this.users.waiting === 0 && witness.running.size === 0;
+  }
+
+  #violationOf(moment: Moment): Violation | undefined {
+    const { database } = this.service;
+    const isDue = ({ when }: Check) =>
+      when === "always" || (when === moment && (moment === "end" || database.isChanged));
+    for (const check of checks.filter(isDue)) {
+      const [what] = check.violations(this);
+      if (what !== undefined) return { check: check.name, what, at: clock.now - beginning };
+    }
+    if (moment === "step") database.isChanged = false;
+    return undefined;
+  }
+
+  async #stepUntil(isDone: () => boolean, until: number): Promise<void> {
+    while (!isDone() && (await clock.step(until))) saveAll();
+  }
+}
