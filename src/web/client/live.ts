@@ -19,7 +19,7 @@ function listen(address: string): void {
     // The service refused the request: the page may be gone, or the session may have ended.
     if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(address), 10_000);
   });
-  source.addEventListener("parts", (event) => showParts(String(event.data)));
+  source.addEventListener("parts", (event) => void showParts(String(event.data)).catch(() => {}));
   source.addEventListener("look", (event) => {
     for (const id of String(event.data).split(" ")) wanted.add(id);
     void look();

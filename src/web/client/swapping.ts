@@ -1,4 +1,4 @@
-import { Idiomorph } from "idiomorph";
+import type * as Morphing from "idiomorph";
 
 interface Swap {
   /** Ids of elements, separated by spaces. */
@@ -12,6 +12,16 @@ interface Swap {
 }
 
 let running: AbortController | undefined;
+let loading: Promise<typeof Morphing> | undefined;
+
+/** It weighs as much as all islands together, and most pages that could replace something are only read. */
+export function loadMorphing(): Promise<typeof Morphing> {
+  loading ??= import("idiomorph").catch((error: unknown) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
 
 /**
  * `x-page`: the page that can show the result of a form. If the answer leads to another page, that page keeps the
@@ -32,6 +42,8 @@ export async function swapFrom(url: URL, { ids, body, form, isQuiet = false }: S
   const own = new AbortController();
   running = own;
   try {
+    // Before the request: if it cannot be loaded, the browser submits the form, which must not be done twice.
+    await loadMorphing();
     const init = body ? { method: "POST", body } : {};
     // A refresh leaves a result to the form that waits for it, perhaps in another tab.
     const headers = isQuiet ? pageHeaders("") : pageHeaders();
@@ -41,7 +53,8 @@ export async function swapFrom(url: URL, { ids, body, form, isQuiet = false }: S
     const address = answer.redirected ? answer.url : location.href;
     // A refresh does not replace the result on the page, because that may have appeared a moment ago.
     const shown = isQuiet ? ids : `${ids} result`;
-    if (!showAnswer(html, { ids: shown, status: answer.status, address, form })) throw new Error(String(answer.status));
+    const { status } = answer;
+    if (!(await showAnswer(html, { ids: shown, status, address, form }))) throw new Error(String(status));
     if (!isQuiet && !body) history.replaceState(null, "", url);
     return true;
   } catch (error) {
@@ -63,7 +76,7 @@ interface Answer {
 }
 
 /** Shows a fetched page. Returns false if the answer is an error. */
-export function showAnswer(html: string, { ids, status, address, form }: Answer): boolean {
+export async function showAnswer(html: string, { ids, status, address, form }: Answer): Promise<boolean> {
   // An ended testdrive answers 410, and its page still shows its files.
   if ((status >= 400 && ![410, 422].includes(status)) || status === 0) return false;
   // A redirect, such as to the sign-in page, leaves this page. A refused form belongs to this page, whatever its address is.
@@ -73,17 +86,18 @@ export function showAnswer(html: string, { ids, status, address, form }: Answer)
   }
   // A form next to the screen of a testdrive must not replace the screen.
   const whole = document.getElementById("main") ? "main" : ids;
-  morph(new DOMParser().parseFromString(html, "text/html"), { ids: status === 422 ? whole : ids, form });
+  await morph(new DOMParser().parseFromString(html, "text/html"), { ids: status === 422 ? whole : ids, form });
   return true;
 }
 
 /** Replaces elements by those with the same ids, and the title. */
-export function showParts(html: string): void {
+export async function showParts(html: string): Promise<void> {
   const found = new DOMParser().parseFromString(html, "text/html");
-  morph(found, { ids: [...found.body.children].flatMap(({ id }) => (id === "" ? [] : [id])).join(" ") });
+  await morph(found, { ids: [...found.body.children].flatMap(({ id }) => (id === "" ? [] : [id])).join(" ") });
 }
 
-function morph(found: Document, { ids, form }: Pick<Answer, "ids" | "form">): void {
+async function morph(found: Document, { ids, form }: Pick<Answer, "ids" | "form">): Promise<void> {
+  const { Idiomorph } = await loadMorphing();
   for (const id of ids.split(" ")) {
     const [before, after] = [document.getElementById(id), found.getElementById(id)];
     if (!before || !after) continue;

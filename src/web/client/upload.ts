@@ -42,13 +42,13 @@ function send(form: HTMLFormElement): void {
     form.removeAttribute("aria-busy");
   };
   request.upload.addEventListener("progress", ({ loaded, total }) => shown.say(loaded, total));
-  request.addEventListener("load", () => {
+  request.addEventListener("load", async () => {
     end("");
-    const isShown = showAnswer(request.responseText, {
+    const isShown = await showAnswer(request.responseText, {
       ids: `${form.dataset["upload"] ?? "main"} result`,
       status: request.status,
       address: request.responseURL,
-    });
+    }).catch(() => false);
     if (isShown) form.reset();
     else end("This could not be done. Load the page again, and try again.");
   });
