@@ -70,7 +70,7 @@ const StorageView = ({ disk, images, hasMore, isFirst }: StorageViewProps) => {
             <p>Each finished build stores its image here until you delete it.</p>
           </Empty>
         ) : (
-          <Table labelledBy="images" columns={columns}>
+          <Table labelledBy="images" columns={columns} isCards>
             {images.map((image) => (
               <Row image={image} />
             ))}

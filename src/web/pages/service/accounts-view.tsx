@@ -29,7 +29,11 @@ export const AccountsView = ({ accounts, hasMore, fresh }: AccountsViewProps) =>
   <>
     {fresh && <Fresh {...fresh} />}
     <Panel id="accounts" title="Accounts" isFlush>
-      <Table labelledBy="accounts" columns={["Name", "Storage", { words: "Quota", isNumber: true }, "State", "Added"]}>
+      <Table
+        labelledBy="accounts"
+        columns={["Name", "Storage", { words: "Quota", isNumber: true }, "State", "Added"]}
+        isCards
+      >
         {accounts.map((account) => (
           <Row account={account} />
         ))}
@@ -72,11 +76,13 @@ const Row = ({ account }: { account: AccountsViewProps["accounts"][number] }) =>
           <Bar percent={quota === 0 ? 100 : (100 * usedBytes) / (quota * 1024 ** 3)} />
         </span>
       </td>
-      <td class="num">{quota} GB</td>
+      <td class="num" data-label="Quota">
+        {quota} GB
+      </td>
       <td>
         <StateOf account={account} />
       </td>
-      <td class="quiet">
+      <td class="quiet" data-label="Added">
         <Moment at={createdAt} />
       </td>
     </tr>
