@@ -28,7 +28,7 @@ function beginning({ image, base, own, ownFiles }: ReleaseNotesDraft): string[] 
   return [
     `The first version: ${base}${names.length === 0 ? "" : ` with ${listed(names)}`}.`,
     ownFiles.length === 0 ? "" : `It has files of its own: ${listed(ownFiles)}.`,
-    `It has ${counted(image.packages.length, "package")}; the download has ${megabytes(image.build.fileSize ?? 0)} MB.`,
+    `It has ${counted(image.packages.length, "package")}; the download is ${megabytes(image.build.fileSize ?? 0)} MB.`,
   ];
 }
 

@@ -167,7 +167,7 @@ const draftPath = (version: string) => galleryPath(applianceId, `/version/${vers
 
 describe("a draft of release notes", () => {
   it("lists the changes since the last published version, and stores nothing", async () => {
-    expect(await asText(draftPath("0.0.1"))).toMatch(/^The first version: .*\nIt has 2 packages; the download has /);
+    expect(await asText(draftPath("0.0.1"))).toMatch(/^The first version: .*\nIt has 2 packages; the download is /);
     await publish(tux, applianceId, "0.0.1", "First");
 
     const { appliance } = (await readXml(await tux.get(draftPath("0.0.2")))).gallery;

@@ -94,8 +94,8 @@ function validateNetwork(
   const isList = nameservers.every((one) => rules.addressFamily(one) !== undefined);
   check(isList, "network/nameservers", "must be addresses, separated by commas");
   if (type !== "manual") return;
-  check(ip !== "", "network/ip", "is required if the type is manual");
-  check(netmask !== "", "network/netmask", "is required if the type is manual");
+  check(ip !== "", "network/ip", "is required with a fixed address");
+  check(netmask !== "", "network/netmask", "is required with a fixed address");
 }
 
 function validateFirewall(check: Check, { openPorts }: Configuration["firewall"]): void {

@@ -144,7 +144,7 @@ describe("the share page", () => {
     expect(textOf(page, "[aria-labelledby=goes-along]")).toMatch(
       /^What a clone gets ?Usersroot.*Files\/root\/\.ssh\/id_rsa/,
     );
-    expect(textOf(page, "textarea")).toMatch(/^The first version: .*It has 1 package; the download has /);
+    expect(textOf(page, "textarea")).toMatch(/^The first version: .*It has 1 package; the download is /);
     expect([...page.querySelectorAll(".notice")].map(({ textContent }) => textContent).join()).toContain(
       "What others learn",
     );
@@ -156,7 +156,9 @@ describe("the share page", () => {
     expect(answers.map(({ status }) => status)).toEqual([303, 303]);
     const published = await sharePage(applianceId);
     expect(textOf(published, "section[aria-labelledby=published]")).toContain("0.0.1");
-    expect(textOf(published, "section[aria-labelledby=publish]")).toContain("Nothing to publish");
+    expect(textOf(published, "section[aria-labelledby=publish]")).toContain(
+      "Every version that has an image is in the gallery.",
+    );
     expect((await visit(`/gallery/${applianceId}/0.0.1`)).status).toBe(200);
     await firefox.post(at, { ...(await token()), do: "unpublish", version: "0.0.1" });
     expect((await visit(`/gallery/${applianceId}/0.0.1`)).status).toBe(404);

@@ -45,7 +45,9 @@ export const Inherited = ({ applianceId, access, ownKeys }: InheritedProps) => {
         )}
         <div class="row">
           <Button icon="key-round">Replace passwords and keys</Button>
-          <span class="sub">Each user gets a new password, and these files are removed.</span>
+          <span class="sub">
+            Each user gets a new password{access.keyFiles.length > 0 && ", and these files are removed"}.
+          </span>
         </div>
       </Form>
     </Panel>

@@ -80,11 +80,15 @@ const GoesAlong = ({ taken }: { taken: Taken }) => (
   </Panel>
 );
 
-const Publish = ({ seen: { applianceId, publishable, chosen, draft, isChanged } }: { seen: Shared }) => (
+const Publish = ({ seen: { applianceId, published, publishable, chosen, draft, isChanged } }: { seen: Shared }) => (
   <Panel id="publish" title="Publish" look="stack">
     {chosen === undefined ? (
       <Empty title="Nothing to publish" isH3>
-        <p>Build a version first. Then everyone can try and clone it.</p>
+        <p>
+          {published.length === 0
+            ? "Build a version first. Then everyone can try and clone it."
+            : "Every version that has an image is in the gallery."}
+        </p>
       </Empty>
     ) : (
       <>
