@@ -15,6 +15,7 @@ document.addEventListener("submit", (event) => {
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll<HTMLFormElement>("[data-pending=sent]")) {
     form.dataset["pending"] = "";
-    form.querySelector("[aria-busy]")?.removeAttribute("aria-busy");
+    // A button of the form may be elsewhere.
+    for (const one of form.elements) one.removeAttribute("aria-busy");
   }
 });

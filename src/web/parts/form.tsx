@@ -32,6 +32,9 @@ function onces(): () => string {
   return () => `${(page ??= crypto.randomUUID())}-${count++}`;
 }
 
+/** For a button that sends its form to another address: the value is part of that address. */
+export const useOnce = (): string => useContext(PageForms).nextOnce();
+
 export const useForm = (): FormState => useContext(ThisForm);
 
 /** Whether this form was refused. Then an element that contains it must be open. */

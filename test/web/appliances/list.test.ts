@@ -190,3 +190,24 @@ describe("several appliances", () => {
 });
 
 const named = (name: string, more = "") => `<configuration><name>${name}</name>${more}</configuration>`;
+
+describe("a button of a row", () => {
+  it("builds or clones its appliance once, whatever is checked", async () => {
+    const [desk, other] = [await createAppliance(tux, { name: "Desk" }), await createAppliance(tux, { name: "Other" })];
+    const page = await list();
+    const addressOf = (row: number, words: string) =>
+      [...page.querySelectorAll(`#appliance-${row} button[formaction]`)]
+        .find(({ textContent }) => textContent?.includes(words))
+        ?.getAttribute("formaction") ?? "";
+    const form_token = await firefox.formToken();
+    const sendTo = (address: string, fields: [string, string][]) =>
+      firefox.post(address, [["form_token", form_token], ["form", "chosen"], ["appliance", String(other)], ...fields]);
+
+    const clone = addressOf(desk, "Clone");
+    for (const _ of ["first", "second"]) expect((await sendTo(clone, [["clone_from", String(desk)]])).status).toBe(303);
+    expect(await names("?order=created")).toHaveLength(3);
+
+    const built = await sendTo(addressOf(desk, "Build"), [["image_type", "oem"]]);
+    expect(built.headers.get("location")).toContain(`/appliance/${desk}/build`);
+  });
+});

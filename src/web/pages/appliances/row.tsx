@@ -1,8 +1,10 @@
 import { productOf } from "#lib/contract/index";
 import type { Glance } from "#domain/appliances/overview";
-import { ActionButton, ButtonLink } from "../../parts/button.tsx";
-import { Form, Hidden } from "../../parts/form.tsx";
+import type { Child } from "hono/jsx";
+import { ButtonLink } from "../../parts/button.tsx";
+import { useOnce } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import type { IconName } from "../../parts/icon-names.ts";
 import { Menu, MenuLink } from "../../parts/menu.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Picture } from "../../parts/picture.tsx";
@@ -142,9 +144,10 @@ const Next = ({ glance: { appliance, running, images, errors } }: { glance: Glan
   }
   if (image) {
     return (
-      <ActionButton action="/testdrives" fields={{ build_id: image.id }} once look="small" icon="play" about={about}>
+      <Act at="/testdrives" name="build_id" value={String(image.id)} look="button small" icon="play">
         <span class="words">Testdrive</span>
-      </ActionButton>
+        <span class="hidden"> {about}</span>
+      </Act>
     );
   }
   if (errors > 0) {
@@ -154,20 +157,33 @@ const Next = ({ glance: { appliance, running, images, errors } }: { glance: Glan
       </ButtonLink>
     );
   }
-  const fields = { image_type: appliance.imageType };
+  const at = applianceAt(appliance.id, "builds");
   return (
-    <ActionButton
-      action={applianceAt(appliance.id, "builds")}
-      fields={fields}
-      once
-      look="small"
-      icon="hammer"
-      about={about}
-    >
+    <Act at={at} name="image_type" value={appliance.imageType} look="button small" icon="hammer">
       <span class="words">Build</span>
-    </ActionButton>
+      <span class="hidden"> {about}</span>
+    </Act>
   );
 };
+
+interface ActProps {
+  /** The address that does it once. Default: that of the form. */
+  at?: string;
+  name: string;
+  value: string;
+  look: string;
+  icon: IconName;
+  children: Child;
+}
+
+/** A button of the form that all rows share, because a form for each would be most of the page. */
+const Act = ({ at, name, value, look, icon, children }: ActProps) => (
+  <button class={look} form={chosenForm} formaction={at && onceAt(at)} name={name} value={value}>
+    <Icon name={icon} /> {children}
+  </button>
+);
+
+const onceAt = (at: string): string => `${at}${at.includes("?") ? "&" : "?"}once=${useOnce()}`;
 
 const More = ({ glance: { appliance } }: { glance: Glance }) => {
   const { id, name, arch } = appliance;
@@ -181,20 +197,17 @@ const More = ({ glance: { appliance } }: { glance: Glance }) => {
           Configuration
         </MenuLink>
         <li>
-          <Form action="/appliances" once>
-            <Hidden fields={{ clone_from: id, arch }} />
-            <button class="item">
-              <Icon name="copy" /> Clone
-            </button>
-          </Form>
+          <Act at={`/appliances?arch=${arch}`} name="clone_from" value={String(id)} look="item" icon="copy">
+            Clone
+          </Act>
         </li>
         <li>
           <hr />
         </li>
         <li>
-          <button class="item" form={chosenForm} name="act" value={`delete ${id}`}>
-            <Icon name="trash-2" /> Delete …
-          </button>
+          <Act name="act" value={`delete ${id}`} look="item" icon="trash-2">
+            Delete …
+          </Act>
         </li>
       </Menu>
     </>
