@@ -48,6 +48,31 @@ CREATE UNIQUE INDEX `agents_name_unique` ON `agents` (`name`);--> statement-brea
 CREATE UNIQUE INDEX `agents_token_hmac_unique` ON `agents` (`token_hmac`);--> statement-breakpoint
 CREATE INDEX `agents_capabilities` ON `agents` (`capabilities`) WHERE capabilities IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `agents_seen` ON `agents` (`last_seen_at`);--> statement-breakpoint
+CREATE TABLE `advisories` (
+	`feed` text NOT NULL,
+	`source` text NOT NULL,
+	`release` text NOT NULL,
+	`advisories` text NOT NULL,
+	PRIMARY KEY(`feed`, `source`, `release`)
+);
+--> statement-breakpoint
+CREATE INDEX `advisories_source` ON `advisories` (`source`,`release`);--> statement-breakpoint
+CREATE TABLE `advisory_feeds` (
+	`feed` text PRIMARY KEY NOT NULL,
+	`url` text,
+	`origin` text,
+	`read_at` integer,
+	`sources` integer DEFAULT 0 NOT NULL,
+	`tried_at` integer,
+	`problem` text DEFAULT '' NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `advisory_names` (
+	`name` text NOT NULL,
+	`source` text NOT NULL,
+	PRIMARY KEY(`name`, `source`)
+);
+--> statement-breakpoint
 CREATE TABLE `appliance_repositories` (
 	`appliance_id` integer NOT NULL,
 	`repository_id` integer NOT NULL,

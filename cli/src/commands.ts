@@ -1,4 +1,5 @@
 import type { Command } from "./command.ts";
+import { advisories } from "./commands/advisories.ts";
 import { appliances } from "./commands/appliances.ts";
 import { builds } from "./commands/builds.ts";
 import { channels } from "./commands/channels.ts";
@@ -39,6 +40,7 @@ const allButMcp: readonly Command[] = [
   ...testdrives,
   ...difference,
   ...updates,
+  ...advisories,
   ...gallery,
   ...channels,
   ...events,

@@ -40,5 +40,5 @@ it("says that there are none, and that it needs a package", async () => {
   expect(none).toMatchObject({ code: 0, stdout: "None of your images has openssl.\n" });
   const nameless = await machine.kiln(["images"]);
   expect(nameless.code).not.toBe(0);
-  expect(nameless.stderr).toContain("Which package?");
+  expect(nameless.stderr).toContain("Which images?");
 });

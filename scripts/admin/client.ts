@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { advisoryCalls } from "./advisory-calls.ts";
 import { Complaint } from "../launch/complaint.ts";
 import { parseJson } from "../launch/given-file.ts";
 
@@ -154,6 +155,7 @@ export function adminClient(url: string, secret: string) {
   return {
     url,
     ...watchCalls(url, send),
+    ...advisoryCalls(ask),
     accounts: async () => (await ask("GET", "/accounts", z.object({ accounts: z.array(Account) }))).accounts,
     addAccount: (request: AccountRequest) => ask("POST", "/accounts", NewAccount, request),
     apiKey: async (username: string) => (await ask("GET", `/accounts/${name(username)}/api-key`, ApiKey)).apiKey,
@@ -246,6 +248,8 @@ function watchCalls(url: string, send: ReturnType<typeof sender>) {
 }
 
 const escaped = (path: string) => path.split("/").map(encodeURIComponent).join("/");
+
+export type Ask = ReturnType<typeof asker>;
 
 function asker(url: string, send: ReturnType<typeof sender>) {
   return async <T>(method: string, path: string, Answer: z.ZodType<T>, content?: unknown): Promise<T> => {

@@ -1,5 +1,7 @@
 import { progressWords } from "#model/import-progress";
 import { administerFiles } from "./file-commands.ts";
+import { advisoryCommands } from "./advisories.ts";
+import { listAgreements } from "./agreements.ts";
 import { buildCommands } from "./builds.ts";
 import { printExport, printImport } from "./account-archive.ts";
 import { Complaint } from "../launch/complaint.ts";
@@ -26,6 +28,7 @@ const commands: Record<string, { argument: string | undefined; value?: string; r
   "account rekey": { argument: "NAME", run: async (admin, name) => print(await admin.rekey(name)) },
   "account remove": { argument: "NAME", run: removeAccount },
   "account unlock": { argument: "NAME", run: unlockAccount },
+  ...advisoryCommands,
   "agent add": { argument: "NAME", run: addAgent },
   "agent drain": { argument: "NAME", run: drainAgent },
   "agent list": { argument: undefined, run: listAgents },
@@ -182,20 +185,6 @@ async function resumeAgent(admin: AdminClient, name: string): Promise<void> {
 async function removeAgent(admin: AdminClient, name: string): Promise<void> {
   await admin.removeAgent(name);
   print(`Removed the agent ${name}; its token no longer works.`);
-}
-
-async function listAgreements(admin: AdminClient): Promise<void> {
-  const agreements = await admin.agreements();
-  printTable([
-    ["ACCOUNT", "BASE SYSTEM", "ACCEPTED", "CURRENT", "SHA-256 OF THE TEXT"],
-    ...agreements.map(({ username, baseSystem, acceptedAt, current, textSha256 }) => [
-      username,
-      baseSystem,
-      acceptedAt.toISOString(),
-      current ? "yes" : "no",
-      textSha256,
-    ]),
-  ]);
 }
 
 async function listTokens(admin: AdminClient, username: string): Promise<void> {

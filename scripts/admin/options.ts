@@ -13,6 +13,11 @@ export const usage = `npm run admin -- COMMAND
   account quota NAME [GB|default]  shows its disk quota, or sets it
   account rekey NAME       a new API key; the old one stops working immediately
   account remove NAME      removes the account with everything that belongs to it
+  advisories import FEED FILE
+                           replaces the security advisories of a feed, debian or osv
+  advisories follow FEED [URL]
+                           reads a feed from an address once a day; without one, ends that
+  advisories list          lists the feeds, and when each was read
   agent add NAME           prints the agent's token, once
   agent drain|resume NAME  a drained agent ends what it has, and gets nothing new
   agent list

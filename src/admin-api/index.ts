@@ -7,6 +7,7 @@ import { sameSecret } from "#domain/secrets";
 import { clientAddress } from "#http/client-address";
 import { BodyFault, causeOf } from "#http/request-body";
 import { accounts } from "#admin-api/accounts";
+import { advisories } from "#admin-api/advisories";
 import { agents } from "#admin-api/agents";
 import { audit, audited } from "#admin-api/audit";
 import { catalogues } from "#admin-api/catalogues";
@@ -39,6 +40,7 @@ export const adminApi = factory
   // Which accounts accepted which legal agreement, and when.
   .get("/agreements", async (c) => c.json({ agreements: await listAcceptances(c.var.db) }))
   .route("/accounts", accounts)
+  .route("/advisories", advisories)
   .route("/agents", agents)
   .route("/audit", audit)
   .route("/catalogues", catalogues)

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { compareBuilds } from "#api/build-difference";
+import { listAdvisories } from "#api/build-advisories";
 import { listUpdates } from "#api/build-updates";
 import { call, file, type CallGroup } from "#api/call";
 import { id } from "#http/params";
@@ -57,6 +58,7 @@ export const builds: CallGroup = {
     }),
     compareBuilds,
     listUpdates,
+    listAdvisories,
     call("DELETE /builds/{build_id}", {
       name: "deleteBuild",
       access: "own",

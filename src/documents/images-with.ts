@@ -1,4 +1,5 @@
 import { imageTypes } from "#lib/contract/index";
+import { affectedStates } from "#model/advisory";
 import type { ImageFound } from "#domain/advisories/images-with";
 import { arrayOf, fields, id, inside, oneOf, text, time, version } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";
@@ -7,6 +8,8 @@ const found = fields({
   name: text("name", "libssl3"),
   version: text("version", "3.0.15-1~deb12u1"),
   arch: text("arch", "amd64"),
+  state: oneOf("state", affectedStates, "fixed").optional(),
+  fixed: text("fixed", "3.0.17-1~deb12u3").optional(),
 });
 
 /** The element `images`: a Kiln extension. */

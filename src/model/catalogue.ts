@@ -88,6 +88,8 @@ export const BaseSystemFacts = z.object({
   builderNeeds: BuilderNeeds.optional(),
   /** The least memory of a testdrive: with less, its images do not boot. */
   testdriveMemoryMb: z.int().min(64).max(65_536).optional(),
+  /** Its names in feeds of security advisories: `bookworm` in Debian's tracker, `Debian:12` in OSV. Absent if there are none. */
+  advisories: z.array(z.string().min(1)).optional(),
   /** How to recognise imported repositories for it; the first match decides. */
   detection: z
     .object({

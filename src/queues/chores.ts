@@ -2,6 +2,7 @@ import type { Services } from "#domain/services";
 import { z } from "zod";
 import { removeAccounts } from "#domain/accounts/removal";
 import { forgetAuditLog } from "#domain/accounts/audit";
+import { readFeeds } from "#domain/advisories/import";
 import { listInstalledPackages } from "#domain/advisories/listed-packages";
 import { forgetIdempotentAnswers } from "#domain/accounts/idempotency";
 import { forgetReservations } from "#domain/accounts/room";
@@ -54,6 +55,7 @@ const repairs: Record<string, Chore> = {
   forgetReservations,
   watchImages,
   listInstalledPackages,
+  readFeeds,
   measureStorage,
 };
 

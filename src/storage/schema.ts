@@ -2,6 +2,7 @@
 export * from "./schema/account-rates.ts";
 export * from "./schema/account-ssh-keys.ts";
 export * from "./schema/accounts.ts";
+export * from "./schema/advisories.ts";
 export * from "./schema/appliances.ts";
 export * from "./schema/audit-log.ts";
 export * from "./schema/builds.ts";

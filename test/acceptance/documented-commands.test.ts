@@ -117,6 +117,10 @@ const runs: Record<string, () => Promise<void>> = {
     // The chore that lists the packages runs every minute.
     expect(await runAs(`until ${find.trim()} | grep PACKAGES; do sleep 1; done`)).toContain("BUILD");
   },
+  "docs/advisories.md": async () => {
+    const [look = ""] = blocksOf("docs/advisories.md");
+    expect(await runAs(`! ${look.trim()}`)).toContain("no advisories of this base system");
+  },
   "docs/automatic-updates.md": async () => {
     const [choose = ""] = blocksOf("docs/automatic-updates.md");
     // The base system of these pages has no packages for it.

@@ -36,6 +36,7 @@ const small: Readonly<Record<string, string>> = {
   frozen_blobs: "of builds that are not over, which have slots",
   prepared_roots: "of the last KEEP_PREPARED_HOURS",
   counters: "fixed words",
+  advisory_feeds: "the formats that Kiln reads",
   chore_runs: "one row for each chore of the code",
 };
 

@@ -44,6 +44,7 @@ function catalogue(armour: string) {
       name: "debian-test",
       title: "Debian Test",
       bootstrap: ["base-files"],
+      advisories: ["test", "Debian:test"],
       detection: { codenames: ["test"] },
     },
     keys: [armour],

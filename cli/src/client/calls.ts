@@ -148,6 +148,8 @@ export interface Calls {
   compareBuilds: { request: { build_id: number; to: number; path?: Text; after?: Text; limit?: Text }; answer: BuildDifference };
   /** The packages of an image that the appliance's repositories have in a newer version now. */
   listUpdates: { request: { build_id: number }; answer: BuildUpdates };
+  /** The security advisories that concern the packages of an image. */
+  listAdvisories: { request: { build_id: number }; answer: BuildAdvisories };
   /** Delete a build with its image. */
   deleteBuild: { request: { build_id: number }; answer: Success };
   /** The attestations of a build: what is in its image, and where it comes from. */
@@ -156,8 +158,8 @@ export interface Calls {
   getAttestation: { request: { build_id: number; format: string }; answer: Response };
   /** The manifest of a build: its KIWI description, and what KIWI cannot describe. */
   getManifest: { request: { appliance_id: number; image_type: string; version?: Text }; answer: Response };
-  /** Which of your images have a package, newest first. */
-  findImages: { request: { package: Text; version?: Text; before?: number }; answer: ImagesWith };
+  /** Which of your images have a package, or have a vulnerability, newest first. */
+  findImages: { request: { package?: Text; cve?: Text; version?: Text; before?: number }; answer: ImagesWith };
   /** A file of a built image. */
   getImageFile: { request: { appliance_id: number; build_id: number; path: Text }; answer: Response };
   /** The last five rebuilds of a build, newest first. */
@@ -352,6 +354,7 @@ export const routes = {
   getBuild: { method: "GET", path: "/builds/{build_id}", answer: "document" },
   compareBuilds: { method: "GET", path: "/builds/{build_id}/difference", answer: "document" },
   listUpdates: { method: "GET", path: "/builds/{build_id}/updates", answer: "document" },
+  listAdvisories: { method: "GET", path: "/builds/{build_id}/advisories", answer: "document" },
   deleteBuild: { method: "DELETE", path: "/builds/{build_id}", answer: "document" },
   listAttestations: { method: "GET", path: "/builds/{build_id}/attestations", answer: "document" },
   getAttestation: { method: "GET", path: "/builds/{build_id}/attestations/{format}", answer: "file" },
@@ -580,6 +583,34 @@ interface Build {
       }[];
     };
     use?: Use;
+  };
+}
+
+interface BuildAdvisories {
+  build_advisories: {
+    build_id: number;
+    appliance_id: number;
+    version: string;
+    known: boolean;
+    fixed: number;
+    open: number;
+    undetermined: number;
+    unimportant: number;
+    advisories: readonly {
+      id: string;
+      state: "fixed" | "open" | "undetermined" | "unimportant";
+      source: string;
+      installed: string;
+      fixed?: string;
+      urgency?: string;
+      packages: readonly string[];
+    }[];
+    feeds: readonly {
+      name: "debian" | "osv";
+      origin?: string;
+      read_at?: string;
+      problem?: string;
+    }[];
   };
 }
 
@@ -1114,6 +1145,8 @@ interface ImagesWith {
       name: string;
       version: string;
       arch: string;
+      state?: "fixed" | "open" | "undetermined" | "unimportant";
+      fixed?: string;
     }[];
   }[];
 }

@@ -1,3 +1,8 @@
+import { affectedBy, type Affected } from "#domain/advisories/affected";
+import { Refusal } from "#domain/refusal";
+import { packageTypeOfBase } from "#model/catalogue";
+import { listAdvisoriesOf, listFeeds } from "#storage/advisories";
+import { listBaseSystems } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { listImagesWith, listPackageVersions, type ImageWith, type PackageVersionRow } from "#storage/image-packages";
 
@@ -9,7 +14,12 @@ export interface ImageFound extends ImageWith {
   packages: FoundPackage[];
 }
 
-type FoundPackage = Pick<PackageVersionRow, "name" | "version" | "arch">;
+interface FoundPackage extends Pick<PackageVersionRow, "id" | "name" | "version" | "arch"> {
+  /** How an advisory concerns it. Undefined if the question was about a package. */
+  state?: Affected["state"] | undefined;
+  /** The version of the source package that fixes it. */
+  fixed?: string | undefined;
+}
 
 interface Asked {
   accountId: number;
@@ -27,10 +37,38 @@ export async function imagesWithPackage(
   return await imagesHaving(db, asked, wanted);
 }
 
+/** The images of an account that an advisory concerns, newest first. Refused if no feed has the advisory. */
+export async function imagesWithAdvisory(
+  db: Database,
+  { id, ...asked }: Asked & { id: string },
+): Promise<ImageFound[]> {
+  const rows = (await listAdvisoriesOf(db, id)).filter(({ advisories }) => advisories.some((one) => one.id === id));
+  if (rows.length === 0) throw await unknownAdvisory(db, id);
+  const bases = new Map((await listBaseSystems(db)).map(({ name, facts }) => [name, facts]));
+  const found: FoundPackage[] = [];
+  for (const source of new Set(rows.map((row) => row.source))) {
+    for (const version of await listPackageVersions(db, { source })) {
+      const base = bases.get(version.baseSystem);
+      const theirs = rows.filter(({ release }) => base?.advisories?.includes(release));
+      const [affected] = affectedBy([version], theirs, { type: packageTypeOfBase(base ?? {}), only: id });
+      if (affected) found.push({ ...version, state: affected.state, fixed: affected.fixed });
+    }
+  }
+  return await imagesHaving(db, asked, found);
+}
+
+async function unknownAdvisory(db: Database, id: string): Promise<Refusal> {
+  const read = (await listFeeds(db)).flatMap(({ feed, readAt }) =>
+    readAt ? [`${feed}, read on ${readAt.toISOString().slice(0, 10)}`] : [],
+  );
+  const known = read.length === 0 ? "The operator has given it no advisories." : `It knows: ${read.join("; ")}.`;
+  return new Refusal("invalid_value", { message: `Kiln knows no advisory ${id}. ${known}` });
+}
+
 async function imagesHaving(
   db: Database,
   { before, ...asked }: Asked,
-  wanted: readonly PackageVersionRow[],
+  wanted: readonly FoundPackage[],
 ): Promise<ImageFound[]> {
   if (wanted.length === 0) return [];
   const byId = new Map(wanted.map((one) => [one.id, one]));

@@ -1,5 +1,6 @@
 import { evr, type InstalledPackage } from "#lib/contract/index";
 import type { Services } from "#domain/services";
+import { trackedSource } from "#domain/advisories/tracked-source";
 import { rest } from "#lib/loop/pace";
 import { logFailure } from "#log/log";
 import { findInstalled } from "#storage/build-blobs";
@@ -27,14 +28,9 @@ export async function listInstalledPackages({ env, db }: Services<Pick<Env, "BLO
 }
 
 /** An older agent does not report the source: most packages have its name. */
-const listedOf = (installed: readonly InstalledPackage[]): ListedPackage[] =>
+export const listedOf = (installed: readonly InstalledPackage[]): ListedPackage[] =>
   installed.map(({ name, arch, source, ...one }) => {
     const version = evr(one);
-    return {
-      name,
-      version,
-      arch,
-      source: source?.name ?? name,
-      sourceVersion: source?.version ?? version,
-    };
+    const tracked = trackedSource(source ?? { name, version });
+    return { name, version, arch, source: tracked.name, sourceVersion: tracked.version };
   });

@@ -118,6 +118,13 @@ export const builds: readonly Row[] = [
     refused: [refused("/builds/{running}/updates", "invalid_build_id", { status: "unknown" })],
   },
   {
+    call: "GET /builds/{build_id}/advisories",
+    path: "/builds/{build}/advisories",
+    answer: "build_advisories",
+    foreign: "invalid_build_id",
+    refused: [refused("/builds/{running}/advisories", "invalid_build_id", { status: "unknown" })],
+  },
+  {
     call: "DELETE /builds/{build_id}",
     path: "/builds/{build}",
     answer: "success",

@@ -13,6 +13,7 @@ export const images: readonly Row[] = [
       refused(`/account/images?package=${"a".repeat(201)}`, "invalid_value"),
       refused(`/account/images?package=a&version=${"1".repeat(201)}`, "invalid_value"),
       refused("/account/images?package=a&before=x", "invalid_value"),
+      refused("/account/images?cve=CVE-1999-1", "invalid_value"),
     ],
   },
   {

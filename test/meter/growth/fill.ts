@@ -8,6 +8,7 @@ export const bounded: Readonly<Record<string, string>> = {
   service_settings: "fixed names",
   sweep_positions: "fixed prefixes",
   counters: "fixed words",
+  advisory_feeds: "the formats that Kiln reads",
   chore_runs: "one row for each chore of the code",
   frozen_blobs: "of builds that have not ended, which have slots",
   prepared_roots: "of the last KEEP_PREPARED_HOURS",

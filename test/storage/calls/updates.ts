@@ -1,3 +1,4 @@
+import type * as advisories from "#storage/advisories";
 import type * as imagePackages from "#storage/image-packages";
 import type * as imageUpdates from "#storage/image-updates";
 import type * as watches from "#storage/watches";
@@ -22,7 +23,17 @@ const watch = {
 
 const wanted = { accountId: ids.account, packageIds: [1, 2], limit: 10 };
 
+const group = { source: "openssl", release: "bookworm", advisories: [{ id: "CVE-2026-1", state: "open" as const }] };
+
 export const ofUpdates = {
+  advisories: {
+    saveAdvisories: [["debian", [group]]],
+    deleteOtherAdvisories: [["debian", [group]]],
+    saveFeed: [[{ feed: "debian", url: null }]],
+    listFeeds: [[]],
+    listAdvisories: [[{ sources: ["openssl"], releases: ["bookworm"] }]],
+    listAdvisoriesOf: [["CVE-2026-1"]],
+  } satisfies Calls<typeof advisories>,
   "image-packages": {
     listUnlistedImages: [[{ after: 0, limit: 10 }]],
     saveImagePackages: [

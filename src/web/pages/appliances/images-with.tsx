@@ -1,4 +1,6 @@
-import { imagesWithPackage, maxListed, type ImageFound } from "#domain/advisories/images-with";
+import { imagesWithAdvisory, imagesWithPackage, maxListed, type ImageFound } from "#domain/advisories/images-with";
+import { Refusal } from "#domain/refusal";
+import type { Database } from "#storage/db";
 import { id } from "#http/params";
 import { z } from "zod";
 import { factory } from "../../factory.ts";
@@ -6,6 +8,7 @@ import { page } from "../../page.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { Content } from "../../parts/column.tsx";
 import { Moment } from "../../parts/moment.tsx";
+import { Notice } from "../../parts/notice.tsx";
 import { Empty, Panel } from "../../parts/panel.tsx";
 import { Search } from "../../parts/search.tsx";
 import { TypeBadge } from "../../parts/state.tsx";
@@ -20,32 +23,45 @@ const Asked = z.object({ before: id("invalid_value").optional() });
 export const imagesWithPage = factory.createApp().get(path, withSession, async (c) => {
   const { db, account } = c.var;
   const asked = (c.req.query("with") ?? "").trim().slice(0, 100);
-  const [name = "", version] = asked.split("=");
   const { before } = Asked.safeParse(c.req.query()).data ?? {};
-  const wanted = { accountId: account.id, only: null, before, name, version };
-  const found = name === "" ? [] : await imagesWithPackage(db, wanted);
+  const found = await findAsked(db, asked, { accountId: account.id, only: null, before });
   return await page(c, <Images asked={asked} found={found} isFirst={before === undefined} />, {
     title: asked === "" ? "Find images" : `Images with ${asked}`,
     section: "appliances",
   });
 });
 
+type Account = Omit<Parameters<typeof imagesWithPackage>[1], "name" | "version">;
+
+/** The images, or why there is no answer. */
+async function findAsked(db: Database, asked: string, wanted: Account): Promise<ImageFound[] | Refusal> {
+  const [name = "", version] = asked.split("=");
+  if (name === "") return [];
+  if (!/^(CVE|DSA|DLA)-\d/i.test(name)) return await imagesWithPackage(db, { ...wanted, name, version });
+  return await imagesWithAdvisory(db, { ...wanted, id: name.toUpperCase() }).catch((error: unknown) => {
+    if (error instanceof Refusal) return error;
+    throw error;
+  });
+}
+
 interface ImagesProps {
   asked: string;
-  found: readonly ImageFound[];
+  found: readonly ImageFound[] | Refusal;
   isFirst: boolean;
 }
 
 const Images = ({ asked, found, isFirst }: ImagesProps) => (
   <Content look="stack">
     <h1>Find images</h1>
-    <p class="quiet">Which of your images have a package? Enter its name, or NAME=VERSION for one version.</p>
+    <p class="quiet">
+      Which of your images have a package, or a vulnerability? Enter a name, NAME=VERSION, or the id of a CVE.
+    </p>
     <Search
       action={path}
       name="with"
       value={asked}
-      label="Name of a package"
-      placeholder="openssl"
+      label="Name of a package, or CVE"
+      placeholder="openssl or CVE-2026-1234"
       button="Find"
       look="large"
     />
@@ -54,7 +70,9 @@ const Images = ({ asked, found, isFirst }: ImagesProps) => (
 );
 
 const Found = ({ asked, found, isFirst }: ImagesProps) =>
-  found.length === 0 ? (
+  found instanceof Refusal ? (
+    <Notice tone="warn">{found.message}</Notice>
+  ) : found.length === 0 ? (
     <Empty title={`No image has ${asked}`}>
       <p>Images are found a minute or two after they are built, as long as they have a file.</p>
     </Empty>
@@ -90,8 +108,13 @@ const Row = ({ image: { applianceId, name, version, imageType, packages, complet
       <TypeBadge type={imageType} />
     </th>
     <td data-label="Packages" class="breaks">
-      {packages.map((one) => `${one.name} ${one.version}`).join(", ")}
+      {packages.map(wordsOf).join(", ")}
     </td>
     <td data-label="Built">{completedAt && <Moment at={completedAt} />}</td>
   </tr>
 );
+
+const wordsOf = ({ name, version, state, fixed }: ImageFound["packages"][number]): string => {
+  if (state === undefined) return `${name} ${version}`;
+  return `${name} ${version} (${fixed === undefined ? "not fixed yet" : `fixed in ${fixed}`})`;
+};

@@ -21,6 +21,7 @@ import { logAt, nameOf } from "./names.ts";
 import type { Builds } from "./shown-builds.ts";
 import { isAttested, RebuildMark, Rebuilds } from "./rebuilds.tsx";
 import { StageTimes } from "./stages.tsx";
+import { Advisories } from "./advisories.tsx";
 import { Updates, UpdatesLink } from "./updates.tsx";
 
 interface ImageProps {
@@ -52,6 +53,7 @@ export const Image = ({ build, seen }: ImageProps) => (
       <Summary build={build} seen={seen} />
       <Actions build={build} seen={seen} />
       <Updates build={build} seen={seen} />
+      <Advisories build={build} seen={seen} />
       <Services build={build} seen={seen} />
       <Checks build={build} seen={seen} />
       <Rebuilds build={build} seen={seen} />

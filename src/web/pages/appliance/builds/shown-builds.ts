@@ -1,3 +1,4 @@
+import type { BuildAdvisories } from "#domain/advisories/of-build";
 import type { StartedByPackage } from "#domain/images/boot-services";
 import type { BuildUpdates } from "#domain/updates/of-build";
 import type { Build } from "#storage/builds";
@@ -24,5 +25,7 @@ export interface Builds {
   updates: BuildUpdates | undefined;
   /** What starts when the image of `updates` boots. */
   services: readonly StartedByPackage[];
+  /** The security advisories of that image. */
+  advisories: BuildAdvisories | undefined;
   baseUrl: string;
 }

@@ -1,0 +1,71 @@
+import type { PackageType } from "#lib/contract/index";
+import { compareEvr, splitEvr } from "#lib/solver/evr-order";
+import type { Advisory } from "#lib/advisories/advisory";
+import { affectedStates, type AffectedState } from "#model/advisory";
+import type { AdvisoryRow } from "#storage/advisories";
+import type { ListedPackage } from "#storage/image-packages";
+
+/** An advisory that concerns installed packages of one source. */
+export interface Affected {
+  id: string;
+  state: AffectedState;
+  source: string;
+  /** The installed version of the source package. */
+  installed: string;
+  /** The version that fixes it. Undefined if there is none. */
+  fixed: string | undefined;
+  urgency: string | undefined;
+  /** The names of its installed packages. */
+  packages: string[];
+}
+
+/** Whether a version is affected, in the distribution's order of versions. */
+function isAffected({ fixed, introduced }: Advisory, version: string, type: PackageType): boolean {
+  const compare = (other: string) => compareEvr(type, splitEvr(version), splitEvr(other));
+  return (introduced === undefined || compare(introduced) >= 0) && (fixed === undefined || compare(fixed) < 0);
+}
+
+function stateOf({ state, urgency }: Advisory): AffectedState {
+  if (state === "resolved") return "fixed";
+  return urgency === "unimportant" ? "unimportant" : state;
+}
+
+/** The advisories that concern these packages; with `only`, just this one. What can be fixed comes first, then the newest. */
+export function affectedBy(
+  installed: readonly ListedPackage[],
+  rows: readonly AdvisoryRow[],
+  { type, only }: { type: PackageType; only?: string | undefined },
+): Affected[] {
+  const bySource = Map.groupBy(rows, ({ source }) => source);
+  const sources = Map.groupBy(installed, ({ source, sourceVersion }) => `${source} ${sourceVersion}`);
+  const found = new Map<string, Affected>();
+  for (const packages of sources.values()) {
+    const [{ source, sourceVersion } = { source: "", sourceVersion: "" }] = packages;
+    for (const advisory of (bySource.get(source) ?? []).flatMap(({ advisories }) => advisories)) {
+      if ((only !== undefined && advisory.id !== only) || !isAffected(advisory, sourceVersion, type)) continue;
+      const { id, fixed, urgency } = advisory;
+      const state = stateOf(advisory);
+      const names = [...new Set(packages.map(({ name }) => name))];
+      const one = { id, state, source, installed: sourceVersion, fixed, urgency, packages: names };
+      const key = `${id} ${source} ${sourceVersion}`;
+      // Two feeds may know it. One that knows a fix is the better one.
+      if (!found.has(key) || state === "fixed") found.set(key, one);
+    }
+  }
+  return [...found.values()].toSorted(inOrder);
+}
+
+const inOrder = (one: Affected, other: Affected): number =>
+  affectedStates.indexOf(one.state) - affectedStates.indexOf(other.state) ||
+  other.id.localeCompare(one.id, "en", { numeric: true }) ||
+  one.source.localeCompare(other.source, "en");
+
+export type AffectedCounts = Record<AffectedState, number>;
+
+/** How many advisories have each state. One that concerns several sources counts once, with its first state. */
+export function countsOf(all: readonly Affected[]): AffectedCounts {
+  const first = new Map(all.toReversed().map(({ id, state }) => [id, state]));
+  const counts: AffectedCounts = { fixed: 0, open: 0, undetermined: 0, unimportant: 0 };
+  for (const state of first.values()) counts[state] += 1;
+  return counts;
+}

@@ -1,0 +1,42 @@
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Advisory } from "#lib/advisories/advisory";
+import type { AdvisoryFeed } from "#model/advisory";
+import { moment } from "./columns.ts";
+
+/** The feeds of advisories, and what was last read of each. */
+export const advisoryFeedRows = sqliteTable("advisory_feeds", {
+  feed: text("feed").primaryKey().$type<AdvisoryFeed>(),
+  /** Read once a day; null if the operator gives files. */
+  url: text("url"),
+  /** The file or URL that was read last. */
+  origin: text("origin"),
+  /** When it was read; null if it never was. */
+  readAt: moment("read_at"),
+  /** How many pairs of a source package and a release it had. */
+  sources: integer("sources").notNull().default(0),
+  /** When the URL was last requested, and why it could not be read; empty if it was. */
+  triedAt: moment("tried_at"),
+  problem: text("problem").notNull().default(""),
+});
+
+/** The advisories of a feed about a source package in a release: one row, so that an image reads one row for each source. */
+export const advisories = sqliteTable(
+  "advisories",
+  {
+    feed: text("feed").notNull().$type<AdvisoryFeed>(),
+    source: text("source").notNull(),
+    release: text("release").notNull(),
+    advisories: text("advisories", { mode: "json" }).notNull().$type<Advisory[]>(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.feed, table.source, table.release] }),
+    index("advisories_source").on(table.source, table.release),
+  ],
+);
+
+/** Which source packages an advisory has ever been about. */
+export const advisoryNames = sqliteTable(
+  "advisory_names",
+  { name: text("name").notNull(), source: text("source").notNull() },
+  (table) => [primaryKey({ columns: [table.name, table.source] })],
+);

@@ -1,0 +1,88 @@
+import type { Affected } from "#domain/advisories/affected";
+import type { BuildAdvisories } from "#domain/advisories/of-build";
+import type { AffectedState } from "#model/advisory";
+import type { Build } from "#storage/builds";
+import { Moment } from "../../../parts/moment.tsx";
+import { Badge, State } from "../../../parts/state.tsx";
+import { Table } from "../../../parts/table.tsx";
+import { counted } from "../../../parts/words.ts";
+import { nameOf } from "./names.ts";
+import type { Builds } from "./shown-builds.ts";
+
+/** How many advisories the page lists. A kernel alone can have a thousand. */
+const maxShown = 200;
+
+/** The security advisories of an image. Nothing if no feed has its base system. */
+export const Advisories = ({ build, seen: { advisories: found } }: { build: Build; seen: Builds }) => {
+  if (found?.build.id !== build.id || !found.isKnown) return null;
+  const { advisories, counts, feeds } = found;
+  const known = Object.entries(counts).filter(([, count]) => count > 0);
+  return (
+    <section class="use stack-s" aria-label={`Advisories of ${nameOf(build)}`}>
+      <div class="row">
+        <h3 class="as-label">Advisories</h3>
+        <Summary counts={counts} />{" "}
+        {feeds.map(
+          ({ feed, readAt }) =>
+            readAt && (
+              <span class="sub">
+                {feedNames[feed]}, read <Moment at={readAt} />
+              </span>
+            ),
+        )}
+      </div>
+      {known.length > 0 && (
+        <details class="use">
+          <summary>{known.map(([state, count]) => `${count} ${words[state as AffectedState]}`).join(", ")}</summary>
+          <Table
+            label={`Advisories of ${nameOf(build)}`}
+            isCards
+            columns={["Advisory", "Source package", "Installed", "Fixed in"]}
+          >
+            {advisories.slice(0, maxShown).map((one) => (
+              <Row one={one} />
+            ))}
+          </Table>
+          {advisories.length > maxShown && (
+            <p class="hint">
+              {counted(advisories.length - maxShown, "more is", "more are")} in the answer of the API, and in that of
+              kiln advisories.
+            </p>
+          )}
+        </details>
+      )}
+    </section>
+  );
+};
+
+const feedNames = { debian: "Debian's security tracker", osv: "OSV" } as const;
+
+const words: Readonly<Record<AffectedState, string>> = {
+  fixed: "fixed in an update",
+  open: "not fixed yet",
+  undetermined: "not examined yet",
+  unimportant: "unimportant",
+};
+
+const Summary = ({ counts: { fixed, open } }: Pick<BuildAdvisories, "counts">) => {
+  if (fixed > 0) return <State tone="warn">{counted(fixed, "advisory", "advisories")} fixed in an update</State>;
+  return open > 0 ? <State>{open} not fixed yet</State> : <State tone="good">none that matter</State>;
+};
+
+const Row = ({ one: { id, state, source, installed, fixed } }: { one: Affected }) => (
+  <tr>
+    <th scope="row" class="breaks">
+      {id.startsWith("CVE-") ? <a href={`https://www.cve.org/CVERecord?id=${id}`}>{id}</a> : id}{" "}
+      {state !== "fixed" && <Badge>{words[state]}</Badge>}
+    </th>
+    <td data-label="Source package" class="breaks">
+      {source}
+    </td>
+    <td data-label="Installed" class="breaks">
+      {installed}
+    </td>
+    <td data-label="Fixed in" class="breaks">
+      {fixed ?? "no version yet"}
+    </td>
+  </tr>
+);
