@@ -9,7 +9,7 @@ import { isWorthRetry, RemoteRefusal, shortTries, withRetry } from "../retry.ts"
 import { addressOf, askRepository, insideOnly, type Address, type Reach } from "./mirror.ts";
 import type { PackageCache } from "./package-cache.ts";
 import { packageFile } from "./package-file.ts";
-import type { StoredPackageFiles } from "./stored-packages.ts";
+import type { PackageStore } from "./stored-packages.ts";
 
 export interface PackageFetch {
   input: Pick<FrozenInput, "packages" | "repositories">;
@@ -18,7 +18,11 @@ export interface PackageFetch {
   /** Packages that earlier builds fetched. */
   packageCache?: PackageCache | undefined;
   /** For packages that their mirrors no longer have. */
-  stored?: StoredPackageFiles | undefined;
+  stored?: PackageStore | undefined;
+  /** Called when the service's copy of a package was taken, with the reason. */
+  onStoredCopy?: ((reason: string) => void) | undefined;
+  /** The end of the message about a package that cannot be fetched. Default: what the owner of the appliance can do. */
+  advice?: string;
   signal: AbortSignal;
   onProgress: (fraction: number) => void;
 }
@@ -66,6 +70,7 @@ async function fetchOne(one: FrozenPackage, job: OneFetch): Promise<void> {
     } catch (error) {
       job.signal.throwIfAborted();
       if (!(await job.stored?.take(one, repository.id, into))) throw error;
+      job.onStoredCopy?.(sentenceOf(packageFailure(error, one, { base: repository.url, advice: "" })));
     }
   };
   const wanted = { repository: addressOf(repository, path).base, checksum: one.checksum, into };
@@ -73,7 +78,7 @@ async function fetchOne(one: FrozenPackage, job: OneFetch): Promise<void> {
     await (job.packageCache ? job.packageCache.take(wanted, download, job.signal) : download());
   } catch (error) {
     job.signal.throwIfAborted();
-    throw packageFailure(error, one, repository.url);
+    throw packageFailure(error, one, { base: repository.url, advice: job.advice });
   }
 }
 
@@ -111,19 +116,23 @@ async function fetchFrom(address: Address, one: FrozenPackage, job: OneFetch): P
 class WrongPackage extends Error {}
 
 /** If the service is at fault, another agent retries the build. If a mirror is at fault, the build fails. */
-function packageFailure(error: unknown, one: FrozenPackage, base: string): unknown {
+function packageFailure(
+  error: unknown,
+  one: FrozenPackage,
+  { base, advice = "Refresh the repository and build again." }: { base: string; advice?: string | undefined },
+): unknown {
   const kind = base.startsWith("service:") && isWorthRetry(error) ? "error" : "failed";
   const from = `from ${base.startsWith("service:") ? "its repository" : base}`;
-  const refresh = "Refresh the repository and build again.";
+  const refresh = advice && ` ${advice}`;
   if (error instanceof OutsideRefused) {
     return new BuildFailure({ kind, reason: `A repository cannot be used: ${error.message}` }, { cause: error });
   }
   if (error instanceof WrongPackage) {
-    const reason = `${nvra(one)} ${from} is not the file that was chosen: its ${one.checksum.type} or size differs. ${refresh}`;
+    const reason = `${nvra(one)} ${from} is not the file that was chosen: its ${one.checksum.type} or size differs.${refresh}`;
     return new BuildFailure({ kind, reason });
   }
   if (error instanceof RemoteRefusal && [403, 404, 410].includes(error.status)) {
-    return new BuildFailure({ kind, reason: `${nvra(one)} is gone: HTTP ${error.status} ${from}. ${refresh}` });
+    return new BuildFailure({ kind, reason: `${nvra(one)} is gone: HTTP ${error.status} ${from}.${refresh}` });
   }
   if (!isWorthRetry(error) && !(error instanceof RemoteRefusal)) return error;
   const reason = `${nvra(one)} could not be downloaded ${from}: ${sentenceOf(error)}`.slice(0, 500);

@@ -11,62 +11,50 @@ import { receive } from "../receive.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { packageFile } from "./package-file.ts";
 
-type StoreApi = Pick<WorkerApi, "listStored" | "readPiece" | "putPiece" | "completePackage">;
+export type StoreReader = Pick<WorkerApi, "listStored" | "readPiece">;
+type StoreApi = StoreReader & Pick<WorkerApi, "putPiece" | "completePackage">;
 
 /** More would only make each package slower. */
 const atOnce = 2;
 
 type Given = Pick<FrozenInput, "packages" | "repositories">;
 
-export interface StoreOfBuild {
-  api: StoreApi;
+/** Where a build gets packages that its mirrors no longer have, and where it puts those that it has fetched. */
+export interface PackageStore {
+  take(one: FrozenPackage, repositoryId: number, into: string): Promise<boolean>;
+  give?(packages: Given, dir: string): void;
+}
+
+export interface StoreOfBuild<Api = StoreApi> {
+  api: Api;
   lease: Lease;
   signal: AbortSignal;
   onNote: (note: string) => void;
 }
 
-/** Reads and adds the stored packages of one build. An error here never fails the build. */
-export class StoredPackageFiles implements AsyncDisposable {
-  readonly #build: StoreOfBuild;
-  readonly #over = new AbortController();
+/** Reads the stored packages of one build. An error here never fails the build. */
+export class StoredPackageReader implements PackageStore {
+  readonly #build: StoreOfBuild<StoreReader>;
   #listed: Promise<Map<string, StoredPackage>> | undefined;
-  #sending: Promise<void> = Promise.resolve();
 
-  constructor(build: StoreOfBuild) {
-    this.#build = { ...build, signal: AbortSignal.any([build.signal, this.#over.signal]) };
-  }
-
-  /** Stops sending, because the packages are about to be deleted. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#over.abort();
-    await this.#sending;
+  constructor(build: StoreOfBuild<StoreReader>) {
+    this.#build = build;
   }
 
   /** Fetches a package that its mirrors no longer have. False if the service does not have it either. */
   async take(one: FrozenPackage, repositoryId: number, into: string): Promise<boolean> {
     try {
-      const found = (await this.#list()).get(keyOf(one, repositoryId));
+      const found = (await this.list()).get(keyOf(one, repositoryId));
       if (found?.pieces === undefined) return false;
       return await this.#read(one, { id: found.id, pieces: found.pieces }, into);
     } catch (error) {
-      this.#note(error, "a stored package could not be read");
+      note(this.#build, error, "a stored package could not be read");
       return false;
     }
   }
 
-  /** Starts to send the packages in `dir` that the service lacks. `sent` waits for the end. */
-  give({ packages, repositories }: Given, dir: string): void {
-    this.#sending = this.#give({ packages, repositories }, dir).catch((error: unknown) =>
-      this.#note(error, "could not store all packages for later builds"),
-    );
-  }
-
-  /** Resolves when everything was sent or has failed. */
-  sent(): Promise<void> {
-    return this.#sending;
-  }
-
-  #list(): Promise<Map<string, StoredPackage>> {
+  /** By `keyOf`. */
+  list(): Promise<Map<string, StoredPackage>> {
     const { api, lease, signal } = this.#build;
     return (this.#listed ??= api
       .listStored(lease, signal)
@@ -84,13 +72,48 @@ export class StoredPackageFiles implements AsyncDisposable {
     };
     return (await receive(bytes(), into, { type: one.checksum.type })) === one.checksum.value;
   }
+}
+
+/** Reads and adds the stored packages of one build. An error here never fails the build. */
+export class StoredPackageFiles implements PackageStore, AsyncDisposable {
+  readonly #build: StoreOfBuild;
+  readonly #over = new AbortController();
+  readonly #reader: StoredPackageReader;
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(build: StoreOfBuild) {
+    this.#build = { ...build, signal: AbortSignal.any([build.signal, this.#over.signal]) };
+    this.#reader = new StoredPackageReader(this.#build);
+  }
+
+  /** Stops sending, because the packages are about to be deleted. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over.abort();
+    await this.#sending;
+  }
+
+  take(one: FrozenPackage, repositoryId: number, into: string): Promise<boolean> {
+    return this.#reader.take(one, repositoryId, into);
+  }
+
+  /** Starts to send the packages in `dir` that the service lacks. `sent` waits for the end. */
+  give({ packages, repositories }: Given, dir: string): void {
+    this.#sending = this.#give({ packages, repositories }, dir).catch((error: unknown) =>
+      note(this.#build, error, "could not store all packages for later builds"),
+    );
+  }
+
+  /** Resolves when everything was sent or has failed. */
+  sent(): Promise<void> {
+    return this.#sending;
+  }
 
   async #give({ packages, repositories }: Given, dir: string): Promise<void> {
     // The service has the files of its own repositories anyway.
     const outside = repositories.filter(({ url }) => !url.startsWith("service:"));
     if (outside.length === 0) return;
     const ids = new Map(outside.map(({ alias, id }) => [alias, id]));
-    const known = await this.#list();
+    const known = await this.#reader.list();
     const missing = packages.flatMap((one) => {
       const found = known.get(keyOf(one, ids.get(one.repository) ?? 0));
       return found && found.pieces === undefined ? [{ id: found.id, path: join(dir, packageFile(one)) }] : [];
@@ -120,10 +143,10 @@ export class StoredPackageFiles implements AsyncDisposable {
     }
     return await api.completePackage(lease, id, piece, signal);
   }
+}
 
-  #note(error: unknown, what: string): void {
-    if (!this.#build.signal.aborted) this.#build.onNote(`${what}: ${sentenceOf(error)}`);
-  }
+function note({ signal, onNote }: Pick<StoreOfBuild, "signal" | "onNote">, error: unknown, what: string): void {
+  if (!signal.aborted) onNote(`${what}: ${sentenceOf(error)}`);
 }
 
 /** A Worker of an older version stores no packages. */

@@ -4,9 +4,9 @@ import { checkTrust } from "../packages/check-trust.ts";
 import { writeDebRepository } from "../packages/deb-repository.ts";
 import type { Reach } from "../packages/mirror.ts";
 import type { PackageCache } from "../packages/package-cache.ts";
-import { fetchPackages } from "../packages/package-files.ts";
+import { fetchPackages, type PackageFetch } from "../packages/package-files.ts";
 import type { BaseShare } from "../prepared/base-share.ts";
-import type { StoredPackageFiles } from "../packages/stored-packages.ts";
+import type { PackageStore } from "../packages/stored-packages.ts";
 import type { RootShare } from "../prepared/share.ts";
 import type { StoredRoot } from "../roots/store.ts";
 import { bareKiwi } from "./bare-kiwi.ts";
@@ -20,7 +20,7 @@ import type { RootTree } from "./root-walk.ts";
 import { writeDescription } from "./source.ts";
 import { refuseDatabase, refuseVolumes } from "./refusals.ts";
 
-export interface ImageBuild {
+export interface ImageBuild extends Pick<PackageFetch, "onStoredCopy" | "advice"> {
   /** KIWI NG's program on this host. */
   kiwi: string;
   /** KIWI's version. Without it, the builder root's version counts, or else an old one. */
@@ -39,7 +39,7 @@ export interface ImageBuild {
   reach: Reach;
   packageCache?: PackageCache | undefined;
   /** Packages that the service stores for builds. */
-  stored?: StoredPackageFiles | undefined;
+  stored?: PackageStore | undefined;
   signal: AbortSignal;
   onLine: (line: string) => void;
   onPhase: (phase: Phase) => void;
@@ -79,6 +79,6 @@ async function fetchAll(input: FrozenInput, paths: KiwiPaths, build: ImageBuild)
   await fetchContents({ ...build, input, description: paths.description });
   await fetchPackages({ ...build, input, dir: paths.packages });
   await checkTrust({ ...build, input, dir: paths.packages });
-  build.stored?.give(input, paths.packages);
+  build.stored?.give?.(input, paths.packages);
   if (input.packageType === "deb") await writeDebRepository(input, paths.packages);
 }
