@@ -1,7 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Deliverable } from "../run/artifacts.ts";
-import { machineOf } from "../run/machine.ts";
+import { packingOf } from "../run/image.ts";
 import { readResult } from "../run/result.ts";
 import type { Config } from "../config.ts";
 import { imageFormats, type BuildClaim } from "../contract.ts";
@@ -72,7 +72,7 @@ export async function takeDisk(
   if (!store) return undefined;
   onNote("the disk is the one of an earlier format of this version");
   const result = await readResult(target, input.imageType, input.packageType);
-  return { ...result, store, machine: machineOf(input), sourceDate: input.sourceDate };
+  return { ...result, store, ...packingOf(input) };
 }
 
 /** Caches the disk that KIWI has made, for other types of the same version. A build does not fail if that fails. */

@@ -18,6 +18,7 @@ import { fetchContents, writeKeys } from "./overlay.ts";
 import { getParts, readResult, type KiwiResult } from "./result.ts";
 import type { RootTree } from "./root-walk.ts";
 import { writeDescription } from "./source.ts";
+import { reproducibleSeed } from "./reproducible.ts";
 import { refuseDatabase, refuseVolumes } from "./refusals.ts";
 
 export interface ImageBuild extends Pick<PackageFetch, "onStoredCopy" | "advice"> {
@@ -53,6 +54,8 @@ export type BuiltImage = KiwiResult & {
   /** The virtual machine for which the image is described. */
   machine: Machine;
   sourceDate?: number | undefined;
+  /** Decides the identifiers that are new in each build otherwise. Undefined for an input of an older Worker. */
+  seed?: string | undefined;
 };
 
 /** Makes the image of a frozen input on this disk. Calls the Worker only for repositories that it serves. */
@@ -71,8 +74,15 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   if (input.packageType === "deb")
     await addLicencesAndSources((await getParts(paths.target, input.imageType)).packages, root);
   const result = await readResult(paths.target, input.imageType, input.packageType);
-  return { ...result, root, machine: machineOf(input), sourceDate: input.sourceDate };
+  return { ...result, root, ...packingOf(input) };
 }
+
+/** What packing needs of the input. */
+export const packingOf = (input: FrozenInput): Pick<BuiltImage, "machine" | "sourceDate" | "seed"> => ({
+  machine: machineOf(input),
+  sourceDate: input.sourceDate,
+  ...(input.sourceDate !== undefined && { seed: reproducibleSeed(input) }),
+});
 
 /** Fetches everything that is needed to prepare a root. */
 async function fetchAll(input: FrozenInput, paths: KiwiPaths, build: ImageBuild): Promise<void> {

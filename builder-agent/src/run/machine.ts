@@ -2,6 +2,7 @@ import { stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sizeIn, type Arch, type Conversion, type FrozenInput } from "../contract.ts";
 import { outputOf } from "../process.ts";
+import { steadyDisk } from "./steady-disk.ts";
 
 /** A virtual machine, as the configuration file next to a disk describes it. */
 export interface Machine {
@@ -22,14 +23,17 @@ export const machineOf = ({ appliance, configuration }: FrozenInput): Machine =>
 interface Converting {
   conversion: Conversion;
   to: string;
+  /** Decides the identifiers of the disk. Without it, they are new each time. */
+  seed?: string | undefined;
   signal: AbortSignal;
 }
 
 /** Converts a raw disk. Both formats are given, so that a disk's first sector cannot decide how it is read. */
-export async function convertDisk(raw: string, { conversion, to, signal }: Converting): Promise<void> {
+export async function convertDisk(raw: string, { conversion, to, seed, signal }: Converting): Promise<void> {
   const { driver, options } = conversion;
   const how = options.length === 0 ? [] : ["-o", options.join(",")];
   await outputOf("qemu-img", ["convert", "-f", "raw", "-O", driver, ...how, raw, to], signal);
+  if (seed !== undefined) await steadyDisk(to, { driver, seed });
   if (conversion.multipleOf !== undefined) await truncate(to, sizeIn(conversion, (await stat(to)).size));
 }
 

@@ -20,7 +20,7 @@ export interface PackedImage extends UploadFile {
   bootable?: CacheableImage | undefined;
 }
 
-export type Packable = KiwiResult & Pick<BuiltImage, "machine" | "sourceDate">;
+export type Packable = KiwiResult & Pick<BuiltImage, "machine" | "sourceDate" | "seed">;
 
 export interface Packing {
   workDir: string;
@@ -81,10 +81,10 @@ async function fillFolder(built: Packable, folder: Folder): Promise<Contents> {
 
 /** Moves or converts the raw disk. → where the raw disk is now */
 async function placeDisk(
-  { image }: Pick<Packable, "image">,
+  { image, seed }: Pick<Packable, "image" | "seed">,
   { container: { conversion }, disk, signal }: { container: Container; disk: string; signal: AbortSignal },
 ): Promise<string> {
-  if (conversion) await convertDisk(image, { conversion, to: disk, signal });
+  if (conversion) await convertDisk(image, { conversion, to: disk, seed, signal });
   else await rename(image, disk);
   return conversion ? image : disk;
 }
