@@ -43,6 +43,7 @@ describe("POST /agent/testdrives/claim", () => {
       buildId: expect.any(Number),
       imageType: "oem",
       hasNetwork: false,
+      arch: "x86_64",
       hasSecureBoot: false,
       wantsScreen: false,
       memoryMb: 512,
