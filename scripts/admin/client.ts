@@ -22,6 +22,7 @@ export const Agent = z.object({
   drainedAt: moment.nullable(),
   capabilities: z
     .looseObject({
+      arches: z.array(z.string()),
       imageTypes: z.array(z.string()),
       testdrives: z.boolean(),
       packageTypes: z.array(z.string()).optional(),

@@ -22,6 +22,8 @@ export type AgentOptions = {
   catalogueProxy?: AptProxy | undefined;
   isolation: Isolation;
   builderRoot?: string | undefined;
+  /** Whether it builds for arm64, too. */
+  withArm64?: boolean;
   /** The number of testdrives at the same time. */
   testdriveSlots: number;
 };
@@ -44,6 +46,7 @@ export function writeAgentConfiguration(options: AgentOptions): string {
     catalogueProxy,
     isolation,
     builderRoot,
+    withArm64 = false,
     testdriveSlots,
   } = options;
   const agentState = agentStateOf(stateDirectory);
@@ -56,6 +59,7 @@ export function writeAgentConfiguration(options: AgentOptions): string {
     stateDir: agentState,
     isolation,
     ...(builderRoot !== undefined && { root: builderRoot }),
+    ...(withArm64 && { emulation: "on" }),
     vnc,
     slots: 1,
     testdriveSlots,

@@ -13,7 +13,7 @@ interface Extension {
  * changes what the parent has:
  *
  * - of an object, it removes the keys in `remove`, and changes or adds the others;
- * - of a list, it removes the elements in `remove`, and adds those in `add`. Another key is the name of an element to
+ * - of a list, it removes the elements in `remove`, which are texts or names, and adds those in `add`. Another key is the name of an element to
  *   change.
  *
  * Texts that are in alphabetical order remain so.
@@ -71,11 +71,11 @@ function changedObject(object: Record<string, unknown>, { remove, ...changes }: 
 function changedList(list: unknown[], { remove, add, ...changes }: Record<string, unknown>): unknown[] {
   const names = list.map((one) => (isObject(one) ? one["name"] : undefined));
   listed(Object.keys(changes), names);
-  const removed = listed(remove, list);
+  const removed = listed(remove, [...list, ...names]);
   const changesByName = new Map<unknown, unknown>(Object.entries(changes));
   const kept = list
     .map((one, at) => (changesByName.has(names[at]) ? changed(one, changesByName.get(names[at])) : one))
-    .filter((one) => !removed.includes(one));
+    .filter((one, at) => !removed.includes(one) && !removed.includes(names[at]));
   return inOrderOf(list, [...kept, ...(Array.isArray(add) ? add : [])]);
 }
 

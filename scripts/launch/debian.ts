@@ -16,6 +16,7 @@ import { projectRoot } from "./project.ts";
 import type { Stops } from "./stops.ts";
 
 const releases = ["debian-12", "debian-13"];
+const releasesForArm64 = ["debian-13-arm64"];
 const lookEveryMs = 1_000;
 
 /** How this start can offer Debian. */
@@ -69,13 +70,21 @@ export function offerDebian(offer: Offer, stops: Stops): void {
   stops.push(() => stopping.abort());
 }
 
-type Offer = { admin: AdminClient; state: string; debian: Debian; agent: BuilderState };
+type Offer = { admin: AdminClient; state: string; debian: Debian; agent: BuilderState; withArm64: boolean };
 
-async function loadReleases({ admin, state, debian: { mirrors }, agent }: Offer, signal: AbortSignal): Promise<void> {
+async function loadReleases(offer: Offer, signal: AbortSignal): Promise<void> {
+  const { admin, state, agent, withArm64 } = offer;
+  const { mirrors } = offer.debian;
   if (agent.state === "ready" && !agent.capabilities.packageTypes?.includes("deb")) {
     return warn("Debian is not offered, because this machine's agent cannot build it. To see why, run npm run doctor.");
   }
-  for (const release of releases) {
+  const cannotArm64 = agent.state === "ready" && !agent.capabilities.arches.includes("aarch64");
+  if (withArm64 && cannotArm64) {
+    warn(
+      "Debian for arm64 is not offered, because this machine's agent cannot build it. To see why, run npm run doctor.",
+    );
+  }
+  for (const release of [...releases, ...(withArm64 && !cannotArm64 ? releasesForArm64 : [])]) {
     try {
       await loadRelease(admin, { state, release, mirrors }, signal);
     } catch (error) {

@@ -22,7 +22,9 @@ export const purposes = [
   "solver",
   "tests",
 ] as const;
-export type Purpose = (typeof purposes)[number];
+/** Only for images for arm64, which an operator asks for. */
+export const purposesOfArm64 = ["arm64 builds", "arm64 testdrives"] as const;
+export type Purpose = (typeof purposes | typeof purposesOfArm64)[number];
 
 const HostPackage: z.ZodType<Tool> = z.object({
   tool: z.string(),

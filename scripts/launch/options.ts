@@ -23,6 +23,8 @@ export type LaunchOptions = {
   withDebian: boolean;
   /** The URL of the archive. Undefined for the mirror of this machine's apt. */
   debianMirror: string | undefined;
+  /** Also offers Debian for arm64, which a PC builds by emulation. */
+  withArm64: boolean;
   /** The proxies' IP addresses. */
   trustedProxies: string[];
   /** Overrides of wrangler.toml's variables, e.g. by tests: KILN_VARS='{"MAX_BUILDS":"1"}'. */
@@ -47,6 +49,7 @@ export function parseOptions(argv: readonly string[], env: NodeJS.ProcessEnv): L
     withDebian: !given["no-debian"],
     debianMirror:
       given["debian-mirror"] === undefined ? undefined : parseUrl("--debian-mirror", given["debian-mirror"]),
+    withArm64: given.arm64,
     trustedProxies: given["trusted-proxy"].map(parseProxy),
     vars: parseVars(env["KILN_VARS"]),
   };
@@ -67,6 +70,7 @@ function parse(argv: readonly string[]) {
         "allow-host": { type: "string", multiple: true, default: [] },
         "no-debian": { type: "boolean", default: false },
         "debian-mirror": { type: "string" },
+        arm64: { type: "boolean", default: false },
         "trusted-proxy": { type: "string", multiple: true, default: [] },
         help: { type: "boolean", short: "h", default: false },
       },

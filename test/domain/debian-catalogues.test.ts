@@ -1,15 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { Catalogue } from "#model/catalogue";
+import { imageTypes } from "#lib/contract/index";
+import { Catalogue, whyNotAs } from "#model/catalogue";
 import { signingKeysOf } from "#lib/repodata/signature";
+import page from "../../docs/base-systems.md?raw";
 import tiny from "../../templates/tiny.json";
-import { debian12, debian13, leap15, leap16, tumbleweed } from "../support/catalogues.ts";
+import { debian12, debian13, debian13Arm64, leap15, leap16, tumbleweed } from "../support/catalogues.ts";
 
-const templatesOf = ({ sets }: { sets: { templates: { applianceId: number; repositories: string[] }[] }[] }) =>
-  sets.flatMap(({ templates }) => templates);
+const templatesOf = ({
+  sets,
+}: {
+  sets: { templates: { applianceId: number; arch: string; repositories: string[] }[] }[];
+}) => sets.flatMap(({ templates }) => templates);
 
 describe.each([
   ["bookworm", debian12],
   ["trixie", debian13],
+  ["trixie", debian13Arm64],
 ])("the catalogue of %s", (codename, file) => {
   const catalogue = Catalogue.parse(file);
 
@@ -44,7 +50,7 @@ describe.each([
 /** Ports of the firewall's names that catalogues use. */
 const portOf = (name: string): number => ({ ssh: 22, http: 80 })[name] ?? Number(name);
 
-it.each([debian12, debian13, leap15, leap16, tumbleweed])(
+it.each([debian12, debian13, debian13Arm64, leap15, leap16, tumbleweed])(
   "opens in the firewall of $name what its templates promise",
   (file) => {
     const templates = Catalogue.parse(file).sets.flatMap((set) => set.templates);
@@ -57,8 +63,23 @@ it.each([debian12, debian13, leap15, leap16, tumbleweed])(
 );
 
 it("gives each template of all catalogues its own id", () => {
-  const ids = [tiny, debian12, debian13, leap15, leap16, tumbleweed]
+  const ids = [tiny, debian12, debian13, debian13Arm64, leap15, leap16, tumbleweed]
     .flatMap((file) => templatesOf(Catalogue.parse(file)))
     .map(({ applianceId }) => applianceId);
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+describe("the catalogue of Debian 13 for arm64", () => {
+  const { baseSystem, repositories, sets } = Catalogue.parse(debian13Arm64);
+
+  it("is for nothing else, and names no package of a PC", () => {
+    const arches = [...repositories.flatMap((one) => one.arches), ...templatesOf({ sets }).map(({ arch }) => arch)];
+    expect(new Set(arches)).toEqual(new Set(["aarch64"]));
+    expect(JSON.stringify([baseSystem, sets])).not.toMatch(/amd64|x86_64|grub-pc|isolinux|syslinux/);
+  });
+
+  it("offers the formats that were seen to boot, or are the same disk, and refuses the others with the reason", () => {
+    expect(imageTypes.filter((type) => whyNotAs(baseSystem, type) === undefined)).toEqual(["oem", "qcow2"]);
+    expect(page).toContain("as `oem` or `qcow2`");
+  });
 });

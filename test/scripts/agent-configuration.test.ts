@@ -42,6 +42,9 @@ describe("the configuration of the agent that `npm start` runs", () => {
 
     expect(written).toContain(secrets.AGENT_TOKEN);
     expect(written).not.toContain(secrets.GATEWAY_TOKEN);
+    expect(written, "builds for arm64 only on demand").not.toContain("emulation");
+    const forArm64 = readFileSync(writeAgentConfiguration({ ...options, isolation: "none", withArm64: true }), "utf8");
+    expect(JSON.parse(forArm64)).toMatchObject({ emulation: "on" });
   });
 
   it.each(["0", "x", undefined])("runs at least one testdrive if an account may have %s", (given) => {

@@ -66,6 +66,11 @@ describe("a catalogue file that extends another one", () => {
       baseSystem: { bootstrap: ["apt", "awk", "bash", "dash", "tar"] },
     });
   });
+  it("removes an element of a list by its name", () => {
+    const sets = { "linux-1": { templates: { remove: ["Linux 1, Server"] } } };
+    const [jeos] = parent.sets[0]?.templates ?? [];
+    expect(read({ sets })).toMatchObject({ sets: [{ templates: [jeos] }] });
+  });
   it("sorts a list again in which it replaces a text", () => {
     const sets = [{ templates: [{ packages: ["bash", "linux", "network"] }, {}] }];
     expect(read({ replace: { dhclient: "network" } })).toMatchObject({ sets });

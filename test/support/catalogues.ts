@@ -2,6 +2,7 @@
 import { extended, withLikes } from "../../scripts/launch/catalogue-extension.ts";
 import debian12File from "../../templates/debian-12.json";
 import debian13Changes from "../../templates/debian-13.json";
+import debian13Arm64Changes from "../../templates/debian-13-arm64.json";
 import leap15 from "../../templates/leap-15.6.json";
 import leap16Changes from "../../templates/leap-16.0.json";
 import tumbleweedChanges from "../../templates/tumbleweed.json";
@@ -13,6 +14,7 @@ export const debian12 = withLikes(debian12File) as Omit<typeof debian12File, "se
 const asParent = <T>(parent: T, changes: Parameters<typeof extended>[1]) => extended(parent, changes) as T;
 
 export const debian13 = asParent(debian12, debian13Changes);
+export const debian13Arm64 = asParent(debian13, debian13Arm64Changes);
 export const leap16 = asParent(leap15, leap16Changes);
 export const tumbleweed = asParent(leap15, tumbleweedChanges);
 
