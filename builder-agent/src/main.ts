@@ -12,6 +12,7 @@ import { lockStateDir } from "./lock.ts";
 import { openLog, sentenceOf, type Log } from "./log.ts";
 import { openConfiguredPackageCache } from "./packages/package-cache.ts";
 import { connectQueue } from "./queue.ts";
+import { rebuildCommand } from "./rebuild/command.ts";
 import { isWorthRetry, withRetry } from "./retry.ts";
 import { openPrepared } from "./prepared/caches.ts";
 import { rootCommand } from "./roots/command.ts";
@@ -35,6 +36,7 @@ function keyHelp({ key, environment, meaning, default: fallback }: ConfigKey): s
 
 const usage = `npm run agent -- --config FILE
 npm run agent -- root --help       builder roots
+npm run agent -- rebuild --help    build a published image again, and compare it
 
   --config FILE   the configuration, a JSON file with the keys below
   --help
@@ -59,6 +61,7 @@ async function main(): Promise<number> {
       await rootCommand(rest, (line) => process.stdout.write(`${line}\n`), stopping);
       return 0;
     }
+    if (command === "rebuild") return await rebuildCommand(rest, stopping);
     const { values } = orRefuse(() => parseArgs({ options }), usage);
     if (values.help) {
       process.stdout.write(usage);

@@ -1,0 +1,9 @@
+/** How signed provenance is read. The Worker writes it with the same code. */
+export {
+  imageAmong,
+  provenanceSuffix,
+  publicKeyOf,
+  readEnvelope,
+  type PublicKey,
+  type Unproven,
+} from "../../src/lib/attest/envelope.ts";

@@ -1,0 +1,64 @@
+/** Reads from a service what everyone may read: its keys, and what a published image was built from. */
+import { createHash } from "node:crypto";
+import { publicKeyOf, type PublicKey } from "../attest.ts";
+import { FrozenInput, StoredPackages } from "../contract.ts";
+import { sentenceOf } from "../log.ts";
+import type { StoreReader } from "../packages/stored-packages.ts";
+import { collect } from "../receive.ts";
+import { okOrRefusal, RemoteRefusal, shortTries, withRetry } from "../retry.ts";
+import type { Claimed } from "./provenance.ts";
+import { impossible, unverified } from "./outcome.ts";
+
+async function get(url: string, signal: AbortSignal): Promise<Response> {
+  return await withRetry(async () => await okOrRefusal(`GET ${url}`, await fetch(url, { signal })), shortTries(signal));
+}
+
+/** The public keys of a service. */
+export async function fetchKeys(service: string, signal: AbortSignal): Promise<PublicKey[]> {
+  try {
+    const answer = await get(`${service}/.well-known/kiln-attestation-keys.json`, signal);
+    const { keys } = (await answer.json()) as { keys: { pem: string }[] };
+    return keys.map(({ pem }) => publicKeyOf(pem));
+  } catch (cause) {
+    throw impossible(`The keys of ${service} cannot be read: ${sentenceOf(cause)}`, { cause });
+  }
+}
+
+/** Where the service has what an image was built from. */
+export const buildUrlOf = (service: string, { buildId }: Pick<Claimed, "buildId">): string =>
+  `${service}/published/${buildId}`;
+
+const maxInputBytes = 128 * 2 ** 20;
+
+/** The frozen input that the provenance names. */
+export async function fetchInput(buildUrl: string, claimed: Claimed, signal: AbortSignal): Promise<FrozenInput> {
+  const answer = await get(`${buildUrl}/input.json`, signal).catch((cause: unknown) => {
+    throw impossible(whyNoInput(cause), { cause });
+  });
+  const bytes = await collect(answer.body, maxInputBytes);
+  if (!bytes) throw impossible("The frozen input is larger than 128 MiB.");
+  const found = createHash("sha256").update(bytes).digest("hex");
+  if (found !== claimed.input)
+    throw unverified(
+      `The service gives another frozen input than the provenance names: its SHA-256 is ${found} instead of ${claimed.input}.`,
+    );
+  const parsed = FrozenInput.safeParse(JSON.parse(bytes.toString("utf8")));
+  if (!parsed.success)
+    throw impossible("This version of the builder agent cannot read the frozen input: use a newer one.");
+  return parsed.data;
+}
+
+function whyNoInput(cause: unknown): string {
+  const status = cause instanceof RemoteRefusal ? cause.status : undefined;
+  if (status === 403) return "The publisher does not allow cloning, so nobody else gets what the image was built from.";
+  if (status === 404)
+    return "The image is not in the gallery of the service, so it does not give out its frozen input.";
+  return `The frozen input cannot be read: ${sentenceOf(cause)}`;
+}
+
+/** The packages of mirrors that the service stores for the build. */
+export const publishedPackages = (buildUrl: string): StoreReader => ({
+  listStored: async (_, signal) =>
+    StoredPackages.parse(await (await get(`${buildUrl}/stored-packages`, signal)).json()).packages,
+  readPiece: (_, { packageId, piece }, signal) => get(`${buildUrl}/stored-packages/${packageId}/${piece}`, signal),
+});
