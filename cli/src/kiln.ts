@@ -62,6 +62,11 @@ export class Kiln {
     this.applianceFiles = applianceFiles;
   }
 
+  /** Whether an assistant runs the command, and not a person. */
+  get isForAssistant(): boolean {
+    return this.#hidesSecrets;
+  }
+
   /** The account, its service and the pinned keys. @throws Complaint if the user is not signed in */
   get login(): Login {
     return (this.#login ??= readLogin(this.url));

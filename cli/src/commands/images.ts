@@ -1,7 +1,7 @@
 import { command, flag, value } from "../command.ts";
 import { builtImages, imagesInChannel } from "../download/find.ts";
 import { downloadImage, linkOf, type Downloaded } from "../download/image.ts";
-import { storedLogins, type PinnedKey } from "../login/login.ts";
+import { storedLogins } from "../login/login.ts";
 import { transferBar } from "../output/progress.ts";
 import { withoutHashes } from "../output/secrets.ts";
 import { facts, moment, visible } from "../output/table.ts";
@@ -12,7 +12,7 @@ import { readText } from "../files.ts";
 import { checkLog } from "../verify/history.ts";
 import { verifyImage, type Verified } from "../verify/image.ts";
 import { rebuildsText, type Rebuild } from "../verify/rebuilds.ts";
-import { readKey } from "../verify/keys.ts";
+import { trustedKeys } from "../verify/keys.ts";
 
 const key = value("file", "public key of the service in PEM, in place of the pinned ones; or KILN_KEY");
 
@@ -167,17 +167,6 @@ const notRebuilt = (file: string): Complaint =>
     `There is no statement that another builder has built the same bytes as ${file}.`,
     "The owner of the appliance can ask for one: `kiln rebuild BUILD`. `kiln download` fetches it with the image.",
   );
-
-function trustedKeys(file: string | undefined, pinned: readonly PinnedKey[]): readonly PinnedKey[] {
-  const given = file ?? process.env["KILN_KEY"];
-  if (given) return [readKey(given)];
-  if (pinned.length > 0) return pinned;
-  throw new Complaint(
-    "unverified",
-    "There is no key to verify the signature with.",
-    "`kiln login ADDRESS` pins the key of a service; or name a file with --key.",
-  );
-}
 
 function shown(paint: Painter, one: Verified): string {
   const [pinnedBy] = storedLogins().filter(({ keys }) => keys.some(({ kid }) => kid === one.key));

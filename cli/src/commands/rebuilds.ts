@@ -1,7 +1,8 @@
-import { command, flag } from "../command.ts";
+import { command, flag, value } from "../command.ts";
 import type { Exit } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
 import { table, visible } from "../output/table.ts";
+import { isProvenance, rebuildHere } from "../rebuild-here.ts";
 import { buildId } from "../resolve.ts";
 import { untilEnded } from "../until-ended.ts";
 
@@ -13,13 +14,23 @@ export const rebuilds = [
     summary: "Build the input of an image again, and compare the bytes; the exit code says whether they are the same",
     details:
       "Another builder than the first one does it, if there is one. It waits behind builds that people wait for. The new " +
-      "image is not stored. If it differs, the files that differ are listed. --last shows the last rebuild.",
+      "image is not stored. If it differs, the files that differ are listed. --last shows the last rebuild.\n\n" +
+      "If <build> is a provenance (.intoto.jsonl), the builder agent of this machine builds it, without the service's own. " +
+      "Use sudo, with --key: only root can build.",
     options: {
       last: flag("show the last rebuild, and start none"),
       cancel: flag("cancel the rebuild in progress"),
+      key: value("file", "of a provenance: public key of the service in PEM, in place of the pinned ones; or KILN_KEY"),
+      root: value("file", "of a provenance: the builder root that it names"),
+      bare: flag("of a provenance: run its scripts as root on this machine, which you delete afterwards"),
     },
-    examples: ["kiln rebuild First", "kiln rebuild 31 --last"],
-    act: async (kiln, { build, last, cancel }) => {
+    examples: [
+      "kiln rebuild First",
+      "kiln rebuild 31 --last",
+      "sudo kiln rebuild First.x86_64-0.0.1.oem.tar.gz.intoto.jsonl --key kiln.pem",
+    ],
+    act: async (kiln, { build, last, cancel, ...here }) => {
+      if (isProvenance(build)) return await rebuildHere(kiln, build, here);
       const id = await buildId(kiln.client, build);
       if (cancel) await kiln.client.call("cancelRebuild", { build_id: id });
       else if (!last) await kiln.client.call("startRebuild", { build_id: id });

@@ -22,7 +22,7 @@ export async function fetchKeys(url: string): Promise<PinnedKey[]> {
 }
 
 /** The key in a PEM file. */
-export function readKey(file: string): PinnedKey {
+function readKey(file: string): PinnedKey {
   try {
     return publicKeyOf(readFileSync(file, "utf8"));
   } catch {
@@ -32,4 +32,16 @@ export function readKey(file: string): PinnedKey {
       "Get it from ADDRESS/.well-known/kiln-attestation.pem.",
     );
   }
+}
+
+/** The keys that a signature may have: the one in a file, or else the pinned ones. */
+export function trustedKeys(file: string | undefined, pinned: readonly PinnedKey[]): readonly PinnedKey[] {
+  const given = file ?? process.env["KILN_KEY"];
+  if (given) return [readKey(given)];
+  if (pinned.length > 0) return pinned;
+  throw new Complaint(
+    "unverified",
+    "There is no key to verify the signature with.",
+    "`kiln login ADDRESS` pins the key of a service; or name a file with --key.",
+  );
 }
