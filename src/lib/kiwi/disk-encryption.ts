@@ -1,14 +1,14 @@
 // Not the contract's index, because the command line imports this file and would then include all of zod.
 import { imageFormats } from "#lib/contract/image-formats";
+import type { Configuration } from "#lib/configuration/stored";
 import type { ImageType } from "#lib/contract/index";
-import type { ImageFacts } from "#lib/kiwi/facts";
 import { openDisk } from "#lib/kiwi/open-disk";
 import type { Own } from "#lib/kiwi/import/own";
 import { linesOf, type Part } from "#lib/kiwi/part";
 
 interface Encrypting {
   imageType: ImageType;
-  settings: Pick<ImageFacts["settings"], "diskEncryption">;
+  settings: Pick<Configuration["settings"], "diskEncryption">;
 }
 
 /** Whether a machine of the image encrypts its root at the first boot. An install medium writes its own partitions. */
