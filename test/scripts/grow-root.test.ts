@@ -19,21 +19,28 @@ interface Disk {
   /** The number of the root's partition. */
   root: number;
   before?: string;
+  /** Default: ext4. */
+  fileSystem?: string;
+  /** In MiB: of the image, and of its disk. */
+  sizes?: readonly [number, number];
 }
 
-/** An image of 100 MiB on a disk of 300, mounted at `$at`; `$table` lists its partitions. Prints what `ask` prints. */
-const onLargerDisk = ({ table, root, before = "" }: Disk, ask: string): string =>
+/** An image on a larger disk, mounted at `$at`; `$table` lists its partitions. Prints what `ask` prints. */
+const onLargerDisk = (
+  { table, root, before = "", fileSystem = "ext4", sizes: [image, whole] = [100, 300] }: Disk,
+  ask: string,
+): string =>
   inImage(
     {},
     `
     file=$(mktemp ${dir}/disk-XXXXXX); at=$(mktemp -d ${dir}/at-XXXXXX)
-    truncate -s 100M $file
+    truncate -s ${image}M $file
     printf '${table}' | sfdisk --quiet $file
     disk=$(losetup --find --show $file)
     trap 'umount $at 2> /dev/null || true; partx --delete $disk; losetup --detach $disk' EXIT
     partx --add $disk
-    mkfs.ext4 -q "$disk"p${root}
-    truncate -s 300M $file
+    mkfs.${fileSystem} "$disk"p${root} > /dev/null 2>&1
+    truncate -s ${whole}M $file
     losetup --set-capacity $disk
     ${before}
     mount "$disk"p${root} $at
@@ -62,6 +69,14 @@ describe("a root on a disk that is larger than its image", () => {
     expect([mebibytes - 1, mebibytes]).toContain(partition);
     if (mayResize) expect(fileSystem).toBeGreaterThan(mebibytes * 0.85);
     else expect(said).toContain("Permission denied to resize filesystem");
+  });
+
+  it.each(["xfs", "btrfs"])("grows with %s, and a second time has nothing to do", (fileSystem) => {
+    const disk = { table: uefi, root: 3, fileSystem, sizes: [400, 700] } as const;
+    const { said, partition, fileSystem: size } = sizesIn(onLargerDisk(disk, `${grown}; ${grown}`));
+    expect(said).toMatch(/^68[67] \d+\n68[67] \d+$/m);
+    expect(partition).toBeGreaterThan(685);
+    expect(size).toBeGreaterThan(600);
   });
 
   it("keeps its files, its UUIDs and the other partitions", () => {

@@ -19,28 +19,41 @@ grow_partition() {
 `;
 
 /**
- * A function of the boot program: gives the root's partition and its ext4 the rest of the disk, because a disk is usually
- * larger than the image that was written to it. It does nothing if another partition follows, for volumes and other file
- * systems, if the image lacks a program for it, and if cloud-init is there, which does the same.
+ * A function of the boot program: gives the root's partition and its file system the rest of the disk, because a disk is
+ * usually larger than the image that was written to it. It does nothing if another partition follows, for volumes, if the
+ * image lacks a program for it, and if cloud-init is there, which does the same.
  */
 export const growRootFunction = String.raw`${growPartitionFunction}
+# resize_root TYPE DEVICE MOUNTPOINT
+resize_root() {
+  case $1 in
+    ext4) resize2fs "$2" ;;
+    xfs) xfs_growfs "$3" ;;
+    btrfs) btrfs filesystem resize max "$3" ;;
+  esac > /dev/null || echo "kiln: the root did not get the rest of its disk"
+}
+
 # grow_root MOUNTPOINT
 grow_root() {
-  for program in sfdisk partx resize2fs; do command -v $program > /dev/null 2>&1 || return 0; done
   [ ! -x /usr/bin/cloud-init ] || return 0
-  device=
+  type=
   while read -r _ _ numbers _ at rest; do
     [ "$at" = "$1" ] || continue
-    case $rest in *" - ext4 "*) device=$numbers ;; *) device= ;; esac
+    set -- "$1" ${"$"}{rest#* - }
+    type=$2 partition=/sys/dev/block/$numbers
+    # The numbers of a btrfs are not those of its partition.
+    [ -e "$partition" ] || partition=/sys/class/block/$(basename "$(readlink -f "$3")")
   done < /proc/self/mountinfo
+  case $type in ext4) program=resize2fs ;; xfs) program=xfs_growfs ;; btrfs) program=btrfs ;; *) return 0 ;; esac
+  for program in sfdisk partx $program; do command -v $program > /dev/null 2>&1 || return 0; done
   # The initial archive has grown the partition of an encrypted root before it opened it.
-  if [ "$(cat "/sys/dev/block/$device/dm/name" 2> /dev/null)" = kiln-root ]; then
-    resize2fs /dev/mapper/kiln-root > /dev/null || echo "kiln: the root did not get the rest of its disk"
+  if [ "$(cat "$partition/dm/name" 2> /dev/null)" = kiln-root ]; then
+    resize_root "$type" /dev/mapper/kiln-root "$1"
     return 0
   fi
-  [ -n "$device" ] && [ -e "/sys/dev/block/$device/partition" ] || return 0
-  grow_partition "$(readlink -f "/sys/dev/block/$device")" || return 0
+  [ -e "$partition/partition" ] || return 0
+  grow_partition "$(readlink -f "$partition")" || return 0
   # Each time: the power may have failed between the two steps.
-  resize2fs "/dev/$(basename "$partition")" > /dev/null || echo "kiln: the root did not get the rest of $disk"
+  resize_root "$type" "/dev/$(basename "$partition")" "$1"
 }
 `;
