@@ -63,6 +63,29 @@ describe("a file system of the same input", () => {
   });
 });
 
+describe.each(["xfs", "btrfs"])("%s of the same input", (type) => {
+  const uuidOf = (env: Record<string, string>, ...words: string[]) => {
+    rmSync(disk, { force: true });
+    writeFileSync(disk, "");
+    truncateSync(disk, 320 * 1024 * 1024);
+    execFileSync(join(shims, `mkfs.${type}`), ["-f", ...words, disk], { env, stdio: "pipe" });
+    return execFileSync("blkid", ["--probe", "--output", "value", "--match-tag", "UUID", disk], { encoding: "utf8" });
+  };
+
+  it("has the same UUID, and another one with another label or of another input", () => {
+    const uuid = uuidOf(environment(), "-L", "ROOT");
+    expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}\n$/);
+    expect(uuidOf(environment(), "-L", "ROOT")).toBe(uuid);
+    expect(uuidOf(environment(), "-L", "DATA")).not.toBe(uuid);
+    expect(uuidOf(environment(other), "-L", "ROOT")).not.toBe(uuid);
+  });
+
+  it("keeps a UUID that KIWI sets", () => {
+    const uuid = "12345678-1234-4234-8234-123456789abc";
+    expect(uuidOf(environment(), ...(type === "xfs" ? ["-m", `uuid=${uuid}`] : ["-U", uuid]))).toBe(`${uuid}\n`);
+  });
+});
+
 describe("a partition table of the same input", () => {
   const commands = "n\np\n1\n2048\n+4M\nw\nq\n";
   const madeTable = (env: Record<string, string>) => {
