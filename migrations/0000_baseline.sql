@@ -161,6 +161,7 @@ CREATE TABLE `builds` (
 	`image_type` text NOT NULL,
 	`status` text NOT NULL,
 	`needs_lvm` integer DEFAULT false NOT NULL,
+	`file_system` text DEFAULT 'ext4' NOT NULL,
 	`needs_efi` integer DEFAULT false NOT NULL,
 	`has_secure_boot` integer DEFAULT false NOT NULL,
 	`package_type` text DEFAULT 'rpm' NOT NULL,

@@ -14,7 +14,7 @@ import { writeLayout } from "./release/oci-layout.ts";
 
 /** The purposes whose packages the image contains, for builds and testdrives. */
 const purposes: readonly Purpose[] = [
-  ...(["oem", "iso", "UEFI disks", "UEFI media", "deb", "guests", "fast packing"] as const),
+  ...(["oem", "iso", "UEFI disks", "UEFI media", "xfs disks", "btrfs disks", "deb", "guests", "fast packing"] as const),
   ...(["testdrives", "sandbox of testdrives", "Secure Boot of testdrives"] as const),
 ];
 /** Additional packages for https, for guests, and for disks with volumes. */

@@ -1,15 +1,17 @@
 import type { Capabilities } from "./contract.ts";
 
 /** Whether something is missing that another examination may find. */
-export const isLacking = ({ lacking = {}, noDeb, noLvm, noEfi, testdrives }: Capabilities): boolean =>
-  Object.keys(lacking).length > 0 || [noDeb, noLvm, noEfi].some((lack) => lack !== undefined) || !testdrives;
+export const isLacking = ({ lacking = {}, noDeb, noLvm, noEfi, noFileSystem, testdrives }: Capabilities): boolean =>
+  Object.keys(lacking).length > 0 ||
+  [noDeb, noLvm, noEfi, noFileSystem].some((lack) => lack !== undefined) ||
+  !testdrives;
 
 /**
  * The abilities after another examination, which only adds to them: a probe that fails on a busy host does not mean that
  * a program has gone.
  */
 export function withNewlyFound(before: Capabilities, found: Capabilities): Capabilities {
-  const { lacking, noDeb, noLvm, noEfi, ...rest } = found;
+  const { lacking, noDeb, noLvm, noEfi, noFileSystem, ...rest } = found;
   return {
     ...rest,
     arches: united(before.arches, found.arches),
@@ -24,6 +26,7 @@ export function withNewlyFound(before: Capabilities, found: Capabilities): Capab
     ...(before.noDeb !== undefined && noDeb !== undefined && { noDeb }),
     ...(before.noLvm !== undefined && noLvm !== undefined && { noLvm }),
     ...(before.noEfi && noEfi && { noEfi: onlyOf(before.noEfi, noEfi) }),
+    ...(before.noFileSystem && noFileSystem && { noFileSystem: onlyOf(before.noFileSystem, noFileSystem) }),
   };
 }
 

@@ -12,6 +12,8 @@ export const purposes = [
   "iso",
   "UEFI disks",
   "UEFI media",
+  "xfs disks",
+  "btrfs disks",
   "deb",
   "guests",
   "testdrives",

@@ -7,6 +7,8 @@ const forAgent: Purpose[] = ["oem", "iso", "testdrives"];
 const extras: Purpose[] = [
   "UEFI disks",
   "UEFI media",
+  "xfs disks",
+  "btrfs disks",
   "deb",
   "sandbox of testdrives",
   "Secure Boot of testdrives",

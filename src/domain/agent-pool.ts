@@ -3,8 +3,8 @@ import { canDo, type BuildWanted } from "#domain/builds/builder-abilities";
 
 /** Only these facts of a build. */
 export const wantedOf = (build: BuildWanted): BuildWanted => {
-  const { imageType, arch, packageType, builderRoot, needsLvm, needsEfi, rebuildOf } = build;
-  return { imageType, arch, packageType, builderRoot, needsLvm, needsEfi, ...(rebuildOf && { rebuildOf }) };
+  const { imageType, arch, packageType, builderRoot, needsLvm, needsEfi, fileSystem, rebuildOf } = build;
+  return { imageType, arch, packageType, builderRoot, needsLvm, needsEfi, fileSystem, ...(rebuildOf && { rebuildOf }) };
 };
 
 /** Work that waits for an agent. `isAgain`: an agent was woken for it already, and has not claimed it. */

@@ -3,6 +3,7 @@ import {
   Arch,
   BuilderNeeds,
   BuilderRootName,
+  fileSystems,
   imageFormats,
   ImageType,
   PackageType,
@@ -73,6 +74,8 @@ export const BaseSystemFacts = z.object({
   automaticUpdates: z.partialRecord(z.enum(automaticUpdates).exclude(["none"]), Packages).optional(),
   /** The packages that encrypt a machine's disk. Absent if Kiln knows none for it. */
   diskEncryption: z.partialRecord(z.enum(diskEncryptions).exclude(["none"]), Packages).optional(),
+  /** The packages that a root with another file system than ext4 needs. Absent if Kiln knows none for it. */
+  fileSystem: z.partialRecord(z.enum(fileSystems).exclude(["ext4"]), Packages).optional(),
   /** The types that it cannot be built as, each with a message that explains why. */
   cannot: z.partialRecord(Made, z.string().min(1)).optional(),
   /** The packages that KIWI installs from outside before the image's own package manager exists; null for all. */

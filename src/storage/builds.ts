@@ -94,6 +94,7 @@ export type NewBuild = Pick<
   | "version"
   | "imageType"
   | "needsLvm"
+  | "fileSystem"
   | "needsEfi"
   | "hasSecureBoot"
   | "packageType"

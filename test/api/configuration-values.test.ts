@@ -125,6 +125,8 @@ const badValues: [string, string][] = [
   ["<settings><automatic_updates>security</automatic_updates></settings>", "settings/automatic_updates"],
   ["<settings><disk_encryption>yes</disk_encryption></settings>", "settings/disk_encryption"],
   ["<settings><disk_encryption>passphrase</disk_encryption></settings>", "settings/disk_encryption"],
+  ["<settings><file_system>ext3</file_system></settings>", "settings/file_system"],
+  ["<settings><file_system>xfs</file_system></settings>", "settings/file_system"],
   ...["4:00", "24:00", "04:60", "04:00:00", "04"].map((time): [string, string] => [
     `<settings><updates_reboot_at>${time}</updates_reboot_at></settings>`,
     "settings/updates_reboot_at",

@@ -17,7 +17,14 @@ const abilities: Record<string, Capabilities> = {
   arm: { ...capabilities, machines: ["aarch64"] },
   other: { ...capabilities, arches: ["i586"], testdrives: false },
 };
-const wanted = { imageType: "oem", arch: "x86_64", packageType: "rpm", needsLvm: false, needsEfi: false } as const;
+const wanted = {
+  imageType: "oem",
+  arch: "x86_64",
+  packageType: "rpm",
+  needsLvm: false,
+  needsEfi: false,
+  fileSystem: "ext4",
+} as const;
 const build: WaitingWork = { kind: "build", wanted };
 const testdrive: WaitingWork = { kind: "testdrive" };
 

@@ -16,7 +16,7 @@ const root = (more: Partial<RootAbilities> = {}): RootAbilities => ({
 });
 
 describe("a build of deb packages", () => {
-  const build = { imageType: "oem", arch: "x86_64", needsLvm: false, needsEfi: false } as const;
+  const build = { imageType: "oem", arch: "x86_64", needsLvm: false, needsEfi: false, fileSystem: "ext4" } as const;
 
   it("goes only to a builder that reports that it installs them", () => {
     expect(canDo(capabilities, { ...build, packageType: "deb" })).toBe(true);
@@ -27,7 +27,14 @@ describe("a build of deb packages", () => {
 });
 
 describe("a build in a builder root", () => {
-  const build = { imageType: "oem", arch: "x86_64", needsLvm: false, needsEfi: false, packageType: "rpm" } as const;
+  const build = {
+    imageType: "oem",
+    arch: "x86_64",
+    needsLvm: false,
+    needsEfi: false,
+    fileSystem: "ext4",
+    packageType: "rpm",
+  } as const;
   const inRoot = { ...build, builderRoot: "debian-13" };
 
   it("goes only to a builder that has the root, and can do it in there", () => {

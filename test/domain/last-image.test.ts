@@ -76,7 +76,7 @@ const choice = (name: string) => ({ kind: "package" as const, name, version: nul
 const unknownSoftware: ApplianceSoftware = {
   arch: "x86_64",
   imageType: "oem",
-  settings: { firstBoot: "none", automaticUpdates: "none", diskEncryption: "none" },
+  settings: { firstBoot: "none", automaticUpdates: "none", diskEncryption: "none", fileSystem: "ext4" },
   baseSystem: undefined,
   repositories: [],
   selection: [],

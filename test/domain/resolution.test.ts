@@ -53,7 +53,7 @@ const software = (
 ): ApplianceSoftware => ({
   arch: "x86_64",
   imageType: "oem",
-  settings: { firstBoot: "none", automaticUpdates: "none", diskEncryption: "none" },
+  settings: { firstBoot: "none", automaticUpdates: "none", diskEncryption: "none", fileSystem: "ext4" },
   baseSystem: undefined,
   repositories,
   selection: selection.map(choice),

@@ -4,10 +4,11 @@ import { packagesOfSettings, type SettingOfBase, settingsOfBaseIssues } from "#d
 import { imageTypes } from "#lib/contract/index";
 import type { BaseSystemFacts } from "#model/catalogue";
 
-const none = { firstBoot: "none", automaticUpdates: "none", diskEncryption: "none" } as const;
+const none = { firstBoot: "none", automaticUpdates: "none", diskEncryption: "none", fileSystem: "ext4" } as const;
 const cloudInit = { ...none, firstBoot: "cloud-init" } as const;
 const security = { ...none, automaticUpdates: "security" } as const;
 const passphrase = { ...none, diskEncryption: "passphrase" } as const;
+const xfs = { ...none, fileSystem: "xfs" } as const;
 const oem = { imageType: "oem" } as const;
 
 const onlyDisks = "because only a disk that boots as it was built can encrypt itself.";
@@ -18,6 +19,7 @@ const debian = {
   firstBoot: { "cloud-init": ["cloud-init", "sudo"] },
   automaticUpdates: { security: ["unattended-upgrades"] },
   diskEncryption: { passphrase: ["cryptsetup-bin"] },
+  fileSystem: { xfs: ["xfsprogs"] },
 };
 
 describe("a setting that needs packages of the base system", () => {
@@ -26,6 +28,7 @@ describe("a setting that needs packages of the base system", () => {
     [cloudInit, ["cloud-init", "sudo"]],
     [security, ["unattended-upgrades"]],
     [passphrase, ["cryptsetup-bin"]],
+    [xfs, ["xfsprogs"]],
     [{ ...security, firstBoot: "cloud-init" } as const, ["cloud-init", "sudo", "unattended-upgrades"]],
   ])("adds them to the image: %j", (settings, packages) => {
     expect(packagesOfSettings(debian, { ...oem, settings })).toEqual(packages);
@@ -48,8 +51,13 @@ describe("a setting that needs packages of the base system", () => {
       "disk_encryption",
       "Encryption of the disk must be none, because Kiln knows no packages of Tiny Linux for disk encryption.",
     ],
+    [xfs, "file_system", "The file system must be ext4, because Kiln knows no packages of Tiny Linux for xfs."],
   ])("is an error without them, with a button that does without: %j", (settings, name, text) => {
-    const setting = { path: `settings/${name}`, value: "none", words: expect.stringMatching(/^Use no /) };
+    const setting = {
+      path: `settings/${name}`,
+      value: name === "file_system" ? "ext4" : "none",
+      words: expect.stringMatching(/^Use no /),
+    };
     const issues = settingsOfBaseIssues({ imageType: "iso", settings, baseSystem: tiny });
     expect(issues).toEqual([{ type: "error", text, setting }]);
     expect(packagesOfSettings(tiny, { ...oem, settings })).toEqual([]);
@@ -70,6 +78,11 @@ describe("a setting that needs packages of the base system", () => {
     ["net", security, "An image of the type net gets no automatic updates, because it has no disk that keeps them."],
     ["oci", security, "An image of the type oci gets no automatic updates, because it has no disk that keeps them."],
     ["oemiso", passphrase, `An image of the type oemiso gets no disk encryption, ${onlyDisks}`],
+    [
+      "oemiso",
+      xfs,
+      "An image of the type oemiso gets no xfs, because only a disk that boots as it was built can have it.",
+    ],
     ["iso", passphrase, `An image of the type iso gets no disk encryption, ${onlyDisks}`],
     ["wsl", passphrase, `An image of the type wsl gets no disk encryption, ${onlyDisks}`],
   ] as const)("leaves an image of the type %s as it is, and says so", (imageType, settings, text) => {

@@ -40,6 +40,7 @@ const others: Record<string, unknown> = {
   "settings.firstBoot": "none",
   "settings.automaticUpdates": "none",
   "settings.diskEncryption": "none",
+  "settings.fileSystem": "btrfs",
   "settings.updatesRebootAt": "05:00",
   "settings.publishWhen": "always",
   "settings.automaticBuilds": "all",

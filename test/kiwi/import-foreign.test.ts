@@ -118,7 +118,7 @@ describe("importing a description of KIWI", () => {
           { uid: 0, name: "root", group: "root", shell: "/bin/bash", homedir: "/root" },
           { uid: 1000, name: "tux", group: "users", shell: "/bin/sh", homedir: "/home/tux" },
         ],
-        settings: { disk_size: 10 },
+        settings: { disk_size: 10, file_system: "xfs" },
         lvm: { enabled: true, volume_group: "vg0", volumes: [{ size: 2048, path: "/home" }] },
         scripts: { build: { enabled: true, script: "baseSetRunlevel 3\n" } },
       },
@@ -132,7 +132,6 @@ describe("importing a description of KIWI", () => {
     expect(omitted.map(({ what }) => what)).toEqual([
       "preferences",
       "preferences/rpm-excludedocs",
-      "preferences/type/filesystem",
       "preferences/type/firmware",
       "preferences/type/oemconfig",
       "preferences/type/systemdisk/volume home/copy_on_write",

@@ -3,6 +3,7 @@ import { type ImageType, productOf } from "#lib/contract/index";
 import { manifestXml } from "#documents/manifest";
 import { descriptionFiles } from "#lib/kiwi/description-files";
 import { encryptsDisk } from "#lib/kiwi/disk-encryption";
+import { fileSystemOf } from "#lib/kiwi/file-system";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import type { Imported } from "#lib/kiwi/import/index";
 import { withInterpreter } from "#lib/kiwi/shell";
@@ -72,7 +73,7 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         .filter(({ enabled }) => enabled)
         .map((each) => ({ ...each, description: each.description.replaceAll("\\", "/") })),
       settings: {
-        ...(isDisk && { disk_size: Math.ceil(settings.diskSizeMb / 1024) }),
+        ...(isDisk && { disk_size: Math.ceil(settings.diskSizeMb / 1024), file_system: fileSystemOf(one) }),
         swap_size: settings.swapSizeMb,
         runlevel: settings.runlevel,
         automatic_login: settings.automaticLogin,
@@ -208,6 +209,7 @@ function expectedOfManifest(one: ImageFacts): Imported["definition"] {
       ...(lvm && { lvm }),
       settings: {
         ...(settings?.disk_size !== undefined && { disk_size: settings.disk_size }),
+        ...(settings?.file_system !== undefined && { file_system: settings.file_system }),
         ...(settings?.kernel_arguments !== undefined && { kernel_arguments: settings.kernel_arguments }),
         runlevel: one.settings.runlevel,
         webyast_enabled: one.settings.webyastEnabled,

@@ -14,6 +14,7 @@ const work: WaitingWork = {
     builderRoot: null,
     needsLvm: false,
     needsEfi: false,
+    fileSystem: "ext4",
   }),
 };
 

@@ -77,7 +77,8 @@ export class Users {
           const built: Build[] = request.force ? await listBuildsOfVersion(db, id, appliance.version) : [];
           const replaced = built.filter(isUnfinished);
           const slots = slotsOf(env, {});
-          return await addFrozen({ env, db }, { id: accountId }, { request, replaced, slots, input, needsLvm: false });
+          const disk = { needsLvm: false, fileSystem: "ext4" } as const;
+          return await addFrozen({ env, db }, { id: accountId }, { request, replaced, slots, input, disk });
         },
       });
       await wakeNew(env, build);

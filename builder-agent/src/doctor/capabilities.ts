@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import type { HostConfig } from "../found-config.ts";
 import { hostTools } from "../roots/of-build.ts";
-import { arches, imageTypes, productOf, type Arch, type Capabilities } from "../contract.ts";
+import { arches, fileSystems, imageTypes, productOf, type Arch, type Capabilities } from "../contract.ts";
 import { isPossible, missing, obstaclesTo, type Ability, type Check } from "./check.ts";
 import { checkGuest } from "./guest.ts";
 import { checkDisk, checkIsolation, checkKernel, checkMemory, checkRoot, checkVnc } from "./host.ts";
@@ -84,6 +84,7 @@ function capabilitiesOf(report: Check[], config: DoctorConfig, kiwi: string | un
     ...packageTypesOf(report),
     ...noLvmOf(report),
     ...noEfiOf(report),
+    ...noFileSystemOf(report),
     isolation: config.isolation,
     testdrives: isPossible("testdrives", report),
     machines: [...pcs, ...(isPossible("arm64 testdrives", report) ? (["aarch64"] as const) : [])],
@@ -118,6 +119,12 @@ function noEfiOf(report: Check[]): Pick<Capabilities, "noEfi"> {
   const lacks = imageTypes.map((type) => [type, lackingFor(productOf(type).efi, report)] as const);
   const told = lacks.filter(([, names]) => names !== "");
   return told.length === 0 ? {} : { noEfi: Object.fromEntries(told) };
+}
+
+function noFileSystemOf(report: Check[]): Pick<Capabilities, "noFileSystem"> {
+  const lacks = fileSystems.map((name) => [name, lackingFor([`${name} disks`], report)] as const);
+  const told = lacks.filter(([, names]) => names !== "");
+  return told.length === 0 ? {} : { noFileSystem: Object.fromEntries(told) };
 }
 
 /** The names of the failed checks that these extras need. Empty if nothing is missing. */

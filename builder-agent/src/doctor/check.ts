@@ -1,4 +1,4 @@
-import { imageTypes, productOf, type Arch, type ImageType } from "../contract.ts";
+import { imageTypes, productOf, type Arch, type FileSystem, type ImageType } from "../contract.ts";
 
 /** What a host cannot do while a check fails. */
 export type Ability =
@@ -8,6 +8,7 @@ export type Ability =
   | "UEFI disks"
   | "UEFI media"
   | "LVM disks"
+  | `${FileSystem} disks`
   | "arm64 testdrives"
   | "tests";
 

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Config } from "../config.ts";
+import { fileSystems } from "../contract.ts";
 import { freeBytes } from "../disk-room.ts";
 import { succeeds } from "../process.ts";
 import { firstVncPort } from "../testdrive/vnc-port.ts";
@@ -54,6 +55,10 @@ export async function checkKernel(): Promise<Check[]> {
   const misc = await readFile("/proc/misc", "utf8").catch(() => "");
   return await Promise.all([
     checkModule("iso9660", { isBuiltIn: /\tiso9660$/m.test(filesystems), disables: [] }),
+    ...fileSystems.map((name) => {
+      const isBuiltIn = new RegExp(`\\t${name}$`, "m").test(filesystems);
+      return checkModule(name, { isBuiltIn, disables: [`${name} disks`] });
+    }),
     checkModule("dm_mod", { isBuiltIn: / device-mapper$/m.test(misc), disables: ["LVM disks"] }),
   ]);
 }

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { isAccessible } from "../files.ts";
 import { findProgram } from "../programs.ts";
 import packages from "./packages.json" with { type: "json" };
-import { imageTypes } from "../contract.ts";
+import { fileSystems, imageTypes } from "../contract.ts";
 import { fine, missing, type Ability, type Check } from "./check.ts";
 
 /** One row of packages.json: a tool of the host, the package that contains it, and what it is for. */
@@ -62,6 +62,7 @@ const abilities: readonly string[] = [
   "deb",
   "UEFI disks",
   "UEFI media",
+  ...fileSystems.map((name) => `${name} disks` as const),
   "guests",
   "testdrives",
   "arm64 testdrives",

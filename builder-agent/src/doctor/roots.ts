@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { z } from "zod";
 import { kiwiEnvironment, makeKiwiPaths } from "../run/kiwi.ts";
-import { imageTypes, type RootAbilities } from "../contract.ts";
+import { fileSystems, imageTypes, type RootAbilities } from "../contract.ts";
 import type { HostConfig } from "../found-config.ts";
 import { sentenceOf } from "../log.ts";
 import { enclosed, outputOf } from "../process.ts";
@@ -76,7 +76,9 @@ const describe = ({ facts, sha256, bytes }: StoredRoot): string =>
 
 /** Tools that only testdrives or tests need come from this host. */
 const isOfBuilds = (ability: string): boolean =>
-  [...imageTypes, "deb", "i586", "UEFI disks", "UEFI media"].some((one) => one === ability);
+  [...imageTypes, "deb", "i586", "UEFI disks", "UEFI media", ...fileSystems.map((name) => `${name} disks`)].some(
+    (one) => one === ability,
+  );
 
 async function checkToolsIn({ facts }: StoredRoot): Promise<Check[]> {
   const there = new Set(facts.packages.map(({ name }) => name));

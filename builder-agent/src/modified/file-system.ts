@@ -10,7 +10,7 @@ import {
 } from "./ext4-blocks.ts";
 import { contentOf, extentsOf, readInode, type Inode } from "./ext4-inode.ts";
 import { withJournal } from "./ext4-journal.ts";
-import { holdsVolumes, partitionsOf } from "./partitions.ts";
+import { fileSystemOf, holdsVolumes, partitionsOf } from "./partitions.ts";
 
 const rootInode = 2;
 const maxDirectoryBytes = 64 * 1024 * 1024;
@@ -85,12 +85,18 @@ export async function rootFileSystem(disk: Disk): Promise<FileSystem> {
     const found = await FileSystem.open(partition);
     if ((await found.list(await found.root())).has("etc")) return found;
   }
+  throw new UnreadableDisk(await whyNoRoot(partitions));
+}
+
+async function whyNoRoot(partitions: Disk[]): Promise<string> {
   const volumes = await Promise.all(partitions.map(holdsVolumes));
-  throw new UnreadableDisk(
-    volumes.includes(true)
-      ? "it is divided into volumes (LVM), and only a root in its own partition can be read"
-      : "it has no partition with an ext4 root, as the disks of builds without LVM have one",
-  );
+  if (volumes.includes(true))
+    return "it is divided into volumes (LVM), and only a root in its own partition can be read";
+  const found = await Promise.all(partitions.map(fileSystemOf));
+  const other = found.find((name) => name !== undefined && name !== "ext4");
+  return other === undefined
+    ? "it has no partition with an ext4 root"
+    : `its file system is ${other}, and only ext4 can be read`;
 }
 
 export async function bytesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {

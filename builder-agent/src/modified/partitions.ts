@@ -1,3 +1,4 @@
+import { fileSystemFacts, fileSystems, type FileSystem } from "../contract.ts";
 import { partOf, type Disk } from "./disk.ts";
 
 const sectorBytes = 512;
@@ -43,4 +44,14 @@ export async function holdsVolumes(partition: Disk): Promise<boolean> {
     const label = head.toString("latin1", at * sectorBytes, (at + 1) * sectorBytes);
     return label.startsWith("LABELONE") && label.startsWith("LVM2 001", 24);
   });
+}
+
+/** The file system in a partition by its mark. Undefined if it is none that a root can have. */
+export async function fileSystemOf(partition: Disk): Promise<FileSystem | undefined> {
+  for (const name of fileSystems) {
+    const { at, text } = fileSystemFacts[name].mark;
+    if (partition.size < at + text.length) continue;
+    if ((await partition.read(at, text.length)).toString("latin1") === text) return name;
+  }
+  return undefined;
 }

@@ -61,6 +61,8 @@ describe("packages.json", () => {
       "deb",
       "UEFI disks",
       "UEFI media",
+      "xfs disks",
+      "btrfs disks",
       "guests",
       "testdrives",
       "arm64 builds",

@@ -792,6 +792,7 @@ interface Configuration {
     settings: {
       memory_size: number;
       disk_size: number;
+      file_system?: "ext4" | "xfs" | "btrfs";
       swap_size: number;
       pae_enabled: boolean;
       xen_host_mode_enabled: boolean;
@@ -930,6 +931,7 @@ interface Definition {
       settings: {
         memory_size: number;
         disk_size: number;
+        file_system?: "ext4" | "xfs" | "btrfs";
         swap_size: number;
         pae_enabled: boolean;
         xen_host_mode_enabled: boolean;
@@ -1553,6 +1555,7 @@ interface Sessions {
 interface Settings {
   memory_size?: number;
   disk_size?: number;
+  file_system?: "ext4" | "xfs" | "btrfs";
   swap_size?: number;
   pae_enabled?: boolean;
   xen_host_mode_enabled?: boolean;

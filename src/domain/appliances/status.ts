@@ -4,7 +4,7 @@ import { estimateOf } from "#domain/appliances/estimate";
 import { rowsOf, type ExaminedRows } from "#domain/appliances/examined-rows";
 import type { Issue } from "#domain/appliances/issue";
 import { lastStatusOf, noteStatuses } from "#domain/appliances/last-status";
-import { whyNoEfi, reasonNotBuilt, whyNoVolumes } from "#domain/builds/builder-abilities";
+import { whyNoEfi, reasonNotBuilt, whyNoFileSystem, whyNoVolumes } from "#domain/builds/builder-abilities";
 import { firstBootIssues } from "#domain/configuration/first-boot";
 import { settingsOfBaseIssues } from "#domain/configuration/settings-of-base";
 import { updatesIssues } from "#domain/configuration/automatic-updates";
@@ -23,6 +23,7 @@ import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/
 import { softwareOf, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
 import { configurationOf } from "#lib/configuration/stored";
+import { fileSystemOf } from "#lib/kiwi/file-system";
 import { progressWords } from "#model/import-progress";
 import { listAbilities } from "#storage/agents";
 import type { Appliance, Repository } from "#storage/appliances";
@@ -93,7 +94,7 @@ export async function examineOnly(
     ...repositoryIssues(software),
     ...(await softwareIssues({ db: services.db, abilities, appliance }, software, resolution)),
     ...builderIssues(abilities, software, imageType),
-    ...volumeIssues({ abilities, software }, appliance, imageType),
+    ...partitionIssues({ abilities, software }, appliance, imageType),
     ...(openRoot ? [openRoot] : []),
     ...settingsOfBaseIssues(software),
     ...firstBootIssues(configurationOf(appliance), software),
@@ -115,15 +116,20 @@ function builderIssues(
   return texts.flatMap((text) => (text === undefined ? [] : [error(text)]));
 }
 
-/** Reports volumes if every builder of the service would refuse them. */
-function volumeIssues(
+/** Reports volumes and a file system if every builder of the service would refuse them. */
+function partitionIssues(
   { abilities, software: { baseSystem } }: { abilities: readonly Capabilities[]; software: ApplianceSoftware },
   appliance: Appliance,
   imageType: ImageType,
 ): Issue[] {
-  if (!baseSystem || !needsVolumes(configurationOf(appliance), imageType)) return [];
-  const why = whyNoVolumes(abilities, { imageType, arch: appliance.arch, ...buildPlaceOf(baseSystem) });
-  return why === undefined ? [] : [error(why)];
+  if (!baseSystem) return [];
+  const configuration = configurationOf(appliance);
+  const wanted = { imageType, arch: appliance.arch, ...buildPlaceOf(baseSystem) };
+  const fileSystem = fileSystemOf({ imageType, settings: configuration.settings });
+  return [
+    needsVolumes(configuration, imageType) ? whyNoVolumes(abilities, wanted) : undefined,
+    whyNoFileSystem(abilities, { ...wanted, fileSystem }),
+  ].flatMap((why) => (why === undefined ? [] : [error(why)]));
 }
 
 /** Reports a UEFI boot loader in the software if every builder of the service would refuse it. */

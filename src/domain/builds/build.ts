@@ -7,6 +7,7 @@ import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
 import { examine, type ExaminedAppliance } from "#domain/appliances/status";
 import { withLink, type LinkReader } from "#domain/builds/download-link";
 import { listDecidingBuilds } from "#domain/builds/deciding";
+import { diskNeedsOf, type DiskNeeds } from "#domain/builds/disk-needs";
 import { blobsIn } from "#domain/builds/frozen-content";
 import { keepPackages } from "#domain/builds/stored-packages";
 import { freezeInput } from "#domain/builds/frozen-input";
@@ -14,7 +15,6 @@ import { waiting } from "#domain/builds/why-waiting";
 import { secondsBetween, type Progress } from "#domain/builds/progress";
 import { withPlaceInQueue } from "#domain/builds/queue";
 import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/builds/request";
-import { needsVolumes } from "#domain/configuration/volumes";
 import { Refusal } from "#domain/refusal";
 import { newToken } from "#domain/secrets";
 import { wakeAfterStart } from "#domain/liveness";
@@ -95,8 +95,8 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
   if (replaced.length === 0 && !(await hasFreeSlot(db, account.id, slots))) throw new Refusal("no_build_slots");
   const { software, resolution } = okOrRefused(await examine({ env, db }, appliance, { imageType, abilities }));
   const input = await freezeInput({ env, db }, appliance, { version, imageType, software, resolution });
-  const needsLvm = needsVolumes(configurationOf(appliance), imageType);
-  return await addFrozen({ env, db }, account, { request, replaced, slots, input, needsLvm });
+  const disk = diskNeedsOf(configurationOf(appliance), imageType);
+  return await addFrozen({ env, db }, account, { request, replaced, slots, input, disk });
 }
 
 /** A build whose input is frozen, and its place. */
@@ -106,14 +106,14 @@ interface Frozen {
   replaced: Build[];
   slots: Slots;
   input: FrozenInput;
-  needsLvm: boolean;
+  disk: DiskNeeds;
 }
 
 /** Stores the frozen input, and takes a slot for the build in one conditional statement. */
 export async function addFrozen(
   { env, db }: Services,
   account: { id: number },
-  { request, replaced, slots, input, needsLvm }: Frozen,
+  { request, replaced, slots, input, disk }: Frozen,
 ): Promise<Build> {
   const { appliance, imageType } = input;
   const inputSha256 = await putInput(env.BLOBS, input);
@@ -125,7 +125,7 @@ export async function addFrozen(
     {
       ...row,
       uid: request.requestId ?? crypto.randomUUID(),
-      needsLvm,
+      ...disk,
       needsEfi: input.firmware === "efi",
       hasSecureBoot: input.hasSecureBoot ?? false,
       packageType: input.packageType ?? "rpm",

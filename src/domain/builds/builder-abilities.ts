@@ -1,4 +1,4 @@
-import type { Arch, Capabilities, ImageType, PackageType } from "#lib/contract/index";
+import type { Arch, Capabilities, FileSystem, ImageType, PackageType } from "#lib/contract/index";
 import type { Build } from "#storage/builds";
 
 /** The requirements of a build for its builder. */
@@ -35,12 +35,15 @@ export const hasRoot = (can: Capabilities, { builderRoot }: Pick<Wanted, "builde
   toolsOf(can, builderRoot) !== undefined;
 
 /** The facts of a build that decide which agents can do it. */
-export type BuildWanted = Wanted & Pick<Build, "needsLvm" | "needsEfi"> & Partial<Pick<Build, "rebuildOf">>;
+export type BuildWanted = Wanted &
+  Pick<Build, "needsLvm" | "needsEfi" | "fileSystem"> &
+  Partial<Pick<Build, "rebuildOf">>;
 
 export const canDo = (can: Capabilities, build: BuildWanted): boolean =>
   canBuild(can, build) &&
   (!build.rebuildOf || can.rebuilds === true) &&
   (!build.needsLvm || can.noLvm === undefined) &&
+  can.noFileSystem?.[build.fileSystem] === undefined &&
   (!build.needsEfi || can.noEfi?.[build.imageType] === undefined);
 
 /** The part of a base system that decides where its images are built. */
@@ -66,6 +69,16 @@ export function reasonNotBuilt(builders: readonly Capabilities[], base: BuiltBas
 export function whyNoVolumes(abilities: readonly Capabilities[], wanted: Wanted): string | undefined {
   const there = missingEverywhere(abilities, wanted, ({ noLvm }) => noLvm);
   return there && `No builder of this service can divide a disk into volumes (LVM). They lack: ${there}.`;
+}
+
+/** Why no builder makes a disk with this file system. Undefined if one may be able to. */
+export function whyNoFileSystem(
+  abilities: readonly Capabilities[],
+  wanted: Wanted & { fileSystem: FileSystem },
+): string | undefined {
+  const { fileSystem } = wanted;
+  const there = missingEverywhere(abilities, wanted, ({ noFileSystem }) => noFileSystem?.[fileSystem]);
+  return there && `No builder of this service can make a disk with ${fileSystem}. They lack: ${there}.`;
 }
 
 /**

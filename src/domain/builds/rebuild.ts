@@ -58,8 +58,9 @@ async function enqueue({ env, db }: Services, first: Build, uid: string): Promis
   await refuseIfGone(db, uploadsIn(input), blobs);
   await spendRebuild({ env, db }, first.accountId);
   const { accountId, applianceId, version, imageType, needsLvm, needsEfi, hasSecureBoot, packageType } = first;
-  const { builderRoot, inputSha256 } = first;
-  const kind = { isBackground: true, imageType, needsLvm, needsEfi, hasSecureBoot, packageType, builderRoot };
+  const { fileSystem, builderRoot, inputSha256 } = first;
+  const needs = { needsLvm, needsEfi, hasSecureBoot, fileSystem, packageType, builderRoot };
+  const kind = { isBackground: true, imageType, ...needs };
   const createdAt = new Date();
   const row = { uid, accountId, applianceId, version, inputSha256, downloadToken: newToken(), createdAt, ...kind };
   const added = await addRebuild(db, first, { ...row, wakeAt: wakeAfterStart(createdAt) }, slots);

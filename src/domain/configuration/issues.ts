@@ -1,6 +1,7 @@
 import type { Firmware, ImageType } from "#lib/contract/index";
 import type { Issue } from "#domain/appliances/issue";
 import { diskEncryptionIssues } from "#domain/configuration/disk-encryption";
+import { fileSystemIssues } from "#domain/configuration/file-system";
 import { needsVolumes, rootVolumeMb, whyNoRoomForVolumes } from "#domain/configuration/volumes";
 import type { Configuration } from "#lib/configuration/stored";
 
@@ -15,7 +16,7 @@ export interface PlannedImage {
 
 /**
  * Reports settings that the image would ignore because its software has no program for them, volumes that do not fit
- * on the disk, so that no build could succeed, and what is wrong with the encryption of the disk.
+ * on the disk, so that no build could succeed, and what is wrong with the encryption of the disk and its file system.
  */
 export function configurationIssues(configuration: Configuration, image: PlannedImage): Issue[] {
   const { firewall, settings, databases } = configuration;
@@ -31,6 +32,7 @@ export function configurationIssues(configuration: Configuration, image: Planned
     ...(needsVolumes(configuration, image.imageType) ? volumeIssues(configuration, image) : []),
     needsVolumes(configuration, image.imageType) && !has(/^lvm2$/) && withoutLvm2,
     ...diskEncryptionIssues(configuration, image),
+    ...fileSystemIssues(configuration, image),
     // The firewalls that config.sh writes rules for (kiwi/firewall.ts).
     isOwn(firewall) && !has(/^(firewalld|SuSEfirewall2|nftables)$/) && withoutFilter,
     settings.paeEnabled && !is32Bit && warning("PAE is enabled, but only 32-bit kernels have it, so it has no effect."),

@@ -4,13 +4,14 @@ import { wrongValues } from "#domain/configuration/check";
 import type { Configuration } from "#lib/configuration/stored";
 import { updatesItself } from "#lib/kiwi/automatic-updates";
 import { encryptsDisk } from "#lib/kiwi/disk-encryption";
+import { hasOtherFileSystem } from "#lib/kiwi/file-system";
 import { hasCloudInit } from "#lib/kiwi/first-boot";
 import type { BaseSystemFacts } from "#model/catalogue";
 import { findBaseSystem, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
 /** The settings that have no effect without packages of the base system. Its fact of the same name lists them. */
-export type SettingOfBase = "firstBoot" | "automaticUpdates" | "diskEncryption";
+export type SettingOfBase = "firstBoot" | "automaticUpdates" | "diskEncryption" | "fileSystem";
 
 /** The image type and the settings: together they decide which packages are added. */
 export interface ImageSettings {
@@ -21,10 +22,12 @@ export interface ImageSettings {
 interface Rule {
   /** Its path in the document of the configuration. */
   path: string;
+  /** The value that needs no packages. */
+  plain: string;
   /** The beginning of a sentence about it. */
   subject: string;
-  /** The purpose of the packages, as a noun. */
-  purpose: string;
+  /** The purpose of the packages, as a noun. Default: the chosen value. */
+  purpose?: string;
   isIn: (image: ImageSettings) => boolean;
   /** Why it is not in an image although it is chosen: the image's type. */
   whyNotInType: string;
@@ -33,13 +36,14 @@ interface Rule {
 const rules: Readonly<Record<SettingOfBase, Rule>> = {
   firstBoot: {
     path: "settings/first_boot",
+    plain: "none",
     subject: "The first boot",
-    purpose: "cloud-init",
     isIn: hasCloudInit,
     whyNotInType: "it has no first boot of its own",
   },
   automaticUpdates: {
     path: "settings/automatic_updates",
+    plain: "none",
     subject: "Automatic updates",
     purpose: "automatic updates",
     isIn: updatesItself,
@@ -47,14 +51,25 @@ const rules: Readonly<Record<SettingOfBase, Rule>> = {
   },
   diskEncryption: {
     path: "settings/disk_encryption",
+    plain: "none",
     subject: "Encryption of the disk",
     purpose: "disk encryption",
     isIn: encryptsDisk,
     whyNotInType: "only a disk that boots as it was built can encrypt itself",
   },
+  fileSystem: {
+    path: "settings/file_system",
+    plain: "ext4",
+    subject: "The file system",
+    isIn: hasOtherFileSystem,
+    whyNotInType: "only a disk that boots as it was built can have it",
+  },
 };
 
 const names = Object.keys(rules) as SettingOfBase[];
+
+const purposeOf = (name: SettingOfBase, settings: ImageSettings["settings"]): string =>
+  rules[name].purpose ?? settings[name];
 
 type Base = Pick<BaseSystemFacts, "title" | SettingOfBase>;
 
@@ -73,10 +88,11 @@ export const packagesOfSettings = (base: Pick<BaseSystemFacts, SettingOfBase>, i
 /** The settings that the base system cannot have, each with the reason, without a full stop. */
 const whyNotOnBase = (settings: ImageSettings["settings"], base: Base) =>
   names
-    .filter((name) => settings[name] !== "none" && packagesFor(base, name, settings[name]) === undefined)
+    .filter((name) => settings[name] !== rules[name].plain && packagesFor(base, name, settings[name]) === undefined)
     .map((name) => {
-      const why = `must be none, because Kiln knows no packages of ${base.title} for ${rules[name].purpose}`;
-      return { name, path: rules[name].path, why };
+      const { path, plain } = rules[name];
+      const purpose = purposeOf(name, settings);
+      return { name, path, why: `must be ${plain}, because Kiln knows no packages of ${base.title} for ${purpose}` };
     });
 
 /** Refuses a new value that the base system cannot have. One that is already stored stays, and status reports it. */
@@ -99,17 +115,17 @@ export function settingsOfBaseIssues({
   const impossible = baseSystem ? whyNotOnBase(image.settings, baseSystem) : [];
   const refused = new Set(impossible.map(({ name }) => name));
   const without = names.filter(
-    (name) => !refused.has(name) && image.settings[name] !== "none" && !rules[name].isIn(image),
+    (name) => !refused.has(name) && image.settings[name] !== rules[name].plain && !rules[name].isIn(image),
   );
   return [
     ...impossible.map(({ name, why, path }) => ({
       type: "error" as const,
       text: `${rules[name].subject} ${why}.`,
-      setting: { path, value: "none", words: `Use no ${rules[name].purpose}` },
+      setting: { path, value: rules[name].plain, words: `Use no ${purposeOf(name, image.settings)}` },
     })),
-    ...without.map((name) => ({ type: "warning" as const, text: withoutText(rules[name], image) })),
+    ...without.map((name) => ({ type: "warning" as const, text: withoutText(name, image) })),
   ];
 }
 
-const withoutText = ({ purpose, whyNotInType }: Rule, { imageType }: ImageSettings): string =>
-  `An image of the type ${imageType} gets no ${purpose}, because ${whyNotInType}.`;
+const withoutText = (name: SettingOfBase, { imageType, settings }: ImageSettings): string =>
+  `An image of the type ${imageType} gets no ${purposeOf(name, settings)}, because ${rules[name].whyNotInType}.`;

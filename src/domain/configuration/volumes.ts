@@ -46,8 +46,13 @@ function neededMb(volumes: Configuration["lvm"]["volumes"]): number {
   return volumes.reduce((sum, { sizeMb }) => sum + Math.ceil(sizeMb / extentMb) * extentMb, root);
 }
 
+/** The part of a disk without volumes that its root does not get. */
+export const besideRootMb = (firmware: Firmware): number => outsideVolumes.tableMb + firmwareMb(firmware);
+
+const firmwareMb = (firmware: Firmware): number => (firmware === "bios" ? 0 : efiPartitionsMb);
+
 function roomMb(diskMb: number, firmware: Firmware): number {
   const { tableMb, bootMb, ownMb } = outsideVolumes;
-  const beside = tableMb + bootMb + ownMb + (firmware === "bios" ? 0 : efiPartitionsMb);
+  const beside = tableMb + bootMb + ownMb + firmwareMb(firmware);
   return Math.max(0, Math.floor((diskMb - beside) / extentMb) * extentMb);
 }

@@ -1,3 +1,4 @@
+import { fileSystems } from "#lib/contract/file-systems";
 import { volume } from "#lib/configuration/lists";
 import { bool, countedOf, fields, inside, int, megabytes, oneOf, text } from "#lib/wire/field";
 import { readSize } from "#lib/wire/leaf";
@@ -32,6 +33,15 @@ export const settings = fields({
     .shownAs(gigabytes)
     .readInto(diskSize)
     .asked("Disk", { page: "machine", unit: "GB", hint: "The size of the image's disk." }),
+  file_system: oneOf("fileSystem", fileSystems, "xfs")
+    .inXmlWhen(() => false) // see above
+    .initially("ext4")
+    .asked("File system of the root", {
+      page: "machine",
+      hint: "A testdrive of ext4 shows which files have changed. The packages for the others are added to the image.",
+      options: fileSystems.map((name) => [name, name] as const),
+      ofBase: "fileSystem",
+    }),
   swap_size: megabytes("swapSizeMb", 0).range(0, 65_536, "MB").initially(512).asked("Swap", {
     page: "machine",
     hint: "A file on the disk, made at the first boot if there is room. 0: none.",

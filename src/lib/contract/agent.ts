@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { fileSystems } from "./file-systems.ts";
 import { Arch, BuilderRootName, ImageType, Machines, PackageType, Sha256 } from "./image-type.ts";
 
 /** How often an agent reports a build. The lease survives two lost heartbeats; then another agent gets the build. */
@@ -30,6 +31,8 @@ export const Capabilities = z.object({
   noLvm: z.string().min(1).max(300).optional(),
   /** Why it cannot create images that boot with UEFI: the names of the missing tools, by type. */
   noEfi: z.partialRecord(ImageType, z.string().min(1).max(300)).optional(),
+  /** The file systems that it cannot make on a disk, with the names of the missing tools. */
+  noFileSystem: z.partialRecord(z.enum(fileSystems), z.string().min(1).max(300)).optional(),
   /** "vm": each build in its own guest. "none": directly on the host, as root, if the agent's operator chose so. */
   isolation: z.enum(["vm", "none"]),
   testdrives: z.boolean(),

@@ -1,5 +1,6 @@
 import { containerFormats } from "./container-formats.ts";
 import { diskFormats } from "./disk-formats.ts";
+import type { FileSystem } from "./file-systems.ts";
 import type { Datasource, ImageFormat, Product } from "./image-format.ts";
 import { inQemu, onDisk, qemu, unpack } from "./image-ways.ts";
 
@@ -11,6 +12,8 @@ interface ProductFacts {
   needs: readonly ("oem" | "iso" | "net")[];
   /** Whether the disk has the size that the appliance chooses. Other images are as large as their contents. */
   hasDisk: boolean;
+  /** The file systems that its root can have. Empty if it has none of these. */
+  fileSystems: readonly FileSystem[];
   /** Whether the download is one medium (`.iso`), not an archive. */
   isMedium: boolean;
   /** Whether it has a boot loader, so that a machine or a testdrive can start from it alone. */
@@ -30,6 +33,7 @@ const attached: readonly Datasource[] = ["NoCloud", "ConfigDrive"];
 const onlyFiles = {
   needs: ["net"],
   hasDisk: false,
+  fileSystems: [],
   isMedium: false,
   startsAlone: false,
   efi: [],
@@ -43,6 +47,7 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     kiwi: "oem",
     needs: ["oem"],
     hasDisk: true,
+    fileSystems: ["ext4", "xfs", "btrfs"],
     isMedium: false,
     startsAlone: true,
     efi: ["UEFI disks"],
@@ -54,6 +59,7 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     kiwi: "iso",
     needs: ["iso"],
     hasDisk: false,
+    fileSystems: [],
     isMedium: true,
     startsAlone: true,
     efi: ["UEFI media"],
@@ -64,6 +70,7 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     kiwi: "oem",
     needs: ["oem", "iso"],
     hasDisk: true,
+    fileSystems: ["ext4"],
     isMedium: true,
     startsAlone: true,
     efi: ["UEFI disks", "UEFI media"],

@@ -9,6 +9,7 @@ export * from "./check-run.ts";
 export * from "./checks.ts";
 export * from "./deb-order.ts";
 export * from "./file-store.ts";
+export * from "./file-systems.ts";
 export * from "./guest-web.ts";
 export * from "./image-format.ts";
 export * from "./image-formats.ts";

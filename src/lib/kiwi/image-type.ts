@@ -1,9 +1,11 @@
 // Not the contract's index, because the command line imports this file and would then include all of zod.
 import { architectures, arches } from "#lib/contract/architectures";
+import type { FileSystem } from "#lib/contract/file-systems";
 import { imageFormats, imageTypes } from "#lib/contract/image-formats";
 import type { Configuration } from "#lib/configuration/stored";
 import type { Arch, Firmware, ImageType, Product } from "#lib/contract/index";
 import { encryptedDisk } from "#lib/kiwi/disk-encryption";
+import { fileSystemAttributes, fileSystemOf, readFileSystem } from "#lib/kiwi/file-system";
 import type { ImportedConfiguration, Omission } from "#lib/kiwi/import/imported";
 import { volumesIn } from "#lib/kiwi/volumes";
 import type { XmlNode } from "#lib/wire/read-xml";
@@ -27,7 +29,12 @@ export interface TypeFacts {
   arch: Arch;
   firmware: Firmware;
   liveModule: LiveModule;
-  settings: Pick<Configuration["settings"], "diskSizeMb" | "kernelArguments" | "diskEncryption">;
+  settings: Pick<Configuration["settings"], "diskSizeMb" | "kernelArguments" | "diskEncryption" | "fileSystem">;
+}
+
+interface ElementFacts extends TypeFacts {
+  /** Of the root on a disk. */
+  fileSystem: FileSystem;
 }
 
 /**
@@ -36,7 +43,7 @@ export interface TypeFacts {
  * to the format of the image type.
  */
 export const imageTypeElement = (imageType: ImageType, facts: TypeFacts): XmlMarked =>
-  elements[imageFormats[imageType].product](facts);
+  elements[imageFormats[imageType].product]({ ...facts, fileSystem: fileSystemOf({ imageType, ...facts }) });
 
 // xz would take most of a build's time and save only a tenth of the size.
 const squashfs = { squashfscompression: "zstd" };
@@ -53,9 +60,9 @@ const liveMedium = (facts: TypeFacts) => {
 const netTree = (facts: TypeFacts) =>
   marked({ image: "kis", filesystem: "squashfs", ...squashfs, kernelcmdline: commandLine(facts) }, {});
 
-const diskAttributes = (facts: TypeFacts) => ({
+const diskAttributes = (facts: ElementFacts) => ({
   image: "oem",
-  filesystem: "ext4",
+  ...fileSystemAttributes(facts.fileSystem),
   firmware: facts.firmware,
   bootpartition: "false",
   kernelcmdline: commandLine(facts, readWrite),
@@ -63,14 +70,14 @@ const diskAttributes = (facts: TypeFacts) => ({
 
 const sizeOf = ({ diskSizeMb }: TypeFacts["settings"]) => marked({ unit: "M" }, String(diskSizeMb));
 
-const disk = (facts: TypeFacts) =>
+const disk = (facts: ElementFacts) =>
   marked(
     { ...diskAttributes(facts), ...(facts.settings.diskEncryption !== "none" && encryptedDisk) },
     { bootloader, size: sizeOf(facts.settings), oemconfig: { "oem-resize": false } },
   );
 
 /** The first menu entry installs without questions, because booting the medium counts as consent. */
-const installMedium = (facts: TypeFacts) =>
+const installMedium = (facts: ElementFacts) =>
   marked(
     { ...diskAttributes(facts), installiso: "true", installboot: "install", ...squashfs },
     { bootloader, size: sizeOf(facts.settings), oemconfig: { "oem-resize": false, "oem-unattended": true } },
@@ -79,7 +86,7 @@ const installMedium = (facts: TypeFacts) =>
 /** Also the root of a container image. KIWI's own types for these copy the root once more. */
 const rootArchive = () => marked({ image: "tbz" }, {});
 
-const elements: Readonly<Record<Product, (facts: TypeFacts) => XmlMarked>> = {
+const elements: Readonly<Record<Product, (facts: ElementFacts) => XmlMarked>> = {
   disk,
   live: liveMedium,
   installer: installMedium,
@@ -109,7 +116,10 @@ export function readImageType(node: XmlNode, to: TypeRead): void {
   to.type = type;
   const kernelArguments = attributes.get("kernelcmdline");
   if (kernelArguments !== undefined) to.settings["kernel_arguments"] = withoutOurs(kernelArguments);
-  for (const [name] of attributes) if (!readAttributes.has(name)) omit("the service decides it", `type/${name}`);
+  const fileSystem = readFileSystem(type, attributes);
+  if (fileSystem !== undefined) to.settings["file_system"] = fileSystem;
+  const read = fileSystem === undefined ? readAttributes : new Set([...readAttributes, ...ofFileSystem]);
+  for (const [name] of attributes) if (!read.has(name)) omit("the service decides it", `type/${name}`);
   for (const child of children) {
     if (child.name === "size") readSize(child, to, omit);
     else if (child.name === "systemdisk" && hasSubvolumes(node, child))
@@ -123,6 +133,7 @@ const hasSubvolumes = (type: XmlNode, disk: XmlNode): boolean =>
   type.attributes.get("filesystem") === "btrfs" && disk.attributes.get("preferlvm") !== "true";
 
 const readAttributes = new Set(["image", "format", "installiso", "primary", "kernelcmdline"]);
+const ofFileSystem = ["filesystem", "fscreateoptions"];
 
 /** The kernel arguments without those that Kiln gives every image. */
 function withoutOurs(kernelArguments: string): string {

@@ -136,7 +136,7 @@ export interface Question {
   /** The setting of the same form without which it has no effect. */
   readonly usedWith?: string;
   /** The fact of a base system (src/model/catalogue.ts) without which no form asks for it. */
-  readonly ofBase?: "firstBoot" | "automaticUpdates" | "diskEncryption";
+  readonly ofBase?: "firstBoot" | "automaticUpdates" | "diskEncryption" | "fileSystem";
 }
 
 /** Limits of a number, inclusive. */

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { ImageType, PackageType } from "#lib/contract/index";
+import type { FileSystem, ImageType, PackageType } from "#lib/contract/index";
 import type { Rebuilt } from "#lib/attest/rebuild";
 import { id, moment, uid } from "./columns.ts";
 
@@ -22,6 +22,8 @@ export const builds = sqliteTable(
     status: text("status", { enum: buildStatuses }).notNull(),
     /** Its disk is divided into volumes, which not every builder supports. */
     needsLvm: integer("needs_lvm", { mode: "boolean" }).notNull().default(false),
+    /** The file system of its disk. Not every builder can make each. */
+    fileSystem: text("file_system").notNull().$type<FileSystem>().default("ext4"),
     /** It boots by UEFI, which not every builder supports. */
     needsEfi: integer("needs_efi", { mode: "boolean" }).notNull().default(false),
     /** It boots by UEFI with Secure Boot on, too. Its testdrives do. */

@@ -59,6 +59,7 @@ export const build = {
   imageType: "oem" as const,
   needsLvm: false,
   needsEfi: false,
+  fileSystem: "ext4" as const,
   hasSecureBoot: false,
   packageType: "rpm" as const,
   builderRoot: null,

@@ -1,4 +1,4 @@
-import type { Capabilities } from "#lib/contract/index";
+import { fileSystems, type Capabilities } from "#lib/contract/index";
 import type { AgentAtWork } from "#domain/service-overview";
 import { ActionButton } from "../../parts/button.tsx";
 import { Moment } from "../../parts/moment.tsx";
@@ -95,12 +95,13 @@ const StateOf = ({ agent: { isAlive, drainedAt, capabilities, builds, testdrives
 };
 
 function abilitiesOf(can: Capabilities): string[] {
-  const { arches, isolation, testdrives, packageTypes = ["rpm"], noLvm, noEfi, roots = [] } = can;
+  const { arches, isolation, testdrives, packageTypes = ["rpm"], noLvm, noEfi, noFileSystem, roots = [] } = can;
   return [
     ...arches,
     ...packageTypes,
     ...(noLvm === undefined ? ["LVM"] : []),
     ...(noEfi === undefined ? ["UEFI"] : []),
+    ...fileSystems.filter((name) => noFileSystem?.[name] === undefined),
     ...(isolation === "vm" ? ["guest"] : []),
     ...(testdrives ? ["testdrives"] : []),
     ...roots.map(({ name }) => `root ${name}`),

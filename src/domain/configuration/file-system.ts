@@ -1,0 +1,35 @@
+import type { Issue } from "#domain/appliances/issue";
+import { besideRootMb, needsVolumes } from "#domain/configuration/volumes";
+import { fileSystemFacts, type Firmware, type ImageType } from "#lib/contract/index";
+import type { Configuration } from "#lib/configuration/stored";
+import { encryptsDisk } from "#lib/kiwi/disk-encryption";
+import { fileSystemOf, hasOtherFileSystem } from "#lib/kiwi/file-system";
+
+/** Reports a file system that does not fit on the disk, or that was never tried with what else the disk has. */
+export function fileSystemIssues(
+  configuration: Pick<Configuration, "settings" | "lvm">,
+  { imageType, firmware }: { imageType: ImageType; firmware: Firmware },
+): Issue[] {
+  const { settings } = configuration;
+  const image = { imageType, settings };
+  if (!hasOtherFileSystem(image)) return [];
+  const fileSystem = fileSystemOf(image);
+  const { leastMb = 0 } = fileSystemFacts[fileSystem];
+  const rootMb = settings.diskSizeMb - besideRootMb(firmware);
+  return [
+    encryptsDisk(image) &&
+      issue(`The disk is to be encrypted, which Kiln does only with ext4, and not with ${fileSystem}.`),
+    needsVolumes(configuration, imageType) &&
+      issue(`The disk is divided into volumes (LVM), which Kiln does only with ext4, and not with ${fileSystem}.`),
+    rootMb < leastMb &&
+      issue(
+        `A root of ${fileSystem} needs ${leastMb} MB, but a disk of ${settings.diskSizeMb} MB has only ${Math.max(0, rootMb)} MB for it.`,
+      ),
+  ].filter((one) => one !== false);
+}
+
+const issue = (text: string): Issue => ({
+  type: "error",
+  text,
+  setting: { path: "settings/file_system", value: "ext4", words: "Use ext4" },
+});

@@ -1,0 +1,21 @@
+interface FileSystemFacts {
+  /** The smallest one that its mkfs makes, in MB. Absent if each disk is large enough. */
+  leastMb?: number;
+  /** Arguments of its mkfs, so that GRUB and the kernel of an older release than the builder's can read it. */
+  createOptions?: string;
+  /** The text in a partition by which it is recognised. */
+  mark: { at: number; text: string };
+}
+
+/** The file systems of a disk's root. The first is that of all images without the choice. */
+const facts = {
+  ext4: { mark: { at: 1080, text: "\x53\xef" } },
+  xfs: { leastMb: 300, createOptions: "-i nrext64=0", mark: { at: 0, text: "XFSB" } },
+  btrfs: { leastMb: 109, mark: { at: 65_600, text: "_BHRfS_M" } },
+} satisfies Readonly<Record<string, FileSystemFacts>>;
+
+export type FileSystem = keyof typeof facts;
+
+export const fileSystems = Object.keys(facts) as [FileSystem, ...FileSystem[]];
+
+export const fileSystemFacts: Readonly<Record<FileSystem, FileSystemFacts>> = facts;

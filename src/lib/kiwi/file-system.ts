@@ -1,0 +1,29 @@
+// Not the contract's index, because the command line imports this file and would then include all of zod.
+import { fileSystemFacts, fileSystems, type FileSystem } from "#lib/contract/file-systems";
+import { productOf } from "#lib/contract/image-formats";
+import type { Configuration } from "#lib/configuration/stored";
+import type { ImageType } from "#lib/contract/index";
+
+interface OnDisk {
+  imageType: ImageType;
+  settings: Pick<Configuration["settings"], "fileSystem">;
+}
+
+const [usual] = fileSystems;
+
+/** The file system of an image's root. A type that cannot have the chosen one has the usual one. */
+export const fileSystemOf = ({ imageType, settings: { fileSystem } }: OnDisk): FileSystem =>
+  productOf(imageType).fileSystems.includes(fileSystem) ? fileSystem : usual;
+
+/** Whether the root has another file system than usual. */
+export const hasOtherFileSystem = (image: OnDisk): boolean => fileSystemOf(image) !== usual;
+
+/** For KIWI's `<type>`. */
+export function fileSystemAttributes(fileSystem: FileSystem): Record<string, string> {
+  const { createOptions } = fileSystemFacts[fileSystem];
+  return { filesystem: fileSystem, ...(createOptions !== undefined && { fscreateoptions: createOptions }) };
+}
+
+/** Reads a `<type>` by any author. Undefined if such an image cannot have its file system. */
+export const readFileSystem = (type: ImageType, attributes: ReadonlyMap<string, string>): FileSystem | undefined =>
+  productOf(type).fileSystems.find((name) => name === attributes.get("filesystem"));
