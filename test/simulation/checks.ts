@@ -1,7 +1,7 @@
 import { artifactKey } from "#storage/blobs";
 import { clock } from "./runtime/clock.ts";
 import type { World } from "./world.ts";
-import { witness } from "./witness.ts";
+import { witness, type Attempt } from "./witness.ts";
 
 /** After each event, after each that has changed the database, or when everything is over. */
 export type Moment = "always" | "step" | "end";
@@ -27,6 +27,34 @@ const rows = ({ service }: World, where = "1"): Row[] =>
   ) as unknown as Row[];
 
 const isEnded = ({ status }: Row) => status !== "queued" && status !== "running";
+
+/** How many builds a host takes. */
+const slots = 2;
+
+const isFree = (name: string) => [...witness.running].filter(({ agent }) => agent === name).length < slots;
+
+/** Since when something is not as it should be, by world. */
+const since = new WeakMap<World, Map<string, number>>();
+
+/** What is true without a break for so long. */
+function lasting(world: World, kind: string, ms: number, now: () => string[]): string[] {
+  const known = since.get(world) ?? new Map<string, number>();
+  since.set(world, known);
+  const found = new Set(now().map((what) => `${kind}: ${what}`));
+  for (const what of known.keys()) if (what.startsWith(`${kind}: `) && !found.has(what)) known.delete(what);
+  for (const what of found) if (!known.has(what)) known.set(what, clock.now);
+  return [...found].filter((what) => clock.now - (known.get(what) ?? clock.now) > ms);
+}
+
+/** The builds that agents have, by what the builds' objects say. D1 may be late. */
+function heldBuilds({ service }: World): { id: number; attempt: number; agent: string }[] {
+  return [...service.objects.BUILDS.existing.values()].flatMap(({ storage }) => {
+    const state = storage.kv.get("state") as { status: string; attempt: number; agentId: number } | undefined;
+    if (state?.status !== "running") return [];
+    const [agent] = service.database.query("SELECT name FROM agents WHERE id = ?", [state.agentId]);
+    return [{ id: Number(storage.kv.get("buildId")), attempt: state.attempt, agent: String(agent?.["name"]) }];
+  });
+}
 
 /** How each build was when it had ended, by world. */
 const endings = new WeakMap<World, Map<number, string>>();
@@ -81,6 +109,49 @@ export const checks: readonly Check[] = [
     },
   },
   {
+    name: "agents do as they must, and get each attempt once",
+    when: "step",
+    violations: () => witness.faults,
+  },
+  {
+    name: "an agent works on what it holds",
+    when: "step",
+    violations: (world) =>
+      lasting(world, "idle", 20_000, () =>
+        heldBuilds(world)
+          .filter(({ id, agent }) => {
+            const isWorkedOn = [...witness.running].some((made) => made.buildId === id && made.agent === agent);
+            return !world.isCut(agent) && !isWorkedOn;
+          })
+          .map(({ id, agent }) => `build ${id}: ${agent} does not work on it`),
+      ),
+  },
+  {
+    name: "an agent stops what is not its own",
+    when: "step",
+    violations: (world) => {
+      const held = heldBuilds(world);
+      const isOwn = ({ buildId, attempt, agent }: Attempt) =>
+        held.some((each) => each.id === buildId && each.attempt === attempt && each.agent === agent);
+      const late = () =>
+        [...witness.running]
+          .filter((made) => !isOwn(made) && !world.isCut(made.agent))
+          .map(({ buildId, agent }) => `${agent} still works on build ${buildId}`);
+      return lasting(world, "late", 25_000, late);
+    },
+  },
+  {
+    name: "if nothing fails, a free agent gets a build soon",
+    when: "step",
+    violations: (world) => {
+      const waiting = () =>
+        world.hosts.some(({ name }) => isFree(name))
+          ? rows(world, "status = 'queued'").map(({ id }) => `build ${id} waits`)
+          : [];
+      return world.isCalm ? lasting(world, "waits", 5_000, waiting) : [];
+    },
+  },
+  {
     name: "every build ends",
     when: "end",
     violations: (world) =>
@@ -98,6 +169,16 @@ export const checks: readonly Check[] = [
           ? []
           : [`build ${buildId}, attempt ${attempt}: it is ${row?.status} with ${row?.image_key}`];
       });
+    },
+  },
+  {
+    name: "no agent is told that its image is late if it is the build's",
+    when: "end",
+    violations: (world) => {
+      const keys = new Set(rows(world).map(({ image_key: key }) => key));
+      return witness.late
+        .filter(({ token, attempt }) => keys.has(artifactKey(token.split(".")[2] ?? "", attempt, "image")))
+        .map(({ buildId, agent }) => `build ${buildId}: ${agent}`);
     },
   },
   {

@@ -19,8 +19,10 @@ import { witness } from "./witness.ts";
 const accountCount = 3;
 const appliancesOfEach = 4;
 const maxTries = 40;
+/** One in this many users does not repeat a request that fails. */
+const impatient = 4;
 
-/** The people who start and cancel builds. They repeat a request whose answer is lost. */
+/** The people who start and cancel builds. Most repeat a request whose answer is lost. */
 export class Users {
   readonly #service: Service;
   readonly #actor = new Actor("user", "a user");
@@ -91,7 +93,8 @@ export class Users {
     this.waiting += 1;
     const work = prepare();
     const attempt = async () => {
-      for (let tries = 0; tries < maxTries; tries += 1) {
+      const tries = Math.random() * impatient < 1 ? 1 : maxTries;
+      for (let nth = 0; nth < tries; nth += 1) {
         try {
           return (await this.#service.invoke("a user's request", work))();
         } catch (error) {

@@ -17,6 +17,12 @@ class Witness {
   running = new Set<Attempt>();
   /** Attempts whose agents know that the service has accepted the image. */
   results: Attempt[] = [];
+  /** Attempts whose agents were told that they are late. */
+  late: Attempt[] = [];
+  /** All attempts that an agent has begun, by build and number. */
+  tokens = new Map<string, string>();
+  /** What agents must not do, and have done. */
+  faults: string[] = [];
   /** How many attempts may be lost, because of what has happened to agents. */
   excuses = 0;
   /** Builds whose users know that they are accepted, by uid. */
@@ -28,6 +34,9 @@ class Witness {
 
   claimed(made: Attempt): void {
     this.claims += 1;
+    const name = `build ${made.buildId}, attempt ${made.attempt}`;
+    if ((this.tokens.get(name) ?? made.token) !== made.token) this.faults.push(`${name} is given out twice`);
+    this.tokens.set(name, made.token);
     this.running.add(made);
   }
 

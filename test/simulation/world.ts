@@ -18,6 +18,7 @@ const patienceMs = 60 * 60_000;
 /** Objects clean up after a build has ended. */
 const tidyMs = 3 * 60_000;
 const hostCount = 2;
+const lookEveryMs = 1_000;
 
 /** One service with its agents and users, from a seed to the end. */
 export class World {
@@ -29,6 +30,8 @@ export class World {
   strikes: { fate: Fate; calls: number }[] = [];
   readonly story: string[] = [];
   #slowUntil = 0;
+  /** Whether nothing fails in this plan. */
+  isCalm = false;
   readonly #awayUntil = new Map<string, number>();
 
   constructor(service: Service) {
@@ -39,6 +42,7 @@ export class World {
 
   async run(seed: number, plan: readonly Step[]): Promise<Outcome> {
     await this.#prepare(seed);
+    this.isCalm = plan.every(({ what }) => !(what in faults));
     for (const step of plan) clock.after(step.at * 1000, () => this.#perform(step));
     const lastAt = beginning + 1000 * Math.max(0, ...plan.map(({ at }) => at));
     const violation = await this.#untilOver(lastAt);
@@ -48,6 +52,11 @@ export class World {
     const { story } = this;
     const facts = { story, builds, attempts: witness.claims, simulatedMs: clock.now - beginning };
     return violation ? { ...facts, violation } : facts;
+  }
+
+  isCut(agent: string): boolean {
+    const process = this.hosts.find(({ name }) => name === agent)?.process;
+    return process === undefined || this.network.cut.has(process);
   }
 
   tell(line: string): void {
@@ -95,6 +104,15 @@ export class World {
     this.service.jobs.travelMs = () => 10 + Math.random() * 300;
     for (const host of this.hosts) host.start();
     this.#everyMinute();
+    this.#look();
+  }
+
+  /** Some checks are about how long something lasts. */
+  #look(): void {
+    clock.after(lookEveryMs, () => {
+      this.service.database.isChanged = true;
+      this.#look();
+    });
   }
 
   #everyMinute(): void {
@@ -108,7 +126,8 @@ export class World {
     if (actor?.kind !== "object" && actor?.kind !== "request") return undefined;
     for (const [name, until] of this.#awayUntil) if (until > clock.now && what.includes(name)) return "fails";
     const [strike] = this.strikes;
-    if (!strike) return undefined;
+    // Most calls are those of idle agents.
+    if (!strike || actor.name.includes("/queues/")) return undefined;
     strike.calls -= 1;
     if (strike.calls >= 0) return undefined;
     this.strikes.shift();

@@ -63,6 +63,7 @@ async function run(made: Attempt, parts: Parts, stopping: AbortSignal, stop: (re
   } catch (error) {
     if (stopping.aborted && stopping.reason === "released") await api.release(lease, AbortSignal.timeout(3_000));
     const isLate = error instanceof RemoteRefusal && error.status === 410;
+    if (isLate) witness.late.push(made);
     if (stopping.aborted || isLate) throw error;
     const kind = error instanceof ContentFault ? "failed" : "error";
     if (kind === "error") witness.hostFailed();

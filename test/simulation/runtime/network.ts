@@ -1,5 +1,6 @@
 import { cross, currentActor, type Actor } from "./actors.ts";
 import type { Service } from "./service.ts";
+import { witness } from "../witness.ts";
 import type { SocketEnd } from "./sockets.ts";
 
 /** The network between agents and service. */
@@ -7,6 +8,8 @@ export class Network {
   readonly #service: Service;
   /** Actors whose line is cut: their calls fail after a while. */
   readonly cut = new Set<Actor>();
+  /** Agents that have pulled messages, and have claimed nothing since. */
+  readonly #unclaimed = new Set<Actor>();
 
   constructor(service: Service) {
     this.#service = service;
@@ -28,13 +31,31 @@ export class Network {
     return { end, headers: Object.fromEntries(answer.headers) };
   }
 
+  /** Notes which messages an agent has pulled, and that it has claimed work since. */
+  async #note(agent: Actor, path: string, answer: Response): Promise<void> {
+    if (path.endsWith("/claim")) this.#unclaimed.delete(agent);
+    if (!path.endsWith("/messages/pull")) return;
+    const { result } = (await answer.json()) as { result: { messages: unknown[] } | null };
+    if (result && result.messages.length > 0) this.#unclaimed.add(agent);
+  }
+
+  /** If an agent dies between its acknowledgement and its claim, the message is lost. */
+  #noteAck(agent: Actor, body: string): void {
+    const { acks } = JSON.parse(body) as { acks: unknown[] };
+    if (acks.length > 0 && this.#unclaimed.has(agent))
+      witness.faults.push(`${agent.name} acknowledges a message before its claim`);
+  }
+
   async #call(request: Request, signal?: AbortSignal): Promise<Response> {
     const me = currentActor();
     const isCut = () => me !== undefined && this.cut.has(me);
-    const answer = cross(`call ${new URL(request.url).pathname.replaceAll(/\d+/g, "N")}`, async () => {
+    const url = new URL(request.url);
+    if (me && url.pathname.endsWith("/messages/ack")) this.#noteAck(me, await request.clone().text());
+    const answer = cross(`call ${url.pathname.replaceAll(/\d+/g, "N")}`, async () => {
       if (isCut()) throw new Error("simulated: unreachable");
       const given = await this.#service.answer(request);
       if (isCut()) throw new Error("simulated: the answer was lost");
+      if (me) await this.#note(me, url.pathname, given.clone());
       return given;
     }).catch((cause: unknown) => {
       throw new TypeError("fetch failed", { cause });
