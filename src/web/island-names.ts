@@ -1,6 +1,5 @@
 /** The islands of `src/web/client`. A page loads those whose elements it has: `data-swap` needs `swap.js`. */
 export const islandNames = [
-  "theme",
   "swap",
   "search",
   "live",

@@ -3,6 +3,10 @@
  * it, too. People who type by voice or with a switch can turn them off there (WCAG 2.1.4). The browser remembers it.
  */
 import { shortcuts } from "../shortcuts.ts";
+import { rememberColours } from "./theme.ts";
+
+// Each page has both, and a file of its own would weigh more than what is in it.
+rememberColours();
 
 const remembered = "kiln-shortcuts";
 /** The time limit for the second key of a shortcut. */
