@@ -7,15 +7,13 @@ import { id } from "#http/params";
 import { attestations } from "#documents/attestation";
 import { build, builds as buildsDocument } from "#documents/build";
 import { success } from "#documents/success";
-import { attestationFile, formats, getAttestations, getAttestedBuild, sha256Of } from "#domain/builds/attestation";
+import { attestationFiles, formats, getAttestedBuild, sha256Of } from "#domain/builds/attestation";
 import { getBuild } from "#domain/builds/build";
 import { deleteBuild } from "#domain/builds/deletion";
-import { fileOfRebuilds, rebuildStatements } from "#domain/builds/rebuild";
 import { listBuilds } from "#domain/builds/ended";
 import { readTexts } from "#domain/builds/log";
 import { Refusal } from "#domain/refusal";
 import { answerText } from "#http/text";
-import type { Build } from "#storage/builds";
 import { v2 } from "#api/operation";
 
 const ListRequest = z.object({
@@ -25,7 +23,6 @@ const ListRequest = z.object({
 
 const ids = { build_id: "invalid_build_id" } as const;
 const noTexts = { own: "", kiwi: "" };
-const imageOf = ({ fileName }: Pick<Build, "fileName">): string => fileName ?? "image";
 
 export const builds: CallGroup = {
   title: "Finished builds",
@@ -80,15 +77,8 @@ export const builds: CallGroup = {
       refuses: ["build_not_found", "unknown_error"],
       act: async ({ env, db, account }, { build_id }) => {
         const build = await getAttestedBuild(db, account.id, build_id);
-        const made = await getAttestations({ env, db }, build);
-        const rebuilds = await rebuildStatements(db, build);
-        const all = formats.map((format) => ({
-          format,
-          ...attestationFile(made, { format, imageName: imageOf(build) }),
-        }));
-        const ofRebuilds =
-          rebuilds === undefined ? [] : [{ format: "rebuilds" as const, ...fileOfRebuilds(build, rebuilds) }];
-        return [...all, ...ofRebuilds].map(({ text, ...one }) => ({
+        const files = await attestationFiles({ env, db }, build);
+        return files.map(({ text, ...one }) => ({
           ...one,
           sha256: sha256Of(text),
           buildId: build.id,
@@ -115,12 +105,12 @@ export const builds: CallGroup = {
       refuses: ["invalid_value", "build_not_found", "unknown_error"],
       act: async ({ env, db, account }, { build_id, format: wanted }, c) => {
         const build = await getAttestedBuild(db, account.id, build_id);
-        const rebuilds = wanted === "rebuilds" ? await rebuildStatements(db, build) : undefined;
-        if (rebuilds !== undefined) return await answerText(c.req.raw, fileOfRebuilds(build, rebuilds));
         const format = formats.find((one) => one === wanted);
         if (!format) throw new Refusal("invalid_value", { message: `Pick one of ${formats.join(", ")}.` });
-        const made = await getAttestations({ env, db }, build);
-        return await answerText(c.req.raw, attestationFile(made, { format, imageName: imageOf(build) }));
+        const [file] = await attestationFiles({ env, db }, build, [format]);
+        if (!file)
+          throw new Refusal("invalid_value", { message: `Build ${build.id} has no statements about rebuilds.` });
+        return await answerText(c.req.raw, file);
       },
     }),
   ],

@@ -1,14 +1,13 @@
 import { Hono, type Context } from "hono";
 import { answerError } from "#http/respond";
 import {
-  attestationFile,
+  attestationFiles,
   attestationFormats,
   formats,
-  getAttestations,
+  madeFormats,
   type AttestationFormat,
 } from "#domain/builds/attestation";
 import { findByLink } from "#domain/builds/download-link";
-import { fileOfRebuilds, rebuildsSuffix, rebuildStatements } from "#domain/builds/rebuild";
 import { noteInPassing } from "#domain/full-disk";
 import { noteDownload } from "#domain/gallery/clone";
 import { proofSuffix } from "#lib/attest/log/proof";
@@ -51,14 +50,10 @@ export async function answerDownload(
     const fileName = imageName + proofSuffix;
     return text === undefined ? noFile(c) : await answerText(c.req.raw, { text, contentType: "text/plain", fileName });
   }
-  if (wanted === "rebuilds") {
-    const text = await rebuildStatements(c.var.db, build);
-    return text === undefined ? noFile(c) : await answerText(c.req.raw, fileOfRebuilds(build, text));
-  }
   if (wanted === "checksum") return await answerText(c.req.raw, checksumFile(build, imageName));
   if (wanted !== "image") {
-    const made = await getAttestations({ env: c.env, db: c.var.db }, build);
-    return await answerText(c.req.raw, attestationFile(made, { format: wanted, imageName }));
+    const [file] = await attestationFiles({ env: c.env, db: c.var.db }, build, [wanted]);
+    return file ? await answerText(c.req.raw, file) : noFile(c);
   }
   const image = await answerImage(openerFor(c.env, readerOf(c)), c.req.raw, build);
   if (image?.ok && c.req.method === "GET")
@@ -71,19 +66,14 @@ export async function answerDownload(
 export const suffixes: readonly string[] = [
   checksumSuffix,
   proofSuffix,
-  rebuildsSuffix,
   ...formats.map((format) => attestationFormats[format].suffix),
 ];
 
 /** The build's file with this name, if there is one. */
-function wantedOf(
-  name: string,
-  imageName: string,
-): "image" | "checksum" | "proof" | "rebuilds" | AttestationFormat | undefined {
+function wantedOf(name: string, imageName: string): "image" | "checksum" | "proof" | AttestationFormat | undefined {
   if (name === imageName) return "image";
   if (name === imageName + checksumSuffix) return "checksum";
   if (name === imageName + proofSuffix) return "proof";
-  if (name === imageName + rebuildsSuffix) return "rebuilds";
   return formats.find((format) => name === imageName + attestationFormats[format].suffix);
 }
 
@@ -96,7 +86,7 @@ const checksumFile = ({ sha256 }: Build, imageName: string): TextFile => ({
 
 /** Links to the documents about an image, for programs that follow links (RFC 8288). */
 const linksOf = (imageName: string): string =>
-  formats
+  madeFormats
     .map((format) => attestationFormats[format])
     .map(
       ({ suffix, contentType }) =>

@@ -181,7 +181,10 @@ describe("GET builds/:id/attestations", () => {
 
     await expectError(await get(failed, "spdx"), 400, "build_not_found");
     await expectError(await get(queued, "spdx"), 404, "invalid_build_id");
-    await expectError(await get(buildId, "spdx.json"), 400, "invalid_value");
+    const unknown = await expectError(await get(buildId, "spdx.json"), 400, "invalid_value");
+    expect(unknown).toBe("Pick one of spdx, cyclonedx, provenance, rebuilds.");
+    const none = await expectError(await get(buildId, "rebuilds"), 400, "invalid_value");
+    expect(none).toBe(`Build ${buildId} has no statements about rebuilds.`);
   });
 
   it("is refused if its sources no longer exist", async () => {

@@ -15,28 +15,57 @@ import { findAttestations, keepAttestations, type Attestations } from "#storage/
 import { findInput, findInstalled } from "#storage/build-blobs";
 import { findBuildByUid, isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
+import { listRebuilds } from "#storage/rebuilds";
 import { findVisibleBuild } from "#storage/visible-builds";
 
 type UsedEnv = Pick<Env, "BLOBS"> & AttestationEnv;
+
+const signedLines = "application/vnd.in-toto.bundle";
 
 /** The documents about an image that can be downloaded. The file name is the image's name followed by this suffix. */
 export const attestationFormats = {
   spdx: { suffix: ".spdx.json", contentType: "application/spdx+json" },
   cyclonedx: { suffix: ".cdx.json", contentType: "application/vnd.cyclonedx+json; version=1.6" },
-  provenance: { suffix: provenanceSuffix, contentType: "application/vnd.in-toto.bundle" },
+  provenance: { suffix: provenanceSuffix, contentType: signedLines },
+  rebuilds: { suffix: `.rebuilds${provenanceSuffix}`, contentType: signedLines },
 } as const;
 export type AttestationFormat = keyof typeof attestationFormats;
-export const formats: readonly AttestationFormat[] = ["spdx", "cyclonedx", "provenance"];
+export const formats: readonly AttestationFormat[] = ["spdx", "cyclonedx", "provenance", "rebuilds"];
+/** Those that every image has. */
+export const madeFormats = ["spdx", "cyclonedx", "provenance"] as const satisfies readonly AttestationFormat[];
 
-/** One of the documents, as the file next to its image. */
-export const attestationFile = (
-  attestations: Attestations,
-  { format, imageName }: { format: AttestationFormat; imageName: string },
-): { text: string; contentType: string; fileName: string } => ({
-  text: attestations[format],
-  contentType: attestationFormats[format].contentType,
-  fileName: imageName + attestationFormats[format].suffix,
-});
+/** A document, as the file next to its image. */
+export interface AttestationFile {
+  format: AttestationFormat;
+  text: string;
+  contentType: string;
+  fileName: string;
+}
+
+/** Those of these documents that there are. Only an image that was rebuilt has statements about rebuilds. */
+export async function attestationFiles(
+  { env, db }: Services<UsedEnv>,
+  build: Build,
+  wanted: readonly AttestationFormat[] = formats,
+): Promise<AttestationFile[]> {
+  const isMade = wanted.some((format) => format !== "rebuilds");
+  const [made, rebuilds] = await Promise.all([
+    isMade ? getAttestations({ env, db }, build) : undefined,
+    wanted.includes("rebuilds") ? rebuildStatements(db, build) : undefined,
+  ]);
+  const texts: Partial<Record<AttestationFormat, string>> = { ...made, ...(rebuilds !== undefined && { rebuilds }) };
+  return wanted.flatMap((format) => {
+    const text = texts[format];
+    const { suffix, contentType } = attestationFormats[format];
+    return text === undefined ? [] : [{ format, text, contentType, fileName: (build.fileName ?? "image") + suffix }];
+  });
+}
+
+/** The signed statements about the rebuilds of a build, newest first, one on a line. Undefined if there are none. */
+async function rebuildStatements(db: Database, { id }: Pick<Build, "id">): Promise<string | undefined> {
+  const rebuilds = await listRebuilds(db, [id]);
+  return rebuilds.map(({ rebuiltStatement }) => rebuiltStatement ?? "").join("") || undefined;
+}
 
 /** A build with an image that the account may read: its own, one shared with it, or one of a published version. */
 export async function getAttestedBuild(db: Database, accountId: number, id: number): Promise<Build> {

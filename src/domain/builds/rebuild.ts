@@ -1,7 +1,6 @@
 import type { Services } from "#domain/services";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { spendRebuild } from "#domain/accounts/rates";
-import { attestationFormats } from "#domain/builds/attestation";
 import { buildObject, getBuild, slotsOf } from "#domain/builds/build";
 import type { LinkReader } from "#domain/builds/download-link";
 import { blobsIn } from "#domain/builds/frozen-content";
@@ -99,19 +98,3 @@ export async function rebuildsOf(db: Database, reader: LinkReader, buildId: numb
   const { id } = await getBuild(db, reader, buildId);
   return await listRebuilds(db, [id]);
 }
-
-/** The signed statements about the rebuilds of a build, newest first, one on a line. Undefined if there are none. */
-export async function rebuildStatements(db: Database, { id }: Pick<Build, "id">): Promise<string | undefined> {
-  const rebuilds = await listRebuilds(db, [id]);
-  return rebuilds.map(({ rebuiltStatement }) => rebuiltStatement ?? "").join("") || undefined;
-}
-
-/** The end of the name of the file with these statements. */
-export const rebuildsSuffix = ".rebuilds.intoto.jsonl";
-
-/** These statements, as the file next to the image. */
-export const fileOfRebuilds = ({ fileName }: Pick<Build, "fileName">, text: string) => ({
-  text,
-  contentType: attestationFormats.provenance.contentType,
-  fileName: (fileName ?? "image") + rebuildsSuffix,
-});

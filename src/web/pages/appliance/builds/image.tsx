@@ -1,6 +1,5 @@
 import { productOf } from "#lib/contract/index";
-import { attestationFormats, formats } from "#domain/builds/attestation";
-import { rebuildsSuffix } from "#domain/builds/rebuild";
+import { attestationFormats, madeFormats } from "#domain/builds/attestation";
 import { secondsBetween } from "#domain/builds/progress";
 import type { Build } from "#storage/builds";
 import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
@@ -144,7 +143,7 @@ const Inside = ({ build, seen }: ImageProps) => (
     <div>
       <h3 class="as-label">What is in it, and where it comes from</h3>
       <ul class="small-text stack-s">
-        {formats.map((format) => (
+        {madeFormats.map((format) => (
           <li class="row">
             <Icon name="file" />
             <a href={imageAddress(build) + attestationFormats[format].suffix}>{documentNames[format]}</a>
@@ -153,7 +152,7 @@ const Inside = ({ build, seen }: ImageProps) => (
         {isAttested(build, seen) && (
           <li class="row">
             <Icon name="file" />
-            <a href={imageAddress(build) + rebuildsSuffix}>What rebuilds have shown, signed</a>
+            <a href={imageAddress(build) + attestationFormats.rebuilds.suffix}>What rebuilds have shown, signed</a>
           </li>
         )}
       </ul>
