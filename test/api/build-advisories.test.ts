@@ -2,6 +2,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { importAdvisories } from "#domain/advisories/import";
+import { installedKey } from "#storage/blobs";
+import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { browser } from "../support/browser.ts";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";
@@ -125,6 +127,18 @@ it("shows the advisories of an image, and the images of an advisory", async () =
   expect(textOf(found, "tbody")).toContain("apache2-bin 2.4.65-1~deb12u1 (not fixed yet)");
   const unknown = await pageOf(firefox.get("/appliances/images?with=CVE-1999-1"));
   expect(textOf(unknown, "main")).toContain("Kiln knows no advisory CVE-1999-1.");
+});
+
+it("shows the page of builds without them if the list of packages is gone", async () => {
+  await give("debian", tracker("2.4.66-1~deb12u1"));
+  const firefox = browser();
+  await firefox.signIn(tux);
+  await firefox.get(`/appliance/${applianceId}/build`);
+  const build = await findAnyBuild(db, buildId);
+  await env.BLOBS.delete(installedKey(build?.uid ?? ""));
+  const answer = await firefox.get(`/appliance/${applianceId}/build`);
+  expect(answer.status).toBe(200);
+  expect(await answer.text()).not.toContain("Advisories of");
 });
 
 it("forgets what the next import no longer has, but nothing if that import fails", async () => {

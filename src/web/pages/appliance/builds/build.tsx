@@ -39,7 +39,7 @@ import { showLog } from "./log.tsx";
 import { NewBuild, newBuildForm } from "./new-build.tsx";
 import { NotifyButton } from "./notify.tsx";
 import { BuildLog, RunningPart, runningTitle } from "./running.tsx";
-import { advisoriesOfBuild } from "#domain/advisories/of-build";
+import { shownAdvisories } from "./advisories.tsx";
 import { shownUpdates } from "./updates.tsx";
 import { UnchangedQuestion, unchangedOf, type Unchanged } from "./unchanged.tsx";
 
@@ -213,7 +213,7 @@ async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
     before,
     hasOlder: found.length > over.length,
     updates,
-    advisories: updates && (await advisoriesOfBuild({ env: c.env, db }, updates.build)),
+    advisories: updates && (await shownAdvisories(c, updates.build)),
     services: updates ? await bootServicesOf(c.env, updates.build) : [],
     baseUrl,
   };
