@@ -37,9 +37,16 @@ function textOf({ shape, isRepeated }: Part, value: unknown): string {
 /** All settings that are one form field each. The lists have their own forms. */
 const settings = settingsIn(configuration.shape);
 
-/** The settings that a form offers for a base system. */
+/** The settings that a form offers for a base system, with the choices for which that has packages. */
 export const settingsFor = (settings: readonly Setting[], base: Partial<BaseSystemFacts> | undefined): Setting[] =>
-  settings.filter(({ ofBase }) => ofBase === undefined || base?.[ofBase] !== undefined);
+  settings.flatMap((setting): Setting[] => {
+    const { ofBase, options } = setting;
+    if (ofBase === undefined) return [setting];
+    const known = base?.[ofBase];
+    if (known === undefined) return [];
+    // The first choice needs no packages.
+    return [{ ...setting, ...(options && { options: options.filter(([value], at) => at === 0 || value in known) }) }];
+  });
 
 /** The settings of a page, in their order on it. */
 export const settingsOf = (page: string): Setting[] =>
