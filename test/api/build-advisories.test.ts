@@ -133,7 +133,6 @@ it("shows the page of builds without them if the list of packages is gone", asyn
   await give("debian", tracker("2.4.66-1~deb12u1"));
   const firefox = browser();
   await firefox.signIn(tux);
-  await firefox.get(`/appliance/${applianceId}/build`);
   const build = await findAnyBuild(db, buildId);
   await env.BLOBS.delete(installedKey(build?.uid ?? ""));
   const answer = await firefox.get(`/appliance/${applianceId}/build`);

@@ -23,21 +23,36 @@ export async function advisoriesOfBuild(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   build: Build,
 ): Promise<BuildAdvisories> {
-  const noImage = new Refusal("build_not_found", { message: `Build ${build.id} has no image.` });
-  if (build.status !== "finished") throw noImage;
-  const [installed, appliance, feeds] = await Promise.all([
-    findInstalled(env.BLOBS, build.uid),
-    findAnyAppliance(db, build.applianceId),
-    listFeeds(db),
-  ]);
-  if (!installed || !appliance) throw noImage;
+  if (build.status !== "finished") throw noImage(build);
+  const [appliance, feeds] = await Promise.all([findAnyAppliance(db, build.applianceId), listFeeds(db)]);
+  if (!appliance) throw noImage(build);
   const base = await advisedBase(db, appliance.baseSystem);
-  const packages = listedOf(installed);
-  const sources = [...new Set(packages.map(({ source }) => source))];
-  const rows = await listAdvisories(db, { sources, releases: base.releases });
-  const advisories = affectedBy(packages, rows, base);
-  return { build, advisories, counts: countsOf(advisories), isKnown: isKnown(base, feeds), feeds };
+  const readAt = feeds.flatMap((feed) => feed.readAt?.getTime() ?? []);
+  const isKnown = base.releases.length > 0 && readAt.length > 0;
+  const advisories = isKnown ? await affecting({ env, db }, build, { base, readAt }) : [];
+  return { build, advisories, counts: countsOf(advisories), isKnown, feeds };
 }
 
-const isKnown = ({ releases }: AdvisedBase, feeds: readonly AdvisoryFeedRow[]): boolean =>
-  releases.length > 0 && feeds.some(({ readAt }) => readAt !== null);
+/** The page of an image compares again whenever it is refreshed. By image and by when the feeds were read. */
+const compared = new Map<string, Affected[]>();
+const maxCompared = 50;
+
+async function affecting(
+  { env, db }: Services<Pick<Env, "BLOBS">>,
+  build: Build,
+  { base, readAt }: { base: AdvisedBase; readAt: readonly number[] },
+): Promise<Affected[]> {
+  const key = [build.uid, ...readAt].join(" ");
+  const known = compared.get(key);
+  if (known) return known;
+  const installed = await findInstalled(env.BLOBS, build.uid);
+  if (!installed) throw noImage(build);
+  const packages = listedOf(installed);
+  const sources = [...new Set(packages.map(({ source }) => source))];
+  const found = affectedBy(packages, await listAdvisories(db, { sources, releases: base.releases }), base);
+  compared.set(key, found);
+  for (const [oldest] of [...compared].slice(0, -maxCompared)) compared.delete(oldest);
+  return found;
+}
+
+const noImage = ({ id }: Build) => new Refusal("build_not_found", { message: `Build ${id} has no image.` });
