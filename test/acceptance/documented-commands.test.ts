@@ -126,6 +126,10 @@ const runs: Record<string, () => Promise<void>> = {
     // The base system of these pages has no packages for it.
     expect(await runAs(`! ${choose.trim()} 2>&1`)).toContain("Kiln knows no packages of Tiny Linux");
   },
+  "docs/file-systems.md": async () => {
+    const [choose = ""] = blocksOf("docs/file-systems.md");
+    expect(await runAs(`! ${choose.trim()} 2>&1`)).toContain("Kiln knows no packages of Tiny Linux");
+  },
   "docs/disk-encryption.md": async () => {
     const [choose = ""] = blocksOf("docs/disk-encryption.md");
     expect(await runAs(`! ${choose.trim()} 2>&1`)).toContain("Kiln knows no packages of Tiny Linux");
