@@ -10,6 +10,7 @@ import { measureList } from "./list.ts";
 import { measurePages } from "./pages.ts";
 import { Place } from "./place.ts";
 import { measureRelay } from "./relay.ts";
+import { same } from "./same/same.ts";
 import { measureSoftware } from "./software/software.ts";
 import { stall } from "./stall/stall.ts";
 import { measureTestdrive } from "./testdrive.ts";
@@ -29,6 +30,7 @@ const measurements: Measurement[] = [
   { name: "killed-agent", run: measureKilledAgent },
   { name: "upload-memory", run: measureUploadMemory },
   { name: "large-upload", run: measureLargeUpload },
+  ...same,
   ...stall,
 ];
 

@@ -1,0 +1,131 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { imageFormats, imageTypes, type FrozenInput, type ImageType } from "../../builder-agent/src/contract.ts";
+import { debianInput, type DebianWish } from "../../test/acceptance/support/debian-input.ts";
+import { sampleDistribution, serveDistribution, serveFiles } from "../../test/acceptance/support/local-build.ts";
+import { resolvedTiny } from "../../test/acceptance/support/resolved-tiny.ts";
+import { configScript } from "../../src/lib/kiwi/config-script.ts";
+import { verdict, type Figure, type Measurement } from "../figure.ts";
+import type { Place } from "../place.ts";
+import { differingBytes, differingFiles, differingMembers } from "./differing.ts";
+import type { Job } from "./build-once.ts";
+
+const program = fileURLToPath(new URL("build-once.ts", import.meta.url));
+
+/** Where the two builds of a pair run. The second one also begins later, in another directory. */
+const worlds = [
+  { hostname: "first", umask: "022", cpus: "0-1", env: { TZ: "UTC", LANG: "C.UTF-8", LC_ALL: "C.UTF-8" } },
+  {
+    hostname: "second-host",
+    umask: "077",
+    cpus: "0",
+    env: { TZ: "Pacific/Chatham", LANG: "de_DE.UTF-8", LC_ALL: "C" },
+  },
+] as const;
+
+type World = (typeof worlds)[number];
+
+/** The formats that are made of the same KIWI image as the first of them. */
+const kinds: readonly ImageType[][] = [...Map.groupBy(imageTypes, (type) => imageFormats[type].product).values()];
+
+/** Two builds of one frozen input in two different environments, byte for byte: `same/tiny`, `same/debian-12` … */
+export const same: Measurement[] = [
+  { name: "same/tiny", run: measureTiny },
+  { name: "same/debian-12", run: (place) => measureDebian(place, "bookworm") },
+  { name: "same/debian-13", run: (place) => measureDebian(place, "trixie") },
+];
+
+async function measureTiny(place: Place): Promise<Figure[]> {
+  const distribution = sampleDistribution();
+  using server = await serveDistribution(distribution);
+  const figures: Figure[] = [];
+  for (const formats of kinds) {
+    const [imageType = "oem"] = formats;
+    const input = await resolvedTiny(distribution, { imageType, requests: ["hello", "dracut-kiwi-live"] });
+    const whole = { ...input, description: { ...input.description, "config.sh": configScript([]) } };
+    figures.push(...(await tried("Tiny Linux", place, { input: whole, formats, url: server.url })));
+  }
+  return figures;
+}
+
+/** The disk alone: its other formats are made of it as those of Tiny Linux are. */
+async function measureDebian(place: Place, release: DebianWish["release"]): Promise<Figure[]> {
+  const { input, folder } = debianInput({ release, packages: ["console-setup"] });
+  using server = await serveFiles(folder, "/repositories/debian/");
+  return await tried(`JeOS of Debian (${release})`, place, { input, formats: ["oem"], url: server.url });
+}
+
+interface Pair {
+  input: FrozenInput;
+  formats: ImageType[];
+  url: string;
+}
+
+/** A kind of image that cannot be built here is a line, too. */
+async function tried(system: string, place: Place, pair: Pair): Promise<Figure[]> {
+  try {
+    return await comparePair(system, place, pair);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    place.say(`${system}, ${pair.formats.join(", ")}: not built: ${why}`);
+    return [{ what: `${system}, ${pair.formats.join(", ")}`, ...unbuilt }];
+  }
+}
+
+const unbuilt = { ours: "not built", against: "", ratio: "", bar: "0 bytes", verdict: "missed" as const };
+
+async function comparePair(system: string, place: Place, { input, formats, url }: Pair): Promise<Figure[]> {
+  const folder = place.folder();
+  const file = join(folder, "input.json");
+  writeFileSync(file, JSON.stringify(input));
+  const results: string[] = [];
+  for (const [at, world] of worlds.entries()) {
+    const stateDir = join(folder, at === 0 ? "a" : "another/longer/place");
+    const into = join(folder, `result-${at}`);
+    results.push(into);
+    await buildIn(world, { input: file, formats, url, stateDir, into });
+    place.say(`${system}, ${formats[0]}: built as ${world.hostname}`);
+  }
+  const [one = "", other = ""] = results;
+  const root = differingFiles(join(one, "index"), join(other, "index"));
+  for (const path of root) place.say(`  differs in the root: ${path}`);
+  return formats.map((format) => figureOf(system, place, { format, one, other, root }));
+}
+
+async function buildIn({ hostname, umask, cpus, env }: World, job: Job): Promise<void> {
+  mkdirSync(job.stateDir, { recursive: true });
+  const file = `${job.into}.job`;
+  writeFileSync(file, JSON.stringify(job));
+  const inside = `hostname ${hostname}; umask ${umask}; exec taskset --cpu-list ${cpus} "$0" "$@"`;
+  const args = ["--uts", "sh", "-c", inside, process.execPath, program, file];
+  await promisify(execFile)("unshare", args, { env: { ...process.env, ...env }, maxBuffer: 2 ** 28 });
+}
+
+interface Compared {
+  format: ImageType;
+  one: string;
+  other: string;
+  /** The files that differ in the root. */
+  root: readonly string[];
+}
+
+function figureOf(system: string, place: Place, { format, one, other, root }: Compared): Figure {
+  const what = `${system}, ${format}`;
+  const files = [join(one, format), join(other, format)] as const;
+  const bytes = differingBytes(...files);
+  if (bytes > 0) {
+    const parts = differingMembers(...files).join(", ");
+    place.say(`  ${what}: ${bytes} bytes differ${parts && `, in ${parts}`}; ${root.length} files of the root differ`);
+  }
+  return {
+    what,
+    ours: `${statSync(files[0]).size} bytes`,
+    against: `${statSync(files[1]).size} bytes`,
+    ratio: `${bytes} differ`,
+    bar: "0 bytes",
+    verdict: verdict(bytes === 0),
+  };
+}
