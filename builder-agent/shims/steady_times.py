@@ -1,11 +1,13 @@
 """Gives each inode of an unmounted ext4 times that depend on its sources alone: made, read and moved at SOURCE_DATE_EPOCH, and not
-changed later than that. mke2fs -d copies times that the build's own clock has left.
+changed later than that. mke2fs -d copies times that the build's own clock has left. Directories changed at SOURCE_DATE_EPOCH:
+KIWI NG makes the paths of this host in the root and removes them again, so /tmp changes only if the work directory is below it.
 
 By libext2fs, which is there wherever mke2fs is, and knows the checksums of inodes. Its arguments are the file of the disk, and the
 sector of 512 bytes at which the file system begins.
 """
 import ctypes
 import os
+import stat
 import struct
 import sys
 
@@ -26,8 +28,9 @@ def checked(code):
 
 
 def steady(inode, date):
+    (mode,) = struct.unpack_from("<H", inode)
     _, _, changed = struct.unpack_from("<iii", inode, TIMES)
-    struct.pack_into("<iii", inode, TIMES, date, date, min(changed, date))
+    struct.pack_into("<iii", inode, TIMES, date, date, date if stat.S_ISDIR(mode) else min(changed, date))
     if len(inode) > OLD_SIZE and struct.unpack_from("<H", inode, REST_SIZE)[0] >= 24:
         struct.pack_into("<IIIiI", inode, REST, 0, 0, 0, date, 0)
 
