@@ -5,32 +5,18 @@ import { artifactNames, buildLeaseMs } from "#lib/contract/index";
 import { timeLimitMs, wakeUpEveryMs } from "#domain/builds/machine";
 import { longQueueMs } from "#domain/builds/why-waiting";
 import { mailbox } from "#domain/jobs";
-import { maxLogBytes } from "#objects/build-log";
 import { artifactKey, attestationsKey, installedKey, logKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { queuedBuild, runningBuild } from "../support/build-objects.ts";
 import { objectOfBuild, runAlarm, rowOfBuild } from "../support/builds.ts";
-import { signedIn, type Client } from "../support/client.ts";
-import { createAppliance, startBuild } from "../support/factories.ts";
+import type { Client } from "../support/client.ts";
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
 import { patienceMs } from "../support/patience.ts";
 import { connect } from "../support/pool.ts";
 import { readXml } from "../support/xml.ts";
 
 const db = openDatabase(env.DB);
-
-async function queuedBuild() {
-  const tux = await signedIn();
-  const applianceId = await createAppliance(tux);
-  const buildId = await startBuild(tux, applianceId);
-  return { tux, applianceId, buildId, object: await objectOfBuild(buildId) };
-}
-
-async function runningBuild() {
-  const build = await queuedBuild();
-  const agent = await fakeAgent();
-  return { ...build, agent, attempt: await agent.claimsBuild(build.buildId) };
-}
 
 const seenBy = async (tux: Client, buildId: number) =>
   (await readXml(await tux.get(`/running_builds/${buildId}`))).running_build;
@@ -251,62 +237,5 @@ describe("the end of a build", () => {
     await runAlarm(buildId);
 
     expect((await env.BLOBS.head(logKey((await rowOfBuild(buildId)).uid)))?.size).toBe(0);
-  });
-});
-
-async function logOf(buildId: number): Promise<string> {
-  const slice = await (await objectOfBuild(buildId)).readLog({ from: 0, maxBytes: 1000 });
-  return new TextDecoder().decode(slice?.bytes);
-}
-
-describe("the log of a build", () => {
-  it.each([
-    { what: "the next chunk", offset: 6, text: "world\n", nextOffset: 12, whole: "hello\nworld\n" },
-    { what: "the same chunk again", offset: 0, text: "hello\n", nextOffset: 6, whole: "hello\n" },
-    { what: "a chunk that overlaps", offset: 3, text: "lo\nworld\n", nextOffset: 12, whole: "hello\nworld\n" },
-    { what: "a chunk after a gap", offset: 7, text: "orld\n", nextOffset: 6, whole: "hello\n" },
-    { what: "an empty chunk", offset: 6, text: "", nextOffset: 6, whole: "hello\n" },
-  ])("accepts $what", async ({ offset, text, nextOffset, whole }) => {
-    const { buildId, attempt } = await runningBuild();
-    await attempt.writesLog(0, "hello\n");
-
-    const answer = await attempt.writesLog(offset, text);
-
-    expect(await answer.json()).toEqual({ nextOffset });
-    expect(await logOf(buildId)).toBe(whole);
-  });
-
-  it("keeps a lost attempt's log, and counts the next from 0", async () => {
-    const { buildId, agent, attempt } = await runningBuild();
-    await attempt.writesLog(0, "half a li");
-    await attempt.call("release");
-    const second = await agent.claimsBuild(buildId);
-
-    expect(await (await second.writesLog(0, "anew\n")).json()).toEqual({ nextOffset: 5 });
-
-    expect(await logOf(buildId)).toBe("half a li\n---- attempt 2 ----\nanew\n");
-  });
-
-  it("is truncated with a notice when it gets too long", async () => {
-    const { buildId, attempt, object } = await runningBuild();
-    await runInDurableObject(object, (_build, { storage }) => {
-      storage.kv.put("log", { attempt: 1, received: 100, length: maxLogBytes - 4, cut: false });
-    });
-
-    expect(await (await attempt.writesLog(100, "1234567\n")).json()).toEqual({ nextOffset: 108 });
-    expect(await (await attempt.writesLog(108, "more\n")).json()).toEqual({ nextOffset: 113 });
-
-    const slice = await (await objectOfBuild(buildId)).readLog({ from: maxLogBytes - 4, maxBytes: 1000 });
-    expect(new TextDecoder().decode(slice?.bytes)).toMatch(/^1234\n---- the log was cut here: .*64 MiB ----\n$/);
-  });
-
-  it("wakes a waiting reader", async () => {
-    const { attempt, object } = await runningBuild();
-    const seen = (await object.readLog({ from: 0, maxBytes: 10 }))?.revision ?? -1;
-
-    const waiting = object.readLog({ from: 0, maxBytes: 10, waitMs: 10_000, seen });
-    await attempt.writesLog(0, "news\n");
-
-    expect(new TextDecoder().decode((await waiting)?.bytes)).toBe("news\n");
   });
 });
