@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Ask } from "./client.ts";
+import type { Ask } from "./ask.ts";
 
 const Feeds = z.object({
   feeds: z.array(

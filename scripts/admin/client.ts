@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { advisoryCalls } from "./advisory-calls.ts";
+import { asker, refusal, sender, type Ask, type Send } from "./ask.ts";
 import { Complaint } from "../launch/complaint.ts";
 import { parseJson } from "../launch/given-file.ts";
 
@@ -135,8 +136,6 @@ const WalkedPage = z.object({
   left: z.number(),
   next: WalkCursor.nullable(),
 });
-const Failure = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-
 export type AccountRequest = {
   username: string;
   email: string;
@@ -202,7 +201,7 @@ export function adminClient(url: string, secret: string) {
 }
 
 /** Processes one page of the stored secrets. The next call begins at `next`. */
-function keyCalls(ask: ReturnType<typeof asker>) {
+function keyCalls(ask: Ask) {
   return {
     walkKeys: (act: "reencrypt" | "rehash", from: WalkCursor | undefined) =>
       ask("POST", `/keys/${act}`, WalkedPage, { from }),
@@ -210,7 +209,7 @@ function keyCalls(ask: ReturnType<typeof asker>) {
 }
 
 /** The builds of all accounts. */
-function buildCalls(ask: ReturnType<typeof asker>) {
+function buildCalls(ask: Ask) {
   const list = async (path: string) => (await ask("GET", path, z.object({ builds: z.array(NamedBuild) }))).builds;
   return {
     queuedBuilds: () => list("/queue"),
@@ -221,7 +220,7 @@ function buildCalls(ask: ReturnType<typeof asker>) {
   };
 }
 
-function fileCalls(ask: ReturnType<typeof asker>) {
+function fileCalls(ask: Ask) {
   return {
     repositoryFiles: async (prefix: string) =>
       (await ask("GET", `/repositories?prefix=${encodeURIComponent(prefix)}`, Files)).files,
@@ -232,7 +231,7 @@ function fileCalls(ask: ReturnType<typeof asker>) {
 }
 
 /** The health check that monitoring also reads. A service in trouble answers 503 with the reasons. */
-function watchCalls(url: string, send: ReturnType<typeof sender>) {
+function watchCalls(url: string, send: Send) {
   return {
     health: async () => {
       const found = await send("GET", "/health");
@@ -249,40 +248,3 @@ function watchCalls(url: string, send: ReturnType<typeof sender>) {
 }
 
 const escaped = (path: string) => path.split("/").map(encodeURIComponent).join("/");
-
-export type Ask = ReturnType<typeof asker>;
-
-function asker(url: string, send: ReturnType<typeof sender>) {
-  return async <T>(method: string, path: string, Answer: z.ZodType<T>, content?: unknown): Promise<T> => {
-    const found = await send(method, path, content);
-    const answer = Answer.safeParse(parseJson(found.text));
-    if (found.ok && answer.success) return answer.data;
-    throw new Complaint(refusal({ ...found, url, path }));
-  };
-}
-
-function sender(url: string, secret: string) {
-  return async (method: string, path: string, content?: unknown) => {
-    const isFile = content instanceof Uint8Array;
-    const body = content === undefined ? null : isFile ? new Uint8Array(content) : JSON.stringify(content);
-    const type = isFile ? "application/octet-stream" : "application/json";
-    const headers = { authorization: `Bearer ${secret}`, ...(body === null ? {} : { "content-type": type }) };
-    const response = await fetch(`${url}/admin${path}`, { method, headers, body }).catch((error: unknown) => {
-      throw new Complaint(`No answer from ${url}: ${reason(error)}. Is the service running?`);
-    });
-    return { ok: response.ok, status: response.status, text: await response.text() };
-  };
-}
-
-type Refused = { url: string; path: string; status: number; text: string };
-
-function refusal({ url, path, status, text }: Refused): string {
-  const failure = Failure.safeParse(parseJson(text));
-  if (failure.success) return failure.data.error.message;
-  return `${url}/admin${path} answered ${status}, but not like Kiln. Is this the right URL?`;
-}
-
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message || error.message : error.message;
-}

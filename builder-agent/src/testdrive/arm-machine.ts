@@ -1,6 +1,5 @@
 import { copyFile } from "node:fs/promises";
 import type { Accel } from "../sandbox.ts";
-import type { Hardware } from "./machine.ts";
 import type { SessionDir } from "./session-dir.ts";
 
 /** The folder of Debian's package qemu-efi-aarch64. */
@@ -21,7 +20,7 @@ export async function makeArmFirmware(dir: SessionDir): Promise<string[]> {
 const emulated = ["-accel", "tcg,tb-size=128", "-cpu", "cortex-a57"];
 
 /** It has neither a VGA card nor a keyboard. */
-export const armHardware = (accel: Accel): Hardware => ({
+export const armHardware = (accel: Accel) => ({
   board: ["-machine", "virt", ...(accel === "kvm" ? ["-accel", "kvm", "-cpu", "host"] : emulated)],
   screen: ["-device", "virtio-gpu-pci"],
   others: ["-device", "usb-kbd"],
