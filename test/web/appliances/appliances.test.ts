@@ -43,7 +43,7 @@ describe("my appliances", () => {
     expect(answer.status).toBe(422);
     const page = await pageOf(answer);
     expect(page.querySelector("#new-name")?.getAttribute("value")).toBe("Desk");
-    expect(textOf(page, "#new [role=alert]")).toContain("arch must be x86_64 or i686.");
+    expect(textOf(page, "#new [role=alert]")).toContain("arch must be one of x86_64, i686, aarch64.");
   });
 
   it("shows each with its state, its last build, and what comes next", async () => {
