@@ -7,7 +7,7 @@ import { id } from "#http/params";
 import { attestations } from "#documents/attestation";
 import { build, builds as buildsDocument } from "#documents/build";
 import { success } from "#documents/success";
-import { attestationFiles, formats, getAttestedBuild, sha256Of } from "#domain/builds/attestation";
+import { attestationFiles, formats, getAttestedBuild, lackOf, sha256Of } from "#domain/builds/attestation";
 import { getBuild } from "#domain/builds/build";
 import { deleteBuild } from "#domain/builds/deletion";
 import { listBuilds } from "#domain/builds/ended";
@@ -93,8 +93,8 @@ export const builds: CallGroup = {
       ids,
       about: {
         format:
-          "spdx (SPDX 2.3), cyclonedx (CycloneDX 1.6), provenance (SLSA v1 in a DSSE envelope), or rebuilds (what rebuilds have " +
-          "shown, a DSSE envelope each), if there are any.",
+          "spdx (SPDX 2.3), cyclonedx (CycloneDX 1.6), provenance (SLSA v1 in a DSSE envelope); rebuilds (what rebuilds have " +
+          "shown, a DSSE envelope each), if there are any; vex (OpenVEX 0.2 in a DSSE envelope), if there are advisories of the base system.",
       },
       answer: file(
         "The document.",
@@ -108,8 +108,7 @@ export const builds: CallGroup = {
         const format = formats.find((one) => one === wanted);
         if (!format) throw new Refusal("invalid_value", { message: `Pick one of ${formats.join(", ")}.` });
         const [file] = await attestationFiles({ env, db }, build, [format]);
-        if (!file)
-          throw new Refusal("invalid_value", { message: `Build ${build.id} has no statements about rebuilds.` });
+        if (!file) throw new Refusal("invalid_value", { message: `Build ${build.id} has ${lackOf[format]}.` });
         return await answerText(c.req.raw, file);
       },
     }),

@@ -182,7 +182,7 @@ describe("GET builds/:id/attestations", () => {
     await expectError(await get(failed, "spdx"), 400, "build_not_found");
     await expectError(await get(queued, "spdx"), 404, "invalid_build_id");
     const unknown = await expectError(await get(buildId, "spdx.json"), 400, "invalid_value");
-    expect(unknown).toBe("Pick one of spdx, cyclonedx, provenance, rebuilds.");
+    expect(unknown).toBe("Pick one of spdx, cyclonedx, provenance, rebuilds, vex.");
     const none = await expectError(await get(buildId, "rebuilds"), 400, "invalid_value");
     expect(none).toBe(`Build ${buildId} has no statements about rebuilds.`);
   });

@@ -522,7 +522,7 @@ interface AppliancesAppliance {
 
 interface Attestations {
   attestations: readonly {
-    format: "spdx" | "cyclonedx" | "provenance" | "rebuilds";
+    format: "spdx" | "cyclonedx" | "provenance" | "rebuilds" | "vex";
     file_name: string;
     content_type: string;
     sha256: string;

@@ -23,14 +23,24 @@ export async function advisoriesOfBuild(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   build: Build,
 ): Promise<BuildAdvisories> {
-  if (build.status !== "finished") throw noImage(build);
+  const found = await findAdvisories({ env, db }, build);
+  if (!found) throw new Refusal("build_not_found", { message: `Build ${build.id} has no image.` });
+  return found;
+}
+
+/** Undefined if the packages of the build are unknown. */
+export async function findAdvisories(
+  { env, db }: Services<Pick<Env, "BLOBS">>,
+  build: Build,
+): Promise<BuildAdvisories | undefined> {
+  if (build.status !== "finished") return undefined;
   const [appliance, feeds] = await Promise.all([findAnyAppliance(db, build.applianceId), listFeeds(db)]);
-  if (!appliance) throw noImage(build);
+  if (!appliance) return undefined;
   const base = await advisedBase(db, appliance.baseSystem);
   const readAt = feeds.flatMap((feed) => feed.readAt?.getTime() ?? []);
   const isKnown = base.releases.length > 0 && readAt.length > 0;
   const advisories = isKnown ? await affecting({ env, db }, build, { base, readAt }) : [];
-  return { build, advisories, counts: countsOf(advisories), isKnown, feeds };
+  return advisories && { build, advisories, counts: countsOf(advisories), isKnown, feeds };
 }
 
 /** The page of an image compares again whenever it is refreshed. By image and by when the feeds were read. */
@@ -41,12 +51,12 @@ async function affecting(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   build: Build,
   { base, readAt }: { base: AdvisedBase; readAt: readonly number[] },
-): Promise<Affected[]> {
+): Promise<Affected[] | undefined> {
   const key = [build.uid, ...readAt].join(" ");
   const known = compared.get(key);
   if (known) return known;
   const installed = await findInstalled(env.BLOBS, build.uid);
-  if (!installed) throw noImage(build);
+  if (!installed) return undefined;
   const packages = listedOf(installed);
   const sources = [...new Set(packages.map(({ source }) => source))];
   const found = affectedBy(packages, await listAdvisories(db, { sources, releases: base.releases }), base);
@@ -54,5 +64,3 @@ async function affecting(
   for (const [oldest] of [...compared].slice(0, -maxCompared)) compared.delete(oldest);
   return found;
 }
-
-const noImage = ({ id }: Build) => new Refusal("build_not_found", { message: `Build ${id} has no image.` });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { billOf, type Sbom, type BillFacts } from "#lib/attest/sbom";
+import type { Sbom } from "#lib/attest/sbom";
 import { cycloneDxOf } from "#lib/attest/cyclonedx";
 import { signedEnvelope } from "#lib/attest/dsse";
 import { provenanceSuffix, statementType } from "#lib/attest/envelope";
@@ -7,12 +7,11 @@ import { provenanceOf } from "#lib/attest/provenance";
 import { spdxOf } from "#lib/attest/spdx";
 import type { FrozenInput } from "#lib/contract/index";
 import { builderIdOf, signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
+import { billOfBuild, hasImage, type BuildWithImage } from "#domain/builds/bill";
+import { findVex } from "#domain/builds/vex";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
-import { uuidOf } from "#domain/uuid";
-import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import { findAttestations, keepAttestations, type Attestations } from "#storage/attestations";
-import { findInput, findInstalled } from "#storage/build-blobs";
 import { findBuildByUid, isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listRebuilds } from "#storage/rebuilds";
@@ -28,11 +27,19 @@ export const attestationFormats = {
   cyclonedx: { suffix: ".cdx.json", contentType: "application/vnd.cyclonedx+json; version=1.6" },
   provenance: { suffix: provenanceSuffix, contentType: signedLines },
   rebuilds: { suffix: `.rebuilds${provenanceSuffix}`, contentType: signedLines },
+  vex: { suffix: `.vex${provenanceSuffix}`, contentType: signedLines },
 } as const;
 export type AttestationFormat = keyof typeof attestationFormats;
-export const formats: readonly AttestationFormat[] = ["spdx", "cyclonedx", "provenance", "rebuilds"];
+export const formats: readonly AttestationFormat[] = ["spdx", "cyclonedx", "provenance", "rebuilds", "vex"];
+/** What an image lacks that has no such document. Each has the others. */
+export const lackOf: Partial<Record<AttestationFormat, string>> = {
+  rebuilds: "no statements about rebuilds",
+  vex: "no VEX document, because the service has no advisories of its base system",
+};
 /** Those that every image has. */
 export const madeFormats = ["spdx", "cyclonedx", "provenance"] as const satisfies readonly AttestationFormat[];
+
+const noTexts = { spdx: undefined, cyclonedx: undefined, provenance: undefined };
 
 /** A document, as the file next to its image. */
 export interface AttestationFile {
@@ -42,18 +49,22 @@ export interface AttestationFile {
   fileName: string;
 }
 
-/** Those of these documents that there are. Only an image that was rebuilt has statements about rebuilds. */
+/**
+ * Those of these documents that there are. Only an image that was rebuilt has statements about rebuilds, and a VEX document
+ * needs advisories of its base system.
+ */
 export async function attestationFiles(
   { env, db }: Services<UsedEnv>,
   build: Build,
   wanted: readonly AttestationFormat[] = formats,
 ): Promise<AttestationFile[]> {
-  const isMade = wanted.some((format) => format !== "rebuilds");
-  const [made, rebuilds] = await Promise.all([
+  const isMade = madeFormats.some((format) => wanted.includes(format));
+  const [made, rebuilds, vex] = await Promise.all([
     isMade ? getAttestations({ env, db }, build) : undefined,
     wanted.includes("rebuilds") ? rebuildStatements(db, build) : undefined,
+    wanted.includes("vex") ? findVex({ env, db }, build) : undefined,
   ]);
-  const texts: Partial<Record<AttestationFormat, string>> = { ...made, ...(rebuilds !== undefined && { rebuilds }) };
+  const texts: Record<AttestationFormat, string | undefined> = { ...noTexts, ...made, rebuilds, vex };
   return wanted.flatMap((format) => {
     const text = texts[format];
     const { suffix, contentType } = attestationFormats[format];
@@ -93,47 +104,13 @@ export async function attestBuild({ env, db }: Services<UsedEnv>, uid: string): 
   if (build && hasImage(build)) await getAttestations({ env, db }, build);
 }
 
-type BuildWithImage = Build & Record<"fileName" | "sha256" | "sha1" | "md5", string> & { fileSize: number };
-
-const hasImage = (build: Build): build is BuildWithImage =>
-  build.status === "finished" &&
-  build.imageKey !== null &&
-  [build.fileName, build.fileSize, build.sha256, build.sha1, build.md5].every((fact) => fact !== null);
-
 /** Undefined if a source of the documents is gone. */
 async function makeAttestations(
   { env, db }: Services<UsedEnv>,
   build: BuildWithImage,
 ): Promise<Attestations | undefined> {
-  const [appliance, input, installed] = await Promise.all([
-    findAnyAppliance(db, build.applianceId),
-    findInput(env.BLOBS, build.inputSha256),
-    findInstalled(env.BLOBS, build.uid),
-  ]);
-  if (!appliance || !input || !installed) return undefined;
-  const facts = await billFacts(build, appliance, input);
-  const bill = billOf(facts, { input, installed, baseUrl: env.BASE_URL.replace(/\/+$/, "") });
-  return await signed(env, bill, { input, build });
-}
-
-async function billFacts(build: BuildWithImage, appliance: Appliance, input: FrozenInput): Promise<BillFacts> {
-  const { fileName, fileSize: size, sha256, sha1, md5, imageType: type } = build;
-  const { name, version, arch } = input.appliance;
-  const finishedAt = build.completedAt ?? build.createdAt;
-  return {
-    uuid: await uuidOf(appliance.uuid, `attestations of build ${build.id}`),
-    image: { fileName, size, sha256, sha1, md5, type },
-    appliance: { uuid: appliance.uuid, name, version, arch, baseSystem: input.configuration?.baseSystem },
-    startedAt: build.startedAt ?? build.createdAt,
-    finishedAt,
-    builder: build.builder ?? "unknown",
-    builtIn: builtIn(build),
-  };
-}
-
-function builtIn({ builtIn }: Pick<BuildWithImage, "builtIn">): BillFacts["builtIn"] {
-  const [name, sha256] = builtIn?.split("@") ?? [];
-  return name !== undefined && sha256 !== undefined ? { name, sha256 } : undefined;
+  const found = await billOfBuild({ env, db }, build);
+  return found && (await signed(env, found.bill, { input: found.input, build }));
 }
 
 /** The subjects of the provenance are the image and both SBOMs, so that one signature covers all of them. */

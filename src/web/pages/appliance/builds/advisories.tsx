@@ -1,10 +1,7 @@
-import type { Context } from "hono";
 import type { Affected } from "#domain/advisories/affected";
-import { advisoriesOfBuild, type BuildAdvisories } from "#domain/advisories/of-build";
-import { Refusal } from "#domain/refusal";
+import type { BuildAdvisories } from "#domain/advisories/of-build";
 import type { AffectedState } from "#model/advisory";
 import type { Build } from "#storage/builds";
-import type { WebEnv } from "../../../factory.ts";
 import { Moment } from "../../../parts/moment.tsx";
 import { Badge, State } from "../../../parts/state.tsx";
 import { Table } from "../../../parts/table.tsx";
@@ -14,16 +11,6 @@ import type { Builds } from "./shown-builds.ts";
 
 /** How many advisories the page lists. A kernel alone can have a thousand. */
 const maxShown = 200;
-
-/** The advisories of an image. Undefined if its list of packages is gone: the rest of the page is useful without them. */
-export async function shownAdvisories(c: Context<WebEnv>, build: Build): Promise<BuildAdvisories | undefined> {
-  try {
-    return await advisoriesOfBuild({ env: c.env, db: c.var.db }, build);
-  } catch (error) {
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
-}
 
 /** The security advisories of an image. Nothing if no feed has its base system. */
 export const Advisories = ({ build, seen: { advisories: found } }: { build: Build; seen: Builds }) => {

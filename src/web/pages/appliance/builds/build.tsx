@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { pathId } from "#http/params";
 import { readLog } from "#api/build-log";
+import { findAdvisories } from "#domain/advisories/of-build";
 import { cancelBuild, startBuild } from "#domain/builds/build";
 import { listDecidingBuilds } from "#domain/builds/deciding";
 import { deleteBuild } from "#domain/builds/deletion";
@@ -39,7 +40,6 @@ import { showLog } from "./log.tsx";
 import { NewBuild, newBuildForm } from "./new-build.tsx";
 import { NotifyButton } from "./notify.tsx";
 import { BuildLog, RunningPart, runningTitle } from "./running.tsx";
-import { shownAdvisories } from "./advisories.tsx";
 import { shownUpdates } from "./updates.tsx";
 import { UnchangedQuestion, unchangedOf, type Unchanged } from "./unchanged.tsx";
 
@@ -213,7 +213,7 @@ async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
     before,
     hasOlder: found.length > over.length,
     updates,
-    advisories: updates && (await shownAdvisories(c, updates.build)),
+    advisories: updates && (await findAdvisories({ env: c.env, db: c.var.db }, updates.build)),
     services: updates ? await bootServicesOf(c.env, updates.build) : [],
     baseUrl,
   };

@@ -155,6 +155,12 @@ const Inside = ({ build, seen }: ImageProps) => (
             <a href={imageAddress(build) + attestationFormats.rebuilds.suffix}>What rebuilds have shown, signed</a>
           </li>
         )}
+        {seen.advisories?.isKnown && seen.advisories.build.id === build.id && (
+          <li class="row">
+            <Icon name="file" />
+            <a href={imageAddress(build) + attestationFormats.vex.suffix}>Known vulnerabilities (OpenVEX), signed</a>
+          </li>
+        )}
       </ul>
     </div>
     <div class="whole-row">

@@ -1,0 +1,51 @@
+import { billOf, type BillFacts, type Sbom } from "#lib/attest/sbom";
+import type { FrozenInput } from "#lib/contract/index";
+import type { AttestationEnv } from "#domain/builds/attestation-keys";
+import type { Services } from "#domain/services";
+import { uuidOf } from "#domain/uuid";
+import { findAnyAppliance, type Appliance } from "#storage/appliances";
+import { findInput, findInstalled } from "#storage/build-blobs";
+import type { Build } from "#storage/builds";
+
+/** A build that can be attested. */
+export type BuildWithImage = Build & Record<"fileName" | "sha256" | "sha1" | "md5", string> & { fileSize: number };
+
+export const hasImage = (build: Build): build is BuildWithImage =>
+  build.status === "finished" &&
+  build.imageKey !== null &&
+  [build.fileName, build.fileSize, build.sha256, build.sha1, build.md5].every((fact) => fact !== null);
+
+/** What is in an image, and what it was built from. Undefined if one of the two is gone. */
+export async function billOfBuild(
+  { env, db }: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
+  build: BuildWithImage,
+): Promise<{ bill: Sbom; input: FrozenInput } | undefined> {
+  const [appliance, input, installed] = await Promise.all([
+    findAnyAppliance(db, build.applianceId),
+    findInput(env.BLOBS, build.inputSha256),
+    findInstalled(env.BLOBS, build.uid),
+  ]);
+  if (!appliance || !input || !installed) return undefined;
+  const facts = await billFacts(build, appliance, input);
+  return { bill: billOf(facts, { input, installed, baseUrl: env.BASE_URL.replace(/\/+$/, "") }), input };
+}
+
+async function billFacts(build: BuildWithImage, appliance: Appliance, input: FrozenInput): Promise<BillFacts> {
+  const { fileName, fileSize: size, sha256, sha1, md5, imageType: type } = build;
+  const { name, version, arch } = input.appliance;
+  const finishedAt = build.completedAt ?? build.createdAt;
+  return {
+    uuid: await uuidOf(appliance.uuid, `attestations of build ${build.id}`),
+    image: { fileName, size, sha256, sha1, md5, type },
+    appliance: { uuid: appliance.uuid, name, version, arch, baseSystem: input.configuration?.baseSystem },
+    startedAt: build.startedAt ?? build.createdAt,
+    finishedAt,
+    builder: build.builder ?? "unknown",
+    builtIn: builtIn(build),
+  };
+}
+
+function builtIn({ builtIn }: Pick<BuildWithImage, "builtIn">): BillFacts["builtIn"] {
+  const [name, sha256] = builtIn?.split("@") ?? [];
+  return name !== undefined && sha256 !== undefined ? { name, sha256 } : undefined;
+}

@@ -1,0 +1,66 @@
+import { moment } from "./sbom.ts";
+
+/** https://github.com/openvex/spec/blob/main/OPENVEX-SPEC.md and ATTESTING.md */
+const vexType = "https://openvex.dev/ns/v0.2.0";
+
+/** How a vulnerability concerns the packages of an image. */
+export interface VexFinding {
+  /** Such as `CVE-2026-1234`. */
+  id: string;
+  state: "fixed" | "open" | "undetermined" | "unimportant";
+  source: string;
+  /** The version of the source that fixes it. */
+  fixed: string | undefined;
+  /** Package URLs, as in the bills of materials. */
+  packages: string[];
+}
+
+/** The facts of a VEX document. */
+export interface VexFacts {
+  image: { fileName: string; sha256: string };
+  /** URI of the service: its URL, or a name derived from its key. */
+  author: string;
+  /** When the advisories were last read. */
+  readAt: Date;
+  findings: readonly VexFinding[];
+}
+
+/** An in-toto Statement v1 whose predicate is an OpenVEX document about an image. */
+export const vexStatement = ({ image, author, readAt, findings }: VexFacts): object => ({
+  _type: "https://in-toto.io/Statement/v1",
+  subject: [{ name: image.fileName, digest: { sha256: image.sha256 } }],
+  predicateType: vexType,
+  predicate: {
+    "@context": vexType,
+    "@id": `urn:kiln:vex:${image.sha256}:${readAt.getTime()}`,
+    author,
+    timestamp: moment(readAt),
+    version: 1,
+    tooling: "Kiln",
+    statements: findings.map((one) => ({
+      vulnerability: { name: one.id },
+      products: [
+        {
+          "@id": `pkg:generic/${encodeURIComponent(image.fileName)}?checksum=sha256:${image.sha256}`,
+          hashes: { "sha-256": image.sha256 },
+          subcomponents: one.packages.map((purl) => ({ "@id": purl })),
+        },
+      ],
+      ...statusOf(one),
+    })),
+  },
+});
+
+/** OpenVEX demands an action for what is affected, and a reason for what is not. */
+function statusOf({ state, source, fixed }: VexFinding): object {
+  switch (state) {
+    case "fixed":
+      return { status: "affected", action_statement: `Build the image again with ${source} ${fixed ?? ""}.` };
+    case "open":
+      return { status: "affected", action_statement: `The distribution has no fixed version of ${source} yet.` };
+    case "undetermined":
+      return { status: "under_investigation" };
+    case "unimportant":
+      return { status: "not_affected", impact_statement: "The distribution says that it does no harm." };
+  }
+}

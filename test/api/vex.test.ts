@@ -1,0 +1,102 @@
+/** The signed OpenVEX document of an image, which follows the advisories. */
+import { env } from "cloudflare:workers";
+import { beforeEach, expect, it } from "vitest";
+import { publicKeyOf, readEnvelope } from "#lib/attest/envelope";
+import { importAdvisories } from "#domain/advisories/import";
+import { openDatabase } from "#storage/db";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { loadDebian } from "../support/debian.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { fakeAgent } from "../support/fake-agent.ts";
+
+const db = openDatabase(env.DB);
+const json = { headers: { accept: "application/json" } };
+
+const tracker = {
+  openssl: {
+    "CVE-2026-2000": { releases: { test: { status: "resolved", fixed_version: "3.0.16-1", urgency: "low" } } },
+    "CVE-2026-2001": { releases: { test: { status: "open", urgency: "low" } } },
+    "CVE-2026-2002": { releases: { test: { status: "undetermined" } } },
+    "CVE-2026-2003": { releases: { test: { status: "open", urgency: "unimportant" } } },
+    "CVE-2026-2004": { releases: { test: { status: "resolved", fixed_version: "3.0.15-1", urgency: "low" } } },
+  },
+};
+
+const give = (feed: object, at = Date.now()) =>
+  importAdvisories(db, { feed: "debian", origin: "data.json", body: new Blob([JSON.stringify(feed)]).stream() }, at);
+
+let tux: Client;
+let buildId: number;
+beforeEach(async () => {
+  await env.DB.batch([env.DB.prepare("DELETE FROM advisories"), env.DB.prepare("DELETE FROM advisory_feeds")]);
+  tux = await signedIn();
+  await createAppliance(tux); // loads the templates
+  await loadDebian();
+  buildId = await startBuild(tux, await createAppliance(tux, { clone_from: 900 }));
+  const source = { name: "openssl", version: "3.0.15-1" };
+  const installed = [{ name: "libssl3", version: "3.0.15", release: "1", arch: "amd64", source }];
+  await (await fakeAgent()).buildsSuccessfully(buildId, undefined, { installed });
+});
+
+const document = async (who = tux) => await who.get(`/builds/${buildId}/attestations/vex`);
+
+async function listed(): Promise<string[]> {
+  const answer = await tux.get(`/builds/${buildId}/attestations`, json);
+  const { attestations } = await answer.json<{ attestations: { format: string }[] }>();
+  return attestations.map(({ format }) => format);
+}
+
+async function statement(text: string) {
+  const answer = await visit("/.well-known/kiln-attestation-keys.json");
+  const { keys } = await answer.json<{ keys: { pem: string }[] }>();
+  const opened = readEnvelope(
+    text,
+    keys.map(({ pem }) => publicKeyOf(pem)),
+  );
+  if ("why" in opened) throw new Error(`the envelope is not proven: ${opened.why}`);
+  return opened.statement;
+}
+
+it("names the status of each vulnerability, by the package URLs of the bills of materials", async () => {
+  const at = Date.parse("2026-11-26T10:00:00Z");
+  await give(tracker, at);
+  const bill = await (await tux.get(`/builds/${buildId}/attestations/cyclonedx`)).text();
+  const [purl] = /pkg:deb\/debian\/libssl3@[^"]+/.exec(bill) ?? [];
+  expect(purl).toBeDefined();
+
+  const found = await statement(await (await document()).text());
+
+  const of = (name: string, status: object) => ({
+    vulnerability: { name },
+    products: [{ subcomponents: [{ "@id": purl }], hashes: { "sha-256": expect.stringMatching(/^[0-9a-f]{64}$/) } }],
+    ...status,
+  });
+  expect(found).toMatchObject({
+    predicateType: "https://openvex.dev/ns/v0.2.0",
+    predicate: {
+      "@context": "https://openvex.dev/ns/v0.2.0",
+      timestamp: "2026-11-26T10:00:00Z",
+      statements: [
+        of("CVE-2026-2000", { status: "affected", action_statement: "Build the image again with openssl 3.0.16-1." }),
+        of("CVE-2026-2001", { status: "affected", action_statement: expect.stringContaining("no fixed version") }),
+        of("CVE-2026-2002", { status: "under_investigation" }),
+        of("CVE-2026-2003", { status: "not_affected", impact_statement: expect.stringContaining("no harm") }),
+      ],
+    },
+  });
+});
+
+it("follows the feeds, and is there only if they know the base system", async () => {
+  expect(await listed()).not.toContain("vex");
+  const none = await document();
+  expect([none.status, await none.text()]).toEqual([400, expect.stringContaining("has no advisories of its base")]);
+
+  await give(tracker);
+  expect(await listed()).toContain("vex");
+  const before = await (await document()).text();
+  expect(await (await document()).text()).toBe(before);
+
+  await give({ bash: { "CVE-2026-2009": { releases: { test: { status: "open" } } } } }, Date.now() + 1000);
+  expect(await statement(await (await document()).text())).toMatchObject({ predicate: { statements: [] } });
+  expect((await document(await signedIn())).status).toBe(404);
+});
