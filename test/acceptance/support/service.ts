@@ -117,11 +117,11 @@ function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 
 /**
  * A port that no one listens on, below those that the system assigns to connections: before the service listens, any
- * connection of this machine could get one of those.
+ * connection of this machine could get one of those. fetch refuses 10080.
  */
 export const freePort = () =>
   new Promise<number>((resolve) => {
-    const port = randomInt(10_000, 30_000);
+    const port = randomInt(11_000, 30_000);
     const server = createServer().once("error", () => resolve(freePort()));
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(port)));
   });
