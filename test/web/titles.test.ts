@@ -71,6 +71,7 @@ beforeAll(async () => {
     "/account/audit_log": "/account/audit_log",
     "/testdrive/:id/:pageToken": drive.page,
     "/appliances": "/appliances",
+    "/appliances/images": "/appliances/images",
     "/appliances/new": "/appliances/new",
     "/appliance/:id{\\d+}": `/appliance/${id}`,
     "/appliance/:id{\\d+}/build": `/appliance/${id}/build`,
