@@ -190,6 +190,18 @@ it("says why a build waits, from what agents report, without the database", asyn
   expect(await looks()).toBeDefined();
 });
 
+it("does not count the agent that asks among the others", async () => {
+  const own = `own-${crypto.randomUUID().slice(0, 8)}`;
+  const wanted = { ...(await rowOfBuild(await newBuild())), arch: "x86_64" as const, builderRoot: own };
+  const maker = await fakeAgent();
+  // Agents of other tests were seen too, before this hour.
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60 * 60_000 });
+  await maker.hello(onlyIn(own));
+  const services = { env, db: openDatabase(env.DB) };
+  expect(await agentsSeen(services, wanted)).toBe("busy");
+  expect(await agentsSeen(services, wanted, maker.id)).not.toBe("busy");
+});
+
 it("wakes a free agent for a testdrive, and then the next one", async () => {
   const tux = await signedIn();
   const build = await bootableBuild(tux);

@@ -24,7 +24,8 @@ export async function agentsSeen(
   if (seen === "busy") return seen;
   // Others call without a socket, or have not said on it what they can do.
   const others = await listAgentsSeen(db, { since: new Date(Date.now() - forgottenAfterMs), ids: unknown });
-  return whyNotYet([...known, ...others.map(asAble)], wanted);
+  const able = others.filter(({ id }) => id !== except).map(asAble);
+  return whyNotYet([...known, ...able], wanted);
 }
 
 export const asAble = ({ capabilities, drainedAt }: Agent): AbleAgent => ({
