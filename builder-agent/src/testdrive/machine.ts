@@ -29,7 +29,7 @@ export interface Machine {
 }
 
 /** The parts of QEMU's arguments that depend on the architecture. */
-export interface Hardware {
+interface Hardware {
   board: string[];
   screen: string[];
   others: string[];

@@ -1,10 +1,10 @@
 import { moment } from "./sbom.ts";
 
-/** https://github.com/openvex/spec/blob/main/OPENVEX-SPEC.md and ATTESTING.md */
+/** The OpenVEX specification and its page on attesting: https://github.com/openvex/spec */
 const vexType = "https://openvex.dev/ns/v0.2.0";
 
 /** How a vulnerability concerns the packages of an image. */
-export interface VexFinding {
+interface VexFinding {
   /** Such as `CVE-2026-1234`. */
   id: string;
   state: "fixed" | "open" | "undetermined" | "unimportant";
