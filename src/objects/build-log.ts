@@ -63,7 +63,8 @@ export class BuildLog {
 
   /** Adds bytes of this attempt at `offset`, and returns the offset of the next: after a gap, one before `offset`. */
   append(attempt: number, offset: number, bytes: Uint8Array): number {
-    const meta = attempt === this.#meta.attempt ? this.#meta : this.#begin(attempt);
+    const current = this.#meta;
+    const meta = attempt === current.attempt ? current : this.#begin(attempt);
     if (offset > meta.received) return meta.received;
     const fresh = bytes.subarray(meta.received - offset);
     if (fresh.byteLength > 0) this.#write({ ...meta, received: meta.received + fresh.byteLength }, fresh);
