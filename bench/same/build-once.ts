@@ -8,7 +8,7 @@ import type { BuiltImage } from "../../builder-agent/src/run/image.ts";
 import { packImage } from "../../builder-agent/src/run/pack.ts";
 import { buildHere } from "../../test/acceptance/support/local-build.ts";
 
-/** What one process builds. */
+/** The build of one process. */
 export interface Job {
   /** The frozen input as JSON. */
   input: string;

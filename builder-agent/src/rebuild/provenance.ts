@@ -8,7 +8,7 @@ import { impossible, unverified } from "./outcome.ts";
 
 const Digest = z.object({ sha256: Sha256 });
 
-/** What a rebuild needs of a provenance (docs/api/attestations.md). */
+/** The parts of a provenance that a rebuild needs (docs/api/attestations.md). */
 const Statement = z.object({
   predicateType: z.literal("https://slsa.dev/provenance/v1"),
   subject: z.array(z.object({ name: z.string(), digest: Digest })),
@@ -28,7 +28,7 @@ const Statement = z.object({
   }),
 });
 
-/** What a signed provenance says about an image. */
+/** The facts about an image in a signed provenance. */
 export interface Claimed {
   image: { name: string; sha256: string };
   /** SHA-256 of the frozen input. */
@@ -48,7 +48,7 @@ const faults: Readonly<Record<Unproven["why"], (kids: string[]) => string>> = {
   "wrong signature": () => "The signature is wrong: the provenance was changed.",
 };
 
-/** What a provenance says, which one of these keys must have signed. */
+/** Reads a provenance, which one of these keys must have signed. */
 export function readProvenance(text: string, keys: readonly PublicKey[]): Claimed {
   const opened = readEnvelope(text, keys);
   if ("why" in opened) throw unverified(faults[opened.why](opened.kids));

@@ -27,7 +27,7 @@ export interface Rebuild {
   /** The file of the builder root, if the provenance names one. */
   rootFile: string | undefined;
   signal: AbortSignal;
-  /** What a person reads while it works. */
+  /** Prints a line for a person while it works. */
   say: (line: string) => void;
 }
 

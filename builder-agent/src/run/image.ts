@@ -77,7 +77,7 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   return { ...result, root, ...packingOf(input) };
 }
 
-/** What packing needs of the input. */
+/** The parts of the input that packing needs. */
 export const packingOf = (input: FrozenInput): Pick<BuiltImage, "machine" | "sourceDate" | "seed"> => ({
   machine: machineOf(input),
   sourceDate: input.sourceDate,

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { open, type FileHandle } from "node:fs/promises";
 import { readInto, writeAll } from "../files.ts";
 
-/** What one driver of qemu-img writes differently each time. */
+/** Replaces the bytes that one driver of qemu-img writes differently each time. */
 type Steady = (disk: FileHandle, seed: string) => Promise<void>;
 
 /** Drivers that are not here write the same bytes each time. */
