@@ -4,8 +4,7 @@ import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { signedEnvelope } from "#lib/attest/dsse";
-import { statementType } from "#lib/attest/envelope";
+import { signedStatement } from "#lib/attest/signed-statement";
 import { openSigningKey } from "#lib/attest/signing-key";
 import { newMachine, run, type Ended, type Machine } from "../../cli/test/support/machine.ts";
 import { forgingService } from "./support/forging-service.ts";
@@ -68,8 +67,7 @@ async function signedAnew(name: string, change: (statement: Statement) => void):
   const { payload } = JSON.parse(readFileSync(at(provenance), "utf8")) as { payload: string };
   const statement = JSON.parse(Buffer.from(payload, "base64").toString()) as Statement;
   change(statement);
-  const body = new TextEncoder().encode(JSON.stringify(statement));
-  writeFileSync(at(`${name}.intoto.jsonl`), await signedEnvelope(statementType, body, await openSigningKey(pkcs8)));
+  writeFileSync(at(`${name}.intoto.jsonl`), await signedStatement(statement, await openSigningKey(pkcs8)));
   writeFileSync(at(`${name}.pem`), publicKey.export({ format: "pem", type: "spki" }));
   return [`${name}.intoto.jsonl`, "--key", `${name}.pem`];
 }

@@ -7,10 +7,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { signedEnvelope } from "#lib/attest/dsse";
-import { statementType } from "#lib/attest/envelope";
 import { provenanceOf } from "#lib/attest/provenance";
 import { billOf } from "#lib/attest/sbom";
+import { signedStatement } from "#lib/attest/signed-statement";
 import { openSigningKey, type SigningKey } from "#lib/attest/signing-key";
 import { facts, installed } from "../attest/bills.ts";
 import { fakeKiwi, temporaryDir } from "../../builder-agent/test/support/agent-place.ts";
@@ -69,8 +68,7 @@ function statement(builtIn?: { name: string; sha256: string }, digest = sha256(i
   return provenanceOf(bill, origin);
 }
 
-const signed = (about: object, by = key) =>
-  signedEnvelope(statementType, new TextEncoder().encode(JSON.stringify(about)), by);
+const signed = (about: object, by = key) => signedStatement(about, by);
 
 /** → the exit code, and the line that it prints */
 async function rebuild(...words: string[]): Promise<[code: unknown, line: string]> {

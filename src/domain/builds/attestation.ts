@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Sbom } from "#lib/attest/sbom";
 import { cycloneDxOf } from "#lib/attest/cyclonedx";
-import { signedEnvelope } from "#lib/attest/dsse";
-import { provenanceSuffix, statementType } from "#lib/attest/envelope";
+import { signedStatement } from "#lib/attest/signed-statement";
+import { provenanceSuffix } from "#lib/attest/envelope";
 import { provenanceOf } from "#lib/attest/provenance";
 import { spdxOf } from "#lib/attest/spdx";
 import type { FrozenInput } from "#lib/contract/index";
@@ -31,7 +31,7 @@ export const attestationFormats = {
 } as const;
 export type AttestationFormat = keyof typeof attestationFormats;
 export const formats: readonly AttestationFormat[] = ["spdx", "cyclonedx", "provenance", "rebuilds", "vex"];
-/** What an image lacks that has no such document. Each has the others. */
+/** Why an image may have no such document. Each image has the others. */
 export const lackOf: Partial<Record<AttestationFormat, string>> = {
   rebuilds: "no statements about rebuilds",
   vex: "no VEX document, because the service has no advisories of its base system",
@@ -135,8 +135,7 @@ async function signed(
     baseUrl,
     documents: [named("spdx", spdx), named("cyclonedx", cyclonedx)],
   });
-  const payload = new TextEncoder().encode(JSON.stringify(statement));
-  return { spdx, cyclonedx, provenance: await signedEnvelope(statementType, payload, key) };
+  return { spdx, cyclonedx, provenance: await signedStatement(statement, key) };
 }
 
 const written = (document: object): string => `${JSON.stringify(document)}\n`;

@@ -1,6 +1,5 @@
 import type { BuildFinished, RebuiltImage } from "#lib/contract/index";
-import { signedEnvelope } from "#lib/attest/dsse";
-import { statementType } from "#lib/attest/envelope";
+import { signedStatement } from "#lib/attest/signed-statement";
 import { rebuildStatement } from "#lib/attest/rebuild";
 import { rest } from "#lib/loop/pace";
 import { builderIdOf, signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
@@ -87,7 +86,7 @@ async function signed(
     startedAt: rebuild.startedAt ?? rebuild.createdAt,
     finishedAt: result.completedAt,
   });
-  return await signedEnvelope(statementType, new TextEncoder().encode(JSON.stringify(statement)), key);
+  return await signedStatement(statement, key);
 }
 
 /** Which files differ, as far as the indexes say. Nothing if one of them is gone, or cannot be read. */

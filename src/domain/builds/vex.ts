@@ -1,5 +1,4 @@
-import { signedEnvelope } from "#lib/attest/dsse";
-import { statementType } from "#lib/attest/envelope";
+import { signedStatement } from "#lib/attest/signed-statement";
 import { vexStatement } from "#lib/attest/openvex";
 import { findAdvisories } from "#domain/advisories/of-build";
 import { builderIdOf, signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
@@ -15,9 +14,9 @@ export async function findVex(
   { env, db }: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
   build: Build,
 ): Promise<string | undefined> {
-  const found = hasImage(build) ? await findAdvisories({ env, db }, build) : undefined;
-  const readAt = Math.max(...(found?.feeds ?? []).map((feed) => feed.readAt?.getTime() ?? 0));
-  if (!hasImage(build) || !found?.isKnown) return undefined;
+  if (!hasImage(build)) return undefined;
+  const found = await findAdvisories({ env, db }, build);
+  if (!found?.isKnown) return undefined;
   const bill = (await billOfBuild({ env, db }, build))?.bill;
   if (!bill) return undefined;
   const purls = new Map(bill.packages.map(({ name, purl }) => [name, purl]));
@@ -26,11 +25,7 @@ export async function findVex(
     packages: packages.flatMap((name) => purls.get(name) ?? []),
   }));
   const key = await signingKey(env);
-  const statement = vexStatement({
-    image: build,
-    author: builderIdOf(env, key),
-    readAt: new Date(readAt),
-    findings,
-  });
-  return await signedEnvelope(statementType, new TextEncoder().encode(JSON.stringify(statement)), key);
+  const readAt = new Date(Math.max(...found.feeds.map((feed) => feed.readAt?.getTime() ?? 0)));
+  const statement = vexStatement({ image: build, author: builderIdOf(env, key), readAt, findings });
+  return await signedStatement(statement, key);
 }
