@@ -1,10 +1,10 @@
 import { and, desc, eq, lt, sql } from "drizzle-orm";
 import { rest } from "#lib/loop/pace";
 import { isDownloadable } from "./builds-of-appliance.ts";
-import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { appliances, builds, imagePackages, packageVersions } from "./schema.ts";
+import { imageColumns, type ListedImage } from "./stored-images.ts";
 
 export type PackageVersionRow = typeof packageVersions.$inferSelect;
 export type ListedPackage = Omit<PackageVersionRow, "id" | "baseSystem">;
@@ -91,9 +91,7 @@ export const listPackageVersions = (
     .limit(maxVersions);
 
 /** An image that has some of the packages. */
-export interface ImageWith extends Pick<Build, "id" | "applianceId" | "version" | "imageType" | "completedAt"> {
-  /** The name of its appliance. */
-  name: string;
+export interface ImageWith extends ListedImage {
   packageIds: number[];
 }
 
@@ -131,15 +129,7 @@ export async function listImagesWith(
 
 const imagePage = (db: Database, { accountId, only, before }: Pick<Wanted, "accountId" | "only" | "before">) =>
   db
-    .select({
-      id: builds.id,
-      applianceId: builds.applianceId,
-      version: builds.version,
-      imageType: builds.imageType,
-      completedAt: builds.completedAt,
-      name: appliances.name,
-      packages: imagePackages.packages,
-    })
+    .select({ ...imageColumns, packages: imagePackages.packages })
     .from(imagePackages)
     .crossJoin(builds)
     .crossJoin(appliances)

@@ -3,10 +3,22 @@ import { isPublishedBuild, type Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { appliances, builds } from "./schema.ts";
 
-/** An image of an account, and the bytes that it counts in the quota. */
-export interface StoredImage extends Pick<Build, "id" | "applianceId" | "version" | "imageType" | "completedAt"> {
-  /** The name of its appliance. */
+/** The columns that name an image in a list of all images of an account. `name` is that of its appliance. */
+export const imageColumns = {
+  id: builds.id,
+  applianceId: builds.applianceId,
+  version: builds.version,
+  imageType: builds.imageType,
+  completedAt: builds.completedAt,
+  name: appliances.name,
+};
+
+export interface ListedImage extends Pick<Build, Exclude<keyof typeof imageColumns, "name">> {
   name: string;
+}
+
+/** An image of an account, and the bytes that it counts in the quota. */
+export interface StoredImage extends ListedImage {
   bytes: number;
   isPublished: boolean;
 }
@@ -22,12 +34,7 @@ export const listStoredImages = (
 ): Promise<StoredImage[]> =>
   db
     .select({
-      id: builds.id,
-      applianceId: builds.applianceId,
-      version: builds.version,
-      imageType: builds.imageType,
-      completedAt: builds.completedAt,
-      name: appliances.name,
+      ...imageColumns,
       bytes: sql<number>`${builds.storedBytes}`,
       isPublished: isPublishedBuild.mapWith(Boolean),
     })
