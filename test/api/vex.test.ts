@@ -1,8 +1,11 @@
 /** The signed OpenVEX document of an image, which follows the advisories. */
 import { env } from "cloudflare:workers";
-import { beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { publicKeyOf, readEnvelope } from "#lib/attest/envelope";
 import { importAdvisories } from "#domain/advisories/import";
+import { findVex } from "#domain/builds/vex";
+import { installedKey } from "#storage/blobs";
+import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { loadDebian } from "../support/debian.ts";
@@ -34,9 +37,17 @@ beforeEach(async () => {
   await loadDebian();
   buildId = await startBuild(tux, await createAppliance(tux, { clone_from: 900 }));
   const source = { name: "openssl", version: "3.0.15-1" };
-  const installed = [{ name: "libssl3", version: "3.0.15", release: "1", arch: "amd64", source }];
+  const installed = ["amd64", "i386"].map((arch) => ({
+    name: "libssl3",
+    version: "3.0.15",
+    release: "1",
+    arch,
+    source,
+  }));
   await (await fakeAgent()).buildsSuccessfully(buildId, undefined, { installed });
 });
+
+afterEach(() => vi.restoreAllMocks());
 
 const document = async (who = tux) => await who.get(`/builds/${buildId}/attestations/vex`);
 
@@ -57,18 +68,23 @@ async function statement(text: string) {
   return opened.statement;
 }
 
-it("names the status of each vulnerability, by the package URLs of the bills of materials", async () => {
+it("names the status of each vulnerability, by all package URLs of the bills of materials", async () => {
   const at = Date.parse("2026-11-26T10:00:00Z");
   await give(tracker, at);
   const bill = await (await tux.get(`/builds/${buildId}/attestations/cyclonedx`)).text();
-  const [purl] = /pkg:deb\/debian\/libssl3@[^"]+/.exec(bill) ?? [];
-  expect(purl).toBeDefined();
+  const purls = [...new Set(bill.match(/pkg:deb\/debian\/libssl3@[^"]+/g))];
+  expect(purls).toHaveLength(2);
 
   const found = await statement(await (await document()).text());
 
   const of = (name: string, status: object) => ({
     vulnerability: { name },
-    products: [{ subcomponents: [{ "@id": purl }], hashes: { "sha-256": expect.stringMatching(/^[0-9a-f]{64}$/) } }],
+    products: [
+      {
+        subcomponents: purls.map((purl) => ({ "@id": purl })),
+        hashes: { "sha-256": expect.stringMatching(/^[0-9a-f]{64}$/) },
+      },
+    ],
     ...status,
   });
   expect(found).toMatchObject({
@@ -84,6 +100,14 @@ it("names the status of each vulnerability, by the package URLs of the bills of 
       ],
     },
   });
+});
+
+it("reads the list of installed packages once", async () => {
+  await give(tracker);
+  const build = await findAnyBuild(db, buildId);
+  const read = vi.spyOn(env.BLOBS, "get");
+  expect(await findVex({ env, db }, build ?? expect.fail())).toBeDefined();
+  expect(read.mock.calls.filter(([key]) => key === installedKey(build?.uid ?? ""))).toHaveLength(1);
 });
 
 it("follows the feeds, and is there only if they know the base system", async () => {

@@ -19,7 +19,7 @@ export async function listInstalledPackages({ env, db }: Services<Pick<Env, "BLO
   if (after > 0 || next !== undefined) await saveSweepPosition(db, position, next);
   for (const image of images) {
     try {
-      await saveImagePackages(db, image, listedOf((await findInstalled(env.BLOBS, image.uid)) ?? []));
+      await saveImagePackages(db, image, ((await findInstalled(env.BLOBS, image.uid)) ?? []).map(listed));
     } catch (error) {
       logFailure("could not list the packages of an image", error, { buildId: image.id });
     }
@@ -28,9 +28,8 @@ export async function listInstalledPackages({ env, db }: Services<Pick<Env, "BLO
 }
 
 /** An older agent does not report the source: most packages have its name. */
-export const listedOf = (installed: readonly InstalledPackage[]): ListedPackage[] =>
-  installed.map(({ name, arch, source, ...one }) => {
-    const version = evr(one);
-    const tracked = trackedSource(source ?? { name, version });
-    return { name, version, arch, source: tracked.name, sourceVersion: tracked.version };
-  });
+export function listed({ name, arch, source, ...one }: InstalledPackage): ListedPackage {
+  const version = evr(one);
+  const tracked = trackedSource(source ?? { name, version });
+  return { name, version, arch, source: tracked.name, sourceVersion: tracked.version };
+}

@@ -1,12 +1,14 @@
 import { advisedBase, type AdvisedBase } from "#domain/advisories/base";
 import { affectedBy, countsOf, type Affected, type AffectedCounts } from "#domain/advisories/affected";
-import { listedOf } from "#domain/advisories/listed-packages";
+import { listed } from "#domain/advisories/listed-packages";
+import type { ReadInstalled } from "#domain/builds/bill";
 import { Refusal } from "#domain/refusal";
 import type { Services } from "#domain/services";
 import { listAdvisories, listFeeds, type AdvisoryFeedRow } from "#storage/advisories";
 import { findAnyAppliance } from "#storage/appliances";
 import { findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
+import type { Database } from "#storage/db";
 
 /** The advisories that concern an image. */
 export interface BuildAdvisories {
@@ -32,6 +34,7 @@ export async function advisoriesOfBuild(
 export async function findAdvisories(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   build: Build,
+  readInstalled: ReadInstalled = () => findInstalled(env.BLOBS, build.uid),
 ): Promise<BuildAdvisories | undefined> {
   if (build.status !== "finished") return undefined;
   const [appliance, feeds] = await Promise.all([findAnyAppliance(db, build.applianceId), listFeeds(db)]);
@@ -39,7 +42,7 @@ export async function findAdvisories(
   const base = await advisedBase(db, appliance.baseSystem);
   const readAt = feeds.flatMap((feed) => feed.readAt?.getTime() ?? []);
   const isKnown = base.releases.length > 0 && readAt.length > 0;
-  const advisories = isKnown ? await affecting({ env, db }, build, { base, readAt }) : [];
+  const advisories = isKnown ? await affecting(db, build, { base, readAt, readInstalled }) : [];
   return advisories && { build, advisories, counts: countsOf(advisories), isKnown, feeds };
 }
 
@@ -48,16 +51,16 @@ const compared = new Map<string, Affected[]>();
 const maxCompared = 50;
 
 async function affecting(
-  { env, db }: Services<Pick<Env, "BLOBS">>,
+  db: Database,
   build: Build,
-  { base, readAt }: { base: AdvisedBase; readAt: readonly number[] },
+  { base, readAt, readInstalled }: { base: AdvisedBase; readAt: readonly number[]; readInstalled: ReadInstalled },
 ): Promise<Affected[] | undefined> {
   const key = [build.uid, ...readAt].join(" ");
   const known = compared.get(key);
   if (known) return known;
-  const installed = await findInstalled(env.BLOBS, build.uid);
+  const installed = await readInstalled();
   if (!installed) return undefined;
-  const packages = listedOf(installed);
+  const packages = installed.map(listed);
   const sources = [...new Set(packages.map(({ source }) => source))];
   const found = affectedBy(packages, await listAdvisories(db, { sources, releases: base.releases }), base);
   compared.set(key, found);

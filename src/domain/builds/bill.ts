@@ -1,5 +1,5 @@
 import { billOf, type BillFacts, type Sbom } from "#lib/attest/sbom";
-import type { FrozenInput } from "#lib/contract/index";
+import type { FrozenInput, InstalledPackage } from "#lib/contract/index";
 import type { AttestationEnv } from "#domain/builds/attestation-keys";
 import type { Services } from "#domain/services";
 import { uuidOf } from "#domain/uuid";
@@ -15,15 +15,19 @@ export const hasImage = (build: Build): build is BuildWithImage =>
   build.imageKey !== null &&
   [build.fileName, build.fileSize, build.sha256, build.sha1, build.md5].every((fact) => fact !== null);
 
+/** Reads the packages of an image. Undefined if they are gone. */
+export type ReadInstalled = () => Promise<InstalledPackage[] | undefined>;
+
 /** What is in an image, and what it was built from. Undefined if one of the two is gone. */
 export async function billOfBuild(
   { env, db }: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
   build: BuildWithImage,
+  readInstalled: ReadInstalled = () => findInstalled(env.BLOBS, build.uid),
 ): Promise<{ bill: Sbom; input: FrozenInput } | undefined> {
   const [appliance, input, installed] = await Promise.all([
     findAnyAppliance(db, build.applianceId),
     findInput(env.BLOBS, build.inputSha256),
-    findInstalled(env.BLOBS, build.uid),
+    readInstalled(),
   ]);
   if (!appliance || !input || !installed) return undefined;
   const facts = await billFacts(build, appliance, input);

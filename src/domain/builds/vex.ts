@@ -1,9 +1,12 @@
 import { signedStatement } from "#lib/attest/signed-statement";
 import { vexStatement } from "#lib/attest/openvex";
+import type { SbomPackage } from "#lib/attest/sbom";
+import { listed } from "#domain/advisories/listed-packages";
 import { findAdvisories } from "#domain/advisories/of-build";
 import { builderIdOf, signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
-import { billOfBuild, hasImage } from "#domain/builds/bill";
+import { billOfBuild, hasImage, type ReadInstalled } from "#domain/builds/bill";
 import type { Services } from "#domain/services";
+import { findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 
 /**
@@ -15,17 +18,25 @@ export async function findVex(
   build: Build,
 ): Promise<string | undefined> {
   if (!hasImage(build)) return undefined;
-  const found = await findAdvisories({ env, db }, build);
+  let read: ReturnType<ReadInstalled> | undefined;
+  const readOnce = () => (read ??= findInstalled(env.BLOBS, build.uid));
+  const found = await findAdvisories({ env, db }, build, readOnce);
   if (!found?.isKnown) return undefined;
-  const bill = (await billOfBuild({ env, db }, build))?.bill;
+  const bill = (await billOfBuild({ env, db }, build, readOnce))?.bill;
   if (!bill) return undefined;
-  const purls = new Map(bill.packages.map(({ name, purl }) => [name, purl]));
-  const findings = found.advisories.map(({ packages, ...one }) => ({
+  const bySource = Map.groupBy(bill.packages, (one) => sourceOf(one));
+  const findings = found.advisories.map((one) => ({
     ...one,
-    packages: packages.flatMap((name) => purls.get(name) ?? []),
+    packages: (bySource.get(`${one.source} ${one.installed}`) ?? []).map(({ purl }) => purl),
   }));
   const key = await signingKey(env);
   const readAt = new Date(Math.max(...found.feeds.map((feed) => feed.readAt?.getTime() ?? 0)));
   const statement = vexStatement({ image: build, author: builderIdOf(env, key), readAt, findings });
   return await signedStatement(statement, key);
+}
+
+/** A package may be installed for several architectures, so advisories find its package URLs by its source. */
+function sourceOf(one: SbomPackage): string {
+  const { source, sourceVersion } = listed(one);
+  return `${source} ${sourceVersion}`;
 }
