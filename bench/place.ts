@@ -53,9 +53,9 @@ export class Place implements AsyncDisposable {
     return (this.#image ??= this.withAgent().then((service) => this.imageOf(service)));
   }
 
-  /** An empty folder on the disk of the services' states. */
-  folder(): string {
-    const path = mkdtempSync(join(tmpdir(), "kiln-bench-"));
+  /** An empty folder, usually on the disk of the services' states. */
+  folder(parent = tmpdir()): string {
+    const path = mkdtempSync(join(parent, "kiln-bench-"));
     this.#stops.push(() => rmSync(path, { recursive: true, force: true }));
     return path;
   }

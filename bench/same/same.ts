@@ -15,11 +15,19 @@ import type { Job } from "./build-once.ts";
 
 const program = fileURLToPath(new URL("build-once.ts", import.meta.url));
 
-/** Where the two builds of a pair run. The second one also begins later, in another directory. */
+/** Where the two builds of a pair run. The second one also begins later. */
 const worlds = [
-  { hostname: "first", umask: "022", cpus: "0-1", env: { TZ: "UTC", LANG: "C.UTF-8", LC_ALL: "C.UTF-8" } },
+  {
+    hostname: "first",
+    state: { parent: "/tmp", name: "a" },
+    umask: "022",
+    cpus: "0-1",
+    env: { TZ: "UTC", LANG: "C.UTF-8", LC_ALL: "C.UTF-8" },
+  },
   {
     hostname: "second-host",
+    // Images have a directory of this name, too. KIWI makes the path of the packages in the root.
+    state: { parent: "/var/tmp", name: "another/longer/place" },
     umask: "077",
     cpus: "0",
     env: { TZ: "Pacific/Chatham", LANG: "de_DE.UTF-8", LC_ALL: "C" },
@@ -83,7 +91,7 @@ async function comparePair(system: string, place: Place, { input, formats, url }
   writeFileSync(file, JSON.stringify(input));
   const results: string[] = [];
   for (const [at, world] of worlds.entries()) {
-    const stateDir = join(folder, at === 0 ? "a" : "another/longer/place");
+    const stateDir = join(place.folder(world.state.parent), world.state.name);
     const into = join(folder, `result-${at}`);
     results.push(into);
     await buildIn(world, { input: file, formats, url, stateDir, into });

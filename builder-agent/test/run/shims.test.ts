@@ -76,14 +76,18 @@ describe("tar as KIWI calls it", () => {
   const sourceDate = 1_700_000_000;
   const env = { ...process.env, SOURCE_DATE_EPOCH: `${sourceDate}` };
 
-  /** The archive of a root with two files and what a running system fills, as KIWI requests it. */
-  async function packedRoot(names: readonly string[]): Promise<Buffer> {
+  /**
+   * The archive of a root with two files and what a running system fills, as KIWI requests it. Its /tmp was changed at
+   * a time before the sources'.
+   */
+  async function packedRoot(names: readonly string[], changed = 2000): Promise<Buffer> {
     await using dir = await temporaryDir();
     for (const folder of ["etc", "proc/1", "run/lock", "tmp/x", "usr/tmp/x", "var/cache/kiwi/packages", "sys", "dev"]) {
       mkdirSync(join(dir.path, folder), { recursive: true });
     }
     for (const name of names) writeFileSync(join(dir.path, "etc", name), name);
     utimesSync(join(dir.path, "etc/old"), 1000, 1000);
+    utimesSync(join(dir.path, "tmp"), changed, changed);
     const folders = ["dev", "etc", "proc", "run", "sys", "tmp", "usr", "var"];
     return tar(["-C", dir.path, "--xattrs", "--xattrs-include=*", "-c", "--to-stdout", ...folders], env);
   }
@@ -91,6 +95,11 @@ describe("tar as KIWI calls it", () => {
   it("packs the same root into the same bytes, whatever the order of its files", async () => {
     const first = await packedRoot(["old", "new"]);
     expect(Buffer.compare(await packedRoot(["new", "old"]), first)).toBe(0);
+  });
+
+  it("packs the same root into the same bytes, whether or not something was made in its /tmp and removed", async () => {
+    const first = await packedRoot(["old"], 2000);
+    expect(Buffer.compare(await packedRoot(["old"], 3000), first)).toBe(0);
   });
 
   it("packs directories empty that are filled when the system runs", async () => {
@@ -111,6 +120,30 @@ describe("tar as KIWI calls it", () => {
 
   it("is called unchanged for everything else", () => {
     expect(tar(["--version"], env).toString()).toContain("GNU tar");
+  });
+});
+
+/** A squashfs of a root whose /tmp was changed then, which is before the sources. */
+async function squashedRoot(changed: number): Promise<Buffer> {
+  await using dir = await temporaryDir();
+  const root = join(dir.path, "root");
+  mkdirSync(join(root, "tmp"), { recursive: true });
+  utimesSync(join(root, "tmp"), changed, changed);
+  const env = { ...process.env, SOURCE_DATE_EPOCH: "1700000000" };
+  const packed = join(dir.path, "packed");
+  execFileSync(join(shims, "mksquashfs"), [root, packed, "-noappend", "-b", "1M"], { env, stdio: "pipe" });
+  return readFileSync(packed);
+}
+
+describe("mksquashfs as KIWI calls it", () => {
+  it("packs the same root into the same bytes, whether or not something was made in its /tmp and removed", async () => {
+    const first = await squashedRoot(2000);
+    expect(Buffer.compare(await squashedRoot(3000), first)).toBe(0);
+  });
+
+  it("is called unchanged for everything else", () => {
+    const { stdout } = spawnSync(join(shims, "mksquashfs"), ["-version"], { encoding: "utf8" });
+    expect(stdout).toContain("mksquashfs version");
   });
 });
 
