@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { buildAgain, cancelAnyBuild } from "#domain/builds/build";
+import { cancelAnyBuild } from "#domain/builds/build";
+import { buildAgain } from "#domain/builds/start";
 import { listAtWork, listFailures, listQueue } from "#domain/service-overview";
 import type { NamedBuild } from "#storage/build-queue";
 import { factory } from "#admin-api/factory";

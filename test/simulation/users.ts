@@ -1,5 +1,6 @@
 import { makeOnce } from "#domain/accounts/idempotency";
-import { addFrozen, cancelBuild, slotsOf, wakeNew } from "#domain/builds/build";
+import { cancelBuild } from "#domain/builds/build";
+import { addFrozen, slotsOf, wakeNew } from "#domain/builds/start";
 import { Refusal } from "#domain/refusal";
 import { Configuration } from "#lib/configuration/stored";
 import type { FrozenInput } from "#lib/contract/index";

@@ -1,6 +1,6 @@
 import type { Services } from "#domain/services";
 import { imageTypes } from "#lib/contract/index";
-import { startBuild } from "#domain/builds/build";
+import { startBuild } from "#domain/builds/start";
 import { isNewer } from "#domain/channels/follow";
 import { whyNotPassed } from "#domain/checks/gate";
 import { publish } from "#domain/gallery/publish";

@@ -1,7 +1,8 @@
 import type { Services } from "#domain/services";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { spendRebuild } from "#domain/accounts/rates";
-import { buildObject, getBuild, slotsOf } from "#domain/builds/build";
+import { buildObject, getBuild } from "#domain/builds/build";
+import { slotsOf } from "#domain/builds/start";
 import type { LinkReader } from "#domain/builds/download-link";
 import { blobsIn } from "#domain/builds/frozen-content";
 import { wakeAfterStart } from "#domain/liveness";

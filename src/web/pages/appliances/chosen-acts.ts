@@ -4,7 +4,7 @@ import { z } from "zod";
 import { spend } from "#domain/accounts/rates";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import { deleteAppliance } from "#domain/appliances/deletion";
-import { startBuild } from "#domain/builds/build";
+import { startBuild } from "#domain/builds/start";
 import { Refusal } from "#domain/refusal";
 import { findAppliance, type Appliance } from "#storage/appliances";
 import { factory, type WebEnv } from "../../factory.ts";

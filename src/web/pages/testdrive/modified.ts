@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { imagePath } from "#api/modified-files";
 import { spend } from "#domain/accounts/rates";
-import { startBuild } from "#domain/builds/build";
+import { startBuild } from "#domain/builds/start";
 import { Refusal } from "#domain/refusal";
 import { saveModifiedFiles } from "#domain/testdrives/keep-modified-files";
 import {
