@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -20,9 +20,17 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("runs from its tarball, without another package and without this repository", () => {
-  const run = spawnSync(join(prefix, "bin/kiln"), ["--version"], { encoding: "utf8", cwd: folder });
-  expect(run).toMatchObject({ status: 0, stdout: `${manifest.version}\n`, stderr: "" });
+/** The packaged Node 24, and an older one if the machine has it. */
+const nodes = (process.env["PATH"] ?? "")
+  .split(":")
+  .map((one) => join(one, "node"))
+  .filter((one) => existsSync(one));
+
+it("runs from its tarball with each Node of the machine, without another package and without this repository", () => {
+  for (const node of new Set(nodes)) {
+    const run = spawnSync(node, [join(prefix, "bin/kiln"), "--version"], { encoding: "utf8", cwd: folder });
+    expect(run, node).toMatchObject({ status: 0, stdout: `${manifest.version}\n`, stderr: "" });
+  }
 });
 
 it("brings a manual with every command", () => {

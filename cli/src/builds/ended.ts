@@ -15,3 +15,9 @@ export async function* endedBuilds(client: Client, applianceId: number): AsyncGe
     before = last;
   }
 }
+
+export async function allEndedBuilds(client: Client, applianceId: number): Promise<EndedBuild[]> {
+  const all = [];
+  for await (const one of endedBuilds(client, applianceId)) all.push(one);
+  return all;
+}

@@ -1,5 +1,5 @@
 import { asText, errorLines, exitOfState, followBuild, type WatchedBuild } from "../builds/follow.ts";
-import { endedBuilds } from "../builds/ended.ts";
+import { allEndedBuilds } from "../builds/ended.ts";
 import { follow } from "../client/event-stream.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint, exitCodes, type Exit } from "../complaint.ts";
@@ -49,7 +49,7 @@ export const builds = [
       const id = { appliance_id: await applianceId(client, appliance) };
       const [running, ended] = await Promise.all([
         client.call("listRunningBuilds", id),
-        Array.fromAsync(endedBuilds(client, id.appliance_id)),
+        allEndedBuilds(client, id.appliance_id),
       ]);
       const rows = [
         ...running.running_builds.map((one) => [one.id, one.version, one.image_type, one.state, `${one.percent}%`, ""]),

@@ -64,9 +64,8 @@ const remakeLines = ({ paths, remake }: IdentityFiles): string[] => {
 };
 
 /** Those that only some services wait for, and the others. */
-const { waited = [], others = [] } = Object.groupBy(identityFiles, ({ remake }) =>
-  remake?.before ? "waited" : "others",
-);
+const waited = identityFiles.filter(({ remake }) => remake?.before);
+const others = identityFiles.filter(({ remake }) => !remake?.before);
 
 /** Functions of the boot program. Each command runs at the first boot only: then its files exist. */
 export const remakeFunctions = String.raw`
