@@ -4,7 +4,7 @@ import { openClient, type Client } from "./client/client.ts";
 import { readLogin, type Login } from "./login/login.ts";
 import { Painter } from "./output/painter.ts";
 import { masked } from "./output/secrets.ts";
-import { inOrder } from "./output/table.ts";
+import { inJson, inOrder } from "./output/table.ts";
 
 /** Where a command writes: a terminal or a replacement. */
 interface Output {
@@ -78,8 +78,6 @@ export class Kiln {
 
   /** Writes the result of a command: with --json the service's own answer, otherwise text. */
   readonly show = (document: object, text: () => string): void => {
-    this.print(
-      this.isJson ? JSON.stringify(this.#hidesSecrets ? masked(document) : document, null, 2) : inOrder(text()),
-    );
+    this.print(this.isJson ? inJson(this.#hidesSecrets ? masked(document) : document) : inOrder(text()));
   };
 }

@@ -52,6 +52,9 @@ function misused(text: string): Complaint {
     .split("\n")
     .filter((line) => line !== "");
   const next = lines.length > 1 ? lines.pop() : undefined;
+  // Without one of its commands, commander prints the whole help of a group.
+  const group = /^Usage: (kiln(?: [a-z]+)*) /.exec(text)?.[1];
+  if (group) return new Complaint("misused", "The command is missing.", `\`${group} --help\` lists the commands.`);
   return new Complaint("misused", lines.join(" "), next ?? "`kiln --help` lists the commands.");
 }
 
@@ -94,6 +97,7 @@ function parentOf(all: Program, parents: Map<string, Program>, name: string): Pr
   const known = parents.get(name);
   if (known) return known;
   const made = all.command(name).description(groups[name] ?? "");
+  addOptions(made, globalOptions);
   parents.set(name, made);
   return made;
 }

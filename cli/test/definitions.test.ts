@@ -204,6 +204,18 @@ describe("kiln plan", () => {
     });
   });
 
+  it("says how to edit a file that cannot be installed", async () => {
+    const none = { add_package: [], remove_package: [], add_pattern: [], remove_pattern: [] };
+    const change = { ...none, ban_package: [], unban_package: ["vim"], add_repository: [], remove_repository: [] };
+    const solution = { text: "do not ask to install hello", change };
+    const problems = [{ text: "nothing provides libgreet", meant: [], solutions: [solution] }];
+    service.answers[`POST ${user}/appliances/1000/definition/plan`] = noting(
+      planned({ software: { ...effect, state: "unsolvable", problems } }),
+    );
+    const { stdout } = await machine.kiln(["plan", "kiosk.yaml"], { env });
+    expect(stdout).toContain("error: nothing provides libgreet.\n  take hello out of packages\n");
+  });
+
   it("prints what a program needs to apply just that", async () => {
     const { stdout } = await machine.kiln(["plan", "kiosk.yaml", "--json"], { env });
     expect(JSON.parse(stdout)).toEqual({ ...planned({}), appliance_id: 1000, etag: '"seen"' });
@@ -261,7 +273,9 @@ describe("kiln apply", () => {
   it("makes an appliance if there is none of that name, and changes the one of --id", async () => {
     service.answers[`${user}/appliances`] = { appliances: [] };
     const made = await machine.kiln(["apply", "kiosk.yaml"], { env });
-    expect(made.stdout).toMatch(/^Kiosk, a new appliance of tiny-1\.0:\n[^]*\nApplied to appliance 1001\.\n$/);
+    expect(made.stdout).toMatch(
+      /^Kiosk, a new appliance of tiny-1\.0 for x86_64:\n[^]*\nApplied to appliance 1001\.\n$/,
+    );
     expect(changing().at(-1)).toBe(`POST ${user}/definitions?only_new=true`);
 
     expect(await machine.kiln(["apply", "kiosk.yaml", "--id", "1000"], { env })).toMatchObject({ code: 0 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { newMachine, run, type Machine } from "./support/machine.ts";
 import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
@@ -7,6 +8,8 @@ import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts"
 let machine: Machine;
 let service: StandIn;
 
+const refused = (status: number, code: string, message: string) => (_request: unknown, response: ServerResponse) =>
+  response.writeHead(status).end(JSON.stringify({ error: { code, message } }));
 const named = (name: string, id: number) => ({ id, name, basesystem: "tiny-1.0", builds: [] });
 
 beforeAll(async () => {
@@ -14,24 +17,20 @@ beforeAll(async () => {
   service = await standIn({
     ...signedInto(newKey()),
     "/api/v2/user/appliances": { appliances: [named("First", 1000), named("Twin", 1001), named("Twin", 1002)] },
-    "POST /api/v2/user/appliances": (_request, response) =>
-      response
-        .writeHead(400)
-        .end(JSON.stringify({ error: { code: "invalid_appliance_id", message: "Invalid appliance id." } })),
+    "POST /api/v2/user/appliances": refused(400, "invalid_appliance_id", "Invalid appliance id."),
     "/api/v2/user/appliances/1000": { appliance: { id: 1000, name: "First" } },
     "/api/v2/user/builds": { builds: [] },
     "/api/v2/user/template_sets": (_request, response) => response.end("<html>a proxy</html>"),
-    "/api/v2/user/tokens": (_request, response) =>
-      response.writeHead(403).end(JSON.stringify({ error: { code: "access_denied", message: "A token cannot." } })),
+    "/api/v2/user/tokens": refused(403, "access_denied", "A token cannot."),
     "/api/v2/user/running_builds/12": { running_build: { id: 12, state: "finished" } },
-    "/api/v2/user/gallery/appliances/7": (_request, response) =>
-      response
-        .writeHead(403)
-        .end(JSON.stringify({ error: { code: "access_denied", message: "It is not published." } })),
-    "/api/v2/user/gallery/appliances/7/versions": (_request, response) =>
-      response
-        .writeHead(403)
-        .end(JSON.stringify({ error: { code: "access_denied", message: "It is not published." } })),
+    "/api/v2/user/gallery/appliances/7": refused(403, "access_denied", "It is not published."),
+    "/api/v2/user/gallery/appliances/7/versions": refused(403, "access_denied", "It is not published."),
+    "POST /api/v2/user/testdrives": refused(400, "invalid_build_id", "Invalid build id."),
+    "POST /api/v2/user/appliances/1000/cmd/add_repository": refused(
+      400,
+      "invalid_repository_id",
+      "Invalid repository id.",
+    ),
     "/api/v2/user/testdrives": (_request, response) => response.writeHead(502).end("Bad gateway"),
   });
   const write = (name: string, text: string) => writeFileSync(join(machine.folder, name), text);
@@ -121,6 +120,8 @@ const uses: [string, number, string, string][] = [
   ["import image.xml out/in/none.yaml", 1, "ENOTDIR", "free disk space"],
   ["import empty.xml --apply", 64, "empty.xml has no name.", "Name the appliance with --name."],
   ["import image.xml --apply", 64, "image.xml names no base system.", "`kiln templates` shows them"],
+  ["repo add First 999", 9, "Invalid repository id.", "`kiln repo search TEXT` finds repositories"],
+  ["testdrive 88", 9, "Invalid build id.", "`kiln builds APPLIANCE` lists the builds"],
   ["gallery clone 999", 9, "Invalid appliance id.", "`kiln gallery search` list what can be cloned."],
   ["login kiln.example.org/api", 64, "is not the address of a service.", "Write it as https://kiln.example.org."],
 ];
@@ -147,6 +148,11 @@ it("prints an error as JSON with --json", async () => {
 
 it.each([
   ["nosuch", { code: "misused", message: "unknown command 'nosuch'", next: "`kiln --help` lists the commands." }],
+  ["", { code: "misused", message: "The command is missing.", next: "`kiln --help` lists the commands." }],
+  [
+    "gallery",
+    { code: "misused", message: "The command is missing.", next: "`kiln gallery --help` lists the commands." },
+  ],
   [
     "add First",
     { code: "misused", message: "missing required argument 'package'", next: "`kiln add --help` shows its arguments." },
@@ -156,7 +162,7 @@ it.each([
     { code: "not_found", message: "There is no appliance called Nope.", next: "`kiln list` shows your appliances." },
   ],
 ])("tells its own error as JSON with --json, as of `kiln %s`", async (line, error) => {
-  const ended = await machine.kiln([...line.split(" "), "--json"]);
+  const ended = await machine.kiln([...line.split(" ").filter(Boolean), "--json"]);
   expect([ended.stdout, JSON.parse(ended.stderr)]).toEqual(["", { error }]);
 });
 
@@ -175,6 +181,7 @@ it("asks on a terminal before it deletes", async () => {
 it("shows no control and direction characters of a name", async () => {
   service.answers["/api/v2/user/appliances"] = { appliances: [named("a\u202Eb\u001B[31mc\u0007d\u2066", 1)] };
   expect((await machine.kiln(["list"])).stdout).toContain("1   abc d ");
+  expect((await machine.kiln(["list", "--json"])).stdout).toContain(String.raw`"a\u202eb\u001b[31mc\u0007d\u2066"`);
   service.answers["POST /api/v2/user/appliances"] = { appliance: named("a\u202Eb\u2066", 1) };
   expect((await machine.kiln(["clone", "1"])).stdout).toMatch(/^ab is appliance 1/);
 });

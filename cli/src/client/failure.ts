@@ -1,5 +1,4 @@
 import { Complaint, type Exit } from "../complaint.ts";
-import { imageTypes } from "../image-types.ts";
 
 /** An error of the service (docs/api/errors.md), and the call that it refused: `GET /tokens/{token_id}`. */
 interface Refused {
@@ -49,11 +48,12 @@ function exitOf({ code, status, call }: Cause): Exit {
 const isUnknownSource = ({ code, call }: Cause): boolean =>
   code === "invalid_appliance_id" && call === "POST /appliances";
 
-/** Everyone may read the gallery, so an appliance that is denied there is not in it. */
+/**
+ * An id that is not part of the path has the status 400. Everyone may read the gallery, so an appliance that is denied
+ * there is not in it.
+ */
 const isUnknown = ({ code, status, call }: Cause): boolean =>
-  status === 404 ||
-  isUnknownSource({ code, status, call }) ||
-  (code === "access_denied" && call.startsWith("GET /gallery/"));
+  status === 404 || /^invalid_\w+_id$/.test(code) || (code === "access_denied" && call.startsWith("GET /gallery/"));
 
 function adviceFor({ code, status, call }: Cause): string {
   if (status === 401) return "Sign in again: `kiln login`.";
@@ -62,8 +62,13 @@ function adviceFor({ code, status, call }: Cause): string {
   if (status === 429) return "Wait a few minutes, then try again.";
   if (isUnknownSource({ code, status, call }))
     return "`kiln templates` and `kiln gallery search` list what can be cloned.";
-  const list = isUnknown({ code, status, call }) ? lists.find(([noun]) => call.includes(` /${noun}`)) : undefined;
-  return list?.[1] ?? advice[code] ?? "Correct what the message names. --help shows the arguments of the command.";
+  const isOfPath = status !== 400 && isUnknown({ code, status, call });
+  const list = isOfPath ? lists.find(([noun]) => call.includes(` /${noun}`)) : undefined;
+  if (list) return list[1];
+  const isOfFile = call.includes("/definition");
+  return (
+    advice[code] ?? `Correct what the message names.${isOfFile ? "" : " --help shows the arguments of the command."}`
+  );
 }
 
 /** Advice on how to list the things of a noun, which is the first part of a call's path. */
@@ -71,6 +76,7 @@ const lists: readonly (readonly [noun: string, advice: string])[] = [
   ["gallery", "`kiln gallery search TEXT` lists what is published."],
   ["webhooks", "`kiln webhook list` shows the ids."],
   ["tokens", "`kiln token list` shows the ids."],
+  ["appliances/{appliance_id}/channels", "`kiln channel list APPLIANCE` shows its channels."],
   ["testdrives", "`kiln testdrives` shows the ids."],
 ];
 
@@ -85,12 +91,13 @@ const advice: Readonly<Record<string, string>> = {
   invalid_appliance_id: "`kiln list` shows your appliances.",
   invalid_build_id: "`kiln builds APPLIANCE` lists the builds of an appliance.",
   invalid_running_build_id: "`kiln builds APPLIANCE` lists the builds of an appliance.",
-  invalid_image_type: `The types are ${imageTypes.join(", ")}.`,
+  invalid_image_type:
+    "`kiln builds APPLIANCE` lists its images, and `kiln build APPLIANCE --type TYPE` makes another one.",
   invalid_node: "`kiln config get APPLIANCE` shows the settings by their names.",
   invalid_overlay_file_id: "`kiln file list APPLIANCE` shows the files of an appliance.",
   invalid_repository_id: "`kiln repo search TEXT` finds repositories, and `kiln repo import NAME URL` adds one.",
   invalid_rpm_id: "`kiln package list BASE` shows your packages.",
-  invalid_version: "A version has three numbers, such as 0.0.2.",
+  invalid_version: "`kiln builds APPLIANCE` lists the versions. A version has three numbers, such as 0.0.2.",
   no_build_slots: "All builders are busy. Try again in a moment.",
   raw_image_unavailable: "The image or its disk is no longer stored. Build or boot it again.",
   read_only_mode_active: "The operator allows no changes now. Try again later.",

@@ -80,7 +80,9 @@ export const appliances = [
             Packages: names(selected.software.package),
             Page: one.edit_url,
           }),
-          table(paint, ["BUILD", "VERSION", "TYPE", "SIZE"], images),
+          images.length > 0
+            ? table(paint, ["BUILD", "VERSION", "TYPE", "SIZE"], images)
+            : `It has no image yet: \`kiln build ${visible(appliance)}\` makes one.`,
         ].join("\n\n"),
       );
     },

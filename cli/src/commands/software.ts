@@ -2,7 +2,7 @@ import type { RequestOf } from "../client/client.ts";
 import { command, flag, value } from "../command.ts";
 import type { Exit } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
-import { effectText } from "../output/effect.ts";
+import { byCommands, effectText } from "../output/effect.ts";
 import { table } from "../output/table.ts";
 import { applianceId, numberOf } from "../resolve.ts";
 
@@ -104,7 +104,7 @@ async function change(
   const isBroken = effect.state === "unsolvable";
   const isMade = !isDry && (isForced || !isBroken);
   if (isMade) for (const name of names) await make(id, name);
-  kiln.show({ ...answer, made: isMade }, () => effectText(kiln.paint, appliance, effect));
+  kiln.show({ ...answer, made: isMade }, () => effectText(kiln.paint, byCommands(appliance), effect));
   if (isDry) kiln.note("Nothing was changed: --dry-run.");
   else if (!isMade) kiln.note("Nothing was changed, because it cannot be installed.");
   return isBroken ? "unbuildable" : "done";

@@ -4,17 +4,17 @@ import { bytes, count, visible } from "./table.ts";
 
 type Effect = AnswerOf<"getSoftwareEffect">["software_effect"];
 
-/**
- * The effect of a change on the image, or why it cannot be installed. For an appliance, it names the commands that
- * solve a problem. For a file, the user must change the file.
- */
+/** What solves a problem: commands for an appliance, edits of a file. Undefined if it is not to make the change. */
+type Remedy = (solution: { text: string; change: Change }) => string | undefined;
+
+/** The effect of a change on the image, or why it cannot be installed and what to do. */
 export function effectText(
   paint: Painter,
-  appliance: string | undefined,
+  remedy: Remedy,
   { added, removed, before, after, problems, state }: Effect,
 ): string {
   if (state === "unimported") return "A repository is still being imported: what changes is not known yet.";
-  if (state === "unsolvable") return problems.flatMap((one) => problemLines(paint, appliance, one)).join("\n");
+  if (state === "unsolvable") return problems.flatMap((one) => problemLines(paint, remedy, one)).join("\n");
   if (!before) return `The software can be installed again: ${count(after?.packages ?? 0, "package")}.`;
   const grown = (after?.installed_size ?? 0) - before.installed_size;
   const counts = [
@@ -33,28 +33,33 @@ export function effectText(
 
 const maxLines = 20;
 
-/**
- * A problem, and the commands that would solve it. The solution not to make the change has no command, and is omitted.
- */
+export type Change = Effect["problems"][number]["solutions"][number]["change"];
+
 function problemLines(
   paint: Painter,
-  appliance: string | undefined,
+  remedy: Remedy,
   { text, meant, solutions }: Effect["problems"][number],
 ): string[] {
   const hint = meant.length > 0 ? ` Did you mean ${meant.join(" or ")}?` : "";
   return [
     `${paint.red("error")}: ${visible(text)}.${hint}`,
-    ...solutions.flatMap(({ text: way, change: all }) => {
-      if (appliance === undefined) return [`  ${visible(way)}`];
-      const commands = commandsFor(appliance, all);
-      return commands.length === 0 ? [] : [`  ${visible(way)}: ${commands.join("; ")}`];
+    ...solutions.flatMap((one) => {
+      const solved = remedy(one);
+      return solved === undefined ? [] : [`  ${visible(solved)}`];
     }),
   ];
 }
 
+export const byCommands =
+  (appliance: string): Remedy =>
+  ({ text, change }) => {
+    const commands = commandsFor(appliance, change);
+    return commands.length === 0 ? undefined : `${text}: ${commands.join("; ")}`;
+  };
+
 /** `add_package` in a solution becomes `kiln add`. */
-const commandsFor = (appliance: string, all: Effect["problems"][number]["solutions"][number]["change"]): string[] =>
-  Object.entries(all)
+const commandsFor = (appliance: string, change: Change): string[] =>
+  Object.entries(change)
     .filter(([, names]) => names.length > 0)
     .map(([kind, names]) => {
       const [verb = "", what] = kind.split("_");

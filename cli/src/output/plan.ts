@@ -1,5 +1,6 @@
 import type { Plan } from "../appliance-file/apply.ts";
-import { effectText } from "./effect.ts";
+import { defaultArch } from "../commands/appliances.ts";
+import { effectText, type Change } from "./effect.ts";
 import type { Painter } from "./painter.ts";
 import { visible } from "./table.ts";
 
@@ -8,16 +9,47 @@ import { visible } from "./table.ts";
  */
 export function planText(
   paint: Painter,
-  { name, base_system: base }: { name: string; base_system?: string },
+  { name, base_system: base, arch = defaultArch }: { name: string; base_system?: string; arch?: string },
   { plan, id }: { plan: Plan; id: number | undefined },
 ): string {
   const { changes, software } = plan;
   const called = visible(name);
   if (changes.length === 0 && id !== undefined) return `${called}, appliance ${id}, is what the file says.`;
   const title =
-    id === undefined ? `${called}, a new appliance of ${base ?? "its base"}:` : `${called}, appliance ${id}:`;
-  return [title, ...changes.map((one) => changeLine(paint, one)), effectText(paint, undefined, software)].join("\n");
+    id === undefined
+      ? `${called}, a new appliance of ${base ?? "its base"} for ${arch}:`
+      : `${called}, appliance ${id}:`;
+  return [
+    title,
+    ...changes.map((one) => changeLine(paint, one)),
+    effectText(paint, ({ change }) => editsOf(changes, change), software),
+  ].join("\n");
 }
+
+/** The lists of a file, and what adds to them or takes from them in a change. */
+const lists = [
+  ["packages", "add_package", "remove_package"],
+  ["patterns", "add_pattern", "remove_pattern"],
+  ["bans", "ban_package", "unban_package"],
+] as const;
+
+/** How to edit a file that makes some changes, so that it makes another change. */
+function editsOf(changes: Plan["changes"], change: Change): string | undefined {
+  const edits = lists.flatMap(([list, add, remove]) => {
+    const items = changes.filter(({ name }) => name === list);
+    const added = items.flatMap(({ item = [], from }) => (from === undefined ? item : []));
+    const removed = items.flatMap(({ item = [], to }) => (to === undefined ? item : []));
+    return [
+      ...[...without(added, change[add]), ...without(change[remove], removed)].map(
+        (one) => `take ${one} out of ${list}`,
+      ),
+      ...[...without(removed, change[remove]), ...without(change[add], added)].map((one) => `add ${one} to ${list}`),
+    ];
+  });
+  return edits.length === 0 ? undefined : edits.join("; ");
+}
+
+const without = (all: readonly string[], some: readonly string[]): string[] => all.filter((one) => !some.includes(one));
 
 const told = (text = ""): string => (text === "" ? "" : `: ${visible(text)}`);
 

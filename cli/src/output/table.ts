@@ -35,6 +35,13 @@ export const visible = (text: string): string =>
     .replaceAll(turns, "")
     .replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, " ");
 
+/** JSON in which such characters are escaped, and so only a program reads them. */
+export const inJson = (document: object): string =>
+  JSON.stringify(document, null, 2).replaceAll(
+    /[\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
 /** Removes characters that make a terminal show text in another order. Keeps colours and line ends. */
 export const inOrder = (text: string): string => text.replaceAll(turns, "");
 
