@@ -459,11 +459,14 @@ CREATE INDEX `shares_account` ON `shares` (`account_id`);--> statement-breakpoin
 CREATE TABLE `image_packages` (
 	`account_id` integer NOT NULL,
 	`build_id` integer NOT NULL,
+	`counted_for` integer DEFAULT 0 NOT NULL,
+	`advisories` text,
 	`packages` text NOT NULL,
 	PRIMARY KEY(`account_id`, `build_id`)
 );
 --> statement-breakpoint
 CREATE INDEX `image_packages_build` ON `image_packages` (`build_id`);--> statement-breakpoint
+CREATE INDEX `image_packages_counted` ON `image_packages` (`counted_for`,`account_id`,`build_id`);--> statement-breakpoint
 CREATE TABLE `package_versions` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`name` text NOT NULL,

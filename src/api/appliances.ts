@@ -11,6 +11,7 @@ import { withLinks } from "#domain/builds/download-link";
 import { withEstimate } from "#domain/appliances/estimate";
 import { examineAgain, overviewOf } from "#domain/appliances/overview";
 import { shownStatus } from "#domain/appliances/status";
+import { affectedStates } from "#model/advisory";
 import { withBuilds } from "#storage/appliance-builds";
 import { challengeAgain, givenCredentials } from "#api/authenticate";
 import { call, type CallGroup } from "#api/call";
@@ -26,6 +27,7 @@ const CloneRequest = z.object({
 
 const OverviewRequest = z.object({
   search: text().default(""),
+  advisories: z.enum(affectedStates, "invalid_value").optional(),
   page: positive.default(1),
   per_page: positive.default(24),
 });
@@ -56,14 +58,18 @@ export const appliances: CallGroup = {
       summary: "Your appliances at a glance, the last edited first",
       details:
         "Each with its state, its builds in progress, its last build, and the images of the version that was built last. `ok`, " +
-        "`warning` and `error` are the result of the last check; `unknown` means that the appliance has changed since then.",
+        "`warning` and `error` are the result of the last check; `unknown` means that the appliance has changed since then. " +
+        "advisories counts the security advisories that concern the worst of these images.",
       params: OverviewRequest,
-      about: { search: "Part of a name, or a selected package." },
+      about: {
+        search: "Part of a name, or a selected package.",
+        advisories: "Only those whose last images a security advisory of this state concerns.",
+      },
       answer: overview,
       refuses: ["invalid_value"],
-      act: async ({ env, db, account, access }, { search, page, per_page: perPage }, c) => {
+      act: async ({ env, db, account, access }, { per_page: perPage, ...asked }, c) => {
         const only = onlyAppliance(access);
-        const seen = await overviewOf({ env, db }, { accountId: account.id, only, search, page, perPage });
+        const seen = await overviewOf({ env, db }, { accountId: account.id, only, ...asked, perPage });
         c.executionCtx.waitUntil(examineAgain({ env, db }, account.id, seen.stale));
         return seen;
       },

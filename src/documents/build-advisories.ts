@@ -18,6 +18,14 @@ import {
 } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";
 
+/** How many advisories have each state. */
+export const advisoryCounts = {
+  fixed: int("fixed", 1),
+  open: int("open", 0),
+  undetermined: int("undetermined", 0),
+  unimportant: int("unimportant", 0),
+};
+
 const advisory = fields({
   id: text("id", "CVE-2026-1234"),
   state: oneOf("state", affectedStates, "fixed"),
@@ -44,12 +52,7 @@ export const buildAdvisories = document(
     appliance_id: id(({ build }: BuildAdvisories) => build.applianceId, 1004),
     version: version(({ build }: BuildAdvisories) => build.version, "0.0.2"),
     known: bool("isKnown", true),
-    ...through("counts", {
-      fixed: int("fixed", 1),
-      open: int("open", 0),
-      undetermined: int("undetermined", 0),
-      unimportant: int("unimportant", 0),
-    }),
+    ...through("counts", advisoryCounts),
     advisories: inside("advisories", arrayOf("advisory", advisory)),
     feeds: inside("feeds", arrayOf("feed", feed)),
   }),

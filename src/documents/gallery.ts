@@ -25,9 +25,10 @@ import { document } from "#lib/wire/shape";
 import { firewall, locale, network } from "#lib/configuration/document";
 import { releaseNotesText } from "#documents/release-notes-text";
 import { averageOf } from "#documents/gallery-opinions";
+import { advisoryCounts } from "#documents/build-advisories";
 import { reached } from "#documents/testdrive";
 
-/** Exactly these eleven elements: the Java client rejects any other. */
+/** XML has exactly these eleven elements: the Java client rejects any other. */
 const entry = fields({
   id: id(({ applianceId }: ListedPublication) => applianceId, 1004),
   name: text("name", "Reading room"),
@@ -40,6 +41,7 @@ const entry = fields({
   comments: int("comments", 2),
   based_on: text(({ baseSystem }: ListedPublication) => baseSystem, "tiny-1.0"),
   date: time(({ publishedAt }: ListedPublication) => new Date(publishedAt), "2026-03-05T09:00:00Z"),
+  advisories: inside("advisories", fields(advisoryCounts)).inJson(),
 });
 
 /** A page of the list. `count` is the number on all pages (compatibility.md, "Gallery"). */

@@ -17,6 +17,7 @@ import {
 } from "#lib/wire/field";
 import { document, type Viewer } from "#lib/wire/shape";
 import { watchedBuild } from "#documents/running-build";
+import { advisoryCounts } from "#documents/build-advisories";
 import { buildState, megabytes } from "#documents/build";
 
 type OverviewBuild = NonNullable<Glance["lastBuild"]>;
@@ -61,6 +62,7 @@ const glance = fields({
       looked_at: time("lookedAt", "2026-03-04T16:30:00Z"),
     }),
   ).optional(),
+  advisories: inside("advisories", fields(advisoryCounts)).optional(),
 });
 
 /** A page of appliances, each with its current activity and its problems. `count` is the number on all pages. */

@@ -8,3 +8,6 @@ export type AdvisoryFeed = (typeof advisoryFeeds)[number];
  */
 export const affectedStates = ["fixed", "open", "undetermined", "unimportant"] as const;
 export type AffectedState = (typeof affectedStates)[number];
+
+/** How many advisories that concern an image have each state. */
+export type AffectedCounts = Record<AffectedState, number>;

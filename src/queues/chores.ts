@@ -3,6 +3,7 @@ import { z } from "zod";
 import { removeAccounts } from "#domain/accounts/removal";
 import { forgetAuditLog } from "#domain/accounts/audit";
 import { readFeeds } from "#domain/advisories/import";
+import { countImageAdvisories } from "#domain/advisories/count-images";
 import { listInstalledPackages } from "#domain/advisories/listed-packages";
 import { forgetIdempotentAnswers } from "#domain/accounts/idempotency";
 import { forgetReservations } from "#domain/accounts/room";
@@ -56,6 +57,7 @@ const repairs: Record<string, Chore> = {
   watchImages,
   listInstalledPackages,
   readFeeds,
+  countImageAdvisories,
   measureStorage,
 };
 

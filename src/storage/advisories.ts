@@ -55,6 +55,10 @@ export async function saveFeed(db: Database, row: Partial<AdvisoryFeedRow> & { f
 export const listFeeds = (db: Database): Promise<AdvisoryFeedRow[]> =>
   db.select().from(advisoryFeedRows).orderBy(advisoryFeedRows.feed);
 
+/** Rises with each feed that is read, and so with each change of the advisories. 0 if none was ever read. */
+export const feedsVersion = (feeds: readonly Pick<AdvisoryFeedRow, "readAt">[]): number =>
+  feeds.reduce((sum, { readAt }) => sum + (readAt?.getTime() ?? 0), 0);
+
 /** What all feeds know about these source packages, in these releases. */
 export const listAdvisories = (
   db: Database,

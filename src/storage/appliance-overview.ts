@@ -3,7 +3,8 @@ import { listBaseTitles, type Appliance } from "./appliances.ts";
 import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { fromNewRow, insertFrom } from "./inserts.ts";
-import { appliances, builds, imageUpdates, lastStatuses } from "./schema.ts";
+import type { AffectedCounts, AffectedState } from "#model/advisory";
+import { appliances, builds, imagePackages, imageUpdates, lastStatuses } from "./schema.ts";
 import { listSharedWith, type SharedAppliance } from "./shares.ts";
 
 export type LastStatus = typeof lastStatuses.$inferSelect;
@@ -39,6 +40,8 @@ export type OverviewBuild = Pick<Build, keyof typeof shownOfBuild>;
 /** An image, and how outdated it was when Kiln last looked. Null if Kiln has not looked yet. */
 export interface OverviewImage extends OverviewBuild {
   outdated: Pick<typeof imageUpdates.$inferSelect, "newer" | "security" | "lookedAt"> | null;
+  /** How many advisories concern it. Null if they are not counted yet, or if no feed knows its base system. */
+  advisories: AffectedCounts | null;
 }
 
 export interface OverviewRow {
@@ -63,6 +66,8 @@ export interface OverviewChoice {
   search: string;
   state?: OverviewState | undefined;
   tag?: string | undefined;
+  /** Only those whose last images an advisory of this state concerns. */
+  advisories?: AffectedState | undefined;
   order?: OverviewOrder | undefined;
 }
 
@@ -97,13 +102,14 @@ export async function listOverview(
   return { total: counted?.total ?? 0, rows: rows.map((row) => ({ ...row, isStale: row.isStale === 1 })) };
 }
 
-const isWanted = ({ accountId, only, search, state, tag }: OverviewChoice): SQL | undefined =>
+const isWanted = ({ accountId, only, search, state, tag, advisories }: OverviewChoice): SQL | undefined =>
   and(
     eq(appliances.accountId, accountId),
     only === null ? undefined : eq(appliances.id, only),
     search === "" ? undefined : isFound(search),
     state && isInState[state],
     tag === undefined ? undefined : sql`EXISTS (SELECT 1 FROM ${tagsOf} WHERE value = ${tag})`,
+    advisories && isConcerned(advisories),
   );
 
 // The plus stops SQLite from using the index of all builds with a status.
@@ -119,6 +125,21 @@ const isInState: Record<OverviewState, SQL> = {
   error: sql`(NOT ${isRunning} AND ${isKnown} AND ${lastStatuses.errors} > 0)`,
   unknown: sql`(NOT ${isRunning} AND NOT ${isKnown})`,
 };
+
+/** The version of the newest image of an appliance. */
+const lastVersionOf = (
+  applianceId: SQL | typeof appliances.id,
+) => sql`(SELECT latest.version FROM builds AS latest INDEXED BY builds_images
+    WHERE latest.appliance_id = ${applianceId}
+      AND latest.status = 'finished' AND latest.retired_at IS NULL AND latest.expired_at IS NULL
+    ORDER BY latest.id DESC LIMIT 1)`;
+
+const isConcerned = (state: AffectedState) => sql`EXISTS (
+  SELECT 1 FROM builds AS image INDEXED BY builds_images
+  CROSS JOIN image_packages AS counted ON counted.account_id = image.account_id AND counted.build_id = image.id
+  WHERE image.appliance_id = ${appliances.id}
+    AND image.status = 'finished' AND image.retired_at IS NULL AND image.expired_at IS NULL
+    AND image.version = ${lastVersionOf(appliances.id)} AND counted.advisories ->> ${state} > 0)`;
 
 const lastBuilt = sql`(SELECT max(builds.completed_at) FROM builds
   WHERE builds.appliance_id = ${appliances.id} AND +builds.status = 'finished'
@@ -192,10 +213,7 @@ export async function listLastBuilds(
     WHERE latest.appliance_id = asked.value AND latest.retired_at IS NULL
       AND +latest.status NOT IN ('queued', 'running')
     ORDER BY latest.id DESC LIMIT 1)`;
-  const lastVersion = sql`(SELECT latest.version FROM builds AS latest INDEXED BY builds_images
-    WHERE latest.appliance_id = asked.value
-      AND latest.status = 'finished' AND latest.retired_at IS NULL AND latest.expired_at IS NULL
-    ORDER BY latest.id DESC LIMIT 1)`;
+  const lastVersion = lastVersionOf(sql`asked.value`);
   const [last, images] = await db.batch([
     db.select(shownOfBuild).from(asked).crossJoin(builds).where(eq(builds.id, lastId)),
     db
@@ -206,10 +224,12 @@ export async function listLastBuilds(
           security: imageUpdates.security,
           lookedAt: imageUpdates.lookedAt,
         },
+        advisories: imagePackages.advisories,
       })
       .from(asked)
       .crossJoin(builds)
       .leftJoin(imageUpdates, eq(imageUpdates.buildId, builds.id))
+      .leftJoin(imagePackages, and(eq(imagePackages.accountId, builds.accountId), eq(imagePackages.buildId, builds.id)))
       .where(
         and(
           sql`${builds.applianceId} = asked.value AND ${builds.version} = ${lastVersion}`,
@@ -218,7 +238,7 @@ export async function listLastBuilds(
       )
       .orderBy(builds.id),
   ]);
-  return { last, images: images.map(({ build, outdated }) => ({ ...build, outdated })) };
+  return { last, images: images.map(({ build, ...known }) => ({ ...build, ...known })) };
 }
 
 /**

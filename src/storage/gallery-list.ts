@@ -1,5 +1,6 @@
 import { sql, type SQL } from "drizzle-orm";
 import type { Arch, ImageType } from "#lib/contract/index";
+import type { AffectedCounts } from "#model/advisory";
 import type { Database } from "./db.ts";
 
 /** An entry of a gallery list. */
@@ -25,6 +26,8 @@ export interface ListedPublication {
   screenBlob: string | null;
   /** Of the first image. */
   downloadBytes: number | null;
+  /** How many advisories concern its worst image. Null if that is unknown. */
+  advisories: AffectedCounts | null;
   /** Image types of the version, space-separated. */
   imageTypes: string | null;
   /** Milliseconds since 1970. */
@@ -70,7 +73,7 @@ export async function listPublications(
   const chosen = chosenBy(parts, traits);
   const [[counted], entries] = await Promise.all([
     db.all<{ total: number }>(sql`${found} SELECT count(*) AS total FROM gallery_listings AS l ${chosen}`),
-    db.all<ListedPublication>(sql`
+    db.all<Omit<ListedPublication, "advisories"> & { advisories: string | null }>(sql`
       ${found}
       SELECT p.appliance_id AS applianceId, p.name, p.publisher, p.username, p.homepage, p.description,
         (SELECT count(*) FROM ratings WHERE appliance_id = p.appliance_id) AS ratings,
@@ -80,6 +83,9 @@ export async function listPublications(
         p.base_system AS baseSystem, p.arch, p.version, p.account_id AS accountId, p.public_clonable AS publicClonable,
         p.logo_blob AS logoBlob, p.screen_blob AS screenBlob,
         (SELECT file_size FROM builds WHERE id = json_extract(p.formats, '$[0].buildId')) AS downloadBytes,
+        (SELECT counted.advisories FROM json_each(p.formats) AS format
+          CROSS JOIN image_packages AS counted ON counted.build_id = format.value ->> 'buildId'
+          ORDER BY counted.advisories ->> 'fixed' DESC, counted.advisories ->> 'open' DESC LIMIT 1) AS advisories,
         (SELECT group_concat(json_extract(value, '$.imageType'), ' ') FROM json_each(p.formats)) AS imageTypes,
         p.published_at AS publishedAt
       FROM (
@@ -87,8 +93,13 @@ export async function listPublications(
         ORDER BY ${first}l.publication_id DESC LIMIT ${limit} OFFSET ${offset}) AS page
       JOIN publications AS p ON p.id = page.id ORDER BY page.weight, page.id DESC`),
   ]);
-  return { total: counted?.total ?? 0, entries };
+  return {
+    total: counted?.total ?? 0,
+    entries: entries.map(({ advisories, ...entry }) => ({ ...entry, advisories: countsIn(advisories) })),
+  };
 }
+
+const countsIn = (json: string | null) => (json === null ? null : (JSON.parse(json) as AffectedCounts));
 
 interface Parts {
   /** Table expressions that the other parts refer to. */

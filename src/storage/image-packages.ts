@@ -70,10 +70,9 @@ async function idsOf(db: Database, baseSystem: string, packages: readonly Listed
 
 const distancesOf = (ids: readonly number[]): number[] => ids.map((id, at) => id - (ids[at - 1] ?? 0));
 
-/** The wanted ids among those of an image. */
-function wantedAmong(distances: readonly number[], wanted: ReadonlySet<number>): number[] {
+export function idsIn(distances: readonly number[]): number[] {
   let id = 0;
-  return distances.flatMap((distance) => (wanted.has((id += distance)) ? [id] : []));
+  return distances.map((distance) => (id += distance));
 }
 
 /** How many versions of a package, in all base systems, a question is about at most. */
@@ -118,7 +117,7 @@ export async function listImagesWith(
   do {
     const page = await imagePage(db, { accountId, only, before: next });
     for (const { packages, ...image } of page) {
-      const theirs = wantedAmong(packages, wanted);
+      const theirs = idsIn(packages).filter((id) => wanted.has(id));
       if (theirs.length > 0) found.push({ ...image, packageIds: theirs });
     }
     next = page.length === imagesAtOnce ? page.at(-1)?.id : undefined;

@@ -109,7 +109,7 @@ it("reads only the account's own images, 10,000 of them, with as many of another
     const changes = { uid: unique("uid"), download_token: unique("download_token"), version: unique("version") };
     await copyRow("builds", { id, times: 10_000, changes });
     await env.DB.prepare(
-      `INSERT OR IGNORE INTO image_packages
+      `INSERT OR IGNORE INTO image_packages (account_id, build_id, packages)
        SELECT account_id, id, ? FROM builds WHERE appliance_id IN (SELECT appliance_id FROM builds WHERE id = ?)`,
     )
       .bind(JSON.stringify([common?.id]), id)

@@ -37,7 +37,7 @@ export interface Calls {
   /** Your appliances with their finished images, newest first. */
   listAppliances: { request: object; answer: Appliances };
   /** Your appliances at a glance, the last edited first. */
-  getOverview: { request: { search?: Text; page?: Text; per_page?: Text }; answer: Overview };
+  getOverview: { request: { search?: Text; advisories?: "fixed" | "open" | "undetermined" | "unimportant"; page?: Text; per_page?: Text }; answer: Overview };
   /** Clone a template or an appliance. */
   cloneAppliance: { request: { clone_from: number; name?: Text; arch?: Text }; answer: Appliance };
   /** An appliance. */
@@ -434,6 +434,13 @@ interface Account {
       used: string;
     };
   };
+}
+
+interface Advisories {
+  fixed: number;
+  open: number;
+  undetermined: number;
+  unimportant: number;
 }
 
 interface ApiVersion {
@@ -1106,6 +1113,7 @@ interface GalleryPage {
         comments: number;
         based_on: string;
         date: string;
+        advisories?: Advisories;
       }[];
     };
   };
@@ -1284,6 +1292,7 @@ interface Overview {
         security: number;
         looked_at: string;
       };
+      advisories?: Advisories;
     }[];
   };
 }

@@ -1,7 +1,7 @@
 import type { PackageType } from "#lib/contract/index";
 import { compareEvr, splitEvr } from "#lib/solver/evr-order";
 import type { Advisory } from "#lib/advisories/advisory";
-import { affectedStates, type AffectedState } from "#model/advisory";
+import { affectedStates, type AffectedCounts, type AffectedState } from "#model/advisory";
 import type { AdvisoryRow } from "#storage/advisories";
 import type { ListedPackage } from "#storage/image-packages";
 
@@ -55,17 +55,25 @@ export function affectedBy(
   return [...found.values()].toSorted(inOrder);
 }
 
+const rankOf = (state: AffectedState): number => affectedStates.indexOf(state);
+
 const inOrder = (one: Affected, other: Affected): number =>
-  affectedStates.indexOf(one.state) - affectedStates.indexOf(other.state) ||
+  rankOf(one.state) - rankOf(other.state) ||
   other.id.localeCompare(one.id, "en", { numeric: true }) ||
   one.source.localeCompare(other.source, "en");
 
-export type AffectedCounts = Record<AffectedState, number>;
-
-/** How many advisories have each state. One that concerns several sources counts once, with its first state. */
-export function countsOf(all: readonly Affected[]): AffectedCounts {
-  const first = new Map(all.toReversed().map(({ id, state }) => [id, state]));
+/** How many advisories have each state. One that concerns several sources counts once, with the first of its states. */
+export function countsOf(all: readonly Pick<Affected, "id" | "state">[]): AffectedCounts {
+  const first = new Map<string, AffectedState>();
+  for (const { id, state } of all) {
+    const known = first.get(id);
+    if (known === undefined || rankOf(state) < rankOf(known)) first.set(id, state);
+  }
   const counts: AffectedCounts = { fixed: 0, open: 0, undetermined: 0, unimportant: 0 };
   for (const state of first.values()) counts[state] += 1;
   return counts;
 }
+
+/** The counts of the image with the most advisories that an update fixes, and then of those that are open. */
+export const mostConcerned = (all: readonly (AffectedCounts | null)[]): AffectedCounts | undefined =>
+  all.flatMap((counts) => counts ?? []).toSorted((one, other) => other.fixed - one.fixed || other.open - one.open)[0];

@@ -1,9 +1,10 @@
 import { advisedBase, type AdvisedBase } from "#domain/advisories/base";
-import { affectedBy, countsOf, type Affected, type AffectedCounts } from "#domain/advisories/affected";
+import { affectedBy, countsOf, type Affected } from "#domain/advisories/affected";
 import { listed } from "#domain/advisories/listed-packages";
 import type { ReadInstalled } from "#domain/builds/bill";
 import { Refusal } from "#domain/refusal";
 import type { Services } from "#domain/services";
+import type { AffectedCounts } from "#model/advisory";
 import { listAdvisories, listFeeds, type AdvisoryFeedRow } from "#storage/advisories";
 import { findAnyAppliance } from "#storage/appliances";
 import { findInstalled } from "#storage/build-blobs";

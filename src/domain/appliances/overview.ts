@@ -1,9 +1,11 @@
+import { mostConcerned } from "#domain/advisories/affected";
 import { readExamined } from "#domain/appliances/examined-rows";
 import { lastStatusOf, noteStatuses } from "#domain/appliances/last-status";
 import { examineOnly } from "#domain/appliances/status";
 import { watchAllBuilds, type WatchedBuild } from "#domain/builds/build";
 import type { Capabilities } from "#lib/contract/index";
 import type { Services } from "#domain/services";
+import type { AffectedCounts } from "#model/advisory";
 import { listAbilities } from "#storage/agents";
 import {
   listLastBuilds,
@@ -42,6 +44,8 @@ export interface Glance {
   images: OverviewImage[];
   /** How outdated the worst of these was when Kiln last looked. Undefined if it has not looked yet. */
   outdated: Outdated | undefined;
+  /** The advisories that concern the worst of these. Undefined if they are unknown. */
+  advisories: AffectedCounts | undefined;
 }
 
 type Outdated = NonNullable<OverviewImage["outdated"]>;
@@ -95,6 +99,7 @@ export async function overviewOf(
       lastBuild: ofAppliance.last.get(row.appliance.id),
       images,
       outdated: worstOf(images),
+      advisories: mostConcerned(images.map(({ advisories }) => advisories)),
     });
   });
   const stale = rows
@@ -114,7 +119,10 @@ const worstOf = (images: readonly OverviewImage[]): Outdated | undefined =>
     .flatMap(({ outdated }) => outdated ?? [])
     .toSorted((one, other) => other.security - one.security || other.newer - one.newer)[0];
 
-function glanceOf(row: OverviewRow, builds: Pick<Glance, "running" | "lastBuild" | "images" | "outdated">): Glance {
+function glanceOf(
+  row: OverviewRow,
+  builds: Pick<Glance, "running" | "lastBuild" | "images" | "outdated" | "advisories">,
+): Glance {
   const { appliance } = row;
   const status = statusIn(row);
   const [build] = builds.running;

@@ -1,4 +1,5 @@
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { AffectedCounts } from "#model/advisory";
 import { id } from "./columns.ts";
 
 /** The packages that images have, each version once for all images of a base system. */
@@ -34,11 +35,16 @@ export const imagePackages = sqliteTable(
   {
     accountId: integer("account_id").notNull(),
     buildId: integer("build_id").notNull(),
+    /** What the feeds of advisories were when its advisories were counted: `feedsVersion`. 0 if they never were. */
+    countedFor: integer("counted_for").notNull().default(0),
+    /** Null if no feed knows its base system. */
+    advisories: text("advisories", { mode: "json" }).$type<AffectedCounts>(),
     /** Ids of `package_versions` in their order, each as its distance from the one before. */
     packages: text("packages", { mode: "json" }).notNull().$type<number[]>(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.buildId] }),
     index("image_packages_build").on(table.buildId),
+    index("image_packages_counted").on(table.countedFor, table.accountId, table.buildId),
   ],
 );

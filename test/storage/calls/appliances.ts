@@ -54,6 +54,7 @@ export const ofAppliances = {
       [{ ...listed, order: "built" }],
       [{ ...listed, order: "created" }],
       [{ ...listed, tag: "desk" }],
+      [{ ...listed, advisories: "fixed" }],
     ],
     listAround: [[own, 50]],
     listUnexamined: [[own, 50]],

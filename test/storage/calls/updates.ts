@@ -1,4 +1,5 @@
 import type * as advisories from "#storage/advisories";
+import type * as imageAdvisories from "#storage/image-advisories";
 import type * as imagePackages from "#storage/image-packages";
 import type * as imageUpdates from "#storage/image-updates";
 import type * as watches from "#storage/watches";
@@ -34,6 +35,12 @@ export const ofUpdates = {
     listAdvisories: [[{ sources: ["openssl"], releases: ["bookworm"] }]],
     listAdvisoriesOf: [["CVE-2026-1"]],
   } satisfies Calls<typeof advisories>,
+  "image-advisories": {
+    listUncounted: [[{ version: 2, after: 0, accounts: 10, imagesOfEach: 20 }]],
+    listVersionsById: [[[1, 2]]],
+    listAdvisoryCounts: [[[1, 2]]],
+    saveAdvisoryCounts: [[2, [{ id: 1, counts: null }]]],
+  } satisfies Calls<typeof imageAdvisories>,
   "image-packages": {
     listUnlistedImages: [[{ after: 0, limit: 10 }]],
     saveImagePackages: [

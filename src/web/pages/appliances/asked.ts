@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { OverviewOrder, OverviewState } from "#storage/appliance-overview";
+import type { AffectedState } from "#model/advisory";
 import { pageIn } from "../../parts/pager.tsx";
 
 /** The part of the list that a person wants to see. All of it is in the address. */
@@ -7,6 +8,7 @@ export interface Asked {
   search: string;
   state: OverviewState | undefined;
   tag: string | undefined;
+  advisories: AffectedState | undefined;
   order: OverviewOrder;
   /** Counted from 1. */
   at: number;
@@ -30,27 +32,35 @@ export const states: readonly (readonly [OverviewState, string])[] = [
   ["unknown", "Being checked"],
 ];
 
+/** The states of advisories that a person can do something about. */
+export const concerns: readonly (readonly [AffectedState, string])[] = [
+  ["fixed", "Fixed in an update"],
+  ["open", "Not fixed yet"],
+];
+
 export function askedOf(c: Context): Asked {
-  const { search = "", state, tag = "", order, page, all } = c.req.query();
+  const { search = "", state, tag = "", advisories, order, page, all } = c.req.query();
   return {
     search: search.trim().slice(0, 100),
     state: states.find(([each]) => each === state)?.[0],
     tag: tag === "" ? undefined : tag.slice(0, 50),
+    advisories: concerns.find(([each]) => each === advisories)?.[0],
     order: orders.find(([each]) => each === order)?.[0] ?? "edited",
     at: pageIn(page),
     isAllChosen: all === "1",
   };
 }
 
-export const isFiltered = ({ search, state, tag }: Asked): boolean =>
-  search !== "" || state !== undefined || tag !== undefined;
+export const isFiltered = ({ search, state, tag, advisories }: Asked): boolean =>
+  search !== "" || state !== undefined || tag !== undefined || advisories !== undefined;
 
 /** The address of the same list, with these changes. */
-export function addressOf({ search, state, tag, order, at, isAllChosen }: Asked): string {
+export function addressOf({ search, state, tag, advisories, order, at, isAllChosen }: Asked): string {
   const given: [string, string | undefined][] = [
     ["search", search],
     ["state", state],
     ["tag", tag],
+    ["advisories", advisories],
     ["order", order === "edited" ? undefined : order],
     ["page", at === 1 ? undefined : String(at)],
     ["all", isAllChosen ? "1" : undefined],

@@ -1,5 +1,5 @@
 import { Icon } from "../../parts/icon.tsx";
-import { orders, states, type Asked } from "./asked.ts";
+import { concerns, orders, states, type Asked } from "./asked.ts";
 
 /** Search, filters and order of the list: a GET form, so that its address can be shared. */
 export const ListFilter = ({ asked, tags }: { asked: Asked; tags: readonly string[] }) => (
@@ -29,6 +29,12 @@ export const ListFilter = ({ asked, tags }: { asked: Asked; tags: readonly strin
         options={[["", "Any tag"], ...withTag(tags, asked.tag).map((tag): [string, string] => [tag, tag])]}
       />
     )}
+    <Choose
+      name="advisories"
+      label="Advisories"
+      value={asked.advisories ?? ""}
+      options={[["", "Any advisories"], ...concerns]}
+    />
     <Choose name="order" label="Order" value={asked.order} options={orders} />
     <noscript>
       <button class="button">Show</button>

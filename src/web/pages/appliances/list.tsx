@@ -46,8 +46,8 @@ async function listedFor(c: Context<WebEnv>): Promise<Listed> {
   const { db, account } = c.var;
   const services = { env: c.env, db };
   const asked = askedOf(c);
-  const { search, state, tag, order, at } = asked;
-  const choice = { accountId: account.id, only: null, search, state, tag, order, page: at, perPage };
+  const { at: page, isAllChosen: _isAllChosen, ...wanted } = asked;
+  const choice = { accountId: account.id, only: null, ...wanted, page, perPage };
   const [seen, testdrives, around] = await Promise.all([
     overviewOf(services, choice),
     runningTestdrives(c, null),

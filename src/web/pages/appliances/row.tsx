@@ -1,6 +1,7 @@
 import { productOf } from "#lib/contract/index";
 import type { Glance } from "#domain/appliances/overview";
 import type { Child } from "hono/jsx";
+import { AdvisorySummary } from "../../parts/advisory-summary.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { useOnce } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -51,6 +52,7 @@ export const ApplianceRow = ({ glance, titles, isChosen }: RowProps) => {
       <div class="at">
         <LastBuild glance={glance} />
         <SecurityUpdates glance={glance} />
+        <FixedAdvisories glance={glance} />
       </div>
       <div class="quick">
         <Next glance={glance} />
@@ -127,6 +129,17 @@ const SecurityUpdates = ({ glance: { appliance, outdated } }: { glance: Glance }
       <br />
       <a class="small-text" href={`${applianceAt(appliance.id, "build")}#done`}>
         <State tone="warn">{counted(outdated.security, "security update")}</State>
+      </a>
+    </>
+  );
+
+/** How many advisories an update fixes, as a link to their list. */
+const FixedAdvisories = ({ glance: { appliance, advisories } }: { glance: Glance }) =>
+  !advisories || advisories.fixed === 0 ? null : (
+    <>
+      <br />
+      <a class="small-text" href={`${applianceAt(appliance.id, "build")}#done`}>
+        <AdvisorySummary counts={advisories} />
       </a>
     </>
   );

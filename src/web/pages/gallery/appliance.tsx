@@ -1,10 +1,12 @@
 import type { Context } from "hono";
 import { pathId } from "#http/params";
 import { publishedVersions } from "#domain/gallery/publish";
+import { mostConcerned } from "#domain/advisories/affected";
 import { openChannelsOf } from "#domain/channels/channels";
 import { proofOf } from "#domain/checks/proof";
 import { imagesOf } from "#domain/gallery/images";
 import { findBaseSystem } from "#storage/appliances";
+import { listAdvisoryCounts } from "#storage/image-advisories";
 import { findUses } from "#storage/gallery-listings";
 import { findOwnRating, ratingOf, listComments } from "#storage/gallery-opinions";
 import { findPublication, type Publication } from "#storage/publications";
@@ -46,12 +48,20 @@ async function publishedOf(c: Context<WebEnv>, publication: Publication): Promis
     listComments(db, applianceId),
     person && findOwnRating(db, { applianceId, accountId: person.account.id }),
   ]);
+  const [proof, counts] = await Promise.all([
+    proofOf(db, images),
+    listAdvisoryCounts(
+      db,
+      images.map(({ id }) => id),
+    ),
+  ]);
   return {
     publication,
     versions: versions.toReversed(),
     images,
     channels,
-    proof: await proofOf(db, images),
+    proof,
+    advisories: mostConcerned(counts),
     base: base?.facts.title ?? publication.baseSystem,
     baseUrl: c.var.baseUrl,
     rating,

@@ -5,6 +5,7 @@ import type { Build } from "#storage/builds";
 import type { CheckRun } from "#storage/check-runs";
 import type { Publication } from "#storage/publications";
 import { star } from "../../sprite.ts";
+import { AdvisorySummary } from "../../parts/advisory-summary.tsx";
 import { Button, CopyButton } from "../../parts/button.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Day } from "../../parts/moment.tsx";
@@ -16,7 +17,11 @@ import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
 
 /** The base of the version, its users, and links. */
-export const About = ({ published: { publication, images, proof, base, baseUrl } }: { published: Published }) => {
+export const About = ({
+  published: { publication, images, proof, advisories, base, baseUrl },
+}: {
+  published: Published;
+}) => {
   const { definition, arch, homepage, tags } = publication;
   return (
     <section class="panel" aria-labelledby="facts">
@@ -29,6 +34,7 @@ export const About = ({ published: { publication, images, proof, base, baseUrl }
           ["Architecture", arch],
           ["Boots by", bootWordsOf(arch, images)],
           ["Checked", proof && <Proof of={proof} />],
+          ["Advisories", advisories && <AdvisorySummary counts={advisories} />],
           ["Memory", `${number(definition.configuration.settings.memorySizeMb)} MB`],
           ["Log in as", definition.accounts.map(loginWords).join("; ")],
           ["Website", homepage !== "" && <Website address={homepage} />],

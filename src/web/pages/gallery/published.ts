@@ -1,4 +1,5 @@
 import type { ShownChannel } from "#domain/channels/channels";
+import type { AffectedCounts } from "#model/advisory";
 import type { Build } from "#storage/builds";
 import type { CheckRun } from "#storage/check-runs";
 import type { Uses } from "#storage/gallery-listings";
@@ -17,6 +18,8 @@ export interface Published {
   channels: readonly ShownChannel[];
   /** The run of checks that its images have passed. */
   proof: CheckRun | undefined;
+  /** How many advisories concern its worst image. Undefined if that is unknown. */
+  advisories: AffectedCounts | undefined;
   /** The title of its base system. */
   base: string;
   /** The service's URL, for the link that people share. */

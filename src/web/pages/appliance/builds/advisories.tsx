@@ -1,9 +1,9 @@
 import type { Affected } from "#domain/advisories/affected";
-import type { BuildAdvisories } from "#domain/advisories/of-build";
 import type { AffectedState } from "#model/advisory";
 import type { Build } from "#storage/builds";
+import { AdvisorySummary, advisoryWords as words } from "../../../parts/advisory-summary.tsx";
 import { Moment } from "../../../parts/moment.tsx";
-import { Badge, State } from "../../../parts/state.tsx";
+import { Badge } from "../../../parts/state.tsx";
 import { Table } from "../../../parts/table.tsx";
 import { counted } from "../../../parts/words.ts";
 import { nameOf } from "./names.ts";
@@ -21,7 +21,7 @@ export const Advisories = ({ build, seen: { advisories: found } }: { build: Buil
     <section class="use stack-s" aria-label={`Advisories of ${nameOf(build)}`}>
       <div class="row">
         <h3 class="as-label">Advisories</h3>
-        <Summary counts={counts} />{" "}
+        <AdvisorySummary counts={counts} />{" "}
         {feeds.map(
           ({ feed, readAt }) =>
             readAt && (
@@ -56,18 +56,6 @@ export const Advisories = ({ build, seen: { advisories: found } }: { build: Buil
 };
 
 const feedNames = { debian: "Debian's security tracker", osv: "OSV" } as const;
-
-const words: Readonly<Record<AffectedState, string>> = {
-  fixed: "fixed in an update",
-  open: "not fixed yet",
-  undetermined: "not examined yet",
-  unimportant: "unimportant",
-};
-
-const Summary = ({ counts: { fixed, open } }: Pick<BuildAdvisories, "counts">) => {
-  if (fixed > 0) return <State tone="warn">{counted(fixed, "advisory", "advisories")} fixed in an update</State>;
-  return open > 0 ? <State>{open} not fixed yet</State> : <State tone="good">none that matter</State>;
-};
 
 const Row = ({ one: { id, state, source, installed, fixed } }: { one: Affected }) => (
   <tr>

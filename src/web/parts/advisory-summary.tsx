@@ -1,0 +1,16 @@
+import type { AffectedCounts, AffectedState } from "#model/advisory";
+import { State } from "./state.tsx";
+import { counted } from "./words.ts";
+
+export const advisoryWords: Readonly<Record<AffectedState, string>> = {
+  fixed: "fixed in an update",
+  open: "not fixed yet",
+  undetermined: "not examined yet",
+  unimportant: "unimportant",
+};
+
+/** The advisories of an image in a few words: what an update fixes, or else whether anything is open. */
+export const AdvisorySummary = ({ counts: { fixed, open } }: { counts: AffectedCounts }) => {
+  if (fixed > 0) return <State tone="warn">{counted(fixed, "advisory", "advisories")} fixed in an update</State>;
+  return open > 0 ? <State>{open} not fixed yet</State> : <State tone="good">none that matter</State>;
+};
