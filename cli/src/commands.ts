@@ -14,6 +14,7 @@ import { gallery } from "./commands/gallery.ts";
 import { images } from "./commands/images.ts";
 import { imagesWith } from "./commands/images-with.ts";
 import { imports } from "./commands/import.ts";
+import { log } from "./commands/log.ts";
 import { login } from "./commands/login.ts";
 import { mcpFor } from "./commands/mcp.ts";
 import { rebuilds } from "./commands/rebuilds.ts";
@@ -34,6 +35,7 @@ const allButMcp: readonly Command[] = [
   ...imports,
   ...builds,
   ...images,
+  ...log,
   ...imagesWith,
   ...checks,
   ...rebuilds,

@@ -6,10 +6,14 @@ export interface StoredCheckpoint {
   etag: string;
 }
 
-const checkpoint = "checkpoint";
+/** The newest checkpoint, or the newest one that a witness has cosigned. */
+type Which = "checkpoint" | "cosigned";
 
-export async function findCheckpoint(blobs: R2Bucket): Promise<StoredCheckpoint | undefined> {
-  const blob = await blobs.get(logFileKey(checkpoint));
+export async function findCheckpoint(
+  blobs: R2Bucket,
+  which: Which = "checkpoint",
+): Promise<StoredCheckpoint | undefined> {
+  const blob = await blobs.get(logFileKey(which));
   return blob ? { note: await blob.text(), etag: blob.etag } : undefined;
 }
 
@@ -18,14 +22,22 @@ export async function replaceCheckpoint(
   blobs: R2Bucket,
   note: string,
   read: StoredCheckpoint | undefined,
+  which: Which = "checkpoint",
 ): Promise<boolean> {
   const onlyIf = read ? { etagMatches: read.etag } : { etagDoesNotMatch: "*" };
-  return (await blobs.put(logFileKey(checkpoint), note, { onlyIf })) !== null;
+  return (await blobs.put(logFileKey(which), note, { onlyIf })) !== null;
 }
 
 /** Writing the same tile again is harmless: its bytes follow from the entries. */
 export async function putTile(blobs: R2Bucket, path: string, bytes: Uint8Array): Promise<void> {
   await blobs.put(logFileKey(path), bytes);
+}
+
+/** Fails for a tile that the log must have, and does not. */
+export async function readTile(blobs: R2Bucket, path: string): Promise<Uint8Array> {
+  const tile = await findTile(blobs, path);
+  if (!tile) throw new Error(`the public log has no ${path}`);
+  return tile;
 }
 
 export const findTile = async (blobs: R2Bucket, path: string): Promise<Uint8Array | undefined> =>

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { readCheckpoint, verifierKey } from "#lib/attest/log/checkpoint";
 import { isTilePath } from "#lib/attest/log/tiles";
+import { newestNote } from "#domain/log/log";
 import { listPublicKeys } from "#domain/builds/attestation-keys";
 import { findCheckpoint, findTile } from "#storage/log-files";
 
@@ -11,8 +12,8 @@ const text = { ...anyone, "content-type": "text/plain; charset=utf-8" };
 /** The public log as files (c2sp.org/tlog-tiles). */
 export const publicLog = new Hono<{ Bindings: Env }>()
   .get("/checkpoint", async (c) => {
-    const found = await findCheckpoint(c.env.BLOBS);
-    return found ? c.body(found.note, 200, { ...text, "cache-control": "no-cache" }) : empty();
+    const note = await newestNote(c.env.BLOBS);
+    return note !== undefined ? c.body(note, 200, { ...text, "cache-control": "no-cache" }) : empty();
   })
   .get("/keys", async (c) => {
     const found = await findCheckpoint(c.env.BLOBS);

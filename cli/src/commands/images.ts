@@ -8,13 +8,11 @@ import { facts, moment, visible } from "../output/table.ts";
 import type { Painter } from "../output/painter.ts";
 import { applianceId, buildId } from "../resolve.ts";
 import { Complaint } from "../complaint.ts";
-import { readText } from "../files.ts";
-import { checkLog } from "../verify/history.ts";
 import { verifyImage, type Verified } from "../verify/image.ts";
+import { noteNextTo } from "../verify/logged.ts";
 import { rebuildsText, type Rebuild } from "../verify/rebuilds.ts";
-import { trustedKeys } from "../verify/keys.ts";
-
-const key = value("file", "public key of the service in PEM, in place of the pinned ones; or KILN_KEY");
+import { keyOption as key, trustedKeys } from "../verify/keys.ts";
+import { cosignedBy, quorumOf, quorumOptions } from "../verify/witnesses.ts";
 
 export const images = [
   command("download <build>", {
@@ -103,54 +101,22 @@ export const images = [
     options: {
       key,
       logged: flag("fail unless there is a proof that the public log has the image"),
+      ...quorumOptions,
       rebuilt: flag("fail unless another builder has built the same bytes"),
     },
     examples: ["kiln verify First.x86_64-0.0.1.oem.tar.gz"],
-    act: async ({ show, paint }, { file, key: keyFile, logged, rebuilt }) => {
+    act: async ({ show, paint }, { file, key: keyFile, logged, rebuilt, witnesses, quorum: count }) => {
       const pinned = storedLogins().flatMap(({ keys }) => keys);
-      const verified = await verifyImage(file, trustedKeys(keyFile, pinned));
-      if (logged && !verified.log) throw notLogged(file);
+      const quorum = quorumOf(witnesses, count);
+      const found = await verifyImage(file, trustedKeys(keyFile, pinned));
+      if ((logged || quorum) && !found.log) throw notLogged(file);
+      const witnessed = found.log && quorum && { ...found.log, cosigned_by: cosignedBy(noteNextTo(file), quorum) };
+      const verified = { ...found, ...(witnessed && { log: witnessed }) };
       if (rebuilt && !verified.rebuilds?.some(isConfirmed)) throw notRebuilt(file);
       show({ verified }, () => `${shown(paint, verified)}\n\n${file} is verified.`);
     },
   }),
-  command("log check", {
-    tool: "reads",
-    summary: "Check that the public log of published images only grows",
-    details:
-      "Compares the log with the checkpoint that this machine kept when it last saw it, and keeps the new one. The exit " +
-      "code is 6 if an entry has changed or is gone. `--json` prints the signed checkpoint.",
-    options: {
-      key,
-      since: value("file", "compare with the checkpoint in this file, too: one that you stored elsewhere"),
-    },
-    examples: ["kiln log check", "kiln log check --json | jq -r .checkpoint > today.checkpoint"],
-    act: async ({ login, show }, { key: keyFile, since }) => {
-      const others = since === undefined ? [] : [storedNote(since)];
-      const { now, note, kept } = await checkLog(login.url, trustedKeys(keyFile, login.keys), others);
-      const { origin: log, size } = now;
-      show({ log, size, kept: kept ?? null, checkpoint: note }, () => logText({ log, size, kept }, since));
-    },
-  }),
 ];
-
-/** A stored checkpoint. `jq -r` adds a line break to the one at its end, which would be a wrong note. */
-const storedNote = (file: string): string =>
-  readText(file, "--since must name a file with a checkpoint.").replace(/\n+$/, "\n");
-
-const logText = (
-  { log, size, kept }: { log: string; size: number; kept: number | undefined },
-  since: string | undefined,
-): string =>
-  [
-    `The log ${visible(log)} has ${entries(size)}.`,
-    kept === undefined
-      ? "Its checkpoint was kept for the next check."
-      : `It begins with the ${entries(kept)} that this machine has seen.`,
-    ...(since === undefined ? [] : [`It begins with the entries of ${since}.`]),
-  ].join("\n");
-
-const entries = (count: number): string => (count === 1 ? "1 entry" : `${count} entries`);
 
 const notLogged = (file: string): Complaint =>
   new Complaint(
@@ -178,6 +144,7 @@ function shown(paint: Painter, one: Verified): string {
     "SHA-256": one.sha256,
     Rebuilt: rebuildsText(one.rebuilds),
     "Public log": one.log ? `entry ${one.log.position} of ${one.log.log}` : "no proof came with the image",
+    ...(one.log?.cosigned_by && { "Cosigned by": one.log.cosigned_by.join(", ") }),
   });
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { publicKeyOf } from "../attest.ts";
 import { Complaint } from "../complaint.ts";
 import { unreachable } from "../client/failure.ts";
+import { value } from "../command.ts";
 import type { PinnedKey } from "../login/login.ts";
 
 /** The public keys of a service, the current one first. */
@@ -20,6 +21,8 @@ export async function fetchKeys(url: string): Promise<PinnedKey[]> {
   if (!Array.isArray(keys)) throw notKiln();
   return keys.map(({ pem }) => publicKeyOf(pem));
 }
+
+export const keyOption = value("file", "public key of the service in PEM, in place of the pinned ones; or KILN_KEY");
 
 /** The key in a PEM file. */
 function readKey(file: string): PinnedKey {

@@ -21,6 +21,8 @@ export interface Logged {
   position: number;
   /** The number of entries in the checkpoint that the proof leads to. */
   size: number;
+  /** The witnesses that have cosigned it, if some were asked for. */
+  cosigned_by?: string[];
 }
 
 /** Checks the proof next to an image, offline. Undefined if there is none. */

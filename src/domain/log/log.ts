@@ -5,11 +5,12 @@ import { nodesInTiles } from "#lib/attest/log/tiles";
 import { inclusionProof, leafHash } from "#lib/attest/log/tree";
 import { getAttestations } from "#domain/builds/attestation";
 import type { LogEnv } from "#domain/log/publish-log";
+import { cosign, type WitnessEnv } from "#domain/log/witnesses";
 import { Refusal } from "#domain/refusal";
 import type { Services } from "#domain/services";
 import { logFailure } from "#log/log";
 import type { Build } from "#storage/builds";
-import { findCheckpoint, findTile } from "#storage/log-files";
+import { findCheckpoint, readTile } from "#storage/log-files";
 import {
   listUnlogged,
   listUnloggedBuilds,
@@ -18,18 +19,19 @@ import {
   type UnloggedPublication,
 } from "#storage/logged-images";
 
-export type PublicLogEnv = LogEnv & Pick<Env, "IMAGE_LOG">;
+export type PublicLogEnv = LogEnv & WitnessEnv & Pick<Env, "IMAGE_LOG">;
 
 /** Published versions that one run logs. */
 const atOnce = 50;
 
 /**
  * Puts the images of published versions into the public log, unless they are in it. Everything in it can be repeated:
- * the same image has the same entry, and the log has each entry once.
+ * the same image has the same entry, and the log has each entry once. Then asks the witnesses of the log.
  */
 export async function logPublished({ env, db }: Services<PublicLogEnv>): Promise<void> {
   if (!env.ATTESTATION_KEY) return;
   for (const publication of await listUnlogged(db, atOnce)) await logPublication({ env, db }, publication);
+  await cosign(env);
 }
 
 /** The same for one version. If it fails, the next chores repeat it. */
@@ -86,14 +88,22 @@ export async function findProof(services: Services<PublicLogEnv>, build: Build):
 
 /** Undefined if the log has another entry at this position, or none. */
 async function proofAt(blobs: R2Bucket, position: number, entry: string): Promise<string | undefined> {
-  const stored = await findCheckpoint(blobs);
-  const size = (stored && readCheckpoint(stored.note)?.size) ?? 0;
-  if (!stored || position >= size) return undefined;
-  const nodeAt = nodesInTiles(size, async (path) => {
-    const tile = await findTile(blobs, path);
-    if (!tile) throw new Error(`the public log has no ${path}`);
-    return tile;
-  });
+  const note = await noteOver(blobs, position);
+  const size = sizeOf(note);
+  if (note === undefined || position >= size) return undefined;
+  const nodeAt = nodesInTiles(size, (path) => readTile(blobs, path));
   if (!leafHash(entry).equals(await nodeAt(0, position))) return undefined;
-  return writeProof({ position, hashes: await inclusionProof(position, size, nodeAt), note: stored.note });
+  return writeProof({ position, hashes: await inclusionProof(position, size, nodeAt), note });
 }
+
+/** The newest checkpoint with cosignatures if it covers the position, which is the last one unless given. Otherwise the newest. */
+async function noteOver(blobs: R2Bucket, position?: number): Promise<string | undefined> {
+  const [newest, cosigned] = await Promise.all([findCheckpoint(blobs), findCheckpoint(blobs, "cosigned")]);
+  const needed = position ?? sizeOf(newest?.note) - 1;
+  return (cosigned && needed < sizeOf(cosigned.note) ? cosigned : newest)?.note;
+}
+
+const sizeOf = (note: string | undefined): number => (note !== undefined && readCheckpoint(note)?.size) || 0;
+
+/** The newest checkpoint, with the cosignatures that it has. */
+export const newestNote = async (blobs: R2Bucket): Promise<string | undefined> => await noteOver(blobs);

@@ -29,11 +29,14 @@ export function readPublicKey(spki: string): PublicKey | undefined {
   const bytes = Buffer.from(spki, "base64");
   const isOne =
     bytes.byteLength === spkiPrefix.byteLength + 32 && bytes.subarray(0, spkiPrefix.byteLength).equals(spkiPrefix);
-  return isOne ? publicKey(bytes.subarray(spkiPrefix.byteLength).toString("base64url")) : undefined;
+  return isOne ? publicKeyFrom(bytes.subarray(spkiPrefix.byteLength)) : undefined;
 }
 
 /** The bytes before the 32 bytes of every Ed25519 key (RFC 8410). */
 const spkiPrefix = Buffer.from("302a300506032b6570032100", "hex");
+
+/** @param bytes the 32 bytes of an Ed25519 key */
+export const publicKeyFrom = (bytes: Buffer): PublicKey => publicKey(bytes.toString("base64url"));
 
 function publicKey(x: string): PublicKey {
   const spki = Buffer.concat([spkiPrefix, Buffer.from(x, "base64url")]);

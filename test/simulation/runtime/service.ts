@@ -33,6 +33,7 @@ const variables = {
   AGENT_TOKEN: "simulated-first",
   ATTESTATION_KEY: "MC4CAQAwBQYDK2VwBCIEIHyTglugB7FQrrplVHWq+nElW9voqX2pn8YF9VIXAwMu",
   ATTESTATION_RETIRED_KEYS: "",
+  WITNESSES: "",
 };
 
 /** The chores of the sweep that builds need. */

@@ -12,6 +12,9 @@ const sha256 = (...parts: Uint8Array[]): Buffer => {
   return hash.digest();
 };
 
+/** The root of a log without entries. */
+export const emptyRoot = sha256();
+
 export const leafHash = (entry: string): Buffer => sha256(Buffer.of(0), Buffer.from(entry));
 export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => sha256(Buffer.of(1), left, right);
 
@@ -24,7 +27,7 @@ function leftSize(size: number): number {
 
 /** The root of the tree over the first `size` entries. */
 export const rootOf = async (size: number, nodeAt: NodeAt): Promise<Buffer> =>
-  size === 0 ? sha256() : await rangeHash(nodeAt, 0, size);
+  size === 0 ? emptyRoot : await rangeHash(nodeAt, 0, size);
 
 /** The hash of `size` entries from `start` on, which is where a subtree of the tree begins. */
 async function rangeHash(nodeAt: NodeAt, start: number, size: number): Promise<Buffer> {
@@ -84,7 +87,7 @@ export async function consistencyProof(oldSize: number, size: number, nodeAt: No
 /** Whether the proof shows that the newer tree contains the older one, unchanged. */
 export function isConsistent(older: TreeHead, newer: TreeHead, proof: readonly Buffer[]): boolean {
   if (older.size > newer.size) return false;
-  if (older.size === 0) return older.root.equals(sha256()) && proof.length === 0;
+  if (older.size === 0) return older.root.equals(emptyRoot) && proof.length === 0;
   const roots = rootsFrom({ old: older.size, size: newer.size }, older.root, proof);
   return roots !== undefined && roots.old.equals(older.root) && roots.now.equals(newer.root);
 }
