@@ -12,7 +12,7 @@ const foreign = `<?xml version="1.0" encoding="utf-8"?>
   <description type="system"><author>Rhea</author><contact>r@example.org</contact><specification>Sells tickets</specification></description>
   <profiles><profile name="big" description="big"/></profiles>
   <preferences>
-    <version>1.15.6</version><packagemanager>zypper</packagemanager><locale>en_US</locale><keytable>de</keytable>
+    <version>1.15.6</version><packagemanager>zypper</packagemanager><locale>en_US,de_DE</locale><keytable>de</keytable>
     <timezone>Europe/Berlin</timezone><rpm-excludedocs>true</rpm-excludedocs>
     <type image="oem" filesystem="xfs" firmware="uefi" format="vmdk">
       <size unit="G">10</size><oemconfig><oem-resize>true</oem-resize></oemconfig>
@@ -25,12 +25,13 @@ const foreign = `<?xml version="1.0" encoding="utf-8"?>
     <user name="root" password="$1$x$y" pwdformat="encrypted"/>
     <user name="tux" password="secret" pwdformat="plain" groups="users,wheel" shell="/bin/sh" realname="Tux"/>
   </users>
+  <users arch="aarch64"><user name="pi" password="$1$x$y"/></users>
   <repository type="rpm-md" alias="oss" priority="1"><source path="https://download.example.org/oss"><signing key="file:///oss.asc"/></source></repository>
   <repository type="apt-deb" distribution="trixie" components="main contrib"><source path="http://deb.example.org/debian/"/></repository>
   <repository type="rpm-md" password="x"><source path="https://download.example.org/own"/></repository>
   <repository type="rpm-md"><source path="obs://openSUSE:Leap/standard"/></repository>
   <packages type="image" patternType="plusRecommended">
-    <package name="vim"/><package name="vim"/><package name="nginx=1.2-3"/><namedCollection name="base"/>
+    <package name="vim"/><package name="vim"/><package name="nginx=1.2-3" bootinclude="true"/><namedCollection name="base"/>
     <ignore name="sendmail"/><archive name="web.tar.gz"/><product name="SLES"/>
   </packages>
   <packages type="bootstrap"><package name="filesystem"/></packages>
@@ -130,7 +131,8 @@ describe("importing a description of KIWI", () => {
     const { omitted } = imported({ "config.xml": foreign, "config.sh": "baseSetRunlevel 3\n", "disk.sh": "" });
     expect(omitted.every(({ why }) => why.length > 10)).toBe(true);
     expect(omitted.map(({ what }) => what)).toEqual([
-      "preferences",
+      "preferences (version)",
+      "preferences/locale",
       "preferences/rpm-excludedocs",
       "preferences/type/firmware",
       "preferences/type/oemconfig",
@@ -142,10 +144,12 @@ describe("importing a description of KIWI", () => {
       "repository https://download.example.org/oss/signing",
       "repository https://download.example.org/own",
       "repository obs://openSUSE:Leap/standard",
+      "users (pi)",
       "users/user root/password",
       "users/user tux/password",
       "users/user tux/groups",
       "users/user tux/realname",
+      "package nginx=1.2-3/bootinclude",
       "archive web.tar.gz",
       "packages/product SLES",
       'packages type="image"/patternType',
@@ -225,7 +229,11 @@ describe("importing a description of KIWI", () => {
   it("takes what belongs to the chosen profiles and to those that they require", () => {
     const { definition, omitted } = chosen("desk");
     expect(definition).toMatchObject({ version: "12.0.0", type: "oem", packages: [{ name: "vim" }] });
-    expect(omitted.map(({ what }) => what)).toEqual(["preferences", 'packages type="image" (live)', "profiles"]);
+    expect(omitted.map(({ what }) => what)).toEqual([
+      "preferences (type iso)",
+      'packages type="image" (live)',
+      "profiles",
+    ]);
   });
 
   it("takes the profiles that KIWI takes by itself, if none is chosen", () => {

@@ -6,7 +6,8 @@ import { facts, megabytes, moment, table, visible } from "../output/table.ts";
 
 /** The API's own default is i686, as in 2010. */
 export const defaultArch = "x86_64";
-export const arch = value("text", `x86_64, i686 or aarch64; the default is ${defaultArch}`);
+export const arches = [defaultArch, "i686", "aarch64"];
+export const arch = value("text", `${arches.join(", ")}; the default is ${defaultArch}`);
 
 export const appliances = [
   command("templates", {

@@ -125,7 +125,7 @@ function refuseEnded({ id, state }: WatchedBuild): void {
   throw new Complaint(
     "refused",
     `Build ${id} has already ended: ${state}.`,
-    "To delete its image: `kiln delete-build ID`.",
+    state === "finished" ? `To delete its image: \`kiln delete-build ${id}\`.` : `\`kiln logs ${id}\` shows its log.`,
   );
 }
 

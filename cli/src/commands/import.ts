@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { folderFor, refuseOverwriting, targetOf, writeTo } from "../appliance-file/folder.ts";
 import { digestOf, writeApplianceFile } from "../appliance-file/write.ts";
-import { arch, defaultArch } from "./appliances.ts";
+import { arch, arches, defaultArch } from "./appliances.ts";
 import { command, flag, value, values } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { readText } from "../files.ts";
@@ -35,6 +35,8 @@ export const imports = [
     ],
     act: async (kiln, { file, target, base, arch: machine, profile, name, unpinned, force, apply }) => {
       const { url } = kiln.login;
+      if (machine !== undefined && !arches.includes(machine))
+        throw new Complaint("misused", `There is no architecture ${machine}.`, `There are ${arches.join(", ")}.`);
       const imported = readDocument(file, {
         serviceUrl: url,
         choice: { profiles: profile, arch: machine ?? defaultArch },
@@ -52,7 +54,7 @@ export const imports = [
           contentOf: (sha256) => contents.get(sha256) ?? new Uint8Array(),
         }),
       );
-      const { omitted } = imported;
+      const omitted = [...versionOf(imported), ...imported.omitted];
       const text = () =>
         [
           `${written} has ${count(appliance.packages.length, "package")} and ${count(appliance.files.length, "file")}.`,
@@ -75,6 +77,11 @@ function refuseIncomplete(file: string, { name, base_system: base }: ReturnType<
   throw new Complaint("misused", `${file} names no base system.`, next);
 }
 
+const versionOf = ({ definition: { version } }: Imported): Imported["omitted"] =>
+  version === undefined
+    ? []
+    : [{ what: `version ${version}`, why: `each build raises it: begin with \`kiln build --version ${version}\`` }];
+
 const omissions = (paint: Painter, omitted: Imported["omitted"]): string =>
   table(
     paint,
@@ -82,11 +89,15 @@ const omissions = (paint: Painter, omitted: Imported["omitted"]): string =>
     omitted.map(({ what, why }) => [what, why]),
   );
 
+type Given = Required<Pick<Parameters<typeof importXml>[1], "serviceUrl" | "choice">>;
+
 /** Reads a description with the files next to it, or a manifest, which is complete on its own. */
-function readDocument(file: string, given: Pick<Parameters<typeof importXml>[1], "serviceUrl" | "choice">): Imported {
+function readDocument(file: string, given: Given): Imported {
   const next = "Name a config.xml of KIWI, or the manifest of a build.";
   const text = readText(file, next);
-  const folder = /<manifest[\s>]/.test(text) ? { files: new Map(), skipped: [] } : readFolder(dirname(file));
+  const folder = /<manifest[\s>]/.test(text)
+    ? { files: new Map(), skipped: [] }
+    : readFolder(dirname(file), given.choice.profiles);
   try {
     const imported = importXml(text, { ...given, nextTo: folder, readIncluded: readBelow(dirname(file)) });
     return { ...imported, omitted: [...imported.omitted, ...folder.skipped] };

@@ -11,19 +11,21 @@ interface Wishes {
   unpinned: boolean;
 }
 
-/** An imported description for `appliance.yaml`. Passwords become references to variables. */
+/**
+ * An imported description for `appliance.yaml`. Passwords become references to variables. As in an export, there is no
+ * version, because a file with one would set it back after each build.
+ */
 export function applianceOf({ definition, files }: Imported, { base, arch, name, unpinned }: Wishes) {
   const { configuration, packages, ...rest } = definition;
   const { users, databases } = configuration;
-  const { name: title, base_system: system, arch: described, version, type, ...lists } = rest;
+  const { name: title, base_system: system, arch: described, version: _, type, ...lists } = rest;
   const wantedName = name ?? title;
   const wantedBase = base ?? system;
   return {
     ...(wantedName !== undefined && { name: wantedName }),
     ...(wantedBase !== undefined && { base_system: wantedBase }),
-    // A description has none, and the API's own default is i686.
+    // A description has none.
     arch: arch ?? described ?? defaultArch,
-    ...(version !== undefined && { version }),
     ...(type && { type }),
     ...lists,
     packages: unpinned ? packages.map((one) => ({ name: one.name })) : packages,

@@ -15,14 +15,19 @@ export interface Folder extends NextTo {
 
 /**
  * Reads the scripts next to a description, and everything below `root/`. Does not follow links, which lead elsewhere.
+ * KIWI would also copy the folders of the chosen profiles.
  */
-export function readFolder(folder: string): Folder {
+export function readFolder(folder: string, profiles: readonly string[]): Folder {
   const found: Found = { files: new Map(), skipped: [] };
-  const scripts = namesIn(folder).filter((name) => name.endsWith(".sh"));
-  for (const path of [...scripts, "root"]) readTree(found, folder, path);
-  for (const name of namesIn(folder))
+  const names = namesIn(folder);
+  for (const path of [...names.filter((name) => name.endsWith(".sh")), "root"]) readTree(found, folder, path);
+  for (const name of names)
     if (/^root\.tar(\.|$)/.test(name))
       found.skipped.push({ what: name, why: "unpack it into the folder root/ next to the description" });
+    else if (/^config-cdroot\.tar(\.|$)/.test(name))
+      found.skipped.push({ what: name, why: "an appliance has no files outside the root of its image" });
+    else if (profiles.includes(name))
+      found.skipped.push({ what: `${name}/`, why: "files of a profile: copy them into the folder root/" });
   return found;
 }
 
@@ -42,9 +47,13 @@ type Found = Folder & { files: Map<string, { content: Uint8Array; mode: number }
 
 function readTree(found: Found, folder: string, path: string): void {
   const kind = lstatSync(join(folder, path), { throwIfNoEntry: false });
-  if (kind?.isDirectory()) for (const name of namesIn(join(folder, path))) readTree(found, folder, `${path}/${name}`);
-  else if (kind?.isFile()) readInto(found, folder, path);
-  else if (kind) found.skipped.push({ what: path, why: "an appliance has only files: make links in the build script" });
+  const names = kind?.isDirectory() ? namesIn(join(folder, path)) : [];
+  for (const name of names) readTree(found, folder, `${path}/${name}`);
+  if (kind?.isDirectory() && names.length === 0)
+    found.skipped.push({ what: `${path}/`, why: "an appliance has only files: make folders in the build script" });
+  if (kind?.isFile()) readInto(found, folder, path);
+  else if (kind && !kind.isDirectory())
+    found.skipped.push({ what: path, why: "an appliance has only files: make links in the build script" });
 }
 
 function readInto({ files }: Found, folder: string, path: string): void {

@@ -114,14 +114,15 @@ const userAttributes = new Set(["name", "id", "groups", "shell", "home", "passwo
 function usersOf(image: XmlNode): { found: NonNullable<Configuration["users"]>; omitted: Omission[] } {
   const omitted: Omission[] = [];
   const sections = childrenOf(image, "users");
-  for (const { attributes, children } of sections.filter((one) => one.attributes.has("profiles")))
-    omitted.push({
-      what: `users (${children.map((one) => one.attributes.get("name") ?? "?").join(", ")})`,
-      why: `they belong only to the profile ${attributes.get("profiles")}`,
-    });
-  const all = sections
-    .filter(({ attributes }) => !attributes.has("profiles"))
-    .flatMap((section) => childrenOf(section, "user"));
+  const all: XmlNode[] = [];
+  for (const { attributes, children } of sections) {
+    const profiles = attributes.get("profiles");
+    const arch = attributes.get("arch");
+    const what = `users (${children.map((one) => one.attributes.get("name") ?? "?").join(", ")})`;
+    if (profiles !== undefined) omitted.push({ what, why: `they belong only to the profile ${profiles}` });
+    else if (arch !== undefined) omitted.push({ what, why: `they are for ${arch} only` });
+    else all.push(...children);
+  }
   const taken = new Set(all.map(({ attributes }) => Number(attributes.get("id") ?? NaN)));
   let next = 1000;
   const free = () => {

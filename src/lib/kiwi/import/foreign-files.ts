@@ -19,7 +19,7 @@ export function foreignFiles({ files }: NextTo): Imported {
         permissions: shownPermissions(mode),
         content,
       });
-    else if (/^[\w-]+\.sh$/.test(path) && path !== "config.sh")
+    else if (/^[^/]+\.sh$/.test(path) && path !== "config.sh")
       omitted.push({ what: path, why: "an appliance has only one script of a description, config.sh" });
   }
   if (script !== undefined && /\b(base|suse)[A-Z]\w+|kiwi_\w+|\.kconfig\b/.test(script))

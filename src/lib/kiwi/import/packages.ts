@@ -40,13 +40,15 @@ function whyNot({ attributes }: XmlNode): string | undefined {
 function readChoice({ name, attributes }: XmlNode, to: Chosen, omitted: Omission[]): void {
   const given = attributes.get("name") ?? "";
   const arch = attributes.get("arch");
-  if (arch !== undefined) omitted.push({ what: `${name} ${given}`, why: `it is for ${arch} only` });
-  else if (name === "package") to.packages.push(packageOf(given));
+  const omit = (why: string, what = `${name} ${given}`) => void omitted.push({ what, why });
+  if (arch !== undefined) return omit(`it is for ${arch} only`);
+  if (name === "archive") return omit("unpack it into the folder root/ next to the description");
+  if (name === "package") to.packages.push(packageOf(given));
   else if (name === "namedCollection") to.patterns.push({ name: given });
   else if (name === "ignore") to.bans.push({ name: given });
-  else if (name === "archive")
-    omitted.push({ what: `archive ${given}`, why: "unpack it into the folder root/ next to the description" });
-  else omitted.push({ what: `packages/${name} ${given}`.trim(), why: "appliances have nothing like it" });
+  else return omit("appliances have nothing like it", `packages/${name} ${given}`.trim());
+  for (const attribute of attributes.keys())
+    if (attribute !== "name") omit("the service decides it", `${name} ${given}/${attribute}`);
 }
 
 /** Reads `name=version`. Drops the architecture, because an appliance has only one. */

@@ -19,27 +19,32 @@ export function preferencesOf(sections: readonly XmlNode[], author: Author): Pre
     const profiles = section.attributes.get("profiles");
     const arch = section.attributes.get("arch");
     if (profiles !== undefined)
-      all.omitted.push({ what: "preferences", why: `they belong only to the profile ${profiles}` });
-    else if (arch !== undefined) all.omitted.push({ what: "preferences", why: `they are for ${arch} only` });
+      all.omitted.push({ what: labelOf(section), why: `they belong only to the profile ${profiles}` });
+    else if (arch !== undefined) all.omitted.push({ what: labelOf(section), why: `they are for ${arch} only` });
     else read.push(...section.children);
   }
   for (const one of read.toSorted((a, b) => Number(isPrimary(b)) - Number(isPrimary(a)))) readPreference(one, all);
   return author === "kiln" ? { ...all, omitted: [] } : all;
 }
 
+/** `preferences (version, type oem)`. */
+const labelOf = ({ children }: XmlNode): string =>
+  `preferences (${children.map(({ name, attributes }) => [name, attributes.get("image") ?? []].flat().join(" ")).join(", ")})`;
+
 const isPrimary = ({ name, attributes }: XmlNode): boolean => name === "type" && attributes.get("primary") === "true";
 
 function readPreference(node: XmlNode, to: Preferences): void {
   const { name, text } = node;
-  const omit = (why: string, what = name) => to.omitted.push({ what: `preferences/${what}`, why });
+  const omit = (why: string, what = name) => void to.omitted.push({ what: `preferences/${what}`, why });
   if (name === "version") {
     const version = threeNumbers(text);
     if (version !== undefined) to.definition.version = version;
     else omit(`${text} is not a version of up to three numbers`);
   } else if (name === "locale") {
-    const [language = ""] = text.split(",");
-    if (/^[a-z]{2,3}_[A-Z]{2}$/.test(language)) to.locale.language = `${language}.UTF-8`;
-    else omit(`${text} is not a locale such as en_US`);
+    const [language = "", ...others] = text.split(",");
+    if (!/^[a-z]{2,3}_[A-Z]{2}$/.test(language)) return omit(`${text} is not a locale such as en_US`);
+    to.locale.language = `${language}.UTF-8`;
+    if (others.length > 0) omit(`only the first counts, without ${others.join(", ")}`);
   } else if (name === "keytable") {
     const layout = layoutOf(text);
     if (layout === undefined) omit(`there is no keyboard layout for ${text}`);
