@@ -13,8 +13,8 @@ interface Extension {
  * changes what the parent has:
  *
  * - of an object, it removes the keys in `remove`, and changes or adds the others;
- * - of a list, it removes the elements in `remove`, which are texts or names, and adds those in `add`. Another key is the name of an element to
- *   change.
+ * - of a list, it removes the elements in `remove`, which are texts or names, changes all others by `each`, and adds those in
+ *   `add`. Another key is the name of an element to change.
  *
  * Texts that are in alphabetical order remain so.
  */
@@ -68,14 +68,15 @@ function changedObject(object: Record<string, unknown>, { remove, ...changes }: 
   ]);
 }
 
-function changedList(list: unknown[], { remove, add, ...changes }: Record<string, unknown>): unknown[] {
+function changedList(list: unknown[], { remove, add, each, ...changes }: Record<string, unknown>): unknown[] {
   const names = list.map((one) => (isObject(one) ? one["name"] : undefined));
   listed(Object.keys(changes), names);
   const removed = listed(remove, [...list, ...names]);
   const changesByName = new Map<unknown, unknown>(Object.entries(changes));
   const kept = list
     .map((one, at) => (changesByName.has(names[at]) ? changed(one, changesByName.get(names[at])) : one))
-    .filter((one, at) => !removed.includes(one) && !removed.includes(names[at]));
+    .filter((one, at) => !removed.includes(one) && !removed.includes(names[at]))
+    .map((one) => (each === undefined ? one : changed(one, each)));
   return inOrderOf(list, [...kept, ...(Array.isArray(add) ? add : [])]);
 }
 

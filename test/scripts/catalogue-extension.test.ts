@@ -88,6 +88,13 @@ describe("a catalogue file that extends another one", () => {
       ],
     });
   });
+  it("changes each element of a list that it keeps, and not those that it adds", () => {
+    const added = { name: "Linux 1, Mail", packages: ["postfix"] };
+    const templates = { remove: ["Linux 1, Server"], each: { packages: { add: ["vim"] } }, add: [added] };
+    const [jeos] = parent.sets[0]?.templates ?? [];
+    const changed = { ...jeos, packages: ["bash", "dhclient", "linux", "vim"] };
+    expect(read({ sets: { "linux-1": { templates } } })).toMatchObject({ sets: [{ templates: [changed, added] }] });
+  });
   it("may extend one that extends another", () => {
     const middle = { extends: "parent.json", keys: ["middle"], baseSystem: { until: "2031-01-01" } };
     expect(read({ extends: "middle.json", baseSystem: { title: "Linux 3" } }, { middle })).toEqual({
