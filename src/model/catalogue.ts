@@ -10,7 +10,7 @@ import {
   productNames,
   RpmDatabase,
 } from "#lib/contract/index";
-import { aptAddress, componentName } from "#lib/repodata/apt-address";
+import { aptAddress, componentName, packageName, withOnly } from "#lib/repodata/apt-address";
 import { automaticUpdates, diskEncryptions, firstBoots } from "#lib/configuration/settings";
 import { Configuration } from "#lib/configuration/stored";
 
@@ -218,6 +218,8 @@ export const Catalogue = z.object({
             .regex(/^[A-Za-z0-9][A-Za-z0-9.+/-]*$/)
             .optional(),
           components: z.array(z.string().regex(componentName)).default([]),
+          /** Only for deb: the packages that are used, if all others of the suite are ignored. */
+          only: z.array(z.string().regex(packageName)).default([]),
           arches: z.array(Arch).min(1),
           priority: z.int().min(1).max(99).default(99),
           /** Absent if the packages are those of the release. */
@@ -229,9 +231,10 @@ export const Catalogue = z.object({
           error: "A url with $basearch is for one architecture: give each its own repository.",
           path: ["url"],
         })
-        .transform(({ suite, components, ...repository }) => {
+        .transform(({ suite, components, only, ...repository }) => {
           const url = repository.url.replaceAll(new RegExp(basearch, "g"), () => basearchOf(repository.arches));
-          return { ...repository, url: suite === undefined ? url : aptAddress(url, suite, components) };
+          const address = suite === undefined ? url : aptAddress(url, suite, components);
+          return { ...repository, url: withOnly(address, only) };
         }),
     )
     .min(1),

@@ -63,9 +63,10 @@ describe("the facts of a Debian system", () => {
     });
   });
 
-  it("have a flat repository as apt writes it, and none that only this service reaches", () => {
+  it("have a flat repository as apt writes it, and none that only this service reaches or that has only some packages", () => {
     const flat = { ...suite, url: "https://example.org/flat" };
-    const { sources } = debianFacts(debian, [flat, { ...suite, url: "service:/user/7" }], []) ?? {};
+    const others = ["service:/user/7", `${suite.url}#main?kiwi-dracut-lib`].map((url) => ({ ...suite, url }));
+    const { sources } = debianFacts(debian, [flat, ...others], []) ?? {};
     expect(sources).toEqual([
       {
         url: "https://example.org/flat",

@@ -37,10 +37,14 @@ function addressForImage({ publicMirrors = {} }: BaseSystemFacts, { accountId, u
   return mirror === undefined ? url : `${found}${url.slice(mirror.length)}`;
 }
 
-/** Undefined if only this service can reach the repository. */
+/**
+ * Undefined if only this service can reach the repository, or if it has only some packages of another release: apt in the
+ * image would take others from there.
+ */
 function aptSource({ signer, acceptsExpired, purpose }: Source, url: string): AptSource | undefined {
   if (!/^https?:\/\//.test(url)) return undefined;
-  const { root, directory, components } = parseAptAddress(url);
+  const { root, directory, components, only } = parseAptAddress(url);
+  if (only.length > 0) return undefined;
   const isFlat = directory === "";
   return {
     url: root,

@@ -124,12 +124,16 @@ async function checkAndImport(work: Import): Promise<void> {
  * The facts about a Debian repository that are known before its index is read. Accounts' repositories get their
  * architectures from their packages.
  */
-const debRequestOf = (repository: Repository): Omit<DebRequest, "ownersKeys"> => ({
-  keys: isDebPerhaps(repository) ? (repository.signingKeys ?? []) : [],
-  acceptsExpired: repository.acceptsExpired,
-  components: parseAptAddress(repository.url).components,
-  arches: repository.catalogue === null ? [] : repository.arches,
-});
+function debRequestOf(repository: Repository): Omit<DebRequest, "ownersKeys"> {
+  const { components, only } = parseAptAddress(repository.url);
+  return {
+    keys: isDebPerhaps(repository) ? (repository.signingKeys ?? []) : [],
+    acceptsExpired: repository.acceptsExpired,
+    components,
+    only,
+    arches: repository.catalogue === null ? [] : repository.arches,
+  };
+}
 
 /** The type of an account's repository is unknown before its first import. */
 const isDebPerhaps = ({ type, catalogue, revision }: Repository) =>

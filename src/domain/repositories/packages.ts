@@ -11,6 +11,7 @@ import type { ImportProgress } from "#model/import-progress";
 import type { OtherDecompressor } from "#lib/repodata/decompress";
 import { type InflationLimits, metadataInflation } from "#lib/repodata/limits";
 import type { Download, OpenedRepository, RepositoryPart } from "#lib/repodata/opened-repository";
+import { onlyPackages } from "#lib/repodata/only-packages";
 import { openPart } from "#lib/repodata/repository";
 import { type ListedPackage, type SearchRow, patternRow, searchRow } from "#lib/repodata/search-rows";
 import { slices } from "#lib/repodata/slices";
@@ -120,7 +121,8 @@ async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" 
 }
 
 /** The older layout has its texts in a separate file that is read again for each part, so its parts are larger. */
-const optionsOf = ({ type, descriptions }: OpenedRepository, controls: ControlWriter): ImportOptions => ({
+const optionsOf = ({ type, descriptions, only }: OpenedRepository, controls: ControlWriter): ImportOptions => ({
+  ...(only && { select: onlyPackages(only) }),
   ...(type === "deb" && { onSlice: (slice) => controls.add(slice) }),
   ...(descriptions && { packagesPerPart: 8000 }),
 });

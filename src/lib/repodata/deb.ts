@@ -16,6 +16,8 @@ export interface DebRequest {
   acceptsExpired: boolean;
   /** If empty, `main`, or all components if there is no `main`. */
   components: readonly string[];
+  /** If not empty, all other packages are ignored. */
+  only: readonly string[];
   /** If empty, all architectures that images can have. */
   arches: readonly Arch[];
 }
@@ -36,6 +38,7 @@ export async function openDeb(download: Download, request: DebRequest): Promise<
     keys: [...keys],
     distributions: release.names.map((name) => ({ name })),
     packages: listsOf(release, request),
+    ...(request.only.length > 0 && { only: request.only }),
     packagesFolder: "",
     patterns: [],
   };

@@ -17,6 +17,8 @@ export interface OpenedRepository {
   distributions: { cpeId?: string; name: string }[];
   /** One list; deb has one for each component and architecture. */
   packages: RepositoryPart[];
+  /** The names of the only packages to read. Absent if all are read. */
+  only?: readonly string[];
   /** The folder that package locations are relative to; empty for the repository's root. */
   packagesFolder: string;
   /** yast2 has summaries and descriptions in a separate file, and patterns in one or many files. */

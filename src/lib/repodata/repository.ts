@@ -41,7 +41,7 @@ export async function openRepository(download: Download, deb: DebRequest = anyDe
   throw new RepodataFault("not_a_repository", "found neither repodata/repomd.xml nor content nor InRelease");
 }
 
-const anyDeb: DebRequest = { keys: [], ownersKeys: [], acceptsExpired: false, components: [], arches: [] };
+const anyDeb: DebRequest = { keys: [], ownersKeys: [], acceptsExpired: false, components: [], only: [], arches: [] };
 
 /** Every large file of the repository that an import reads. */
 export const partsOf = ({ packages, descriptions, patterns, updateinfo }: OpenedRepository): RepositoryPart[] =>

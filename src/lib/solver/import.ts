@@ -9,6 +9,8 @@ export interface ImportOptions extends Partial<SliceLimits> {
   packagesPerPart?: number;
   /** Bytes of metadata after which a part ends, however few packages it has: one advisory can name many files. */
   bytesPerPart?: number;
+  /** The records of a slice that are read. Default: all. */
+  select?: (slice: Uint8Array) => Uint8Array;
   /** Sees each slice that was read into the current part. */
   onSlice?: (slice: Uint8Array) => void;
 }
@@ -24,12 +26,14 @@ export async function* importedParts(
   solver: Solver,
   source: ReadableStream<Uint8Array>,
   document: SlicedDocument,
-  { packagesPerPart = 2000, bytesPerPart = 16 * 2 ** 20, onSlice, ...limits }: ImportOptions = {},
+  { packagesPerPart = 2000, bytesPerPart = 16 * 2 ** 20, select, onSlice, ...limits }: ImportOptions = {},
 ): AsyncGenerator<Repository> {
   solver.reset();
   let part = solver.addRepository("part");
   let partBytes = 0;
-  for await (const { bytes } of slices(source, document, { ...sliceLimits, records: packagesPerPart, ...limits })) {
+  for await (const slice of slices(source, document, { ...sliceLimits, records: packagesPerPart, ...limits })) {
+    const bytes = select ? select(slice.bytes) : slice.bytes;
+    if (bytes.byteLength === 0) continue;
     read(part, document, bytes);
     onSlice?.(bytes);
     partBytes += bytes.byteLength;
