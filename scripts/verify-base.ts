@@ -7,6 +7,7 @@ import { projectRoot } from "./launch/project.ts";
 import { machineFacts } from "./verify/machine-facts.ts";
 import { parseVerifyOptions, verifyUsage, type VerifyOptions } from "./verify/options.ts";
 import { StepRecord } from "./verify/step-record.ts";
+import { addRuns, notBootedYet } from "./verify/matrix/matrix.ts";
 import { failuresIn, reportOf } from "./verify/report.ts";
 import { catalogueOf, verify } from "./verify/verify.ts";
 
@@ -32,7 +33,8 @@ async function verifyAndReport(options: VerifyOptions): Promise<void> {
   // Not in /tmp, which may be in memory.
   const state = options.state ?? mkdtempSync("/var/tmp/kiln-verify-");
   try {
-    await verify(catalogue, { ...options, state }, { record, signal: stopping.signal });
+    const isWanted = options.onlyNew ? notBootedYet(catalogue) : () => true;
+    await verify(catalogue, { ...options, state }, { record, signal: stopping.signal, isWanted });
   } catch (error) {
     // The record already contains an interrupted step.
     if (!stopping.signal.aborted)
@@ -45,6 +47,8 @@ async function verifyAndReport(options: VerifyOptions): Promise<void> {
     const earlier = existsSync(path) ? readFileSync(path, "utf8") : "";
     writeFileSync(path, reportOf({ title, base, startedAt, machine, steps: record.steps }, earlier));
     print(`The report is in ${path}`);
+    if (!stopping.signal.aborted && options.report === undefined)
+      addRuns(catalogue, { startedAt, machine, steps: record.steps });
     if (failuresIn(record.steps).length > 0) process.exitCode = 1;
     if (options.state === undefined) rmSync(state, { recursive: true, force: true });
   }

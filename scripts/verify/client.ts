@@ -23,25 +23,38 @@ const Testdrive = z.object({
 });
 const Failure = z.object({ error: z.object({ message: z.string() }) });
 
-export type Client = ReturnType<typeof apiClient>;
+type Sent = { params?: Record<string, string>; document?: object };
 
-/** The API calls that a verification makes. They are the same as those of other clients. */
-export function apiClient({ url, username, api_key: apiKey }: Ready, signal: AbortSignal) {
-  const authorization = `Basic ${Buffer.from(`${username}:${apiKey}`).toString("base64")}`;
-  const call = async <T>(request: string, Answer: z.ZodType<T>, params: Record<string, string> = {}): Promise<T> => {
+const caller =
+  ({ url, username, api_key: apiKey }: Ready, signal: AbortSignal) =>
+  async <T>(request: string, Answer: z.ZodType<T>, { params = {}, document }: Sent = {}): Promise<T> => {
     const [method = "GET", path = ""] = request.split(" ");
-    const address = `${url}/api/v2/user${path}?${new URLSearchParams(params)}`;
-    const answer = await fetch(address, { method, headers: { authorization, accept: "application/json" }, signal });
+    const authorization = `Basic ${Buffer.from(`${username}:${apiKey}`).toString("base64")}`;
+    const answer = await fetch(`${url}/api/v2/user${path}?${new URLSearchParams(params)}`, {
+      method,
+      headers: { authorization, accept: "application/json", ...(document && { "content-type": "application/json" }) },
+      ...(document && { body: JSON.stringify(document) }),
+      signal,
+    });
     const content: unknown = await answer.json();
     if (answer.ok) return Answer.parse(content);
     const { data } = Failure.safeParse(content);
     throw new Complaint(data?.error.message ?? `${request} answered ${answer.status}.`);
   };
+
+export type Client = ReturnType<typeof apiClient>;
+
+/** The API calls that a verification makes. They are the same as those of other clients. */
+export function apiClient(ready: Ready, signal: AbortSignal) {
+  const call = caller(ready, signal);
   return {
     clone: async (template: number, arch: string): Promise<number> =>
-      (await call("POST /appliances", Cloned, { clone_from: String(template), arch })).appliance.id,
+      (await call("POST /appliances", Cloned, { params: { clone_from: String(template), arch } })).appliance.id,
     addPackage: async (appliance: number, name: string): Promise<void> => {
-      await call(`POST /appliances/${appliance}/cmd/add_package`, z.unknown(), { name });
+      await call(`POST /appliances/${appliance}/cmd/add_package`, z.unknown(), { params: { name } });
+    },
+    configure: async (appliance: number, configuration: object): Promise<void> => {
+      await call(`PUT /appliances/${appliance}/configuration`, z.unknown(), { document: { configuration } });
     },
     /** The reasons why an appliance cannot be built. Empty if it can. */
     issuesOf: async (appliance: number): Promise<string[]> => {
@@ -55,7 +68,7 @@ export function apiClient({ url, username, api_key: apiKey }: Ready, signal: Abo
     /** Starts a build, and waits until it has ended. */
     build: async (appliance: number, format: ImageType) => {
       const params = { appliance_id: String(appliance), image_type: format, force: "true" };
-      const { id } = (await call("POST /running_builds", Started, params)).build;
+      const { id } = (await call("POST /running_builds", Started, { params })).build;
       for (;;) {
         const { state, message } = (await call(`GET /running_builds/${id}`, Watched)).running_build;
         if (state === "finished") return { id, ...(await call(`GET /builds/${id}`, Built)).build };
@@ -64,7 +77,7 @@ export function apiClient({ url, username, api_key: apiKey }: Ready, signal: Abo
       }
     },
     startTestdrive: async (build: number) =>
-      (await call("POST /testdrives", Testdrive, { build_id: String(build) })).testdrive,
+      (await call("POST /testdrives", Testdrive, { params: { build_id: String(build) } })).testdrive,
     download: async (address: string, into: string): Promise<void> => {
       const answer = await fetch(address, { signal });
       if (!answer.ok || !answer.body) throw new Complaint(`The image cannot be downloaded: ${answer.status}.`);

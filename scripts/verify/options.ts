@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { imageTypes, type ImageType } from "#lib/contract/index";
 import { Complaint } from "../launch/complaint.ts";
+import { type ConfigurationName, configurationNames } from "./matrix/configurations.ts";
 
 export type VerifyOptions = {
   /** The catalogue's name: templates/BASE.json. */
@@ -16,8 +17,10 @@ export type VerifyOptions = {
   /** The options of `npm start`, which starts the service. */
   launch: string[];
   withTestdrives: boolean;
-  /** Adds the EFI boot loader to each template, and boots the images by UEFI. */
-  withUefi: boolean;
+  /** How each template is configured. */
+  configurations: ConfigurationName[];
+  /** Omits images that booted as they are now. */
+  onlyNew: boolean;
 };
 
 export const verifyUsage = `npm run verify:base -- BASE [options] [-- options of npm start]
@@ -30,7 +33,10 @@ templates promise, and writes a report. BASE is the name of a file in templates/
   --state DIR         state directory; a service that runs there is used (default: a new one, deleted at the end)
   --report FILE       where the report goes (default: docs/verified/BASE.md)
   --no-testdrives     boot images only with this command's own QEMU
-  --uefi              add the EFI boot loader to each template, and boot the images by UEFI in this command's own QEMU
+  --configurations LIST
+                      how each template is configured, comma-separated (default: plain). There are
+                      ${configurationNames.join(", ")}
+  --new               omit images that booted as they are now (docs/verified/matrix.md)
   --help
 `;
 
@@ -50,7 +56,8 @@ export function parseVerifyOptions(argv: readonly string[]): VerifyOptions | "he
     report: values.report && resolve(values.report),
     launch: argv.slice(endOf(argv) + 1),
     withTestdrives: !values["no-testdrives"],
-    withUefi: values.uefi,
+    configurations: values.configurations.split(",").map(parseConfiguration),
+    onlyNew: values.new,
   };
 }
 
@@ -67,7 +74,8 @@ function parse(argv: string[]) {
         state: { type: "string" },
         report: { type: "string" },
         "no-testdrives": { type: "boolean", default: false },
-        uefi: { type: "boolean", default: false },
+        configurations: { type: "string", default: "plain" },
+        new: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     });
@@ -81,6 +89,12 @@ function parseFormat(given: string): ImageType {
   const format = imageTypes.find((type) => type === given);
   if (format === undefined) throw new Complaint(`--formats ${given}: pick from ${imageTypes.join(", ")}.`);
   return format;
+}
+
+function parseConfiguration(given: string): ConfigurationName {
+  const name = configurationNames.find((one) => one === given);
+  if (name !== undefined) return name;
+  throw new Complaint(`--configurations ${given}: pick from ${configurationNames.join(", ")}.`);
 }
 
 function parseId(given: string): number {

@@ -33,7 +33,7 @@ const longestDetail = 500;
  * run tried the same thing.
  */
 export function reportOf({ title, base, startedAt, machine, steps }: Verified, earlier = ""): string {
-  const run = startedAt.toISOString().slice(0, 16).replace("T", " ");
+  const run = timeOfRun(startedAt);
   const [earlierRuns = [], earlierLines = []] = tablesIn(earlier);
   const tried = new Set(steps.map(({ of }) => of));
   const lines = [
@@ -55,6 +55,9 @@ export function reportOf({ title, base, startedAt, machine, steps }: Verified, e
     "",
   ].join("\n");
 }
+
+/** The name of a run: its time in UTC, as in `2026-11-27 03:10`. */
+export const timeOfRun = (startedAt: Date): string => startedAt.toISOString().slice(0, 16).replace("T", " ");
 
 const lineOf = ({ of, what, outcome, ms, detail }: Step, run: string): Line => ({
   What: of,

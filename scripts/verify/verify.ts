@@ -14,6 +14,8 @@ import { bootOf } from "./boot.ts";
 import { apiClient, type Client } from "./client.ts";
 import { startGuest, uefi } from "./guest.ts";
 import { importRepositories } from "./imports.ts";
+import { type ConfigurationName, configurations } from "./matrix/configurations.ts";
+import { titleOf as imageTitle } from "./matrix/images.ts";
 import type { VerifyOptions } from "./options.ts";
 import { checkPromises } from "./promises.ts";
 import type { StepRecord } from "./step-record.ts";
@@ -30,6 +32,8 @@ type Run = {
   record: StepRecord;
   client: Client;
   accel: Accel;
+  /** Whether an image is to be tried, by its title in the report. */
+  isWanted: (title: string) => boolean;
   /** Describes where images are built. */
   builders: string;
   signal: AbortSignal;
@@ -42,7 +46,7 @@ export const catalogueOf = (base: string): Catalogue =>
 export async function verify(
   catalogue: Catalogue,
   options: Run["options"],
-  { record, signal }: Pick<Run, "record" | "signal">,
+  { record, signal, isWanted }: Pick<Run, "record" | "signal" | "isWanted">,
 ): Promise<void> {
   const templates = chosenTemplates(catalogue, options.templates);
   const of = catalogue.baseSystem.title;
@@ -58,8 +62,9 @@ export async function verify(
   if (imported === undefined) return;
   const { accel } = await judgeAccel({ accel: "auto", stateDir: agentStateOf(options.state) });
   const client = apiClient(service.ready, signal);
-  const run = { catalogue, options, record, client, accel, builders: await builderOf(admin), signal };
-  for (const template of templates) await verifyTemplate(template, run);
+  const run = { catalogue, options, record, client, accel, builders: await builderOf(admin), signal, isWanted };
+  for (const template of templates)
+    for (const configuration of options.configurations) await verifyTemplate({ template, configuration }, run);
 }
 
 function chosenTemplates({ name, sets }: Catalogue, wanted: readonly number[]): Template[] {
@@ -78,37 +83,45 @@ async function builderOf(admin: AdminClient): Promise<string> {
   return agents.every(({ capabilities }) => capabilities?.["isolation"] === "vm") ? "in a guest" : "on the host";
 }
 
-/** The template's name in the report. */
-const titleOf = ({ name }: Template, { withUefi }: VerifyOptions): string => (withUefi ? `${name}, UEFI` : name);
+/** What the steps of an appliance share. */
+type Configured = { template: Template; configuration: ConfigurationName };
 
-async function verifyTemplate(template: Template, run: Run): Promise<void> {
+/** The appliance's name in the report, or that of one of its images. */
+const titleOf = ({ template: { name }, configuration }: Configured, format = ""): string =>
+  imageTitle({ template: name, configuration, format });
+
+async function verifyTemplate(configured: Configured, run: Run): Promise<void> {
   const { record, client, catalogue, options } = run;
-  const of = titleOf(template, options);
-  const [efiBootLoader] = catalogue.baseSystem.efiBootLoaders ?? [];
-  if (options.withUefi && efiBootLoader === undefined)
-    return record.cannot({ of, what: "build" }, "The base system has no EFI boot loader.");
+  const { template, configuration } = configured;
+  const of = titleOf(configured);
+  const formats = options.formats.filter((format) => run.isWanted(titleOf(configured, format)));
+  if (formats.length === 0) return;
+  const { label, change, packages } = configurations[configuration];
+  const added = packages ? packages(catalogue.baseSystem) : [];
+  if (added === undefined) return record.cannot({ of, what: "build" }, `The base system has no packages for ${label}.`);
   const appliance = await record.step(
     { of, what: "resolve", seen: ({ packages }: { packages: number }) => `${packages} packages` },
     async () => {
       const id = await client.clone(template.applianceId, template.arch);
-      if (options.withUefi && efiBootLoader !== undefined) await client.addPackage(id, efiBootLoader);
+      for (const name of added) await client.addPackage(id, name);
+      if (change) await client.configure(id, change);
       const issues = await client.issuesOf(id);
       if (issues.length > 0) throw new Complaint(issues.join("; "));
       return { id, packages: await client.packagesOf(id) };
     },
   );
   if (!appliance) return;
-  for (const format of options.formats) await verifyFormat({ template, appliance: appliance.id, format }, run);
+  for (const format of formats) await verifyFormat({ ...configured, appliance: appliance.id, format }, run);
 }
 
 const startedByUefi = "test -d /sys/firmware/efi";
 
-type Format = { template: Template; appliance: number; format: ImageType };
+type Format = Configured & { appliance: number; format: ImageType };
 
 async function verifyFormat(wanted: Format, run: Run): Promise<void> {
-  const { template, appliance, format } = wanted;
+  const { appliance, format } = wanted;
   const { record, client, catalogue, options, signal } = run;
-  const of = `${titleOf(template, options)}, ${format}`;
+  const of = titleOf(wanted, format);
   const why = whyNotAs(catalogue.baseSystem, format);
   if (why !== undefined) return record.cannot({ of, what: "build" }, why);
   const built = await record.step(
@@ -129,7 +142,7 @@ async function verifyFormat(wanted: Format, run: Run): Promise<void> {
 
 async function bootAndCheck(
   download: string,
-  { template, format }: Format,
+  { template, configuration, format }: Format,
   { options, client, accel, signal }: Run,
 ): Promise<string> {
   const folder = mkdtempSync(join(options.state, "verify-"));
@@ -138,11 +151,12 @@ async function bootAndCheck(
     await client.download(download, file);
     const { memorySizeMb: memoryMb } = template.configuration.settings;
     const promises = { units: [], ports: [], commands: [], ...template.promises };
-    const commands = options.withUefi ? [...promises.commands, startedByUefi] : promises.commands;
+    const byUefi = configurations[configuration].firmware !== undefined;
+    const commands = byUefi ? [...promises.commands, startedByUefi] : promises.commands;
     using boot = await bootOf({ file, folder, format });
     await using guest = await startGuest({
       boot,
-      firmware: options.withUefi ? uefi() : [],
+      firmware: byUefi ? uefi() : [],
       memoryMb: Math.max(memoryMb, boot.memoryMb),
       accel,
       ports: promises.ports,

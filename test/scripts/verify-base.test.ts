@@ -256,7 +256,9 @@ describe("parseVerifyOptions", () => {
         "oem,iso",
         "--templates",
         "1,2",
-        "--uefi",
+        "--configurations",
+        "uefi,xfs",
+        "--new",
         "--",
         "--allow-host",
         "mirror:80",
@@ -267,7 +269,8 @@ describe("parseVerifyOptions", () => {
       templates: [1, 2],
       launch: ["--allow-host", "mirror:80"],
       withTestdrives: true,
-      withUefi: true,
+      configurations: ["uefi", "xfs"],
+      onlyNew: true,
     });
   });
 

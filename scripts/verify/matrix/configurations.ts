@@ -1,0 +1,54 @@
+import type { Firmware } from "#lib/contract/index";
+import type { BaseSystemFacts } from "#model/catalogue";
+
+/** One way to configure a template, in which its images are tried. */
+interface Tried {
+  /** Its name in reports. Empty for the template as it is. */
+  label: string;
+  /** What it changes, as clients of the API write it. */
+  change?: object;
+  /** The packages that it adds to the selection. Undefined if the base system does not have them. */
+  packages?: (base: BaseSystemFacts) => string[] | undefined;
+  /** Whether only images with a disk of the appliance's size have it. */
+  ofDisk?: boolean;
+  /** The firmware that its images must have. Others are not tried. */
+  firmware?: Firmware;
+}
+
+const settings = (change: object) => ({ change: { settings: change } });
+const network = (change: object) => ({ change: { network: change } });
+
+const tried = {
+  plain: { label: "" },
+  uefi: { label: "UEFI", packages: ({ efiBootLoaders }) => efiBootLoaders?.slice(0, 1), firmware: "efi" },
+  "secure-boot": {
+    label: "Secure Boot",
+    packages: ({ efiBootLoaders = [], secureBoot }) => secureBoot && [...efiBootLoaders.slice(0, 1), ...secureBoot],
+    firmware: "uefi",
+  },
+  xfs: { label: "xfs", ...settings({ file_system: "xfs" }) },
+  btrfs: { label: "btrfs", ...settings({ file_system: "btrfs" }) },
+  encrypted: { label: "encrypted disk", ...settings({ disk_encryption: "passphrase" }) },
+  volumes: {
+    label: "LVM",
+    change: { lvm: { enabled: true, volume_group: "system", volumes: [{ size: 200, path: "/srv" }] } },
+    packages: () => ["lvm2"],
+    ofDisk: true,
+  },
+  "no-swap": { label: "no swap", ...settings({ swap_size: 0 }), ofDisk: true },
+  "cloud-init": { label: "cloud-init", ...settings({ first_boot: "cloud-init" }) },
+  "security-updates": { label: "security updates", ...settings({ automatic_updates: "security" }) },
+  "all-updates": { label: "all updates", ...settings({ automatic_updates: "all" }) },
+  "fixed-address": {
+    label: "fixed address",
+    ...network({ type: "manual", ip: "192.0.2.20", netmask: "255.255.255.0", route: "192.0.2.1" }),
+  },
+  "network-manager": { label: "NetworkManager", ...network({ type: "network_manager" }) },
+  "no-network": { label: "network as in the packages", ...network({ type: "none" }) },
+} satisfies Readonly<Record<string, Tried>>;
+
+export type ConfigurationName = keyof typeof tried;
+
+export const configurationNames = Object.keys(tried) as [ConfigurationName, ...ConfigurationName[]];
+
+export const configurations: Readonly<Record<ConfigurationName, Tried>> = tried;
