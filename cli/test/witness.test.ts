@@ -106,6 +106,17 @@ it("refuses what is too long, or no submission", async () => {
   expect(await send("x".repeat(100_000))).toBe(413);
 });
 
+it("says why it cannot start", async () => {
+  const start = async (...more: string[]) =>
+    await machine.kiln(["log", "witness", "--name", "w.test", "--logs", "logs.keys", "--state", "state", ...more]);
+  const { url } = await witness("another");
+  for (const port of [new URL(url).port, "many"])
+    expect(await start("--port", port)).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot listen") });
+  expect(await start("--name", "two words")).toMatchObject({ code: 64 });
+  expect(await start("--logs", "kiln.pem")).toMatchObject({ code: 64 });
+  expect(await machine.kiln(["log", "witness"])).toMatchObject({ code: 64 });
+});
+
 it("lets `kiln verify` demand a quorum of witnesses, without a network", async () => {
   const [one, other] = [await witness("one"), await witness("other", "witness.test/other")];
   const log = logOf("a", entry);

@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import type { Server } from "node:http";
+import { isIPv6 } from "node:net";
 import { command, value } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { readText } from "../files.ts";
@@ -62,17 +64,29 @@ export const log = [
         throw new Complaint("misused", `${name} cannot be the name of a witness.`, "It may have no blank and no +.");
       const logs = keysIn(file, "log");
       const { server, witness } = witnessServer({ folder: new WitnessFolder(state), name, logs, note });
-      server.listen(Number(port), host);
-      await once(server, "listening");
-      const address = server.address();
+      const address = await listening(server, host, port);
       print(`Key: ${writeKey(witness)}`);
-      print(`Address: http://${host}:${typeof address === "object" ? address?.port : port}`);
+      print(`Address: ${address}`);
       await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
       server.close();
       server.closeAllConnections();
     },
   }),
 ];
+
+/** → the address on which the server listens now */
+async function listening(server: Server, host: string, port: string): Promise<string> {
+  try {
+    server.listen(Number(port), host);
+    await once(server, "listening");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Complaint("refused", `The witness cannot listen: ${why}.`, "Name another --host or --port.");
+  }
+  const address = server.address();
+  const at = typeof address === "object" && address ? address.port : port;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${at}`;
+}
 
 /** A stored checkpoint. `jq -r` adds a line break to the one at its end, which would be a wrong note. */
 const storedNote = (file: string): string =>
