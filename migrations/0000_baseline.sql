@@ -819,6 +819,16 @@ CREATE TABLE `watches` (
 );
 --> statement-breakpoint
 CREATE INDEX `watches_look` ON `watches` (`look_at`);--> statement-breakpoint
+CREATE TABLE `vex_statements` (
+	`appliance_id` integer NOT NULL,
+	`advisory` text NOT NULL,
+	`build_id` integer NOT NULL,
+	`status` text NOT NULL,
+	`justification` text,
+	`text` text NOT NULL,
+	`stated_at` integer NOT NULL,
+	PRIMARY KEY(`appliance_id`, `advisory`, `build_id`)
+);--> statement-breakpoint
 CREATE VIRTUAL TABLE `packages_fts` USING fts5(name, summary, content = 'packages', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
 --> statement-breakpoint
 CREATE TRIGGER `packages_inserted` AFTER INSERT ON `packages` BEGIN
@@ -854,6 +864,10 @@ END;
 --> statement-breakpoint
 CREATE TRIGGER `image_packages_of_image` AFTER UPDATE OF `retired_at`, `expired_at` ON `builds` WHEN new.retired_at IS NOT NULL OR new.expired_at IS NOT NULL BEGIN
 	DELETE FROM image_packages WHERE build_id = old.id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `vex_statements_of_build` AFTER DELETE ON `builds` BEGIN
+	DELETE FROM vex_statements WHERE appliance_id = old.appliance_id AND build_id = old.id;
 END;
 --> statement-breakpoint
 CREATE TRIGGER `rebuilds_of_build` AFTER DELETE ON `builds` BEGIN

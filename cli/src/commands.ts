@@ -22,6 +22,7 @@ import { repositories } from "./commands/repositories.ts";
 import { software } from "./commands/software.ts";
 import { testdrives } from "./commands/testdrives.ts";
 import { tokens } from "./commands/tokens.ts";
+import { vex } from "./commands/vex.ts";
 import { updates } from "./commands/updates.ts";
 
 const allButMcp: readonly Command[] = [
@@ -43,6 +44,7 @@ const allButMcp: readonly Command[] = [
   ...difference,
   ...updates,
   ...advisories,
+  ...vex,
   ...gallery,
   ...channels,
   ...events,
@@ -63,5 +65,6 @@ export const groups: Readonly<Record<string, string>> = {
   package: "Your own packages",
   repo: "Where packages come from",
   token: "Secrets for programs",
+  vex: "What you state about security advisories",
   webhook: "Addresses that get your events",
 };

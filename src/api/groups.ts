@@ -21,6 +21,7 @@ import { sharing } from "#api/sharing";
 import { software } from "#api/software";
 import { testdrives } from "#api/testdrives";
 import { tokens } from "#api/tokens";
+import { vex } from "#api/vex";
 import { uploads } from "#api/uploads";
 
 /** Every call of the API, in the order of the reference page. Paths are relative to the prefix. */
@@ -40,6 +41,7 @@ export const groups: readonly CallGroup[] = [
   images,
   rebuilds,
   checks,
+  vex,
   testdrives,
   events,
   rpms,

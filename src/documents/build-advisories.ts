@@ -1,5 +1,6 @@
 import type { Affected } from "#domain/advisories/affected";
 import type { BuildAdvisories } from "#domain/advisories/of-build";
+import { stated } from "#documents/vex-statements";
 import { advisoryFeeds, affectedStates } from "#model/advisory";
 import * as leaves from "#lib/wire/leaf";
 import {
@@ -34,6 +35,7 @@ const advisory = fields({
   fixed: text("fixed", "3.0.17-1~deb12u3").optional(),
   urgency: text(({ urgency }: Affected) => urgency ?? "", "not yet assigned").unlessEmpty(),
   packages: inside("packages", plainListOf("package", leaves.text("libssl3"))),
+  statement: inside("statement", fields(stated)).optional(),
 });
 
 const feed = fields({

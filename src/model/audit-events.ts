@@ -14,6 +14,8 @@ export const auditEvents = [
   "version.unpublished",
   "channel.changed",
   "channel.removed",
+  "vex.stated",
+  "vex.withdrawn",
   "account.created",
   "account.locked",
   "account.unlocked",
@@ -36,6 +38,7 @@ export interface AuditDetail {
   appliance_id?: number;
   version?: string;
   channel?: string;
+  advisory?: string;
   username?: string;
   token_id?: number;
   token_name?: string;

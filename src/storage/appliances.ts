@@ -21,6 +21,7 @@ import {
   selections,
   shares,
   tokens,
+  vexStatements,
   watches,
 } from "./schema.ts";
 
@@ -237,6 +238,7 @@ export async function deleteApplianceRows(
     db.delete(shares).where(eq(shares.applianceId, applianceId)),
     db.delete(channels).where(eq(channels.applianceId, applianceId)),
     db.delete(watches).where(eq(watches.applianceId, applianceId)),
+    db.delete(vexStatements).where(eq(vexStatements.applianceId, applianceId)),
     db.delete(ratings).where(eq(ratings.applianceId, applianceId)),
     db.delete(comments).where(eq(comments.applianceId, applianceId)),
     db.delete(galleryUses).where(eq(galleryUses.applianceId, applianceId)),

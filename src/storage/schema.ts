@@ -24,3 +24,4 @@ export * from "./schema/sessions.ts";
 export * from "./schema/stored-packages.ts";
 export * from "./schema/tokens.ts";
 export * from "./schema/updates.ts";
+export * from "./schema/vex.ts";

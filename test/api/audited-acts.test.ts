@@ -139,6 +139,21 @@ const acts: Record<string, (tux: Client) => Promise<Act>> = {
       seen: () => countOf("channels", `appliance_id = ${id}`),
     };
   },
+  "vex.stated": async (tux) => {
+    const id = await createAppliance(tux);
+    return {
+      act: () => tux.put(`/appliances/${id}/vex/CVE-2026-1?status=under_investigation&text=Soon`, ""),
+      seen: () => countOf("vex_statements", `appliance_id = ${id}`),
+    };
+  },
+  "vex.withdrawn": async (tux) => {
+    const id = await createAppliance(tux);
+    await tux.put(`/appliances/${id}/vex/CVE-2026-1?status=under_investigation&text=Soon`, "");
+    return {
+      act: () => tux.delete(`/appliances/${id}/vex/CVE-2026-1`),
+      seen: () => countOf("vex_statements", `appliance_id = ${id}`),
+    };
+  },
   "account.created": async ({ username }) => ({
     act: () => operate("POST", "/accounts", { username: `${username}-2`, email: "two@example.org" }),
     seen: () => countOf("accounts", `username = '${username}-2'`),

@@ -29,6 +29,8 @@ const needPublish = [
   "DELETE /appliances/{appliance_id}/sharing/{username}",
   "PUT /appliances/{appliance_id}/channels/{channel}",
   "DELETE /appliances/{appliance_id}/channels/{channel}",
+  "PUT /appliances/{appliance_id}/vex/{advisory}",
+  "DELETE /appliances/{appliance_id}/vex/{advisory}",
   "POST /gallery/appliances/{appliance_id}/version/{version}",
   "PUT /gallery/appliances/{appliance_id}/version/{version}",
   "DELETE /gallery/appliances/{appliance_id}/version/{version}",

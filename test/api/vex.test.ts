@@ -7,10 +7,13 @@ import { findVex } from "#domain/builds/vex";
 import { installedKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { listStatements, saveStatement } from "#storage/vex-statements";
+import { browser } from "../support/browser.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { loadDebian } from "../support/debian.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
+import { pageOf, textOf } from "../support/html.ts";
 
 const db = openDatabase(env.DB);
 const json = { headers: { accept: "application/json" } };
@@ -123,4 +126,93 @@ it("follows the feeds, and is there only if they know the base system", async ()
   await give({ bash: { "CVE-2026-2009": { releases: { test: { status: "open" } } } } }, Date.now() + 1000);
   expect(await statement(await (await document()).text())).toMatchObject({ predicate: { statements: [] } });
   expect((await document(await signedIn())).status).toBe(404);
+});
+
+it("has what the owner states, which hides no fix from the owner", async () => {
+  await give(tracker);
+  const { applianceId } = (await findAnyBuild(db, buildId)) ?? expect.fail();
+  const at = `/appliances/${applianceId}/vex`;
+  const reason = "vulnerable_code_not_in_execute_path";
+  await tux.put(`${at}/cve-2026-2000?status=not_affected&justification=${reason}&text=Its+server+is+off.`, "");
+  await tux.put(`${at}/CVE-2026-2001?status=under_investigation&text=Later&build_id=${buildId}`, "");
+  await tux.put(`${at}/CVE-2026-2001?status=not_affected&justification=${reason}&text=Never`, "");
+
+  expect(await statement(await (await document()).text())).toMatchObject({
+    predicate: {
+      statements: [
+        { vulnerability: { name: "CVE-2026-2000" }, status: "not_affected", justification: reason },
+        { vulnerability: { name: "CVE-2026-2001" }, status: "under_investigation", status_notes: "Later" },
+        { status: "under_investigation" },
+        { status: "not_affected" },
+      ],
+    },
+  });
+  const seen = await tux.get(`/builds/${buildId}/advisories`, json);
+  expect(await seen.json()).toMatchObject({
+    build_advisories: {
+      fixed: 1,
+      advisories: [
+        { state: "fixed", fixed: "3.0.16-1", statement: { status: "not_affected", text: "Its server is off." } },
+        {},
+        {},
+        {},
+      ],
+    },
+  });
+  const foreign = await signedIn();
+  expect((await foreign.put(`${at}/CVE-2026-2000?status=under_investigation&text=Mine`, "")).status).toBe(404);
+
+  await tux.delete(`${at}/CVE-2026-2000`);
+  expect(await (await document()).text()).not.toContain("Its server is off");
+});
+
+it("makes and withdraws a statement in the browser", async () => {
+  await give(tracker);
+  const { applianceId } = (await findAnyBuild(db, buildId)) ?? expect.fail();
+  const firefox = browser();
+  await firefox.signIn(tux);
+  const form_token = await firefox.formToken();
+  const page = `/appliance/${applianceId}/build`;
+  const form = `/appliance/${applianceId}/builds/${buildId}/vex`;
+  const stated = {
+    form: `vex-${buildId}`,
+    form_token,
+    do: "state",
+    advisory: "CVE-2026-2000",
+    reason: "component_not_present",
+    scope: "appliance",
+  };
+  const refused = await pageOf(firefox.post(form, { ...stated, text: "" }));
+  expect(textOf(refused, "main")).toContain("Explain it in a text of at most 1000 characters.");
+  await firefox.post(form, { ...stated, text: "We leave it out." });
+  const shown = textOf(await pageOf(firefox.get(page)), "main");
+  expect(shown).toContain("Not affected: The component is not in the image. We leave it out.");
+  expect(shown).toContain("1 advisory fixed in an update");
+
+  await firefox.post(form, { form_token, do: "withdraw", advisory: "CVE-2026-2000", scope: "appliance" });
+  expect(textOf(await pageOf(firefox.get(page)), "main")).not.toContain("We leave it out.");
+});
+
+it("keeps a limited number of statements, and none of a deleted image", async () => {
+  const { applianceId } = (await findAnyBuild(db, buildId)) ?? expect.fail();
+  const statementOf = (advisory: string, ofBuild = 0) =>
+    saveStatement(
+      db,
+      {
+        applianceId,
+        advisory,
+        buildId: ofBuild,
+        status: "under_investigation",
+        justification: null,
+        text: "Soon",
+        statedAt: new Date(),
+      },
+      2,
+    );
+  expect(await statementOf("CVE-1", buildId)).toBe(true);
+  expect(await statementOf("CVE-2")).toBe(true);
+  expect(await statementOf("CVE-3")).toBe(false);
+  expect(await statementOf("CVE-2")).toBe(true);
+  await env.DB.prepare("DELETE FROM builds WHERE id = ?").bind(buildId).run();
+  expect((await listStatements(db, applianceId)).map(({ advisory }) => advisory)).toEqual(["CVE-2"]);
 });

@@ -172,6 +172,12 @@ export interface Calls {
   listCheckRuns: { request: { build_id: number }; answer: CheckRuns };
   /** Run the checks of the appliance on an image. */
   runChecks: { request: { build_id: number }; answer: CheckRun };
+  /** Your statements about advisories that concern images of an appliance. */
+  listVexStatements: { request: { appliance_id: number }; answer: VexStatements };
+  /** State that an advisory does not affect images of an appliance, or that you examine it. */
+  stateVex: { request: { appliance_id: number; advisory: string; build_id?: number; status?: "not_affected" | "under_investigation"; justification?: "component_not_present" | "vulnerable_code_not_present" | "vulnerable_code_not_in_execute_path" | "vulnerable_code_cannot_be_controlled_by_adversary" | "inline_mitigations_already_exist"; text?: Text }; answer: VexStatements };
+  /** Withdraw a statement about an advisory. */
+  withdrawVex: { request: { appliance_id: number; advisory: string; build_id?: number }; answer: Success };
   /** Your running testdrives. */
   listTestdrives: { request: object; answer: Testdrives };
   /** Boot a build: the answer has a page for the browser and an address for VNC clients. */
@@ -366,6 +372,9 @@ export const routes = {
   cancelRebuild: { method: "DELETE", path: "/builds/{build_id}/rebuilds", answer: "document" },
   listCheckRuns: { method: "GET", path: "/builds/{build_id}/checks", answer: "document" },
   runChecks: { method: "POST", path: "/builds/{build_id}/checks", answer: "document" },
+  listVexStatements: { method: "GET", path: "/appliances/{appliance_id}/vex", answer: "document" },
+  stateVex: { method: "PUT", path: "/appliances/{appliance_id}/vex/{advisory}", answer: "document" },
+  withdrawVex: { method: "DELETE", path: "/appliances/{appliance_id}/vex/{advisory}", answer: "document" },
   listTestdrives: { method: "GET", path: "/testdrives", answer: "document" },
   startTestdrive: { method: "POST", path: "/testdrives", answer: "document" },
   endTestdrive: { method: "DELETE", path: "/testdrives/{testdrive_id}", answer: "document" },
@@ -541,7 +550,7 @@ interface AuditLog {
   audit_log: readonly {
     id: number;
     at: string;
-    event: "sign_in.failed" | "key.renewed" | "password.changed" | "ssh_keys.changed" | "token.created" | "token.revoked" | "session.started" | "session.revoked" | "appliance.shared" | "appliance.unshared" | "version.published" | "version.unpublished" | "channel.changed" | "channel.removed" | "account.created" | "account.locked" | "account.unlocked" | "account.removed" | "quota.changed" | "operator.added" | "operator.removed" | "operator.called" | "agent.registered" | "agent.removed" | "agent.drained" | "agent.resumed" | "agent.started" | "agent.lost";
+    event: "sign_in.failed" | "key.renewed" | "password.changed" | "ssh_keys.changed" | "token.created" | "token.revoked" | "session.started" | "session.revoked" | "appliance.shared" | "appliance.unshared" | "version.published" | "version.unpublished" | "channel.changed" | "channel.removed" | "vex.stated" | "vex.withdrawn" | "account.created" | "account.locked" | "account.unlocked" | "account.removed" | "quota.changed" | "operator.added" | "operator.removed" | "operator.called" | "agent.registered" | "agent.removed" | "agent.drained" | "agent.resumed" | "agent.started" | "agent.lost";
     by?: string;
     address?: string;
     count: number;
@@ -611,6 +620,12 @@ interface BuildAdvisories {
       fixed?: string;
       urgency?: string;
       packages: readonly string[];
+      statement?: {
+        status: "not_affected" | "under_investigation";
+        justification?: "component_not_present" | "vulnerable_code_not_present" | "vulnerable_code_not_in_execute_path" | "vulnerable_code_cannot_be_controlled_by_adversary" | "inline_mitigations_already_exist";
+        text: string;
+        stated_at: string;
+      };
     }[];
     feeds: readonly {
       name: "debian" | "osv";
@@ -1772,6 +1787,17 @@ interface User {
   homedir: string;
   ssh_keys?: readonly string[];
   administrator?: boolean;
+}
+
+interface VexStatements {
+  vex_statements: readonly {
+    advisory: string;
+    build_id?: number;
+    status: "not_affected" | "under_investigation";
+    justification?: "component_not_present" | "vulnerable_code_not_present" | "vulnerable_code_not_in_execute_path" | "vulnerable_code_cannot_be_controlled_by_adversary" | "inline_mitigations_already_exist";
+    text: string;
+    stated_at: string;
+  }[];
 }
 
 interface Volume {

@@ -31,9 +31,18 @@ export const advisories = [
 
 function shown(paint: Painter, { known, advisories: listed, feeds, ...counts }: Found): string {
   if (!known) return "The service has no advisories of this base system.";
-  const rows = listed.map(({ id, state, source, installed, fixed }) => [id, state, source, installed, fixed ?? ""]);
+  const rows = listed.map(({ id, state, source, installed, fixed, statement }) => [
+    id,
+    state,
+    source,
+    installed,
+    fixed ?? "",
+    statement?.justification ?? statement?.status ?? "",
+  ]);
   return [
-    ...(rows.length > 0 ? [table(paint, ["ADVISORY", "STATE", "SOURCE", "INSTALLED", "FIXED"], rows)] : []),
+    ...(rows.length > 0
+      ? [table(paint, ["ADVISORY", "STATE", "SOURCE", "INSTALLED", "FIXED", "YOU STATE"], rows)]
+      : []),
     `${counts.fixed} fixed in an update, ${counts.open} not fixed yet, ${counts.undetermined} not examined yet, ` +
       `${counts.unimportant} unimportant.`,
     ...feeds.map(({ name, origin, read_at: at, problem }) =>

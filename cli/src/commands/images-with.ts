@@ -14,7 +14,7 @@ export const imagesWith = [
     tool: "reads",
     summary: "Show which of your images have a package, or a vulnerability",
     details: "A new image is found a minute or two after it is built.",
-    options: { with: value("package", "the package"), cve: value("cve", "the vulnerability") },
+    options: { with: value("package", "the package"), cve: value("advisory", "the vulnerability") },
     examples: [
       "kiln images --with openssl",
       "kiln images --with openssl=3.0.15-1~deb12u1",

@@ -2,6 +2,7 @@ import { advisedBase, type AdvisedBase } from "#domain/advisories/base";
 import { affectedBy, countsOf, type Affected } from "#domain/advisories/affected";
 import { listed } from "#domain/advisories/listed-packages";
 import type { ReadInstalled } from "#domain/builds/bill";
+import { statementFor } from "#domain/advisories/statements";
 import { Refusal } from "#domain/refusal";
 import type { Services } from "#domain/services";
 import type { AffectedCounts } from "#model/advisory";
@@ -10,11 +11,17 @@ import { findAnyAppliance } from "#storage/appliances";
 import { findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import type { Database } from "#storage/db";
+import { listStatements, type VexStatement } from "#storage/vex-statements";
+
+/** An advisory, and what the owner of the image states about it. */
+export interface StatedAdvisory extends Affected {
+  statement: VexStatement | undefined;
+}
 
 /** The advisories that concern an image. */
 export interface BuildAdvisories {
   build: Build;
-  advisories: Affected[];
+  advisories: StatedAdvisory[];
   counts: AffectedCounts;
   /** Whether the feeds know its base system. */
   isKnown: boolean;
@@ -44,7 +51,13 @@ export async function findAdvisories(
   const readAt = feeds.flatMap((feed) => feed.readAt?.getTime() ?? []);
   const isKnown = base.releases.length > 0 && readAt.length > 0;
   const advisories = isKnown ? await affecting(db, build, { base, readAt, readInstalled }) : [];
-  return advisories && { build, advisories, counts: countsOf(advisories), isKnown, feeds };
+  if (!advisories) return undefined;
+  const statements = await listStatements(db, appliance.id);
+  const stated = advisories.map((one) => ({
+    ...one,
+    statement: statementFor(statements, { advisory: one.id, buildId: build.id }),
+  }));
+  return { build, advisories: stated, counts: countsOf(advisories), isKnown, feeds };
 }
 
 /** The page of an image compares again whenever it is refreshed. By image and by when the feeds were read. */

@@ -18,6 +18,7 @@ import { sessions } from "./sessions.ts";
 import { software } from "./software.ts";
 import { testdrives } from "./testdrives.ts";
 import { tokens } from "./tokens.ts";
+import { vex } from "./vex.ts";
 import { uploads } from "./uploads.ts";
 
 /** Every call of the API: a new call needs its row here. */
@@ -35,6 +36,7 @@ export const rows: readonly Row[] = [
   ...images,
   ...rebuilds,
   ...checks,
+  ...vex,
   ...testdrives,
   ...modifiedFiles,
   ...events,

@@ -2,6 +2,7 @@ import type * as advisories from "#storage/advisories";
 import type * as imageAdvisories from "#storage/image-advisories";
 import type * as imagePackages from "#storage/image-packages";
 import type * as imageUpdates from "#storage/image-updates";
+import type * as vexStatements from "#storage/vex-statements";
 import type * as watches from "#storage/watches";
 import type { Calls } from "./calls.ts";
 import { announcement, at, ids } from "./rows.ts";
@@ -20,6 +21,16 @@ const watch = {
   automaticAt: null,
   automaticEditedAt: null,
   automaticPublication: null,
+};
+
+const statement = {
+  applianceId: it,
+  advisory: "CVE-2026-1",
+  buildId: 0,
+  status: "under_investigation" as const,
+  justification: null,
+  text: "Soon",
+  statedAt: at,
 };
 
 const wanted = { accountId: ids.account, packageIds: [1, 2], limit: 10 };
@@ -67,6 +78,14 @@ export const ofUpdates = {
     ],
     forgetOtherUpdates: [[it, [1]]],
   } satisfies Calls<typeof imageUpdates>,
+  "vex-statements": {
+    listStatements: [[it]],
+    saveStatement: [
+      [{ ...statement, buildId: 0 }, 500],
+      [{ ...statement, buildId: 1 }, 500],
+    ],
+    deleteStatement: [[statement]],
+  } satisfies Calls<typeof vexStatements>,
   watches: {
     takeDueWatches: [[{ now: at, again: at, limit: 10 }]],
     saveNextLook: [[watch, at]],

@@ -106,6 +106,10 @@ const sentences: Record<AuditEvent, (detail: AuditDetail) => string> = {
       : `The channel ${channel} of appliance ${appliance} was moved to ${version}`,
   "channel.removed": ({ channel, appliance_id: appliance }) =>
     `The channel ${channel} of appliance ${appliance} was removed`,
+  "vex.stated": ({ advisory, appliance_id: appliance }) =>
+    `A statement about ${advisory} in images of appliance ${appliance} was made`,
+  "vex.withdrawn": ({ advisory, appliance_id: appliance }) =>
+    `A statement about ${advisory} in images of appliance ${appliance} was withdrawn`,
   "account.created": () => "The account was created",
   "account.locked": () => "The account was locked",
   "account.unlocked": () => "The account was unlocked",

@@ -1,4 +1,4 @@
-import type { Affected } from "#domain/advisories/affected";
+import type { StatedAdvisory } from "#domain/advisories/of-build";
 import type { AffectedState } from "#model/advisory";
 import type { Build } from "#storage/builds";
 import { AdvisorySummary, advisoryWords as words } from "../../../parts/advisory-summary.tsx";
@@ -6,6 +6,7 @@ import { Moment } from "../../../parts/moment.tsx";
 import { Badge } from "../../../parts/state.tsx";
 import { Table } from "../../../parts/table.tsx";
 import { counted } from "../../../parts/words.ts";
+import { Statement, StatementForm, useVexRefused } from "./vex-statement.tsx";
 import { nameOf } from "./names.ts";
 import type { Builds } from "./shown-builds.ts";
 
@@ -13,7 +14,8 @@ import type { Builds } from "./shown-builds.ts";
 const maxShown = 200;
 
 /** The security advisories of an image. Nothing if no feed has its base system. */
-export const Advisories = ({ build, seen: { advisories: found } }: { build: Build; seen: Builds }) => {
+export const Advisories = ({ build, seen: { applianceId, advisories: found } }: { build: Build; seen: Builds }) => {
+  const isRefused = useVexRefused(applianceId, build);
   if (found?.build.id !== build.id || !found.isKnown) return null;
   const { advisories, counts, feeds } = found;
   const known = Object.entries(counts).filter(([, count]) => count > 0);
@@ -32,7 +34,7 @@ export const Advisories = ({ build, seen: { advisories: found } }: { build: Buil
         )}
       </div>
       {known.length > 0 && (
-        <details class="use">
+        <details class="use" open={isRefused}>
           <summary>{known.map(([state, count]) => `${count} ${words[state as AffectedState]}`).join(", ")}</summary>
           <Table
             label={`Advisories of ${nameOf(build)}`}
@@ -40,7 +42,7 @@ export const Advisories = ({ build, seen: { advisories: found } }: { build: Buil
             columns={["Advisory", "Source package", "Installed", "Fixed in"]}
           >
             {advisories.slice(0, maxShown).map((one) => (
-              <Row one={one} />
+              <Row one={one} build={build} applianceId={applianceId} />
             ))}
           </Table>
           {advisories.length > maxShown && (
@@ -49,6 +51,7 @@ export const Advisories = ({ build, seen: { advisories: found } }: { build: Buil
               kiln advisories.
             </p>
           )}
+          <StatementForm applianceId={applianceId} build={build} advisories={advisories.slice(0, maxShown)} />
         </details>
       )}
     </section>
@@ -57,11 +60,18 @@ export const Advisories = ({ build, seen: { advisories: found } }: { build: Buil
 
 const feedNames = { debian: "Debian's security tracker", osv: "OSV" } as const;
 
-const Row = ({ one: { id, state, source, installed, fixed } }: { one: Affected }) => (
+interface RowProps {
+  one: StatedAdvisory;
+  build: Build;
+  applianceId: number;
+}
+
+const Row = ({ one: { id, state, source, installed, fixed, statement }, build, applianceId }: RowProps) => (
   <tr>
     <th scope="row" class="breaks">
       {id.startsWith("CVE-") ? <a href={`https://www.cve.org/CVERecord?id=${id}`}>{id}</a> : id}{" "}
       {state !== "fixed" && <Badge>{words[state]}</Badge>}
+      {statement && <Statement applianceId={applianceId} build={build} advisory={id} statement={statement} />}
     </th>
     <td data-label="Source package" class="breaks">
       {source}

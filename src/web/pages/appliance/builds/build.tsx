@@ -42,6 +42,7 @@ import { NewBuild, newBuildForm } from "./new-build.tsx";
 import { NotifyButton } from "./notify.tsx";
 import { BuildLog, RunningPart, runningTitle } from "./running.tsx";
 import { shownUpdates } from "./updates.tsx";
+import { vexActs } from "./vex-acts.ts";
 import { UnchangedQuestion, unchangedOf, type Unchanged } from "./unchanged.tsx";
 
 const oneBuild = `${applianceRoute}/builds/:build{\\d+}`;
@@ -132,6 +133,7 @@ export const buildPage = factory
   )
   .route("/", checkActs(showBuilds))
   .route("/", rebuildActs(showBuilds))
+  .route("/", vexActs(showBuilds))
   .get(`${oneBuild}/log`, (c) => showLog(c))
   // The log as text, or as server-sent events for the page that follows it.
   .get("/builds/:build{\\d+}/log", withSession, async (c) => {

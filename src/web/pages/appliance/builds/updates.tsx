@@ -15,11 +15,11 @@ import type { Builds } from "./shown-builds.ts";
 import { nameOf } from "./names.ts";
 
 /**
- * The updates of the image that the query names, or of the newest one. Undefined if there is no image, or if they must
+ * The updates of the image that the address names, or of the newest one. Undefined if there is no image, or if they must
  * be compared and the account reads too much at the moment: the rest of the page is useful without them.
  */
 export async function shownUpdates(c: Context<WebEnv>, images: readonly Build[]): Promise<BuildUpdates | undefined> {
-  const asked = Number(c.req.query("updates"));
+  const asked = Number(c.req.query("updates") ?? c.req.param("build"));
   const build = images.find(({ id }) => id === asked) ?? images[0];
   if (!build) return undefined;
   const services = { env: c.env, db: c.var.db };

@@ -1,0 +1,84 @@
+import { Refusal } from "#domain/refusal";
+import { vexJustifications, vexStatuses } from "#model/vex";
+import type { Appliance } from "#storage/appliances";
+import { findAnyBuild } from "#storage/builds";
+import type { Database } from "#storage/db";
+import { deleteStatement, saveStatement, type VexStatement } from "#storage/vex-statements";
+
+/** The number of statements that an appliance may have. */
+const maxStatements = 500;
+const maxText = 1000;
+
+interface Stated {
+  advisory: string;
+  /** The only image that it is about. Undefined for all images of the appliance. */
+  buildId?: number | undefined;
+  status?: string | undefined;
+  justification?: string | undefined;
+  text?: string | undefined;
+}
+
+/** States how an advisory concerns one image, or all images of an appliance, in place of an earlier statement. */
+export async function stateVex(db: Database, appliance: Appliance, stated: Stated): Promise<void> {
+  const { id: applianceId } = appliance;
+  const buildId = await ownBuild(db, applianceId, stated.buildId);
+  const row = { ...checked(stated), applianceId, buildId, statedAt: new Date() };
+  if (await saveStatement(db, row, maxStatements)) return;
+  throw new Refusal("unknown_error", {
+    message: `An appliance can have at most ${maxStatements} statements about advisories. Withdraw one of them.`,
+  });
+}
+
+export async function withdrawVex(
+  db: Database,
+  { id: applianceId }: Appliance,
+  { advisory, buildId = 0 }: Pick<Stated, "advisory" | "buildId">,
+): Promise<void> {
+  if (await deleteStatement(db, { applianceId, advisory: nameIn(advisory), buildId })) return;
+  throw new Refusal("unknown_error", { reason: "unknown", message: `Nothing is stated about ${nameIn(advisory)}.` });
+}
+
+/** The statement about an advisory that counts for an image: one about this image comes first. */
+export const statementFor = (
+  statements: readonly VexStatement[],
+  { advisory, buildId }: { advisory: string; buildId: number },
+): VexStatement | undefined => {
+  const about = statements.filter((one) => one.advisory === advisory);
+  return about.find((one) => one.buildId === buildId) ?? about.find((one) => one.buildId === 0);
+};
+
+async function ownBuild(db: Database, applianceId: number, buildId: number | undefined): Promise<number> {
+  if (buildId === undefined) return 0;
+  const build = await findAnyBuild(db, buildId);
+  if (build?.applianceId !== applianceId) throw new Refusal("invalid_build_id", { reason: "unknown" });
+  return buildId;
+}
+
+function checked({
+  advisory,
+  status: givenStatus,
+  justification: givenJustification,
+  text: given = "",
+}: Stated): Pick<VexStatement, "advisory" | "status" | "justification" | "text"> {
+  const status = vexStatuses.find((one) => one === givenStatus);
+  if (!status) throw wrong(`The status must be ${vexStatuses.join(" or ")}.`);
+  const justification = vexJustifications.find((one) => one === givenJustification) ?? null;
+  if ((status === "not_affected") !== (justification !== null)) {
+    throw wrong(
+      status === "not_affected"
+        ? `Give one of these reasons as the justification: ${vexJustifications.join(", ")}.`
+        : "Only not_affected has a justification.",
+    );
+  }
+  const text = given.trim().toWellFormed();
+  if (text === "" || text.length > maxText) throw wrong(`Explain it in a text of at most ${maxText} characters.`);
+  return { advisory: nameIn(advisory), status, justification, text };
+}
+
+function nameIn(advisory: string): string {
+  const name = advisory.toUpperCase();
+  if (!/^[A-Z][A-Z0-9:._-]{2,63}$/.test(name)) throw wrong(`${advisory.slice(0, 64)} is not the id of an advisory.`);
+  return name;
+}
+
+const wrong = (message: string) => new Refusal("invalid_value", { message });

@@ -1,0 +1,105 @@
+import type { StatedAdvisory } from "#domain/advisories/of-build";
+import type { VexJustification } from "#model/vex";
+import type { Build } from "#storage/builds";
+import type { VexStatement } from "#storage/vex-statements";
+import { ActionButton, Button } from "../../../parts/button.tsx";
+import { Field, Select, TextArea } from "../../../parts/field.tsx";
+import { Form, Hidden, useRefused } from "../../../parts/form.tsx";
+import { applianceAt } from "../with-appliance.ts";
+import { nameOf } from "./names.ts";
+
+const justificationWords: Readonly<Record<VexJustification, string>> = {
+  component_not_present: "The component is not in the image",
+  vulnerable_code_not_present: "The vulnerable code is not in the image",
+  vulnerable_code_not_in_execute_path: "The vulnerable code is never run",
+  vulnerable_code_cannot_be_controlled_by_adversary: "An attacker cannot control the vulnerable code",
+  inline_mitigations_already_exist: "The image prevents it in another way",
+};
+
+const reasons = [...Object.entries(justificationWords), ["under_investigation", "I am examining it"] as const];
+
+const wordsOf = ({ status, justification }: VexStatement): string =>
+  status === "under_investigation" || justification === null
+    ? "You are examining it"
+    : `Not affected: ${justificationWords[justification]}`;
+
+const vexAt = (applianceId: number, build: Build): string => `${applianceAt(applianceId, "builds")}/${build.id}/vex`;
+
+interface StatementProps {
+  applianceId: number;
+  build: Build;
+  advisory: string;
+  statement: VexStatement;
+}
+
+/** What the owner states about an advisory, and a button that withdraws it. */
+export const Statement = ({ applianceId, build, advisory, statement }: StatementProps) => (
+  <div class="small-text breaks">
+    {wordsOf(statement)}. {statement.text}{" "}
+    <ActionButton
+      action={vexAt(applianceId, build)}
+      fields={{ do: "withdraw", advisory, scope: statement.buildId === 0 ? "appliance" : "image" }}
+      look="small plain"
+      icon="x"
+      about={`the statement about ${advisory}`}
+    >
+      Withdraw
+    </ActionButton>
+  </div>
+);
+
+interface FormProps {
+  applianceId: number;
+  build: Build;
+  advisories: readonly StatedAdvisory[];
+}
+
+const vexForm = (build: Build): string => `vex-${build.id}`;
+
+/** Whether the form was refused. Then everything around it must be open. */
+export const useVexRefused = (applianceId: number, build: Build): boolean =>
+  useRefused(vexAt(applianceId, build), vexForm(build));
+
+/** A form that states why an advisory does not concern an image. */
+export const StatementForm = ({ applianceId, build, advisories }: FormProps) => (
+  <details class="use" open={useVexRefused(applianceId, build)}>
+    <summary>State that an image is not affected</summary>
+    <Form action={vexAt(applianceId, build)} id={vexForm(build)} class="stack">
+      <Hidden fields={{ do: "state" }} />
+      <Field
+        name="advisory"
+        label="Advisory"
+        look="short"
+        required
+        also={{ list: `${vexForm(build)}-list`, maxlength: 64, autocomplete: "off" }}
+      />
+      <datalist id={`${vexForm(build)}-list`}>
+        {[...new Set(advisories.map(({ id }) => id))].map((id) => (
+          <option value={id} />
+        ))}
+      </datalist>
+      <Select name="reason" label="Reason" look="auto" options={reasons} />
+      <TextArea
+        name="text"
+        label="Explanation"
+        hint="At most 1000 characters. Everyone who may read the image sees it in the signed VEX document."
+        required
+        also={{ maxlength: 1000, rows: 3 }}
+      />
+      <Select
+        name="scope"
+        label="About"
+        look="auto"
+        options={[
+          ["image", `only ${nameOf(build)}`],
+          ["appliance", "all images of the appliance"],
+        ]}
+      />
+      <div class="row">
+        <Button look="small" icon="check">
+          State it
+        </Button>
+      </div>
+    </Form>
+  </details>
+);
