@@ -15,6 +15,7 @@ type EventSubject =
     }
   | { testdrive: { id: number; build_id: number; state: string; message: string } }
   | { version: { appliance_id: number; name: string; version: string } }
+  | { channel: { appliance_id: number; name: string; channel: string; version: string } }
   | {
       image: {
         build_id: number;

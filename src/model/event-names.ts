@@ -8,6 +8,7 @@ export const eventNames = [
   "testdrive.started",
   "testdrive.ended",
   "version.published",
+  "channel.moved",
   "image.outdated",
 ] as const;
 export type EventName = (typeof eventNames)[number];

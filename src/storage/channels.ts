@@ -3,7 +3,7 @@ import type { PublishedFormat } from "#model/published";
 import { entryOfAct } from "./audit-log.ts";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
-import { accounts, appliances, channels, channelVersions, publications } from "./schema.ts";
+import { accounts, appliances, channels, channelVersions, eventOutbox, publications } from "./schema.ts";
 
 /** A channel, and the version at its head: null if it has none. */
 export interface Channel {
@@ -64,6 +64,8 @@ export async function saveChannel(
   const wanted = sql`appliance_id = ${applianceId} AND version = ${version ?? null}`;
   const publication = sql`(SELECT id FROM publications WHERE ${wanted})`;
   const isPossible = version === undefined ? sql`true` : sql`EXISTS ${publication}`;
+  const now = new Date();
+  const ofChannel = sql`appliance_id = ${applianceId} AND channel = ${name}`;
   const [saved] = await db.batch([
     insertFrom(
       db,
@@ -74,11 +76,19 @@ export async function saveChannel(
       .onConflictDoUpdate({ target: [channels.applianceId, channels.name], set: { isAutomatic } })
       .returning({ name: channels.name }),
     ...entryOfAct(db),
-    db.delete(channelVersions).where(
-      sql`appliance_id = ${applianceId} AND channel = ${name}
-          AND id > (SELECT id FROM channel_versions WHERE publication_id = ${publication} AND channel = ${name})`,
-    ),
-    ...movedTo(db, { names: [name], publication: wanted }),
+    db
+      .update(channelVersions)
+      .set({ movedAt: now })
+      .where(
+        sql`publication_id = ${publication} AND channel = ${name}
+          AND id < (SELECT max(id) FROM channel_versions WHERE ${ofChannel})`,
+      ),
+    db
+      .delete(channelVersions)
+      .where(
+        sql`${ofChannel} AND id > (SELECT id FROM channel_versions WHERE publication_id = ${publication} AND channel = ${name})`,
+      ),
+    ...movedTo(db, { names: [name], publication: wanted, now }),
   ]);
   return saved.length > 0;
 }
@@ -88,11 +98,19 @@ export async function moveChannels(
   db: Database,
   { applianceId, names, version }: { applianceId: number; names: readonly string[]; version: string },
 ): Promise<void> {
-  await db.batch(movedTo(db, { names, publication: sql`appliance_id = ${applianceId} AND version = ${version}` }));
+  const publication = sql`appliance_id = ${applianceId} AND version = ${version}`;
+  await db.batch(movedTo(db, { names, publication, now: new Date() }));
 }
 
-/** Puts the publication at the head of these channels of its appliance, for a batch. */
-export const movedTo = (db: Database, { names, publication }: { names: readonly string[]; publication: SQL }) =>
+interface Move {
+  names: readonly string[];
+  /** The condition that finds the publication. */
+  publication: SQL;
+  now: Date;
+}
+
+/** Puts the publication at the head of these channels of its appliance, and announces each that has moved, for a batch. */
+export const movedTo = (db: Database, { names, publication, now }: Move) =>
   [
     insertFrom(
       db,
@@ -101,14 +119,31 @@ export const movedTo = (db: Database, { names, publication }: { names: readonly 
         applianceId: sql`channels.appliance_id`,
         channel: sql`channels.name`,
         publicationId: sql`published.id`,
-        movedAt: new Date(),
+        movedAt: now,
       },
       sql`FROM (SELECT id, appliance_id FROM publications WHERE ${publication}) AS published
           JOIN channels ON channels.appliance_id = published.appliance_id
             AND channels.name IN (SELECT value FROM json_each(${JSON.stringify(names)}))
           WHERE true`,
     ).onConflictDoNothing(),
+    insertFrom(
+      db,
+      eventOutbox,
+      { accountId: sql`published.account_id`, announcement: announcementOfMove, triedAt: now },
+      sql`FROM (SELECT id, appliance_id, account_id, version FROM publications WHERE ${publication}) AS published
+          CROSS JOIN channel_versions AS moved CROSS JOIN appliances CROSS JOIN accounts
+          WHERE moved.publication_id = published.id AND moved.moved_at = ${now.getTime()}
+            AND moved.channel IN (SELECT value FROM json_each(${JSON.stringify(names)}))
+            AND appliances.id = published.appliance_id AND accounts.id = published.account_id`,
+    ),
   ] as const;
+
+/** An `Announcement`. */
+const announcementOfMove = sql`json_object(
+  'key', 'channel ' || moved.id || ' channel.moved ' || moved.moved_at,
+  'event', 'channel.moved', 'at', moved.moved_at, 'account', accounts.username,
+  'subject', json_object('channel', json_object('appliance_id', published.appliance_id, 'name', appliances.name,
+    'channel', moved.channel, 'version', published.version)))`;
 
 /** Deletes a channel. False if there is none of that name. */
 export async function deleteChannel(db: Database, { applianceId, name }: ChannelOf): Promise<boolean> {

@@ -95,7 +95,7 @@ export async function addPublication(
       sql`FROM publications WHERE uuid = ${uuid}`,
     ).returning(),
     ...relisted(db, applianceId),
-    ...movedTo(db, { names: channels, publication: sql`uuid = ${uuid}` }),
+    ...movedTo(db, { names: channels, publication: sql`uuid = ${uuid}`, now: row.publishedAt }),
     ...entryOfAct(db, { when: sql`EXISTS (SELECT 1 FROM publications WHERE uuid = ${uuid})` }),
   ]);
   return publication && event && { publication, event };

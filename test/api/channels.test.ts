@@ -1,9 +1,11 @@
 /** Channels of an appliance. */
 import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { acceptReport } from "#domain/checks/report";
 import type { CheckResult } from "#lib/contract/index";
 import { listCheckRuns, takeCheckRun } from "#storage/check-runs";
+import { eventOutbox } from "#storage/schema";
 import { channelsAt, newRoom, type Room } from "../support/channels.ts";
 import { checkReport } from "../support/check-report.ts";
 import { signedIn, type Client } from "../support/client.ts";
@@ -189,4 +191,33 @@ describe("other accounts", () => {
     await tux.delete(galleryPath(room.id, "/version/0.0.1"));
     expect((await odo.get(galleryPath(room.id, "/channels"))).status).toBe(403);
   });
+});
+
+const moves = async () => {
+  const rows = await db.query.eventOutbox.findMany({ where: eq(eventOutbox.accountId, tux.accountId) });
+  return rows
+    .map(({ announcement: { event, subject } }) => ({ event, ...subject }))
+    .filter(({ event }) => event === "channel.moved");
+};
+
+it("announces each move once: by hand, automatically, and back", async () => {
+  await db.delete(eventOutbox);
+  await room.released("0.0.1");
+  await room.set("stable", "version=0.0.1");
+  await room.set("stable", "version=0.0.1");
+  await room.set("stable", "automatic=true");
+  expect(await moves()).toEqual([
+    {
+      event: "channel.moved",
+      channel: { appliance_id: room.id, name: expect.any(String), channel: "stable", version: "0.0.1" },
+    },
+  ]);
+
+  await room.released("0.0.2");
+  await room.set("stable", "version=0.0.1");
+  expect(await moves()).toMatchObject([
+    {},
+    { channel: { channel: "stable", version: "0.0.2" } },
+    { channel: { channel: "stable", version: "0.0.1" } },
+  ]);
 });

@@ -1033,7 +1033,7 @@ interface Deliveries {
 interface DeliveriesDelivery {
   id: number;
   event_id: number;
-  event: "build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "image.outdated";
+  event: "build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "channel.moved" | "image.outdated";
   state: "delivered" | "waiting" | "failed";
   attempts: number;
   http_status?: number;
@@ -1272,7 +1272,7 @@ interface NewWebhook {
   webhook: {
     id: number;
     url: string;
-    events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "image.outdated")[];
+    events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "channel.moved" | "image.outdated")[];
     state: "enabled" | "disabled";
     reason?: string;
     failing_since?: string;
@@ -1895,7 +1895,7 @@ interface Webhooks {
 interface WebhooksWebhook {
   id: number;
   url: string;
-  events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "image.outdated")[];
+  events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "channel.moved" | "image.outdated")[];
   state: "enabled" | "disabled";
   reason?: string;
   failing_since?: string;

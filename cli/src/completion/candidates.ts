@@ -46,6 +46,7 @@ export const sources: Partial<Record<Placeholder, Source>> = {
     "build.failed",
     "testdrive.ended",
     "version.published",
+    "channel.moved",
     "image.outdated",
   ),
   file: () => "files",

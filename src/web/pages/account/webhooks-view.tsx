@@ -22,6 +22,7 @@ const eventWords: Record<EventName, string> = {
   "testdrive.started": "A testdrive has started",
   "testdrive.ended": "A testdrive has ended",
   "version.published": "A version was published",
+  "channel.moved": "A channel has moved",
   "image.outdated": "An image is outdated",
 };
 
