@@ -24,7 +24,7 @@ export const Weights = ({ seen: { resolution, software } }: { seen: ShownSoftwar
     <Panel id="weight" title="Size by package" hint={<Key />} look="stack">
       <Picture shown={shown} />
       <details class="small-text">
-        <summary>The same as a list</summary>
+        <summary>As a list</summary>
         <WeightList of={shown} />
       </details>
     </Panel>
