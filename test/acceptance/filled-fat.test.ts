@@ -110,3 +110,32 @@ describe("the partition that UEFI reads, filled without mounting it", () => {
     await expect(fill(files)).rejects.toThrow(/full/i);
   });
 });
+
+describe("the FAT that UEFI reads on a medium", () => {
+  /** What KIWI NG calls. */
+  const kiwiForMedium = `
+    truncate -s 20M "$1"
+    mkdosfs -n BOOT "$1"
+    mcopy -Do -s -i "$1" "$2/EFI" ::
+  `;
+
+  async function fillMedium(files: string, TZ: string): Promise<string> {
+    const dir = mkdtempSync(join(folder, "work-"));
+    const image = join(dir, "efi.img");
+    const steady = { SOURCE_DATE_EPOCH: `${sourceDate}`, KILN_STEADY_SEED: "seed" };
+    const env = { ...process.env, ...kiwiEnvironment(await makeKiwiPaths(dir)), ...steady, TZ };
+    execFileSync("sh", ["-euc", kiwiForMedium, "sh", image, files], { cwd: dir, env, stdio: "pipe" });
+    return image;
+  }
+
+  it("is the same, byte for byte, whatever differs where it is made", async () => {
+    const folders = ["EFI/BOOT", "EFI/debian", "EFI/Ä ö"];
+    const one = await fillMedium(makeFiles(folders), "UTC");
+    const other = await fillMedium(makeFiles(folders.toReversed()), "Asia/Tokyo");
+
+    expect(sha256(other)).toBe(sha256(one));
+    expect(execFileSync("fsck.fat", ["-n", one], { encoding: "utf8" })).toContain(" 9 files");
+    const loader = execFileSync("mtype", ["-i", one, "::/EFI/BOOT/BOOTX64.EFI"], { maxBuffer: 2 ** 24 });
+    expect(loader.equals(Buffer.alloc(3_000_000, 7))).toBe(true);
+  });
+});
