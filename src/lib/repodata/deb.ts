@@ -105,14 +105,15 @@ function directoriesOf(release: Release, request: DebRequest): string[] {
   return components.flatMap((component) => arches.map((arch) => `${component}/binary-${arch}/`));
 }
 
-/** The smallest compression of a list. */
+/** The smallest compression of a list. Most archives also list the plain one, and do not have it. */
 function listIn({ files, hasFilesByHash }: Release, directory: string): RepositoryPart | undefined {
-  const found = [".xz", ".zst", ".gz", ".bz2", ""].flatMap((suffix) => {
+  const [plain, ...compressed] = ["", ".xz", ".zst", ".gz", ".bz2"].map((suffix) => {
     const path = `${directory}Packages${suffix}`;
     const file = files.get(path);
-    return file ? [{ path, ...file }] : [];
+    return file && { path, ...file };
   });
-  const [smallest] = found.toSorted((a, b) => a.sizeBytes - b.sizeBytes);
+  const found = compressed.filter((one) => one !== undefined);
+  const [smallest = plain] = found.toSorted((a, b) => a.sizeBytes - b.sizeBytes);
   if (!smallest || !hasFilesByHash) return smallest;
   return { ...smallest, path: `${directory}by-hash/SHA256/${smallest.checksum.hex}` };
 }
