@@ -19,6 +19,10 @@ export const newPassword = (length: number): string =>
 export const keyedHash = (pepper: string, secret: string): string =>
   createHmac("sha256", pepper).update(secret).digest("hex");
 
+/** 32 bytes that only the holder of the key can derive, different for each purpose. */
+export const derivedBytes = (key: string, purpose: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(createHmac("sha256", key).update(purpose).digest());
+
 /** AES-GCM with the first of the service's keys (each base64 of 32 bytes); the nonce comes before the cipher text. */
 export async function encrypt(encryptionKeys: string, plain: string): Promise<string> {
   const iv = randomBytes(12);
@@ -52,7 +56,8 @@ export async function encryptAgain(encryptionKeys: string, cipher: string): Prom
 
 /** The key that encrypts. */
 export const firstOf = (encryptionKeys: string): string => keysIn(encryptionKeys)[0] ?? "";
-const keysIn = (encryptionKeys: string): string[] => encryptionKeys.split(" ");
+/** All keys that decrypt, the one that encrypts first. */
+export const keysIn = (encryptionKeys: string): string[] => encryptionKeys.split(" ");
 
 /** The prefix of a secret that is encrypted with AES-GCM in a row. Older rows contain secrets in clear. */
 const mark = "sealed:";

@@ -19,6 +19,19 @@ export const listRpms = (db: Database, accountId: number, baseSystem: string): P
 export const findRpm = (db: Database, accountId: number, id: number): Promise<Rpm | undefined> =>
   db.query.rpms.findFirst({ where: and(eq(rpms.id, id), eq(rpms.accountId, accountId)) });
 
+/** Whether a blob is of the account's uploads for a base system now. */
+export async function isUploadOf(
+  db: Database,
+  { accountId, baseSystem }: { accountId: number | null; baseSystem: string },
+  blobId: string,
+): Promise<boolean> {
+  const found = await db.query.rpms.findFirst({
+    columns: { accountId: true, baseSystem: true },
+    where: eq(rpms.blobId, blobId),
+  });
+  return found !== undefined && found.accountId === accountId && found.baseSystem === baseSystem;
+}
+
 /** The upload that a request has added. */
 export const findRpmOfRequest = (db: Database, requestId: string): Promise<Rpm | undefined> =>
   db.query.rpms.findFirst({ where: eq(rpms.requestId, requestId) });

@@ -148,7 +148,7 @@ describe("an entry point", () => {
   it("is one of these, is open to everyone, or is a page", () => {
     const pages = new Set(web.routes.map(({ path }) => path));
     const others = app.routes.filter(({ method, path }) => methods.includes(method) && !pages.has(path));
-    const open = [".well-known", "download", "image", "log", "published", "repositories", "schema"];
+    const open = [".well-known", "download", "image", "log", "machines", "published", "repositories", "schema"];
 
     expect(new Set(others.map(({ path }) => path.split("/")[1]))).toEqual(
       new Set(["api", "agent", "admin", "client", ...open]),

@@ -71,6 +71,15 @@ describe("forStranger", () => {
     expect({ ...one, users: [], databases: [] }).toEqual({ ...stored, users: [], databases: [] });
   });
 
+  it("leaves builds and the reading of uploads to the new owner", async () => {
+    const { stored } = await storedFull();
+    const settings = { ...stored.settings, automaticBuilds: "all" as const, updateUploads: true };
+
+    const clone = await forStranger(env, { ...stored, settings }, undefined);
+
+    expect(clone.settings).toMatchObject({ automaticBuilds: "never", updateUploads: false });
+  });
+
   it("makes new passwords if the template no longer exists", async () => {
     const { stored } = await storedFull();
 

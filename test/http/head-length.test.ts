@@ -18,7 +18,7 @@ const byFolder = Map.groupBy(
 
 // These need an agent, a signed URL, a running testdrive, a channel, or something that this catalogue does not have. No agent: no health.
 const refused =
-  /^[/](?:agent|download|image|repositories|testdrive|agreements|assets)[/]|^[/]log[/]:path|^[/]published[/]:build[/](?!input|stored-packages$)|[/]modified_files|[/]screen$|^[/]admin[/]health$/;
+  /^[/](?:agent|download|image|machines|repositories|testdrive|agreements|assets)[/]|^[/]log[/]:path|^[/]published[/]:build[/](?!input|stored-packages$)|[/]modified_files|[/]screen$|^[/]admin[/]health$/;
 // Without a session, these lead to the page to sign in.
 const isPage = /^[/]testdrive[/].*[/]modified_files[/]archive$|^[/]appliance[/].*[/]screen$/;
 

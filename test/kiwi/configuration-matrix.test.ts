@@ -20,13 +20,17 @@ import { imported } from "./support/imported.ts";
 
 /** Fields of the machine next to an image, which a testdrive also uses. */
 const machineFields = ["settings.memorySizeMb", "settings.cdromEnabled"];
-/** Fields that KIWI does not get: those of the machine, those of the gallery, and what an agent checks in the image. */
+/**
+ * Fields that KIWI does not get: those of the machine, those of the gallery, and what an agent checks in the image. With
+ * uploads, the address of their repository reaches it (test/web/machine-repositories.test.ts).
+ */
 const notInDescription = new Set([
   ...machineFields,
   "tags.0",
   "settings.publicClonable",
   "settings.publishWhen",
   "settings.automaticBuilds",
+  "settings.updateUploads",
   ...Object.keys(full.checks[0] ?? {}).map((name) => `checks.0.${name}`),
 ]);
 

@@ -830,6 +830,7 @@ interface Configuration {
       first_boot?: "none" | "cloud-init";
       automatic_updates?: "none" | "security" | "all";
       updates_reboot_at?: string;
+      update_uploads?: boolean;
       disk_encryption?: "none" | "passphrase";
       kernel_arguments?: string;
     };
@@ -969,6 +970,7 @@ interface Definition {
         first_boot?: "none" | "cloud-init";
         automatic_updates?: "none" | "security" | "all";
         updates_reboot_at?: string;
+        update_uploads?: boolean;
         disk_encryption?: "none" | "passphrase";
         kernel_arguments: string;
       };
@@ -1595,6 +1597,7 @@ interface Settings {
   first_boot?: "none" | "cloud-init";
   automatic_updates?: "none" | "security" | "all";
   updates_reboot_at?: string;
+  update_uploads?: boolean;
   disk_encryption?: "none" | "passphrase";
   kernel_arguments?: string;
 }

@@ -8,6 +8,7 @@ import { whyNoEfi, reasonNotBuilt, whyNoFileSystem, whyNoVolumes } from "#domain
 import { firstBootIssues } from "#domain/configuration/first-boot";
 import { settingsOfBaseIssues } from "#domain/configuration/settings-of-base";
 import { updatesIssues } from "#domain/configuration/automatic-updates";
+import { machineRepositoryIssues } from "#domain/configuration/machine-repository";
 import { configurationIssues } from "#domain/configuration/issues";
 import { openRootIssue } from "#domain/configuration/known-passwords";
 import { needsVolumes } from "#domain/configuration/volumes";
@@ -38,7 +39,7 @@ export interface ApplianceStatus {
  * The status as its reader sees it. It includes what prevents this account, or currently every account, from building.
  */
 export async function shownStatus(
-  { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
+  { env, db }: Examiner,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
 ): Promise<ApplianceStatus> {
   const [readOnly, abilities, rows] = await Promise.all([readOnlyMode(db), listAbilities(db), rowsOf(db, appliance)]);
@@ -65,7 +66,7 @@ interface Examination {
   rows?: ExaminedRows | undefined;
 }
 
-type Examiner = Services<Pick<Env, "BLOBS"> & EncryptionKey>;
+type Examiner = Services<Pick<Env, "BLOBS" | "BASE_URL"> & EncryptionKey>;
 
 /** Resolves the software for an image type, and reports what is wrong. Stores the status for lists. */
 export async function examine(
@@ -99,6 +100,7 @@ export async function examineOnly(
     ...settingsOfBaseIssues(software),
     ...firstBootIssues(configurationOf(appliance), software),
     ...updatesIssues(software),
+    ...machineRepositoryIssues(services.env, appliance, { ...software, resolution }),
   ];
   return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues, software, resolution };
 }

@@ -1,4 +1,11 @@
-import { FrozenPackage, nevra, type FrozenInput, type FrozenRepository, type ImageType } from "#lib/contract/index";
+import {
+  FrozenPackage,
+  nevra,
+  type FrozenInput,
+  type FrozenKey,
+  type FrozenRepository,
+  type ImageType,
+} from "#lib/contract/index";
 import type { ExaminedAppliance } from "#domain/appliances/status";
 import type { EncryptionKey } from "#domain/secrets";
 import { frozenConfiguration } from "#domain/builds/frozen-configuration";
@@ -8,9 +15,12 @@ import { firmwareOf, frozenFirmware } from "#domain/images/firmware";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { keyOfDeb, readControls } from "#domain/repositories/controls";
+import { machineRepositoryOf } from "#domain/repositories/machine-repository";
 import { trustOf } from "#domain/repositories/trust";
 import type { ApplianceSoftware } from "#domain/software/resolution-request";
 import { descriptionFiles } from "#lib/kiwi/description-files";
+import type { ImageFacts } from "#lib/kiwi/facts";
+import { uploadsOrigin, type MachineRepository } from "#lib/kiwi/machine-repository";
 import { parseAptAddress } from "#lib/repodata/apt-address";
 import { packageTypeOfBase, type BaseSystemFacts } from "#model/catalogue";
 import type { ResolvedPackage } from "#lib/solver/resolution";
@@ -31,7 +41,7 @@ type ToFreeze = { version: string; imageType: ImageType } & Pick<ExaminedApplian
  * do not affect the build. Refused while the software does not resolve.
  */
 export async function freezeInput(
-  { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
+  { env, db }: Services<Pick<Env, "BLOBS" | "BASE_URL"> & EncryptionKey>,
   appliance: Appliance,
   { software, resolution, isOnlyCompared = false, ...request }: ToFreeze,
 ): Promise<FrozenInput> {
@@ -49,7 +59,8 @@ export async function freezeInput(
     firmware,
     bootstrap: baseSystem.bootstrap,
   });
-  const debian = debianFacts(baseSystem, software.repositories, keys);
+  const ofSystem = await systemFacts(env, appliance, { ...software, baseSystem, keys });
+  const { debian, uploads } = ofSystem;
   return {
     formatVersion: 1,
     appliance: { id: appliance.id, name: appliance.name, version: request.version, arch: appliance.arch },
@@ -68,17 +79,28 @@ export async function freezeInput(
       release,
       repository,
     })),
-    description: descriptionFiles({
-      ...facts,
-      ...(debian && { debian }),
-      ...(baseSystem.product !== undefined && { product: baseSystem.product }),
-    }),
+    description: descriptionFiles({ ...facts, ...ofSystem }),
     files: facts.overlay,
-    keys,
+    keys: debian || !uploads ? keys : [...keys, keyOf(uploads)],
     configuration: frozenConfiguration(appliance),
     sourceDate: sourceDateOf(appliance, software.repositories),
     writtenBy: `kiln ${kilnVersion}`,
   };
+}
+
+/** For rpm: apt has the key of the uploads in a file of its own. */
+const keyOf = ({ fingerprint, armour }: MachineRepository): FrozenKey => ({ name: uploadsOrigin, fingerprint, armour });
+
+/** The facts about the package manager of an image. */
+async function systemFacts(
+  env: EncryptionKey & Pick<Env, "BASE_URL">,
+  appliance: Appliance,
+  { baseSystem, repositories, keys }: { baseSystem: BaseSystemFacts; repositories: Repository[]; keys: FrozenKey[] },
+): Promise<Pick<ImageFacts, "debian" | "uploads" | "product">> {
+  const debian = debianFacts(baseSystem, repositories, keys);
+  const uploads = await machineRepositoryOf(env, appliance, repositories);
+  const { product } = baseSystem;
+  return { ...(debian && { debian }), ...(uploads && { uploads }), ...(product !== undefined && { product }) };
 }
 
 /** The base system's requirements for the agent and its tools. */

@@ -76,8 +76,8 @@ export async function forStranger(
     return password ?? (await encryptSecret(env, newPassword(16)));
   });
   const users = known.users.map((user) => ({ ...user, sshKeys: [] }));
-  // The new owner decides what is built.
-  const settings = { ...known.settings, automaticBuilds: "never" as const };
+  // The new owner decides what is built, and who may read uploads.
+  const settings = { ...known.settings, automaticBuilds: "never" as const, updateUploads: false };
   return await encryptedIfClear(env, { ...known, users, settings });
 }
 

@@ -23,7 +23,7 @@ export interface SinceBuild {
   firmware: Firmware;
 }
 
-type Asked = Services<Pick<Env, "BLOBS"> & EncryptionKey>;
+type Asked = Services<Pick<Env, "BLOBS" | "BASE_URL"> & EncryptionKey>;
 
 /**
  * Undefined if the appliance cannot be built now, or if the image's frozen input is gone. `examined` is the appliance

@@ -17,6 +17,7 @@ import {
   saveUserRepository,
   type UserRepository,
 } from "#storage/user-repositories";
+import { uploadsOrigin } from "#lib/kiwi/machine-repository";
 import { hexDigest } from "#lib/repodata/checksum";
 import { writeDebIndex } from "#lib/repodata/deb-index";
 import { type RepositoryFile, writeRpmMd } from "#lib/repodata/rpm-md";
@@ -100,7 +101,7 @@ function writeRpms(env: Env, uploads: Rpm[], writtenAt: number): Promise<Reposit
 }
 
 const writeDebs = (env: Env, uploads: Rpm[], writtenAt: number): Promise<RepositoryFile[]> =>
-  writeDebIndex(chosen(packagesOf(env, uploads, newest(uploads, "deb")), isDeb), writtenAt);
+  writeDebIndex(chosen(packagesOf(env, uploads, newest(uploads, "deb")), isDeb), { origin: uploadsOrigin, writtenAt });
 
 const isRpm = (one: UploadedPackage): one is UploadedPackage & RpmFacts => "header" in one;
 const isDeb = (one: UploadedPackage): one is UploadedPackage & DebFacts => "deb" in one;
@@ -141,11 +142,17 @@ async function* packagesOf(env: Env, uploads: Rpm[], winners: Set<string>): Asyn
 
 const packageLocation = /^packages\/([0-9a-f-]{36})\/(\d{1,6})\/[^/]+$/;
 
+/** The upload that a location in a user repository names. */
+export function uploadedPackageIn(location: string): { blobId: string; number: number } | undefined {
+  const [, blobId, number] = packageLocation.exec(location) ?? [];
+  return blobId === undefined ? undefined : { blobId, number: Number(number) };
+}
+
 /** The blobs of uploads that a build needs, from the locations of their packages. */
 export function uploadsIn({ repositories, packages }: Pick<FrozenInput, "repositories" | "packages">): string[] {
   const own = new Set(repositories.filter(({ url }) => url.startsWith("service:/user/")).map(({ alias }) => alias));
   const theirs = packages.filter(({ repository }) => own.has(repository));
-  return [...new Set(theirs.flatMap(({ location }) => packageLocation.exec(location)?.[1] ?? []))];
+  return [...new Set(theirs.flatMap(({ location }) => uploadedPackageIn(location)?.blobId ?? []))];
 }
 
 /** The key in R2 of an uploaded package that a running build was frozen with. Undefined if it was not. */

@@ -17,11 +17,19 @@ export interface SigningKey extends PublicKey {
 
 /** Reads a private key in PKCS#8 and base64, as `openssl genpkey -algorithm ed25519 -outform DER | base64 -w0` writes it. */
 export async function openSigningKey(pkcs8: string): Promise<SigningKey> {
-  const bytes = Uint8Array.from(Buffer.from(pkcs8, "base64"));
+  const { key, x } = await openPkcs8(Uint8Array.from(Buffer.from(pkcs8, "base64")));
+  return { ...publicKey(x), sign: (bytes) => crypto.subtle.sign({ name: "Ed25519" }, key, bytes) };
+}
+
+/** The public half, in base64url, of the key that 32 bytes are the seed of. */
+export const ed25519Of = async (seed: Uint8Array): Promise<{ x: string }> =>
+  await openPkcs8(Uint8Array.from(Buffer.concat([pkcs8Prefix, seed])));
+
+async function openPkcs8(bytes: Uint8Array<ArrayBuffer>): Promise<{ key: CryptoKey; x: string }> {
   const key = await crypto.subtle.importKey("pkcs8", bytes, { name: "Ed25519" }, true, ["sign"]);
   const jwk = await crypto.subtle.exportKey("jwk", key);
-  if (jwk instanceof ArrayBuffer || jwk.x === undefined) throw new Error("the attestation key has no public half");
-  return { ...publicKey(jwk.x), sign: (bytes) => crypto.subtle.sign({ name: "Ed25519" }, key, bytes) };
+  if (jwk instanceof ArrayBuffer || jwk.x === undefined) throw new Error("the key has no public half");
+  return { key, x: jwk.x };
 }
 
 /** Reads a public key in SPKI and base64: the lines inside its PEM. Undefined if it is not an Ed25519 key. */
@@ -34,6 +42,7 @@ export function readPublicKey(spki: string): PublicKey | undefined {
 
 /** The bytes before the 32 bytes of every Ed25519 key (RFC 8410). */
 const spkiPrefix = Buffer.from("302a300506032b6570032100", "hex");
+const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /** @param bytes the 32 bytes of an Ed25519 key */
 export const publicKeyFrom = (bytes: Buffer): PublicKey => publicKey(bytes.toString("base64url"));

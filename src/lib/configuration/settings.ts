@@ -163,6 +163,16 @@ export const settings = fields({
       ofBase: "automaticUpdates",
       usedWith: "updates",
     }),
+  update_uploads: bool("updateUploads", true)
+    .inXmlWhen(() => false) // see above
+    .initially(false)
+    .asked("Machines find newer versions of the packages that you uploaded", {
+      page: "startup",
+      hint:
+        "The image gets a read-only address of your user repository. So everyone who has the image can read all packages that " +
+        "you uploaded for its base system.",
+    })
+    .notImported("Its owner decides who may read uploads."),
   disk_encryption: oneOf("diskEncryption", diskEncryptions, "passphrase")
     .inXmlWhen(() => false) // see above
     .initially("none")

@@ -3,6 +3,7 @@ import { productOf } from "#lib/contract/image-formats";
 import type { ImageType } from "#lib/contract/index";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import type { Own } from "#lib/kiwi/import/own";
+import { uploadsOrigin } from "#lib/kiwi/machine-repository";
 import { linesOf, type Part } from "#lib/kiwi/part";
 
 interface SelfUpdating {
@@ -18,7 +19,7 @@ export const updatesItself = ({ imageType, settings }: SelfUpdating): boolean =>
 const configurationFile = "root/etc/apt/apt.conf.d/95kiln-updates";
 
 /** Configures Debian's unattended-upgrades. apt's own timers start it once a day. */
-export function automaticUpdatesPart(facts: Pick<ImageFacts, "imageType" | "settings" | "debian">): Part {
+export function automaticUpdatesPart(facts: Pick<ImageFacts, "imageType" | "settings" | "debian" | "uploads">): Part {
   if (!updatesItself(facts)) return {};
   const { updatesRebootAt } = facts.settings;
   return {
@@ -43,10 +44,13 @@ export function automaticUpdatesPart(facts: Pick<ImageFacts, "imageType" | "sett
 const everyOrigin = "origin=*";
 
 /** A suite of Debian and its index have the same codename, such as `bookworm-security`. */
-const originsOf = ({ settings, debian }: Pick<ImageFacts, "settings" | "debian">): string[] =>
+const originsOf = ({ settings, debian, uploads }: Pick<ImageFacts, "settings" | "debian" | "uploads">): string[] =>
   settings.automaticUpdates === "all"
     ? [everyOrigin]
-    : (debian?.sources ?? []).filter(({ isSecurity }) => isSecurity).map(({ suite }) => `codename=${suite}`);
+    : [
+        ...(debian?.sources ?? []).filter(({ isSecurity }) => isSecurity).map(({ suite }) => `codename=${suite}`),
+        ...(uploads ? [`origin=${uploadsOrigin}`] : []),
+      ];
 
 export function readAutomaticUpdates({ textAt }: Own) {
   const text = textAt(configurationFile);

@@ -15,6 +15,7 @@ import { identityPart } from "#lib/kiwi/identity";
 import { localePart } from "#lib/kiwi/locale";
 import { loginPart } from "#lib/kiwi/login";
 import { machineIdentityPart } from "#lib/kiwi/machine-identity";
+import { machineRepositoryPart } from "#lib/kiwi/machine-repository";
 import { networkPart } from "#lib/kiwi/network";
 import { notesPart } from "#lib/kiwi/notes";
 import { overlayPart } from "#lib/kiwi/overlay";
@@ -31,6 +32,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     productPart(facts),
     localePart(facts),
     debianPart(facts),
+    machineRepositoryPart(facts),
     secureBootPart(facts),
     networkPart(facts),
     firstBootPart(facts),

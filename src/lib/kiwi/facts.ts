@@ -1,5 +1,6 @@
 import type { FrozenFile } from "#lib/contract/index";
 import type { DescriptionFacts } from "#lib/kiwi/description";
+import type { MachineRepository } from "#lib/kiwi/machine-repository";
 import type { Configuration } from "#lib/configuration/stored";
 
 /** Users of a database server. `verifier` is what the server stores instead of a password. */
@@ -19,6 +20,8 @@ export interface ImageFacts
   databases: DatabaseFacts[];
   /** The installed product's file in /etc/products.d, without its extension. */
   product?: string;
+  /** The owner's uploads, if machines may read them. */
+  uploads?: MachineRepository;
   /** The appliance's files in the order of installation. If two have the same path, the later one wins. */
   overlay: FrozenFile[];
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { hexDigest } from "./checksum.ts";
 import type { DebPackage } from "./deb-package.ts";
 import type { RepositoryFile } from "./rpm-md.ts";
@@ -16,22 +17,48 @@ export interface ListedDeb {
  * Writes a flat repository. Writes the list under its checksum first, and `Release` last, because readers fetch the list as soon
  * as they have `Release`. Reads the packages one by one, so that only the compressed list is in memory.
  *
- * @param writtenAt seconds since 1970
+ * @param of.origin its name for apt, of which machines follow updates
+ * @param of.writtenAt seconds since 1970
  */
-export async function writeDebIndex(packages: AsyncIterable<ListedDeb>, writtenAt: number): Promise<RepositoryFile[]> {
-  const list = streamOf(paragraphs(packages), async () => {}).pipeThrough(new CompressionStream("gzip"));
+export async function writeDebIndex(
+  packages: AsyncIterable<ListedDeb>,
+  { origin, writtenAt }: { origin: string; writtenAt: number },
+): Promise<RepositoryFile[]> {
+  const plain = new HashedText();
+  const list = streamOf(plain.of(paragraphs(packages)), async () => {}).pipeThrough(new CompressionStream("gzip"));
   const bytes = new Uint8Array(await new Response(list).arrayBuffer());
   const sha256 = hexDigest("sha256", bytes);
   const release = [
+    `Origin: ${origin}`,
     `Date: ${new Date(writtenAt * 1000).toUTCString()}`,
     "Acquire-By-Hash: yes",
     "SHA256:",
+    // apt looks for a list by its plain name, and then fetches a compressed one.
+    ` ${plain.sha256()} ${plain.byteLength} Packages`,
     ` ${sha256} ${bytes.byteLength} Packages.gz`,
   ];
   return [
     { path: `by-hash/SHA256/${sha256}`, bytes },
     { path: "Release", bytes: new TextEncoder().encode(release.map((line) => `${line}\n`).join("")) },
   ];
+}
+
+/** Hashes a text that streams through it. */
+class HashedText {
+  byteLength = 0;
+  readonly #hash = createHash("sha256");
+
+  async *of(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.byteLength += chunk.byteLength;
+      this.#hash.update(chunk);
+      yield chunk;
+    }
+  }
+
+  sha256(): string {
+    return this.#hash.digest("hex");
+  }
 }
 
 async function* paragraphs(packages: AsyncIterable<ListedDeb>): AsyncGenerator<Uint8Array> {

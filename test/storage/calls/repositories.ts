@@ -109,6 +109,7 @@ export const ofRepositories = {
     addRpm: [[rpm, { quotaBytes: 1e6, most: 10 }]],
     replaceRpm: [[1, rpm, 1e6]],
     deleteRpm: [[own, 9]],
+    isUploadOf: [[{ accountId: own, baseSystem: "tiny-1.0" }, "rpm"]],
     listUsedBlobIds: [[["rpm"]]],
   } satisfies Calls<typeof rpms>,
   "user-repositories": {
