@@ -1,21 +1,32 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take minutes, the longest first: started last, they would run alone at the end. */
+/** The files that take longest in their project, the longest first: started last, they would run alone at the end. */
 const longest = [
-  "guest-build.test.ts",
-  "guest-formats.test.ts",
-  "debian-image.test.ts",
-  "action.test.ts",
-  "main-job.test.ts",
-  "faults.test.ts",
-  "formats.test.ts",
-  "testdrive-network.test.ts",
-  "configuration-image.test.ts",
-  "builds.test.ts",
-  "agent-build.test.ts",
-  "launcher.test.ts",
-  "uefi-medium.test.ts",
-].map((name) => `/test/acceptance/${name}`);
+  "agent-api/failing-testdrive-storage.test.ts",
+  "api/every-call.test.ts",
+  "api/failing-storage.test.ts",
+  "objects/guest-web.test.ts",
+  "agent-api/failing-storage.test.ts",
+  "acceptance/guest-build.test.ts",
+  "acceptance/guest-formats.test.ts",
+  "acceptance/debian-image.test.ts",
+  "acceptance/story.test.ts",
+  "acceptance/pages.test.ts",
+  "acceptance/faults.test.ts",
+  "acceptance/formats.test.ts",
+  "acceptance/documented-commands.test.ts",
+  "acceptance/command-line.test.ts",
+  "acceptance/action.test.ts",
+  "acceptance/checks.test.ts",
+  "acceptance/launcher.test.ts",
+  "acceptance/agent-build.test.ts",
+  "acceptance/configuration-image.test.ts",
+  "acceptance/uefi-medium.test.ts",
+  "acceptance/testdrive-network.test.ts",
+  "acceptance/main-job.test.ts",
+  "acceptance/rebuilds.test.ts",
+  "acceptance/builds.test.ts",
+].map((path) => `/test/${path}`);
 
 function placeOf({ moduleId }: TestSpecification): number {
   const found = longest.findIndex((name) => moduleId.endsWith(name));
