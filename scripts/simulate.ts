@@ -24,6 +24,6 @@ const failed = reports.filter(({ violation }) => violation);
 const seconds = (performance.now() - startedAt) / 1000;
 console.log(
   `${reports.length} seeds in ${seconds.toFixed(1)} s: ${failed.length} with a violation, ${sum(({ builds }) => builds)} builds in ` +
-    `${sum(({ attempts }) => attempts)} attempts, ${(sum(({ simulatedMs }) => simulatedMs) / 86_400_000).toFixed(1)} simulated days`,
+    `${sum(({ attempts }) => attempts)} attempts, ${sum(({ testdrives }) => testdrives)} testdrives, ${(sum(({ simulatedMs }) => simulatedMs) / 86_400_000).toFixed(1)} simulated days`,
 );
 process.exitCode = failed.length > 0 ? 1 : 0;

@@ -13,9 +13,21 @@ export interface Change {
   after: string;
 }
 
-/** Modules of the agent that reach for the host: `host/machine.ts` has what they export. */
-const ofHost =
-  /\/(?:run\/run-build|disk-room|host-report|modified\/ended-disks|roots\/store|snapshot\/snapshots|testdrive\/run-testdrive|testdrive\/vnc-port)\.ts$/;
+/** Modules of the agent that reach for the host, by the module that uses them, and what exports the same in a simulation. */
+const ofHost = [
+  {
+    of: "agent.ts",
+    modules: /\/(?:run\/run-build|disk-room|host-report|modified\/ended-disks|roots\/store|testdrive\/vnc-port)\.ts$/,
+    by: "host/machine.ts",
+  },
+  { of: "agent.ts", modules: /\/snapshot\/snapshots\.ts$/, by: "host/guest.ts" },
+  {
+    of: "testdrive/run-testdrive.ts",
+    modules:
+      /\/(?:disk|image|session-dir|session-sandbox|vnc-tunnel|doctor\/acceleration|modified\/session-files)\.ts$/,
+    by: "host/guest.ts",
+  },
+];
 
 const replaced: Record<string, string> = {
   "cloudflare:workers": "runtime/objects.ts",
@@ -37,9 +49,10 @@ const simulated: Plugin = {
     onResolve({ filter: /^agent:/ }, ({ path }) => ({
       path: join(projectRoot, "builder-agent/src", `${path.slice("agent:".length)}.ts`),
     }));
-    onResolve({ filter: ofHost }, ({ importer }) =>
-      importer.endsWith("builder-agent/src/agent.ts") ? { path: join(here, "host/machine.ts") } : undefined,
-    );
+    for (const { of, modules, by } of ofHost)
+      onResolve({ filter: modules }, ({ importer }) =>
+        importer.endsWith(`builder-agent/src/${of}`) ? { path: join(here, by) } : undefined,
+      );
     onLoad({ filter: /.*/, namespace: "absent" }, () => ({
       contents: "export const connect = undefined; export default undefined;",
     }));

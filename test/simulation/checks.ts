@@ -1,17 +1,9 @@
 import { artifactKey } from "#storage/blobs";
 import { clock } from "./runtime/clock.ts";
 import type { World } from "./world.ts";
+import { agentNames, announced, lasting, slots, type Check } from "./check.ts";
+import { testdriveChecks } from "./testdrive-checks.ts";
 import { witness, type Attempt } from "./witness.ts";
-
-/** After each event, after each that has changed the database, or when everything is over. */
-export type Moment = "always" | "step" | "end";
-
-/** Something that must be true. `violations` are the exceptions. */
-export interface Check {
-  name: string;
-  when: Moment;
-  violations: (world: World) => string[];
-}
 
 interface Row {
   id: number;
@@ -28,31 +20,16 @@ const rows = ({ service }: World, where = "1"): Row[] =>
 
 const isEnded = ({ status }: Row) => status !== "queued" && status !== "running";
 
-/** How many builds a host takes. */
-const slots = 2;
-
 const isFree = (name: string) => [...witness.running].filter(({ agent }) => agent === name).length < slots;
 
-/** Since when something is not as it should be, by world. */
-const since = new WeakMap<World, Map<string, number>>();
-
-/** What is true without a break for so long. */
-function lasting(world: World, kind: string, ms: number, now: () => string[]): string[] {
-  const known = since.get(world) ?? new Map<string, number>();
-  since.set(world, known);
-  const found = new Set(now().map((what) => `${kind}: ${what}`));
-  for (const what of known.keys()) if (what.startsWith(`${kind}: `) && !found.has(what)) known.delete(what);
-  for (const what of found) if (!known.has(what)) known.set(what, clock.now);
-  return [...found].filter((what) => clock.now - (known.get(what) ?? clock.now) > ms);
-}
-
 /** The builds that agents have, by what the builds' objects say. D1 may be late. */
-function heldBuilds({ service }: World): { id: number; attempt: number; agent: string }[] {
-  return [...service.objects.BUILDS.existing.values()].flatMap(({ storage }) => {
+function heldBuilds(world: World): { id: number; attempt: number; agent: string }[] {
+  const names = agentNames(world);
+  return [...world.service.objects.BUILDS.existing.values()].flatMap(({ storage }) => {
     const state = storage.kv.get("state") as { status: string; attempt: number; agentId: number } | undefined;
     if (state?.status !== "running") return [];
-    const [agent] = service.database.query("SELECT name FROM agents WHERE id = ?", [state.agentId]);
-    return [{ id: Number(storage.kv.get("buildId")), attempt: state.attempt, agent: String(agent?.["name"]) }];
+    const agent = names.get(state.agentId) ?? "";
+    return [{ id: Number(storage.kv.get("buildId")), attempt: state.attempt, agent }];
   });
 }
 
@@ -62,7 +39,7 @@ const endings = new WeakMap<World, Map<number, string>>();
 /** More than all agents and objects do in a millisecond. */
 const mostAtOnce = 2_000;
 
-export const checks: readonly Check[] = [
+const buildChecks: readonly Check[] = [
   {
     name: "nothing runs in a loop",
     when: "always",
@@ -121,7 +98,7 @@ export const checks: readonly Check[] = [
         heldBuilds(world)
           .filter(({ id, agent }) => {
             const isWorkedOn = [...witness.running].some((made) => made.buildId === id && made.agent === agent);
-            return !world.isCut(agent) && !isWorkedOn;
+            return !world.isAway && !world.isCut(agent) && !isWorkedOn;
           })
           .map(({ id, agent }) => `build ${id}: ${agent} does not work on it`),
       ),
@@ -185,10 +162,7 @@ export const checks: readonly Check[] = [
     name: "every end is announced once",
     when: "end",
     violations: (world) => {
-      const told = [...world.service.objects.EVENTS.existing.values()]
-        .flatMap(({ storage }) => storage.read("SELECT told FROM events"))
-        .map((row) => (JSON.parse(String(row["told"])) as { build: { id: number; state: string } }).build)
-        .map(({ id, state }) => `${id} ${state}`);
+      const told = announced(world, "build").map(({ id, state }) => `${id} ${state}`);
       return rows(world).flatMap(({ id, status }) => {
         const times = told.filter((each) => each === `${id} ${status}`).length;
         return times === 1 ? [] : [`build ${id}, ${status}: ${times} times`];
@@ -203,3 +177,5 @@ export const checks: readonly Check[] = [
       [...service.bucket.begun.values()].filter(({ parts }) => parts.size > 0).map(({ key }) => key),
   },
 ];
+
+export const checks: readonly Check[] = [...buildChecks, ...testdriveChecks];

@@ -1,6 +1,7 @@
 import type { Fate } from "./runtime/actors.ts";
 import { clock } from "./runtime/clock.ts";
 import type { Mishap } from "./runtime/queues.ts";
+import { sessions } from "./sessions.ts";
 import { witness } from "./witness.ts";
 import type { World } from "./world.ts";
 
@@ -25,6 +26,7 @@ export const faults: Record<string, Fault> = {
     const host = hosts[pick % hosts.length];
     if (!host) return;
     witness.agentDied(host.name);
+    sessions.agentDied(host.name);
     host.kill(seconds(pick, 50));
   },
   "the line of an agent is cut": ({ hosts, network }, pick) => {

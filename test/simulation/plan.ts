@@ -2,7 +2,7 @@ import { Chance } from "../../scripts/chance.ts";
 import { faults } from "./faults.ts";
 import type { Step } from "./report.ts";
 
-/** The builds come within this time, and the faults while they run. */
+/** The requests come within this time, and the faults while they run. */
 const busySeconds = 300;
 
 /** Whether nothing fails, so that nothing may take long. */
@@ -21,6 +21,8 @@ export function planOf(seed: number): Step[] {
     ...some(isCalm(seed) ? 9 : chance.between(3, 7), isCalm(seed) ? rushSeconds : busySeconds, () => "start a build"),
     ...some(chance.between(0, 1), busySeconds, () => "start a build again"),
     ...some(chance.between(0, 2), busySeconds, () => "cancel a build"),
+    ...some(isCalm(seed) ? 7 : chance.between(0, 4), busySeconds, () => "start a testdrive"),
+    ...some(chance.between(0, 1), busySeconds * 1.2, () => "stop a testdrive"),
     ...some(isCalm(seed) ? 0 : chance.between(2, 10), busySeconds * 1.3, () => chance.oneOf(names) ?? ""),
   ];
   return steps.toSorted((one, other) => one.at - other.at);

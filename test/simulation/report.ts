@@ -21,6 +21,7 @@ export interface Outcome {
   story: string[];
   builds: number;
   attempts: number;
+  testdrives: number;
   simulatedMs: number;
 }
 

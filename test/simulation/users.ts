@@ -15,6 +15,7 @@ import { Actor } from "./runtime/actors.ts";
 import { clock } from "./runtime/clock.ts";
 import { randomUUID } from "./runtime/globals.ts";
 import type { Service } from "./runtime/service.ts";
+import { Viewers } from "./viewers.ts";
 import { witness } from "./witness.ts";
 
 const accountCount = 3;
@@ -23,10 +24,20 @@ const maxTries = 40;
 /** One in this many users does not repeat a request that fails. */
 const impatient = 4;
 
+/** What people do, by the name of the step. */
+export const requests: Record<string, (users: Users, pick: number) => void> = {
+  "start a build": (users, pick) => users.start(pick),
+  "start a build again": (users, pick) => users.startAgain(pick),
+  "cancel a build": (users, pick) => users.cancel(pick),
+  "start a testdrive": ({ viewers }, pick) => viewers.start(pick),
+  "stop a testdrive": ({ viewers }, pick) => viewers.stop(pick),
+};
+
 /** The people who start and cancel builds. Most repeat a request whose answer is lost. */
 export class Users {
   readonly #service: Service;
   readonly #actor = new Actor("user", "a user");
+  readonly viewers: Viewers;
   readonly #appliances: Appliance[] = [];
   #next = 0;
   /** Requests that have no final answer yet. */
@@ -34,6 +45,7 @@ export class Users {
 
   constructor(service: Service) {
     this.#service = service;
+    this.viewers = new Viewers(service, (prepare) => this.#insist(prepare));
   }
 
   async prepare(db: Database): Promise<void> {

@@ -1,4 +1,5 @@
 import { Chance } from "../../scripts/chance.ts";
+import { clock } from "./runtime/clock.ts";
 
 /** An agent's attempt at a build, as the agent knows it. */
 export interface Attempt {
@@ -25,6 +26,8 @@ class Witness {
   faults: string[] = [];
   /** How many attempts may be lost, because of what has happened to agents. */
   excuses = 0;
+  /** When each agent has last failed. */
+  failedAt = new Map<string, number>();
   /** Builds whose users know that they are accepted, by uid. */
   accepted = new Set<string>();
 
@@ -54,6 +57,7 @@ class Witness {
 
   /** The agent can no longer keep what it works on. */
   agentFails(agent: string): void {
+    this.failedAt.set(agent, clock.now);
     for (const made of this.running) if (made.agent === agent) this.excuses += 1;
   }
 

@@ -1,5 +1,6 @@
 import { createAgent } from "#domain/agent";
-import { checks, type Check, type Moment } from "./checks.ts";
+import type { Check, Moment } from "./check.ts";
+import { checks } from "./checks.ts";
 import { faults } from "./faults.ts";
 import { Host } from "./host/agent.ts";
 import { useNetwork } from "./host/ws.ts";
@@ -10,7 +11,8 @@ import { seedChance } from "./runtime/globals.ts";
 import { Network } from "./runtime/network.ts";
 import { saveAll } from "./runtime/object-storage.ts";
 import type { Service } from "./runtime/service.ts";
-import { Users } from "./users.ts";
+import { sessions } from "./sessions.ts";
+import { requests, Users } from "./users.ts";
 import { witness } from "./witness.ts";
 
 /** The builds must have ended this long after the last step. */
@@ -46,17 +48,24 @@ export class World {
     for (const step of plan) clock.after(step.at * 1000, () => this.#perform(step));
     const lastAt = beginning + 1000 * Math.max(0, ...plan.map(({ at }) => at));
     const violation = await this.#untilOver(lastAt);
-    const builds = Number(this.service.database.query("SELECT count(*) AS n FROM builds")[0]?.["n"]);
+    const [builds = 0, testdrives = 0] = ["builds", "testdrives"].map((table) =>
+      Number(this.service.database.query(`SELECT count(*) AS n FROM ${table}`)[0]?.["n"]),
+    );
     this.service.restart();
     for (const { process } of this.hosts) process?.die();
     const { story } = this;
-    const facts = { story, builds, attempts: witness.claims, simulatedMs: clock.now - beginning };
+    const facts = { story, builds, testdrives, attempts: witness.claims, simulatedMs: clock.now - beginning };
     return violation ? { ...facts, violation } : facts;
   }
 
   isCut(agent: string): boolean {
     const process = this.hosts.find(({ name }) => name === agent)?.process;
     return process === undefined || this.network.cut.has(process);
+  }
+
+  /** Whether D1 or R2 is away, without which an agent cannot claim. */
+  get isAway(): boolean {
+    return [...this.#awayUntil.values()].some((until) => until > clock.now);
   }
 
   tell(line: string): void {
@@ -83,6 +92,7 @@ export class World {
     clock.reset();
     seedChance(seed);
     witness.begin(seed);
+    sessions.begin();
     setFates({ latencyMs: () => 1, fateOf: () => undefined });
     useNetwork(this.network);
     Object.assign(globalThis, { fetch: (url: string, init: RequestInit) => this.network.fetch(url, init) });
@@ -137,10 +147,8 @@ export class World {
 
   #perform({ what, pick }: Step): void {
     this.tell(`step: ${what}`);
-    if (what === "start a build") this.users.start(pick);
-    else if (what === "start a build again") this.users.startAgain(pick);
-    else if (what === "cancel a build") this.users.cancel(pick);
-    else faults[what]?.(this, pick);
+    requests[what]?.(this.users, pick);
+    faults[what]?.(this, pick);
   }
 
   async #untilOver(lastAt: number): Promise<Violation | undefined> {
@@ -162,9 +170,11 @@ export class World {
 
   #isOver(): boolean {
     const [open] = this.service.database.query(
-      "SELECT EXISTS (SELECT 1 FROM builds WHERE status IN ('queued', 'running')) AS n",
+      `SELECT EXISTS (SELECT 1 FROM builds WHERE status IN ('queued', 'running')) OR
+              EXISTS (SELECT 1 FROM testdrives WHERE state <> 'ended') AS n`,
     );
-    return Number(open?.["n"]) === 0 && this.users.waiting === 0 && witness.running.size === 0;
+    const isWorking = witness.running.size + sessions.running.size + this.users.waiting > 0;
+    return Number(open?.["n"]) === 0 && !isWorking;
   }
 
   #violationOf(moment: Moment): Violation | undefined {

@@ -4,6 +4,7 @@ import { connectQueue } from "agent:queue";
 import { withRetry } from "agent:retry";
 import { connectWorker } from "agent:worker-api";
 import type { Capabilities } from "#lib/contract/index";
+import { slots } from "../check.ts";
 import { Actor } from "../runtime/actors.ts";
 import { clock } from "../runtime/clock.ts";
 
@@ -11,14 +12,14 @@ const capabilities: Capabilities = {
   arches: ["x86_64"],
   imageTypes: ["oem", "iso"],
   isolation: "none",
-  testdrives: false,
+  testdrives: true,
+  machines: ["x86_64"],
   builder: "9.24.56",
 };
 
 /** A build host with one agent, which the host starts again when it has died. */
 export class Host {
   readonly name: string;
-  readonly slots = 2;
   readonly #token: string;
   #process: Actor | undefined;
   #starts = 0;
@@ -58,8 +59,10 @@ export class Host {
       token: this.#token,
       queueUrl: "http://kiln/client/v4/accounts/a/queues/q",
       queueToken: this.#token,
-      slots: this.slots,
-      testdriveSlots: 0,
+      slots,
+      testdriveSlots: slots,
+      memoryMb: 1024,
+      testdriveDiskGb: 1,
       stateDir: "/nowhere",
       vnc: null,
     };

@@ -116,10 +116,6 @@ export class DiskRoom {
 }
 
 export const EndedDisks = Object;
-export class Snapshots {
-  settled = async () => {};
-}
 export const listRoots = async () => [];
 export const reserveVnc = async () => null;
-export const hostReport = async () => ({ type: "report", load: 0, freeGb: 9, slots: { builds: 2, testdrives: 0 } });
-export const runTestdrive = async () => {};
+export const hostReport = async () => ({ type: "report", load: 0, freeGb: 9, slots: { builds: 2, testdrives: 2 } });

@@ -1,7 +1,7 @@
 import { cross, currentActor, type Actor } from "./actors.ts";
 import type { Service } from "./service.ts";
 import { witness } from "../witness.ts";
-import type { SocketEnd } from "./sockets.ts";
+import { UnexpectedAnswer, type SocketEnd } from "./sockets.ts";
 
 /** The network between agents and service. */
 export class Network {
@@ -25,7 +25,7 @@ export class Network {
     const request = new Request(url, { headers: { ...headers, upgrade: "websocket" } });
     const answer = (await this.#call(request)) as Response & { webSocket?: SocketEnd };
     const { webSocket: end } = answer;
-    if (!end) throw new Error(`Unexpected server response: ${answer.status}`);
+    if (!end) throw new UnexpectedAnswer(answer.status);
     const me = currentActor();
     end.isCut = () => me !== undefined && this.cut.has(me);
     return { end, headers: Object.fromEntries(answer.headers) };

@@ -5,6 +5,7 @@ import { Build } from "#objects/build";
 import { Events } from "#objects/events";
 import { Mailbox } from "#objects/mailbox";
 import { Switchboard } from "#objects/switchboard";
+import { Testdrive } from "#objects/testdrive";
 import { consume } from "#queues/consume";
 import { openDatabase, type Database } from "#storage/db";
 import { Actor } from "./actors.ts";
@@ -21,6 +22,9 @@ const variables = {
   BASE_URL: "http://kiln",
   MAX_BUILDS: "8",
   MAX_BUILDS_PER_ACCOUNT: "4",
+  MAX_TESTDRIVES: "5",
+  MAX_TESTDRIVES_PER_ACCOUNT: "3",
+  TESTDRIVE_MINUTES: "4",
   MAX_UPLOAD_MB: "95",
   BODY_SECONDS: "30",
   STORED_PACKAGES_GB: "0",
@@ -36,8 +40,8 @@ const variables = {
   WITNESSES: "",
 };
 
-/** The chores of the sweep that builds need. */
-const watched = ["wakeSilentBuilds", "sendOutbox"];
+/** The chores of the sweep that builds and testdrives need. */
+const watched = ["wakeSilentBuilds", "wakeSilentTestdrives", "sendOutbox"];
 
 /** The Worker with everything that it is bound to. It starts once; each simulation resets it. */
 export class Service {
@@ -45,7 +49,7 @@ export class Service {
   readonly bucket = new SimulatedBucket();
   readonly jobs = this.#queue("kiln-jobs", 5);
   readonly chores = this.#queue("kiln-chores", 0);
-  readonly objects: Record<"BUILDS" | "SWITCHBOARD" | "MAILBOX" | "EVENTS", Namespace>;
+  readonly objects: Record<"BUILDS" | "TESTDRIVES" | "SWITCHBOARD" | "MAILBOX" | "EVENTS", Namespace>;
   readonly env: Env;
   readonly db: Database;
   readonly #app = new Hono<{ Bindings: Env; Variables: { db: Database } }>();
@@ -56,6 +60,7 @@ export class Service {
     const objectsOf = (kind: string, ofClass: unknown) => new Namespace(kind, ofClass as ObjectClass, env);
     this.objects = {
       BUILDS: objectsOf("build", Build),
+      TESTDRIVES: objectsOf("testdrive", Testdrive),
       SWITCHBOARD: objectsOf("pool", Switchboard),
       MAILBOX: objectsOf("mailbox", Mailbox),
       EVENTS: objectsOf("events", Events),

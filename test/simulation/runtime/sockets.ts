@@ -32,6 +32,11 @@ export class SocketEnd {
     this.#travel((peer) => peer.#receive(text));
   }
 
+  /** The runtime answers a ping, without the object. */
+  ping(onPong: () => void): void {
+    this.#travel((peer) => peer.readyState === 1 && peer.#travel(() => onPong()));
+  }
+
   close(code = 1000): void {
     if (this.readyState === 3) return;
     this.readyState = 3;
@@ -74,9 +79,20 @@ export class SocketPair {
   }
 }
 
+/** The service answers the dial with something else than a socket. */
+export class UnexpectedAnswer extends Error {
+  readonly statusCode: number;
+  constructor(statusCode: number) {
+    super(`Unexpected server response: ${statusCode}`);
+    this.statusCode = statusCode;
+  }
+}
+
 /** A socket that an agent dials, as the package `ws` has it. */
 export class DialledSocket extends EventEmitter {
+  readonly CONNECTING = 0;
   readonly OPEN = 1;
+  readonly CLOSED = 3;
   readyState = 0;
   #end: SocketEnd | undefined;
   readonly #owner: Actor;
@@ -88,7 +104,9 @@ export class DialledSocket extends EventEmitter {
     void dial.then(
       ({ end, headers }) => this.#open(end, headers),
       (error: unknown) => {
-        this.#tell("error", error);
+        const isAnswer = error instanceof UnexpectedAnswer && this.listenerCount("unexpected-response") > 0;
+        if (isAnswer) this.#tell("unexpected-response", { destroy: () => {} }, error);
+        else this.#tell("error", error);
         this.#over(1006);
       },
     );
@@ -98,7 +116,9 @@ export class DialledSocket extends EventEmitter {
     if (this.readyState === 1) this.#end?.send(text);
   }
 
-  ping(): void {}
+  ping(): void {
+    this.#end?.ping(() => this.#tell("pong"));
+  }
 
   close(code = 1000): void {
     this.#end?.close(code);

@@ -1,2 +1,5 @@
 /** In place of node:timers/promises. */
-export { wait as setTimeout } from "./globals.ts";
+import { wait } from "./globals.ts";
+
+export { wait as setTimeout };
+export const setImmediate = (): Promise<unknown> => wait(0);

@@ -1,0 +1,41 @@
+import { clock } from "./runtime/clock.ts";
+import type { World } from "./world.ts";
+
+/** After each event, after each that has changed the database, or when everything is over. */
+export type Moment = "always" | "step" | "end";
+
+/** Something that must be true. `violations` are the exceptions. */
+export interface Check {
+  name: string;
+  when: Moment;
+  violations: (world: World) => string[];
+}
+
+/** How many builds, and how many testdrives, a host takes. */
+export const slots = 2;
+
+/** Since when something is not as it should be, by world. */
+const since = new WeakMap<World, Map<string, number>>();
+
+/** What is true without a break for so long. */
+export function lasting(world: World, kind: string, ms: number, now: () => string[]): string[] {
+  const known = since.get(world) ?? new Map<string, number>();
+  since.set(world, known);
+  const found = new Set(now().map((what) => `${kind}: ${what}`));
+  for (const what of known.keys()) if (what.startsWith(`${kind}: `) && !found.has(what)) known.delete(what);
+  for (const what of found) if (!known.has(what)) known.set(what, clock.now);
+  return [...found].filter((what) => clock.now - (known.get(what) ?? clock.now) > ms);
+}
+
+/** Agents by their ids. */
+export const agentNames = ({ service }: World): Map<number, string> =>
+  new Map(service.database.query("SELECT id, name FROM agents").map(({ id, name }) => [Number(id), String(name)]));
+
+/** What was announced to accounts, by the kind of its subject. */
+export const announced = ({ service }: World, subject: "build" | "testdrive"): { id: number; state: string }[] =>
+  [...service.objects.EVENTS.existing.values()]
+    .flatMap(({ storage }) => storage.read("SELECT told FROM events"))
+    .map(
+      (row) => (JSON.parse(String(row["told"])) as Record<string, { id: number; state: string } | undefined>)[subject],
+    )
+    .filter((told) => told !== undefined);

@@ -1,0 +1,78 @@
+import { Chance } from "../../scripts/chance.ts";
+import { clock } from "./runtime/clock.ts";
+import { witness } from "./witness.ts";
+
+/** A testdrive as the agent knows that has claimed it. */
+export interface Session {
+  id: number;
+  agent: string;
+  token: string;
+  claimedAt: number;
+}
+
+/** What agents and viewers have seen of testdrives, which the service must agree with. */
+class Sessions {
+  /** Testdrives that agents run now. */
+  running = new Set<Session>();
+  /** The agent's own end of a testdrive: its machine has stopped, or could not start. */
+  endedByAgent = new Set<number>();
+  /** Testdrives that their users have asked to stop. */
+  stopped = new Set<number>();
+  /** How many viewers are connected, by testdrive. */
+  viewers = new Map<number, number>();
+  /** Since when a testdrive has had no viewer. */
+  emptySince = new Map<number, number>();
+  /** Testdrives whose users know that an agent has them, by uid. */
+  accepted = new Set<string>();
+  /** What must not be, and was. */
+  faults: string[] = [];
+  /** All testdrives that agents have begun. */
+  begun = new Map<number, Session>();
+
+  begin(): void {
+    Object.assign(this, new Sessions());
+  }
+
+  claimed(session: Session): void {
+    if (this.begun.has(session.id)) this.faults.push(`testdrive ${session.id} is given out twice`);
+    this.begun.set(session.id, session);
+    this.running.add(session);
+  }
+
+  left(session: Session): void {
+    this.running.delete(session);
+  }
+
+  of(id: number): Session | undefined {
+    return this.begun.get(id);
+  }
+
+  agentEnds({ id }: Session): void {
+    this.endedByAgent.add(id);
+  }
+
+  agentDied(agent: string): void {
+    for (const session of this.running) if (session.agent === agent) this.running.delete(session);
+  }
+
+  isViewed(id: number): boolean {
+    return (this.viewers.get(id) ?? 0) > 0;
+  }
+
+  viewer(id: number, change: 1 | -1): void {
+    const count = (this.viewers.get(id) ?? 0) + change;
+    this.viewers.set(id, count);
+    if (count > 0) this.emptySince.delete(id);
+    else this.emptySince.set(id, clock.now);
+  }
+}
+
+export const sessions = new Sessions();
+
+/** How a machine goes if nothing disturbs it. The seed decides. */
+export function fortuneOfGuest(testdriveId: number) {
+  const chance = new Chance(witness.seed * 6121 + testdriveId * 37);
+  const drawn = chance.between(1, 100);
+  const end = drawn <= 5 ? "does not boot" : drawn <= 20 ? "switches itself off" : "runs";
+  return { bootSeconds: chance.between(1, 20), seconds: chance.between(5, 150), end } as const;
+}
