@@ -75,6 +75,8 @@ describe("the digest of a guest test", () => {
     ["guest-build", ["builder-agent/src/main.ts", "test/acceptance/support/hostile-build.sh"], ["src/app.ts"]],
     ["guest-formats", ["builder-agent/src/testdrive/kernel-start.ts", "templates/tiny.json"], ["src/app.ts"]],
     ["debian-image", ["scripts/launch.ts", "builder-agent/src/main.ts"], ["cli/src/main.ts"]],
+    ["agent-build", ["builder-agent/shims/steady_times.py", "src/lib/kiwi/description.ts"], ["src/app.ts"]],
+    ["uefi-medium", ["test/acceptance/support/uefi.ts", "src/lib/kiwi/description.ts"], ["src/app.ts"]],
   ])("covers what %s runs", (name, called, foreign) => {
     const files = closureOf(projectRoot, [`test/acceptance/${name}.test.ts`], knownFiles(projectRoot));
     const every = [
