@@ -187,7 +187,7 @@ it("makes and withdraws a statement in the browser", async () => {
   await firefox.post(form, { ...stated, text: "We leave it out." });
   const shown = textOf(await pageOf(firefox.get(page)), "main");
   expect(shown).toContain("Not affected: The component is not in the image. We leave it out.");
-  expect(shown).toContain("1 advisory fixed in an update");
+  expect(shown).toContain("1 fixed in an update");
 
   await firefox.post(form, { form_token, do: "withdraw", advisory: "CVE-2026-2000", scope: "appliance" });
   expect(textOf(await pageOf(firefox.get(page)), "main")).not.toContain("We leave it out.");

@@ -104,7 +104,7 @@ it("finds the appliances whose last images an advisory concerns", async () => {
   const firefox = browser();
   await firefox.signIn(tux);
   const page = await pageOf(firefox.get("/appliances?advisories=fixed"));
-  expect(textOf(page, "#found")).toContain("1 advisory fixed in an update");
+  expect(textOf(page, "#found")).toContain("1 fixable advisory");
   expect(textOf(page, "#count")).toBe("1");
 });
 
@@ -121,9 +121,9 @@ it("shows the counts of published versions, in the JSON of the list only", async
   });
   expect(await (await tux.get(list)).text()).not.toContain("advisories");
   const cards = await pageOf(visit(`/gallery?username=${tux.username}`));
-  expect(textOf(cards, "main")).toContain("1 advisory fixed in an update");
+  expect(textOf(cards, "main")).toContain("1 fixable advisory");
   const page = await pageOf(visit(`/gallery/${applianceId}`));
-  expect(textOf(page, "aside")).toContain("1 advisory fixed in an update");
+  expect(textOf(page, "aside")).toContain("1 fixed in an update");
 });
 
 it("takes turns by account, and reads only the images of a turn", async () => {

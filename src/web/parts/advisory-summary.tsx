@@ -1,6 +1,6 @@
 import type { AffectedCounts, AffectedState } from "#model/advisory";
 import { State } from "./state.tsx";
-import { counted } from "./words.ts";
+import { counted, number } from "./words.ts";
 
 export const advisoryWords: Readonly<Record<AffectedState, string>> = {
   fixed: "fixed in an update",
@@ -11,6 +11,12 @@ export const advisoryWords: Readonly<Record<AffectedState, string>> = {
 
 /** The advisories of an image in a few words: what an update fixes, or else whether anything is open. */
 export const AdvisorySummary = ({ counts: { fixed, open } }: { counts: AffectedCounts }) => {
-  if (fixed > 0) return <State tone="warn">{counted(fixed, "advisory", "advisories")} fixed in an update</State>;
+  if (fixed > 0) return <State tone="warn">{number(fixed)} fixed in an update</State>;
   return open > 0 ? <State>{open} not fixed yet</State> : <State tone="good">none that matter</State>;
 };
+
+/** How many advisories an update fixes, for a list. Nothing if it is unknown, or if there are none. */
+export const FixableAdvisories = ({ counts }: { counts: AffectedCounts | null | undefined }) =>
+  counts && counts.fixed > 0 ? (
+    <State tone="warn">{counted(counts.fixed, "fixable advisory", "fixable advisories")}</State>
+  ) : null;

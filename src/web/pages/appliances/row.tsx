@@ -1,7 +1,7 @@
 import { productOf } from "#lib/contract/index";
 import type { Glance } from "#domain/appliances/overview";
 import type { Child } from "hono/jsx";
-import { AdvisorySummary } from "../../parts/advisory-summary.tsx";
+import { FixableAdvisories } from "../../parts/advisory-summary.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { useOnce } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -139,7 +139,7 @@ const FixedAdvisories = ({ glance: { appliance, advisories } }: { glance: Glance
     <>
       <br />
       <a class="small-text" href={`${applianceAt(appliance.id, "build")}#done`}>
-        <AdvisorySummary counts={advisories} />
+        <FixableAdvisories counts={advisories} />
       </a>
     </>
   );

@@ -1,5 +1,5 @@
 import type { ListedPublication } from "#storage/gallery-list";
-import { AdvisorySummary } from "../../parts/advisory-summary.tsx";
+import { FixableAdvisories } from "../../parts/advisory-summary.tsx";
 import { Picture, vesselOf } from "../../parts/picture.tsx";
 import { Rating } from "../../parts/rating.tsx";
 import { TypeBadge } from "../../parts/state.tsx";
@@ -61,7 +61,7 @@ export const Card = ({ entry, isSignedIn, isMine }: CardProps) => {
         </p>
         {entry.advisories && entry.advisories.fixed > 0 && (
           <p class="meta">
-            <AdvisorySummary counts={entry.advisories} />
+            <FixableAdvisories counts={entry.advisories} />
           </p>
         )}
         <p class="meta uses">

@@ -67,20 +67,28 @@ interface RowProps {
 }
 
 const Row = ({ one: { id, state, source, installed, fixed, statement }, build, applianceId }: RowProps) => (
-  <tr>
-    <th scope="row" class="breaks">
-      {id.startsWith("CVE-") ? <a href={`https://www.cve.org/CVERecord?id=${id}`}>{id}</a> : id}{" "}
-      {state !== "fixed" && <Badge>{words[state]}</Badge>}
-      {statement && <Statement applianceId={applianceId} build={build} advisory={id} statement={statement} />}
-    </th>
-    <td data-label="Source package" class="breaks">
-      {source}
-    </td>
-    <td data-label="Installed" class="breaks">
-      {installed}
-    </td>
-    <td data-label="Fixed in" class="breaks">
-      {fixed ?? "no version yet"}
-    </td>
-  </tr>
+  <>
+    <tr>
+      <th scope="row" class="breaks">
+        {id.startsWith("CVE-") ? <a href={`https://www.cve.org/CVERecord?id=${id}`}>{id}</a> : id}{" "}
+        {state !== "fixed" && <Badge>{words[state]}</Badge>}
+      </th>
+      <td data-label="Source package" class="breaks">
+        {source}
+      </td>
+      <td data-label="Installed" class="breaks">
+        {installed}
+      </td>
+      <td data-label="Fixed in" class="breaks">
+        {fixed ?? "no version yet"}
+      </td>
+    </tr>
+    {statement && (
+      <tr>
+        <td colSpan={4} class="breaks">
+          <Statement applianceId={applianceId} build={build} advisory={id} statement={statement} />
+        </td>
+      </tr>
+    )}
+  </>
 );

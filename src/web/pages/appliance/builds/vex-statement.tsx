@@ -69,16 +69,16 @@ export const StatementForm = ({ applianceId, build, advisories }: FormProps) => 
       <Field
         name="advisory"
         label="Advisory"
-        look="short"
+        look="auto"
         required
-        also={{ list: `${vexForm(build)}-list`, maxlength: 64, autocomplete: "off" }}
+        also={{ list: `${vexForm(build)}-list`, maxlength: 64, size: 24, autocomplete: "off" }}
       />
       <datalist id={`${vexForm(build)}-list`}>
         {[...new Set(advisories.map(({ id }) => id))].map((id) => (
           <option value={id} />
         ))}
       </datalist>
-      <Select name="reason" label="Reason" look="auto" options={reasons} />
+      <Select name="reason" label="Reason" options={reasons} />
       <TextArea
         name="text"
         label="Explanation"
@@ -89,7 +89,6 @@ export const StatementForm = ({ applianceId, build, advisories }: FormProps) => 
       <Select
         name="scope"
         label="About"
-        look="auto"
         options={[
           ["image", `only ${nameOf(build)}`],
           ["appliance", "all images of the appliance"],
