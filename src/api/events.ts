@@ -11,6 +11,8 @@ import {
   shownWebhook,
 } from "#domain/events/webhook";
 import { Refusal } from "#domain/refusal";
+import { feedOfAccount } from "#domain/events/feed";
+import { answerFeed, atomType } from "#http/feed";
 import { eventStreamHeaders } from "#http/event-stream";
 import { v2 } from "#api/operation";
 import { listWebhooks } from "#storage/webhooks";
@@ -44,6 +46,20 @@ export const events: CallGroup = {
         const after = idIn(c.req.header("last-event-id"));
         if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders });
         return new Response(await followEvents(env, account, { after, access }), { headers: eventStreamHeaders });
+      },
+    }),
+    call("GET /feed", {
+      name: "getFeed",
+      ...own,
+      rate: "reads",
+      summary: "The events that matter, as an Atom feed",
+      details:
+        "New images, published versions, moves of channels and outdated images, newest first: at most 50 of the last 7 days. Feed " +
+        "readers send the name of the account and a token, as for each call. An ETag saves the transfer.",
+      answer: file("An Atom feed.", atomType),
+      act: async ({ env, account, baseUrl }, _request, c) => {
+        const self = `${baseUrl}${c.req.path}`;
+        return answerFeed(c, await feedOfAccount(env, account, { baseUrl, self }));
       },
     }),
     call("GET /webhooks", {

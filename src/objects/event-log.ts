@@ -48,6 +48,13 @@ export class EventLog {
     return [...rows].map(storedOf);
   }
 
+  /** The latest events with these names, newest first. */
+  latest(names: readonly EventName[], limit: number): StoredEvent[] {
+    const select = `SELECT id, event, told FROM events
+      WHERE event IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?`;
+    return [...this.#sql.exec<Row>(select, JSON.stringify(names), limit)].map(storedOf);
+  }
+
   #forget(now: number): void {
     const oldest = "(SELECT max(id) FROM events) - ?";
     this.#sql.exec(`DELETE FROM events WHERE id <= ${oldest} OR at < ?`, maxEvents, now - eventRetentionMs);

@@ -3,10 +3,11 @@ import { afterAttempt, healthAfter, type Delivery } from "#domain/events/deliver
 import { failureOf, hasSucceeded, postMessage } from "#domain/events/webhook-post";
 import { logFailure } from "#log/log";
 import type { Announcement } from "#model/announcement";
+import type { EventName } from "#model/event-names";
 import { openDatabase } from "#storage/db";
 import { listWebhooksOf, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
 import { EventListeners } from "./event-listeners.ts";
-import { EventLog } from "./event-log.ts";
+import { EventLog, type StoredEvent } from "./event-log.ts";
 import { WebhookDeliveries } from "./webhook-deliveries.ts";
 
 /** The most deliveries of one webhook in a turn. */
@@ -64,6 +65,10 @@ export class Events extends DurableObject<Env> {
     this.hangUp();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
+  }
+
+  latest(names: readonly EventName[], limit: number): StoredEvent[] {
+    return this.#log.latest(names, limit);
   }
 
   listDeliveries(webhookUid: string): Delivery[] {

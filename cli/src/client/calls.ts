@@ -194,6 +194,8 @@ export interface Calls {
   keepModifiedFiles: { request: { testdrive_id: number; path: Text; except?: Text; archive?: boolean; appliance_id?: number }; answer: KeptFiles };
   /** Your events as they happen. */
   followEvents: { request: object; answer: Response };
+  /** The events that matter, as an Atom feed. */
+  getFeed: { request: object; answer: Response };
   /** Your webhooks. */
   listWebhooks: { request: object; answer: Webhooks };
   /** Add a webhook, which gets events as POST requests. */
@@ -383,6 +385,7 @@ export const routes = {
   getModifiedArchive: { method: "GET", path: "/testdrives/{testdrive_id}/modified_files/archive", answer: "file" },
   keepModifiedFiles: { method: "POST", path: "/testdrives/{testdrive_id}/modified_files/keep", answer: "document" },
   followEvents: { method: "GET", path: "/events", answer: "file" },
+  getFeed: { method: "GET", path: "/feed", answer: "file" },
   listWebhooks: { method: "GET", path: "/webhooks", answer: "document" },
   createWebhook: { method: "POST", path: "/webhooks", answer: "document" },
   getWebhook: { method: "GET", path: "/webhooks/{webhook_id}", answer: "document" },

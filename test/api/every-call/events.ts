@@ -18,6 +18,7 @@ export const events: readonly Row[] = [
     // The stream would not end on its own.
     meanwhile: ({ tux }) => until(async () => ((await objectOf(tux).hangUp()) > 0 ? true : undefined)),
   },
+  { call: "GET /feed", path: "/feed", answer: "application/atom+xml; charset=utf-8" },
   { call: "GET /webhooks", path: "/webhooks", answer: "webhooks" },
   {
     call: "POST /webhooks",

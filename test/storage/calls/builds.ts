@@ -17,6 +17,7 @@ import type * as screens from "#storage/screens";
 import type * as storedImages from "#storage/stored-images";
 import type * as storedPackages from "#storage/stored-packages";
 import type * as loggedImages from "#storage/logged-images";
+import type * as publishedNews from "#storage/published-news";
 import type * as publications from "#storage/publications";
 import type * as retention from "#storage/retention";
 import type * as sweep from "#storage/sweep";
@@ -163,6 +164,11 @@ export const ofBuilds = {
     deleteReleasedPackages: [[{ before: at, limit: 10 }]],
     listStoredBlobs: [[["build-1"]]],
   } satisfies Calls<typeof storedPackages>,
+  "published-news": {
+    findFirstPublished: [[it]],
+    listPublished: [[it, 50]],
+    listMoves: [[it, 50]],
+  } satisfies Calls<typeof publishedNews>,
   publications: {
     isPublished: [[it], [it, "0.0.1"]],
     findPublication: [[it], [it, "0.0.1"]],

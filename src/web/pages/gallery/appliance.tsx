@@ -1,9 +1,11 @@
 import type { Context } from "hono";
+import { answerFeed } from "#http/feed";
 import { pathId } from "#http/params";
 import { publishedVersions } from "#domain/gallery/publish";
 import { mostConcerned } from "#domain/advisories/affected";
 import { openChannelsOf } from "#domain/channels/channels";
 import { proofOf } from "#domain/checks/proof";
+import { feedOfPublished } from "#domain/events/feed";
 import { imagesOf } from "#domain/gallery/images";
 import { findBaseSystem } from "#storage/appliances";
 import { listAdvisoryCounts } from "#storage/image-advisories";
@@ -14,6 +16,7 @@ import { notFoundPage } from "../../error-page.tsx";
 import { factory, type WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
 import { personOf } from "../../session.ts";
+import { galleryAt } from "./card.tsx";
 import { PublishedView } from "./published-view.tsx";
 import type { Published } from "./published.ts";
 
@@ -23,6 +26,13 @@ export const galleryRoute = "/gallery/:id{\\d{1,15}}";
 export const publishedPage = factory
   .createApp()
   .get(galleryRoute, (c) => showPublished(c))
+  .get(`${galleryRoute}/feed`, async (c) => {
+    const { db, baseUrl } = c.var;
+    const applianceId = pathId(c, "id", "invalid_appliance_id");
+    const self = `${baseUrl}${galleryAt(applianceId)}/feed`;
+    const feed = await feedOfPublished(db, applianceId, { baseUrl, self });
+    return feed ? answerFeed(c, feed) : notFoundPage(c);
+  })
   .get(`${galleryRoute}/:version{\\d+\\.\\d+\\.\\d+}`, (c) => showPublished(c));
 
 export async function showPublished(c: Context<WebEnv>): Promise<Response> {

@@ -40,6 +40,7 @@ export const About = ({
           ["Website", homepage !== "" && <Website address={homepage} />],
           ["Tags", tags.length > 0 && <Tags of={tags} />],
           ["Link", <ShareLink url={`${baseUrl}${galleryAt(publication.applianceId, publication.version)}`} />],
+          ["News", <a href={`${galleryAt(publication.applianceId)}/feed`}>Atom feed</a>],
         ]}
       />
     </section>

@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { eventsObject } from "#domain/events/events";
+import type { Feed, FeedEntry } from "#lib/atom/feed";
+import type { EventName } from "#model/event-names";
+import type { Account } from "#storage/accounts";
+import type { Database } from "#storage/db";
+import { findFirstPublished, listMoves, listPublished } from "#storage/published-news";
+
+/** How many entries a feed has at most. */
+const maxEntries = 50;
+
+/** The events of an account that its feed has: others pass too quickly to be read later. */
+const inFeed = [
+  "build.finished",
+  "version.published",
+  "channel.moved",
+  "image.outdated",
+] as const satisfies readonly EventName[];
+
+/** The parts of a stored event that an entry names. */
+const Told = z.object({
+  id: z.int(),
+  event: z.enum(inFeed),
+  created_at: z.iso.datetime().transform((text) => new Date(text)),
+  build: z.object({ appliance_id: z.int(), name: z.string(), version: z.string(), image_type: z.string() }).optional(),
+  image: z
+    .object({
+      appliance_id: z.int(),
+      name: z.string(),
+      version: z.string(),
+      image_type: z.string(),
+      newer: z.int(),
+      security: z.int(),
+    })
+    .optional(),
+  version: z.object({ appliance_id: z.int(), name: z.string(), version: z.string() }).optional(),
+  channel: z.object({ appliance_id: z.int(), name: z.string(), channel: z.string(), version: z.string() }).optional(),
+});
+type Told = z.infer<typeof Told>;
+
+/** The latest events of an account that matter, as a feed. */
+export async function feedOfAccount(
+  env: Pick<Env, "EVENTS">,
+  account: Account,
+  { baseUrl, self }: { baseUrl: string; self: string },
+): Promise<Feed> {
+  const stored = await eventsObject(env, account).latest(inFeed, maxEntries);
+  const entries = stored.flatMap(({ text }) => {
+    const { data } = Told.safeParse(JSON.parse(text));
+    return data ? [entryOf(account, data, baseUrl)] : [];
+  });
+  return {
+    id: `urn:kiln:events:${account.uid}`,
+    title: `Kiln: ${account.username}`,
+    author: account.username,
+    self,
+    since: account.createdAt,
+    entries,
+  };
+}
+
+function entryOf({ uid }: Account, told: Told, baseUrl: string): FeedEntry {
+  const { build, image, version, channel } = told;
+  const appliance = (build ?? image ?? version ?? channel)?.appliance_id;
+  return {
+    id: `urn:kiln:events:${uid}:${told.id}`,
+    title: titleOf(told),
+    at: told.created_at,
+    link: `${baseUrl}/appliance/${appliance}/${version || channel ? "share" : "build"}`,
+  };
+}
+
+function titleOf({ build, image, version, channel }: Told): string {
+  if (build) return `New image: ${build.name} ${build.version}, ${build.image_type}`;
+  if (channel) return movedTitle({ ...channel, appliance: channel.name });
+  if (version) return publishedTitle(version);
+  if (!image) return "";
+  const newer = image.security > 0 ? `${image.security} security updates` : `newer versions of ${image.newer} packages`;
+  return `${image.name} ${image.version}, ${image.image_type}, lacks ${newer}`;
+}
+
+const publishedTitle = ({ name, version }: { name: string; version: string }) => `Published: ${name} ${version}`;
+const movedTitle = ({ appliance, channel, version }: { appliance: string; channel: string; version: string }) =>
+  `The channel ${channel} of ${appliance} has ${version}`;
+
+/** The versions of a published appliance and the moves of its channels, as a feed. Undefined if it is not published. */
+export async function feedOfPublished(
+  db: Database,
+  applianceId: number,
+  { baseUrl, self }: { baseUrl: string; self: string },
+): Promise<Feed | undefined> {
+  const [first, versions, moves] = await Promise.all([
+    findFirstPublished(db, applianceId),
+    listPublished(db, applianceId, maxEntries),
+    listMoves(db, applianceId, maxEntries),
+  ]);
+  if (!first) return undefined;
+  const { name, publisher, publishedAt: since } = first;
+  const at = `${baseUrl}/gallery/${applianceId}`;
+  const published = versions.map(({ version, publishedAt }) => ({
+    id: `${at}/${version}#published`,
+    title: publishedTitle({ name, version }),
+    at: publishedAt,
+    link: `${at}/${version}`,
+  }));
+  const moved = moves.map(({ id, channel, version, movedAt }) => ({
+    id: `${at}#move-${id}-${movedAt.getTime()}`,
+    title: movedTitle({ appliance: name, channel, version }),
+    at: movedAt,
+    link: `${at}/${version}`,
+  }));
+  const entries = [...published, ...moved].toSorted((one, other) => other.at.getTime() - one.at.getTime());
+  return { id: at, title: name, author: publisher, self, since, entries: entries.slice(0, maxEntries) };
+}
