@@ -24,6 +24,8 @@ const sentences: Record<SharingWarning["kind"], (name: string) => string> = {
     `${name} looks like a secret. It is in the image, and anyone who reads or clones the appliance gets it.`,
   script: (name) =>
     `The ${name} script seems to contain a password or a key. Anyone who reads or clones the appliance sees it.`,
+  user_repository: () =>
+    "The image has an address of your user repository. Anyone with the image can read all packages that you uploaded for its base system.",
 };
 
 /** The text of a warning. */

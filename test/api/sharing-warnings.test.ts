@@ -115,6 +115,13 @@ describe("what sharing an appliance reveals", () => {
     expect(await shortOf()).toEqual(["script boot: now, 0.0.1"]);
   });
 
+  it("is the uploads that machines read, but not to those who clone it", async () => {
+    await build("0.0.1");
+    await configure(tux, id, "<settings><update_uploads>true</update_uploads></settings>");
+    expect(await shortOf()).toEqual(["user_repository uploads: now"]);
+    expect(await shortOf(id, "?version=0.0.1")).toEqual([]);
+  });
+
   it("is not what was in images that no one can download any more", async () => {
     await setUsers(userXml("root", "own secret"));
     await build("0.0.1");

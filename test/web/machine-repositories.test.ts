@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { gunzipSync } from "node:zlib";
+import { exposedBy } from "#domain/appliances/exposed-secrets";
 import { examine } from "#domain/appliances/status";
 import { freezeInput } from "#domain/builds/frozen-input";
 import { machineRepositoryOf } from "#domain/repositories/machine-repository";
@@ -53,6 +54,9 @@ async function frozen(id: number) {
   return await freezeInput({ env: service, db }, appliance, { ...examined, version: "0.0.1", imageType: "oem" });
 }
 
+/** What others learn from the image, but for passwords. */
+const exposedIn = (input: FrozenInput) => exposedBy(input, () => true).map(({ kind }) => kind);
+
 const bytesOf = async (path: string) => new Uint8Array(await (await visit(path)).arrayBuffer());
 
 describe("the user repository for the machines of a Debian appliance", () => {
@@ -85,7 +89,9 @@ describe("the user repository for the machines of a Debian appliance", () => {
     expect(description["root/etc/apt/sources.list.d/kiln-uploads.list"]).toBe(`deb [signed-by=${key}] ${url} ./\n`);
     expect(description[`root${key}`]).toBe(armour);
     expect(keys).toEqual([]);
+    expect(exposedIn(await frozen(id))).toEqual(["user_repository"]);
     await configure(tux, id, switched(false));
+    expect(exposedIn(await frozen(id))).toEqual([]);
     expect(Object.keys((await frozen(id)).description).filter((path) => path.includes("kiln-uploads"))).toEqual([]);
   });
 

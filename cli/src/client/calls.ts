@@ -1617,7 +1617,7 @@ interface SharingWarnings {
     appliance_id: number;
     complete: boolean;
     warnings: readonly {
-      kind: "user_password" | "database_password" | "overlay_file" | "script";
+      kind: "user_password" | "database_password" | "overlay_file" | "script" | "user_repository";
       name: string;
       current: boolean;
       versions: readonly string[];

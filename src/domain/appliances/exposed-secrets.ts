@@ -1,4 +1,5 @@
 import { noPassword } from "#lib/kiwi/access";
+import { readsUploads } from "#lib/kiwi/machine-repository";
 import { isSecretPath, type FrozenInput } from "#lib/contract/index";
 import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import type { Configuration } from "#lib/configuration/stored";
@@ -8,19 +9,19 @@ import type { OverlayFile } from "#storage/overlay-files";
 /** A secret of the owner that others get with the appliance or its images. */
 export interface ExposedSecret {
   kind: (typeof exposedKinds)[number];
-  /** The user's name, the file's path, or the name of the script. */
+  /** The user's name, the file's path, or the name of the script or of the repository. */
   name: string;
 }
 
-export const isPassword = ({ kind }: ExposedSecret): boolean =>
-  kind === "user_password" || kind === "database_password";
+/** Whether a clone of another account's appliance has it, too: passwords and repositories stay with their owner. */
+export const isCloned = ({ kind }: ExposedSecret): boolean => kind === "overlay_file" || kind === "script";
 
 /** Passwords that are not secret, by user name. */
 export type KnownPasswords = ReadonlyMap<string, string>;
 
 /** The secrets in an appliance. Its configuration shows passwords in clear. */
 export function exposedNow(
-  { users, databases, scripts }: Configuration,
+  { users, databases, scripts, settings }: Configuration,
   files: readonly OverlayFile[],
   known: KnownPasswords,
 ): ExposedSecret[] {
@@ -31,6 +32,7 @@ export function exposedNow(
     ...databases.flatMap((one) => one.users.map(({ username }) => databasePassword(one.type, username))),
     ...files.filter(({ enabled }) => enabled).flatMap((file) => overlayFile(overlayPath(file))),
     ...scriptNames.flatMap((name) => (scripts[name].enabled ? script(name, scripts[name].script) : [])),
+    ...userRepository(settings.updateUploads),
   ];
 }
 
@@ -53,6 +55,7 @@ export function exposedBy(input: FrozenInput, isKnown: (user: string, hash: stri
     ...script("build", configuration?.buildScript ?? ""),
     ...script("boot", description["root/usr/lib/kiln/boot-script"] ?? ""),
     ...script("autoyast", description["root/autoinst.xml"] ?? ""),
+    ...userRepository(readsUploads(description)),
   ];
 }
 
@@ -77,6 +80,8 @@ const overlayFile = (path: string): ExposedSecret[] =>
   isSuspicious(path) ? [{ kind: "overlay_file", name: path }] : [];
 const script = (name: string, text: string): ExposedSecret[] =>
   mentionsSecret.test(text) ? [{ kind: "script", name }] : [];
+const userRepository = (isRead: boolean): ExposedSecret[] =>
+  isRead ? [{ kind: "user_repository", name: "uploads" }] : [];
 
 const isSuspicious = (path: string): boolean => isSecretPath(path) || nameOfSecret.test(path);
 const nameOfSecret =

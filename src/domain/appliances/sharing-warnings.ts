@@ -1,4 +1,4 @@
-import { isPassword, exposedBy, exposedNow, type ExposedSecret } from "#domain/appliances/exposed-secrets";
+import { exposedBy, exposedNow, isCloned, type ExposedSecret } from "#domain/appliances/exposed-secrets";
 import { hashChecker, knownPasswords } from "#domain/configuration/known-passwords";
 import { decrypted } from "#domain/configuration/secrets";
 import type { Services } from "#domain/services";
@@ -49,8 +49,8 @@ export async function sharingWarnings(
   ]);
   const found = new Warnings();
   const now = exposedNow(configuration, files, known);
-  // A clone of a published version gets the current files and scripts, and no passwords.
-  for (const each of now) if (version === undefined || !isPassword(each)) found.add(each);
+  // A clone of a published version gets the current files and scripts.
+  for (const each of now) if (version === undefined || isCloned(each)) found.add(each);
   const isKnown = hashChecker(known);
   for (const build of images.slice(0, maxInputs)) {
     const input = await findInput(env.BLOBS, build.inputSha256);

@@ -14,6 +14,9 @@ export const uploadsOrigin = "Kiln uploads";
 
 const aptFile = "root/etc/apt/sources.list.d/kiln-uploads.list";
 const zyppFile = "root/etc/zypp/repos.d/kiln-uploads.repo";
+/** Whether an image with these files of its description reads the repository. */
+export const readsUploads = (files: Readonly<Record<string, string>>): boolean => aptFile in files || zyppFile in files;
+
 const aptKey = "/usr/share/keyrings/kiln-uploads.asc";
 
 /**
