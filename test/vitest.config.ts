@@ -46,8 +46,14 @@ function propertySeed(): number {
 /** No test measures time, so its limit only ends a test that hangs. A busy machine takes ten times as long as an idle one. */
 const patience = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } };
 
+/** How many images the test of advisories compares with how many advisories: 10000x500 takes minutes. */
+function advisoryPairs(): { images: number; advisories: number } {
+  const [images = 60, advisories = 80] = (process.env["KILN_ADVISORY_PAIRS"] ?? "60x80").split("x").map(Number);
+  return { images, advisories };
+}
+
 giveSecrets();
-const provide = { propertySeed: propertySeed() };
+const provide = { propertySeed: propertySeed(), advisoryPairs: advisoryPairs() };
 
 /** Counts all that the service uses, so it runs in a workerd of its own: other files leave alarms behind. */
 const alone = "test/meter/**";

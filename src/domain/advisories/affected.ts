@@ -1,5 +1,5 @@
 import type { PackageType } from "#lib/contract/index";
-import { compareEvr, splitEvr } from "#lib/solver/evr-order";
+import { compareEvr, splitEvr, type Evr } from "#lib/solver/evr-order";
 import type { Advisory } from "#lib/advisories/advisory";
 import { affectedStates, type AffectedCounts, type AffectedState } from "#model/advisory";
 import type { AdvisoryRow } from "#storage/advisories";
@@ -19,9 +19,15 @@ export interface Affected {
   packages: string[];
 }
 
+/** dpkg compares a version without a release as if its release were 0. libsolv does not. */
+function evrOf(version: string, type: PackageType): Evr {
+  const evr = splitEvr(version);
+  return type === "deb" && evr.release === "" ? { ...evr, release: "0" } : evr;
+}
+
 /** Whether a version is affected, in the distribution's order of versions. */
 function isAffected({ fixed, introduced }: Advisory, version: string, type: PackageType): boolean {
-  const compare = (other: string) => compareEvr(type, splitEvr(version), splitEvr(other));
+  const compare = (other: string) => compareEvr(type, evrOf(version, type), evrOf(other, type));
   return (introduced === undefined || compare(introduced) >= 0) && (fixed === undefined || compare(fixed) < 0);
 }
 
