@@ -1,3 +1,4 @@
+import { counted } from "#lib/words/counted";
 import type { BuildDifference, ComparedBuild } from "#domain/difference/builds";
 import type { PackageChange } from "#domain/difference/packages";
 import type { ReleaseNotesDraft } from "#domain/difference/release-notes-draft";
@@ -130,8 +131,6 @@ const megabytes = (bytes: number): string => {
   const mega = bytes / 1_000_000;
   return mega < 10 ? mega.toFixed(1) : String(Math.round(mega));
 };
-
-const counted = (count: number, one: string): string => `${count} ${count === 1 ? one : `${one}s`}`;
 
 /** "a, b and c"; or "a, b and 12 others". */
 function listed(names: readonly string[]): string {

@@ -1,3 +1,4 @@
+import { counted } from "#lib/words/counted";
 import { waiting, whyWaiting } from "#domain/builds/why-waiting";
 import type { Progress } from "#domain/builds/progress";
 import { countQueuedBefore } from "#storage/build-queue";
@@ -15,7 +16,7 @@ export async function withPlaceInQueue<T extends Progress>(db: Database, buildId
 
 /** Other reasons to wait do not depend on the builds before this one. */
 function withPlace(message: string, before: number): string {
-  const builds = before === 1 ? "1 build" : `${before} builds`;
+  const builds = counted(before, "build");
   if (message === waiting) return `Waiting in the queue: ${builds} before this one.`;
   return message === whyWaiting.busy ? `${message}; ${builds} before this one` : message;
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { eventsObject } from "#domain/events/events";
 import type { Feed, FeedEntry } from "#lib/atom/feed";
+import { counted } from "#lib/words/counted";
 import type { EventName } from "#model/event-names";
 import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
@@ -75,8 +76,9 @@ function titleOf({ build, image, version, channel }: Told): string {
   if (channel) return movedTitle({ ...channel, appliance: channel.name });
   if (version) return publishedTitle(version);
   if (!image) return "";
-  const newer = image.security > 0 ? `${image.security} security updates` : `newer versions of ${image.newer} packages`;
-  return `${image.name} ${image.version}, ${image.image_type}, lacks ${newer}`;
+  const { security, newer } = image;
+  const missing = security > 0 ? counted(security, "security update") : counted(newer, "newer package");
+  return `${image.name} ${image.version}, ${image.image_type}, lacks ${missing}`;
 }
 
 const publishedTitle = ({ name, version }: { name: string; version: string }) => `Published: ${name} ${version}`;

@@ -1,14 +1,9 @@
 import { architectures, imageFormats, type Arch, type Firmware, type ImageType } from "#lib/contract/index";
+import { counted, number } from "#lib/words/counted";
 
 /** How pages write numbers and times. */
 
-const grouped = new Intl.NumberFormat("en");
-
-export const number = (value: number): string => grouped.format(value);
-
-/** "1 build", "2 builds". */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${number(count)} ${count === 1 ? one : many}`;
+export { counted, number };
 
 /** Cuts a text to this many characters, including an ellipsis. */
 export const cut = (text: string, most: number): string =>
