@@ -3,6 +3,7 @@ import { fileAt, type EntryBefore } from "#domain/images/path";
 import { refuseCopyOfSecret, refusingSecrets } from "#domain/images/secret-files";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
+import { readAtMost } from "#lib/repodata/streams";
 import { decompressed } from "#lib/repodata/decompress";
 import { RepodataFault } from "#lib/repodata/fault";
 import type { Appliance } from "#storage/appliances";
@@ -37,6 +38,26 @@ export async function getImageFile(
   const { offset, length, size } = file;
   if (offset + length > files.size) throw unreadable(files, "a file is after its end");
   return { size, tag: `${build.id}-${offset}`, open: () => openFrame(env.BLOBS, files, { offset, length }) };
+}
+
+/**
+ * The text of a file of a build's image that is part of the system. Undefined if the image does not have it, or if it is larger
+ * than `maxBytes`.
+ */
+export async function findSystemText(
+  env: Pick<Env, "BLOBS">,
+  build: Build,
+  { path, maxBytes }: { path: string; maxBytes: number },
+): Promise<string | undefined> {
+  if (build.filesKey === null) return undefined;
+  const { files, index } = storeOf(build);
+  const entries = await FileIndex.open(env.BLOBS, index);
+  const file = await fileAt(
+    path,
+    refusingSecrets((wanted) => entries.entryBefore(wanted)),
+  );
+  if (!file || file.size > maxBytes || file.offset + file.length > files.size) return undefined;
+  return new TextDecoder().decode(await readAtMost(await openFrame(env.BLOBS, files, file), maxBytes, path));
 }
 
 /** Refused for a build that is unfinished, has expired, or is older than file stores. */

@@ -27,8 +27,8 @@ const headers = [
 ];
 
 /**
- * The seed of a testdrive, after a check of its form. Undefined if none was sent. No message contains a part of it. Whether
- * cloud-init knows each of its keys is not checked.
+ * The seed of a testdrive, after a check of its form. Undefined if none was sent. No message contains a part of it. Names and
+ * types are checked against the image (`cloud-config.ts`).
  */
 export function readSeed({ user_data, meta_data, network_config }: SentSeed): Seed | undefined {
   if (user_data === undefined && meta_data === undefined && network_config === undefined) return undefined;
@@ -47,7 +47,7 @@ function checkUserData(text: string): void {
   const [first = ""] = text.split("\n", 1);
   if (/^#cloud-config\s*$/.test(first)) return checkYaml("user_data", text, maxSeedBytes.userData);
   if (headers.some((header) => first.startsWith(header))) return;
-  refuse("user_data", 'must begin with "#cloud-config", with "#!", or with another header of cloud-init');
+  refuseSeed("user_data", 'must begin with "#cloud-config", with "#!", or with another header of cloud-init');
 }
 
 function checkYaml(name: keyof SentSeed, text: string, maxBytes: number): void {
@@ -55,16 +55,17 @@ function checkYaml(name: keyof SentSeed, text: string, maxBytes: number): void {
   // Messages with an excerpt would show secrets.
   const document = parseDocument(text, { prettyErrors: false, logLevel: "error" });
   const [error] = document.errors;
-  if (error) refuse(name, `is not valid YAML in line ${text.slice(0, error.pos[0]).split("\n").length}`);
+  if (error) refuseSeed(name, `is not valid YAML in line ${text.slice(0, error.pos[0]).split("\n").length}`);
   if (document.contents !== null && !isMap(document.contents))
-    refuse(name, "must be a map of YAML: lines like name: value");
+    refuseSeed(name, "must be a map of YAML: lines like name: value");
 }
 
 function checkSize(name: keyof SentSeed, text: string, maxBytes: number): void {
   if (new TextEncoder().encode(text).byteLength > maxBytes)
-    refuse(name, `must not be larger than ${maxBytes / 1024} KiB`);
+    refuseSeed(name, `must not be larger than ${maxBytes / 1024} KiB`);
 }
 
-function refuse(name: keyof SentSeed, why: string): never {
+/** Refuses a part of a seed. No message contains a part of it. */
+export function refuseSeed(name: keyof SentSeed, why: string): never {
   throw new Refusal("invalid_value", { message: `${name}: ${why}.`, faults: [{ path: name, why }] });
 }

@@ -13,6 +13,7 @@ import { wantsScreen } from "#domain/gallery/screen";
 import { makeOnce } from "#domain/accounts/idempotency";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
+import { checkCloudConfig } from "#domain/testdrives/cloud-config";
 import { newToken, sameSecret, encryptSecret, decryptSecret, type EncryptionKey } from "#domain/secrets";
 import { wakeWhenSilent, wakeAfterStart } from "#domain/liveness";
 import { claimWithinMs, type TestdriveState } from "#domain/testdrives/machine";
@@ -53,7 +54,8 @@ export interface TestdriveLook {
 export const checkSessionMs = 2 * 60 * 60_000;
 
 /** The part of the Worker's environment that testdrives need. */
-export type TestdriveEnv = Pick<Env, "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT"> & EncryptionKey;
+export type TestdriveEnv = Pick<Env, "BLOBS" | "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT"> &
+  EncryptionKey;
 
 /** The object of a testdrive. Its state is authoritative, and the testdrive's sockets end there. */
 export const testdriveObject = (env: Pick<Env, "TESTDRIVES">, { uid }: Pick<Testdrive, "uid">) =>
@@ -102,6 +104,7 @@ export async function startTestdriveOf(
   if (why !== undefined) throw new Refusal("build_not_found", { message: why });
   const facts = await bootFacts(db, build);
   if (!facts) throw new Refusal("build_not_found");
+  if (seed) await checkCloudConfig(env, build, seed);
   const limits = slotsOf(env);
   const webToken = hasNetwork ? await encryptSecret(env, newToken()) : undefined;
   const tokens = { pageToken: await encryptSecret(env, newToken()), webToken };
