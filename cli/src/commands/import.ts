@@ -80,7 +80,12 @@ function refuseIncomplete(file: string, { name, base_system: base }: ReturnType<
 const versionOf = ({ definition: { version } }: Imported): Imported["omitted"] =>
   version === undefined
     ? []
-    : [{ what: `version ${version}`, why: `each build raises it: begin with \`kiln build --version ${version}\`` }];
+    : [
+        {
+          what: `version ${version}`,
+          why: "each build raises it: to begin with it, add it to the file for the first `kiln apply` only",
+        },
+      ];
 
 const omissions = (paint: Painter, omitted: Imported["omitted"]): string =>
   table(
