@@ -25,8 +25,15 @@ export const readOnlyMessage =
 
 /** Read from the database each time, because an isolate that cached it would still allow changes. */
 export async function readOnlyMode(db: Database): Promise<ReadOnlyMode> {
-  const { read_only: since, read_only_message: message } = await getSettings(db, settings);
-  return { on: since !== undefined, since: since ?? null, message: (since !== undefined && message) || null };
+  return modeIn(await getSettings(db, settings));
+}
+
+/** The mode, from settings that were read with something else. */
+export function modeIn({
+  read_only: since = null,
+  read_only_message: message,
+}: Partial<Record<Setting, string | null>>): ReadOnlyMode {
+  return { on: since !== null, since, message: (since !== null && message) || null };
 }
 
 /**

@@ -78,13 +78,16 @@ interface OverviewQuery extends OverviewChoice {
   staleBefore: Date;
 }
 
-/** A page of an account's appliances, and their number on all pages. */
+/** A page of an account's appliances with their last builds, and the number of appliances on all pages. */
 export async function listOverview(
   db: Database,
   { limit, offset, staleBefore, order = "edited", ...choice }: OverviewQuery,
-): Promise<{ total: number; rows: OverviewRow[] }> {
+): Promise<{ total: number; rows: OverviewRow[]; last: OverviewBuild[]; images: OverviewImage[] }> {
   const wanted = isWanted(choice);
-  const [[counted], rows] = await db.batch([
+  const ids = sql`(SELECT ${appliances.id} AS value
+    FROM ${appliances} LEFT JOIN ${lastStatuses} ON ${lastStatuses.applianceId} = ${appliances.id}
+    WHERE ${wanted} ORDER BY ${sql.join(orders[order], sql`, `)} LIMIT ${limit} OFFSET ${offset})`;
+  const [[counted], rows, last, images] = await db.batch([
     db
       .select({ total: count() })
       .from(appliances)
@@ -98,8 +101,15 @@ export async function listOverview(
       .orderBy(...orders[order])
       .limit(limit)
       .offset(offset),
+    lastBuilds(db, ids),
+    lastImages(db, ids),
   ]);
-  return { total: counted?.total ?? 0, rows: rows.map((row) => ({ ...row, isStale: row.isStale === 1 })) };
+  return {
+    total: counted?.total ?? 0,
+    rows: rows.map((row) => ({ ...row, isStale: row.isStale === 1 })),
+    last,
+    images: images.map(({ build, ...known }) => ({ ...build, ...known })),
+  };
 }
 
 const isWanted = ({ accountId, only, search, state, tag, advisories }: OverviewChoice): SQL | undefined =>
@@ -203,43 +213,45 @@ const isStale = (before: Date): SQL => sql`(
   OR EXISTS (SELECT 1 FROM appliance_repositories AS has JOIN repositories ON repositories.id = has.repository_id
     WHERE has.appliance_id = ${appliances.id} AND repositories.imported_at > ${lastStatuses.examinedAt}))`;
 
-/** For each of these appliances: its last build that has ended, and the images of its last finished version. */
-export async function listLastBuilds(
-  db: Database,
-  applianceIds: readonly number[],
-): Promise<{ last: OverviewBuild[]; images: OverviewImage[] }> {
-  const asked = sql`json_each(${JSON.stringify(applianceIds)}) AS asked`;
-  const lastId = sql`(SELECT latest.id FROM builds AS latest
-    WHERE latest.appliance_id = asked.value AND latest.retired_at IS NULL
-      AND +latest.status NOT IN ('queued', 'running')
-    ORDER BY latest.id DESC LIMIT 1)`;
-  const lastVersion = lastVersionOf(sql`asked.value`);
-  const [last, images] = await db.batch([
-    db.select(shownOfBuild).from(asked).crossJoin(builds).where(eq(builds.id, lastId)),
-    db
-      .select({
-        build: shownOfBuild,
-        outdated: {
-          newer: imageUpdates.newer,
-          security: imageUpdates.security,
-          lookedAt: imageUpdates.lookedAt,
-        },
-        advisories: imagePackages.advisories,
-      })
-      .from(asked)
-      .crossJoin(builds)
-      .leftJoin(imageUpdates, eq(imageUpdates.buildId, builds.id))
-      .leftJoin(imagePackages, and(eq(imagePackages.accountId, builds.accountId), eq(imagePackages.buildId, builds.id)))
-      .where(
-        and(
-          sql`${builds.applianceId} = asked.value AND ${builds.version} = ${lastVersion}`,
-          sql`${builds.status} = 'finished' AND ${builds.retiredAt} IS NULL AND ${builds.expiredAt} IS NULL`,
-        ),
-      )
-      .orderBy(builds.id),
-  ]);
-  return { last, images: images.map(({ build, ...known }) => ({ ...build, ...known })) };
-}
+/** The last build that has ended of each of the appliances whose ids are in a table's column `value`. */
+const lastBuilds = (db: Database, ids: SQL) =>
+  db
+    .select(shownOfBuild)
+    .from(sql`${ids} AS asked`)
+    .crossJoin(builds)
+    .where(
+      eq(
+        builds.id,
+        sql`(SELECT latest.id FROM builds AS latest
+          WHERE latest.appliance_id = asked.value AND latest.retired_at IS NULL
+            AND +latest.status NOT IN ('queued', 'running')
+          ORDER BY latest.id DESC LIMIT 1)`,
+      ),
+    );
+
+/** The images of their last finished versions. */
+const lastImages = (db: Database, ids: SQL) =>
+  db
+    .select({
+      build: shownOfBuild,
+      outdated: {
+        newer: imageUpdates.newer,
+        security: imageUpdates.security,
+        lookedAt: imageUpdates.lookedAt,
+      },
+      advisories: imagePackages.advisories,
+    })
+    .from(sql`${ids} AS asked`)
+    .crossJoin(builds)
+    .leftJoin(imageUpdates, eq(imageUpdates.buildId, builds.id))
+    .leftJoin(imagePackages, and(eq(imagePackages.accountId, builds.accountId), eq(imagePackages.buildId, builds.id)))
+    .where(
+      and(
+        sql`${builds.applianceId} = asked.value AND ${builds.version} = ${lastVersionOf(sql`asked.value`)}`,
+        sql`${builds.status} = 'finished' AND ${builds.retiredAt} IS NULL AND ${builds.expiredAt} IS NULL`,
+      ),
+    )
+    .orderBy(builds.id);
 
 /**
  * Stores the results of examinations. Skips appliances that are gone, and those with the result of a later examination.

@@ -1,5 +1,7 @@
 import { asc, inArray, sql } from "drizzle-orm";
+import type { Configuration } from "#lib/configuration/stored";
 import type { Appliance, BaseSystem, Repository, Selection } from "./appliances.ts";
+import { listTemplateConfigurations } from "./configurations.ts";
 import { fromJson, type Database } from "./db.ts";
 import { applianceRepositories, baseSystems, repositories, selections } from "./schema.ts";
 
@@ -10,6 +12,8 @@ export interface SoftwareRows {
   /** In the order of the appliance. */
   repositories: Repository[];
   selection: Selection[];
+  /** The configuration of the template that the appliance descends from. Undefined if an ancestor is gone. */
+  template: Configuration | undefined;
 }
 
 /** The rows of each of these appliances, in their order, read in one round trip. */
@@ -17,9 +21,10 @@ export async function listSoftware<One extends Pick<Appliance, "id" | "baseSyste
   db: Database,
   appliances: readonly One[],
 ): Promise<({ appliance: One } & SoftwareRows)[]> {
-  const ids = fromJson(appliances.map(({ id }) => id));
+  const all = appliances.map(({ id }) => id);
+  const ids = fromJson(all);
   const names = fromJson([...new Set(appliances.map(({ baseSystem }) => baseSystem))]);
-  const [bases, added, found, selected] = await db.batch([
+  const [bases, added, found, selected, templates] = await db.batch([
     db.select().from(baseSystems).where(inArray(baseSystems.name, names)),
     db
       .select()
@@ -33,7 +38,9 @@ export async function listSoftware<One extends Pick<Appliance, "id" | "baseSyste
         inArray(repositories.id, sql`(SELECT repository_id FROM appliance_repositories WHERE appliance_id IN ${ids})`),
       ),
     db.select().from(selections).where(inArray(selections.applianceId, ids)).orderBy(asc(selections.id)),
+    listTemplateConfigurations(db, all),
   ]);
+  const templateOf = new Map(templates.map(({ applianceId, configuration }) => [applianceId, configuration]));
   const baseNamed = new Map(bases.map((base) => [base.name, base]));
   const repositoryOf = new Map(found.map((repository) => [repository.id, repository]));
   const addedTo = Map.groupBy(added, ({ applianceId }) => applianceId);
@@ -43,5 +50,6 @@ export async function listSoftware<One extends Pick<Appliance, "id" | "baseSyste
     base: baseNamed.get(appliance.baseSystem),
     repositories: (addedTo.get(appliance.id) ?? []).flatMap(({ repositoryId }) => repositoryOf.get(repositoryId) ?? []),
     selection: selectedIn.get(appliance.id) ?? [],
+    template: templateOf.get(appliance.id),
   }));
 }

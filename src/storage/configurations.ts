@@ -55,15 +55,11 @@ export async function saveConfiguration(
 export const findTemplateConfiguration = async (
   db: Database,
   applianceId: number,
-): Promise<Configuration | undefined> => (await listTemplateConfigurations(db, [applianceId])).get(applianceId);
+): Promise<Configuration | undefined> => (await listTemplateConfigurations(db, [applianceId]))[0]?.configuration;
 
-/** The same for several appliances, by their ids. */
-export async function listTemplateConfigurations(
-  db: Database,
-  applianceIds: readonly number[],
-): Promise<Map<number, Configuration>> {
-  // Each line ends at the nearest template.
-  const found = await db
+/** The same for several appliances. Each line ends at the nearest template. */
+export const listTemplateConfigurations = (db: Database, applianceIds: readonly number[]) =>
+  db
     .select({ applianceId: sql<number>`line.asked`, configuration: appliances.configuration })
     .from(
       sql`(WITH RECURSIVE line (asked, id, parent_id, account_id) AS (
@@ -73,9 +69,6 @@ export async function listTemplateConfigurations(
       ) SELECT asked, id FROM line WHERE account_id IS NULL) AS line`,
     )
     .innerJoin(appliances, sql`${appliances.id} = line.id`);
-  return new Map(found.map(({ applianceId, configuration }) => [applianceId, configuration]));
-}
-
 /** Whether an appliance descends from another account's appliance. Also false if that appliance is gone. */
 export async function descendsFromOthers(
   db: Database,

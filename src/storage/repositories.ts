@@ -1,5 +1,4 @@
 import { and, asc, eq, getTableColumns, inArray, isNotNull, isNull, or, sql, type SQL } from "drizzle-orm";
-import type { Arch } from "#lib/contract/index";
 import { fromJson, type Database } from "./db.ts";
 import { edited } from "./edits.ts";
 import { insertFrom } from "./inserts.ts";
@@ -154,16 +153,6 @@ export const listUnimported = (db: Database, catalogues: string[]): Promise<Repo
     where: and(inArray(repositories.catalogue, fromJson(catalogues)), isNull(repositories.revision)),
     orderBy: asc(repositories.id),
   });
-
-/** The architectures that the repositories of each catalogue have packages for. */
-export async function listCatalogueArches(db: Database, catalogues: string[]): Promise<Map<string, Arch[]>> {
-  const rows = await db
-    .select({ catalogue: repositories.catalogue, arches: repositories.arches })
-    .from(repositories)
-    .where(inArray(repositories.catalogue, fromJson(catalogues)));
-  const byCatalogue = Map.groupBy(rows, ({ catalogue }) => catalogue ?? "");
-  return new Map([...byCatalogue].map(([name, own]) => [name, [...new Set(own.flatMap(({ arches }) => arches))]]));
-}
 
 export const listByCatalogue = (db: Database, catalogue: string): Promise<Repository[]> =>
   db.query.repositories.findMany({ where: eq(repositories.catalogue, catalogue), orderBy: asc(repositories.id) });

@@ -1,9 +1,13 @@
-import { inArray } from "drizzle-orm";
+import { inArray, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { serviceSettings } from "./schema.ts";
 
 /** Switches of the operator. A switch without a row is off. */
 export type Setting = "read_only" | "read_only_message";
+
+/** The value of a setting in a statement that also reads something else. Null if it is not set. */
+export const settingIn = (name: Setting): SQL<string | null> =>
+  sql`(SELECT value FROM service_settings WHERE name = ${name})`;
 
 /** The values of the given settings that are set. */
 export async function getSettings(db: Database, names: readonly Setting[]): Promise<Partial<Record<Setting, string>>> {

@@ -3,6 +3,7 @@ import { entryOfAct } from "./audit-log.ts";
 import { prepared, type Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
 import { accounts, sessions } from "./schema.ts";
+import { settingIn } from "./service-settings.ts";
 
 export type Session = typeof sessions.$inferSelect;
 /** The `Account` of accounts.ts, which cannot be imported, because that file imports this one. */
@@ -31,7 +32,11 @@ export async function addSession(db: Database, account: Account, row: NewSession
 
 const byHmac = prepared((db) =>
   db
-    .select({ session: sessions, account: accounts })
+    .select({
+      session: sessions,
+      account: accounts,
+      settings: { read_only: settingIn("read_only"), read_only_message: settingIn("read_only_message") },
+    })
     .from(sessions)
     .innerJoin(
       accounts,
@@ -41,11 +46,15 @@ const byHmac = prepared((db) =>
     .prepare(),
 );
 
+interface FoundSession {
+  session: Session;
+  account: Account;
+  /** Every page needs them, too. */
+  settings: Record<"read_only" | "read_only_message", string | null>;
+}
+
 /** A session and its account. Also finds expired sessions. */
-export async function findSessionByHmac(
-  db: Database,
-  secretHmac: string,
-): Promise<{ session: Session; account: Account } | undefined> {
+export async function findSessionByHmac(db: Database, secretHmac: string): Promise<FoundSession | undefined> {
   const [found] = await byHmac(db).execute({ secretHmac });
   return found;
 }

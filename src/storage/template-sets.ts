@@ -1,6 +1,7 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { listBaseSystems } from "./appliances.ts";
 import type { Database } from "./db.ts";
-import { appliances, templates, templateSets } from "./schema.ts";
+import { appliances, repositories, templates, templateSets } from "./schema.ts";
 
 export type TemplateSet = typeof templateSets.$inferSelect & { templates: (typeof templates.$inferSelect)[] };
 
@@ -26,7 +27,7 @@ export async function findTemplateSet(db: Database, name: string): Promise<Templ
 }
 
 /** Visible templates in the order of their sets, each with the sizes of its images. */
-export const listTemplatesWithSizes = (db: Database) =>
+const templatesWithSizes = (db: Database) =>
   db
     .select({
       applianceId: templates.applianceId,
@@ -43,4 +44,19 @@ export const listTemplatesWithSizes = (db: Database) =>
     .where(eq(templates.hidden, false))
     .orderBy(sql`${templateSets.name} <> 'default'`, templateSets.position, templateSets.name, templates.position);
 
-export type TemplateWithSizes = Awaited<ReturnType<typeof listTemplatesWithSizes>>[number];
+export type TemplateWithSizes = Awaited<ReturnType<typeof templatesWithSizes>>[number];
+
+/** The templates and base systems, and what the repositories of their catalogues lack and have packages for. */
+export async function listOffered(db: Database) {
+  const isOffered = sql`${repositories.catalogue} IN (SELECT catalogue FROM templates)`;
+  const [offered, bases, missing, served] = await db.batch([
+    templatesWithSizes(db),
+    listBaseSystems(db),
+    db.query.repositories.findMany({
+      where: and(isOffered, isNull(repositories.revision)),
+      orderBy: asc(repositories.id),
+    }),
+    db.select({ catalogue: repositories.catalogue, arches: repositories.arches }).from(repositories).where(isOffered),
+  ]);
+  return { templates: offered, bases, missing, served };
+}

@@ -32,7 +32,10 @@ export async function personOf(c: Context<WebEnv>): Promise<Person | undefined> 
 async function findPerson(c: Context<WebEnv>): Promise<Person | undefined> {
   const secret = sessionSecret(c);
   const found = secret === undefined ? undefined : await findSession({ env: c.env, db: c.var.db }, secret);
-  return found && { ...found, formToken: formTokenOf(c.env, found.session) };
+  if (!found) return undefined;
+  const { account, session, readOnly } = found;
+  c.set("readOnly", Promise.resolve(readOnly));
+  return { account, session, formToken: formTokenOf(c.env, session) };
 }
 
 /** Whether the session of a request is still open, for a stream that continues after the answer has begun. */

@@ -2,6 +2,7 @@ import type { Services } from "#domain/services";
 import { networkOf } from "#domain/accounts/sign-in-throttle";
 import { noteInPassing } from "#domain/full-disk";
 import { Refusal } from "#domain/refusal";
+import { modeIn, type ReadOnlyMode } from "#domain/service-settings";
 import { keyedHash, newToken, sameSecret } from "#domain/secrets";
 import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
@@ -62,14 +63,15 @@ export async function startSession(
 export async function findSession(
   { env, db }: Services<SessionEnv>,
   secret: string,
-): Promise<{ session: Session; account: Account } | undefined> {
+): Promise<{ session: Session; account: Account; readOnly: ReadOnlyMode } | undefined> {
   const hmac = hmacOf(env, secret);
   const found = await findSessionByHmac(db, hmac);
   const now = Date.now();
   if (!found || !sameSecret(found.session.secretHmac, hmac) || found.session.expiresAt.getTime() <= now)
     return undefined;
   await noteInPassing("the use of a session", () => noteUse(db, found.session, now));
-  return found;
+  const { session, account, settings } = found;
+  return { session, account, readOnly: modeIn(settings) };
 }
 
 async function noteUse(db: Database, { id, createdAt, lastUsedAt }: Session, now: number): Promise<void> {

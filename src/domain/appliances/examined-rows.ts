@@ -1,13 +1,9 @@
-import type { Configuration } from "#lib/configuration/stored";
 import { listSoftware, type SoftwareRows } from "#storage/appliance-software";
 import type { Appliance } from "#storage/appliances";
-import { listTemplateConfigurations } from "#storage/configurations";
 import type { Database } from "#storage/db";
 
 /** The rows that decide the status of an appliance, apart from its own. */
 export interface ExaminedRows extends SoftwareRows {
-  /** The configuration of the template that the appliance descends from. Undefined if an ancestor is gone. */
-  template: Configuration | undefined;
   readAt: Date;
 }
 
@@ -17,17 +13,8 @@ export async function readExamined<Read extends Appliance>(
   appliances: readonly Read[],
 ): Promise<{ appliance: Read; rows: ExaminedRows }[]> {
   const readAt = new Date();
-  const [software, templates] = await Promise.all([
-    listSoftware(db, appliances),
-    listTemplateConfigurations(
-      db,
-      appliances.map(({ id }) => id),
-    ),
-  ]);
-  return software.map(({ appliance, ...rows }) => ({
-    appliance,
-    rows: { ...rows, template: templates.get(appliance.id), readAt },
-  }));
+  const all = await listSoftware(db, appliances);
+  return all.map(({ appliance, ...rows }) => ({ appliance, rows: { ...rows, readAt } }));
 }
 
 /** The rows of one appliance. */

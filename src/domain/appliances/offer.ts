@@ -1,10 +1,9 @@
 import { architectures, type Arch } from "#lib/contract/index";
 import { Refusal } from "#domain/refusal";
 import type { BaseSystemFacts } from "#model/catalogue";
-import { listBaseSystems } from "#storage/appliances";
 import type { Database } from "#storage/db";
-import { listCatalogueArches, listUnimported, type Repository } from "#storage/repositories";
-import { listTemplatesWithSizes, type TemplateWithSizes } from "#storage/template-sets";
+import type { Repository } from "#storage/repositories";
+import { listOffered, type TemplateWithSizes } from "#storage/template-sets";
 
 /**
  * A base system with its templates, as the pages show them. The API lists templates by set, in the order that old
@@ -22,16 +21,14 @@ export interface OfferedBase {
 
 /** Base systems that have templates, sorted by the end of their support, the latest first. Toys are last. */
 export async function listOffer(db: Database): Promise<OfferedBase[]> {
-  const [templates, known] = await Promise.all([listTemplatesWithSizes(db), listBaseSystems(db)]);
-  const catalogues = [...new Set(templates.map(({ catalogue }) => catalogue))];
-  const [missing, arches] = await Promise.all([listUnimported(db, catalogues), listCatalogueArches(db, catalogues)]);
+  const { templates, bases, missing, served } = await listOffered(db);
   const ofBase = Map.groupBy(templates, ({ baseSystem }) => baseSystem);
-  return known
+  return bases
     .flatMap(({ name, catalogue, facts }) => {
       const own = ofBase.get(name);
       const lacking = missing.filter((one) => one.catalogue === catalogue);
-      const served = arches.get(catalogue) ?? [];
-      return own === undefined ? [] : [{ name, facts, templates: own, arches: served, missing: lacking }];
+      const arches = served.flatMap((one) => (one.catalogue === catalogue ? one.arches : []));
+      return own === undefined ? [] : [{ name, facts, templates: own, arches: [...new Set(arches)], missing: lacking }];
     })
     .toSorted(byUse);
 }

@@ -8,7 +8,6 @@ import type { Services } from "#domain/services";
 import type { AffectedCounts } from "#model/advisory";
 import { listAbilities } from "#storage/agents";
 import {
-  listLastBuilds,
   listOverview,
   listUnexamined,
   type LastStatus,
@@ -79,14 +78,10 @@ export async function overviewOf(
   const perPage = Math.min(wanted, maxPerPage);
   const staleBefore = new Date(Date.now() - statusIsGoodForMs);
   const asked = { ...which, limit: perPage, offset: (page - 1) * perPage, staleBefore };
-  const [{ total, rows }, running] = await Promise.all([
+  const [{ total, rows, last, images }, running] = await Promise.all([
     listOverview(db, asked),
     watchAllBuilds({ env, db }, which.accountId, which.only),
   ]);
-  const { last, images } = await listLastBuilds(
-    db,
-    rows.map(({ appliance }) => appliance.id),
-  );
   const ofAppliance = {
     running: Map.groupBy(running, ({ applianceId }) => applianceId),
     last: new Map(last.map((build) => [build.applianceId, build])),

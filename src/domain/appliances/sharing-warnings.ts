@@ -1,18 +1,18 @@
 import { exposedBy, exposedNow, isCloned, type ExposedSecret } from "#domain/appliances/exposed-secrets";
-import { hashChecker, knownPasswords } from "#domain/configuration/known-passwords";
+import { hashChecker, knownPasswords, passwordsIn } from "#domain/configuration/known-passwords";
 import { decrypted } from "#domain/configuration/secrets";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import type { EncryptionKey } from "#domain/secrets";
 import { rest } from "#lib/loop/pace";
-import { configurationOf } from "#lib/configuration/stored";
+import { configurationOf, type Configuration } from "#lib/configuration/stored";
 import { exposedKinds } from "#model/exposed-secrets";
 import type { Appliance } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import { listBuildsOfVersion, listImages } from "#storage/builds-of-appliance";
 import type { Database } from "#storage/db";
-import { listOverlayFiles } from "#storage/overlay-files";
+import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
 
 export interface SharingWarning extends ExposedSecret {
   /** The appliance contains it now, and so will its next build. */
@@ -34,18 +34,19 @@ const maxInputs = 10;
 /**
  * The secrets that others learn if the appliance is shared, from itself and from its images. With a version, the
  * secrets that they learn if that version is published. Passwords of the template that it descends from are not
- * secrets.
+ * secrets. `read` is what was read before.
  */
 export async function sharingWarnings(
   { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   appliance: Appliance,
   version: string | undefined,
+  read?: { files: OverlayFile[]; template: Configuration | undefined },
 ): Promise<SharingWarnings> {
   const [images, known, configuration, files] = await Promise.all([
     imagesOf(db, appliance, version),
-    knownPasswords({ env, db }, appliance),
+    read ? passwordsIn(env, read.template) : knownPasswords({ env, db }, appliance),
     decrypted(env, configurationOf(appliance)),
-    listOverlayFiles(db, appliance.id),
+    read?.files ?? listOverlayFiles(db, appliance.id),
   ]);
   const found = new Warnings();
   const now = exposedNow(configuration, files, known);

@@ -18,7 +18,8 @@ export async function knownPasswords(
   return await passwordsIn(env, await findTemplateConfiguration(db, id));
 }
 
-async function passwordsIn(env: EncryptionKey, template: Configuration | undefined): Promise<KnownPasswords> {
+/** The same with the configuration of the template, if it was read before. */
+export async function passwordsIn(env: EncryptionKey, template: Configuration | undefined): Promise<KnownPasswords> {
   const users = template ? (await decrypted(env, template)).users : [];
   return new Map(users.map(({ name, password }) => [name, password]));
 }

@@ -58,7 +58,6 @@ export const ofAppliances = {
     ],
     listAround: [[own, 50]],
     listUnexamined: [[own, 50]],
-    listLastBuilds: [[[it]]],
     latestIdsOf: [[own]],
     hasAppliances: [[own]],
     saveLastStatuses: [
@@ -189,7 +188,7 @@ export const ofAppliances = {
   } satisfies Calls<typeof shares>,
   "template-sets": {
     listTemplateSets: [[]],
-    listTemplatesWithSizes: [[]],
+    listOffered: [[]],
     findTemplateSet: [["default"]],
   } satisfies Calls<typeof templateSets>,
 };

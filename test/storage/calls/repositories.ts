@@ -94,7 +94,6 @@ export const ofRepositories = {
     listUsersOf: [[it, 10]],
     listByCatalogue: [["tiny"]],
     listUnimported: [[["tiny"]]],
-    listCatalogueArches: [[["tiny"]]],
     listUncheckedSince: [[at, 10]],
     listOwnFiles: [[]],
     markImporting: [[[it]]],

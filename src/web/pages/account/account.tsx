@@ -24,7 +24,6 @@ const Passwords = z.object({
 /** The keys of an account. */
 export const accountPages = factory
   .createApp()
-  .use(accountPath, withSession)
   .use(`${accountPath}/*`, withSession)
   .get(accountPath, (c) => showAccount(c))
   .post(`${accountPath}/api_key`, (c) =>

@@ -16,7 +16,6 @@ const title = "Signed-in browsers";
 /** The browsers in which the person is signed in, and signing out. */
 export const sessionsPage = factory
   .createApp()
-  .use(path, withSession)
   .use(`${path}/*`, withSession)
   .use("/sign_out", withSession)
   .get(path, (c) => show(c))

@@ -15,7 +15,6 @@ const Ids = z.object({ from: id("invalid_build_id"), to: id("invalid_build_id") 
 /** The differences between two builds. The build page's form sends both ids, and this page's address contains them. */
 export const differencePage = factory
   .createApp()
-  .use(route, ...withOwnAppliance)
   .use(`${route}/*`, ...withOwnAppliance)
   .get(route, (c) => {
     const { success, data } = Ids.safeParse(c.req.query());

@@ -5,6 +5,7 @@ import { servedArch } from "#domain/appliances/offer";
 import { deleteAppliance } from "#domain/appliances/deletion";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
+import { listOverlayFiles } from "#storage/overlay-files";
 import { factory } from "../../factory.ts";
 import { withSession } from "../../session.ts";
 import { submit } from "../../submit.ts";
@@ -26,7 +27,9 @@ const Clone = z.object({
 async function cameAlong(db: Database, clone: Appliance): Promise<string> {
   const source = clone.parentId === null ? undefined : await findAnyAppliance(db, clone.parentId);
   if (!source || source.accountId === null || source.accountId === clone.accountId) return "";
-  const taken = (await takenBy(db, clone)).map(([kind, names]) => `${kind}: ${names}.`).join(" ");
+  const taken = (await takenBy(db, clone, await listOverlayFiles(db, clone.id)))
+    .map(([kind, names]) => `${kind}: ${names}.`)
+    .join(" ");
   const words =
     " Its publisher's users and files came along. Below you can replace passwords and SSH keys; delete what else you do not want. ";
   return words + taken;

@@ -27,7 +27,6 @@ const oneBuild = `${servicePath}/builds/:build{\\d{1,15}}`;
 /** The current work of the service, and its problems. */
 export const serviceOverview = factory
   .createApp()
-  .use(servicePath, ...withOperator)
   .use(`${servicePath}/*`, ...withOperator)
   .get(servicePath, (c) => showService(c))
   .post(`${servicePath}/agents`, (c) =>

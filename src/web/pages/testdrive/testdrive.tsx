@@ -26,7 +26,6 @@ const path = "/testdrive/:id/:pageToken";
 export const testdrivePage = factory
   .createApp()
   .get(path, (c) => showTestdrive(c))
-  .use(`${path}/modified_files`, withSession)
   .use(`${path}/modified_files/*`, withSession)
   .post(`${path}/modified_files`, async (c) => {
     const testdrive = await getTestdrive(c);

@@ -27,7 +27,6 @@ const route = `${applianceRoute}/configuration`;
 /** The pages of the configuration, one for each section. */
 export const configurationPage = factory
   .createApp()
-  .use(route, ...withOwnAppliance)
   .use(`${route}/*`, ...withOwnAppliance)
   .get(route, (c) => c.redirect(applianceAt(c.var.appliance.id, "configuration/general")))
   .route("/", pictureActions(showSection))

@@ -43,7 +43,6 @@ const Change = Uploaded.extend({
 /** The page of the files that builds copy into the image. */
 export const filesPage = factory
   .createApp()
-  .use(route, ...withOwnAppliance)
   .use(`${route}/*`, ...withOwnAppliance)
   .get(route, (c) => showFiles(c))
   .post(route, (c) => upload(c))

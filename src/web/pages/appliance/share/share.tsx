@@ -3,6 +3,7 @@ import { z } from "zod";
 import { releaseNotesText } from "#documents/release-notes-text";
 import { warningText } from "#documents/sharing";
 import { spending, type Rated } from "#domain/accounts/rates";
+import { rowsOf } from "#domain/appliances/examined-rows";
 import { sharingWarnings } from "#domain/appliances/sharing-warnings";
 import { share, unshare } from "#domain/appliances/sharing";
 import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
@@ -11,6 +12,7 @@ import { publish, unpublish } from "#domain/gallery/publish";
 import { Refusal } from "#domain/refusal";
 import { compareVersions } from "#domain/version";
 import { listImages } from "#storage/builds-of-appliance";
+import { listOverlayFiles } from "#storage/overlay-files";
 import { listPublishedVersions } from "#storage/publications";
 import { listReaders } from "#storage/shares";
 import { factory, type WebEnv } from "../../../factory.ts";
@@ -37,7 +39,6 @@ const Version = z.object({
 /** The page on which an appliance is shared with accounts, and published for everyone. */
 export const sharePage = factory
   .createApp()
-  .use(route, ...withOwnAppliance)
   .use(`${route}/*`, ...withOwnAppliance)
   .get(route, (c) => showShare(c))
   .post(`${route}/readers`, (c) =>
@@ -78,7 +79,9 @@ export const sharePage = factory
 
 async function showShare(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance, baseUrl } = c.var;
-  const [readers, published, finished, channels] = await Promise.all([
+  const [rows, files, readers, published, finished, channels] = await Promise.all([
+    rowsOf(db, appliance),
+    listOverlayFiles(db, appliance.id),
     listReaders(db, appliance.id),
     listPublishedVersions(db, appliance.id),
     listImages(db, appliance.id),
@@ -93,8 +96,8 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
   const rated = <T,>(what: Rated, read: () => Promise<T>) => spending(services, { accountId: account.id, what }, read);
   const [draft, warnings, taken] = await Promise.all([
     chosen === undefined ? "" : rated("reads", () => draftOf(c, chosen)),
-    rated("differences", () => sharingWarnings(services, appliance, chosen)),
-    takenBy(db, appliance),
+    rated("differences", () => sharingWarnings(services, appliance, chosen, { files, template: rows.template })),
+    takenBy(db, appliance, files),
   ]);
   const seen: Shared = {
     applianceId: appliance.id,
@@ -114,7 +117,7 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
       <ShareView seen={seen} texts={seen.warnings.warnings.map(warningText)} />
     </Content>
   );
-  return await appliancePage(c, content, { tab: "share", title: "Share" });
+  return await appliancePage(c, content, { tab: "share", title: "Share", rows });
 }
 
 /** Empty if no draft can be made. Then the person writes the notes. */

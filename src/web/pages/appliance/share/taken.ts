@@ -3,15 +3,15 @@ import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { listGpgKeys } from "#storage/gpg-keys";
-import { listOverlayFiles } from "#storage/overlay-files";
+import type { OverlayFile } from "#storage/overlay-files";
 
 /** What each clone gets in addition to the software: kinds of things, and their names. Empty kinds are omitted. */
 export type Taken = readonly (readonly [kind: string, names: string])[];
 
 const maxNames = 10;
 
-export async function takenBy(db: Database, appliance: Appliance): Promise<Taken> {
-  const [files, keys] = await Promise.all([listOverlayFiles(db, appliance.id), listGpgKeys(db, appliance.id)]);
+export async function takenBy(db: Database, appliance: Appliance, files: readonly OverlayFile[]): Promise<Taken> {
+  const keys = await listGpgKeys(db, appliance.id);
   const { users, scripts } = configurationOf(appliance);
   const kinds = {
     Users: users.map(({ name }) => name),

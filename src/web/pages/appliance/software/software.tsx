@@ -29,7 +29,6 @@ import { effectOrConflict } from "./words.ts";
 /** The page of the software: search, selection, repositories, and why it does not resolve. */
 export const softwarePage = factory
   .createApp()
-  .use(`${applianceRoute}/software`, ...withOwnAppliance)
   .use(`${applianceRoute}/software/*`, ...withOwnAppliance)
   .get(`${applianceRoute}/software`, (c) => showSoftware(c))
   // The effect of the hit that has the focus or the pointer.
