@@ -46,6 +46,7 @@ export const faults: Record<string, Fault> = {
   "a caller dies after its call": strike("dies after"),
   "a call fails": strike("fails"),
   "an answer is lost": strike("answer lost"),
+  "answers about ends are lost": ({ network }, pick) => void (network.lostAnswers = 1 + (pick % 3)),
   "D1 is away": (world, pick) => world.failFor("D1", seconds(pick, 60)),
   "R2 is away": (world, pick) => world.failFor("R2", seconds(pick, 60)),
   "calls are slow": (world, pick) => world.slowFor(seconds(pick, 30)),

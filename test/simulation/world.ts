@@ -85,6 +85,7 @@ export class World {
   #calm(): void {
     this.strikes = [];
     this.service.jobs.mishaps = [];
+    this.network.lostAnswers = 0;
   }
 
   async #prepare(seed: number): Promise<void> {

@@ -3,11 +3,15 @@ import type { Service } from "./service.ts";
 import { witness } from "../witness.ts";
 import { UnexpectedAnswer, type SocketEnd } from "./sockets.ts";
 
+const endOfBuild = /\/(?:finish|fail|release)$/;
+
 /** The network between agents and service. */
 export class Network {
   readonly #service: Service;
   /** Actors whose line is cut: their calls fail after a while. */
   readonly cut = new Set<Actor>();
+  /** How many of the next answers are lost that an agent gets when it reports the end of a build. */
+  lostAnswers = 0;
   /** Agents that have pulled messages, and have claimed nothing since. */
   readonly #unclaimed = new Set<Actor>();
 
@@ -46,6 +50,12 @@ export class Network {
       witness.faults.push(`${agent.name} acknowledges a message before its claim`);
   }
 
+  #loses({ pathname }: URL): boolean {
+    if (this.lostAnswers === 0 || !endOfBuild.test(pathname)) return false;
+    this.lostAnswers -= 1;
+    return true;
+  }
+
   async #call(request: Request, signal?: AbortSignal): Promise<Response> {
     const me = currentActor();
     const isCut = () => me !== undefined && this.cut.has(me);
@@ -54,7 +64,7 @@ export class Network {
     const answer = cross(`call ${url.pathname.replaceAll(/\d+/g, "N")}`, async () => {
       if (isCut()) throw new Error("simulated: unreachable");
       const given = await this.#service.answer(request);
-      if (isCut()) throw new Error("simulated: the answer was lost");
+      if (isCut() || this.#loses(url)) throw new Error("simulated: the answer was lost");
       if (me) await this.#note(me, url.pathname, given.clone());
       return given;
     }).catch((cause: unknown) => {
