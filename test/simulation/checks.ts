@@ -26,10 +26,10 @@ const isFree = (name: string) => [...witness.running].filter(({ agent }) => agen
 function heldBuilds(world: World): { id: number; attempt: number; agent: string }[] {
   const names = agentNames(world);
   return [...world.service.objects.BUILDS.existing.values()].flatMap(({ storage }) => {
-    const state = storage.kv.get("state") as { status: string; attempt: number; agentId: number } | undefined;
+    const state = storage.peek("state") as { status: string; attempt: number; agentId: number } | undefined;
     if (state?.status !== "running") return [];
     const agent = names.get(state.agentId) ?? "";
-    return [{ id: Number(storage.kv.get("buildId")), attempt: state.attempt, agent }];
+    return [{ id: Number(storage.peek("buildId")), attempt: state.attempt, agent }];
   });
 }
 

@@ -23,7 +23,7 @@ const rows = ({ service }: World, where = "1"): Row[] =>
   service.database.query(`SELECT id, uid, account_id FROM testdrives WHERE ${where}`) as unknown as Row[];
 
 const stored = ({ service }: World, { uid }: Row) =>
-  service.objects.TESTDRIVES.existing.get(uid)?.storage.kv.get("session") as Stored | undefined;
+  service.objects.TESTDRIVES.existing.get(uid)?.storage.peek("session") as Stored | undefined;
 
 const isFree = (name: string) => [...sessions.running].filter(({ agent }) => agent === name).length < slots;
 

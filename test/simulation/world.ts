@@ -20,7 +20,7 @@ const patienceMs = 60 * 60_000;
 /** Objects clean up after a build has ended. */
 const tidyMs = 3 * 60_000;
 const hostCount = 2;
-const lookEveryMs = 1_000;
+const lookEveryMs = 2_000;
 
 /** One service with its agents and users, from a seed to the end. */
 export class World {

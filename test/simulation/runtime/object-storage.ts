@@ -18,6 +18,10 @@ export const forgetUnsaved = (): void => unsaved.clear();
 export class ObjectStorage {
   readonly #sqlite = new DatabaseSync(":memory:");
   readonly #statements = new Map<string, StatementSync>();
+  /** What was read or written last, so that reading again needs no statement. */
+  readonly #known = new Map<string, Uint8Array | undefined>();
+  /** Decoded values, for checks. */
+  readonly #decoded = new Map<string, { bytes: Uint8Array | undefined; value: unknown }>();
   readonly #onAlarm: () => void;
   #alarm: number | null = null;
   #alarmBefore: number | null = null;
@@ -48,15 +52,18 @@ export class ObjectStorage {
 
   readonly kv = {
     get: (key: string): unknown => {
-      const row = this.#compiled("SELECT value FROM _kv WHERE key = ?").get(key);
-      return row === undefined ? undefined : deserialize(row["value"] as Uint8Array);
+      const bytes = this.#bytesOf(key);
+      return bytes && deserialize(bytes);
     },
     put: (key: string, value: unknown): void => {
       this.#begin();
-      this.#compiled("INSERT OR REPLACE INTO _kv (key, value) VALUES (?, ?)").run(key, serialize(value));
+      const bytes = serialize(value);
+      this.#compiled("INSERT OR REPLACE INTO _kv (key, value) VALUES (?, ?)").run(key, bytes);
+      this.#known.set(key, bytes);
     },
     delete: (key: string): boolean => {
       this.#begin();
+      this.#known.delete(key);
       return this.#compiled("DELETE FROM _kv WHERE key = ?").run(key).changes === 1;
     },
     list: ({ prefix = "" }: { prefix?: string } = {}): [string, unknown][] =>
@@ -91,12 +98,23 @@ export class ObjectStorage {
     );
     for (const { name } of tables.all()) this.#sqlite.exec(`DROP TABLE "${String(name)}"`);
     this.#statements.clear();
+    this.#known.clear();
     this.#sqlite.exec(kvTable);
   }
 
   /** For checks, which take no time. */
   read(query: string): Record<string, unknown>[] {
     return this.#compiled(query).all();
+  }
+
+  /** For checks, which do not change the value. It is decoded only after a write. */
+  peek(key: string): unknown {
+    const bytes = this.#bytesOf(key);
+    const known = this.#decoded.get(key);
+    if (known && known.bytes === bytes) return known.value;
+    const value: unknown = bytes && deserialize(bytes);
+    this.#decoded.set(key, { bytes, value });
+    return value;
   }
 
   commit(): void {
@@ -107,12 +125,21 @@ export class ObjectStorage {
     unsaved.delete(this);
     if (!this.#sqlite.isTransaction) return;
     this.#sqlite.exec("ROLLBACK");
+    this.#known.clear();
     this.#alarm = this.#alarmBefore;
     if (this.#alarm !== null) this.#onAlarm();
   }
 
   close(): void {
     this.#sqlite.close();
+  }
+
+  #bytesOf(key: string): Uint8Array | undefined {
+    if (!this.#known.has(key)) {
+      const row = this.#compiled("SELECT value FROM _kv WHERE key = ?").get(key);
+      this.#known.set(key, row?.["value"] as Uint8Array | undefined);
+    }
+    return this.#known.get(key);
   }
 
   #begin(): void {
