@@ -1,19 +1,7 @@
-import { createHash } from "node:crypto";
-import { configurationIssues } from "#domain/configuration/issues";
-import { withChange } from "#domain/configuration/change";
-import { packagesOfSettings, settingsOfBaseIssues } from "#domain/configuration/settings-of-base";
-import { debianFacts } from "#domain/images/debian-facts";
-import { firmwareOf } from "#domain/images/firmware";
-import { configurationChange } from "#lib/configuration/document";
-import { Configuration } from "#lib/configuration/stored";
-import { type Arch, imageFormats, imageTypes, type ImageType, productOf } from "#lib/contract/index";
-import { descriptionFiles } from "#lib/kiwi/description-files";
-import { readDocument } from "#lib/wire/read";
-import { readJson } from "#lib/wire/read-json";
-import { type Catalogue, neededAs, neededWith, packageTypeOfBase, whyNotAs } from "#model/catalogue";
+import { type Arch, imageFormats, imageTypes, type ImageType } from "#lib/contract/index";
+import { type Catalogue, whyNotAs } from "#model/catalogue";
 import { type ConfigurationName, configurationNames, configurations } from "./configurations.ts";
-
-type Template = Catalogue["sets"][number]["templates"][number];
+import { digestOf, type Template, type Wanted } from "./digest.ts";
 
 /** An image that can be tried. */
 export interface TriedImage {
@@ -24,14 +12,6 @@ export interface TriedImage {
   configuration: ConfigurationName;
   /** The SHA-256 of all that Kiln decides about it. Mirrors decide the versions of its packages. */
   digest: string;
-}
-
-interface Wanted {
-  catalogue: Catalogue;
-  template: Template;
-  arch: Arch;
-  format: ImageType;
-  configuration: ConfigurationName;
 }
 
 type Titled = Pick<TriedImage, "template" | "configuration"> & { format: string };
@@ -82,68 +62,3 @@ function distinct(all: readonly Wanted[]): TriedImage[] {
     return [{ base: catalogue.name, arch, template: template.name, format, configuration, digest }];
   });
 }
-
-/** Undefined if there is no such image. */
-function digestOf({ catalogue, template, arch, format: imageType, configuration: name }: Wanted): string | undefined {
-  const { baseSystem } = catalogue;
-  const tried = configurations[name];
-  const added = tried.packages ? tried.packages(baseSystem) : [];
-  if (added === undefined || (tried.ofDisk && !productOf(imageType).hasDisk)) return undefined;
-  const configuration = configured(template, tried.change ?? {});
-  const { settings } = configuration;
-  const selected = new Set([...template.packages, ...added]);
-  const needed = [...neededAs(baseSystem, imageType), ...packagesOfSettings(baseSystem, { imageType, settings })];
-  const names = [...new Set([...selected, ...needed, ...neededWith(baseSystem, selected)])].toSorted();
-  const packages = names.map((one) => ({ name: one, epoch: 0, version: "0", release: "0", arch: "noarch" }));
-  const firmware = firmwareOf({ arch, imageType, baseSystem, packages });
-  if (tried.firmware !== undefined && firmware !== tried.firmware) return undefined;
-  const issues = [
-    ...settingsOfBaseIssues({ baseSystem, imageType, settings }),
-    ...configurationIssues(configuration, { imageType, firmware, packages, softwareMb: template.estimatedRawMb }),
-  ];
-  if (issues.some(({ type }) => type === "error")) return undefined;
-  const repositories = catalogue.repositories.filter(({ key }) => template.repositories.includes(key));
-  const { bootstrap, product, builderRoot, rpmDatabase } = baseSystem;
-  const debian = debianFacts(baseSystem, repositories.map(asImported), []);
-  const facts = { ...configuration, name: "image", title: template.name, version: "0.0.1", arch, imageType, firmware };
-  const decided = {
-    imageType,
-    arch,
-    firmware,
-    packageType: packageTypeOfBase(baseSystem),
-    builderRoot,
-    rpmDatabase,
-    repositories: repositories.map(({ url }) => url),
-    packages: names,
-    patterns: template.patterns,
-    description: descriptionFiles({
-      ...facts,
-      packages,
-      bootstrap,
-      overlay: [],
-      users: configuration.users.map(({ password, ...user }) => ({ ...user, passwordHash: `hash of ${password}` })),
-      databases: [],
-      ...(debian && { debian }),
-      ...(product !== undefined && { product }),
-    }),
-  };
-  return createHash("sha256").update(JSON.stringify(decided)).digest("hex");
-}
-
-function configured({ name, imageType, configuration }: Template, change: object): Configuration {
-  const sent = readDocument(
-    configurationChange,
-    readJson(configurationChange, JSON.stringify({ configuration: change })),
-  );
-  return Configuration.parse(withChange({ name, version: "0.0.1", imageType, configuration }, sent).configuration);
-}
-
-/** The repository as it is after its import. The signer decides nothing of the image. */
-const asImported = ({ url, acceptsExpired, purpose }: Catalogue["repositories"][number]) => ({
-  accountId: null,
-  url,
-  acceptsExpired,
-  purpose: purpose ?? null,
-  signer: "its signer",
-  signingKeys: [],
-});
