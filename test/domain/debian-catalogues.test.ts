@@ -12,21 +12,24 @@ const templatesOf = ({
   sets: { templates: { applianceId: number; arch: string; repositories: string[] }[] }[];
 }) => sets.flatMap(({ templates }) => templates);
 
+const kiwi = "http://deb.debian.org/debian/dists/bookworm#main?kiwi-dracut-lib,kiwi-dracut-oem-dump";
+
 describe.each([
-  ["bookworm", debian12],
-  ["trixie", debian13],
-  ["trixie", debian13Arm64],
-])("the catalogue of %s", (codename, file) => {
+  ["bookworm", debian12, {}],
+  ["trixie", debian13, { kiwi }],
+  ["trixie", debian13Arm64, {}],
+])("the catalogue of %s", (codename, file, others) => {
   const catalogue = Catalogue.parse(file);
 
   it("has main, updates and security of that release, each at the address of its suite", () => {
-    expect(catalogue.repositories.map(({ url, type }) => [url, type])).toEqual([
-      [`http://deb.debian.org/debian/dists/${codename}#main`, "deb"],
-      [`http://deb.debian.org/debian/dists/${codename}-updates#main`, "deb"],
-      [`http://deb.debian.org/debian-security/dists/${codename}-security#main`, "deb"],
-    ]);
-    for (const { repositories } of templatesOf(catalogue))
-      expect(repositories).toEqual(["main", "updates", "security"]);
+    const expected = {
+      main: `http://deb.debian.org/debian/dists/${codename}#main`,
+      updates: `http://deb.debian.org/debian/dists/${codename}-updates#main`,
+      security: `http://deb.debian.org/debian-security/dists/${codename}-security#main`,
+      ...others,
+    };
+    expect(Object.fromEntries(catalogue.repositories.map(({ key, url }) => [key, url]))).toEqual(expected);
+    for (const { repositories } of templatesOf(catalogue)) expect(repositories).toEqual(Object.keys(expected));
   });
 
   it("has the keys of the archive and of security", async () => {

@@ -111,6 +111,16 @@ describe("a Debian system", () => {
     expect(files[`root/etc/apt/trusted.gpg.d/kiln-${key.fingerprint}.asc`]).toBe(key.armour);
   });
 
+  it("has a writable /usr in the initial archive of an installer, and of nothing else", () => {
+    const own = "/etc/systemd/system.conf.d/20-kiln-installer.conf";
+    const files = filesOf({ debian, imageType: "oemiso" });
+    expect(files[`root${own}`]).toBe("[Manager]\nProtectSystem=no\n");
+    expect(files["root/etc/dracut.conf.d/20-kiln-installer.conf"]).toBe(`install_items+=" ${own} "\n`);
+    expect(Object.keys({ ...filesOf({ debian }), ...filesOf({ imageType: "oemiso" }) }).join()).not.toContain(
+      "installer",
+    );
+  });
+
   it("has XKB's name of the keyboard layout", () => {
     const layouts = Object.keys(keytables).map((keyboardLayout) => {
       const text = filesOf({ debian, locale: { ...plain.locale, keyboardLayout } })["root/etc/default/keyboard"] ?? "";

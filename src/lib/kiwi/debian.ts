@@ -1,3 +1,4 @@
+import { imageFormats } from "#lib/contract/image-formats";
 import type { AptSource } from "#lib/kiwi/debian-facts";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { linesOf, type Part } from "#lib/kiwi/part";
@@ -8,7 +9,7 @@ import { xkbOf } from "#lib/kiwi/xkb-layouts";
  * Prepares a Debian system before all other configuration. Undoes what debootstrap copied from the build host. Sets locale and
  * keyboard, which KIWI cannot set there, the appliance's repositories and keys, and how the initial RAM disk is packed.
  */
-export function debianPart({ debian, locale }: Pick<ImageFacts, "debian" | "locale">): Part {
+export function debianPart({ debian, locale, imageType }: Pick<ImageFacts, "debian" | "locale" | "imageType">): Part {
   if (!debian) return {};
   return {
     files: {
@@ -17,6 +18,7 @@ export function debianPart({ debian, locale }: Pick<ImageFacts, "debian" | "loca
       "root/etc/default/keyboard": keyboardFile(locale.keyboardLayout),
       // Otherwise kernel messages interrupt anyone who is logged in at a console.
       "root/etc/sysctl.d/20-kiln-console.conf": linesOf("kernel.printk = 4 4 1 7"),
+      ...(imageFormats[imageType].product === "installer" && installerFiles),
       ...Object.fromEntries(
         debian.keys.map(({ fingerprint, armour }) => [`root/etc/apt/trusted.gpg.d/kiln-${fingerprint}.asc`, armour]),
       ),
@@ -30,6 +32,17 @@ export function debianPart({ debian, locale }: Pick<ImageFacts, "debian" | "loca
     ],
   };
 }
+
+const installerConfiguration = "/etc/systemd/system.conf.d/20-kiln-installer.conf";
+
+/**
+ * KIWI's installer writes to /usr of the initial RAM disk, which the systemd of Debian 13 makes read-only by default. In a
+ * system, it does not by default.
+ */
+const installerFiles = {
+  [`root${installerConfiguration}`]: linesOf("[Manager]", "ProtectSystem=no"),
+  "root/etc/dracut.conf.d/20-kiln-installer.conf": linesOf(`install_items+=" ${installerConfiguration} "`),
+};
 
 /** At the very end: removes the records of this build, which would make every image a different one (decision 28). */
 export const debianEndPart = ({ debian }: Pick<ImageFacts, "debian">): Part =>
