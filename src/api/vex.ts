@@ -47,6 +47,7 @@ export const vex: CallGroup = {
       summary: "State that an advisory does not affect images of an appliance, or that you examine it",
       details:
         "Replaces an earlier statement about the same images. One about a single image counts before one about all.",
+      unknown: ["invalid_build_id"],
       params: Statement,
       about: {
         ...about,
@@ -55,7 +56,7 @@ export const vex: CallGroup = {
         text: "An explanation for readers, at most 1000 characters.",
       },
       answer: vexStatements,
-      refuses: ["invalid_value", "invalid_build_id", "unknown_error"],
+      refuses: ["invalid_value", "unknown_error"],
       act: async ({ db }, { found, build_id: buildId, advisory, status, justification, text }) => {
         await stateVex(db, found, { advisory, buildId, status, justification, text });
         return await listStatements(db, found.id);

@@ -101,7 +101,7 @@ function missingIn(one: Everything, other: Everything): Everything {
   return Object.fromEntries(missing.filter(([, rows]) => rows.length > 0));
 }
 
-/** Fills an account with what is not yet in the sample: bytes of an upload, a token, and a build that sends its image. */
+/** Fills an account with what is not yet in the sample: bytes of an upload, a token, a statement, and a build that sends its image. */
 async function fill({ tux, ids }: Sample): Promise<void> {
   const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
   const sending = { "content-type": "application/offset+octet-stream", "upload-offset": "0" };
@@ -113,6 +113,8 @@ async function fill({ tux, ids }: Sample): Promise<void> {
   await attempt.opensUpload(2 * partBytes);
   await attempt.writesLog(0, "a line\n");
   await tokenOf(tux);
+  const about = `/appliances/${ids["appliance"]}/vex/CVE-2026-1?status=under_investigation&text=Soon`;
+  expect((await tux.put(about, "")).status).toBe(200);
 }
 
 describe("the removal of an account", () => {
