@@ -221,7 +221,14 @@ describe("a webhook", () => {
 
 describe("the history", () => {
   it("shows what was done in every event, and with what", async () => {
-    const about = { appliance_id: 1000, version: "1.2.3", username: "rhea", token_name: "nightly", channel: "stable" };
+    const about = {
+      appliance_id: 1000,
+      version: "1.2.3",
+      username: "rhea",
+      token_name: "nightly",
+      channel: "stable",
+      advisory: "CVE-2026-1",
+    };
     const detail = JSON.stringify({ ...about, quota: "50GB", call: "PUT /quota", agent: "host-1" });
     for (const event of auditEvents) {
       await env.DB.prepare(
