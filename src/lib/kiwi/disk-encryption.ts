@@ -60,7 +60,10 @@ install() {
 }
 `;
 
-/** The unit is finished before anything reads the root: it would find the plain root at the first boot, and mount it. */
+/**
+ * The unit is finished before anything reads the root: it would find the plain root at the first boot, and mount it. It
+ * outlives the initial archive: the mount requires it, so systemd 252 would unmount the root together with it.
+ */
 const unit = linesOf(
   "[Unit]",
   "Description=Encryption of the disk",
@@ -68,8 +71,8 @@ const unit = linesOf(
   "Wants=systemd-udev-trigger.service systemd-ask-password-console.path local-fs-pre.target",
   "After=systemd-udev-trigger.service systemd-modules-load.service systemd-vconsole-setup.service systemd-ask-password-console.path",
   "Before=local-fs-pre.target systemd-fsck-root.service sysroot.mount dracut-initqueue.service dracut-pre-mount.service",
-  "Conflicts=shutdown.target initrd-switch-root.target",
-  "Before=shutdown.target initrd-switch-root.target",
+  "Conflicts=shutdown.target",
+  "Before=shutdown.target",
   "",
   "[Service]",
   "Type=oneshot",
