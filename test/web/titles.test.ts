@@ -20,6 +20,7 @@ let pages: Record<string, string>;
 /** Routes that answer something else: files, events, and addresses that lead on. */
 const noPages = [
   "/gallery/:id{\\d{1,15}}/logo",
+  "/gallery/:id{\\d{1,15}}/feed",
   "/gallery/:id{\\d{1,15}}/:version/screen",
   "/api/openapi.json",
   "/llms.txt",
