@@ -19,11 +19,10 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-# Like KIWI: the cache has a folder in the root too, and the folders above it get the mode of new ones.
-share_cache() {
-  echo cached >"$cache/by-fake-kiwi"
-  mkdir -p "$root$cache"
-  up=$cache
+# Like KIWI: cache and repository have a folder in the root too, and the folders above it get the mode of new ones.
+share() {
+  mkdir -p "$root$1"
+  up=$1
   while up=$(dirname "$up") && [ "$up" != / ]; do chmod 755 "$root$up"; done
 }
 
@@ -32,7 +31,11 @@ prepare() {
   mkdir "$root"
   mkdir -m 1777 "$root/tmp"
   mkdir -m 700 "$root/root"
-  share_cache
+  echo cached >"$cache/by-fake-kiwi"
+  share "$cache"
+  repository=$(sed -n 's|.*<source path="dir://\([^"]*\)".*|\1|p' "$description/config.xml")
+  [ -e "$repository/repodata" ] # the build's packages are at this address
+  share "$repository"
   echo "$scenario" >"$root/scenario"
   cp "$description/config.xml" "$root/config.xml"
   mkdir -p "$root/etc" "$root/image"

@@ -27,7 +27,7 @@ export interface BareTools {
 
 /** Runs KIWI as root on this host's kernel. Scripts of the description and of packages can do anything here. */
 export const bareKiwi = (tools: BareTools): KiwiRunner => ({
-  repository: (paths) => paths.packages,
+  repository: () => sharedPaths.packages,
   async run(job) {
     const { paths, input, share, signal } = job;
     if (share?.archive === undefined) await prepare(job, tools);
@@ -107,20 +107,26 @@ async function indexPackages({ input, paths, signal, workDir }: KiwiJob, { build
 }
 
 /**
- * KIWI makes a folder for its cache in the root too, and gives every folder above it the mode of a new one. So its path must not
- * depend on where the agent keeps its state: below /tmp, the image's own /tmp would lose its mode 1777.
+ * KIWI makes folders for its cache and for the repository in the root too, and gives every folder above them the mode of a new
+ * one. So their paths must not depend on where the agent keeps its state: below /var/tmp, the image's own /var/tmp would lose
+ * its mode 1777.
  */
-const sharedCache = "/var/cache/kiwi";
+const sharedPaths = { cache: "/var/cache/kiwi", packages: "/var/cache/kiwi-packages" };
 
-const seenByKiwi = (paths: KiwiPaths): KiwiPaths => ({ ...paths, cache: sharedCache });
+const seenByKiwi = (paths: KiwiPaths): KiwiPaths => ({ ...paths, ...sharedPaths });
 
-/** Shows a command this folder as KIWI's cache, in the mount namespace that it runs in. */
-const withCache = (folder: string, [command, args]: [string, string[]]): [command: string, args: string[]] => [
+/** Shows a command the folders of a build at these paths, in the mount namespace that it runs in. */
+const withSharedPaths = (
+  { cache, packages }: KiwiPaths,
+  [command, args]: [string, string[]],
+): [command: string, args: string[]] => [
   "sh",
   [
     "-c",
-    `umask 022 && mkdir -p ${sharedCache} && mount --bind "$0" ${sharedCache} && exec "$@"`,
-    folder,
+    `umask 022 && mkdir -p ${sharedPaths.cache} ${sharedPaths.packages} &&
+      mount --bind "$0" ${sharedPaths.cache} && mount --bind "$1" ${sharedPaths.packages} && shift && exec "$@"`,
+    cache,
+    packages,
     command,
     ...args,
   ],
@@ -162,7 +168,7 @@ async function runKiwi(job: KiwiJob, { tools, args, log: logFile, first, environ
   let lastWords = "";
   const [start = program, ...startArguments] = loaded ?? [program];
   const machine = asMachine(arch, start, [...startArguments, ...args]);
-  const command = withCache(paths.cache, withFewFiles(...machine));
+  const command = withSharedPaths(paths, withFewFiles(...machine));
   const exit = await run(...enclosed(...inRoot(builderRoot, workDir, command)), {
     env: environment,
     cwd: workDir,
