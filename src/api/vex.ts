@@ -2,7 +2,7 @@ import { z } from "zod";
 import { success } from "#documents/success";
 import { vexStatements } from "#documents/vex-statements";
 import { stateVex, withdrawVex } from "#domain/advisories/statements";
-import { vexJustifications, vexStatuses } from "#model/vex";
+import { vexJustifications, vexStatuses } from "#lib/advisories/vex";
 import { listStatements } from "#storage/vex-statements";
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";

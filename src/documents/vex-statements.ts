@@ -1,4 +1,4 @@
-import { vexJustifications, vexStatuses } from "#model/vex";
+import { vexJustifications, vexStatuses } from "#lib/advisories/vex";
 import type { VexStatement } from "#storage/vex-statements";
 import { arrayOf, fields, id, oneOf, text, time } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";

@@ -4,16 +4,9 @@ import { Complaint } from "../complaint.ts";
 import type { Painter } from "../output/painter.ts";
 import { moment, table, visible } from "../output/table.ts";
 import { applianceId, buildId } from "../resolve.ts";
+import { vexJustifications as reasons } from "../vex-justifications.ts";
 
 const image = value("build", "only this image of the appliance; the default is all of them");
-
-const reasons = [
-  "component_not_present",
-  "vulnerable_code_not_present",
-  "vulnerable_code_not_in_execute_path",
-  "vulnerable_code_cannot_be_controlled_by_adversary",
-  "inline_mitigations_already_exist",
-] as const;
 
 export const vex = [
   command("vex list <appliance>", {

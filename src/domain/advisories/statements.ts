@@ -1,5 +1,5 @@
 import { Refusal } from "#domain/refusal";
-import { vexJustifications, vexStatuses } from "#model/vex";
+import { vexJustifications, vexStatuses } from "#lib/advisories/vex";
 import type { Appliance } from "#storage/appliances";
 import { findAnyBuild } from "#storage/builds";
 import type { Database } from "#storage/db";

@@ -1,5 +1,5 @@
 import type { StatedAdvisory } from "#domain/advisories/of-build";
-import type { VexJustification } from "#model/vex";
+import type { VexJustification } from "#lib/advisories/vex";
 import type { Build } from "#storage/builds";
 import type { VexStatement } from "#storage/vex-statements";
 import { ActionButton, Button } from "../../../parts/button.tsx";
