@@ -34,7 +34,7 @@ function partsOf(order: Order): Order[] {
   }).filter((part) => part.seeds > 0);
 }
 
-/** Runs seeds in processes of their own, because time and chance are replaced there. */
+/** Runs each share of the seeds in a separate process, because time and chance are replaced there. */
 export async function simulateSeeds({ change, ...wanted }: Wanted): Promise<Report[]> {
   const file = await bundleSimulation(change);
   const migrations = migrationsIn(join(projectRoot, "migrations"));

@@ -83,7 +83,7 @@ async function builderOf(admin: AdminClient): Promise<string> {
   return agents.every(({ capabilities }) => capabilities?.["isolation"] === "vm") ? "in a guest" : "on the host";
 }
 
-/** What the steps of an appliance share. */
+/** The facts that the steps of an appliance share. */
 type Configured = { template: Template; configuration: ConfigurationName };
 
 /** The appliance's name in the report, or that of one of its images. */

@@ -22,7 +22,7 @@ const about = {
   build_id: "Only this image of the appliance. Default: all of its images.",
 };
 
-/** What owners state about advisories (docs/advisories.md). */
+/** Owners' statements about advisories (docs/advisories.md). */
 export const vex: CallGroup = {
   title: "Statements about advisories",
   about:

@@ -3,7 +3,7 @@ import type { VexStatement } from "#storage/vex-statements";
 import { arrayOf, fields, id, oneOf, text, time } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";
 
-/** What an owner states about an advisory. */
+/** An owner's statement about an advisory. */
 export const stated = {
   status: oneOf("status", vexStatuses),
   justification: oneOf("justification", vexJustifications, "vulnerable_code_not_in_execute_path").optional(),

@@ -4,7 +4,7 @@ import type { Database } from "./db.ts";
 import { fromNewRow, insertFrom } from "./inserts.ts";
 import { vexStatements } from "./schema.ts";
 
-/** What an owner states about an advisory: for one image, or with the build 0 for all of the appliance. */
+/** An owner's statement about an advisory: for one image, or for all of the appliance if the build is 0. */
 export type VexStatement = typeof vexStatements.$inferSelect;
 
 type StatementKey = Pick<VexStatement, "applianceId" | "advisory" | "buildId">;

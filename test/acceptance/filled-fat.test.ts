@@ -112,7 +112,7 @@ describe("the partition that UEFI reads, filled without mounting it", () => {
 });
 
 describe("the FAT that UEFI reads on a medium", () => {
-  /** What KIWI NG calls. */
+  /** The command of KIWI NG. */
   const kiwiForMedium = `
     truncate -s 20M "$1"
     mkdosfs -n BOOT "$1"

@@ -32,7 +32,7 @@ const schema = {
 };
 const path = "/usr/lib/python3/dist-packages/cloudinit/config/schemas/schema-cloud-config-v1.json";
 
-/** What of a build names the files of its image. */
+/** The columns of a build that name the files of its image. */
 async function imageWith(text: string): Promise<Partial<Build>> {
   const { files, index } = fileStoreOf({ [path]: text });
   const [filesKey, filesIndexKey] = [crypto.randomUUID(), crypto.randomUUID()];

@@ -17,7 +17,7 @@ export const slots = 2;
 /** Since when something is not as it should be, by world. */
 const since = new WeakMap<World, Map<string, number>>();
 
-/** What is true without a break for so long. */
+/** A fact that stays true for so long without a break. */
 export function lasting(world: World, kind: string, ms: number, now: () => string[]): string[] {
   const known = since.get(world) ?? new Map<string, number>();
   since.set(world, known);
@@ -31,7 +31,7 @@ export function lasting(world: World, kind: string, ms: number, now: () => strin
 export const agentNames = ({ service }: World): Map<number, string> =>
   new Map(service.database.query("SELECT id, name FROM agents").map(({ id, name }) => [Number(id), String(name)]));
 
-/** What was announced to accounts, by the kind of its subject. */
+/** The announcements to accounts, by the kind of their subject. */
 export const announced = ({ service }: World, subject: "build" | "testdrive"): { id: number; state: string }[] =>
   [...service.objects.EVENTS.existing.values()]
     .flatMap(({ storage }) => storage.read("SELECT told FROM events"))

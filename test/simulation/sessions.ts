@@ -10,7 +10,7 @@ export interface Session {
   claimedAt: number;
 }
 
-/** What agents and viewers have seen of testdrives, which the service must agree with. */
+/** The events of testdrives that agents and viewers have seen. The service must agree with them. */
 class Sessions {
   /** Testdrives that agents run now. */
   running = new Set<Session>();
@@ -24,7 +24,7 @@ class Sessions {
   emptySince = new Map<number, number>();
   /** Testdrives whose users know that an agent has them, by uid. */
   accepted = new Set<string>();
-  /** What must not be, and was. */
+  /** The violations. */
   faults: string[] = [];
   /** All testdrives that agents have begun. */
   begun = new Map<number, Session>();

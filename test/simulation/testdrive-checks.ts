@@ -12,7 +12,7 @@ interface Row {
   account_id: number;
 }
 
-/** A testdrive by what its object says. D1 may be late. */
+/** A testdrive as its object has it. D1 may be late. */
 interface Stored {
   state: TestdriveState;
   attempt?: { agentId: number; token: string };

@@ -24,7 +24,7 @@ const maxTries = 40;
 /** One in this many users does not repeat a request that fails. */
 const impatient = 4;
 
-/** What people do, by the name of the step. */
+/** The acts of people, by the name of the step. */
 export const requests: Record<string, (users: Users, pick: number) => void> = {
   "start a build": (users, pick) => users.start(pick),
   "start a build again": (users, pick) => users.startAgain(pick),

@@ -54,7 +54,7 @@ async function frozen(id: number) {
   return await freezeInput({ env: service, db }, appliance, { ...examined, version: "0.0.1", imageType: "oem" });
 }
 
-/** What others learn from the image, but for passwords. */
+/** The secrets that others learn from the image, but for passwords. */
 const exposedIn = (input: FrozenInput) => exposedBy(input, () => true).map(({ kind }) => kind);
 
 const bytesOf = async (path: string) => new Uint8Array(await (await visit(path)).arrayBuffer());

@@ -4,7 +4,7 @@ import { bytes, count, visible } from "./table.ts";
 
 type Effect = AnswerOf<"getSoftwareEffect">["software_effect"];
 
-/** What solves a problem: commands for an appliance, edits of a file. Undefined if it is not to make the change. */
+/** The solution of a problem: commands for an appliance, edits of a file. Undefined if the change must not be made. */
 type Remedy = (solution: { text: string; change: Change }) => string | undefined;
 
 /** The effect of a change on the image, or why it cannot be installed and what to do. */

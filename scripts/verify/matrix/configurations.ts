@@ -5,7 +5,7 @@ import type { BaseSystemFacts } from "#model/catalogue";
 interface Tried {
   /** Its name in reports. Empty for the template as it is. */
   label: string;
-  /** What it changes, as clients of the API write it. */
+  /** The changed settings, as clients of the API write them. */
   change?: object;
   /** The packages that it adds to the selection. Undefined if the base system does not have them. */
   packages?: (base: BaseSystemFacts) => string[] | undefined;

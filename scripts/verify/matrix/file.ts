@@ -31,7 +31,7 @@ type KnownImage = z.infer<typeof KnownImage>;
 /** An image, and what is known of it. Without a run, `reported` is the time of the last one in the report that has its name. */
 export type MatrixRow = TriedImage & { run?: Run | undefined; reported?: string | undefined };
 
-/** What earlier runs have written. */
+/** The rows that earlier runs have written. */
 export interface Earlier {
   /** The text of the matrix. */
   matrix: string;

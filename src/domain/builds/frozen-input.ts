@@ -88,7 +88,7 @@ export async function freezeInput(
   };
 }
 
-/** For rpm: apt has the key of the uploads in a file of its own. */
+/** Only for rpm: for apt, the key of the uploads is in a separate file. */
 const keyOf = ({ fingerprint, armour }: MachineRepository): FrozenKey => ({ name: uploadsOrigin, fingerprint, armour });
 
 /** The facts about the package manager of an image. */

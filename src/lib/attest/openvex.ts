@@ -4,7 +4,7 @@ import { moment } from "./sbom.ts";
 /** The OpenVEX specification and its page on attesting: https://github.com/openvex/spec */
 const vexType = "https://openvex.dev/ns/v0.2.0";
 
-/** What the owner of an image states about a vulnerability, in place of the distribution. */
+/** A statement of the owner of an image about a vulnerability, in place of the distribution's. */
 interface OwnerStatement {
   status: "not_affected" | "under_investigation";
   justification: string | null;

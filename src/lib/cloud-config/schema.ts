@@ -60,7 +60,7 @@ function faultsOf(walk: Walk, { schema, value, path }: At, depth = 0): SchemaFau
 
 type Below = (schema: unknown, at?: { value?: unknown; key?: string | number }) => SchemaFault[];
 
-/** Of several forms, one must fit. If none does, the one that fits furthest is what was meant. */
+/** One of several forms must fit. If none does, we assume that the one that fits furthest was meant. */
 function leastWrong(forms: unknown, below: Below): SchemaFault[] {
   if (!Array.isArray(forms) || forms.length === 0) return [];
   const tried = forms.map((form) => below(form));

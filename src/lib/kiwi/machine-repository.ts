@@ -4,7 +4,7 @@ import { linesOf, type Part } from "#lib/kiwi/part";
 /** A repository of packages that the owner has uploaded, as machines reach it. */
 export interface MachineRepository {
   url: string;
-  /** Of the key that signs it. */
+  /** The fingerprint of the key that signs it. */
   fingerprint: string;
   armour: string;
 }

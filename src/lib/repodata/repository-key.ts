@@ -19,7 +19,7 @@ export interface RepositoryKey {
   armour: string;
   /** The text with its signature around it, as in Debian's InRelease. The same text at the same time gives the same bytes. */
   signAround: (text: string, at: Date) => Promise<string>;
-  /** A signature in a file of its own, as next to repomd.xml. */
+  /** A signature in a separate file, as next to repomd.xml. */
   signBeside: (bytes: Uint8Array, at: Date) => Promise<string>;
 }
 

@@ -35,7 +35,7 @@ export const imagePackages = sqliteTable(
   {
     accountId: integer("account_id").notNull(),
     buildId: integer("build_id").notNull(),
-    /** What the feeds of advisories were when its advisories were counted: `feedsVersion`. 0 if they never were. */
+    /** The version of the feeds when its advisories were counted: `feedsVersion`. 0 if they never were. */
     countedFor: integer("counted_for").notNull().default(0),
     /** Null if no feed knows its base system. */
     advisories: text("advisories", { mode: "json" }).$type<AffectedCounts>(),

@@ -2,7 +2,7 @@ import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import type { VexJustification, VexStatus } from "#lib/advisories/vex";
 import { moment } from "./columns.ts";
 
-/** What owners state about advisories. A trigger deletes the rows of a build that is deleted. */
+/** Owners' statements about advisories. A trigger deletes the rows of a build that is deleted. */
 export const vexStatements = sqliteTable(
   "vex_statements",
   {

@@ -1,5 +1,5 @@
 /**
- * What a testdrive needs of its host, in place of QEMU and files. `run-testdrive.ts` of the agent is the real one, with its
+ * Stands in for QEMU and the files of a testdrive's host. `run-testdrive.ts` of the agent is the real one, with its
  * control channel.
  */
 import { createHash } from "node:crypto";

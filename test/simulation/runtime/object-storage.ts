@@ -18,7 +18,7 @@ export const forgetUnsaved = (): void => unsaved.clear();
 export class ObjectStorage {
   readonly #sqlite = new DatabaseSync(":memory:");
   readonly #statements = new Map<string, StatementSync>();
-  /** What was read or written last, so that reading again needs no statement. */
+  /** The values that were read or written last, so that reading again needs no statement. */
   readonly #known = new Map<string, Uint8Array | undefined>();
   /** Decoded values, for checks. */
   readonly #decoded = new Map<string, { bytes: Uint8Array | undefined; value: unknown }>();

@@ -6,7 +6,7 @@ import { publicKeyFrom, type PublicKey } from "../signing-key.ts";
 
 export interface NoteSignature {
   name: string;
-  /** 4 bytes that say which key signed, then the signature. */
+  /** 4 bytes that identify the key, then the signature. */
   bytes: Buffer;
 }
 

@@ -32,7 +32,7 @@ interface StatementProps {
   statement: VexStatement;
 }
 
-/** What the owner states about an advisory, and a button that withdraws it. */
+/** The owner's statement about an advisory, and a button that withdraws it. */
 export const Statement = ({ applianceId, build, advisory, statement }: StatementProps) => (
   <div class="small-text breaks">
     {wordsOf(statement)}. {statement.text}{" "}
