@@ -2,7 +2,7 @@ import { derivedBytes, keyedHash, keysIn, sameSecret, type EncryptionKey } from 
 import type { Services } from "#domain/services";
 import { uploadedPackageKey, uploadedPackageIn } from "#domain/repositories/user-repository";
 import { configurationOf } from "#lib/configuration/stored";
-import type { MachineRepository } from "#lib/kiwi/machine-repository";
+import type { MachineRepository } from "#lib/kiwi/facts";
 import { openRepositoryKey, type RepositoryKey } from "#lib/repodata/repository-key";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import { userRepositoryFileKey } from "#storage/blobs";

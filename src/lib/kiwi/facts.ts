@@ -1,12 +1,19 @@
 import type { FrozenFile } from "#lib/contract/index";
 import type { DescriptionFacts } from "#lib/kiwi/description";
-import type { MachineRepository } from "#lib/kiwi/machine-repository";
 import type { Configuration } from "#lib/configuration/stored";
 
 /** Users of a database server. `verifier` is what the server stores instead of a password. */
 export interface DatabaseFacts {
   type: Configuration["databases"][number]["type"];
   users: { username: string; verifier: string; databases: string[] }[];
+}
+
+/** A repository of packages that the owner has uploaded, as machines reach it. */
+export interface MachineRepository {
+  url: string;
+  /** The fingerprint of the key that signs it. */
+  fingerprint: string;
+  armour: string;
 }
 
 /** Everything in an appliance that goes into its image, without clear-text passwords. */

@@ -1,14 +1,6 @@
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { linesOf, type Part } from "#lib/kiwi/part";
 
-/** A repository of packages that the owner has uploaded, as machines reach it. */
-export interface MachineRepository {
-  url: string;
-  /** The fingerprint of the key that signs it. */
-  fingerprint: string;
-  armour: string;
-}
-
 /** The field Origin of its index. */
 export const uploadsOrigin = "Kiln uploads";
 
