@@ -105,7 +105,7 @@ async function failed(id: number): Promise<void> {
 
 /** Routes that answer with something other than a page, or have their own tests for output of programs. */
 const noPages =
-  /^\/(assets|pictures|favicon|testdrive|agreements|appliance\/edit|builds\/:build\{.*\}\/log|files\/:file|gallery\/:id\{.*\}\/logo|appliance\/:id\{.*\}\/(live|:picture|software\/effect))|\.(json|txt)$/;
+  /^\/(assets|pictures|favicon|testdrive|agreements|appliance\/edit|builds\/:build\{.*\}\/log|files\/:file|gallery\/:id\{.*\}\/(logo|feed)|appliance\/:id\{.*\}\/(live|:picture|software\/effect))|\.(json|txt)$/;
 
 /** The query or suffix by which a page is reached. */
 const queries: Readonly<Record<string, string>> = {
