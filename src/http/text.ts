@@ -2,11 +2,11 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { answerBlob } from "./blob.ts";
 
-/** A text that clients save as a file. */
 export interface TextFile {
   text: string;
   contentType: string;
-  fileName: string;
+  /** The name under which clients save it. Undefined if they do not. */
+  fileName?: string;
 }
 
 /** Answers with a text in the same way as with a file in R2: with ranges, validators and the length. */
@@ -16,7 +16,7 @@ export async function answerText(request: Request, { text, contentType, fileName
     size: bytes.byteLength,
     etag: `"${createHash("sha256").update(text).digest("hex")}"`,
     contentType,
-    fileName,
+    ...(fileName !== undefined && { fileName }),
     read: async ({ offset, length }) => ({ body: new Blob([bytes.subarray(offset, offset + length)]).stream() }),
   });
 }

@@ -1,10 +1,9 @@
-import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { openerFor } from "#domain/operation/downloads";
 import { findMachineFile } from "#domain/repositories/machine-repository";
 import { answerBlob } from "#http/blob";
 import { readerOf } from "#http/client-address";
+import { answerText } from "#http/text";
 import { noFile } from "./download.ts";
 import type { WebEnv } from "./factory.ts";
 
@@ -15,14 +14,7 @@ export const machineRepositories = new Hono<WebEnv>().get("/:address/:path{.+}",
   const { address, path } = c.req.param();
   const found = await findMachineFile({ env: c.env, db: c.var.db }, address, path);
   if (!found) return noFile(c);
-  if ("text" in found) {
-    const bytes = Buffer.from(found.text);
-    const etag = `"${createHash("sha256").update(bytes).digest("hex")}"`;
-    const read = async ({ offset, length }: { offset: number; length: number }) => ({
-      body: new Blob([bytes.subarray(offset, offset + length)]).stream(),
-    });
-    return await answerBlob(c.req.raw, { size: bytes.byteLength, etag, contentType, read });
-  }
+  if ("text" in found) return await answerText(c.req.raw, { text: found.text, contentType });
   const head = await c.env.BLOBS.head(found.key);
   if (!head) return noFile(c);
   const read = openerFor(c.env, readerOf(c))(found.key);
