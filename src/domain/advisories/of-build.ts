@@ -52,11 +52,8 @@ export async function findAdvisories(
   const isKnown = base.releases.length > 0 && readAt.length > 0;
   const advisories = isKnown ? await affecting(db, build, { base, readAt, readInstalled }) : [];
   if (!advisories) return undefined;
-  const statements = await listStatements(db, appliance.id);
-  const stated = advisories.map((one) => ({
-    ...one,
-    statement: statementFor(statements, { advisory: one.id, buildId: build.id }),
-  }));
+  const statements = Map.groupBy(await listStatements(db, appliance.id), ({ advisory }) => advisory);
+  const stated = advisories.map((one) => ({ ...one, statement: statementFor(statements.get(one.id) ?? [], build.id) }));
   return { build, advisories: stated, counts: countsOf(advisories), isKnown, feeds };
 }
 

@@ -38,14 +38,9 @@ export async function withdrawVex(
   throw new Refusal("unknown_error", { reason: "unknown", message: `Nothing is stated about ${nameIn(advisory)}.` });
 }
 
-/** The statement about an advisory that counts for an image: one about this image comes first. */
-export const statementFor = (
-  statements: readonly VexStatement[],
-  { advisory, buildId }: { advisory: string; buildId: number },
-): VexStatement | undefined => {
-  const about = statements.filter((one) => one.advisory === advisory);
-  return about.find((one) => one.buildId === buildId) ?? about.find((one) => one.buildId === 0);
-};
+/** The statement that counts for an image, among those about an advisory: one about this image comes first. */
+export const statementFor = (about: readonly VexStatement[], buildId: number): VexStatement | undefined =>
+  about.find((one) => one.buildId === buildId) ?? about.find((one) => one.buildId === 0);
 
 async function ownBuild(db: Database, applianceId: number, buildId: number | undefined): Promise<number> {
   if (buildId === undefined) return 0;
