@@ -15,8 +15,7 @@ export const AdvisorySummary = ({ counts: { fixed, open } }: { counts: AffectedC
   return open > 0 ? <State>{open} not fixed yet</State> : <State tone="good">none that matter</State>;
 };
 
-/** How many advisories an update fixes, for a list. Nothing if it is unknown, or if there are none. */
-export const FixableAdvisories = ({ counts }: { counts: AffectedCounts | null | undefined }) =>
-  counts && counts.fixed > 0 ? (
-    <State tone="warn">{counted(counts.fixed, "fixable advisory", "fixable advisories")}</State>
-  ) : null;
+/** How many advisories an update fixes, for a list. */
+export const FixableAdvisories = ({ counts: { fixed } }: { counts: AffectedCounts }) => (
+  <State tone="warn">{counted(fixed, "fixable advisory", "fixable advisories")}</State>
+);
