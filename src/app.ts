@@ -1,3 +1,4 @@
+import { baseUrlOf } from "#domain/base-url";
 import { Hono } from "hono";
 import { api } from "#api/index";
 import { shown } from "#api/errors";
@@ -34,7 +35,7 @@ export const app = new Hono<WebEnv>({ strict: false });
 app.use(watched, safeAnswer, headLength, requestBody);
 app.use(async (c, next) => {
   c.set("db", openDatabase(c.env.DB));
-  c.set("baseUrl", c.env.BASE_URL === "" ? new URL(c.req.url).origin : c.env.BASE_URL.replace(/\/+$/, ""));
+  c.set("baseUrl", c.env.BASE_URL === "" ? new URL(c.req.url).origin : baseUrlOf(c.env));
   await next();
 });
 app.use(refuseCrowds, separateGuestOrigin);

@@ -1,3 +1,4 @@
+import { baseUrlOf } from "#domain/base-url";
 import { openSigningKey, readPublicKey, type PublicKey, type SigningKey } from "#lib/attest/signing-key";
 import { Refusal } from "#domain/refusal";
 
@@ -10,9 +11,8 @@ export async function signingKey({ ATTESTATION_KEY: key }: Partial<AttestationEn
 }
 
 /** The URI of the service in what it signs: its URL, or a name derived from its key. */
-export function builderIdOf({ BASE_URL: url }: Pick<AttestationEnv, "BASE_URL">, key: Pick<SigningKey, "id">): string {
-  return url.replace(/\/+$/, "") || `urn:kiln:service:${key.id}`;
-}
+export const builderIdOf = (env: Pick<AttestationEnv, "BASE_URL">, key: Pick<SigningKey, "id">): string =>
+  baseUrlOf(env) || `urn:kiln:service:${key.id}`;
 
 const withoutKey = "This service has no signing key. Its operator can set one as ATTESTATION_KEY.";
 

@@ -1,3 +1,4 @@
+import { baseUrlOf } from "#domain/base-url";
 import { createHash } from "node:crypto";
 import type { Sbom } from "#lib/attest/sbom";
 import { cycloneDxOf } from "#lib/attest/cyclonedx";
@@ -120,7 +121,7 @@ async function signed(
   { input, build }: { input: FrozenInput; build: BuildWithImage },
 ): Promise<Attestations> {
   const key = await signingKey(env);
-  const baseUrl = env.BASE_URL.replace(/\/+$/, "");
+  const baseUrl = baseUrlOf(env);
   const spdx = written(spdxOf(bill));
   const cyclonedx = written(cycloneDxOf(bill));
   const named = (format: AttestationFormat, text: string) => ({

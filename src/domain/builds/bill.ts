@@ -1,3 +1,4 @@
+import { baseUrlOf } from "#domain/base-url";
 import { billOf, type BillFacts, type Sbom } from "#lib/attest/sbom";
 import type { FrozenInput, InstalledPackage } from "#lib/contract/index";
 import type { AttestationEnv } from "#domain/builds/attestation-keys";
@@ -18,7 +19,7 @@ export const hasImage = (build: Build): build is BuildWithImage =>
 /** Reads the packages of an image. Undefined if they are gone. */
 export type ReadInstalled = () => Promise<InstalledPackage[] | undefined>;
 
-/** What is in an image, and what it was built from. Undefined if one of the two is gone. */
+/** The bill of materials of an image, and the input of its build. Undefined if one of the two is gone. */
 export async function billOfBuild(
   { env, db }: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
   build: BuildWithImage,
@@ -31,7 +32,7 @@ export async function billOfBuild(
   ]);
   if (!appliance || !input || !installed) return undefined;
   const facts = await billFacts(build, appliance, input);
-  return { bill: billOf(facts, { input, installed, baseUrl: env.BASE_URL.replace(/\/+$/, "") }), input };
+  return { bill: billOf(facts, { input, installed, baseUrl: baseUrlOf(env) }), input };
 }
 
 async function billFacts(build: BuildWithImage, appliance: Appliance, input: FrozenInput): Promise<BillFacts> {

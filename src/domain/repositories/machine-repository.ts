@@ -1,3 +1,4 @@
+import { baseUrlOf } from "#domain/base-url";
 import { derivedBytes, keyedHash, keysIn, sameSecret, type EncryptionKey } from "#domain/secrets";
 import type { Services } from "#domain/services";
 import { uploadedPackageKey, uploadedPackageIn } from "#domain/repositories/user-repository";
@@ -35,7 +36,7 @@ export async function machineRepositoryOf(
   if (!isOpen(appliance) || !hasUserRepository(appliance, repositories) || env.BASE_URL === "") return undefined;
   const [key = ""] = keysIn(env.API_KEY_ENCRYPTION_KEY);
   const { fingerprint, armour } = await signingKeyOf(key, appliance);
-  const url = `${env.BASE_URL.replace(/\/+$/, "")}/machines/${addressOf(key, appliance)}`;
+  const url = `${baseUrlOf(env)}/machines/${addressOf(key, appliance)}`;
   return { url, fingerprint, armour };
 }
 
