@@ -26,7 +26,7 @@ beforeAll(async () => {
   await fill({ from: 0, to: few });
   await addHistory(world, { from: 0, to: few });
   const before = await rowsRead(() => doAll(world));
-  // What the service remembers for some seconds is read again, however quick this was.
+  // Later than the service remembers anything, so that it reads all of it again.
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
   await fill({ from: few, to: many });
   await addHistory(world, { from: few, to: many });

@@ -1,12 +1,12 @@
 import type { Services } from "#domain/services";
-import { type ImageType } from "#lib/contract/index";
+import type { ImageType } from "#lib/contract/index";
 import { getAppliance } from "#domain/appliances/appliance";
 import { withLink, type LinkReader } from "#domain/builds/download-link";
 import { waiting } from "#domain/builds/why-waiting";
 import { secondsBetween, type Progress } from "#domain/builds/progress";
 import { withPlaceInQueue } from "#domain/builds/queue";
 import { Refusal } from "#domain/refusal";
-import { type Appliance } from "#storage/appliances";
+import type { Appliance } from "#storage/appliances";
 import {
   findAnyBuild,
   findBuild,
