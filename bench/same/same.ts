@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { imageFormats, imageTypes, type FrozenInput, type ImageType } from "../../builder-agent/src/contract.ts";
 import { debianInput, type DebianWish } from "../../test/acceptance/support/debian-input.ts";
+import { settingsWith } from "../../test/support/settings.ts";
 import { sampleDistribution, serveDistribution, serveFiles } from "../../test/acceptance/support/local-build.ts";
 import { resolvedTiny } from "../../test/acceptance/support/resolved-tiny.ts";
 import { configScript } from "../../src/lib/kiwi/config-script.ts";
@@ -39,11 +40,35 @@ type World = (typeof worlds)[number];
 /** The formats that are made of the same KIWI image as the first of them. */
 const kinds: readonly ImageType[][] = [...Map.groupBy(imageTypes, (type) => imageFormats[type].product).values()];
 
+const diskSizeMb = 1500;
+/** A disk for UEFI and BIOS, as the catalogues' boot loader makes it. */
+const efi = { packages: ["grub-efi-amd64-bin"], firmware: "efi" } as const;
+const volumes = { enabled: true, volumeGroup: "system", volumes: [{ path: "/srv", sizeMb: 100 }] };
+const inVolumes = { packages: ["lvm2"], facts: { lvm: volumes } };
+const onFileSystem = (fileSystem: "xfs" | "btrfs", tools: string) => ({
+  packages: [tools],
+  facts: { settings: settingsWith({ diskSizeMb, swapSizeMb: 0, fileSystem }) },
+});
+
+/** The disks of Debian that are compared, as changes to JeOS. */
+const disks: Record<string, DebianWish> = {
+  "debian-12": { release: "bookworm" },
+  "debian-12-uefi": { release: "bookworm", ...efi },
+  "debian-12-lvm": { release: "bookworm", ...inVolumes },
+  "debian-13": { release: "trixie" },
+  "debian-13-uefi": { release: "trixie", ...efi },
+  "debian-13-lvm": { release: "trixie", ...inVolumes },
+  "debian-13-xfs": { release: "trixie", ...onFileSystem("xfs", "xfsprogs") },
+  "debian-13-btrfs": { release: "trixie", ...onFileSystem("btrfs", "btrfs-progs") },
+};
+
 /** Two builds of one frozen input in two different environments, byte for byte: `same/tiny`, `same/debian-12` … */
 export const same: Measurement[] = [
   { name: "same/tiny", run: measureTiny },
-  { name: "same/debian-12", run: (place) => measureDebian(place, "bookworm") },
-  { name: "same/debian-13", run: (place) => measureDebian(place, "trixie") },
+  ...Object.entries(disks).map(([name, wish]) => ({
+    name: `same/${name}`,
+    run: (place: Place) => measureDebian(place, name, wish),
+  })),
 ];
 
 async function measureTiny(place: Place): Promise<Figure[]> {
@@ -60,10 +85,10 @@ async function measureTiny(place: Place): Promise<Figure[]> {
 }
 
 /** The disk alone: its other formats are made of it as those of Tiny Linux are. */
-async function measureDebian(place: Place, release: DebianWish["release"]): Promise<Figure[]> {
-  const { input, folder } = debianInput({ release, packages: ["console-setup"] });
+async function measureDebian(place: Place, name: string, wish: DebianWish): Promise<Figure[]> {
+  const { input, folder } = debianInput({ ...wish, packages: ["console-setup", ...(wish.packages ?? [])] });
   using server = await serveFiles(folder, "/repositories/debian/");
-  return await tried(`JeOS of Debian (${release})`, place, { input, formats: ["oem"], url: server.url });
+  return await tried(`JeOS, ${name}`, place, { input, formats: ["oem"], url: server.url });
 }
 
 interface Pair {

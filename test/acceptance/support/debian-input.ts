@@ -5,7 +5,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { descriptionFiles } from "#lib/kiwi/description-files";
 import type { ImageFacts } from "#lib/kiwi/facts";
-import { FrozenInput, type FrozenPackage, type ImageType } from "../../../builder-agent/src/contract.ts";
+import { frozenFirmware } from "#domain/images/firmware";
+import { FrozenInput, type Firmware, type FrozenPackage, type ImageType } from "../../../builder-agent/src/contract.ts";
 import { plain } from "../../kiwi/support/facts.ts";
 
 // Debian from the mirror that this machine's own apt uses: apt resolves and downloads, so all of apt's proxies and
@@ -26,6 +27,7 @@ export interface DebianWish {
   release: keyof typeof dhcpClient;
   imageType?: ImageType;
   packages?: readonly string[];
+  firmware?: Firmware;
   facts?: Partial<ImageFacts>;
 }
 
@@ -36,7 +38,13 @@ export interface DebianInput {
 }
 
 /** Throws if this machine has no Debian of that release. The error names what is missing. */
-export function debianInput({ release, imageType = "oem", packages: more = [], facts = {} }: DebianWish): DebianInput {
+export function debianInput({
+  release,
+  imageType = "oem",
+  packages: more = [],
+  firmware = "bios",
+  facts = {},
+}: DebianWish): DebianInput {
   const apt = aptOf(release);
   const wanted = [...required(apt), "apt", "usr-is-merged", dhcpClient[release], ...jeos, ...more];
   const packages = fetched(apt, wanted);
@@ -48,6 +56,7 @@ export function debianInput({ release, imageType = "oem", packages: more = [], f
     packages,
     settings: settingsWith({ diskSizeMb: 1500, swapSizeMb: 0 }),
     debian: { release, sources: [], keys: [] },
+    firmware,
     ...facts,
   };
   const { network, firewall, locale } = imageFacts;
@@ -55,6 +64,7 @@ export function debianInput({ release, imageType = "oem", packages: more = [], f
     formatVersion: 1,
     appliance: { id: 1000, name: "Debian", version: "0.0.1", arch: "x86_64" },
     imageType,
+    ...frozenFirmware(firmware),
     packageType: "deb",
     debRelease: release,
     imageName: `Debian.x86_64-0.0.1.${imageType}`,
