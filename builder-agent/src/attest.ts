@@ -7,3 +7,4 @@ export {
   type PublicKey,
   type Unproven,
 } from "../../src/lib/attest/envelope.ts";
+export { packageListDigest, packageListName } from "../../src/lib/attest/package-list.ts";

@@ -6,7 +6,15 @@ import { openDatabase } from "#storage/db";
 import type { BuildClaimRequest } from "#lib/contract/index";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createBuild, startBuild } from "../support/factories.ts";
-import { bytesOf, capabilities, fakeAgent, sha256, type Attempt, type FakeAgent } from "../support/fake-agent.ts";
+import {
+  bytesOf,
+  capabilities,
+  fakeAgent,
+  sha256,
+  type Attempt,
+  type FakeAgent,
+  result,
+} from "../support/fake-agent.ts";
 import { uploadFile } from "../support/files.ts";
 import { fileStoreOf } from "../support/file-store.ts";
 import { sweepIn } from "../support/sweep.ts";
@@ -99,6 +107,28 @@ describe("a rebuild", () => {
     const [statement] = await statementsAbout(buildId);
     expect(statement.predicate).toMatchObject({ result: "differs", hasMore: false });
     expect(statement.predicate.differences).toHaveLength(2);
+  });
+
+  it("with the same bytes names the packages that only one of the two agents has reported", async () => {
+    const { buildId, attempt } = await rebuilding();
+    await states(attempt, image);
+    const [busybox] = result.installed;
+
+    await attempt.finishes({ installed: [{ name: "hidden", version: "1.0", release: "1", arch: "noarch" }] });
+
+    expect(busybox).toMatchObject({ name: "busybox" });
+    expect(await rebuildsOf(buildId)).toMatchObject([
+      {
+        state: "differs",
+        sha256: sha256(image),
+        differences: [
+          { path: "busybox-0:1.35.0-1.x86_64", change: "removed", what: "package" },
+          { path: "hidden-0:1.0-1.noarch", change: "added", what: "package" },
+        ],
+      },
+    ]);
+    const [statement] = await statementsAbout(buildId);
+    expect(statement.predicate).toMatchObject({ result: "differs", image: { digest: { sha256: sha256(image) } } });
   });
 
   it("ends although the index of its files is damaged", async () => {

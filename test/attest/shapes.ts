@@ -154,6 +154,7 @@ export const Provenance = z.strictObject({
         builderDependencies: z.array(z.strictObject({ name: z.string(), digest })).optional(),
       }),
       metadata: z.strictObject({ invocationId: z.string(), startedOn: rfc3339, finishedOn: rfc3339 }),
+      byproducts: z.tuple([z.strictObject({ name: z.literal("packages"), digest })]),
     }),
   }),
 });

@@ -1,7 +1,7 @@
 /** `kiln-agent rebuild` with a service of files and a KIWI that only leaves files: what it finds, and what it says. */
 import { execFile } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -11,7 +11,8 @@ import { provenanceOf } from "#lib/attest/provenance";
 import { billOf } from "#lib/attest/sbom";
 import { signedStatement } from "#lib/attest/signed-statement";
 import { openSigningKey, type SigningKey } from "#lib/attest/signing-key";
-import { facts, installed } from "../attest/bills.ts";
+import { parsePackages } from "../../builder-agent/src/run/result.ts";
+import { facts } from "../attest/bills.ts";
 import { fakeKiwi, temporaryDir } from "../../builder-agent/test/support/agent-place.ts";
 import { fileAt, frozenInput } from "../../builder-agent/test/support/frozen-input.ts";
 
@@ -21,6 +22,10 @@ const name = facts.image.fileName;
 const image = "an image";
 const input = { ...frozenInput(), sourceDate: 1_767_225_600 };
 const text = JSON.stringify(input);
+/** The packages that the stand-in for KIWI reports. */
+const inImage = parsePackages(
+  readFileSync(new URL("../../builder-agent/test/fixtures/example.packages", import.meta.url), "utf8"),
+);
 
 /** The files of a service. */
 const files = new Map<string, string>();
@@ -60,9 +65,14 @@ async function newKey(): Promise<SigningKey> {
 }
 
 /** What the service says about the image. */
-function statement(builtIn?: { name: string; sha256: string }, digest = sha256(image), frozen = text): object {
+function statement(
+  builtIn?: { name: string; sha256: string },
+  digest = sha256(image),
+  frozen = text,
+  packages = inImage,
+): object {
   const about = { ...facts, image: { ...facts.image, sha256: digest }, builtIn };
-  const bill = billOf(about, { input, installed: installed.slice(0, 3), baseUrl: service });
+  const bill = billOf(about, { input, installed: packages, baseUrl: service });
   const documents = [".spdx.json", ".cdx.json"].map((suffix) => ({ name: name + suffix, sha256: sha256(suffix) }));
   const origin = { input, inputSha256: sha256(frozen), buildId: 12, builderId: service, baseUrl: service, documents };
   return provenanceOf(bill, origin);
@@ -193,6 +203,9 @@ describe("what is built", () => {
     writeFileSync(at(`${name}.intoto.jsonl`), await signed(statement(undefined, built)));
 
     expect(await ofService()).toEqual([0, `Same bytes: ${name} was built again here, with the SHA-256 ${built}.`]);
+
+    writeFileSync(at(`${name}.intoto.jsonl`), await signed(statement(undefined, built, text, inImage.slice(1))));
+    expect(await ofService()).toEqual([2, expect.stringMatching(/^Other packages: /)]);
   });
 
   it("has no package that a mirror has changed", async () => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
-import { publicKeyOf, type PublicKey } from "../attest.ts";
+import { packageListDigest, publicKeyOf, type PublicKey } from "../attest.ts";
 import { orRefuse, UsageRefused } from "../command-line.ts";
 import { ConfigRefused, readConfig, type Config } from "../config.ts";
 import { lockStateDir } from "../lock.ts";
@@ -80,8 +80,14 @@ async function rebuild(file: string, values: Values, signal: AbortSignal): Promi
   await using state = await stateOf(values);
   const config = await configOf(values, { service, stateDir: state.path });
   const job = { claimed, input, config, buildUrl, rootFile: values.root, signal, say };
-  const { sha256 } = await rebuildImage(job, async ({ digests }) => digests);
-  if (sha256 === image.sha256)
+  const { sha256, packages } = await rebuildImage(job, async ({ digests, installed }) => ({
+    sha256: digests.sha256,
+    packages: packageListDigest(installed),
+  }));
+  const isImage = sha256 === image.sha256;
+  if (isImage && claimed.packages !== undefined && claimed.packages !== packages)
+    return { isSame: false, line: otherPackages(image.name) };
+  if (isImage)
     return { isSame: true, line: `Same bytes: ${image.name} was built again here, with the SHA-256 ${sha256}.` };
   const tools = root
     ? ""
@@ -89,6 +95,9 @@ async function rebuild(file: string, values: Values, signal: AbortSignal): Promi
   const digests = `the SHA-256 of what was built here is ${sha256}, and the provenance names ${image.sha256}`;
   return { isSame: false, line: `Other bytes: ${image.name} differs: ${digests}.${tools}` };
 }
+
+const otherPackages = (name: string): string =>
+  `Other packages: ${name} was built again here with the same bytes, but its bills of materials do not list the packages that are in it.`;
 
 async function textOf(file: string): Promise<string> {
   const reading = file === "-" ? text(process.stdin) : readFile(file, "utf8");

@@ -1,7 +1,14 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
-import { imageAmong, provenanceSuffix, readEnvelope, type PublicKey, type Unproven } from "../attest.ts";
+import {
+  imageAmong,
+  packageListName,
+  provenanceSuffix,
+  readEnvelope,
+  type PublicKey,
+  type Unproven,
+} from "../attest.ts";
 import { BuilderRootName, Sha256 } from "../contract.ts";
 import { sha256OfFile } from "../files.ts";
 import { impossible, unverified } from "./outcome.ts";
@@ -24,6 +31,7 @@ const Statement = z.object({
         builderDependencies: z.array(z.object({ name: z.string(), digest: Digest })).optional(),
       }),
       metadata: z.object({ invocationId: z.string().regex(/^[1-9]\d{0,14}$/) }),
+      byproducts: z.array(z.object({ name: z.string(), digest: Digest })).optional(),
     }),
   }),
 });
@@ -33,6 +41,8 @@ export interface Claimed {
   image: { name: string; sha256: string };
   /** SHA-256 of the frozen input. */
   input: string;
+  /** SHA-256 of the list of its packages. Undefined in a provenance of an older service. */
+  packages: string | undefined;
   buildId: number;
   /** The service that signed. */
   service: string;
@@ -60,6 +70,7 @@ export function readProvenance(text: string, keys: readonly PublicKey[]): Claime
   return {
     image: { name: image.name, sha256: image.digest.sha256 },
     input: buildDefinition.internalParameters.frozenInput,
+    packages: runDetails.byproducts?.find(({ name }) => name === packageListName)?.digest.sha256,
     buildId: Number(runDetails.metadata.invocationId),
     service,
     kiwi: version["kiwi-ng"],

@@ -11,7 +11,7 @@ import { importRoot } from "../roots/transfer.ts";
 import { listRoots, type StoredRoot } from "../roots/store.ts";
 import { RootFault } from "../roots/definition.ts";
 import { endReason } from "../run/end-reason.ts";
-import { buildImage } from "../run/image.ts";
+import { buildImage, type BuiltImage } from "../run/image.ts";
 import { packImage, type PackedImage } from "../run/pack.ts";
 import { openWorkDir } from "../work-dir.ts";
 import { impossible, unverified } from "./outcome.ts";
@@ -30,6 +30,9 @@ export interface Rebuild {
   /** Prints a line for a person while it works. */
   say: (line: string) => void;
 }
+
+/** The second image, and the packages in it. */
+export type Rebuilt = PackedImage & Pick<BuiltImage, "installed">;
 
 /** As long as the service gives a build. */
 const timeLimitMs = 4 * 60 * 60_000;
@@ -52,7 +55,7 @@ async function findNamedRoot(
 }
 
 /** Builds a frozen input as an agent does, from nothing. → the packed image, for as long as `use` runs */
-export async function rebuildImage<T>(rebuild: Rebuild, use: (packed: PackedImage) => Promise<T>): Promise<T> {
+export async function rebuildImage<T>(rebuild: Rebuild, use: (rebuilt: Rebuilt) => Promise<T>): Promise<T> {
   const { claimed, input, config, say } = rebuild;
   const { stateDir } = config;
   const builderRoot = await findNamedRoot(claimed, { stateDir, rootFile: rebuild.rootFile });
@@ -62,8 +65,8 @@ export async function rebuildImage<T>(rebuild: Rebuild, use: (packed: PackedImag
   await using dir = await openWorkDir(stateDir, `rebuild-${claimed.buildId}`, logTo(say));
   const signal = AbortSignal.any([rebuild.signal, AbortSignal.timeout(timeLimitMs)]);
   try {
-    const packed = await build({ ...rebuild, signal }, { workDir: dir.path, builder: kiwi, builderRoot });
-    return await use(packed);
+    const rebuilt = await build({ ...rebuild, signal }, { workDir: dir.path, builder: kiwi, builderRoot });
+    return await use(rebuilt);
   } catch (error) {
     rebuild.signal.throwIfAborted();
     const { reason } = await endReason(error, { timeLimitMs, stateDir });
@@ -77,7 +80,7 @@ interface Tools {
   builderRoot: StoredRoot | undefined;
 }
 
-async function build({ claimed, input, config, buildUrl, signal, say }: Rebuild, tools: Tools): Promise<PackedImage> {
+async function build({ claimed, input, config, buildUrl, signal, say }: Rebuild, tools: Tools): Promise<Rebuilt> {
   const { workDir } = tools;
   const lease = { id: claimed.buildId, token: "" };
   const store = { api: publishedPackages(buildUrl), lease, signal, onNote: say };
@@ -105,7 +108,8 @@ async function build({ claimed, input, config, buildUrl, signal, say }: Rebuild,
     onPhase: say,
     onProgress: () => {},
   });
-  return await packImage(built, input.imageName, { workDir, signal });
+  const packed = await packImage(built, input.imageName, { workDir, signal });
+  return { ...packed, installed: built.installed };
 }
 
 /** The agent's own lines, without KIWI's. */

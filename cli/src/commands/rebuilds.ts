@@ -68,8 +68,9 @@ function shown({ paint }: Kiln, rebuild: NonNullable<Rebuild>): string {
   if (state !== "differs") return `The rebuild is ${state}.${message === undefined ? "" : ` ${visible(message)}`}`;
   if (differences.length === 0) return `The bytes differ.${by} No file is known that differs.`;
   const rows = differences.map(({ path, change, what }) => [path, change, what]);
+  const areOfReports = differences.every(({ what }) => what === "package");
   return [
-    `The bytes differ.${by}`,
+    `${areOfReports ? "The builders report other packages." : "The bytes differ."}${by}`,
     table(paint, ["FILE", "CHANGE", "WHAT"], rows),
     ...(hasMore ? ["There are more."] : []),
   ].join("\n");

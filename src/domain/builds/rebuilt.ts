@@ -1,5 +1,6 @@
 import type { BuildFinished, RebuiltImage } from "#lib/contract/index";
 import { signedStatement } from "#lib/attest/signed-statement";
+import { packageList } from "#lib/attest/package-list";
 import { rebuildStatement } from "#lib/attest/rebuild";
 import { rest } from "#lib/loop/pace";
 import { builderIdOf, signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
@@ -8,6 +9,7 @@ import { FileIndex, type StoredBlob } from "#domain/images/file-store";
 import { Refusal } from "#domain/refusal";
 import type { Services } from "#domain/services";
 import type { Rebuilt, RebuiltDifference } from "#lib/attest/rebuild";
+import { findInstalled } from "#storage/build-blobs";
 import { findAnyBuild, findBuildByUid, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { saveRebuilt } from "#storage/rebuilds";
@@ -41,10 +43,13 @@ export async function recordRebuilt(
   const both = await findBoth(db, uid);
   if (!both) return;
   const { first } = both;
-  const { sha256, size, isSame, agentId, index } = stated;
-  const found = isSame || !index ? {} : await differencesOf(env.BLOBS, first, index);
+  const { sha256, size, agentId, index } = stated;
+  const packages = await differingPackages(env.BLOBS, both);
+  const isSame = stated.isSame && packages.length === 0;
+  const found = stated.isSame || !index ? {} : await differencesOf(env.BLOBS, first, index);
+  const differences = [...packages, ...(found.differences ?? [])];
   const byOther = first.madeBy === null ? null : first.madeBy !== agentId;
-  const rebuilt: Rebuilt = { sha256, size, isSame, byOther, ...found };
+  const rebuilt: Rebuilt = { sha256, size, isSame, byOther, ...found, ...(differences.length > 0 && { differences }) };
   const result = { builder, builtIn: builtInOf(builderRoot), steps, rebuilt, completedAt: new Date(endedAt) };
   await saveRebuilt(db, uid, { ...result, rebuiltStatement: await signed(env, { ...both, result }) });
 }
@@ -87,6 +92,22 @@ async function signed(
     finishedAt: result.completedAt,
   });
   return await signedStatement(statement, key);
+}
+
+/**
+ * The packages that only one of the two agents has reported: the bills of materials of an image are made of what its agent
+ * reports. None if one of the reports is gone.
+ */
+async function differingPackages(blobs: R2Bucket, { rebuild, first }: Both): Promise<RebuiltDifference[]> {
+  const [from, to] = await Promise.all([findInstalled(blobs, first.uid), findInstalled(blobs, rebuild.uid)]);
+  if (!from || !to) return [];
+  const [before, now] = [packageList(from), packageList(to)].map((lines) => new Set(lines)) as [
+    Set<string>,
+    Set<string>,
+  ];
+  const gone = [...before.difference(now)].map((path) => ({ path, change: "removed" as const, what: ["package"] }));
+  const more = [...now.difference(before)].map((path) => ({ path, change: "added" as const, what: ["package"] }));
+  return withinCharacters([...gone, ...more].slice(0, most.differences));
 }
 
 /** Which files differ, as far as the indexes say. Nothing if one of them is gone, or cannot be read. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FrozenInput, FrozenPackage, FrozenRepository } from "#lib/contract/index";
+import { packageListDigest, packageListName } from "./package-list.ts";
 import { fileUrl, moment, sourcesOf, type Sbom, type Sources } from "./sbom.ts";
 import { purlOf } from "./purl.ts";
 
@@ -42,6 +43,7 @@ export const provenanceOf = (bill: Sbom, origin: Origin): object => ({
         startedOn: moment(bill.startedAt),
         finishedOn: moment(bill.finishedAt),
       },
+      byproducts: [{ name: packageListName, digest: { sha256: packageListDigest(bill.packages) } }],
     },
   },
 });

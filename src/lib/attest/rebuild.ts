@@ -14,11 +14,11 @@ export interface Rebuilt {
   hasMore?: true;
 }
 
-/** A file that differs between two images of one input. */
+/** A file that differs between two images of one input, or a package that only one of the two agents has reported. */
 export interface RebuiltDifference {
   path: string;
   change: "added" | "removed" | "changed";
-  /** Which facts of a changed file differ: `content`, `mode`, `owner`. */
+  /** Which facts of a changed file differ: `content`, `mode`, `owner`. `package` if it is a package. */
   what: string[];
 }
 

@@ -110,7 +110,7 @@ const Differences = ({ of: { differences, hasMore }, about }: { of: Rebuilt; abo
     );
   return (
     <>
-      <Table label={`Files that differ in a rebuild ${about}`} isCards columns={["File", "Differs"]}>
+      <Table label={`What differs in a rebuild ${about}`} isCards columns={["File or package", "Differs"]}>
         {differences.map(({ path, change, what }) => (
           <tr>
             <th scope="row" class="breaks">
