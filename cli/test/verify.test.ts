@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newMachine, type Machine } from "./support/machine.ts";
@@ -60,6 +60,18 @@ describe("kiln verify", () => {
     const ended = await verify();
     expect(ended).toMatchObject({ code: 6, stdout: "" });
     expect(ended.stderr).toContain(`${file} is not what was built`);
+  });
+
+  it("refuses an older version under the name of a newer one", async () => {
+    const newer = name.replace("0.0.1", "0.0.2");
+    for (const suffix of ["", ".spdx.json", ".cdx.json", ".intoto.jsonl"])
+      renameSync(at(name + suffix), at(newer + suffix));
+
+    expect(await machine.kiln(["verify", newer])).toMatchObject({
+      code: 6,
+      stdout: "",
+      stderr: expect.stringContaining(`${newer} has the signed provenance of ${name}.`),
+    });
   });
 
   it("refuses a changed statement", async () => {

@@ -42,6 +42,7 @@ export async function verifyBills(file: string, keys: readonly PinnedKey[]): Pro
   const digestOf = (name: string) => subject.find((one) => one.name === name)?.digest.sha256;
   const image = imageAmong(subject);
   if (!image) throw unverified("The provenance is about something else.", "Download the image again.");
+  refuseOtherName(file, image.name);
   for (const suffix of billSuffixes) await compare(file + suffix, digestOf(image.name + suffix));
   const log = verifyProof(file, { image: image.digest.sha256, statement: digest }, keys);
   const rebuilds = verifyRebuilds(file, image.digest.sha256, keys);
@@ -61,6 +62,19 @@ export async function verifyBills(file: string, keys: readonly PinnedKey[]): Pro
     ...(log && { log }),
     ...(rebuilds && { rebuilds }),
   };
+}
+
+/**
+ * The name of an image has its appliance, version and type. Under another name, an older version with its own valid signature
+ * would pass for a newer one.
+ */
+function refuseOtherName(file: string, signed: string): void {
+  const name = basename(file);
+  if (name === signed) return;
+  throw unverified(
+    `${name} has the signed provenance of ${signed}.`,
+    `If you have renamed it, call it ${signed} again. If not, do not use it.`,
+  );
 }
 
 async function compare(file: string, said: string | undefined): Promise<void> {
