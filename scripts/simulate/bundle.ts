@@ -6,12 +6,18 @@ import { projectRoot } from "../launch/project.ts";
 
 const here = join(projectRoot, "test/simulation");
 
-/** A mistake in one place of a file. */
+/** A change in one place of a file. */
 export interface Change {
   file: string;
   before: string;
   after: string;
 }
+
+/** Sizes that would make a simulation slow. */
+const smaller: readonly Change[] = [
+  { file: "src/storage/part-buffer.ts", before: "partBytes = 8 * 2 ** 20", after: "partBytes = 4096" },
+  { file: "src/lib/repodata/streams.ts", before: "chunkBytes = 128 * 1024", after: "chunkBytes = 1024" },
+];
 
 /** Modules of the agent that reach for the host, by the module that uses them, and what exports the same in a simulation. */
 const ofHost = [
@@ -59,16 +65,21 @@ const simulated: Plugin = {
   },
 };
 
-const changed = ({ file, before, after }: Change): Plugin => ({
+const changed = (changes: readonly Change[]): Plugin => ({
   name: "changed",
   setup({ onLoad }) {
-    onLoad({ filter: new RegExp(`${file.replaceAll(/[.-]/g, "\\$&")}$`) }, ({ path }) => {
-      const content = readFileSync(path, "utf8");
-      if (content.split(before).length !== 2) throw new Error(`${file} does not have this once: ${before}`);
-      return { contents: content.replace(before, () => after), loader: "ts" };
-    });
+    for (const [file, ofFile] of Map.groupBy(changes, (change) => change.file))
+      onLoad({ filter: new RegExp(`${file.replaceAll(/[.-]/g, "\\$&")}$`) }, ({ path }) => ({
+        contents: ofFile.reduce(withChange, readFileSync(path, "utf8")),
+        loader: "ts",
+      }));
   },
 });
+
+function withChange(content: string, { file, before, after }: Change): string {
+  if (content.split(before).length !== 2) throw new Error(`${file} does not have this once: ${before}`);
+  return content.replace(before, () => after);
+}
 
 /** Bundles the simulation with the service and the agent as they are now, or with a mistake. → the file */
 export async function bundleSimulation(change?: Change): Promise<string> {
@@ -89,7 +100,7 @@ export async function bundleSimulation(change?: Change): Promise<string> {
     banner: {
       js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
     },
-    plugins: [...(change ? [changed(change)] : []), simulated],
+    plugins: [changed([...smaller, ...(change ? [change] : [])]), simulated],
   });
   return outfile;
 }

@@ -1,8 +1,8 @@
 import { clock } from "./runtime/clock.ts";
 import type { World } from "./world.ts";
 
-/** After each event, after each that has changed the database, or when everything is over. */
-export type Moment = "always" | "step" | "end";
+/** After each event, after each that has changed the database, when everything is over, or when the sweep had a day for the rest. */
+export type Moment = "always" | "step" | "end" | "a day later";
 
 /** Something that must be true. `violations` are the exceptions. */
 export interface Check {

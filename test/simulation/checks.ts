@@ -1,8 +1,9 @@
-import { artifactKey } from "#storage/blobs";
+import { artifactKey, buildsPrefix } from "#storage/blobs";
 import { clock } from "./runtime/clock.ts";
 import type { World } from "./world.ts";
 import { agentNames, announced, lasting, slots, type Check } from "./check.ts";
 import { testdriveChecks } from "./testdrive-checks.ts";
+import { uploadChecks } from "./upload-checks.ts";
 import { witness, type Attempt } from "./witness.ts";
 
 interface Row {
@@ -171,11 +172,13 @@ const buildChecks: readonly Check[] = [
   },
   {
     // R2 does not list uploads, so one that a crash has left before its first part stays: it has no bytes.
-    name: "no part of an upload is left",
+    name: "no part of an agent's upload is left",
     when: "end",
     violations: ({ service }) =>
-      [...service.bucket.begun.values()].filter(({ parts }) => parts.size > 0).map(({ key }) => key),
+      [...service.bucket.begun.values()]
+        .filter(({ key, parts }) => key.startsWith(buildsPrefix) && parts.size > 0)
+        .map(({ key }) => key),
   },
 ];
 
-export const checks: readonly Check[] = [...buildChecks, ...testdriveChecks];
+export const checks: readonly Check[] = [...buildChecks, ...testdriveChecks, ...uploadChecks];

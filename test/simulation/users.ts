@@ -15,6 +15,7 @@ import { Actor } from "./runtime/actors.ts";
 import { clock } from "./runtime/clock.ts";
 import { randomUUID } from "./runtime/globals.ts";
 import type { Service } from "./runtime/service.ts";
+import { Uploaders } from "./uploads.ts";
 import { Viewers } from "./viewers.ts";
 import { witness } from "./witness.ts";
 
@@ -31,13 +32,19 @@ export const requests: Record<string, (users: Users, pick: number) => void> = {
   "cancel a build": (users, pick) => users.cancel(pick),
   "start a testdrive": ({ viewers }, pick) => viewers.start(pick),
   "stop a testdrive": ({ viewers }, pick) => viewers.stop(pick),
+  "upload a file": (users, pick) => users.upload(pick),
+  "delete a file": ({ uploaders }, pick) => uploaders.delete(pick),
 };
+
+/** Repeats a request until there is an answer. The request returns what its client does with the answer. */
+export type Insist = (prepare: () => () => Promise<() => void>) => void;
 
 /** The people who start and cancel builds. Most repeat a request whose answer is lost. */
 export class Users {
   readonly #service: Service;
   readonly #actor = new Actor("user", "a user");
   readonly viewers: Viewers;
+  readonly uploaders: Uploaders;
   readonly #appliances: Appliance[] = [];
   #next = 0;
   /** Requests that have no final answer yet. */
@@ -45,7 +52,9 @@ export class Users {
 
   constructor(service: Service) {
     this.#service = service;
-    this.viewers = new Viewers(service, (prepare) => this.#insist(prepare));
+    const insist: Insist = (prepare) => this.#insist(prepare);
+    this.viewers = new Viewers(service, insist);
+    this.uploaders = new Uploaders(service, insist);
   }
 
   async prepare(db: Database): Promise<void> {
@@ -67,6 +76,11 @@ export class Users {
   startAgain(pick: number): void {
     const appliance = this.#appliances[pick % Math.max(1, this.#next)];
     if (appliance) this.#insist(() => this.#build(appliance, { requestId: randomUUID(), force: true }));
+  }
+
+  upload(pick: number): void {
+    const appliance = this.#appliances[pick % this.#appliances.length];
+    if (appliance) this.uploaders.start(appliance, pick);
   }
 
   cancel(pick: number): void {

@@ -5,9 +5,7 @@ import { randomUUID } from "./runtime/globals.ts";
 import type { Service } from "./runtime/service.ts";
 import type { SocketEnd } from "./runtime/sockets.ts";
 import { sessions } from "./sessions.ts";
-
-/** Repeats a request until there is an answer. */
-type Insist = (prepare: () => () => Promise<() => void>) => void;
+import type { Insist } from "./users.ts";
 
 const dialAgainMs = 3_000;
 const longestStayMs = 150_000;

@@ -21,6 +21,8 @@ const patienceMs = 60 * 60_000;
 const tidyMs = 3 * 60_000;
 const hostCount = 2;
 const lookEveryMs = 2_000;
+/** When the sweep removes what is left, after the end: what it finds too young at first, it removes later. */
+const cleaningHours = [2, 26, 28];
 
 /** One service with its agents and users, from a seed to the end. */
 export class World {
@@ -34,6 +36,8 @@ export class World {
   #slowUntil = 0;
   /** Whether nothing fails in this plan. */
   isCalm = false;
+  /** Whether anyone works, and the sweep looks after it. */
+  #isWatched = true;
   readonly #awayUntil = new Map<string, number>();
 
   constructor(service: Service) {
@@ -47,7 +51,7 @@ export class World {
     this.isCalm = plan.every(({ what }) => !(what in faults));
     for (const step of plan) clock.after(step.at * 1000, () => this.#perform(step));
     const lastAt = beginning + 1000 * Math.max(0, ...plan.map(({ at }) => at));
-    const violation = await this.#untilOver(lastAt);
+    const violation = (await this.#untilOver(lastAt)) ?? (await this.#dayLater());
     const [builds = 0, testdrives = 0] = ["builds", "testdrives"].map((table) =>
       Number(this.service.database.query(`SELECT count(*) AS n FROM ${table}`)[0]?.["n"]),
     );
@@ -121,6 +125,7 @@ export class World {
   /** Some checks are about how long something lasts. */
   #look(): void {
     clock.after(lookEveryMs, () => {
+      if (!this.#isWatched) return;
       this.service.database.isChanged = true;
       this.#look();
     });
@@ -128,6 +133,7 @@ export class World {
 
   #everyMinute(): void {
     clock.after(60_000, () => {
+      if (!this.#isWatched) return;
       void this.service.sweep();
       this.#everyMinute();
     });
@@ -169,19 +175,34 @@ export class World {
     }
   }
 
+  /** The agents have gone, and nothing fails. */
+  async #dayLater(): Promise<Violation | undefined> {
+    this.#calm();
+    for (const { process } of this.hosts) process?.die();
+    this.#isWatched = false;
+    const overAt = clock.now;
+    for (const hours of cleaningHours) {
+      const at = overAt + hours * 3_600_000;
+      clock.after(at - clock.now, () => void this.service.sweep("cleaning"));
+      while (await clock.step(at + 60_000)) saveAll();
+    }
+    return this.#violationOf("a day later");
+  }
+
   #isOver(): boolean {
     const [open] = this.service.database.query(
       `SELECT EXISTS (SELECT 1 FROM builds WHERE status IN ('queued', 'running')) OR
               EXISTS (SELECT 1 FROM testdrives WHERE state <> 'ended') AS n`,
     );
-    const isWorking = witness.running.size + sessions.running.size + this.users.waiting > 0;
+    const isWorking =
+      witness.running.size + sessions.running.size + this.users.waiting + this.users.uploaders.open.size > 0;
     return Number(open?.["n"]) === 0 && !isWorking;
   }
 
   #violationOf(moment: Moment): Violation | undefined {
     const { database } = this.service;
     const isDue = ({ when }: Check) =>
-      when === "always" || (when === moment && (moment === "end" || database.isChanged));
+      when === "always" || (when === moment && (moment !== "step" || database.isChanged));
     for (const check of checks.filter(isDue)) {
       const [what] = check.violations(this);
       if (what !== undefined) return { check: check.name, what, at: clock.now - beginning };

@@ -7,6 +7,13 @@ interface Stored {
   uploaded: Date;
 }
 
+interface Listing {
+  prefix?: string;
+  limit?: number;
+  startAfter?: string;
+  cursor?: string;
+}
+
 type Body = string | ArrayBuffer | Uint8Array | ReadableStream<Uint8Array>;
 
 /** R2 as the Worker's binding has it, in memory. */
@@ -55,10 +62,12 @@ export class SimulatedBucket {
     });
   }
 
-  list({ prefix = "", limit = 1000, startAfter = "" }: { prefix?: string; limit?: number; startAfter?: string } = {}) {
+  list({ prefix = "", limit = 1000, startAfter = "", cursor = startAfter }: Listing = {}) {
     return cross(`R2: list ${prefix}`, () => {
-      const keys = [...this.stored.keys()].filter((key) => key.startsWith(prefix) && key > startAfter).toSorted();
-      return { objects: keys.slice(0, limit).map((key) => this.#headOf(key)), truncated: keys.length > limit };
+      const keys = [...this.stored.keys()].filter((key) => key.startsWith(prefix) && key > cursor).toSorted();
+      const page = keys.slice(0, limit);
+      const more = keys.length > limit ? { truncated: true, cursor: page.at(-1) } : { truncated: false };
+      return { objects: page.map((key) => this.#headOf(key)), ...more };
     });
   }
 

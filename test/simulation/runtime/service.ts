@@ -26,6 +26,10 @@ const variables = {
   MAX_TESTDRIVES_PER_ACCOUNT: "3",
   TESTDRIVE_MINUTES: "4",
   MAX_UPLOAD_MB: "95",
+  MAX_FILE_MB: "95",
+  MAX_FILES_PER_ACCOUNT: "100",
+  MAX_UPLOADS_PER_ACCOUNT: "5",
+  ACCOUNT_QUOTA_GB: "20",
   BODY_SECONDS: "30",
   STORED_PACKAGES_GB: "0",
   KEEP_PREPARED_HOURS: "24",
@@ -40,8 +44,18 @@ const variables = {
   WITNESSES: "",
 };
 
-/** The chores of the sweep that builds and testdrives need. */
+/** The chores of the sweep that something waits for. */
 const watched = ["wakeSilentBuilds", "wakeSilentTestdrives", "sendOutbox"];
+
+/** The chores that remove what a crash has left. */
+const cleaning = [
+  "forgetReservations",
+  "removeExpiredUploads",
+  "removeStrayTails",
+  "removeStrayContents",
+  "removeReleased",
+  "abortLostUploads",
+];
 
 /** The Worker with everything that it is bound to. It starts once; each simulation resets it. */
 export class Service {
@@ -114,11 +128,10 @@ export class Service {
   }
 
   /** The cron trigger: requests the chores. */
-  async sweep(): Promise<void> {
+  async sweep(kind: "watching" | "cleaning" = "watching"): Promise<void> {
     const at = clock.now;
-    await this.invoke("sweep", () => this.chores.sendBatch(watched.map((chore) => ({ body: { chore, at } })))).catch(
-      () => {},
-    );
+    const messages = (kind === "watching" ? watched : cleaning).map((chore) => ({ body: { chore, at } }));
+    await this.invoke("sweep", () => this.chores.sendBatch(messages)).catch(() => {});
   }
 
   /** The process ends: what was in memory is lost, and every connection. */

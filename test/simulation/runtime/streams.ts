@@ -16,6 +16,27 @@ export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
   }
 }
 
+/** As in workerd, its bytes can be read into a buffer. */
+export class IdentityTransformStream {
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<Uint8Array>;
+
+  constructor() {
+    const { promise: cancelled, reject } = Promise.withResolvers<never>();
+    cancelled.catch(() => {});
+    let end: ReadableByteStreamController | undefined;
+    this.readable = new ReadableStream({ type: "bytes", start: (given) => void (end = given), cancel: reject });
+    this.writable = new WritableStream<Uint8Array>({
+      write: (chunk) => Promise.race([cancelled, end?.enqueue(Uint8Array.from(chunk))]),
+      close: () => {
+        end?.close();
+        end?.byobRequest?.respond(0); // otherwise a waiting read would not end
+      },
+      abort: (reason) => end?.error(reason),
+    });
+  }
+}
+
 export class DigestStream extends WritableStream<Uint8Array> {
   readonly digest: Promise<ArrayBuffer>;
   constructor(algorithm: string) {
