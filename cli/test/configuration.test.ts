@@ -62,6 +62,18 @@ describe("kiln config", () => {
     expect(ended).toMatchObject({ code: 0, stdout: 'network.hostname: kiosk\nusers: [{"name":"root"}]\n' });
   });
 
+  it.each([
+    ["invalid_value", "configuration/network/ip: is used only with the type manual.", "network.ip: is used only with"],
+    ["invalid_value", "configuration/users/user/name: must be a name.", "users.name: must be a name."],
+    ["invalid_node", "The element configuration/network/hostnam is not known here.", "Did you mean network.hostname?"],
+  ])("names a refused setting as it was written: %s %s", async (code, message, shown) => {
+    service.answers["PUT /api/v2/user/appliances/1000/definition"] = (_, response) =>
+      response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify({ error: { code, message } }));
+    const ended = await machine.kiln(["config", "set", "1000", "network.ip=10.0.0.1"]);
+    expect(ended).toMatchObject({ code: code === "invalid_node" ? 9 : 1, stderr: expect.stringContaining(shown) });
+    expect(ended.stderr).not.toContain("/");
+  });
+
   it("does not set a password to its mask", async () => {
     const before = sent().length;
     const ended = await machine.kiln(["config", "set", "1000", 'users=[{"name":"root","password":"********"}]']);

@@ -61,14 +61,16 @@ it("applies an export to an empty account, whose export has the same bytes, and 
   }
 });
 
+const empty = { contents: new Map<string, Uint8Array>(), at: String };
+
 describe("two that apply at the same time", () => {
   it("get one appliance changed, and the other one told", async () => {
     const client = clientOf(tux);
     const { definition } = await client.call("getDefinition", { appliance_id: applianceId });
-    const seen = await seenFor(client, { definition, contents: new Map() });
+    const seen = await seenFor(client, { ...empty, definition });
 
     const both = await Promise.allSettled(
-      ["One", "Two"].map((name) => applyFile(client, { definition: { name }, contents: new Map() }, seen)),
+      ["One", "Two"].map((name) => applyFile(client, { ...empty, definition: { name } }, seen)),
     );
 
     const refusals = both.flatMap((one) => (one.status === "rejected" ? [one.reason as Error] : []));
@@ -81,7 +83,7 @@ describe("two that apply at the same time", () => {
 
   it("get one new appliance", async () => {
     const client = clientOf(tux);
-    const file = { definition: { name: "Only", base_system: "tiny-1.0" }, contents: new Map() };
+    const file = { ...empty, definition: { name: "Only", base_system: "tiny-1.0" } };
     const both = await Promise.allSettled([applyFile(client, file, undefined), applyFile(client, file, undefined)]);
     expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     const { appliances } = await client.call("listAppliances", {});

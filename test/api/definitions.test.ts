@@ -150,7 +150,7 @@ describe("PUT …/definition", () => {
       [{ gpg_keys: [{ name: "x", key: "no key" }] }, /^400 invalid_key/],
       [{ base_system: "other" }, /^400 invalid_value base_system: the appliance has tiny-1.0/],
       [{ arch: "i686" }, /^400 invalid_value arch: the appliance has x86_64/],
-      [{ configuration: { settings: { memory_size: 1 } } }, /^400 invalid_value settings\/memory_size/],
+      [{ configuration: { settings: { memory_size: 1 } } }, /^400 invalid_value configuration\/settings\/memory_size/],
       [{ configuration: { users: [{ name: "new" }] } }, /^400 invalid_value .*a new user needs a password/],
       [{ nonsense: 1 }, /^400 invalid_node/],
     ] as const;

@@ -40,7 +40,7 @@ const secret = <T extends object>(user: T) => ({ ...user, password: "quiet pleas
 
 /** Reads a file back and adds a password for each user, because no file contains passwords. */
 export function readBack({ text, files }: Written): ApplianceFile {
-  const { definition, contents } = readApplianceFile(text, {
+  const { definition, ...read } = readApplianceFile(text, {
     name: "one.yaml",
     read: (path) => files.get(path),
     env: {},
@@ -51,5 +51,5 @@ export function readBack({ text, files }: Written): ApplianceFile {
     users: users.map(secret),
     databases: databases.map(({ type, users: of }) => ({ type, users: of.map(secret) })),
   };
-  return { definition: { ...definition, configuration }, contents };
+  return { ...read, definition: { ...definition, configuration } };
 }

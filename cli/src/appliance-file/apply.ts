@@ -3,6 +3,7 @@ import type { AnswerOf, Client } from "../client/client.ts";
 import { ServiceRefusal } from "../client/failure.ts";
 import { Complaint } from "../complaint.ts";
 import type { ApplianceFile } from "./read.ts";
+import { withNames } from "./setting-name.ts";
 import type { Definition } from "./write.ts";
 
 export type Plan = AnswerOf<"planDefinition">["plan"];
@@ -28,12 +29,16 @@ async function idOf(client: Client, name: string): Promise<number | undefined> {
 }
 
 /** What applying the file would change. */
-export async function planFile(client: Client, { definition }: ApplianceFile, seen: Seen): Promise<Plan> {
+export async function planFile(client: Client, { definition, at }: ApplianceFile, seen: Seen): Promise<Plan> {
   const body = { definition };
-  const answer = seen
-    ? await client.call("planDefinition", { appliance_id: seen.id, body })
-    : await client.call("planNewDefinition", { body });
-  return answer.plan;
+  try {
+    const answer = seen
+      ? await client.call("planDefinition", { appliance_id: seen.id, body })
+      : await client.call("planNewDefinition", { body });
+    return answer.plan;
+  } catch (error) {
+    throw withNames(error, at);
+  }
 }
 
 /**
@@ -47,7 +52,7 @@ export async function applyFile(client: Client, file: ApplianceFile, seen: Seen)
     const headers = { "if-match": seen.etag, "idempotency-key": randomUUID() };
     return (await client.call("applyDefinition", { appliance_id: seen.id, body }, { headers })).definition;
   } catch (error) {
-    if (!(error instanceof ServiceRefusal) || error.status !== 412) throw error;
+    if (!(error instanceof ServiceRefusal) || error.status !== 412) throw withNames(error, file.at);
     const message = `Something else has changed ${file.definition.name} in the meantime.`;
     throw new ServiceRefusal({ code: error.code, status: error.status, call: error.call, message });
   }

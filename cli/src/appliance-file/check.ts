@@ -94,7 +94,7 @@ function wrongNumber({ minimum = -Infinity, maximum = Infinity }: Schema, value:
 }
 
 /** The most similar of the words, if it is similar enough to be meant. */
-function closest(given: string, words: readonly string[]): string | undefined {
+export function closest(given: string, words: readonly string[]): string | undefined {
   const ranked = words.map((word) => ({ word, distance: distanceBetween(given.toLowerCase(), word) }));
   const [best] = ranked.toSorted((a, b) => a.distance - b.distance);
   return best && best.distance <= Math.max(1, Math.floor(given.length / 3)) ? best.word : undefined;

@@ -12,6 +12,8 @@ type Wanted = RequestOf<"applyDefinition">["body"]["definition"];
 export interface ApplianceFile {
   definition: Wanted & { name: string };
   contents: ReadonlyMap<string, Uint8Array>;
+  /** The place of a value, for messages: `kiosk.yaml:12: packages[2].name`. */
+  at: (path: Path) => string;
 }
 
 /** The sources of a file's references. */
@@ -35,7 +37,7 @@ export function readApplianceFile(text: string, { name, read, env }: Surrounding
   if (fault) throw wrongFile(`${at(fault.path)} ${fault.why.replace(/[.?]?$/, (end) => end || ".")}`, more.length);
   const resolver = new References({ at, read, env });
   const definition = resolver.resolve(value, []) as ApplianceFile["definition"];
-  return { definition, contents: resolver.contents };
+  return { definition, contents: resolver.contents, at };
 }
 
 function toValue(document: ReturnType<typeof parseDocument>, name: string): unknown {

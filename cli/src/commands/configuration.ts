@@ -1,6 +1,8 @@
 import { stringify } from "yaml";
-import { applianceSchema, type Schema } from "../appliance-file/check.ts";
+import { applianceSchema, closest, type Schema } from "../appliance-file/check.ts";
+import { refusedIn, withNames } from "../appliance-file/setting-name.ts";
 import type { RequestOf } from "../client/client.ts";
+import { ServiceRefusal } from "../client/failure.ts";
 import { command, flag } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { readText } from "../files.ts";
@@ -45,7 +47,11 @@ export const configuration = [
       // service checks the definition.
       const body = { definition: { configuration: change } } as RequestOf<"applyDefinition">["body"];
       const id = await applianceId(client, appliance);
-      const { definition } = await client.call("applyDefinition", { appliance_id: id, body });
+      const { definition } = await client
+        .call("applyDefinition", { appliance_id: id, body })
+        .catch((error: unknown) => {
+          throw asSetting(error);
+        });
       const now = given.map((one) => {
         const name = settingOf(one).path.join(".");
         return `${name}: ${inOneLine(partOf(valueOf(definition.configuration), name))}`;
@@ -54,6 +60,26 @@ export const configuration = [
     },
   }),
 ];
+
+/** A refusal with the name of the setting as it is written here: `network.ip`. */
+function asSetting(error: unknown): unknown {
+  if (!(error instanceof ServiceRefusal) || error.code !== "invalid_node")
+    return withNames(error, ([, ...path]) => path.join("."));
+  const [, ...path] = refusedIn(error).path;
+  const near = closest(path.join("."), settingNames);
+  return new Complaint(
+    "notFound",
+    `There is no setting ${path.join(".")}.`,
+    near === undefined ? "`kiln config get APPLIANCE` shows the settings by their names." : `Did you mean ${near}?`,
+  );
+}
+
+const settingsIn = ({ properties = {} }: Schema): string[] =>
+  Object.entries(properties).flatMap(([name, schema]) => [
+    name,
+    ...settingsIn(schema).map((inner) => `${name}.${inner}`),
+  ]);
+const settingNames = settingsIn(applianceSchema.properties?.["configuration"] ?? applianceSchema);
 
 interface Setting {
   path: readonly string[];

@@ -1,4 +1,5 @@
 import type { Plan } from "../appliance-file/apply.ts";
+import { memberNames } from "../appliance-file/setting-name.ts";
 import { defaultArch } from "../commands/appliances.ts";
 import { effectText, type Change } from "./effect.ts";
 import type { Painter } from "./painter.ts";
@@ -54,7 +55,8 @@ const without = (all: readonly string[], some: readonly string[]): string[] => a
 const told = (text = ""): string => (text === "" ? "" : `: ${visible(text)}`);
 
 function changeLine(paint: Painter, { name, item, from, to }: Plan["changes"][number]): string {
-  const what = visible(item === undefined ? name : `${name} ${item}`);
+  const named = memberNames(name.split("/")).join(".");
+  const what = visible(item === undefined ? named : `${named} ${item}`);
   // Only items of a list are added. A list in another order has no item, and no password is shown.
   const isChanged = item === undefined || name.endsWith("/password");
   if (from === undefined && isChanged) return paint.yellow(`  ~ ${what}${told(to)}`);

@@ -1,9 +1,9 @@
 import { parseArch } from "#domain/appliances/appliance";
-import { check } from "#domain/configuration/check";
-import { withChange } from "#domain/configuration/change";
+import { check, wrongValues } from "#domain/configuration/check";
+import { withChange, type Configured } from "#domain/configuration/change";
 import { refuseSettingsOfBase } from "#domain/configuration/settings-of-base";
 import { decrypted, encrypted } from "#domain/configuration/secrets";
-import { validate } from "#domain/configuration/validation";
+import { faultsOf } from "#domain/configuration/validation";
 import { readPublicKey, maxKeys } from "#domain/contents/gpg-key";
 import { parseMetadata } from "#domain/contents/overlay-file-metadata";
 import { kinds, type Contents, type WantedDefinition } from "#domain/definitions/definition";
@@ -67,11 +67,22 @@ async function configuredOf(env: EncryptionKey, before: Contents, wanted: Wanted
   const configured = { ...before.identity, configuration: await decrypted(env, before.configuration) };
   refuseNewWithoutPassword(before.configuration, wanted);
   const after = withChange(configured, { ...wanted.configuration, name, version, imageType });
-  validate(after);
+  refuseInvalid(after);
   refuseUnused(after.configuration, wanted);
   const configuration = Configuration.parse(await encrypted(env, after.configuration, before.configuration));
   return { identity: { name: after.name, version: after.version, imageType: after.imageType }, configuration };
 }
+
+/** The path of a setting begins with the part of the definition that it is in. */
+function refuseInvalid(after: Configured): void {
+  const faults = faultsOf(after).map(({ path, why }) => ({
+    path: ofDefinition.has(path) ? path : `configuration/${path}`,
+    why,
+  }));
+  if (faults.length > 0) throw wrongValues(faults);
+}
+
+const ofDefinition = new Set(["name", "version", "configuration"]);
 
 /**
  * Refuses settings that the configuration would store but neither use nor show: reporting them as applied would be
