@@ -57,7 +57,8 @@ export const visibleLines = (text: string): string => text.split(/\r?\n/).map(vi
 /** `2026-11-22 18:53` for a time in ISO 8601. */
 export const moment = (time: string | undefined): string | undefined => time?.slice(0, 16).replace("T", " ");
 
-export const megabytes = (amount: number): string => `${amount} MB`;
+/** Undefined for an image that was not made. */
+export const megabytes = (amount: number): string | undefined => (amount === 0 ? undefined : `${amount} MB`);
 
 /** `1.5 GB` for a number of bytes. */
 export function bytes(amount: number): string {
