@@ -77,3 +77,15 @@ it("makes nothing that cannot be installed, and names the commands that solve it
   expect(await machine.kiln(["add", "1000", "helo", "--force"])).toMatchObject({ code: 3 });
   expect(posts()).toHaveLength(1);
 });
+
+it.each([
+  ["remove", ["helo"], "Kiosk has no helo among its packages.\nDid you mean hello?\n"],
+  ["remove", ["hello", "vim"], "Kiosk has no vim among its packages.\n`kiln show 1000` lists them.\n"],
+  ["unban", ["hello"], "Kiosk has no hello among its bans.\n`kiln show 1000` lists them.\n"],
+])("%s %j takes out nothing that is not there", async (verb, names, told) => {
+  const definition = { name: "Kiosk", packages: [{ name: "hello" }], patterns: [], bans: [{ name: "vim" }] };
+  service.answers[`${path}/definition`] = { definition };
+  const ended = await machine.kiln([verb, "1000", ...names]);
+  expect(ended).toEqual({ code: 9, stdout: "", stderr: `kiln: ${told}` });
+  expect(posts()).toEqual([]);
+});

@@ -58,7 +58,12 @@ export const appliances = [
     summary: "Show an appliance, its selection and its images",
     act: async ({ client, show, paint }, { appliance }) => {
       const id = { appliance_id: await applianceId(client, appliance) };
-      const [shown, selected] = await Promise.all([client.call("getAppliance", id), client.call("getSoftware", id)]);
+      const [shown, selected, { definition }] = await Promise.all([
+        client.call("getAppliance", id),
+        client.call("getSoftware", id),
+        client.call("getDefinition", id),
+      ]);
+      const bans = definition.bans.map(({ name }) => name);
       const { builds, parent, ...one } = shown.appliance;
       const images = builds.map((build) => [
         build.id,
@@ -66,7 +71,7 @@ export const appliances = [
         build.image_type,
         megabytes(build.compressed_image_size || build.image_size),
       ]);
-      show({ ...shown, ...selected }, () =>
+      show({ ...shown, ...selected, bans }, () =>
         [
           facts(paint, {
             Id: one.id,
@@ -79,6 +84,7 @@ export const appliances = [
             Edited: moment(one.last_edited),
             Patterns: names(selected.software.pattern),
             Packages: names(selected.software.package),
+            Banned: bans.join(", "),
             Page: one.edit_url,
           }),
           images.length > 0

@@ -1,6 +1,7 @@
-import type { RequestOf } from "../client/client.ts";
+import { closest } from "../appliance-file/check.ts";
+import type { Client, RequestOf } from "../client/client.ts";
 import { command, flag, value } from "../command.ts";
-import type { Exit } from "../complaint.ts";
+import { Complaint, type Exit } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
 import { byCommands, effectText } from "../output/effect.ts";
 import { table } from "../output/table.ts";
@@ -99,6 +100,7 @@ async function change(
   make: (id: number, name: string) => Promise<unknown>,
 ): Promise<Exit> {
   const id = await applianceId(kiln.client, appliance);
+  await refuseAbsent(kiln.client, id, { appliance, kind, names });
   const answer = await kiln.client.call("getSoftwareEffect", { appliance_id: id, [kind]: names });
   const effect = answer.software_effect;
   const isBroken = effect.state === "unsolvable";
@@ -108,4 +110,28 @@ async function change(
   if (isDry) kiln.note("Nothing was changed: --dry-run.");
   else if (!isMade) kiln.note("Nothing was changed, because it cannot be installed.");
   return isBroken ? "unbuildable" : "done";
+}
+
+/** What takes names out of a list, and the list. */
+const lists = { remove_package: "packages", remove_pattern: "patterns", unban_package: "bans" } as const;
+const isTaking = (kind: string): kind is keyof typeof lists => Object.hasOwn(lists, kind);
+
+/** The service accepts names that are not in the list, as it did in 2010. Here they are typing errors. */
+async function refuseAbsent(
+  client: Client,
+  id: number,
+  { appliance, kind, names }: Pick<Change, "appliance" | "kind" | "names">,
+): Promise<void> {
+  if (!isTaking(kind)) return;
+  const list = lists[kind];
+  const { definition } = await client.call("getDefinition", { appliance_id: id });
+  const known = definition[list].map(({ name }) => name);
+  const absent = names.filter((name) => !known.includes(name));
+  if (absent.length === 0) return;
+  const near = closest(absent[0] ?? "", known);
+  throw new Complaint(
+    "notFound",
+    `${definition.name} has no ${absent.join(", ")} among its ${list}.`,
+    near === undefined ? `\`kiln show ${appliance}\` lists them.` : `Did you mean ${near}?`,
+  );
 }
