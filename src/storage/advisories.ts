@@ -52,8 +52,7 @@ export async function saveFeed(db: Database, row: Partial<AdvisoryFeedRow> & { f
   await db.insert(advisoryFeedRows).values(row).onConflictDoUpdate({ target: advisoryFeedRows.feed, set: row });
 }
 
-export const listFeeds = (db: Database): Promise<AdvisoryFeedRow[]> =>
-  db.select().from(advisoryFeedRows).orderBy(advisoryFeedRows.feed);
+export const listFeeds = (db: Database) => db.select().from(advisoryFeedRows).orderBy(advisoryFeedRows.feed);
 
 /** Rises with each feed that is read, and so with each change of the advisories. 0 if none was ever read. */
 export const feedsVersion = (feeds: readonly Pick<AdvisoryFeedRow, "readAt">[]): number =>

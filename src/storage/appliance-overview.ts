@@ -1,11 +1,10 @@
 import { and, asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
-import { listBaseTitles, type Appliance } from "./appliances.ts";
+import type { Appliance } from "./appliances.ts";
 import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { fromNewRow, insertFrom } from "./inserts.ts";
 import type { AffectedCounts, AffectedState } from "#model/advisory";
 import { appliances, builds, imagePackages, imageUpdates, lastStatuses } from "./schema.ts";
-import { listSharedWith, type SharedAppliance } from "./shares.ts";
 
 export type LastStatus = typeof lastStatuses.$inferSelect;
 
@@ -162,32 +161,8 @@ const orders: Record<OverviewOrder, SQL[]> = {
   created: [desc(appliances.id)],
 };
 
-const tagsOf = sql`json_each(${appliances.configuration}, '$.tags')`;
-const maxTags = 200;
-
-/** What the page of an account's appliances shows around them. */
-interface Around {
-  /** The tags of the account's appliances, in alphabetical order. */
-  tags: string[];
-  /** The titles of the base systems, by name. */
-  titles: Map<string, string>;
-  shared: SharedAppliance[];
-}
-
-export async function listAround(db: Database, accountId: number, maxShared: number): Promise<Around> {
-  const [tags, titles, shared] = await db.batch([
-    db
-      .selectDistinct({ tag: sql<string>`tagged.value` })
-      .from(appliances)
-      .crossJoin(sql`${tagsOf} AS tagged`)
-      .where(eq(appliances.accountId, accountId))
-      .orderBy(sql`tagged.value COLLATE NOCASE`)
-      .limit(maxTags),
-    listBaseTitles(db),
-    listSharedWith(db, accountId, maxShared),
-  ]);
-  return { tags: tags.map(({ tag }) => tag), titles: new Map(titles.map(({ name, title }) => [name, title])), shared };
-}
+/** The tags of an appliance, as a table. */
+export const tagsOf = sql`json_each(${appliances.configuration}, '$.tags')`;
 
 /** Appliances of an account that were edited and not examined since, or never examined: the last edited first. */
 export const listUnexamined = async (db: Database, accountId: number, limit: number): Promise<number[]> => {

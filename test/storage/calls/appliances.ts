@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type * as applianceBuilds from "#storage/appliance-builds";
+import type * as applianceList from "#storage/appliance-list";
 import type * as applianceOverview from "#storage/appliance-overview";
 import type * as applianceParts from "#storage/appliance-parts";
 import type * as applianceSoftware from "#storage/appliance-software";
@@ -41,6 +42,9 @@ export const ofAppliances = {
     listAppliancesOfKey: [[{ username: "tux", apiKeyHmac: "hmac" }]],
     withBuilds: [[readAppliance]],
   } satisfies Calls<typeof applianceBuilds>,
+  "appliance-list": {
+    listAround: [[own, 50]],
+  } satisfies Calls<typeof applianceList>,
   "appliance-overview": {
     listOverview: [
       [listed],
@@ -56,7 +60,6 @@ export const ofAppliances = {
       [{ ...listed, tag: "desk" }],
       [{ ...listed, advisories: "fixed" }],
     ],
-    listAround: [[own, 50]],
     listUnexamined: [[own, 50]],
     latestIdsOf: [[own]],
     hasAppliances: [[own]],

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { inArray } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { examineAgain } from "#domain/appliances/overview";
+import { saveFeed } from "#storage/advisories";
 import { openDatabase } from "#storage/db";
 import { appliances } from "#storage/schema";
 import { browser } from "../../support/browser.ts";
@@ -24,6 +25,7 @@ beforeEach(async () => {
 
 const list = (query = "") => pageOf(firefox.get(`/appliances${query}`));
 const namesIn = (page: Page) => [...page.querySelectorAll(".appliances h2")].map(({ textContent }) => textContent);
+const hasFilter = async (query: string) => (await list(query)).querySelector("[name=advisories]") !== null;
 const names = async (query: string) => namesIn(await list(query));
 
 /** Sends the form of the chosen ones, as a browser does: one field for each checked box. */
@@ -49,6 +51,14 @@ const queriesToExamine = async (ids: readonly number[]) => {
 };
 
 describe("the list of appliances", () => {
+  it("has a filter by advisories if the service knows any", async () => {
+    await createAppliance(tux);
+    expect([await hasFilter(""), await hasFilter("?advisories=open")]).toEqual([false, true]);
+    await saveFeed(db, { feed: "osv", url: null, readAt: new Date() });
+    expect(await hasFilter("")).toBe(true);
+    await env.DB.exec("DELETE FROM advisory_feeds");
+  });
+
   it("is ordered by name, by the last build or by age", async () => {
     const kiosk = await createAppliance(tux, { name: "kiosk" });
     const built = await createBuild(tux);

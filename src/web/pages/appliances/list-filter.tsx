@@ -1,8 +1,15 @@
 import { Icon } from "../../parts/icon.tsx";
 import { concerns, orders, states, type Asked } from "./asked.ts";
 
+interface Offered {
+  asked: Asked;
+  tags: readonly string[];
+  /** Whether the service knows any advisories to filter by. */
+  hasAdvisories: boolean;
+}
+
 /** Search, filters and order of the list: a GET form, so that its address can be shared. */
-export const ListFilter = ({ asked, tags }: { asked: Asked; tags: readonly string[] }) => (
+export const ListFilter = ({ asked, tags, hasAdvisories }: Offered) => (
   <form class="row filter" role="search" action="/appliances" data-swap="found count" data-search="">
     <div class="search">
       <Icon name="search" />
@@ -29,12 +36,14 @@ export const ListFilter = ({ asked, tags }: { asked: Asked; tags: readonly strin
         options={[["", "Any tag"], ...withTag(tags, asked.tag).map((tag): [string, string] => [tag, tag])]}
       />
     )}
-    <Choose
-      name="advisories"
-      label="Advisories"
-      value={asked.advisories ?? ""}
-      options={[["", "Any advisories"], ...concerns]}
-    />
+    {(hasAdvisories || asked.advisories !== undefined) && (
+      <Choose
+        name="advisories"
+        label="Advisories"
+        value={asked.advisories ?? ""}
+        options={[["", "Any advisories"], ...concerns]}
+      />
+    )}
     <Choose name="order" label="Order" value={asked.order} options={orders} />
     <noscript>
       <button class="button">Show</button>

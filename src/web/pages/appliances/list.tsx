@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { examineAgain, overviewOf, type Overview } from "#domain/appliances/overview";
-import { listAround } from "#storage/appliance-overview";
+import { listAround } from "#storage/appliance-list";
 import type { SharedAppliance } from "#storage/shares";
 import { factory, type WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
@@ -38,6 +38,7 @@ interface Listed {
   shared: readonly SharedAppliance[];
   testdrives: readonly RunningTestdrive[];
   tags: readonly string[];
+  hasAdvisories: boolean;
   /** Keyed by the name of the base system. */
   titles: ReadonlyMap<string, string>;
 }
@@ -67,7 +68,7 @@ async function showList(c: Context<WebEnv>, listed: Listed): Promise<Response> {
   });
 }
 
-const List = ({ listed: { asked, seen, shared, testdrives, tags, titles } }: { listed: Listed }) => (
+const List = ({ listed: { asked, seen, shared, testdrives, tags, hasAdvisories, titles } }: { listed: Listed }) => (
   <Content>
     <div class="stack">
       <div class="row spread">
@@ -87,7 +88,7 @@ const List = ({ listed: { asked, seen, shared, testdrives, tags, titles } }: { l
         </div>
       </div>
       <RunningTestdrives of={testdrives} />
-      <ListFilter asked={asked} tags={tags} />
+      <ListFilter asked={asked} tags={tags} hasAdvisories={hasAdvisories} />
       <FaultsOf action={chosenPath} shown={[chosenForm]} />
       <div id="found" class="stack">
         {seen.glances.length === 0 ? (
