@@ -1,10 +1,11 @@
-import { and, asc, eq, isNull, lt, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, lt, or, sql } from "drizzle-orm";
 import type { Account } from "./accounts.ts";
+import type { Appliance } from "./appliances.ts";
 import { entryOfAct } from "./audit-log.ts";
 import { prepared, type Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
 import { counts } from "./limits.ts";
-import { accounts, tokens } from "./schema.ts";
+import { accounts, appliances, tokens } from "./schema.ts";
 
 export type Token = typeof tokens.$inferSelect;
 export type NewToken = Omit<Token, "id" | "lastUsedAt">;
@@ -36,8 +37,29 @@ export async function findTokenByHmac(
   return found;
 }
 
-export const listTokens = (db: Database, accountId: number): Promise<Token[]> =>
-  db.query.tokens.findMany({ where: eq(tokens.accountId, accountId), orderBy: asc(tokens.id) });
+export const listTokens = (db: Database, accountId: number) =>
+  db.select().from(tokens).where(eq(tokens.accountId, accountId)).orderBy(asc(tokens.id));
+
+/** An appliance that a token may be limited to. */
+export type Reachable = Pick<Appliance, "id" | "name">;
+
+/** The tokens of an account, and its appliances: the last edited first. */
+export async function listTokensAndReachable(
+  db: Database,
+  accountId: number,
+  most: number,
+): Promise<{ tokens: Token[]; reachable: Reachable[] }> {
+  const [listed, reachable] = await db.batch([
+    listTokens(db, accountId),
+    db
+      .select({ id: appliances.id, name: appliances.name })
+      .from(appliances)
+      .where(eq(appliances.accountId, accountId))
+      .orderBy(desc(appliances.lastEditedAt), desc(appliances.id))
+      .limit(most),
+  ]);
+  return { tokens: listed, reachable };
+}
 
 /** Gives the token that a request has created a new secret. Undefined if the request has created none. */
 export async function saveTokenHmac(db: Database, uid: string, tokenHmac: string): Promise<Token | undefined> {

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { auditEvents } from "#model/audit-events";
 import { browser, browserWith, isSignedIn, sessionOf, statusOf } from "../support/browser.ts";
+import { createAppliance } from "../support/factories.ts";
 import { signedIn, withKey, type Client } from "../support/client.ts";
 import { publishedAppliance } from "../support/gallery.ts";
 import { bootableBuild } from "../support/testdrives.ts";
@@ -154,11 +155,33 @@ describe("a token", () => {
     ]);
     const page = await pageOf(firefox.get("/account"));
     expect(textOf(page, "[aria-labelledby=tokens] tbody")).toMatch(
-      /^Laptop ?read, change and build ?just now ?in 29 days/,
+      /^Laptop ?read, change and build ?just now ?in 30 days/,
     );
     expect(textOf(page, "main")).not.toContain(secret);
     const { audit_log: log } = await readXml(await tux.get("/account/audit_log"));
     expect([log.entry].flat()[0]).toMatchObject({ event: "token.created", by: "page", scope: "build" });
+  });
+
+  it("is limited to an appliance that is chosen by its name", async () => {
+    const kiosk = await createAppliance(tux, { name: "Kiosk" });
+    const page = await pageOf(firefox.get("/account"));
+    const suggested = page.querySelector("#new-token datalist option")?.getAttribute("value");
+    expect(suggested).toBe(`Kiosk (${kiosk})`);
+    const form = { form: "new-token", scope: "read", term: "month" };
+    for (const [name, appliance] of Object.entries({ one: suggested, two: "Kiosk", three: String(kiosk) }))
+      await send("/account/tokens", { ...form, name, appliance: appliance ?? "" });
+    const rows = textOf(await pageOf(firefox.get("/account")), "[aria-labelledby=tokens] tbody");
+    expect(rows.match(/read, only Kiosk/g)).toHaveLength(3);
+
+    await createAppliance(tux, { name: "Kiosk" });
+    const refusals = ["Kiosk", "Kisok", "999999999"].map(async (appliance) =>
+      textOf(await pageOf(send("/account/tokens", { ...form, name: "x", appliance })), "#new-token .wrong"),
+    );
+    expect(await Promise.all(refusals)).toEqual([
+      "Several appliances have this name: add the number.",
+      "You have no appliance of this name.",
+      "You have no appliance with this id.",
+    ]);
   });
 
   it.each([

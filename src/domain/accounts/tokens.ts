@@ -48,7 +48,7 @@ export async function createToken(
     throw new Refusal("invalid_value", { message: "expires_at must be in the future." });
   }
   if (applianceId !== null && !(await findAppliance(db, accountId, applianceId))) {
-    throw new Refusal("invalid_appliance_id");
+    throw new Refusal("invalid_appliance_id", { message: "You have no appliance with this id." });
   }
   const secret = prefix + newToken();
   const tokenHmac = keyedHash(env.API_KEY_PEPPER, secret);

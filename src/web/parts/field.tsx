@@ -38,6 +38,26 @@ export const Field = ({ type = "text", look = "", also, required, ...field }: In
   );
 };
 
+interface SuggestingProps extends InputProps {
+  /** The values, some with words to find them by. */
+  suggestions: readonly (readonly [value: string, words: string])[];
+}
+
+/** A line that suggests values while someone types. */
+export const Suggesting = ({ suggestions, also, ...field }: SuggestingProps) => {
+  const list = `${fieldId(useForm(), field.name)}-values`;
+  return (
+    <>
+      <Field {...field} also={{ ...also, list, autocomplete: "off", spellcheck: "false" }} />
+      <datalist id={list}>
+        {suggestions.map(([value, words]) => (
+          <option value={value} label={words === "" ? undefined : words} />
+        ))}
+      </datalist>
+    </>
+  );
+};
+
 /** A text field of many lines. */
 export const TextArea = ({ look = "", also, required, ...field }: InputProps) => {
   const { attributes, value = "" } = useField(field);

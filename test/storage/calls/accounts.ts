@@ -225,6 +225,7 @@ export const ofAccounts = {
     addToken: [[token, 10]],
     findTokenByHmac: [["hmac"]],
     listTokens: [[own]],
+    listTokensAndReachable: [[own, 200]],
     saveTokenHmac: [["token", "hmac"]],
     noteTokenUse: [[1, { at, unlessSince: at }]],
     findTokenOwner: [[1]],

@@ -6,7 +6,7 @@ import { passwordLength } from "#model/account-request";
 import { clientAddress } from "#http/client-address";
 import { listSshKeys } from "#storage/account-ssh-keys";
 import { findAccount } from "#storage/accounts";
-import { listTokens } from "#storage/tokens";
+import { listTokensAndReachable } from "#storage/tokens";
 import { auditedPage } from "../../audited.ts";
 import { factory, type WebEnv } from "../../factory.ts";
 import { signInBrowser, withSession } from "../../session.ts";
@@ -67,14 +67,17 @@ async function signInAgain(c: Context<WebEnv>): Promise<void> {
   if (account) await signInBrowser(c, account);
 }
 
+/** How many appliances the form of a token suggests. Others can be typed. */
+export const maxReachable = 200;
+
 /** The page, possibly with a secret that it shows once. */
 export async function showAccount(c: Context<WebEnv>, fresh?: ShownSecret): Promise<Response> {
   const { db, account, baseUrl } = c.var;
-  const [apiKey, tokens, sshKeys] = await Promise.all([
+  const [apiKey, { tokens, reachable }, sshKeys] = await Promise.all([
     showApiKey(c.env, account),
-    listTokens(db, account.id),
+    listTokensAndReachable(db, account.id, maxReachable),
     listSshKeys(db, account.id),
   ]);
-  const content = <AccountView {...{ account, baseUrl, apiKey, tokens, sshKeys, fresh }} now={Date.now()} />;
+  const content = <AccountView {...{ account, baseUrl, apiKey, tokens, reachable, sshKeys, fresh }} now={Date.now()} />;
   return await accountPage(c, content, { title: "API keys and account", tab: accountPath });
 }

@@ -1,8 +1,8 @@
 import type { Scope } from "#model/scope";
-import type { Token } from "#storage/tokens";
+import type { Reachable, Token } from "#storage/tokens";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
-import { Choice, Field, Select } from "../../parts/field.tsx";
+import { Choice, Field, Select, Suggesting } from "../../parts/field.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -26,7 +26,13 @@ export const scopeWords: Record<Scope, string> = {
 
 const columns = ["Name", "Can", "Last used", "Expires", { words: "Revoke", isHidden: true }] as const;
 
-export const TokensPanel = ({ tokens, now }: { tokens: readonly Token[]; now: number }) => (
+interface TokensPanelProps {
+  tokens: readonly Token[];
+  reachable: readonly Reachable[];
+  now: number;
+}
+
+export const TokensPanel = ({ tokens, reachable, now }: TokensPanelProps) => (
   <Panel id="tokens" title="Tokens" count={tokens.length} isFlush>
     {tokens.length === 0 ? (
       <p class="body quiet">
@@ -35,19 +41,21 @@ export const TokensPanel = ({ tokens, now }: { tokens: readonly Token[]; now: nu
     ) : (
       <Table labelledBy="tokens" columns={columns}>
         {tokens.map((token) => (
-          <Row token={token} now={now} />
+          <Row token={token} only={reachable.find(({ id }) => id === token.applianceId)} now={now} />
         ))}
       </Table>
     )}
-    <NewToken isOpen={tokens.length === 0} />
+    <NewToken isOpen={tokens.length === 0} reachable={reachable} />
   </Panel>
 );
 
 const Row = ({
   token: { id, name, scope, applianceId, lastUsedAt, expiresAt },
+  only,
   now,
 }: {
   token: Token;
+  only: Reachable | undefined;
   now: number;
 }) => (
   <tr>
@@ -56,7 +64,7 @@ const Row = ({
       {scopeWords[scope]}
       {applianceId !== null && (
         <>
-          , only <a href={`/appliance/${applianceId}`}>appliance {applianceId}</a>
+          , only <a href={`/appliance/${applianceId}`}>{only?.name ?? `appliance ${applianceId}`}</a>
         </>
       )}
     </td>
@@ -81,7 +89,7 @@ const Row = ({
 
 const Expiry = ({ at, now }: { at: Date; now: number }) => {
   const left = at.getTime() - now;
-  const words = left <= 0 ? "expired" : left < dayMs ? "today" : `in ${counted(Math.floor(left / dayMs), "day")}`;
+  const words = left <= 0 ? "expired" : left < dayMs ? "today" : `in ${counted(Math.round(left / dayMs), "day")}`;
   const time = (
     <time datetime={at.toISOString()} title={exactTime(at)}>
       {words}
@@ -90,7 +98,16 @@ const Expiry = ({ at, now }: { at: Date; now: number }) => {
   return left < soonMs ? <State tone={left <= 0 ? "bad" : "warn"}>{time}</State> : time;
 };
 
-const NewToken = ({ isOpen }: { isOpen: boolean }) => (
+/** Appliances may have the same name, so the number is there too. `applianceIn` reads it. */
+const applianceWords = ({ id, name }: Reachable): string => `${name} (${id})`;
+
+/** The number at the end of what was typed or chosen. */
+export const applianceIn = (typed: string): number | undefined => {
+  const number = /^(\d{1,15})$|\((\d{1,15})\)$/.exec(typed);
+  return number ? Number(number[1] ?? number[2]) : undefined;
+};
+
+const NewToken = ({ isOpen, reachable }: { isOpen: boolean; reachable: readonly Reachable[] }) => (
   <details class="body" open={isOpen}>
     <summary>Create a token</summary>
     <Form action={tokensPath} id="new-token" class="stack-s push-top" once>
@@ -106,12 +123,11 @@ const NewToken = ({ isOpen }: { isOpen: boolean }) => (
             ["never", "never"],
           ]}
         />
-        <Field
-          name="appliance_id"
+        <Suggesting
+          name="appliance"
           label="Only for the appliance"
-          hint="Its number, as in its address. Empty: all of yours."
-          look="short num"
-          also={{ inputmode: "numeric" }}
+          hint="Its name or its number. Empty: all of yours."
+          suggestions={reachable.map(({ id, name }) => [applianceWords({ id, name }), ""])}
         />
       </div>
       <fieldset>

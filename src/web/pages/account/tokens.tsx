@@ -1,13 +1,15 @@
+import type { Context } from "hono";
 import { z } from "zod";
-import { id } from "#http/params";
 import { createToken, revokeToken } from "#domain/accounts/tokens";
+import { Refusal } from "#domain/refusal";
 import { scopes } from "#model/scope";
+import { listTokensAndReachable } from "#storage/tokens";
 import { auditedPage } from "../../audited.ts";
-import { factory } from "../../factory.ts";
+import { factory, type WebEnv } from "../../factory.ts";
 import { exactTime } from "../../parts/words.ts";
 import { submit } from "../../submit.ts";
-import { showAccount } from "./account.tsx";
-import { scopeWords, terms, tokensPath } from "./tokens-panel.tsx";
+import { maxReachable, showAccount } from "./account.tsx";
+import { applianceIn, scopeWords, terms, tokensPath } from "./tokens-panel.tsx";
 import { accountPath } from "./view.tsx";
 
 const dayMs = 24 * 60 * 60_000;
@@ -16,7 +18,7 @@ const TokenForm = z.object({
   name: z.string({ error: nameRule }).max(100, nameRule),
   scope: z.enum(scopes, { error: "Choose what it can do." }),
   term: z.enum(["month", "year", "never"], { error: "Choose when it expires." }),
-  appliance_id: id("invalid_appliance_id").optional(),
+  appliance: z.string().optional(),
 });
 
 /** Creates and revokes tokens. `accountPages` requires the session. */
@@ -25,10 +27,11 @@ export const tokenForms = factory
   .post(tokensPath, (c) =>
     submit(c, {
       fields: TokenForm,
-      fieldOf: { invalid_appliance_id: "appliance_id" },
+      fieldOf: { invalid_appliance_id: "appliance" },
       again: (c) => showAccount(c),
-      act: async ({ name, scope, term, appliance_id: applianceId = null }, { requestId }) => {
+      act: async ({ name, scope, term, appliance }, { requestId }) => {
         const { account } = c.var;
+        const applianceId = appliance === undefined ? null : await applianceMeant(c, appliance);
         const days = terms[term];
         const expiresAt = days === undefined ? null : new Date(Date.now() + days * dayMs);
         const detail = { token_name: name, scope, ...(applianceId !== null && { appliance_id: applianceId }) };
@@ -60,3 +63,14 @@ export const tokenForms = factory
       },
     }),
   );
+
+/** The id of an appliance that was chosen, or typed as a name or a number. */
+async function applianceMeant(c: Context<WebEnv>, typed: string): Promise<number> {
+  const number = applianceIn(typed);
+  if (number !== undefined) return number;
+  const { reachable } = await listTokensAndReachable(c.var.db, c.var.account.id, maxReachable);
+  const [found, second] = reachable.filter(({ name }) => name === typed);
+  if (found && !second) return found.id;
+  const message = second ? "Several appliances have this name: add the number." : "You have no appliance of this name.";
+  throw new Refusal("invalid_appliance_id", { message });
+}

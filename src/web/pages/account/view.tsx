@@ -1,5 +1,5 @@
 import type { Account } from "#storage/accounts";
-import type { Token } from "#storage/tokens";
+import type { Reachable, Token } from "#storage/tokens";
 import { Button, CopyButton } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Field, TextArea } from "../../parts/field.tsx";
@@ -24,15 +24,16 @@ interface AccountViewProps {
   baseUrl: string;
   apiKey: string;
   tokens: readonly Token[];
+  reachable: readonly Reachable[];
   sshKeys: readonly string[];
   fresh: ShownSecret | undefined;
   now: number;
 }
 
-export const AccountView = ({ account, baseUrl, apiKey, tokens, sshKeys, fresh, now }: AccountViewProps) => (
+export const AccountView = ({ account, baseUrl, apiKey, tokens, reachable, sshKeys, fresh, now }: AccountViewProps) => (
   <>
     {fresh && <FreshSecret {...fresh} />}
-    <TokensPanel tokens={tokens} now={now} />
+    <TokensPanel tokens={tokens} reachable={reachable} now={now} />
     <KeyPanel username={account.username} apiKey={apiKey} baseUrl={baseUrl} />
     <SshKeysPanel keys={sshKeys} />
     <PasswordPanel username={account.username} />

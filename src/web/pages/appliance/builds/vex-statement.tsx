@@ -3,7 +3,7 @@ import type { VexJustification } from "#lib/advisories/vex";
 import type { Build } from "#storage/builds";
 import type { VexStatement } from "#storage/vex-statements";
 import { ActionButton, Button } from "../../../parts/button.tsx";
-import { Field, Select, TextArea } from "../../../parts/field.tsx";
+import { Select, Suggesting, TextArea } from "../../../parts/field.tsx";
 import { Form, Hidden, useRefused } from "../../../parts/form.tsx";
 import { applianceAt } from "../with-appliance.ts";
 import { nameOf } from "./names.ts";
@@ -66,18 +66,14 @@ export const StatementForm = ({ applianceId, build, advisories }: FormProps) => 
     <summary>State that an image is not affected</summary>
     <Form action={vexAt(applianceId, build)} id={vexForm(build)} class="stack">
       <Hidden fields={{ do: "state" }} />
-      <Field
+      <Suggesting
         name="advisory"
         label="Advisory"
         look="auto"
         required
-        also={{ list: `${vexForm(build)}-list`, maxlength: 64, size: 24, autocomplete: "off" }}
+        also={{ maxlength: 64, size: 24 }}
+        suggestions={[...new Set(advisories.map(({ id }) => id))].map((id) => [id, ""])}
       />
-      <datalist id={`${vexForm(build)}-list`}>
-        {[...new Set(advisories.map(({ id }) => id))].map((id) => (
-          <option value={id} />
-        ))}
-      </datalist>
       <Select name="reason" label="Reason" options={reasons} />
       <TextArea
         name="text"

@@ -1,7 +1,6 @@
 import { wellKnownPorts } from "#lib/kiwi/firewall";
 import type { Question } from "#lib/wire/shape";
-import { fieldId } from "../../../given.ts";
-import { Choice, Field, Select, TextArea } from "../../../parts/field.tsx";
+import { Choice, Field, Select, Suggesting, TextArea } from "../../../parts/field.tsx";
 import { useForm } from "../../../parts/form.tsx";
 import type { PickList } from "./pick-lists.ts";
 
@@ -60,7 +59,7 @@ const Kind = ({ field, value }: FieldOfProps) => {
     case "password":
       return <Password {...common} />;
     case "pick":
-      return <Pick field={field} value={value} />;
+      return <Suggesting {...common} suggestions={field.picks?.() ?? []} />;
     case "ports":
       return <Ports field={field} value={value} />;
     default:
@@ -80,27 +79,6 @@ const Password = ({ name, hint, ...common }: { name: string; label: string; hint
       type="password"
       also={{ autocomplete: "new-password" }}
     />
-  );
-};
-
-/** A line that suggests values while someone types. */
-const Pick = ({ field: { name, label, hint, picks = () => [] }, value }: FieldOfProps) => {
-  const list = `${fieldId(useForm(), name)}-values`;
-  return (
-    <>
-      <Field
-        name={name}
-        label={label}
-        value={value}
-        {...(hint !== undefined && { hint })}
-        also={{ list, autocomplete: "off", spellcheck: "false" }}
-      />
-      <datalist id={list}>
-        {picks().map(([each, words]) => (
-          <option value={each} label={words === "" ? undefined : words} />
-        ))}
-      </datalist>
-    </>
   );
 };
 
