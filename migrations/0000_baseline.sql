@@ -610,6 +610,23 @@ CREATE INDEX `repositories_url` ON `repositories` (`url`);--> statement-breakpoi
 CREATE INDEX `repositories_failed` ON `repositories` (`import_state`) WHERE import_state = 'failed';--> statement-breakpoint
 CREATE INDEX `repositories_checked` ON `repositories` (`checked_at`) WHERE url NOT LIKE 'service:%';--> statement-breakpoint
 CREATE INDEX `repositories_problem` ON `repositories` (`id`) WHERE problem IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `repository_states` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`repository_id` integer NOT NULL,
+	`import_id` text NOT NULL,
+	`revision` text NOT NULL,
+	`parts` text NOT NULL,
+	`packages_folder` text NOT NULL,
+	`snapshot_url` text,
+	`signer` text,
+	`signing_keys` text,
+	`imported_at` integer NOT NULL,
+	`replaced_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `repository_states_repository` ON `repository_states` (`repository_id`,`replaced_at`);--> statement-breakpoint
+CREATE INDEX `repository_states_import` ON `repository_states` (`import_id`);--> statement-breakpoint
+CREATE INDEX `repository_states_replaced` ON `repository_states` (`replaced_at`);--> statement-breakpoint
 CREATE TABLE `rpms` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`account_id` integer NOT NULL,
@@ -694,6 +711,15 @@ CREATE UNIQUE INDEX `resumable_uploads_request_id_unique` ON `resumable_uploads`
 CREATE INDEX `resumable_uploads_account` ON `resumable_uploads` (`account_id`,`id`);--> statement-breakpoint
 CREATE INDEX `resumable_uploads_unfinished` ON `resumable_uploads` (`account_id`,`length`) WHERE finished_at IS NULL;--> statement-breakpoint
 CREATE INDEX `resumable_uploads_expires` ON `resumable_uploads` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `schematics` (
+	`sha256` text NOT NULL,
+	`account_id` integer NOT NULL,
+	`appliance_id` integer NOT NULL,
+	`edited_at` integer NOT NULL,
+	PRIMARY KEY(`sha256`, `account_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `schematics_appliance` ON `schematics` (`appliance_id`);--> statement-breakpoint
 CREATE TABLE `agreements` (
 	`account_id` integer NOT NULL,
 	`base_system` text NOT NULL,

@@ -27,6 +27,7 @@ import { machineRepositories } from "#web/machine-repositories";
 import { publicLog } from "#web/public-log";
 import { publishedInputs } from "#web/published-inputs";
 import { repositoryFiles } from "#web/repository-files";
+import { schematicAddresses } from "#web/schematic-addresses";
 import { schemas } from "#web/schemas";
 
 /** The root app: the middleware for every request, the routes, and the one place that turns errors into answers. */
@@ -50,6 +51,7 @@ app.route("/client/v4", queueGateway);
 app.route("/.well-known", attestationKeys);
 app.route("/download", download);
 app.route("/log", publicLog);
+app.route("/image", schematicAddresses);
 app.route("/image", channelAddresses);
 app.route("/machines", machineRepositories);
 app.route("/published", publishedInputs);

@@ -7,6 +7,7 @@ export const placeholders = {
   base: "base system, such as tiny-1.0 (`kiln templates` shows them)",
   build: "id of a build, or an appliance's name for its newest image: First, or First:iso for one of a type",
   channel: "name of a channel, such as stable",
+  day: "day, such as 2026-11-27",
   delivery: "id of a delivery",
   on_or_off: "on or off",
   etag: "state of an appliance, as `kiln plan --json` prints it",

@@ -37,6 +37,14 @@ files:
   - { path: /etc/issue, content: { file: issue } }
 `;
 
+const schematic = {
+  id: "5f0c",
+  appliance_id: 1002,
+  image_type: "oem",
+  url: "https://kiln.example.org/image/5f0c/current/oem",
+  as_of: [],
+};
+
 let machine: Machine;
 let service: StandIn;
 /** What was sent, by method and path. */
@@ -64,6 +72,7 @@ const usual = (): StandIn["answers"] => ({
   [`PUT ${user}/appliances/1000/definition`]: noting({ definition }),
   [`POST ${user}/definitions/plan`]: noting(planned({})),
   [`POST ${user}/definitions`]: noting({ definition: { ...definition, id: 1001 } }),
+  [`POST ${user}/schematics`]: noting({ schematic }, 201),
   [`POST ${user}/contents`]: noting({ content: { sha256: "", size: 7, upload: "ticket" } }),
   [`${user}/files`]: { files: [{ id: 1 }, { id: 2 }] },
   [`${user}/files/1/data`]: (_request, response) => response.end(contents["/etc/motd"]),
@@ -86,6 +95,18 @@ beforeEach(() => {
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
   machine[Symbol.dispose]();
+});
+
+describe("kiln schematic", () => {
+  it("sends the file with its contents, and prints the address of the image", async () => {
+    const now = await machine.kiln(["schematic", "kiosk.yaml"], { env });
+    expect(now).toEqual({ code: 0, stdout: `${schematic.url}\n`, stderr: "" });
+    const { body } = sent[`POST ${user}/schematics`] ?? { body: "{}" };
+    expect(JSON.parse(body).definition.files[1]).toMatchObject({ path: "/etc/issue", upload: "ticket" });
+
+    const then = await machine.kiln(["schematic", "kiosk.yaml", "--as-of", "2026-11-27", "--type", "iso"], { env });
+    expect(then.stdout).toBe("https://kiln.example.org/image/5f0c/2026-11-27/iso\n");
+  });
 });
 
 describe("kiln export", () => {

@@ -37,7 +37,7 @@ function basicCredentials(header: string | null): { username: string; key: strin
 }
 
 /** Answers 401. Records wrong credentials, so that the account can see that someone tried. */
-export function challengeAgain(c: Context<ApiEnv>, given: Credentials | undefined): Response {
+export function challengeAgain<E extends ApiEnv>(c: Context<E>, given: Credentials | undefined): Response {
   if (given) c.executionCtx.waitUntil(noteFailedSignIn(c.var.db, given));
   return challenge(c);
 }

@@ -26,7 +26,8 @@ const refuses = [
   "missing_parameter",
   "unknown_error",
 ] as const;
-const refusesNew = [...refuses, "invalid_base_system", "invalid_architecture"] as const;
+/** The refusals of a definition for a new appliance. */
+export const refusesNew = [...refuses, "invalid_base_system", "invalid_architecture"] as const;
 
 export const definitions: CallGroup = {
   title: "Definitions",

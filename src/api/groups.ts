@@ -16,6 +16,7 @@ import { rebuilds } from "#api/rebuilds";
 import { repositories } from "#api/repositories";
 import { rpms } from "#api/rpms";
 import { runningBuilds } from "#api/running-builds";
+import { schematics } from "#api/schematics";
 import { sessions } from "#api/sessions";
 import { sharing } from "#api/sharing";
 import { software } from "#api/software";
@@ -32,6 +33,7 @@ export const groups: readonly CallGroup[] = [
   appliances,
   configuration,
   definitions,
+  schematics,
   applianceRepositories,
   software,
   files,

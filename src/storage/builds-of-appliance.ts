@@ -67,6 +67,14 @@ export const listBuildsOfVersion = (db: Database, applianceId: number, version: 
 export const findBuildOfVersion = (db: Database, applianceId: number, version: string): Promise<Build | undefined> =>
   findNewest(db, applianceId, eq(builds.version, version));
 
+/** The newest build of a version in a format, whatever became of it. It may read all builds of the appliance. */
+export const findBuildOfFormat = (
+  db: Database,
+  applianceId: number,
+  { version, imageType }: Pick<Build, "version" | "imageType">,
+): Promise<Build | undefined> =>
+  findNewest(db, applianceId, eq(builds.version, version), eq(builds.imageType, imageType));
+
 /** The newest finished build of a type, for one whose image has expired. It may read all builds of the appliance. */
 export const findFinishedBuild = (
   db: Database,

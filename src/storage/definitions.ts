@@ -7,6 +7,7 @@ import { keyInJson, type GpgKey } from "./gpg-keys.ts";
 import { insertFrom } from "./inserts.ts";
 import { counts } from "./limits.ts";
 import { fileInJson, released, type OverlayFile } from "./overlay-files.ts";
+import { hasSchematic, madeFrom } from "./schematics.ts";
 import { unreserved } from "./reservations.ts";
 import { applianceRepositories, appliances, gpgKeys, overlayFiles, selections } from "./schema.ts";
 import { selectionInJson } from "./selections.ts";
@@ -28,6 +29,8 @@ export interface DefinitionLimits {
   files: number;
   /** A name that no other appliance of the account may have. */
   name?: string;
+  /** The schematic that the appliance is made from. The account must not have it yet. */
+  schematic?: string;
 }
 
 /**
@@ -74,7 +77,9 @@ export async function addDefinition(
   const isTooMuch = sql`(${counts.appliances(accountId)} > ${limits.appliances}
     OR ${counts.configurationBytes(accountId)} > ${limits.configurationBytes} OR NOT ${hasRoom(accountId, rows, limits)}
     OR NOT ${hasRoomForFiles({ accountId, id }, rows, limits)}
-    OR ${limits.name === undefined ? sql`0` : sql`${named(accountId, limits.name)} > 1`})`;
+    OR ${limits.name === undefined ? sql`0` : sql`${named(accountId, limits.name)} > 1`}
+    OR ${limits.schematic === undefined ? sql`0` : hasSchematic(accountId, limits.schematic)})`;
+  const schematic = limits.schematic === undefined ? [] : [madeFrom(db, { uuid: row.uuid, sha256: limits.schematic })];
   const [added, refused] = await db.batch([
     db
       .insert(appliances)
@@ -85,6 +90,7 @@ export async function addDefinition(
       .where(and(eq(appliances.uuid, row.uuid), isTooMuch))
       .returning({ id: appliances.id }),
     ...partsOf(db, id, rows, sql`${id} IS NOT NULL`),
+    ...schematic,
   ]);
   return refused.length > 0 ? undefined : added[0];
 }

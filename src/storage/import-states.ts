@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { ImportProgress } from "#model/import-progress";
 import type { Database } from "./db.ts";
 import type { Repository } from "./repositories.ts";
+import { keptState } from "./repository-states.ts";
 import { repositories } from "./schema.ts";
 
 /**
@@ -57,17 +58,17 @@ export async function switchRevision(
   checkId: string,
   result: ImportResult & { importId: string },
 ): Promise<boolean> {
-  const done = { ...result, ...ended, importState: "ready" as const, importedAt: new Date(), problem: null };
-  const switched = await db
-    .update(repositories)
-    .set(done)
-    .where(
-      and(
-        isLast(id, checkId),
-        sql`EXISTS (SELECT 1 FROM imports WHERE imports.id = ${result.importId} AND made_at IS NOT NULL)`,
-      ),
-    )
-    .returning({ id: repositories.id });
+  const now = new Date();
+  const done = { ...result, ...ended, importState: "ready" as const, importedAt: now, problem: null };
+  const isMade = sql`EXISTS (SELECT 1 FROM imports WHERE imports.id = ${result.importId} AND made_at IS NOT NULL)`;
+  const [, switched] = await db.batch([
+    keptState(db, { now, when: sql`id = ${id} AND check_id = ${checkId} AND ${isMade}` }),
+    db
+      .update(repositories)
+      .set(done)
+      .where(and(isLast(id, checkId), isMade))
+      .returning({ id: repositories.id }),
+  ]);
   return switched.length > 0;
 }
 

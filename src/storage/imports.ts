@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import { fromJson, type Database } from "./db.ts";
 import { deletePackages } from "./packages.ts";
-import { imports } from "./schema.ts";
+import { imports, repositoryStates } from "./schema.ts";
 
 export type MadeImport = typeof imports.$inferSelect;
 /** Contents are identified by a URL and the checksum of its index. */
@@ -66,12 +66,19 @@ export async function listUnusedAfter(
   return { unused, next: page.length === limit ? page.at(-1)?.id : undefined };
 }
 
-/** Returns the given ids that exist. */
+/** Returns the given ids whose .solv files are needed: of imports that exist, and of earlier states of repositories. */
 export async function listImports(db: Database, ids: string[]): Promise<Set<string>> {
+  const given = fromJson(ids);
   const rows = await db
     .select({ id: imports.id })
     .from(imports)
-    .where(inArray(imports.id, fromJson(ids)));
+    .where(inArray(imports.id, given))
+    .union(
+      db
+        .select({ id: repositoryStates.importId })
+        .from(repositoryStates)
+        .where(inArray(repositoryStates.importId, given)),
+    );
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -19,6 +19,7 @@ export * from "./schema/repositories.ts";
 export * from "./schema/reservations.ts";
 export * from "./schema/resolutions.ts";
 export * from "./schema/resumable-uploads.ts";
+export * from "./schema/schematics.ts";
 export * from "./schema/service.ts";
 export * from "./schema/sessions.ts";
 export * from "./schema/stored-packages.ts";

@@ -16,12 +16,8 @@ const redirectSeconds = 60;
  */
 export const channelAddresses = new Hono<WebEnv>()
   .get("/:account/:appliance/:channel/:format", async (c) => {
-    const address = addressOf(c);
-    const [type, suffix] = formatOf(c.req.param("format"));
-    const channel = c.req.param("channel");
-    const found = address && (await imageOfChannel(c.var.db, address, { channel, imageType: typeNamed(type) }));
-    if (!found) return noFile(c);
-    return "why" in found ? noImage(c, found.why) : redirect(c, address, found.image, suffix);
+    const { channel, format } = c.req.param();
+    return await answerChannel(c, addressOf(c), { channel, format });
   })
   .get("/:account/:appliance/:version/:format/:fileName", async (c) => {
     const address = addressOf(c);
@@ -34,6 +30,18 @@ export const channelAddresses = new Hono<WebEnv>()
     return answer;
   });
 
+/** To the image at the head of a channel. */
+export async function answerChannel(
+  c: Context<WebEnv>,
+  address: ChannelAddress | undefined,
+  { channel, format }: { channel: string; format: string },
+): Promise<Response> {
+  const [type, suffix] = formatOf(format);
+  const found = address && (await imageOfChannel(c.var.db, address, { channel, imageType: typeNamed(type) }));
+  if (!found) return noFile(c);
+  return "why" in found ? noImage(c, found.why) : redirect(c, address, found.image, suffix);
+}
+
 function addressOf(c: Context<WebEnv>): ChannelAddress | undefined {
   const [username, id] = [c.req.param("account"), c.req.param("appliance")];
   if (username === undefined || id === undefined || !/^[1-9]\d{0,14}$/.test(id)) return undefined;
@@ -41,7 +49,7 @@ function addressOf(c: Context<WebEnv>): ChannelAddress | undefined {
 }
 
 /** `oem.sha256`: the format, and the suffix of a document about the image. */
-function formatOf(name: string): [type: string, suffix: string] {
+export function formatOf(name: string): [type: string, suffix: string] {
   const suffix = suffixes.find((each) => name.endsWith(each)) ?? "";
   return [name.slice(0, name.length - suffix.length), suffix];
 }
@@ -56,8 +64,12 @@ function redirect(
   suffix: string,
 ): Response {
   const names = [username, applianceId, version, imageType, `${fileName ?? ""}${suffix}`];
-  const to = `/image/${names.map(encodeURIComponent).join("/")}`;
-  const headers = { "Cache-Control": `public, max-age=${redirectSeconds}`, ETag: etagOf(to) };
+  return redirectTo(c, `/image/${names.map(encodeURIComponent).join("/")}`, `public, max-age=${redirectSeconds}`);
+}
+
+/** A redirect whose ETag changes with its target. */
+export function redirectTo(c: Context<WebEnv>, to: string, cacheControl: string): Response {
+  const headers = { "Cache-Control": cacheControl, ETag: etagOf(to) };
   if (hitsIfNoneMatch(c.req.header("if-none-match"), headers.ETag)) return c.body(null, 304, headers);
   return c.body(null, 302, { ...headers, Location: to });
 }

@@ -58,6 +58,14 @@ export async function applyFile(client: Client, file: ApplianceFile, seen: Seen)
   }
 }
 
+export type Schematic = AnswerOf<"storeSchematic">["schematic"];
+
+/** Gives the file an address. The service then has an appliance that is made from it. */
+export async function postSchematic(client: Client, file: ApplianceFile): Promise<Schematic> {
+  const body = { definition: await withUploads(client, file, undefined) };
+  return (await client.call("storeSchematic", { body })).schematic;
+}
+
 /** Uploads the contents that the appliance lacks. They are not visible until the definition names them. */
 async function withUploads(client: Client, { definition, contents }: ApplianceFile, seen: Seen) {
   const known = new Set(seen?.definition.files.map(({ sha256 }) => sha256));

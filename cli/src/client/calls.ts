@@ -74,6 +74,10 @@ export interface Calls {
   planNewDefinition: { request: { body: WantedDefinition }; answer: DefinitionPlan };
   /** Store the content of a file before a definition names it. */
   storeContent: { request: { body: Uint8Array<ArrayBuffer> }; answer: Content };
+  /** Give a definition an address. */
+  storeSchematic: { request: { body: WantedDefinition }; answer: Schematic };
+  /** A schematic, and the days as of which its images can be built. */
+  getSchematic: { request: { schematic: string }; answer: Schematic };
   /** The repositories of an appliance. */
   listApplianceRepositories: { request: { appliance_id: number }; answer: Repositories };
   /** Replace the repositories of an appliance. */
@@ -325,6 +329,8 @@ export const routes = {
   createFromDefinition: { method: "POST", path: "/definitions", body: "application/json", answer: "document" },
   planNewDefinition: { method: "POST", path: "/definitions/plan", body: "application/json", answer: "document" },
   storeContent: { method: "POST", path: "/contents", body: "application/octet-stream", answer: "document" },
+  storeSchematic: { method: "POST", path: "/schematics", body: "application/json", answer: "document" },
+  getSchematic: { method: "GET", path: "/schematics/{schematic}", answer: "document" },
   listApplianceRepositories: { method: "GET", path: "/appliances/{appliance_id}/repositories", answer: "document" },
   replaceApplianceRepositories: { method: "PUT", path: "/appliances/{appliance_id}/repositories", body: "application/json", answer: "document" },
   addApplianceRepository: { method: "POST", path: "/appliances/{appliance_id}/cmd/add_repository", answer: "document" },
@@ -1530,6 +1536,19 @@ interface RunningBuild {
 
 interface RunningBuilds {
   running_builds: readonly ApplianceRunningBuild[];
+}
+
+interface Schematic {
+  schematic: {
+    id: string;
+    appliance_id: number;
+    image_type: ImageType;
+    url: string;
+    as_of: readonly {
+      from: string;
+      to: string;
+    }[];
+  };
 }
 
 interface Scripts {

@@ -1,4 +1,4 @@
-import { applyFile, planFile, seenFor } from "../appliance-file/apply.ts";
+import { applyFile, planFile, postSchematic, seenFor } from "../appliance-file/apply.ts";
 import { exportAppliance } from "../appliance-file/export.ts";
 import { folderFor, refuseOverwriting, targetOf, writeTo } from "../appliance-file/folder.ts";
 import type { Written } from "../appliance-file/write.ts";
@@ -82,6 +82,24 @@ export const definitions = [
     },
     examples: ["kiln apply kiosk.yaml"],
     act: applyFrom,
+  }),
+  command("schematic <file>", {
+    tool: "writes",
+    summary: "Print an address that builds the image of a file, and then leads to it",
+    details:
+      "The same file always has the same address. The first time, you get an appliance that is made from it. Requests to the " +
+      "address need your account and key.",
+    options: {
+      type: value("types", "an image of this type; the default is the one in the file"),
+      asOf: value("day", "with the repositories as they were at the beginning of this day (UTC)"),
+    },
+    examples: ["kiln schematic kiosk.yaml", "kiln schematic kiosk.yaml --as-of 2026-11-27 --type iso"],
+    act: async (kiln, { file: path, type, asOf }) => {
+      const schematic = await postSchematic(kiln.client, kiln.applianceFiles.read(path));
+      const [format, when] = [type ?? schematic.image_type, asOf ?? "current"];
+      const url = schematic.url.replace(/[^/]+\/[^/]+$/, `${when}/${format}`);
+      kiln.show({ schematic: { ...schematic, url } }, () => url);
+    },
   }),
 ];
 

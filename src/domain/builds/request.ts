@@ -2,7 +2,7 @@ import { imageTypes, type Capabilities, type ImageType } from "#lib/contract/ind
 import { canBuild, reasonNotBuilt, type Wanted } from "#domain/builds/builder-abilities";
 import { Refusal } from "#domain/refusal";
 import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
-import type { Appliance } from "#storage/appliances";
+import type { Appliance, Repository } from "#storage/appliances";
 import { isUnfinished, type Build } from "#storage/builds";
 
 /** A client's request. Defaults come from the appliance and its builds. */
@@ -22,17 +22,19 @@ export interface BuildRequest {
   isBackground?: boolean;
   /** The id of a request that may be repeated. */
   requestId?: string | undefined;
+  /** The repositories as they were at a moment that the version is named after. Default: as they are now. */
+  asOf?: readonly Repository[];
 }
 
 /** The version to build. `built` contains the builds of that version (`listDecidingBuilds`), newest first. */
 export function chooseVersion(
   appliance: Appliance,
   built: Build[],
-  { version, multi }: Pick<BuildRequest, "version" | "multi">,
+  { version, multi, asOf }: Pick<BuildRequest, "version" | "multi" | "asOf">,
 ): string {
   const latest = built.find((build) => build.status === "finished" || isUnfinished(build));
   const chosen = version ?? (multi ? latest?.version : undefined) ?? appliance.version;
-  if (chosen === appliance.version || built.some((build) => build.version === chosen)) return chosen;
+  if (asOf || chosen === appliance.version || built.some((build) => build.version === chosen)) return chosen;
   throw new Refusal("invalid_version", {
     message: `The appliance has no version ${chosen}; its next build will be ${appliance.version}.`,
   });

@@ -1,10 +1,11 @@
 import type { Services } from "#domain/services";
-import { imageTypes, type FrozenInput } from "#lib/contract/index";
+import { imageTypes, type Capabilities, type FrozenInput, type ImageType } from "#lib/contract/index";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { leftBytes } from "#domain/accounts/quota";
 import { getOwnAppliance } from "#domain/appliances/appliance";
-import { examine, type ExaminedAppliance } from "#domain/appliances/status";
+import { rowsOf } from "#domain/appliances/examined-rows";
+import { examine, examineOnly, type ExaminedAppliance } from "#domain/appliances/status";
 import { buildObject, watched, type WatchedBuild } from "#domain/builds/build";
 import { listDecidingBuilds } from "#domain/builds/deciding";
 import { diskNeedsOf, type DiskNeeds } from "#domain/builds/disk-needs";
@@ -16,11 +17,12 @@ import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#
 import { Refusal } from "#domain/refusal";
 import { newToken } from "#domain/secrets";
 import { wakeAfterStart } from "#domain/liveness";
+import { isVersionOfMoment } from "#domain/version";
 import { logFailure } from "#log/log";
 import { requestIdNow } from "#log/request-id";
 import { configurationOf } from "#lib/configuration/stored";
 import { listAbilities } from "#storage/agents";
-import { findBaseSystem } from "#storage/appliances";
+import { findBaseSystem, type Appliance } from "#storage/appliances";
 import { putInput } from "#storage/build-blobs";
 import {
   addBuild,
@@ -35,6 +37,7 @@ import { listBuildsOfVersion } from "#storage/builds-of-appliance";
 import type { Database } from "#storage/db";
 import { freezeBlobs } from "#storage/frozen-blobs";
 import { isPublished } from "#storage/publications";
+import { isOfSchematic } from "#storage/schematics";
 
 /**
  * Freezes what decides the build's content, takes a slot for it and wakes its object. The row is written by one
@@ -69,6 +72,8 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
   ]);
   const version = chooseVersion(appliance, built, request);
   const imageType = chooseImageType({ appliance, base: base?.facts }, abilities, request);
+  const { asOf } = request;
+  if (!asOf) await refuseSchematicVersion(db, appliance, version);
   const obstacle =
     (await lockOn(db, { applianceId: appliance.id, version })) ?? obstacleTo({ version, imageType }, built, request);
   if (obstacle) throw obstacle;
@@ -79,10 +84,28 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
   const replaced = request.force ? unfinishedOf(built, { version, imageType }) : [];
   const slots = slotsOf(env, request);
   if (replaced.length === 0 && !(await hasFreeSlot(db, account.id, slots))) throw new Refusal("no_build_slots");
-  const { software, resolution } = okOrRefused(await examine({ env, db }, appliance, { imageType, abilities }));
+  const { software, resolution } = okOrRefused(await examined({ env, db }, appliance, { imageType, abilities, asOf }));
   const input = await freezeInput({ env, db }, appliance, { version, imageType, software, resolution });
   const disk = diskNeedsOf(configurationOf(appliance), imageType);
   return await addFrozen({ env, db }, account, { request, replaced, slots, input, disk });
+}
+
+/** An address leads to this version as long as it means this state of the repositories. */
+async function refuseSchematicVersion(db: Database, appliance: Appliance, version: string): Promise<void> {
+  if (!isVersionOfMoment(version) || !(await isOfSchematic(db, appliance.id))) return;
+  const message = `Version ${version} belongs to an address of the schematic, which builds it: pick ${appliance.version}.`;
+  throw new Refusal("invalid_version", { message });
+}
+
+/** The appliance with its repositories as they are now, or as of the moment that was requested. */
+async function examined(
+  { env, db }: Services,
+  appliance: Appliance,
+  { imageType, abilities, asOf }: { imageType: ImageType; abilities: Capabilities[]; asOf: BuildRequest["asOf"] },
+): Promise<ExaminedAppliance> {
+  if (!asOf) return await examine({ env, db }, appliance, { imageType, abilities });
+  const rows = { ...(await rowsOf(db, appliance)), repositories: [...asOf] };
+  return await examineOnly({ env, db }, appliance, { imageType, abilities, rows });
 }
 
 /** A build whose input is frozen, and its place. */

@@ -63,7 +63,8 @@ export function passwordChanges(before: Configuration, after: Configuration): De
   return changed.map(({ name, item }) => ({ name, item, to: "a different password" }));
 }
 
-const passwordsOf = ({ users, databases }: Configuration) => [
+/** Each password with the user whom it belongs to. */
+export const passwordsOf = ({ users, databases }: Configuration) => [
   ...users.map(({ name, password }) => ({ name: "configuration/users/password", item: name, password })),
   ...databases.flatMap(({ type, users: ofDatabase }) =>
     ofDatabase.map(({ username, password }) => ({

@@ -12,6 +12,7 @@ import {
   planOf,
   type ApplyEnv,
   type DefinitionRequest,
+  type Plan,
   type ShownPlan,
 } from "#domain/definitions/plan";
 import type { Services } from "#domain/services";
@@ -19,6 +20,7 @@ import { Refusal } from "#domain/refusal";
 import { storedBytesOf } from "#lib/configuration/stored";
 import { findAnyAppliance, findApplianceByUuid, type Appliance } from "#storage/appliances";
 import { addDefinition, hasApplianceNamed } from "#storage/definitions";
+import { findSchematic } from "#storage/schematics";
 import { listTemplateSets } from "#storage/template-sets";
 
 export interface NewRequest extends DefinitionRequest {
@@ -45,14 +47,34 @@ export async function createFromDefinition({ env, db }: Services<ApplyEnv>, requ
   return await getDefinition({ env, db }, made, request.baseUrl);
 }
 
-async function makeFrom({ env, db }: Services<ApplyEnv>, request: NewRequest): Promise<Appliance> {
-  const start = await startOf({ env, db }, request);
-  const { after } = await planOf({ env, db }, start, request);
+async function makeFrom(services: Services<ApplyEnv>, request: NewRequest): Promise<Appliance> {
+  return await addPlanned(services, request, await planNew(services, request));
+}
+
+/** A new appliance that is not stored yet. */
+export interface PlannedAppliance extends Plan {
+  start: Appliance;
+}
+
+export async function planNew(services: Services<ApplyEnv>, request: NewRequest): Promise<PlannedAppliance> {
+  const start = await startOf(services, request);
+  return { start, ...(await planOf(services, start, request)) };
+}
+
+/** Stores a planned appliance. `schematic`: the schematic of the account that it is made from. */
+export async function addPlanned(
+  { env, db }: Services<ApplyEnv>,
+  request: NewRequest & { schematic?: string },
+  { start, after }: PlannedAppliance,
+): Promise<Appliance> {
   const limits = await limitsFor({ env, db }, request.account.id);
   const { columns, ...rows } = allRowsOf(after);
   const configuration = await encryptedIfClear(env, columns.configuration);
   const { id: _templateId, ...row } = start;
-  const unique = request.isNameNew === true ? { name: columns.name } : {};
+  const unique = {
+    ...(request.isNameNew === true && { name: columns.name }),
+    ...(request.schematic !== undefined && { schematic: request.schematic }),
+  };
   const added = await addDefinition(
     db,
     row,
@@ -60,6 +82,9 @@ async function makeFrom({ env, db }: Services<ApplyEnv>, request: NewRequest): P
     { ...limits, ...unique },
   );
   if (added) return await withEstimate({ env, db }, added);
+  const same =
+    request.schematic === undefined ? undefined : await findSchematic(db, request.account.id, request.schematic);
+  if (same) return same;
   if (request.isNameNew === true && (await hasApplianceNamed(db, request.account.id, columns.name)))
     throw new Refusal("unknown_error", {
       reason: "changed",

@@ -1,10 +1,12 @@
 import type { Services } from "#domain/services";
+import { statesEndBefore } from "#domain/repositories/as-of";
 import { ownIndexTag } from "#domain/repositories/download";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { requestImports } from "#domain/repositories/turns";
 import { downloadsPrefix, importIdOfKey, solvPrefix } from "#storage/blobs";
 import { listImports, listUnusedAfter, releaseImport } from "#storage/imports";
 import { listOwnFiles, listUncheckedSince } from "#storage/repositories";
+import { removeStates } from "#storage/repository-states";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 /** How often mirrors are checked. */
@@ -32,10 +34,11 @@ export async function refreshRepositories({ env, db }: Services, now: number): P
 }
 
 /**
- * Removes .solv files of imports that no longer exist. Builds do not need them, because their frozen input has
+ * Removes .solv files of imports that no longer exist and of earlier states that are too old. Builds do not need them, because their frozen input has
  * everything. A resolution that is loading one has an hour to finish.
  */
 export async function removeStraySolvs({ env, db }: Services, now: number): Promise<void> {
+  await removeStates(db, statesEndBefore(env, now));
   const old = await nextOldKeys({ env, db }, { prefix: solvPrefix, now });
   const known = await listImports(db, [...new Set(old.map(importIdOfKey))]);
   await removeBlobs(

@@ -134,6 +134,32 @@ export const imports = sqliteTable(
   ],
 );
 
+/**
+ * What a repository of a catalogue showed before its last import, if it showed that at midnight (UTC). The .solv files of
+ * these imports stay in R2, so that images can be built from the repository as of that day.
+ */
+export const repositoryStates = sqliteTable(
+  "repository_states",
+  {
+    id: id(),
+    repositoryId: integer("repository_id").notNull(),
+    importId: text("import_id").notNull(),
+    revision: text("revision").notNull(),
+    parts: text("parts", { mode: "json" }).notNull().$type<string[]>(),
+    packagesFolder: text("packages_folder").notNull(),
+    snapshotUrl: text("snapshot_url"),
+    signer: text("signer"),
+    signingKeys: text("signing_keys", { mode: "json" }).$type<FrozenKey[]>(),
+    importedAt: moment("imported_at").notNull(),
+    replacedAt: moment("replaced_at").notNull(),
+  },
+  (table) => [
+    index("repository_states_repository").on(table.repositoryId, table.replacedAt),
+    index("repository_states_import").on(table.importId),
+    index("repository_states_replaced").on(table.replacedAt),
+  ],
+);
+
 /** A package's facts for search results; `packages_fts` (see the migration) indexes name and summary by trigrams. */
 export const packages = sqliteTable(
   "packages",

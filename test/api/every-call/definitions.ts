@@ -72,6 +72,20 @@ export const definitions: readonly Row[] = [
     refused: ofNew("/definitions/plan"),
   },
   {
+    call: "POST /schematics",
+    path: "/schematics",
+    sent: fresh,
+    status: 201,
+    answer: "schematic",
+    refused: ofNew("/schematics"),
+  },
+  {
+    call: "GET /schematics/{schematic}",
+    path: "/schematics/{schematic}",
+    answer: "schematic",
+    foreign: "unknown_error",
+  },
+  {
     call: "POST /contents",
     path: "/contents",
     sent: { bytes: "hello", headers: { "content-type": "application/octet-stream" } },

@@ -55,6 +55,9 @@ export async function makeSample(): Promise<Sample> {
     rpm: await madeId(tux, "POST", "/rpms?base_system=tiny-1.0", { file: rpmOf("counter") }),
     repository: await madeId(tux, "POST", `/repositories?url=${mirrorUrl}&name=Perl`),
     ...(await webhookIds(tux)),
+    schematic: await madeId(tux, "POST", "/schematics", {
+      xml: `<definition><base_system>tiny-1.0</base_system><name>Sample of ${tux.username}</name></definition>`,
+    }),
     token: (await tokenOf(tux)).id,
     session: String((await sessionOf(tux)).id),
     upload: await madeId(tux, "POST", `/uploads?appliance_id=${appliance}&filename=big`, announced),

@@ -17,6 +17,7 @@ import type * as lastImages from "#storage/last-images";
 import type * as overlayFiles from "#storage/overlay-files";
 import type * as pictures from "#storage/pictures";
 import type * as releasedBlobs from "#storage/released-blobs";
+import type * as schematics from "#storage/schematics";
 import type * as selections from "#storage/selections";
 import type * as shares from "#storage/shares";
 import type * as templateSets from "#storage/template-sets";
@@ -118,11 +119,19 @@ export const ofAppliances = {
       [readAppliance, definitionRows, definitionLimits],
     ],
     addDefinition: [
+      [{ ...clone, uuid: "schematic" }, definitionRows, { ...definitionLimits, schematic: "sha256" }],
       [{ ...clone, uuid: "definition" }, definitionRows, definitionLimits],
       [{ ...clone, uuid: "named" }, definitionRows, { ...definitionLimits, name: "a" }],
     ],
     hasApplianceNamed: [[it, "a"]],
   } satisfies Calls<typeof definitions>,
+  schematics: {
+    findSchematic: [[ids.account, "sha256"]],
+    findSchematicOf: [[{ id: it, lastEditedAt: at }]],
+    isOfSchematic: [[it]],
+    madeFrom: [[{ uuid: "definition", sha256: "sha256" }]],
+    findSchematicChannel: [["sha256", "stable"]],
+  } satisfies Calls<typeof schematics>,
   edits: {
     edited: [[it], [it, sql`true`]],
   } satisfies Calls<typeof edits>,

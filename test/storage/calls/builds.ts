@@ -72,6 +72,7 @@ export const ofBuilds = {
     listImages: [[it]],
     listBuildsOfVersion: [[it, "0.0.1"]],
     findBuildOfVersion: [[it, "0.0.1"]],
+    findBuildOfFormat: [[it, { version: "0.0.1", imageType: "oem" }]],
     findFinishedBuild: [[it, "oem"]],
     findLatestBuild: [[it]],
     findNewestImage: [[it]],

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import type * as importTurns from "#storage/import-turns";
 import type * as importStates from "#storage/import-states";
 import type * as imports from "#storage/imports";
@@ -5,6 +6,7 @@ import type * as namePages from "#storage/name-pages";
 import type * as packageTexts from "#storage/package-texts";
 import type * as packages from "#storage/packages";
 import type * as repositories from "#storage/repositories";
+import type * as repositoryStates from "#storage/repository-states";
 import type * as rpms from "#storage/rpms";
 import type * as userRepositories from "#storage/user-repositories";
 import type { Calls } from "./calls.ts";
@@ -48,6 +50,11 @@ export const ofRepositories = {
     confirmRevision: [[it, { checkId: "check", ...found }]],
     failImport: [[it, { checkId: "check", problem: "", indexTag: null }]],
   } satisfies Calls<typeof importStates>,
+  "repository-states": {
+    keptState: [[{ now: at, when: sql`id = ${it}` }]],
+    listStates: [[[it], at]],
+    removeStates: [[at]],
+  } satisfies Calls<typeof repositoryStates>,
   imports: {
     beginContents: [["import", contents]],
     finishContents: [["import", facts]],
