@@ -32,7 +32,7 @@ it.each([
   ["/appliance/ID/configuration/general", 5],
   ["/appliance/ID/configuration/users", 6],
   ["/appliance/ID/files/new", 5],
-  ["/appliance/ID/share", 13],
+  ["/appliance/ID/share", 14],
 ])("%s needs at most %i calls of D1", async (path, most) => {
   expect(await callsFor(path.replace("ID", String(id)))).toBeLessThanOrEqual(most);
 });

@@ -10,6 +10,7 @@ import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
 import { channelsOf } from "#domain/channels/channels";
 import { publish, unpublish } from "#domain/gallery/publish";
 import { Refusal } from "#domain/refusal";
+import { schematicOf } from "#domain/schematics/schematic";
 import { compareVersions } from "#domain/version";
 import { listImages } from "#storage/builds-of-appliance";
 import { listOverlayFiles } from "#storage/overlay-files";
@@ -79,13 +80,14 @@ export const sharePage = factory
 
 async function showShare(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance, baseUrl } = c.var;
-  const [rows, files, readers, published, finished, channels] = await Promise.all([
+  const [rows, files, readers, published, finished, channels, schematic] = await Promise.all([
     rowsOf(db, appliance),
     listOverlayFiles(db, appliance.id),
     listReaders(db, appliance.id),
     listPublishedVersions(db, appliance.id),
     listImages(db, appliance.id),
     channelsOf(db, appliance.id),
+    schematicOf({ env: c.env, db }, appliance),
   ]);
   const publishable = [...new Set(finished.map(({ version }) => version))]
     .filter((version) => !published.includes(version))
@@ -110,6 +112,7 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
     warnings,
     taken,
     channels,
+    schematic,
     baseUrl,
   };
   const content = (

@@ -1,5 +1,6 @@
 import type { SharingWarnings } from "#domain/appliances/sharing-warnings";
 import type { ShownChannel } from "#domain/channels/channels";
+import type { Schematic } from "#domain/schematics/schematic";
 import { compareVersions } from "#domain/version";
 import { ActionButton, Button } from "../../../parts/button.tsx";
 import { Confirm } from "../../../parts/dialog.tsx";
@@ -9,6 +10,7 @@ import { Icon } from "../../../parts/icon.tsx";
 import { Notice } from "../../../parts/notice.tsx";
 import { Empty, Facts, Panel } from "../../../parts/panel.tsx";
 import { Channels } from "./channels.tsx";
+import { SchematicPanel } from "./schematic.tsx";
 import type { Taken } from "./taken.ts";
 import { applianceAt } from "../with-appliance.ts";
 
@@ -26,6 +28,8 @@ export interface Shared {
   warnings: SharingWarnings;
   taken: Taken;
   channels: readonly ShownChannel[];
+  /** Undefined if the appliance is not a schematic, or has been changed. */
+  schematic: Schematic | undefined;
   /** The URL of the service, for addresses to copy. */
   baseUrl: string;
 }
@@ -43,6 +47,7 @@ export const ShareView = ({ seen, texts }: { seen: Shared; texts: readonly strin
           versions={seen.published.toSorted((one, other) => compareVersions(other, one))}
           baseUrl={seen.baseUrl}
         />
+        {seen.schematic && <SchematicPanel schematic={seen.schematic} baseUrl={seen.baseUrl} />}
       </div>
       <div class="stack">
         <GoesAlong taken={seen.taken} />
