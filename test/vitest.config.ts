@@ -139,6 +139,7 @@ export default defineConfig({
         test: {
           name: "guests",
           include: guestTests,
+          globalSetup: ["test/acceptance/support/shared-services.ts"],
           exclude: (process.env[notRun] ?? "").split(",").filter(Boolean),
           // Whole builds in emulated machines: each uses a processor for minutes.
           maxWorkers: 2,

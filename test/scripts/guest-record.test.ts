@@ -61,6 +61,14 @@ describe("the digest of a guest test", () => {
     expect(digestWith({}, ["qemu 7.3"])).not.toBe(digestWith());
   });
 
+  it("changes with every source of a whole service that it starts, except those of the pages", () => {
+    const service = { [test]: 'run("scripts/start.mjs");', "scripts/start.mjs": "", "src/app.ts": "app = 1;" };
+    const digest = digestWith(service);
+    expect(digestWith({ ...service, "src/app.ts": "app = 2;" })).not.toBe(digest);
+    expect(digestWith({ ...service, "src/new.ts": "" })).not.toBe(digest);
+    expect(digestWith({ ...service, "src/web/pages/front.tsx": "" })).toBe(digest);
+  });
+
   it.each([
     ["a file that it does not call", "src/lib/kiwi/lonely.ts", "export const lonely = 2;"],
     ["a new file", "src/lib/kiwi/new.ts", ""],
@@ -75,6 +83,9 @@ describe("the digest of a guest test", () => {
     ["guest-build", ["builder-agent/src/main.ts", "test/acceptance/support/hostile-build.sh"], ["src/app.ts"]],
     ["guest-formats", ["builder-agent/src/testdrive/kernel-start.ts", "templates/tiny.json"], ["src/app.ts"]],
     ["debian-image", ["scripts/launch.ts", "builder-agent/src/main.ts"], ["cli/src/main.ts"]],
+    ["formats", ["scripts/start.mjs", "test/acceptance/support/boot.ts"], ["cli/src/main.ts"]],
+    ["configuration-image", ["scripts/start.mjs", "test/fixtures/repodata/signed/stranger.key"], ["cli/src/main.ts"]],
+    ["builds", ["scripts/start.mjs", "builder-agent/src/main.ts"], ["cli/src/main.ts"]],
     ["agent-build", ["builder-agent/shims/steady_times.py", "src/lib/kiwi/description.ts"], ["src/app.ts"]],
     ["uefi-medium", ["test/acceptance/support/uefi.ts", "src/lib/kiwi/description.ts"], ["src/app.ts"]],
   ])("covers what %s runs", (name, called, foreign) => {
