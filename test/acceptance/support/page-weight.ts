@@ -12,20 +12,20 @@ export const weighPages = (ready: Ready, paths: readonly string[]): Promise<Map<
     await signInHere(page, { ready });
     const weights = new Map<string, number>();
     for (const path of paths) {
-      // A tab of its own: the process of another one holds style sheets in memory, and would not request them.
-      const tab = await page.context().newPage();
-      const bytes = await weigh(tab, ready.url + path).finally(() => tab.close());
+      const bytes = await openAndWeigh(page, ready.url + path);
       if (bytes !== undefined) weights.set(path, bytes);
     }
     return weights;
   });
 
-async function weigh(page: Page, url: string): Promise<number | undefined> {
+/** Opens the page, and returns what the browser received for it. */
+export async function openAndWeigh(page: Page, url: string): Promise<number | undefined> {
   const session = await page.context().newCDPSession(page);
   try {
     let bytes = 0;
     session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
     await session.send("Network.enable");
+    // Also empties what the tab holds in memory, when the page opens.
     await session.send("Network.setCacheDisabled", { cacheDisabled: true });
     const answer = await page.goto(url, { waitUntil: "networkidle" });
     return answer?.status() === 200 ? bytes : undefined;

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
 import { until } from "./service.ts";
 
-// Debian's browser without its own background requests: it must not use the network.
+// Debian's browser without windows, which takes half as long to start, and without its own background requests: it must not use
+// the network.
+const executablePath = "/usr/bin/chromium-headless-shell";
 const args = [
   "--no-sandbox",
   "--disable-gpu",
@@ -26,7 +28,7 @@ export async function inBrowser<T>(
 ): Promise<T> {
   const profile = mkdtempSync(join(tmpdir(), "kiln-browser-"));
   const viewport = { width: 1100, height: 720 };
-  const options = { executablePath: "/usr/bin/chromium", args, timeout, viewport, javaScriptEnabled };
+  const options = { executablePath, args, timeout, viewport, javaScriptEnabled };
   const browser = await chromium.launchPersistentContext(profile, options);
   try {
     const page = await browser.newPage();
