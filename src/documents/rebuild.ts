@@ -22,6 +22,7 @@ const facts = fields({
     ({ rebuilt }: Build) => rebuilt?.sha256,
     "9b2f4c1d7e8a60351f2c4b6d8e0a7c9351b2d4f6081a3c5e7f9b1d2c4e6a8b0d",
   ).optional(),
+  same_bytes: bool(({ rebuilt }: Build) => rebuilt && (rebuilt.sameBytes ?? rebuilt.isSame), false).optional(),
   differences: inside(({ rebuilt }: Build) => rebuilt?.differences ?? [], arrayOf("difference", difference)),
   more_differences: bool(({ rebuilt }: Build) => rebuilt?.hasMore, false).optional(),
   created_at: time("createdAt", "2026-03-05T09:00:00Z"),

@@ -67,7 +67,7 @@ describe("a rebuild", () => {
     expect(JSON.stringify(attempt.claim)).not.toContain(sha256(image));
   });
 
-  it("that makes the same bytes uploads nothing, and is signed", async () => {
+  it("that makes the same bytes is signed", async () => {
     const { buildId, attempt } = await rebuilding();
 
     expect(await (await states(attempt, image)).json()).toEqual({ same: true });
@@ -131,6 +131,27 @@ describe("a rebuild", () => {
     expect(statement.predicate).toMatchObject({ result: "differs", image: { digest: { sha256: sha256(image) } } });
   });
 
+  it("with the same bytes names the files that the first agent has listed otherwise", async () => {
+    const { buildId, attempt } = await rebuilding();
+    await states(attempt, image);
+    await attempt.uploadsArtifact("files-index", fileStoreOf({ ...files, "/etc/built": "Tuesday" }).index);
+
+    await attempt.finishes();
+
+    const different = [{ path: "/etc/built", change: "changed", what: "content" }];
+    expect(await rebuildsOf(buildId)).toMatchObject([{ state: "differs", same_bytes: true, differences: different }]);
+  });
+
+  it("with the same bytes and the same files is the same", async () => {
+    const { buildId, attempt } = await rebuilding();
+    await states(attempt, image);
+    await attempt.uploadsArtifact("files-index", store.index);
+
+    await attempt.finishes();
+
+    expect(await rebuildsOf(buildId)).toMatchObject([{ state: "same", same_bytes: true, differences: [] }]);
+  });
+
   it("ends although the index of its files is damaged", async () => {
     const { buildId, attempt } = await rebuilding();
     await states(attempt, other);
@@ -138,7 +159,7 @@ describe("a rebuild", () => {
 
     expect((await attempt.finishes()).status).toBe(200);
 
-    expect(await rebuildsOf(buildId)).toMatchObject([{ state: "differs", differences: [] }]);
+    expect(await rebuildsOf(buildId)).toMatchObject([{ state: "differs", same_bytes: false, differences: [] }]);
   });
 
   it("makes no version, no image and no build that anyone sees", async () => {

@@ -4,14 +4,14 @@ import type { WorkerApi } from "../worker-api.ts";
 import type { Artifacts } from "./artifacts.ts";
 
 /**
- * Has the Worker compare the image of a rebuild with the first one, and sends the index of the files if they differ.
- * → what the log says about it
+ * Has the Worker compare the image of a rebuild with the first one, and sends the index of its files. Those of equal images are
+ * compared, too: the first agent may have listed others. → what the log says about it
  */
 export async function compareImage(
   { image, store }: Artifacts,
   { api, lease, signal }: { api: Pick<WorkerApi, "rebuilt" | "artifact">; lease: Lease; signal: AbortSignal },
 ): Promise<string> {
-  if (await api.rebuilt(lease, image.digests, signal)) return "the image is the same as the first one";
+  const isSame = await api.rebuilt(lease, image.digests, signal);
   await upload(api.artifact(lease, "files-index", signal), wholeFile(store.index), () => {});
-  return "the image differs from the first one";
+  return isSame ? "the image is the same as the first one" : "the image differs from the first one";
 }

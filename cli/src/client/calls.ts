@@ -1469,6 +1469,7 @@ interface RebuildsRebuild {
   message?: string;
   by_other_agent?: boolean;
   sha256?: string;
+  same_bytes?: boolean;
   differences: readonly {
     path: string;
     change: "added" | "removed" | "changed";

@@ -62,15 +62,21 @@ async function lastRebuild({ client }: Pick<Kiln, "client">, id: number) {
 }
 
 function shown({ paint }: Kiln, rebuild: NonNullable<Rebuild>): string {
-  const { state, message, differences, more_differences: hasMore, by_other_agent: other } = rebuild;
+  const {
+    state,
+    message,
+    differences,
+    more_differences: hasMore,
+    by_other_agent: other,
+    same_bytes: areSame,
+  } = rebuild;
   const by = other === undefined ? "" : other ? " Another builder made it." : " The same builder made both.";
   if (state === "same") return `The bytes are the same.${by}`;
   if (state !== "differs") return `The rebuild is ${state}.${message === undefined ? "" : ` ${visible(message)}`}`;
   if (differences.length === 0) return `The bytes differ.${by} No file is known that differs.`;
   const rows = differences.map(({ path, change, what }) => [path, change, what]);
-  const areOfReports = differences.every(({ what }) => what === "package");
   return [
-    `${areOfReports ? "The builders report other packages." : "The bytes differ."}${by}`,
+    `${areSame ? "The bytes are the same, but the builders report different files or packages." : "The bytes differ."}${by}`,
     table(paint, ["FILE", "CHANGE", "WHAT"], rows),
     ...(hasMore ? ["There are more."] : []),
   ].join("\n");

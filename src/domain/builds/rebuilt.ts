@@ -45,11 +45,12 @@ export async function recordRebuilt(
   const { first } = both;
   const { sha256, size, agentId, index } = stated;
   const packages = await differingPackages(env.BLOBS, both);
-  const isSame = stated.isSame && packages.length === 0;
-  const found = stated.isSame || !index ? {} : await differencesOf(env.BLOBS, first, index);
-  const differences = [...packages, ...(found.differences ?? [])];
+  const files = index ? await differencesOf(env.BLOBS, first, index) : {};
+  const differences = [...packages, ...(files.differences ?? [])];
+  const isSame = stated.isSame && differences.length === 0;
+  const found = isSame ? {} : { ...files, ...(differences.length > 0 && { differences }), sameBytes: stated.isSame };
   const byOther = first.madeBy === null ? null : first.madeBy !== agentId;
-  const rebuilt: Rebuilt = { sha256, size, isSame, byOther, ...found, ...(differences.length > 0 && { differences }) };
+  const rebuilt: Rebuilt = { sha256, size, isSame, byOther, ...found };
   const result = { builder, builtIn: builtInOf(builderRoot), steps, rebuilt, completedAt: new Date(endedAt) };
   await saveRebuilt(db, uid, { ...result, rebuiltStatement: await signed(env, { ...both, result }) });
 }

@@ -5,7 +5,10 @@ export interface Rebuilt {
   /** The image of the rebuild, which is not stored. */
   sha256: string;
   size: number;
+  /** Whether the bytes are the same, and both agents report the same files and packages. */
   isSame: boolean;
+  /** Whether at least the bytes are the same. Absent if `isSame` is true. */
+  sameBytes?: boolean;
   /** Whether another agent made it than the first image. Null if nothing says who made the first one. */
   byOther: boolean | null;
   /** The first files that differ. Absent if the images are equal, or if the files of the first one are not stored. */

@@ -99,7 +99,7 @@ export const RebuildMark = (props: RebuildsProps) => {
   );
 };
 
-const Differences = ({ of: { differences, hasMore }, about }: { of: Rebuilt; about: string }) => {
+const Differences = ({ of: { differences, hasMore, sameBytes }, about }: { of: Rebuilt; about: string }) => {
   if (!differences) return <p class="hint">Nothing is stored that could say which files differ.</p>;
   if (differences.length === 0)
     return (
@@ -110,6 +110,7 @@ const Differences = ({ of: { differences, hasMore }, about }: { of: Rebuilt; abo
     );
   return (
     <>
+      {sameBytes && <p class="hint">The bytes are the same. One of the builders reports other files or packages.</p>}
       <Table label={`What differs in a rebuild ${about}`} isCards columns={["File or package", "Differs"]}>
         {differences.map(({ path, change, what }) => (
           <tr>
