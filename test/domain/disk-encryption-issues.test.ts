@@ -36,4 +36,19 @@ describe("diskEncryptionIssues", () => {
     const issues = diskEncryptionIssues(configured("passphrase", aCheck), { imageType: "oem" });
     expect(issues).toMatchObject([{ type: "warning", text: expect.stringContaining("checks") }]);
   });
+
+  it("warns of a cloud that may keep the recovery key", () => {
+    const issues = diskEncryptionIssues(configured("tpm"), { imageType: "ec2" });
+    expect(issues).toMatchObject([{ type: "warning", text: expect.stringContaining("recovery key") }]);
+  });
+
+  it("warns that an automatic update changes what the TPM knows", () => {
+    const settings = { memorySizeMb: 512, diskSizeMb: 1024, diskEncryption: "tpm", automaticUpdates: "security" };
+    const issues = diskEncryptionIssues(configured("tpm", { settings }), { imageType: "oem" });
+    expect(issues).toMatchObject([{ type: "warning", setting: { path: "settings/automatic_updates", value: "none" } }]);
+  });
+
+  it("expects nobody to answer for a TPM", () => {
+    expect(diskEncryptionIssues(configured("tpm", aCheck), { imageType: "oem" })).toEqual([]);
+  });
 });

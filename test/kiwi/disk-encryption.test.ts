@@ -46,4 +46,13 @@ describe("an image whose machines encrypt their disk", () => {
     expect(configured("passphrase")).toContain("\ngrowpart: { mode: off }\n");
     expect(configured("none")).not.toContain("growpart");
   });
+
+  it("brings the programs for a TPM, and gives nobody a shell before the root is there", () => {
+    const setup = (way: Way) => filesOf(way)["root/usr/lib/dracut/modules.d/91kiln-disk/module-setup.sh"];
+    expect(setup("tpm")).toMatch(/^depends\(\) .* tpm2-tss/m);
+    expect(setup("tpm")).toMatch(/ systemd-creds tpm2_pcrevent /);
+    expect(setup("passphrase")).not.toContain("tpm");
+    expect(typeIn(filesOf("tpm"))).toMatch(/ kernelcmdline="[^"]* rw rd\.shell=0"/);
+    for (const way of ["none", "passphrase"] as const) expect(typeIn(filesOf(way))).not.toContain("rd.shell");
+  });
 });

@@ -1,96 +1,19 @@
-/**
- * The program that encrypts and opens a machine's root, on loop devices. What it starts is fake: cryptsetup keeps its key in a
- * header that blkid recognises, and "encrypts" by a mark; a power cut is the end of the program at that moment.
- */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { settingsWith } from "../support/settings.ts";
-import { imagesIn } from "./image-root.ts";
+import { encryptedMachines } from "./encrypted-machine.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "kiln-open-disk-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
-const inImage = imagesIn(dir);
-
-/** Boot partition, header, root. */
-const table = String.raw`label: gpt\nsize=2048\nsize=40960\nsize=40960\n`;
-
-const fakes = String.raw`
-PATH=/usr/bin:$PATH
-fake() { cat > /usr/bin/$1; chmod 755 /usr/bin/$1; }
-# Counts the steps that change something, and cuts the power before the step $CUT.
-fake step <<'END'
-#!/bin/bash
-n=$(($(cat /run/steps 2> /dev/null || echo 0) + 1)); echo $n > /run/steps
-[ "$n" != "$CUT" ] || { kill -9 $(cat /run/program) $PPID; }
-END
-fake cryptsetup <<'END'
-#!/bin/bash
-value() { local one; for one; do shift; [ "$one" != "$name" ] || echo "$1"; done; }
-name=--header; header=$(value "$@"); name=--key-file; key=$(value "$@")
-here() { dd if="$header" bs=1 skip=65536 count=64 2> /dev/null | tr -d '\0'; }
-case " $* " in
-  *" luksDump "*) [ "$(dd if="$2" bs=1 skip=70000 count=4 2> /dev/null)" = done ] || echo "Requirements: online-reencrypt-v2" ;;
-  *" --init-only "*) step
-    truncate -s 1M "$header"
-    printf 'LUKS\272\276\000\002' | dd of="$header" conv=notrunc 2> /dev/null
-    printf kiln-root | dd of="$header" bs=1 seek=24 conv=notrunc 2> /dev/null
-    dd if="$key" of="$header" bs=1 seek=65536 conv=notrunc 2> /dev/null ;;
-  *" --resume-only "*) [ "$(here)" = "$(cat "$key")" ] || exit 2
-    step
-    printf done | dd of="$header" bs=1 seek=70000 conv=notrunc 2> /dev/null; echo encrypted >> /run/said ;;
-  *" open "*) [ "$(here)" = "$(cat "$key")" ] || exit 2
-    echo "opened $(basename "$header") $(basename "\${@: -2:1}") as \${@: -1}" >> /run/said ;;
-esac
-END
-mv /usr/bin/dd /usr/bin/real-dd
-fake dd <<'END'
-#!/bin/bash
-case "$*" in *conv=fsync*) step ;; esac
-exec real-dd "$@"
-END
-fake systemd-ask-password <<'END'
-#!/bin/bash
-echo "asked: \${@: -1}" >> /run/said
-[ -s /run/answers ] || exit 1
-head -n 1 /run/answers; sed -i 1d /run/answers
-END
-printf '#!/bin/sh\n' | fake udevadm
-boot() { # boot ANSWERS [CUT]
-  printf "$1" > /run/answers; : > /run/said; : > /dev/shm/console; rm -f /run/steps
-  CUT=$2 sh -c 'echo $$ > /run/program; exec /usr/lib/dracut/modules.d/91kiln-disk/disk.sh' > /dev/null 2>&1 && echo up || echo down
-  cat /run/said; tr -d '\r' < /dev/shm/console | grep . || true
-}`.replaceAll("\\${", "${");
-
-/** What a machine prints: for each boot, `up` or `down`, what was done, and what its console shows. */
-const machine = (ask: string): string[] =>
-  inImage(
-    { settings: settingsWith({ diskEncryption: "passphrase" }) },
-    `
-    ${fakes}
-    file=$(mktemp ${dir}/disk-XXXXXX)
-    truncate -s 60M $file
-    printf '${table}' | sfdisk --quiet $file
-    disk=$(losetup --find --show $file)
-    trap 'partx --delete $disk; losetup --detach $disk' EXIT
-    partx --add $disk
-    mkfs.ext4 -q "$disk"p3
-    echo "quiet root=UUID=$(blkid -p -o value -s UUID "$disk"p3) rw" > /run/cmdline
-    echo shm/console > /run/consoles
-    mount --bind /run/cmdline /proc/cmdline
-    mount --bind /run/consoles /sys/class/tty/console/active
-    ${ask}
-  `,
-  )
-    .replaceAll(/loop\d+p/g, "p")
-    .trim()
-    .split("\n");
+const machine = encryptedMachines(dir, "passphrase");
+const withTpm = encryptedMachines(dir, "tpm");
 
 const opened = "opened p2 p3 as kiln-root";
 const asked = "asked: The passphrase of this machine's disk:";
 const encrypting = "The disk is being encrypted. If the power fails, that goes on at the next boot.";
 
+// One file: blkid looks at the disks of all tests that run.
 describe("a machine with a passphrase", () => {
   it("asks for a new one until it is long enough and the same twice, encrypts the root, and opens it", () => {
     const said = machine(String.raw`boot 'short\nlong enough\nother enough\nlong enough\nlong enough\n'`);
@@ -135,5 +58,65 @@ describe("a machine with a passphrase", () => {
     expect(said).toEqual(expect.arrayContaining(["down", "same"]));
     expect(said.join("\n")).toContain("p2 is not the empty one");
     expect(said).not.toContain("encrypted");
+  });
+});
+
+/** A machine with UEFI and a TPM. */
+const sealed = (ask: string) => withTpm(`mkdir /run/efi; echo tpm-1 > /run/tpm; echo start-1 > /run/started\n${ask}`);
+
+const askedForEither = "asked: The passphrase or recovery key of this machine's disk:";
+const recoveryKey = /^([b-lnrt-v]{8}-){7}[b-lnrt-v]{8}$/;
+describe("a machine with a TPM", () => {
+  it("shows a recovery key, encrypts the root, and opens it", () => {
+    const said = sealed("boot ''");
+    expect(said.slice(0, 4)).toEqual(["up", expect.stringMatching(/^asked: Write it down now/), "encrypted", opened]);
+    expect(said.filter((line) => recoveryKey.test(line))).toHaveLength(1);
+  });
+
+  it("has another recovery key than others", () => {
+    const [one] = sealed("boot ''").filter((line) => recoveryKey.test(line));
+    const [other] = sealed("boot ''").filter((line) => recoveryKey.test(line));
+    expect(one).not.toBe(other);
+  });
+
+  it("asks nobody at the next boot", () => {
+    expect(sealed("boot '' > /dev/null; boot ''")).toEqual(["up", opened]);
+  });
+
+  it.each([
+    ["another TPM", "echo tpm-2 > /run/tpm"],
+    ["a changed start", "echo start-2 > /run/started"],
+  ])("asks for the recovery key with %s, and is bound to it afterwards", (_, change) => {
+    const said = sealed(
+      String.raw`boot '' > /dev/null; tr -d '\r' < /dev/shm/console | grep -x '.\{71\}' > /run/recovery
+      ${change}; boot "wrong\n$(cat /run/recovery)\n"; boot ''`,
+    );
+    expect(said.slice(0, 4)).toEqual(["up", askedForEither, askedForEither, opened]);
+    expect(said).toContain("That is not the passphrase or recovery key.");
+    expect(said.slice(-2)).toEqual(["up", opened]);
+  });
+
+  it("asks for a new passphrase without a TPM", () => {
+    const said = sealed(String.raw`rm /run/tpm; boot 'long enough\nlong enough\n'; boot 'long enough\n'`);
+    expect(said.slice(0, 5)).toEqual(["up", ...Array(2).fill(expect.stringMatching(/^asked: /)), "encrypted", opened]);
+    expect(said.slice(-4)).toEqual([
+      "up",
+      askedForEither,
+      opened,
+      expect.stringContaining("The TPM does not open the disk"),
+    ]);
+  });
+
+  it("gives the key to nothing that runs later", () => {
+    const keep = `dd if="$disk"p2 bs=64k skip=272 count=1 2> /dev/null | tr -d '\\0' > /run/sealed`;
+    const get = "systemd-creds decrypt /run/sealed /run/got && echo got || echo refused";
+    expect(sealed(`boot '' > /dev/null; ${keep}; ${get}; : > /run/locked; ${get}`)).toEqual(["refused", "got"]);
+  });
+
+  // In this order: seal the key, write it, make the header, copy its body, copy its head, encrypt.
+  it.each([1, 2, 3, 4, 5, 6])("comes up after a power cut before step %i, although nobody is there", (cut) => {
+    const [first, ...said] = sealed(`boot '' ${cut}; boot ''`);
+    expect(first).toBe("down");
+    expect(said.filter((line) => ["up", "encrypted", opened].includes(line))).toEqual(["up", "encrypted", opened]);
   });
 });

@@ -13,6 +13,8 @@ export interface Machine {
   drives: string[];
   /** The arguments of its UEFI. Default: it starts by BIOS. */
   firmware?: readonly string[] | undefined;
+  /** The arguments of its TPM. Default: it has none. */
+  tpm?: readonly string[] | undefined;
   /** The arguments from makeSeedDisk; empty without a seed. */
   seed: readonly string[];
   /** The file below its drives. QEMU sees no other file of the agent outside its session's directory. */
@@ -42,6 +44,7 @@ export function machineArguments(machine: Machine): string[] {
     ["-nodefaults", "-no-user-config"],
     [...board, "-smp", "1", "-m", `${machine.memoryMb}M`],
     machine.firmware ?? [],
+    machine.tpm ?? [],
     networkArguments(machine),
     [...screen, "-display", "none", "-boot", "menu=off,strict=on"],
     ["-device", "virtio-rng-pci"],

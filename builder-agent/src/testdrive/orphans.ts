@@ -5,14 +5,15 @@ import { modifiedDir } from "../modified/ended-disks.ts";
 import { killProcess, processesWhere } from "../process.ts";
 import { qemuPrograms } from "./session-sandbox.ts";
 import { sessionsDir } from "./session-dir.ts";
+import { tpmProgram } from "./tpm.ts";
 
 /**
- * Kills the QEMU processes that a killed agent left behind, and removes their directories. It recognises them by their working
- * directory: unlike a file with the process id, that is always right.
+ * Kills the processes that the sessions of a killed agent left behind, and removes their directories. It recognises them by their
+ * working directory: unlike a file with the process id, that is always right.
  */
 export async function killOrphans(stateDir: string): Promise<void> {
   const dir = sessionsDir(stateDir);
-  const orphans = await qemusBelow(dir);
+  const orphans = await processesBelow(dir, [...qemus, tpmProgram]);
   for (const pid of orphans) killProcess(pid);
   await Promise.all(orphans.map(untilGone));
   await rm(dir, { recursive: true, force: true });
@@ -20,14 +21,19 @@ export async function killOrphans(stateDir: string): Promise<void> {
 }
 
 /** The QEMU processes that work in this directory or below. */
-export const qemusBelow = (dir: string): Promise<number[]> => processesWhere((pid) => isQemuBelow(pid, dir));
+export const qemusBelow = (dir: string): Promise<number[]> => processesBelow(dir, qemus);
 
-async function isQemuBelow(pid: number, dir: string): Promise<boolean> {
+const qemus = Object.values(qemuPrograms);
+
+const processesBelow = (dir: string, programs: readonly string[]): Promise<number[]> =>
+  processesWhere((pid) => isBelow(pid, dir, programs));
+
+async function isBelow(pid: number, dir: string, programs: readonly string[]): Promise<boolean> {
   // If the directory was deleted, the link ends with " (deleted)".
   const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => "");
   if (!`${cwd}/`.startsWith(`${dir}/`)) return false;
   const [program = ""] = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0");
-  return Object.values(qemuPrograms).includes(basename(program));
+  return programs.includes(basename(program));
 }
 
 /** Its VNC port must be free for the first new session. A killed process needs about 100 ms to end. */

@@ -40,7 +40,8 @@ export async function openQmp(path: string, onEvent: (event: QmpEvent) => void, 
   }
 }
 
-async function untilConnected(path: string, signal: AbortSignal): Promise<Socket> {
+/** Connects to a unix socket as soon as a process listens on it. */
+export async function untilConnected(path: string, signal: AbortSignal): Promise<Socket> {
   for (;;) {
     signal.throwIfAborted();
     const socket = await tryConnect(path);

@@ -17,8 +17,9 @@ import { visitedPort } from "./guest-network.ts";
 import { answerVisit } from "./guest-web.ts";
 import { getImage } from "./image.ts";
 import { makeArmFirmware } from "./arm-machine.ts";
-import { insecureStart, makeSecureFirmware, secureStart, watchSecureBoot } from "./secure-boot.ts";
+import { makeSecureFirmware, secureBootSentence, watchSecureBoot } from "./secure-boot.ts";
 import type { Machine } from "./machine.ts";
+import { startTpm } from "./tpm.ts";
 import { makeSeedDisk } from "./seed.ts";
 import type { Snapshots } from "../snapshot/snapshots.ts";
 import { startQemu, vncSocket, type Qemu } from "./qemu.ts";
@@ -144,7 +145,9 @@ async function host(session: Session): Promise<string> {
     onMessage: (message) => control.report({ type: "preparing", message }),
   });
   control.report({ type: "preparing", message: "Starting the virtual machine" });
-  const machine = await machineOf(session, { image, dir, accel, enclosed });
+  const firmware = await firmwareOf(claim, dir);
+  await using tpm = claim.hasSecureBoot && firmware ? await startTpm(dir, signal) : undefined;
+  const machine = { ...(await machineOf(session, { image, dir, accel, enclosed })), firmware, tpm: tpm?.args };
   const early = enclosed ? [] : ((await reserved?.handOver()) ?? []);
   await using files = await SessionFiles.open({ claim, overlay: dir.file(overlayName), image, ...parts });
   const onRestart = () => {
@@ -166,7 +169,7 @@ async function host(session: Session): Promise<string> {
 
   files.attach(qemu);
   control.report({ type: "ready" });
-  if (claim.hasSecureBoot) control.say(machine.firmware ? secureStart : insecureStart);
+  if (claim.hasSecureBoot) control.say(secureBootSentence(machine));
   session.ready.resolve({ ...dir, endpoints: qemu.endpoints });
   parts.log("testdrive ready", { ms: Math.round(performance.now() - startedAt) });
   if (!checked) return await orAborted(qemu.ended, signal);
@@ -187,7 +190,6 @@ async function machineOf(
     hasNetwork: claim.hasNetwork ?? false,
     ports: claim.checks && portsOf(claim.checks),
     drives: await makeDrives({ image, imageType: claim.imageType, growsBy }, dir, signal),
-    firmware: await firmwareOf(claim, dir),
     seed: claim.seed ? await makeSeedDisk(claim.seed, dir, signal) : [],
     image: image.path,
     diskBytes: Math.round(parts.config.testdriveDiskGb * 1e9),

@@ -1,5 +1,6 @@
 import { constants, copyFile } from "node:fs/promises";
 import { isAccessible } from "../files.ts";
+import type { Machine } from "./machine.ts";
 import type { SessionDir } from "./session-dir.ts";
 
 /** The folder of Debian's package ovmf. */
@@ -24,9 +25,12 @@ export async function makeSecureFirmware(dir: SessionDir, folder = ovmf): Promis
   ].flat();
 }
 
-export const secureStart = "Secure Boot is on in the firmware.";
-export const insecureStart =
-  "The machine starts by BIOS, without Secure Boot, because its host has no firmware for that.";
+/** For the owner of a session whose image boots with Secure Boot. */
+export function secureBootSentence({ firmware, tpm }: Pick<Machine, "firmware" | "tpm">): string {
+  if (!firmware) return "The machine starts by BIOS, without Secure Boot, because its host has no firmware for that.";
+  const isOn = "Secure Boot is on in the firmware.";
+  return tpm ? isOn : `${isOn} The machine has no TPM, because its host has no swtpm.`;
+}
 
 /** Linux's lines about it: of its EFI stub, and of its log. */
 const state = /secure boot (?:is )?(enabled|disabled)\b/i;

@@ -840,7 +840,7 @@ interface Configuration {
       automatic_updates?: "none" | "security" | "all";
       updates_reboot_at?: string;
       update_uploads?: boolean;
-      disk_encryption?: "none" | "passphrase";
+      disk_encryption?: "none" | "passphrase" | "tpm";
       kernel_arguments?: string;
     };
     lvm: Lvm;
@@ -980,7 +980,7 @@ interface Definition {
         automatic_updates?: "none" | "security" | "all";
         updates_reboot_at?: string;
         update_uploads?: boolean;
-        disk_encryption?: "none" | "passphrase";
+        disk_encryption?: "none" | "passphrase" | "tpm";
         kernel_arguments: string;
       };
       lvm: Lvm;
@@ -1621,7 +1621,7 @@ interface Settings {
   automatic_updates?: "none" | "security" | "all";
   updates_reboot_at?: string;
   update_uploads?: boolean;
-  disk_encryption?: "none" | "passphrase";
+  disk_encryption?: "none" | "passphrase" | "tpm";
   kernel_arguments?: string;
 }
 

@@ -11,10 +11,12 @@ export function diskEncryptionIssues(
 ): Issue[] {
   const { settings } = configuration;
   if (!encryptsDisk({ imageType, settings })) return [];
+  const isSealed = settings.diskEncryption === "tpm";
   return [
     needsVolumes(configuration, imageType) && volumesStayPlain,
-    isForCloud(imageType) && nobodyThere(imageType),
-    configuration.checks.length > 0 && nobodyAnswers,
+    isForCloud(imageType) && (isSealed ? keptConsole(imageType) : nobodyThere(imageType)),
+    configuration.checks.length > 0 && !isSealed && nobodyAnswers,
+    isSealed && settings.automaticUpdates !== "none" && updatesChangeTheStart,
   ].filter((issue) => issue !== false);
 }
 
@@ -33,6 +35,18 @@ const nobodyThere = (imageType: ImageType): Issue => ({
   text: `A machine of the type ${imageType} waits at each boot until somebody types the passphrase at its console, which a cloud may not have.`,
   setting: { path: "settings/disk_encryption", value: "none", words: "Use no disk encryption" },
 });
+
+const keptConsole = (imageType: ImageType): Issue => ({
+  type: "warning",
+  text: `A machine of the type ${imageType} shows the recovery key of its disk on its console, which a cloud may keep. Without a TPM 2.0, it waits for a passphrase.`,
+  setting: { path: "settings/disk_encryption", value: "none", words: "Use no disk encryption" },
+});
+
+const updatesChangeTheStart: Issue = {
+  type: "warning",
+  text: "After an update of the kernel or of GRUB, the TPM does not open the disk until somebody has typed the recovery key once, and updates are to be installed automatically.",
+  setting: { path: "settings/automatic_updates", value: "none", words: "Install no updates automatically" },
+};
 
 const nobodyAnswers: Issue = {
   type: "warning",

@@ -15,7 +15,7 @@ export const firstBoots = ["none", "cloud-init"] as const;
 export const automaticUpdates = ["none", "security", "all"] as const;
 
 /** What opens the encrypted root of a machine. */
-export const diskEncryptions = ["none", "passphrase"] as const;
+export const diskEncryptions = ["none", "passphrase", "tpm"] as const;
 
 /** When a version may be published. */
 const publishConditions = ["always", "checked"] as const;
@@ -184,6 +184,7 @@ export const settings = fields({
       options: [
         ["none", "not encrypted"],
         ["passphrase", "encrypted: it asks for a passphrase at each boot"],
+        ["tpm", "encrypted: its TPM 2.0 opens it"],
       ],
       ofBase: "diskEncryption",
     }),

@@ -19,39 +19,50 @@ export const encryptsDisk = ({ imageType, settings }: Encrypting): boolean =>
 export const encryptedDisk = { bootpartition: "true", spare_part: "20" } as const;
 
 const moduleFolder = "root/usr/lib/dracut/modules.d/91kiln-disk";
-const programFile = `${moduleFolder}/disk.sh`;
+const setupFile = `${moduleFolder}/module-setup.sh`;
 
 /** A module of dracut whose unit encrypts and opens the root, before anything mounts it. */
 export function diskEncryptionPart(facts: Encrypting): Part {
-  if (!encryptsDisk(facts)) return {};
+  const { diskEncryption: way } = facts.settings;
+  if (way === "none" || !encryptsDisk(facts)) return {};
   return {
     files: {
-      [programFile]: openDisk,
-      [`${moduleFolder}/module-setup.sh`]: moduleSetup,
+      [`${moduleFolder}/disk.sh`]: openDisk(way),
+      [setupFile]: moduleSetup(parts[way]),
       [`${moduleFolder}/kiln-disk.service`]: unit,
       "root/etc/dracut.conf.d/30-kiln-disk.conf": 'add_dracutmodules+=" kiln-disk "\n',
     },
   };
 }
 
-export const readDiskEncryption = ({ textAt }: Own) => ({
-  disk_encryption: textAt(programFile) === undefined ? "none" : "passphrase",
-});
+export function readDiskEncryption({ textAt }: Own): { disk_encryption: Way | "none" } {
+  const setup = textAt(setupFile);
+  if (setup === undefined) return { disk_encryption: "none" };
+  return { disk_encryption: setup.includes(parts.tpm.modules) ? "tpm" : "passphrase" };
+}
+
+type Way = Exclude<Configuration["settings"]["diskEncryption"], "none">;
+
+/** What each way adds to the initial archive. dracut's own module for the TPM brings its libraries, drivers and rules. */
+const parts: Readonly<Record<Way, { modules: string; programs: string }>> = {
+  passphrase: { modules: "", programs: "" },
+  tpm: { modules: " tpm2-tss", programs: " systemd-creds tpm2_pcrevent tr" },
+};
 
 /** After a kernel's update, dracut packs only what it believes this machine to need: it does not know of the header. */
-const moduleSetup = String.raw`#!/bin/bash
+const moduleSetup = ({ modules, programs }: (typeof parts)[Way]) => String.raw`#!/bin/bash
 # Written by Kiln: opens the encrypted root.
 
 check() { return 0; }
 
-depends() { echo "dm crypt systemd-ask-password"; }
+depends() { echo "dm crypt systemd-ask-password${modules}"; }
 
 installkernel() {
   hostonly="" instmods dm_crypt algif_skcipher xts aes_generic aesni_intel sha256_generic sha512_generic
 }
 
 install() {
-  inst_multiple cryptsetup blkid udevadm sfdisk partx sed grep head dd cat readlink basename dirname sleep rm mkdir sync
+  inst_multiple cryptsetup blkid udevadm sfdisk partx sed grep head dd cat readlink basename dirname sleep rm mkdir sync${programs}
   inst_simple "$moddir/disk.sh" /usr/lib/kiln/disk
   inst_simple "$moddir/kiln-disk.service" "$systemdsystemunitdir/kiln-disk.service"
   mkdir -p "$initdir$systemdsystemunitdir/initrd-root-fs.target.requires" "$initdir$systemdsystemunitdir/sysroot.mount.d"

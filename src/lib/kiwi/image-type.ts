@@ -15,6 +15,8 @@ import { marked, type XmlMarked } from "#lib/wire/xml";
 const consolesOf = (arch: Arch) => `console=tty0 console=${architectures[arch].serial},115200`;
 /** A disk is mounted read-write. */
 const readWrite = "rw";
+/** A failure in the initial archive must not give a shell to somebody to whom the TPM would then give the disk's key. */
+const noRescue = "rd.shell=0";
 
 /** The arguments of the appliance come last, so that they win. */
 const commandLine = ({ arch, settings: { kernelArguments } }: TypeFacts, ...own: string[]): string =>
@@ -60,21 +62,24 @@ const liveMedium = (facts: TypeFacts) => {
 const netTree = (facts: TypeFacts) =>
   marked({ image: "kis", filesystem: "squashfs", ...squashfs, kernelcmdline: commandLine(facts) }, {});
 
-const diskAttributes = (facts: ElementFacts) => ({
+const diskAttributes = (facts: ElementFacts, ...own: string[]) => ({
   image: "oem",
   ...fileSystemAttributes(facts.fileSystem),
   firmware: facts.firmware,
   bootpartition: "false",
-  kernelcmdline: commandLine(facts, readWrite),
+  kernelcmdline: commandLine(facts, readWrite, ...own),
 });
 
 const sizeOf = ({ diskSizeMb }: TypeFacts["settings"]) => marked({ unit: "M" }, String(diskSizeMb));
 
-const disk = (facts: ElementFacts) =>
-  marked(
-    { ...diskAttributes(facts), ...(facts.settings.diskEncryption !== "none" && encryptedDisk) },
+const disk = (facts: ElementFacts) => {
+  const { diskEncryption } = facts.settings;
+  const own = diskEncryption === "tpm" ? [noRescue] : [];
+  return marked(
+    { ...diskAttributes(facts, ...own), ...(diskEncryption !== "none" && encryptedDisk) },
     { bootloader, size: sizeOf(facts.settings), oemconfig: { "oem-resize": false } },
   );
+};
 
 /** The first menu entry installs without questions, because booting the medium counts as consent. */
 const installMedium = (facts: ElementFacts) =>
@@ -137,7 +142,12 @@ const ofFileSystem = ["filesystem", "fscreateoptions"];
 
 /** The kernel arguments without those that Kiln gives every image. */
 function withoutOurs(kernelArguments: string): string {
-  const ours = [...arches.flatMap((arch) => consolesOf(arch).split(" ")), readWrite, ...Object.values(ownArguments)];
+  const ours = [
+    ...arches.flatMap((arch) => consolesOf(arch).split(" ")),
+    readWrite,
+    noRescue,
+    ...Object.values(ownArguments),
+  ];
   return kernelArguments
     .split(/\s+/)
     .filter((word) => !ours.includes(word))

@@ -1,11 +1,14 @@
 import { growPartitionFunction } from "#lib/kiwi/grow-root";
+import { tpmFunctions } from "#lib/kiwi/tpm-key";
 
 /**
  * The program of the initial archive that encrypts the root at the first boot, and opens it at each one. The header of LUKS2
  * is in a partition of its own before the root's, so that nothing of the root has to move. A power cut at any moment loses
  * nothing: the header is complete before the first block is encrypted, and cryptsetup goes on where it stopped.
  */
-export const openDisk = String.raw`#!/bin/sh
+export const openDisk = (way: keyof typeof ways): string => `${functions}${ways[way]}${program}`;
+
+const functions = String.raw`#!/bin/sh
 # Written by Kiln: encrypts the root at the first boot, and opens it at each one.
 label=kiln-root
 state=/run/kiln-disk
@@ -87,22 +90,36 @@ ask_new_passphrase() {
   done
 }
 
-encrypt() { ask_new_passphrase && make_header && open_with_key; }
 
 open_by_question() {
   while :; do
-    ask "The passphrase of this machine's disk:" || return
+    ask "The $secret of this machine's disk:" || return
     open_with_key
     case $? in
       0) return 0 ;;
-      2) say "That is not the passphrase." ;;
+      2) say "That is not the $secret." ;;
       *) return 1 ;;
     esac
   done
 }
+`;
+
+/** The functions of each way: a new key at the first boot, opening it later, and the end of the program. */
+const ways = {
+  passphrase: String.raw`
+secret=passphrase
+new_key() { ask_new_passphrase; }
+open_again() { open_by_question; }
+close_program() { :; }
+`,
+  tpm: tpmFunctions,
+} as const;
+
+const program = String.raw`
+encrypt() { new_key && make_header && open_with_key; }
 
 open_disk() {
-  if [ "$(blkid -c /dev/null -o value -s LABEL "$header")" = "$label" ]; then open_by_question; else encrypt; fi
+  if [ "$(blkid -c /dev/null -o value -s LABEL "$header")" = "$label" ]; then open_again; else encrypt; fi
 }
 
 udevadm settle
@@ -115,6 +132,7 @@ done
 open_disk
 result=$?
 rm -f "$key" "$state/header"
+close_program || result=1
 [ "$result" -eq 0 ] || say "The disk could not be opened. The messages above say why. Restart the machine to try again."
 udevadm settle
 exit "$result"
