@@ -56,6 +56,7 @@ const parameters: [RegExp, string][] = [
   [/(?<=[/]rpms[/]):\w+/, "rpm"],
   [/(?<=[/]webhooks[/]):\w+/, "webhook"],
   [/(?<=[/]uploads[/]):\w+/, "upload"],
+  [/(?<=[/]schematics[/]):\w+/, "schematic"],
   [/(?<=[/]testdrives?[/]):\w+/, "testdrive"],
 ];
 
