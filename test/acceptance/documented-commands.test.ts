@@ -19,6 +19,7 @@ const elsewhere: Record<string, string> = {
   "docs/rebuilds.md": "rebuilds.test.ts builds the images twice",
   "docs/checks.md": "checks.test.ts builds and boots the image that they need",
   "docs/sign-in.md": "they end a browser's session, which pages.test.ts does",
+  "docs/schematics.md": "schematic-addresses.test.ts asks for addresses, and cli/test/definitions.test.ts prints them",
   "docs/api/generated-clients.md": "the generators are not packages of this project",
 };
 
