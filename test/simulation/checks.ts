@@ -4,6 +4,7 @@ import type { World } from "./world.ts";
 import { agentNames, announced, lasting, slots, type Check } from "./check.ts";
 import { testdriveChecks } from "./testdrive-checks.ts";
 import { uploadChecks } from "./upload-checks.ts";
+import { webhookChecks } from "./webhook-checks.ts";
 import { witness, type Attempt } from "./witness.ts";
 
 interface Row {
@@ -181,4 +182,4 @@ const buildChecks: readonly Check[] = [
   },
 ];
 
-export const checks: readonly Check[] = [...buildChecks, ...testdriveChecks, ...uploadChecks];
+export const checks: readonly Check[] = [...buildChecks, ...testdriveChecks, ...uploadChecks, ...webhookChecks];

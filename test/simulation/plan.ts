@@ -25,6 +25,7 @@ export function planOf(seed: number): Step[] {
     ...some(chance.between(0, 1), busySeconds * 1.2, () => "stop a testdrive"),
     ...some(chance.between(0, 2), busySeconds, () => "upload a file"),
     ...some(chance.between(0, 1), busySeconds * 1.2, () => "delete a file"),
+    ...some(chance.between(0, 2), rushSeconds, () => "add a webhook"),
     ...some(isCalm(seed) ? 0 : chance.between(2, 10), busySeconds * 1.3, () => chance.oneOf(names) ?? ""),
   ];
   return steps.toSorted((one, other) => one.at - other.at);

@@ -4,7 +4,7 @@ import { addFrozen, slotsOf, wakeNew } from "#domain/builds/start";
 import { Refusal } from "#domain/refusal";
 import { Configuration } from "#lib/configuration/stored";
 import type { FrozenInput } from "#lib/contract/index";
-import { addAccount } from "#storage/accounts";
+import { addAccount, type Account } from "#storage/accounts";
 import type { Appliance } from "#storage/appliances";
 import { findBuildByUid, isUnfinished, type Build } from "#storage/builds";
 import { listBuildsOfVersion } from "#storage/builds-of-appliance";
@@ -17,6 +17,7 @@ import { randomUUID } from "./runtime/globals.ts";
 import type { Service } from "./runtime/service.ts";
 import { Uploaders } from "./uploads.ts";
 import { Viewers } from "./viewers.ts";
+import { Subscribers } from "./webhooks.ts";
 import { witness } from "./witness.ts";
 
 const accountCount = 3;
@@ -34,6 +35,7 @@ export const requests: Record<string, (users: Users, pick: number) => void> = {
   "stop a testdrive": ({ viewers }, pick) => viewers.stop(pick),
   "upload a file": (users, pick) => users.upload(pick),
   "delete a file": ({ uploaders }, pick) => uploaders.delete(pick),
+  "add a webhook": (users, pick) => users.subscribe(pick),
 };
 
 /** Repeats a request until there is an answer. The request returns what its client does with the answer. */
@@ -45,6 +47,8 @@ export class Users {
   readonly #actor = new Actor("user", "a user");
   readonly viewers: Viewers;
   readonly uploaders: Uploaders;
+  readonly subscribers: Subscribers;
+  readonly #accounts: Account[] = [];
   readonly #appliances: Appliance[] = [];
   #next = 0;
   /** Requests that have no final answer yet. */
@@ -55,12 +59,14 @@ export class Users {
     const insist: Insist = (prepare) => this.#insist(prepare);
     this.viewers = new Viewers(service, insist);
     this.uploaders = new Uploaders(service, insist);
+    this.subscribers = new Subscribers(service, insist);
   }
 
   async prepare(db: Database): Promise<void> {
     for (let n = 0; n < accountCount; n += 1) {
       const account = await addAccount(db, { ...person(n), createdAt: new Date() });
       if (!account) throw new Error("there is no account");
+      this.#accounts.push(account);
       for (let nth = 0; nth < appliancesOfEach; nth += 1) this.#appliances.push(await addAppliance(db, account.id));
     }
   }
@@ -81,6 +87,11 @@ export class Users {
   upload(pick: number): void {
     const appliance = this.#appliances[pick % this.#appliances.length];
     if (appliance) this.uploaders.start(appliance, pick);
+  }
+
+  subscribe(pick: number): void {
+    const account = this.#accounts[pick % this.#accounts.length];
+    if (account) this.subscribers.start(account, pick);
   }
 
   cancel(pick: number): void {

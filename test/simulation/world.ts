@@ -100,7 +100,9 @@ export class World {
     sessions.begin();
     setFates({ latencyMs: () => 1, fateOf: () => undefined });
     useNetwork(this.network);
-    Object.assign(globalThis, { fetch: (url: string, init: RequestInit) => this.network.fetch(url, init) });
+    const fetch = (url: string, init: RequestInit) =>
+      url.startsWith("http://kiln/") ? this.network.fetch(url, init) : this.users.subscribers.fetch(url, init);
+    Object.assign(globalThis, { fetch });
     const { db, env } = this.service;
     const prepared = (async () => {
       await this.users.prepare(db);
