@@ -150,12 +150,12 @@ class Work {
       if (answer === "claimed") claimed++;
     }
     await queue.acknowledge(done, later, this.#signal);
-    // A notice is faster than the queue. After work has ended, or if there was no room, the messages of waiting work may
-    // be gone.
+    // After work has ended, or if there was no room, the messages of waiting work may be gone.
     const isDue =
       hasOtherAbilities || (await this.#room.isBack(this.#builds.size)) || this.#unasked.isDue(this.isConnected);
     const asked = messages.map((each) => each.job?.kind);
-    const unasked = kinds.filter((kind) => (isDue || woken.has(kind)) && !asked.includes(kind));
+    const { unanswered } = this.#unasked;
+    const unasked = kinds.filter((kind) => (isDue || woken.has(kind) || unanswered.has(kind)) && !asked.includes(kind));
     for (const kind of unasked) if ((await this.#claim(kind)) === "claimed") claimed++;
     return claimed > 0;
   }
@@ -231,9 +231,12 @@ class Work {
   async #claim(kind: Kind): Promise<Claimed> {
     if (this.#free(kind) <= 0) return "not_now";
     try {
-      return await (kind === "build" ? this.#claimBuild() : this.#claimTestdrive());
+      const claimed = await (kind === "build" ? this.#claimBuild() : this.#claimTestdrive());
+      this.#unasked.unanswered.delete(kind);
+      return claimed;
     } catch (error) {
       this.#signal.throwIfAborted();
+      this.#unasked.unanswered.add(kind);
       this.#parts.log("could not claim work", { kind, reason: sentenceOf(error) });
       return "not_now";
     }

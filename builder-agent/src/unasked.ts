@@ -9,6 +9,8 @@ export class Unasked {
   #last = Date.now();
   /** So that not all agents claim at the same time. */
   #jitter = newJitter();
+  /** The kinds of work whose last claim got no answer. It may have got work. */
+  readonly unanswered = new Set<string>();
 
   isDue(isConnected: boolean): boolean {
     const pauseMs = isConnected ? everyMs.connected : everyMs.alone;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { WebSocket } from "ws";
 import type { z } from "zod";
 import type { Config } from "./config.ts";
@@ -34,6 +33,7 @@ import {
   type TestdriveClaimRequest,
 } from "./contract.ts";
 import type { Lease } from "./lease.ts";
+import { repeatedClaims } from "./claims.ts";
 import { longTries, okOrRefusal, shortTries, withRetry, type Tries } from "./retry.ts";
 import { sessionCalls, type SessionApi } from "./session-api.ts";
 
@@ -122,30 +122,23 @@ export function connectWorker(config: Pick<Config, "url" | "token">, incarnation
 }
 
 type Send = (path: string, request: Request) => Promise<Response>;
-interface Claim<T> {
-  path: string;
-  request: BuildClaimRequest | TestdriveClaimRequest;
-  answer: z.ZodType<T>;
-}
-
 type Dial = (path: string, lease?: Lease, protocol?: string) => WebSocket;
 
-/** Repeats one claim until its answer has arrived: the Worker gives it the same work. */
-async function claimOnce<T>(send: Send, { path, request, answer }: Claim<T>, signal: AbortSignal): Promise<T> {
-  const claim: ClaimOnce = { ...request, nonce: randomUUID() };
-  const ask = () => send(path, { json: claim, tries: once(signal) }).then(read(answer));
-  return await withRetry(ask, { ...shortTries(signal), onRetry: () => void (claim.isRepeated = true) });
+function claimsAt<T>(path: string, { send, answer }: { send: Send; answer: z.ZodType<T> }) {
+  const claim = repeatedClaims();
+  return (request: object, signal: AbortSignal): Promise<T> => {
+    const ask = (one: ClaimOnce) => send(path, { json: { ...request, ...one }, tries: once(signal) });
+    return claim((one) => ask(one).then(read(answer)), signal);
+  };
 }
 
 function buildCalls(send: Send, incarnation: Incarnation | undefined) {
   const about = (build: Lease, verb: string, request: Omit<Request, "lease">) =>
     send(`/agent/builds/${build.id}/${verb}`, { ...request, lease: build });
+  const claim = claimsAt("/agent/builds/claim", { send, answer: BuildClaimAnswer });
   return {
-    claimBuild: (capabilities, signal) => {
-      const request: BuildClaimRequest = { capabilities, incarnation };
-      const claim = { path: "/agent/builds/claim", request, answer: BuildClaimAnswer };
-      return claimOnce(send, claim, signal).then((answer) => answer.build);
-    },
+    claimBuild: (capabilities, signal) =>
+      claim({ capabilities, incarnation } satisfies BuildClaimRequest, signal).then((answer) => answer.build),
     heartbeat: (build, beat, signal) =>
       about(build, "heartbeat", { json: beat, tries: once(signal) }).then(read(HeartbeatAnswer)),
     sendLog: (build, offset, bytes, signal) =>
@@ -191,12 +184,12 @@ function buildCalls(send: Send, incarnation: Incarnation | undefined) {
 const pathOf = (testdrive: Lease) => `/agent/testdrives/${testdrive.id}`;
 
 function testdriveCalls(send: Send, dial: Dial, incarnation: Incarnation | undefined) {
+  const claim = claimsAt("/agent/testdrives/claim", { send, answer: TestdriveClaimAnswer });
   return {
-    claimTestdrive: (offer, signal) => {
-      const request: TestdriveClaimRequest = { ...offer, incarnation, canCheck: true };
-      const claim = { path: "/agent/testdrives/claim", request, answer: TestdriveClaimAnswer };
-      return claimOnce(send, claim, signal).then((answer) => answer.testdrive);
-    },
+    claimTestdrive: (offer, signal) =>
+      claim({ ...offer, incarnation, canCheck: true } satisfies TestdriveClaimRequest, signal).then(
+        (answer) => answer.testdrive,
+      ),
     readImage: (testdrive, from, signal) =>
       send(`${pathOf(testdrive)}/image`, {
         method: "GET",

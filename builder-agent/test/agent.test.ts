@@ -127,6 +127,19 @@ describe("the agent", () => {
     expect(new Set(worker.claims.slice(1).map(({ nonce }) => nonce)).size).toBe(worker.claims.length - 1);
   });
 
+  it("repeats a claim later if all its tries have lost their answers", async () => {
+    await using agent = await startAgent({
+      prepare: (worker) => {
+        worker.queueBuild(frozenInput());
+        worker.trouble(/builds\/claim$/, "drop", 5);
+      },
+    });
+    const { worker } = agent;
+    await eventually("the build ends", () => [...worker.builds.values()].every(isEnded));
+    const [lost, ...again] = worker.claims.slice(0, 6);
+    expect(again).toEqual(Array.from({ length: 5 }, () => ({ ...lost, isRepeated: true })));
+  });
+
   it("repeats a claim of a testdrive in the same way", async () => {
     await using agent = await startAgent({
       config: { testdriveSlots: 1 },

@@ -38,6 +38,9 @@ function heldBuilds(world: World): { id: number; attempt: number; agent: string 
 /** How each build was when it had ended, by world. */
 const endings = new WeakMap<World, Map<number, string>>();
 
+/** Within the lease: five tries of a claim, the pause before a poll, and the next claim. */
+const claimedAgainMs = 28_000;
+
 /** More than all agents and objects do in a millisecond. */
 const mostAtOnce = 2_000;
 
@@ -96,7 +99,7 @@ const buildChecks: readonly Check[] = [
     name: "an agent works on what it holds",
     when: "step",
     violations: (world) =>
-      lasting(world, "idle", 20_000, () =>
+      lasting(world, "idle", claimedAgainMs, () =>
         heldBuilds(world)
           .filter(({ id, agent }) => {
             const isWorkedOn = [...witness.running].some((made) => made.buildId === id && made.agent === agent);

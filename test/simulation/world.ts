@@ -89,7 +89,7 @@ export class World {
   #calm(): void {
     this.strikes = [];
     this.service.jobs.mishaps = [];
-    this.network.lostAnswers = 0;
+    this.network.lostAnswers = { end: 0, claim: 0 };
   }
 
   async #prepare(seed: number): Promise<void> {

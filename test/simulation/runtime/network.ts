@@ -3,15 +3,17 @@ import type { Service } from "./service.ts";
 import { witness } from "../witness.ts";
 import { UnexpectedAnswer, type SocketEnd } from "./sockets.ts";
 
-const endOfBuild = /\/(?:finish|fail|release)$/;
+/** Calls whose answers may be lost several times in a row. */
+const fragile = { end: /\/(?:finish|fail|release)$/, claim: /\/claim$/ };
+type Fragile = keyof typeof fragile;
 
 /** The network between agents and service. */
 export class Network {
   readonly #service: Service;
   /** Actors whose line is cut: their calls fail after a while. */
   readonly cut = new Set<Actor>();
-  /** How many of the next answers are lost that an agent gets when it reports the end of a build. */
-  lostAnswers = 0;
+  /** How many of the next answers are lost: to reports of the end of a build, and to claims. */
+  lostAnswers: Record<Fragile, number> = { end: 0, claim: 0 };
   /** Agents that have pulled messages, and have claimed nothing since. */
   readonly #unclaimed = new Set<Actor>();
 
@@ -51,9 +53,10 @@ export class Network {
   }
 
   #loses({ pathname }: URL): boolean {
-    if (this.lostAnswers === 0 || !endOfBuild.test(pathname)) return false;
-    this.lostAnswers -= 1;
-    return true;
+    const kinds = Object.keys(fragile) as Fragile[];
+    const kind = kinds.find((each) => this.lostAnswers[each] > 0 && fragile[each].test(pathname));
+    if (kind) this.lostAnswers[kind] -= 1;
+    return kind !== undefined;
   }
 
   async #call(request: Request, signal?: AbortSignal): Promise<Response> {
