@@ -1,5 +1,5 @@
 /** How long the row of an agent is not read again. Then the agent's call is recorded there, too. */
-const foundForMs = 30 * 60_000;
+const foundForMs = 60 * 60_000;
 /** Limits how often calls write a row. */
 const noteEveryMs = 20_000;
 

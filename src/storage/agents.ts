@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
 import type { Capabilities } from "#lib/contract/index";
 import { entryOfAct } from "./audit-log.ts";
 import type { Database } from "./db.ts";
@@ -27,9 +27,24 @@ export const findAgentByName = (db: Database, name: string): Promise<Agent | und
 
 export const listAgents = (db: Database): Promise<Agent[]> => db.query.agents.findMany({ orderBy: agents.id });
 
-/** Agents whose rows say that they have called since then, and those with these ids: at most a hundred. */
-export const listAgentsSeen = (db: Database, { since, ids }: { since: Date; ids: number[] }): Promise<Agent[]> =>
-  db.query.agents.findMany({ where: or(gt(agents.lastSeenAt, since), inArray(agents.id, ids)), limit: mostSeen });
+/**
+ * Agents with these ids, and the hundred whose rows say that they have called last, if since then. There is no next page: the caller
+ * needs one that can do a build, and the rows of agents that only poll say so once an hour.
+ */
+export async function listAgentsSeen(
+  db: Database,
+  { since, ids }: { since: Date; ids: readonly number[] },
+): Promise<Agent[]> {
+  const [named, seen] = await db.batch([
+    db.query.agents.findMany({ where: inArray(agents.id, [...ids]) }),
+    db.query.agents.findMany({
+      where: gt(agents.lastSeenAt, since),
+      orderBy: desc(agents.lastSeenAt),
+      limit: mostSeen,
+    }),
+  ]);
+  return [...named, ...seen];
+}
 
 const mostSeen = 100;
 
