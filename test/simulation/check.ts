@@ -31,11 +31,15 @@ export function lasting(world: World, kind: string, ms: number, now: () => strin
 export const agentNames = ({ service }: World): Map<number, string> =>
   new Map(service.database.query("SELECT id, name FROM agents").map(({ id, name }) => [Number(id), String(name)]));
 
+interface Subjects {
+  build: { id: number; state: string };
+  testdrive: { id: number; state: string };
+  version: { appliance_id: number };
+}
+
 /** The announcements to accounts, by the kind of their subject. */
-export const announced = ({ service }: World, subject: "build" | "testdrive"): { id: number; state: string }[] =>
+export const announced = <Kind extends keyof Subjects>({ service }: World, kind: Kind): Subjects[Kind][] =>
   [...service.objects.EVENTS.existing.values()]
     .flatMap(({ storage }) => storage.read("SELECT told FROM events"))
-    .map(
-      (row) => (JSON.parse(String(row["told"])) as Record<string, { id: number; state: string } | undefined>)[subject],
-    )
+    .map((row) => (JSON.parse(String(row["told"])) as Partial<Subjects>)[kind])
     .filter((told) => told !== undefined);

@@ -2,6 +2,7 @@ import { artifactKey, buildsPrefix } from "#storage/blobs";
 import { clock } from "./runtime/clock.ts";
 import type { World } from "./world.ts";
 import { agentNames, announced, lasting, slots, type Check } from "./check.ts";
+import { publicationChecks } from "./publication-checks.ts";
 import { testdriveChecks } from "./testdrive-checks.ts";
 import { uploadChecks } from "./upload-checks.ts";
 import { webhookChecks } from "./webhook-checks.ts";
@@ -185,4 +186,10 @@ const buildChecks: readonly Check[] = [
   },
 ];
 
-export const checks: readonly Check[] = [...buildChecks, ...testdriveChecks, ...uploadChecks, ...webhookChecks];
+export const checks: readonly Check[] = [
+  ...buildChecks,
+  ...testdriveChecks,
+  ...uploadChecks,
+  ...webhookChecks,
+  ...publicationChecks,
+];

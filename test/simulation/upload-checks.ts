@@ -54,7 +54,9 @@ export const uploadChecks: readonly Check[] = [
     when: "a day later",
     violations: (world) => {
       const named = new Set(
-        query(world, "SELECT blob_id FROM overlay_files").map((row) => contentKey(String(row["blob_id"]))),
+        query(world, "SELECT blob_id FROM overlay_files UNION SELECT blob_id FROM published_files").map((row) =>
+          contentKey(String(row["blob_id"])),
+        ),
       );
       const isStray = (key: string) =>
         key.startsWith(tailsPrefix) || (key.startsWith(contentsPrefix) && !named.has(key));

@@ -15,6 +15,7 @@ import { Actor } from "./runtime/actors.ts";
 import { clock } from "./runtime/clock.ts";
 import { randomUUID } from "./runtime/globals.ts";
 import type { Service } from "./runtime/service.ts";
+import { Publishers } from "./publishers.ts";
 import { Uploaders } from "./uploads.ts";
 import { Viewers } from "./viewers.ts";
 import { Subscribers } from "./webhooks.ts";
@@ -36,6 +37,8 @@ export const requests: Record<string, (users: Users, pick: number) => void> = {
   "upload a file": (users, pick) => users.upload(pick),
   "delete a file": ({ uploaders }, pick) => uploaders.delete(pick),
   "add a webhook": (users, pick) => users.subscribe(pick),
+  "publish a version": (users, pick) => users.publishers.start(users.accounts, pick),
+  "take a version out of the gallery": (users, pick) => users.publishers.stop(users.accounts, pick),
 };
 
 /** Repeats a request until there is an answer. The request returns what its client does with the answer. */
@@ -48,7 +51,8 @@ export class Users {
   readonly viewers: Viewers;
   readonly uploaders: Uploaders;
   readonly subscribers: Subscribers;
-  readonly #accounts: Account[] = [];
+  readonly publishers: Publishers;
+  readonly accounts: Account[] = [];
   readonly #appliances: Appliance[] = [];
   #next = 0;
   /** Requests that have no final answer yet. */
@@ -60,13 +64,14 @@ export class Users {
     this.viewers = new Viewers(service, insist);
     this.uploaders = new Uploaders(service, insist);
     this.subscribers = new Subscribers(service, insist);
+    this.publishers = new Publishers(service, insist);
   }
 
   async prepare(db: Database): Promise<void> {
     for (let n = 0; n < accountCount; n += 1) {
       const account = await addAccount(db, { ...person(n), createdAt: new Date() });
       if (!account) throw new Error("there is no account");
-      this.#accounts.push(account);
+      this.accounts.push(account);
       for (let nth = 0; nth < appliancesOfEach; nth += 1) this.#appliances.push(await addAppliance(db, account.id));
     }
   }
@@ -90,7 +95,7 @@ export class Users {
   }
 
   subscribe(pick: number): void {
-    const account = this.#accounts[pick % this.#accounts.length];
+    const account = this.accounts[pick % this.accounts.length];
     if (account) this.subscribers.start(account, pick);
   }
 

@@ -7,6 +7,12 @@ interface Stored {
   uploaded: Date;
 }
 
+interface PutOptions {
+  httpMetadata?: object;
+  sha256?: string;
+  onlyIf?: { etagMatches?: string; etagDoesNotMatch?: string };
+}
+
 interface Listing {
   prefix?: string;
   limit?: number;
@@ -29,11 +35,14 @@ export class SimulatedBucket {
     this.#uploads = 0;
   }
 
-  async put(key: string, body: Body, options: { httpMetadata?: object; sha256?: string } = {}) {
+  async put(key: string, body: Body, { onlyIf = {}, ...options }: PutOptions = {}) {
     const bytes = await bytesOf(body);
     return await cross(`R2: put ${key}`, () => {
       if (options.sha256 !== undefined && options.sha256 !== createHash("sha256").update(bytes).digest("hex"))
         throw new Error("put: the SHA-256 checksum does not match (10037)");
+      const etag = this.#headOf(key)?.etag;
+      if (onlyIf.etagMatches !== undefined && onlyIf.etagMatches !== etag) return null;
+      if (onlyIf.etagDoesNotMatch === "*" && etag !== undefined) return null;
       this.stored.set(key, { bytes, uploaded: new Date(), ...options });
       return this.#headOf(key);
     });

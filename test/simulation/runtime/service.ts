@@ -3,6 +3,7 @@ import { agentApi } from "#agent-api/index";
 import { queueGateway } from "#agent-api/queue";
 import { Build } from "#objects/build";
 import { Events } from "#objects/events";
+import { ImageLog } from "#objects/image-log";
 import { Mailbox } from "#objects/mailbox";
 import { Switchboard } from "#objects/switchboard";
 import { Testdrive } from "#objects/testdrive";
@@ -46,7 +47,7 @@ const variables = {
 };
 
 /** The chores of the sweep that something waits for. */
-const watched = ["wakeSilentBuilds", "wakeSilentTestdrives", "sendOutbox"];
+const watched = ["wakeSilentBuilds", "wakeSilentTestdrives", "sendOutbox", "logPublished"];
 
 /** The chores that remove what a crash has left. */
 const cleaning = [
@@ -64,7 +65,7 @@ export class Service {
   readonly bucket = new SimulatedBucket();
   readonly jobs = this.#queue("kiln-jobs", 5);
   readonly chores = this.#queue("kiln-chores", 0);
-  readonly objects: Record<"BUILDS" | "TESTDRIVES" | "SWITCHBOARD" | "MAILBOX" | "EVENTS", Namespace>;
+  readonly objects: Record<"BUILDS" | "TESTDRIVES" | "SWITCHBOARD" | "MAILBOX" | "EVENTS" | "IMAGE_LOG", Namespace>;
   readonly env: Env;
   readonly db: Database;
   readonly #app = new Hono<{ Bindings: Env; Variables: { db: Database } }>();
@@ -79,6 +80,7 @@ export class Service {
       SWITCHBOARD: objectsOf("pool", Switchboard),
       MAILBOX: objectsOf("mailbox", Mailbox),
       EVENTS: objectsOf("events", Events),
+      IMAGE_LOG: objectsOf("log", ImageLog),
     };
     Object.assign(env, this.objects);
     this.env = env as unknown as Env;
