@@ -1,6 +1,7 @@
 import { and, eq, isNull, sql, type SQL } from "drizzle-orm";
 import type { Account } from "./accounts.ts";
-import type { Appliance, Repository } from "./appliances.ts";
+import type { Appliance } from "./appliances.ts";
+import type { Repository } from "./repositories.ts";
 import { entryOfAct } from "./audit-log.ts";
 import type { Database } from "./db.ts";
 import { relisted } from "./gallery-listings.ts";

@@ -5,7 +5,7 @@ import { insertFrom } from "./inserts.ts";
 import { type Counted, counts } from "./limits.ts";
 import { copiedFile } from "./overlay-files.ts";
 import { releaseBlobs } from "./released-blobs.ts";
-import { visibleTo } from "./repositories.ts";
+import { repositoryColumns, visibleTo, type Repository } from "./repositories.ts";
 import {
   applianceRepositories,
   appliances,
@@ -30,7 +30,6 @@ export type Appliance = typeof appliances.$inferSelect;
 export type NewAppliance = typeof appliances.$inferInsert;
 export type Selection = typeof selections.$inferSelect;
 export type BaseSystem = typeof baseSystems.$inferSelect;
-export type Repository = typeof repositories.$inferSelect;
 
 /** An appliance of this account. */
 export const findAppliance = (db: Database, accountId: number, id: number): Promise<Appliance | undefined> =>
@@ -69,7 +68,7 @@ const searched = {
   parts: repositories.parts,
 };
 
-/** The columns of a repository that a search needs: all but its keys, which are long. */
+/** The columns of a repository that a search needs. */
 export type SearchedRepository = Pick<Repository, keyof typeof searched>;
 
 /** The facts about an appliance that a search needs. */
@@ -110,7 +109,7 @@ export const listSelection = (db: Database, applianceId: number): Promise<Select
 /** The repositories of an appliance in their order. */
 export async function listApplianceRepositories(db: Database, applianceId: number): Promise<Repository[]> {
   const rows = await db
-    .select({ repository: repositories })
+    .select({ repository: repositoryColumns })
     .from(applianceRepositories)
     .innerJoin(repositories, eq(repositories.id, applianceRepositories.repositoryId))
     .where(eq(applianceRepositories.applianceId, applianceId))

@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { ImportProgress } from "#model/import-progress";
 import type { Database } from "./db.ts";
-import type { Repository } from "./repositories.ts";
+import type { StoredRepository } from "./repositories.ts";
 import { keptState } from "./repository-states.ts";
 import { repositories } from "./schema.ts";
 
@@ -13,7 +13,7 @@ export async function beginImport(
   db: Database,
   id: number,
   { checkId, startedAt }: { checkId: string; startedAt: Date },
-): Promise<Repository | undefined> {
+): Promise<StoredRepository | undefined> {
   const [begun] = await db
     .update(repositories)
     .set({ checkId, checkedAt: startedAt, importState: "importing", importProgress: null })
@@ -36,7 +36,7 @@ const ended = { importProgress: null };
 
 /** The facts that an import found out. */
 export type ImportResult = Pick<
-  Repository,
+  StoredRepository,
   | "type"
   | "arches"
   | "baseSystem"

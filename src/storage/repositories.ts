@@ -5,34 +5,58 @@ import { insertFrom } from "./inserts.ts";
 import { counts } from "./limits.ts";
 import { accounts, applianceRepositories, appliances, repositories } from "./schema.ts";
 
-export type Repository = typeof repositories.$inferSelect;
+export type StoredRepository = typeof repositories.$inferSelect;
+/** A repository without its signing keys, which are long, and which only imports and frozen builds need. */
+export type Repository = Omit<StoredRepository, "signingKeys">;
 export type NewRepository = typeof repositories.$inferInsert;
+
+const { signingKeys, ...withoutKeys } = getTableColumns(repositories);
+/** The columns of a `Repository`. */
+export const repositoryColumns = withoutKeys;
 
 /** A repository's name in KIWI and the solver. */
 export const aliasOf = (repositoryId: number): string => `repo-${repositoryId}`;
 
-export const findRepository = (db: Database, id: number): Promise<Repository | undefined> =>
+export const findRepository = (db: Database, id: number): Promise<StoredRepository | undefined> =>
   db.query.repositories.findFirst({ where: eq(repositories.id, id) });
 
 /** The repositories as they are stored now, in the given order, without those that no longer exist. */
 export async function rereadRepositories(
   db: Database,
   known: readonly Pick<Repository, "id">[],
-): Promise<Repository[]> {
+): Promise<StoredRepository[]> {
   const ids = known.map(({ id }) => id);
   const rows = await db.query.repositories.findMany({ where: inArray(repositories.id, fromJson(ids)) });
   return rows.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
 }
 
+/** These repositories with their signing keys. Those that are gone have none. */
+export async function withSigningKeys<One extends Pick<Repository, "id">>(
+  db: Database,
+  known: readonly One[],
+): Promise<(One & Pick<StoredRepository, "signingKeys">)[]> {
+  const ids = fromJson(known.map(({ id }) => id));
+  const rows = await db
+    .select({ id: repositories.id, signingKeys })
+    .from(repositories)
+    .where(inArray(repositories.id, ids));
+  const keys = new Map(rows.map((row) => [row.id, row.signingKeys]));
+  return known.map((one) => ({ ...one, signingKeys: keys.get(one.id) ?? null }));
+}
+
 /** A repository that the account may see: everyone's, or its own. */
-export const findVisibleRepository = (db: Database, accountId: number, id: number): Promise<Repository | undefined> =>
+export const findVisibleRepository = (
+  db: Database,
+  accountId: number,
+  id: number,
+): Promise<StoredRepository | undefined> =>
   db.query.repositories.findFirst({ where: and(eq(repositories.id, id), visibleTo(accountId)) });
 
 export const findVisibleRepositoryByUrl = (db: Database, accountId: number, url: string) =>
   db.query.repositories.findFirst({ where: and(eq(repositories.url, url), visibleTo(accountId)) });
 
 /** The repositories with these ids that the account may see. */
-export const listVisibleByIds = (db: Database, accountId: number, ids: number[]): Promise<Repository[]> =>
+export const listVisibleByIds = (db: Database, accountId: number, ids: number[]): Promise<StoredRepository[]> =>
   db.query.repositories.findMany({ where: and(inArray(repositories.id, fromJson(ids)), visibleTo(accountId)) });
 
 /** All repositories that the account may see: everyone's and its own. */
@@ -40,14 +64,14 @@ export const listVisibleRepositories = (
   db: Database,
   accountId: number,
   { baseSystem }: { baseSystem?: string | undefined } = {},
-): Promise<Repository[]> =>
+): Promise<StoredRepository[]> =>
   db.query.repositories.findMany({
     where: and(visibleTo(accountId), baseSystem === undefined ? undefined : eq(repositories.baseSystem, baseSystem)),
     orderBy: asc(repositories.id),
   });
 
 /** Repositories of accounts whose last check failed, with the names of their accounts. */
-export const listFailing = (db: Database, limit: number): Promise<(Repository & { username: string })[]> =>
+export const listFailing = (db: Database, limit: number): Promise<(StoredRepository & { username: string })[]> =>
   db
     .select({ ...getTableColumns(repositories), username: accounts.username })
     .from(repositories)
@@ -61,7 +85,7 @@ export const findUserRepository = (
   db: Database,
   accountId: number,
   baseSystem: string,
-): Promise<Repository | undefined> =>
+): Promise<StoredRepository | undefined> =>
   db.query.repositories.findFirst({
     where: and(
       eq(repositories.accountId, accountId),
@@ -71,7 +95,7 @@ export const findUserRepository = (
   });
 
 /** The repository that a request has created. */
-export const findRepositoryByUid = (db: Database, uid: string): Promise<Repository | undefined> =>
+export const findRepositoryByUid = (db: Database, uid: string): Promise<StoredRepository | undefined> =>
   db.query.repositories.findFirst({ where: eq(repositories.uid, uid) });
 
 /** Undefined if the account, or everyone, already has this URL, or if the account has reached its limit. */
@@ -79,7 +103,7 @@ export async function addRepository(
   db: Database,
   row: NewRepository,
   most = Number.MAX_SAFE_INTEGER,
-): Promise<Repository | undefined> {
+): Promise<StoredRepository | undefined> {
   const { uid = crypto.randomUUID() } = row;
   const isTooMany = sql`${counts.repositories(row.accountId ?? 0)} > ${most}`;
   const [[added], refused] = await db.batch([
@@ -128,7 +152,11 @@ export async function removeFailed(db: Database, accountId: number): Promise<num
 }
 
 /** Removes a repository of the account, unless an appliance of any account uses it. Returns the removed row. */
-export async function deleteRepository(db: Database, accountId: number, id: number): Promise<Repository | undefined> {
+export async function deleteRepository(
+  db: Database,
+  accountId: number,
+  id: number,
+): Promise<StoredRepository | undefined> {
   const isUsed = sql`SELECT 1 FROM appliance_repositories WHERE repository_id = ${id}`;
   const [gone] = await db
     .delete(repositories)
@@ -148,17 +176,17 @@ export const listUsersOf = (db: Database, repositoryId: number, limit: number) =
     .limit(limit);
 
 /** Repositories of these catalogues that were never imported. */
-export const listUnimported = (db: Database, catalogues: string[]): Promise<Repository[]> =>
+export const listUnimported = (db: Database, catalogues: string[]): Promise<StoredRepository[]> =>
   db.query.repositories.findMany({
     where: and(inArray(repositories.catalogue, fromJson(catalogues)), isNull(repositories.revision)),
     orderBy: asc(repositories.id),
   });
 
-export const listByCatalogue = (db: Database, catalogue: string): Promise<Repository[]> =>
+export const listByCatalogue = (db: Database, catalogue: string): Promise<StoredRepository[]> =>
   db.query.repositories.findMany({ where: eq(repositories.catalogue, catalogue), orderBy: asc(repositories.id) });
 
 /** Repositories on other servers that were not checked since that moment, the oldest check first. */
-export function listUncheckedSince(db: Database, before: Date, limit: number): Promise<Repository[]> {
+export function listUncheckedSince(db: Database, before: Date, limit: number): Promise<StoredRepository[]> {
   // Not OR, for which SQLite would read the whole index.
   const due = sql`${checked(sql`IS NULL`)} UNION ALL ${checked(sql`< ${before.getTime()}`)} ORDER BY 2 LIMIT ${limit}`;
   return db.query.repositories.findMany({
@@ -171,7 +199,7 @@ const checked = (when: SQL) =>
   sql`SELECT id, checked_at FROM repositories WHERE url NOT LIKE 'service:%' AND checked_at ${when}`;
 
 /** Repositories of catalogues whose files are in the service's own R2. */
-export const listOwnFiles = (db: Database): Promise<Repository[]> =>
+export const listOwnFiles = (db: Database): Promise<StoredRepository[]> =>
   db.query.repositories.findMany({
     where: sql`${repositories.url} >= 'service:/repositories/' AND ${repositories.url} < 'service:/repositories0'`,
   });

@@ -1,13 +1,14 @@
 import { and, asc, eq, gt, like, ne, sql } from "drizzle-orm";
 import { userRepositoryFileKey } from "./blobs.ts";
 import type { Database } from "./db.ts";
-import type { NewRepository, Repository } from "./repositories.ts";
+import type { NewRepository, StoredRepository } from "./repositories.ts";
 import { repositories } from "./schema.ts";
 
 /** A repository made of one account's uploads for a base system. */
-export type UserRepository = Repository & { accountId: number };
+export type UserRepository = StoredRepository & { accountId: number };
 
-const isUserRepository = (one: Repository): one is UserRepository => one.isUserRepository && one.accountId !== null;
+const isUserRepository = (one: StoredRepository): one is UserRepository =>
+  one.isUserRepository && one.accountId !== null;
 const unfinishedUrl = "service:/user/new-";
 
 /** A user repository before its first upload. */
@@ -79,12 +80,13 @@ export async function putIndexFile(
 }
 
 /** The path of a user repository's index file, which is written last and read first. */
-export const userIndexPath = (type: Repository["type"]): string => (type === "deb" ? "Release" : "repodata/repomd.xml");
+export const userIndexPath = (type: StoredRepository["type"]): string =>
+  type === "deb" ? "Release" : "repodata/repomd.xml";
 
 /** The state of the uploads in the published index, and the index's SHA-256. Undefined if none is published. */
 export async function findPublished(
   blobs: R2Bucket,
-  { uid, type }: Pick<Repository, "uid" | "type">,
+  { uid, type }: Pick<StoredRepository, "uid" | "type">,
 ): Promise<{ state: string | undefined; sha256: string | undefined } | undefined> {
   const head = await blobs.head(userRepositoryFileKey(uid, userIndexPath(type)));
   return head ? { state: head.customMetadata?.state, sha256: head.checksums.toJSON().sha256 } : undefined;

@@ -27,7 +27,8 @@ import { configurationOf } from "#lib/configuration/stored";
 import { fileSystemOf } from "#lib/kiwi/file-system";
 import { progressWords } from "#model/import-progress";
 import { listAbilities } from "#storage/agents";
-import type { Appliance, Repository } from "#storage/appliances";
+import type { Appliance } from "#storage/appliances";
+import type { Repository } from "#storage/repositories";
 import type { Database } from "#storage/db";
 
 export interface ApplianceStatus {

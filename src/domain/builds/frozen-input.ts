@@ -24,8 +24,8 @@ import { uploadsOrigin } from "#lib/kiwi/machine-repository";
 import { parseAptAddress } from "#lib/repodata/apt-address";
 import { packageTypeOfBase, type BaseSystemFacts } from "#model/catalogue";
 import type { ResolvedPackage } from "#lib/solver/resolution";
-import type { Appliance, Repository } from "#storage/appliances";
-import { aliasOf } from "#storage/repositories";
+import type { Appliance } from "#storage/appliances";
+import { aliasOf, withSigningKeys, type Repository, type StoredRepository } from "#storage/repositories";
 
 /** Kiln's own version, which frozen inputs contain. */
 const kilnVersion = "0.1.0";
@@ -47,6 +47,7 @@ export async function freezeInput(
 ): Promise<FrozenInput> {
   const { baseSystem } = software;
   if (!baseSystem || resolution?.state !== "solved") throw new Refusal("configuration_error");
+  const repositories = await withSigningKeys(db, software.repositories);
   const folders = new Map(software.repositories.map(({ id, packagesFolder }) => [aliasOf(id), packagesFolder]));
   const frozen = resolution.packages.map((one) => frozenPackage(one, folders.get(one.repository) ?? ""));
   const needsControls = packageTypeOfBase(baseSystem) === "deb" && !isOnlyCompared;
@@ -59,7 +60,7 @@ export async function freezeInput(
     firmware,
     bootstrap: baseSystem.bootstrap,
   });
-  const ofSystem = await systemFacts(env, appliance, { ...software, baseSystem, keys });
+  const ofSystem = await systemFacts(env, appliance, { baseSystem, repositories, keys });
   const { debian, uploads } = ofSystem;
   return {
     formatVersion: 1,
@@ -70,7 +71,7 @@ export async function freezeInput(
     ...forBuilder(baseSystem),
     ...frozenFirmware(firmware),
     imageName: imageName(appliance, request),
-    repositories: software.repositories.map(frozenRepository),
+    repositories: repositories.map(frozenRepository),
     packages,
     selection: frozenSelection(software),
     patterns: resolution.patterns.map(({ name, by: { version, release, repository } }) => ({
@@ -95,7 +96,11 @@ const keyOf = ({ fingerprint, armour }: MachineRepository): FrozenKey => ({ name
 async function systemFacts(
   env: EncryptionKey & Pick<Env, "BASE_URL">,
   appliance: Appliance,
-  { baseSystem, repositories, keys }: { baseSystem: BaseSystemFacts; repositories: Repository[]; keys: FrozenKey[] },
+  {
+    baseSystem,
+    repositories,
+    keys,
+  }: { baseSystem: BaseSystemFacts; repositories: StoredRepository[]; keys: FrozenKey[] },
 ): Promise<Pick<ImageFacts, "debian" | "uploads" | "product">> {
   const debian = debianFacts(baseSystem, repositories, keys);
   const uploads = await machineRepositoryOf(env, appliance, repositories);
@@ -119,7 +124,7 @@ function fileNameOf(name: string): string {
   return plain.replace(/^_+|_+$/g, "").slice(0, 100) || "appliance";
 }
 
-function frozenRepository(repository: Repository): FrozenRepository {
+function frozenRepository(repository: StoredRepository): FrozenRepository {
   const { id, name } = repository;
   const trust = trustOf(repository);
   // Locations of Debian packages are relative to the archive, not to the suite.

@@ -2,7 +2,8 @@ import { imageTypes, type Capabilities, type ImageType } from "#lib/contract/ind
 import { canBuild, reasonNotBuilt, type Wanted } from "#domain/builds/builder-abilities";
 import { Refusal } from "#domain/refusal";
 import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
-import type { Appliance, Repository } from "#storage/appliances";
+import type { Appliance } from "#storage/appliances";
+import type { Repository } from "#storage/repositories";
 import { isUnfinished, type Build } from "#storage/builds";
 
 /** A client's request. Defaults come from the appliance and its builds. */

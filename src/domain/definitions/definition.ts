@@ -3,13 +3,8 @@ import { shownPermissions } from "#lib/contract/file-mode";
 import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import { pinOf, repositoryOf } from "#domain/definitions/repositories";
 import { type Configuration, configurationOf } from "#lib/configuration/stored";
-import {
-  listApplianceRepositories,
-  listSelection,
-  type Appliance,
-  type Repository,
-  type Selection,
-} from "#storage/appliances";
+import { listApplianceRepositories, listSelection, type Appliance, type Selection } from "#storage/appliances";
+import type { Repository } from "#storage/repositories";
 import type { Database } from "#storage/db";
 import { listGpgKeys, type GpgKey } from "#storage/gpg-keys";
 import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";

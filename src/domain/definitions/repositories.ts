@@ -1,7 +1,7 @@
 import type { wantedDefinition } from "#lib/definition/document";
 import { publicUrl } from "#lib/contract/repository-url";
 import { Refusal } from "#domain/refusal";
-import type { Repository } from "#storage/appliances";
+import type { Repository } from "#storage/repositories";
 
 /* Names of repositories in a definition. They mean the same in every service and account. */
 

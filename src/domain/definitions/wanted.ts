@@ -17,9 +17,9 @@ import { checkName, checkVersion, keyOf } from "#domain/software/selection-rules
 import { rest } from "#lib/loop/pace";
 import { Configuration } from "#lib/configuration/stored";
 import type { Account } from "#storage/accounts";
-import type { Appliance, Repository } from "#storage/appliances";
+import type { Appliance } from "#storage/appliances";
 import type { FileContent } from "#storage/overlay-files";
-import { listVisibleRepositories } from "#storage/repositories";
+import { listVisibleRepositories, type Repository } from "#storage/repositories";
 
 /** The account that sends a definition, the appliance that it is for, and the address of the service. */
 export interface Reading {

@@ -7,7 +7,8 @@ import { firmwareOfBuild } from "#domain/images/firmware";
 import type { Services } from "#domain/services";
 import type { EncryptionKey } from "#domain/secrets";
 import { listAbilities } from "#storage/agents";
-import type { Appliance, Repository } from "#storage/appliances";
+import type { Appliance } from "#storage/appliances";
+import type { Repository } from "#storage/repositories";
 import { findInput } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 

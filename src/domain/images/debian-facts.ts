@@ -3,9 +3,9 @@ import { Refusal } from "#domain/refusal";
 import type { AptSource, DebianFacts } from "#lib/kiwi/debian-facts";
 import { parseAptAddress } from "#lib/repodata/apt-address";
 import { bringsSecurityUpdates, packageTypeOfBase, type BaseSystemFacts } from "#model/catalogue";
-import type { Repository } from "#storage/repositories";
+import type { StoredRepository } from "#storage/repositories";
 
-type Source = Pick<Repository, "accountId" | "url" | "signer" | "signingKeys" | "acceptsExpired" | "purpose">;
+type Source = Pick<StoredRepository, "accountId" | "url" | "signer" | "signingKeys" | "acceptsExpired" | "purpose">;
 
 /**
  * Facts that only the description of a Debian system needs. Undefined if it is another system. `keys` are the

@@ -30,13 +30,13 @@ import type { Database } from "#storage/db";
 import { listKeysOfAccount } from "#storage/gpg-keys";
 import { releaseImport } from "#storage/imports";
 import { beginImport, confirmRevision, failImport, noteProgress, switchRevision } from "#storage/import-states";
-import { findRepository, type Repository } from "#storage/repositories";
+import { findRepository, type StoredRepository } from "#storage/repositories";
 
 interface Import {
   env: Env;
   db: Database;
   /** The repository as it was when the import began. */
-  repository: Repository;
+  repository: StoredRepository;
   importId: string;
   /** R2's etag of the index when the import began. */
   indexTag: string | null;
@@ -124,7 +124,7 @@ async function checkAndImport(work: Import): Promise<void> {
  * The facts about a Debian repository that are known before its index is read. Accounts' repositories get their
  * architectures from their packages.
  */
-function debRequestOf(repository: Repository): Omit<DebRequest, "ownersKeys"> {
+function debRequestOf(repository: StoredRepository): Omit<DebRequest, "ownersKeys"> {
   const { components, only } = parseAptAddress(repository.url);
   return {
     keys: isDebPerhaps(repository) ? (repository.signingKeys ?? []) : [],
@@ -136,11 +136,11 @@ function debRequestOf(repository: Repository): Omit<DebRequest, "ownersKeys"> {
 }
 
 /** The type of an account's repository is unknown before its first import. */
-const isDebPerhaps = ({ type, catalogue, revision }: Repository) =>
+const isDebPerhaps = ({ type, catalogue, revision }: StoredRepository) =>
   type === "deb" || (catalogue === null && revision === null);
 
 /** The keys that the account has given to its appliances, if the repository has no signer yet. */
-async function ownersKeys(db: Database, repository: Repository): Promise<FrozenKey[]> {
+async function ownersKeys(db: Database, repository: StoredRepository): Promise<FrozenKey[]> {
   const { accountId, isUserRepository, signer } = repository;
   if (accountId === null || isUserRepository || signer !== null || !isDebPerhaps(repository)) return [];
   return await listKeysOfAccount(db, accountId, maxOwnersKeys);
@@ -153,7 +153,7 @@ const maxOwnersKeys = 50;
  * Refuses given keys for other types of repositories: their keys are next to their index, so a given key would never be
  * used.
  */
-function refuseGivenKeys({ catalogue, revision, signingKeys }: Repository, { type }: OpenedRepository): void {
+function refuseGivenKeys({ catalogue, revision, signingKeys }: StoredRepository, { type }: OpenedRepository): void {
   if (catalogue !== null || revision !== null || !signingKeys || type === "deb") return;
   throw new RepodataFault(
     "bad_signature",
@@ -162,7 +162,7 @@ function refuseGivenKeys({ catalogue, revision, signingKeys }: Repository, { typ
 }
 
 /** Refuses a changed package type: appliances that use the repository consist of packages of the old type. */
-function refuseOtherType(repository: Repository, opened: OpenedRepository): void {
+function refuseOtherType(repository: StoredRepository, opened: OpenedRepository): void {
   const { catalogue, revision, isUserRepository } = repository;
   const [before, now] = [packageTypeOfRepository(repository), packageTypeOfRepository(opened)];
   if (before === now || (catalogue === null && revision === null && !isUserRepository)) return;

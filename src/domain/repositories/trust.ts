@@ -1,6 +1,6 @@
 import type { RepositoryTrust } from "#lib/contract/index";
 import { parseAptAddress } from "#lib/repodata/apt-address";
-import type { Repository } from "#storage/repositories";
+import type { StoredRepository } from "#storage/repositories";
 
 /**
  * How the agent must check the repository. Null if it is not signed: an account's own packages in the service need no
@@ -8,7 +8,7 @@ import type { Repository } from "#storage/repositories";
  * check finds them.
  */
 export function trustOf(
-  repository: Pick<Repository, "type" | "url" | "revision" | "signer" | "signingKeys">,
+  repository: Pick<StoredRepository, "type" | "url" | "revision" | "signer" | "signingKeys">,
 ): RepositoryTrust | null | undefined {
   const { revision, signer, signingKeys } = repository;
   if (signer === null) return null;
@@ -21,7 +21,7 @@ export function trustOf(
   };
 }
 
-function indexOf({ type, url }: Pick<Repository, "type" | "url">): string {
+function indexOf({ type, url }: Pick<StoredRepository, "type" | "url">): string {
   if (type !== "deb") return type === "yast2" ? "content" : "repodata/repomd.xml";
   const { directory } = parseAptAddress(url);
   return directory === "" ? "InRelease" : `${directory}/InRelease`;

@@ -12,7 +12,8 @@ import type { Services } from "#domain/services";
 import { versionAt } from "#domain/version";
 import { imageTypes, type ImageType } from "#lib/contract/index";
 import type { Account } from "#storage/accounts";
-import { listApplianceRepositories, type Appliance, type Repository } from "#storage/appliances";
+import { listApplianceRepositories, type Appliance } from "#storage/appliances";
+import type { Repository } from "#storage/repositories";
 import { isUnfinished, type Build } from "#storage/builds";
 import { findBuildOfFormat } from "#storage/builds-of-appliance";
 

@@ -13,9 +13,9 @@ import { configurationOf } from "#lib/configuration/stored";
 import type { Job } from "#lib/solver/job";
 import type { PackageSet } from "#lib/solver/pool";
 import { listSoftware, type SoftwareRows } from "#storage/appliance-software";
-import type { Appliance, Repository, Selection } from "#storage/appliances";
+import type { Appliance, Selection } from "#storage/appliances";
 import type { Database } from "#storage/db";
-import { aliasOf } from "#storage/repositories";
+import { aliasOf, type Repository } from "#storage/repositories";
 
 /** Everything that decides which packages an image gets. */
 export interface ApplianceSoftware extends ImageSettings {

@@ -15,8 +15,7 @@ import type { Problem, ResolvedPackage } from "#lib/solver/resolution";
 import { rest } from "#lib/loop/pace";
 import { solverPool } from "#lib/solver/shared";
 import type { Solver } from "#lib/solver/solver";
-import type { Repository } from "#storage/appliances";
-import { aliasOf, rereadRepositories } from "#storage/repositories";
+import { aliasOf, rereadRepositories, type Repository } from "#storage/repositories";
 
 export type SoftwareResolution =
   | { state: "solved"; packages: ResolvedPackage[]; patterns: ResolvedPattern[] }

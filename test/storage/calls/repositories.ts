@@ -87,6 +87,7 @@ export const ofRepositories = {
   repositories: {
     findRepository: [[it]],
     rereadRepositories: [[[{ id: it }]]],
+    withSigningKeys: [[[{ id: it }]]],
     findVisibleRepository: [[own, it]],
     findVisibleRepositoryByUrl: [[own, repository.url]],
     listVisibleByIds: [[own, [it]]],
