@@ -76,9 +76,15 @@ export const text = (missing: RefusalCode = "missing_parameter") =>
 export const choice = (values: readonly string[]) => z.string().meta({ enum: values });
 
 export function pathId(c: Context, name: string, code: RefusalCode): number {
+  const id = idIn(c, name);
+  if (id === undefined) throw new Refusal(code, { reason: "unknown" });
+  return id;
+}
+
+/** The same, or undefined for what is no id. */
+export function idIn(c: Context, name: string): number | undefined {
   const value = c.req.param(name) ?? "";
-  if (!/^[1-9]\d{0,14}$/.test(value)) throw new Refusal(code, { reason: "unknown" });
-  return Number(value);
+  return /^[1-9]\d{0,14}$/.test(value) ? Number(value) : undefined;
 }
 
 function refusalOf(message: string, name: string): Refusal {

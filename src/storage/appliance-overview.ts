@@ -1,12 +1,11 @@
 import { and, asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
+import type { BatchResponse } from "drizzle-orm/batch";
 import type { Appliance } from "./appliances.ts";
-import type { Build } from "./builds.ts";
+import { unfinishedOf, type Build } from "./builds.ts";
 import type { Database } from "./db.ts";
-import { fromNewRow, insertFrom } from "./inserts.ts";
+import type { LastStatus } from "./last-statuses.ts";
 import type { AffectedCounts, AffectedState } from "#model/advisory";
 import { appliances, builds, imagePackages, imageUpdates, lastStatuses } from "./schema.ts";
-
-export type LastStatus = typeof lastStatuses.$inferSelect;
 
 const shown = {
   id: appliances.id,
@@ -70,23 +69,38 @@ export interface OverviewChoice {
   order?: OverviewOrder | undefined;
 }
 
-interface OverviewQuery extends OverviewChoice {
+export interface OverviewQuery extends OverviewChoice {
   limit: number;
   offset: number;
   /** A status from before this moment is stale. */
   staleBefore: Date;
 }
 
-/** A page of an account's appliances with their last builds, and the number of appliances on all pages. */
-export async function listOverview(
+/** A page of an account's appliances. */
+export interface ReadOverview {
+  /** The number of appliances on all pages. */
+  total: number;
+  rows: OverviewRow[];
+  last: OverviewBuild[];
+  images: OverviewImage[];
+  /** All unfinished builds of the account, the oldest first. */
+  unfinished: Build[];
+}
+
+export async function listOverview(db: Database, query: OverviewQuery): Promise<ReadOverview> {
+  return overviewIn(await db.batch(overviewStatements(db, query)));
+}
+
+/** The statements that read it, for a batch that also reads other rows. */
+export function overviewStatements(
   db: Database,
   { limit, offset, staleBefore, order = "edited", ...choice }: OverviewQuery,
-): Promise<{ total: number; rows: OverviewRow[]; last: OverviewBuild[]; images: OverviewImage[] }> {
+) {
   const wanted = isWanted(choice);
   const ids = sql`(SELECT ${appliances.id} AS value
     FROM ${appliances} LEFT JOIN ${lastStatuses} ON ${lastStatuses.applianceId} = ${appliances.id}
     WHERE ${wanted} ORDER BY ${sql.join(orders[order], sql`, `)} LIMIT ${limit} OFFSET ${offset})`;
-  const [[counted], rows, last, images] = await db.batch([
+  return [
     db
       .select({ total: count() })
       .from(appliances)
@@ -102,14 +116,19 @@ export async function listOverview(
       .offset(offset),
     lastBuilds(db, ids),
     lastImages(db, ids),
-  ]);
-  return {
-    total: counted?.total ?? 0,
-    rows: rows.map((row) => ({ ...row, isStale: row.isStale === 1 })),
-    last,
-    images: images.map(({ build, ...known }) => ({ ...build, ...known })),
-  };
+    unfinishedOf(db, choice.accountId),
+  ] as const;
 }
+
+type OverviewResults = BatchResponse<ReturnType<typeof overviewStatements>>;
+
+export const overviewIn = ([[counted], rows, last, images, unfinished]: OverviewResults): ReadOverview => ({
+  total: counted?.total ?? 0,
+  rows: rows.map((row) => ({ ...row, isStale: row.isStale === 1 })),
+  last,
+  images: images.map(({ build, ...known }) => ({ ...build, ...known })),
+  unfinished,
+});
 
 const isWanted = ({ accountId, only, search, state, tag, advisories }: OverviewChoice): SQL | undefined =>
   and(
@@ -227,36 +246,6 @@ const lastImages = (db: Database, ids: SQL) =>
       ),
     )
     .orderBy(builds.id);
-
-/**
- * Stores the results of examinations. Skips appliances that are gone, and those with the result of a later examination.
- */
-export async function saveLastStatuses(db: Database, statuses: readonly LastStatus[]): Promise<void> {
-  const rows = statuses.map(({ editedAt, examinedAt, ...status }) => ({
-    ...status,
-    editedAt: editedAt.getTime(),
-    examinedAt: examinedAt.getTime(),
-  }));
-  await insertFrom(
-    db,
-    lastStatuses,
-    {
-      applianceId: sql`value ->> 'applianceId'`,
-      errors: sql`value ->> 'errors'`,
-      warnings: sql`value ->> 'warnings'`,
-      text: sql`value ->> 'text'`,
-      packages: sql`value ->> 'packages'`,
-      editedAt: sql`value ->> 'editedAt'`,
-      examinedAt: sql`value ->> 'examinedAt'`,
-    },
-    sql`FROM json_each(${JSON.stringify(rows)})
-      WHERE EXISTS (SELECT 1 FROM appliances WHERE appliances.id = value ->> 'applianceId')`,
-  ).onConflictDoUpdate({
-    target: lastStatuses.applianceId,
-    set: fromNewRow(lastStatuses, ["errors", "warnings", "text", "packages", "editedAt", "examinedAt"]),
-    setWhere: sql`${lastStatuses.examinedAt} < excluded.examined_at`,
-  });
-}
 
 /** The newest appliance of an account, and its last build; null if there is none. */
 export const latestIdsOf = (

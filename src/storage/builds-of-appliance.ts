@@ -37,7 +37,7 @@ export const listEndedBuilds = (
   });
 
 /** The newest images that can be downloaded, newest first. */
-export const listImages = (db: Database, applianceId: number): Promise<Build[]> =>
+export const listImages = (db: Database, applianceId: number) =>
   db.query.builds.findMany({
     where: and(eq(builds.applianceId, applianceId), isDownloadable),
     orderBy: desc(builds.id),

@@ -83,8 +83,15 @@ export async function saveLiveness(
 }
 
 /** All unfinished builds of an account, the oldest first. */
-export const listUnfinishedOf = (db: Database, accountId: number): Promise<Build[]> =>
-  db.query.builds.findMany({ where: and(isTaken, eq(builds.accountId, accountId)), orderBy: asc(builds.id) });
+export const listUnfinishedOf = (db: Database, accountId: number): Promise<Build[]> => unfinishedOf(db, accountId);
+
+/** The same as a statement for a batch. */
+export const unfinishedOf = (db: Database, accountId: number) =>
+  db
+    .select()
+    .from(builds)
+    .where(and(isTaken, eq(builds.accountId, accountId)))
+    .orderBy(asc(builds.id));
 
 export type NewBuild = Pick<
   Build,

@@ -25,7 +25,7 @@ const headId = sql`(SELECT max(id) FROM channel_versions
   WHERE channel_versions.appliance_id = channels.appliance_id AND channel_versions.channel = channels.name)`;
 
 /** The channels of an appliance, by name. */
-export const listChannels = (db: Database, applianceId: number): Promise<Channel[]> =>
+export const listChannels = (db: Database, applianceId: number) =>
   db
     .select({
       name: channels.name,

@@ -71,11 +71,10 @@ export async function listPublications(
   // Without a weight, an index has the order.
   const first = weight === weightOf.latest ? sql`` : sql`weight, `;
   const chosen = chosenBy(parts, traits);
-  const [[counted], entries] = await Promise.all([
-    db.all<{ total: number }>(sql`${found} SELECT count(*) AS total FROM gallery_listings AS l ${chosen}`),
-    db.all<Omit<ListedPublication, "advisories"> & { advisories: string | null }>(sql`
+  // One row without an entry if the page is empty.
+  const rows = await db.all<ReadEntry>(sql`
       ${found}
-      SELECT p.appliance_id AS applianceId, p.name, p.publisher, p.username, p.homepage, p.description,
+      SELECT counted.total, p.appliance_id AS applianceId, p.name, p.publisher, p.username, p.homepage, p.description,
         (SELECT count(*) FROM ratings WHERE appliance_id = p.appliance_id) AS ratings,
         (SELECT avg(rating) FROM ratings WHERE appliance_id = p.appliance_id) AS averageRating,
         (SELECT count(*) FROM comments WHERE appliance_id = p.appliance_id) AS comments,
@@ -83,21 +82,30 @@ export async function listPublications(
         p.base_system AS baseSystem, p.arch, p.version, p.account_id AS accountId, p.public_clonable AS publicClonable,
         p.logo_blob AS logoBlob, p.screen_blob AS screenBlob,
         (SELECT file_size FROM builds WHERE id = json_extract(p.formats, '$[0].buildId')) AS downloadBytes,
-        (SELECT counted.advisories FROM json_each(p.formats) AS format
-          CROSS JOIN image_packages AS counted ON counted.build_id = format.value ->> 'buildId'
-          ORDER BY counted.advisories ->> 'fixed' DESC, counted.advisories ->> 'open' DESC LIMIT 1) AS advisories,
+        (SELECT image.advisories FROM json_each(p.formats) AS format
+          CROSS JOIN image_packages AS image ON image.build_id = format.value ->> 'buildId'
+          ORDER BY image.advisories ->> 'fixed' DESC, image.advisories ->> 'open' DESC LIMIT 1) AS advisories,
         (SELECT group_concat(json_extract(value, '$.imageType'), ' ') FROM json_each(p.formats)) AS imageTypes,
         p.published_at AS publishedAt
-      FROM (
+      FROM (SELECT count(*) AS total FROM gallery_listings AS l ${chosen}) AS counted
+      LEFT JOIN (
         SELECT l.publication_id AS id, l.clones, l.testdrives, l.downloads, ${weight} AS weight FROM gallery_listings AS l ${chosen}
         ORDER BY ${first}l.publication_id DESC LIMIT ${limit} OFFSET ${offset}) AS page
-      JOIN publications AS p ON p.id = page.id ORDER BY page.weight, page.id DESC`),
-  ]);
+      LEFT JOIN publications AS p ON p.id = page.id ORDER BY page.weight, page.id DESC`);
   return {
-    total: counted?.total ?? 0,
-    entries: entries.map(({ advisories, ...entry }) => ({ ...entry, advisories: countsIn(advisories) })),
+    total: rows[0]?.total ?? 0,
+    entries: rows.flatMap((row) => {
+      if (row.applianceId === null) return [];
+      const { total: _, advisories, ...entry } = row;
+      return [{ ...entry, advisories: countsIn(advisories) }];
+    }),
   };
 }
+
+type ReadEntry = { total: number } & (
+  | { applianceId: null }
+  | (Omit<ListedPublication, "advisories"> & { advisories: string | null })
+);
 
 const countsIn = (json: string | null) => (json === null ? null : (JSON.parse(json) as AffectedCounts));
 

@@ -22,7 +22,7 @@ export interface GpgKeyLimits {
   maxCharacters: number;
 }
 
-export const listGpgKeys = (db: Database, applianceId: number): Promise<GpgKey[]> =>
+export const listGpgKeys = (db: Database, applianceId: number) =>
   db.query.gpgKeys.findMany({ where: eq(gpgKeys.applianceId, applianceId), orderBy: asc(gpgKeys.id) });
 
 /** The newest keys of all appliances of an account, without duplicates. */

@@ -19,7 +19,7 @@ export interface Writer {
 }
 
 /** Overlay files in the order in which they were added. A build copies them in the same order. */
-export const listOverlayFiles = (db: Database, applianceId: number): Promise<OverlayFile[]> =>
+export const listOverlayFiles = (db: Database, applianceId: number) =>
   db.query.overlayFiles.findMany({ where: eq(overlayFiles.applianceId, applianceId), orderBy: asc(overlayFiles.id) });
 
 /** An overlay file of any account. The caller checks that its appliance may be read. */

@@ -45,12 +45,13 @@ export async function findPublisher(db: Database, applianceId: number, version: 
 
 /** The published versions of an appliance, in no order. */
 export async function listPublishedVersions(db: Database, applianceId: number): Promise<string[]> {
-  const rows = await db
-    .select({ version: publications.version })
-    .from(publications)
-    .where(eq(publications.applianceId, applianceId));
+  const rows = await publishedVersions(db, applianceId);
   return rows.map(({ version }) => version);
 }
+
+/** The same as a statement for a batch. */
+export const publishedVersions = (db: Database, applianceId: number) =>
+  db.select({ version: publications.version }).from(publications).where(eq(publications.applianceId, applianceId));
 
 /**
  * Publishes a version with all of its images and its appliance's present overlay files, and moves these channels to it.

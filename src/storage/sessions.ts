@@ -2,7 +2,7 @@ import { and, asc, eq, gt, isNull, lt, sql } from "drizzle-orm";
 import { entryOfAct } from "./audit-log.ts";
 import { prepared, type Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
-import { accounts, sessions } from "./schema.ts";
+import { accounts, appliances, sessions } from "./schema.ts";
 import { settingIn } from "./service-settings.ts";
 
 export type Session = typeof sessions.$inferSelect;
@@ -35,6 +35,7 @@ const byHmac = prepared((db) =>
     .select({
       session: sessions,
       account: accounts,
+      appliance: appliances,
       settings: { read_only: settingIn("read_only"), read_only_message: settingIn("read_only_message") },
     })
     .from(sessions)
@@ -42,6 +43,7 @@ const byHmac = prepared((db) =>
       accounts,
       and(eq(accounts.id, sessions.accountId), isNull(accounts.removedAt), isNull(accounts.lockedAt)),
     )
+    .leftJoin(appliances, and(eq(appliances.id, sql.placeholder("applianceId")), eq(appliances.accountId, accounts.id)))
     .where(eq(sessions.secretHmac, sql.placeholder("secretHmac")))
     .prepare(),
 );
@@ -49,13 +51,19 @@ const byHmac = prepared((db) =>
 interface FoundSession {
   session: Session;
   account: Account;
+  /** The appliance that the request is about, if it is the account's. */
+  appliance: typeof appliances.$inferSelect | null;
   /** Every page needs them, too. */
   settings: Record<"read_only" | "read_only_message", string | null>;
 }
 
-/** A session and its account. Also finds expired sessions. */
-export async function findSessionByHmac(db: Database, secretHmac: string): Promise<FoundSession | undefined> {
-  const [found] = await byHmac(db).execute({ secretHmac });
+/** A session, its account, and an appliance of that account. Also finds expired sessions. */
+export async function findSessionByHmac(
+  db: Database,
+  secretHmac: string,
+  applianceId: number | null,
+): Promise<FoundSession | undefined> {
+  const [found] = await byHmac(db).execute({ secretHmac, applianceId });
   return found;
 }
 

@@ -1,17 +1,45 @@
 import { and, asc, desc, eq, sql } from "drizzle-orm";
 import { entryOfAct } from "./audit-log.ts";
+import { listImages } from "./builds-of-appliance.ts";
+import { listChannels } from "./channels.ts";
 import type { Database } from "./db.ts";
+import { listGpgKeys } from "./gpg-keys.ts";
+import { listOverlayFiles } from "./overlay-files.ts";
+import { publishedVersions } from "./publications.ts";
 import { accounts, appliances, shares } from "./schema.ts";
 
 /** Names of the accounts that an appliance is shared with, in the order in which they were added. */
 export async function listReaders(db: Database, applianceId: number): Promise<string[]> {
-  const rows = await db
+  const rows = await readersOf(db, applianceId);
+  return rows.map(({ username }) => username);
+}
+
+const readersOf = (db: Database, applianceId: number) =>
+  db
     .select({ username: accounts.username })
     .from(shares)
     .innerJoin(accounts, eq(accounts.id, shares.accountId))
     .where(eq(shares.applianceId, applianceId))
     .orderBy(asc(shares.createdAt), asc(shares.accountId));
-  return rows.map(({ username }) => username);
+
+/** Everything about an appliance that others see, or could see, in one round trip. */
+export async function readSharing(db: Database, applianceId: number) {
+  const [readers, published, images, channels, files, keys] = await db.batch([
+    readersOf(db, applianceId),
+    publishedVersions(db, applianceId),
+    listImages(db, applianceId),
+    listChannels(db, applianceId),
+    listOverlayFiles(db, applianceId),
+    listGpgKeys(db, applianceId),
+  ]);
+  return {
+    readers: readers.map(({ username }) => username),
+    published: published.map(({ version }) => version),
+    images,
+    channels,
+    files,
+    keys,
+  };
 }
 
 export type SharedAppliance = Awaited<ReturnType<typeof listSharedWith>>[number];

@@ -43,23 +43,14 @@ export const listTokens = (db: Database, accountId: number) =>
 /** An appliance that a token may be limited to. */
 export type Reachable = Pick<Appliance, "id" | "name">;
 
-/** The tokens of an account, and its appliances: the last edited first. */
-export async function listTokensAndReachable(
-  db: Database,
-  accountId: number,
-  most: number,
-): Promise<{ tokens: Token[]; reachable: Reachable[] }> {
-  const [listed, reachable] = await db.batch([
-    listTokens(db, accountId),
-    db
-      .select({ id: appliances.id, name: appliances.name })
-      .from(appliances)
-      .where(eq(appliances.accountId, accountId))
-      .orderBy(desc(appliances.lastEditedAt), desc(appliances.id))
-      .limit(most),
-  ]);
-  return { tokens: listed, reachable };
-}
+/** The appliances that a token of the account may be limited to, the last edited first. */
+export const listReachable = (db: Database, accountId: number, most: number) =>
+  db
+    .select({ id: appliances.id, name: appliances.name })
+    .from(appliances)
+    .where(eq(appliances.accountId, accountId))
+    .orderBy(desc(appliances.lastEditedAt), desc(appliances.id))
+    .limit(most);
 
 /** Gives the token that a request has created a new secret. Undefined if the request has created none. */
 export async function saveTokenHmac(db: Database, uid: string, tokenHmac: string): Promise<Token | undefined> {

@@ -11,6 +11,8 @@ export interface Person {
   account: Account;
   session: Session;
   formToken: string;
+  /** The appliance in the address, if it is the person's own and was read with the session. */
+  appliance: Appliance | null;
 }
 
 /**

@@ -23,19 +23,19 @@ const giveSession = (c: Context, secret: string): void =>
 
 export const takeSession = (c: Context): void => void deleteCookie(c, name, rules);
 
-/** The person who is signed in with this browser, if any. */
-export async function personOf(c: Context<WebEnv>): Promise<Person | undefined> {
-  if (c.var.person === undefined) c.set("person", (await findPerson(c)) ?? null);
+/** The person who is signed in with this browser, if any. With an appliance id, also reads that appliance. */
+export async function personOf(c: Context<WebEnv>, applianceId?: number): Promise<Person | undefined> {
+  if (c.var.person === undefined) c.set("person", (await findPerson(c, applianceId)) ?? null);
   return c.var.person ?? undefined;
 }
 
-async function findPerson(c: Context<WebEnv>): Promise<Person | undefined> {
+async function findPerson(c: Context<WebEnv>, applianceId?: number): Promise<Person | undefined> {
   const secret = sessionSecret(c);
-  const found = secret === undefined ? undefined : await findSession({ env: c.env, db: c.var.db }, secret);
+  const found = secret === undefined ? undefined : await findSession({ env: c.env, db: c.var.db }, secret, applianceId);
   if (!found) return undefined;
-  const { account, session, readOnly } = found;
+  const { account, session, appliance, readOnly } = found;
   c.set("readOnly", Promise.resolve(readOnly));
-  return { account, session, formToken: formTokenOf(c.env, session) };
+  return { account, session, appliance, formToken: formTokenOf(c.env, session) };
 }
 
 /** Whether the session of a request is still open, for a stream that continues after the answer has begun. */

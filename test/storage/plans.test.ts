@@ -19,6 +19,8 @@ const calls: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
 
 /** They put statements together that other functions send. */
 const composers = [
+  "appliance-overview.overviewStatements",
+  "appliance-software.softwareStatements",
   "audit-log.withAuditEntry",
   "audit-log.entryOfAct",
   "channels.movedTo",

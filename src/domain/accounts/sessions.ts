@@ -5,6 +5,7 @@ import { Refusal } from "#domain/refusal";
 import { modeIn, type ReadOnlyMode } from "#domain/service-settings";
 import { keyedHash, newToken, sameSecret } from "#domain/secrets";
 import type { Account } from "#storage/accounts";
+import type { Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import {
   addSession,
@@ -59,19 +60,28 @@ export async function startSession(
   return secret;
 }
 
-/** The session of a cookie and its account. Expired sessions are not found. */
+interface SignedInBrowser {
+  session: Session;
+  account: Account;
+  /** The appliance that was asked for, if it is the account's own. */
+  appliance: Appliance | null;
+  readOnly: ReadOnlyMode;
+}
+
+/** The session of a cookie, its account, and an appliance that the page is about. Expired sessions are not found. */
 export async function findSession(
   { env, db }: Services<SessionEnv>,
   secret: string,
-): Promise<{ session: Session; account: Account; readOnly: ReadOnlyMode } | undefined> {
+  applianceId: number | null = null,
+): Promise<SignedInBrowser | undefined> {
   const hmac = hmacOf(env, secret);
-  const found = await findSessionByHmac(db, hmac);
+  const found = await findSessionByHmac(db, hmac, applianceId);
   const now = Date.now();
   if (!found || !sameSecret(found.session.secretHmac, hmac) || found.session.expiresAt.getTime() <= now)
     return undefined;
   await noteInPassing("the use of a session", () => noteUse(db, found.session, now));
-  const { session, account, settings } = found;
-  return { session, account, readOnly: modeIn(settings) };
+  const { settings, ...signedIn } = found;
+  return { ...signedIn, readOnly: modeIn(settings) };
 }
 
 async function noteUse(db: Database, { id, createdAt, lastUsedAt }: Session, now: number): Promise<void> {
@@ -93,8 +103,17 @@ export async function revokeSession(db: Database, accountId: number, id: number)
 }
 
 /** The token that a page's form must send. Another site cannot know it, and it expires with the session. */
-export const formTokenOf = (env: SessionEnv, { secretHmac }: Session): string =>
-  keyedHash(env.API_KEY_PEPPER, `form of the session ${secretHmac}`);
+export function formTokenOf(env: SessionEnv, { secretHmac }: Session): string {
+  const token = formTokens.get(secretHmac) ?? keyedHash(env.API_KEY_PEPPER, `form of the session ${secretHmac}`);
+  formTokens.set(secretHmac, token);
+  const [oldest] = formTokens.keys();
+  if (oldest !== undefined && formTokens.size > maxFormTokens) formTokens.delete(oldest);
+  return token;
+}
+
+/** Every page needs the token of its session. */
+const formTokens = new Map<string, string>();
+const maxFormTokens = 1000;
 
 /** A chore of the sweep. */
 export async function forgetSessions({ db }: Pick<Services, "db">, now: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { Issue } from "#domain/appliances/issue";
 import { noteInPassing } from "#domain/full-disk";
 import type { SoftwareResolution } from "#domain/software/resolution";
 import type { Appliance } from "#storage/appliances";
-import { saveLastStatuses, type LastStatus } from "#storage/appliance-overview";
+import { saveLastStatuses, type LastStatus } from "#storage/last-statuses";
 import type { Database } from "#storage/db";
 
 /** Lists have no room for a longer text. */

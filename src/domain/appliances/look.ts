@@ -1,8 +1,8 @@
 import { missingAgreement } from "#domain/accounts/agreement";
 import { noteEstimate } from "#domain/appliances/estimate";
-import { rowsOf, type ExaminedRows } from "#domain/appliances/examined-rows";
+import type { ExaminedRows } from "#domain/appliances/examined-rows";
 import type { Issue } from "#domain/appliances/issue";
-import { overviewOf, type Glance } from "#domain/appliances/overview";
+import { glanceAt, type Glance } from "#domain/appliances/overview";
 import { examine, type ExaminedAppliance } from "#domain/appliances/status";
 import { openRootIssue } from "#domain/configuration/known-passwords";
 import type { Services } from "#domain/services";
@@ -19,6 +19,8 @@ export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | 
   base: Pick<BaseSystemFacts, "title" | "cannot"> | undefined;
   /** What prevents a build, or might surprise the user. */
   issues: readonly Issue[];
+  /** The rows that decide its software. */
+  rows: ExaminedRows;
   /** Undefined if the last examination was enough. */
   examined?: ExaminedAppliance;
 }
@@ -27,8 +29,6 @@ interface LookRequest {
   appliance: Appliance;
   accountId: number;
   baseUrl: string;
-  /** The rows of the appliance, if they were read before. */
-  rows?: ExaminedRows | undefined;
   readOnly: Promise<ReadOnlyMode>;
 }
 
@@ -38,26 +38,21 @@ interface LookRequest {
  */
 export async function lookAt(
   { env, db }: Services,
-  { appliance, accountId, baseUrl, rows: given, readOnly: mode }: LookRequest,
+  { appliance, accountId, baseUrl, readOnly: mode }: LookRequest,
 ): Promise<Look> {
-  const [readOnly, rows, { glances, stale }] = await Promise.all([
-    mode,
-    given ?? rowsOf(db, appliance),
-    overviewOf({ env, db }, { accountId, only: appliance.id, search: "", page: 1, perPage: 1 }),
-  ]);
+  const [readOnly, { rows, glance, isStale }] = await Promise.all([mode, glanceAt({ env, db }, appliance, accountId)]);
   const { base } = rows;
   const [agreement, openRoot] = await Promise.all([
     missingAgreement(db, { accountId, base, baseUrl }),
     openRootIssue(env, appliance, rows.template),
   ]);
-  const [glance] = glances;
   const { running = [], lastBuild, images = [], packages = null } = glance ?? {};
-  const seen = { appliance, running, lastBuild, images, packages, base: base?.facts };
+  const seen = { appliance, rows, running, lastBuild, images, packages, base: base?.facts };
   // Shows only this issue, because nothing else could be fixed now.
   if (readOnly.on) return { ...seen, issues: [{ type: "error", text: readOnlyMessage }] };
   const missing: Issue[] = agreement === undefined ? [] : [{ type: "error", text: agreement }];
   const known = openRoot ? [openRoot] : [];
-  const isKnown = glance !== undefined && glance.state !== "unknown" && stale.length === 0;
+  const isKnown = glance !== undefined && glance.state !== "unknown" && !isStale;
   if (isKnown && glance.errors === 0 && glance.warnings === known.length) {
     return { ...seen, issues: [...missing, ...known] };
   }

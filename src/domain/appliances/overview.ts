@@ -1,8 +1,8 @@
 import { mostConcerned } from "#domain/advisories/affected";
-import { readExamined } from "#domain/appliances/examined-rows";
+import { readExamined, type ExaminedRows } from "#domain/appliances/examined-rows";
 import { lastStatusOf, noteStatuses } from "#domain/appliances/last-status";
 import { examineOnly } from "#domain/appliances/status";
-import { watchAllBuilds, type WatchedBuild } from "#domain/builds/build";
+import { watchUnfinished, type WatchedBuild } from "#domain/builds/build";
 import type { Capabilities } from "#lib/contract/index";
 import type { Services } from "#domain/services";
 import type { AffectedCounts } from "#model/advisory";
@@ -10,14 +10,16 @@ import { listAbilities } from "#storage/agents";
 import {
   listOverview,
   listUnexamined,
-  type LastStatus,
   type OverviewAppliance,
   type OverviewBuild,
   type OverviewChoice,
   type OverviewImage,
   type OverviewRow,
+  type ReadOverview,
 } from "#storage/appliance-overview";
-import { listAnyAppliances } from "#storage/appliances";
+import { type LastStatus } from "#storage/last-statuses";
+import { readLook } from "#storage/appliance-look";
+import { listAnyAppliances, type Appliance } from "#storage/appliances";
 
 /**
  * What an appliance is doing, or otherwise whether it can be built. `unknown`: it has not been examined since its last
@@ -76,12 +78,38 @@ export async function overviewOf(
   { page, perPage: wanted, ...which }: OverviewRequest,
 ): Promise<Overview> {
   const perPage = Math.min(wanted, maxPerPage);
-  const staleBefore = new Date(Date.now() - statusIsGoodForMs);
-  const asked = { ...which, limit: perPage, offset: (page - 1) * perPage, staleBefore };
-  const [{ total, rows, last, images }, running] = await Promise.all([
-    listOverview(db, asked),
-    watchAllBuilds({ env, db }, which.accountId, which.only),
-  ]);
+  const asked = { ...which, limit: perPage, offset: (page - 1) * perPage, staleBefore: staleBefore() };
+  const read = await listOverview(db, asked);
+  return {
+    ...(await overviewIn({ env, db }, read, which.only)),
+    total: read.total,
+    pages: Math.max(1, Math.ceil(read.total / perPage)),
+    page,
+  };
+}
+
+const staleBefore = (): Date => new Date(Date.now() - statusIsGoodForMs);
+
+/** One appliance as the list shows it, and its rows, read in one round trip. */
+export async function glanceAt(
+  { env, db }: Services,
+  appliance: Appliance,
+  accountId: number,
+): Promise<{ rows: ExaminedRows; glance: Glance | undefined; isStale: boolean }> {
+  const readAt = new Date();
+  const only = appliance.id;
+  const asked = { accountId, only, search: "", limit: 1, offset: 0, staleBefore: staleBefore() };
+  const { software, overview } = await readLook(db, appliance, asked);
+  const { glances, stale } = await overviewIn({ env, db }, overview, only);
+  return { rows: { ...software, readAt }, glance: glances[0], isStale: stale.length > 0 };
+}
+
+async function overviewIn(
+  services: Services,
+  { rows, last, images, unfinished }: ReadOverview,
+  only: number | null,
+): Promise<Pick<Overview, "glances" | "stale">> {
+  const running = await watchUnfinished(services, unfinished, only);
   const ofAppliance = {
     running: Map.groupBy(running, ({ applianceId }) => applianceId),
     last: new Map(last.map((build) => [build.applianceId, build])),
@@ -100,13 +128,7 @@ export async function overviewOf(
   const stale = rows
     .filter((row) => row.isStale)
     .toSorted((one, other) => Number(isKnown(one)) - Number(isKnown(other)));
-  return {
-    total,
-    pages: Math.max(1, Math.ceil(total / perPage)),
-    page,
-    glances,
-    stale: stale.map(({ appliance }) => appliance.id),
-  };
+  return { glances, stale: stale.map(({ appliance }) => appliance.id) };
 }
 
 const worstOf = (images: readonly OverviewImage[]): Outdated | undefined =>

@@ -40,10 +40,10 @@ export async function sharingWarnings(
   { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   appliance: Appliance,
   version: string | undefined,
-  read?: { files: OverlayFile[]; template: Configuration | undefined },
+  read?: { images: Build[]; files: OverlayFile[]; template: Configuration | undefined },
 ): Promise<SharingWarnings> {
   const [images, known, configuration, files] = await Promise.all([
-    imagesOf(db, appliance, version),
+    imagesOf(db, appliance, { version, all: read?.images }),
     read ? passwordsIn(env, read.template) : knownPasswords({ env, db }, appliance),
     decrypted(env, configurationOf(appliance)),
     read?.files ?? listOverlayFiles(db, appliance.id),
@@ -62,8 +62,12 @@ export async function sharingWarnings(
 }
 
 /** One build per frozen input, if its image can be downloaded, the newest first. */
-async function imagesOf(db: Database, { id }: Appliance, version: string | undefined): Promise<Build[]> {
-  const built = await (version === undefined ? listImages(db, id) : listBuildsOfVersion(db, id, version));
+async function imagesOf(
+  db: Database,
+  { id }: Appliance,
+  { version, all }: { version: string | undefined; all: Build[] | undefined },
+): Promise<Build[]> {
+  const built = await (version === undefined ? (all ?? listImages(db, id)) : listBuildsOfVersion(db, id, version));
   const builds = built.filter(({ status, expiredAt }) => status === "finished" && expiredAt === null);
   if (version !== undefined && builds.length === 0) throw new Refusal("invalid_version");
   return [...new Map(builds.map((build) => [build.inputSha256, build])).values()];

@@ -49,12 +49,19 @@ export async function watchAllBuilds(
   accountId: number,
   only: number | null,
 ): Promise<WatchedBuild[]> {
-  const unfinished = await listUnfinishedOf(db, accountId);
-  return await watchThese(
-    { env, db },
+  return await watchUnfinished({ env, db }, await listUnfinishedOf(db, accountId), only);
+}
+
+/** The same, from the unfinished builds of the account. */
+export const watchUnfinished = (
+  services: Services,
+  unfinished: readonly Build[],
+  only: number | null,
+): Promise<WatchedBuild[]> =>
+  watchThese(
+    services,
     unfinished.filter(({ applianceId, rebuildOf }) => rebuildOf === null && (only === null || applianceId === only)),
   );
-}
 
 async function watchThese({ env, db }: Services, unfinished: Build[]): Promise<WatchedBuild[]> {
   const all = await Promise.all(unfinished.map((build) => withProgress({ env, db }, build)));

@@ -22,7 +22,15 @@ export interface ShownChannel extends Omit<Channel, "formats"> {
 
 /** The channels of an appliance, by name. */
 export async function channelsOf(db: Database, applianceId: number): Promise<ShownChannel[]> {
-  const found = await listChannels(db, applianceId);
+  return await withImages(db, applianceId, await listChannels(db, applianceId));
+}
+
+/** The same, if the channels were read before. */
+export async function withImages(
+  db: Database,
+  applianceId: number,
+  found: readonly Channel[],
+): Promise<ShownChannel[]> {
   if (found.length === 0) return [];
   const ids = found.flatMap(({ formats }) => (formats ?? []).map(({ buildId }) => buildId));
   const built = await listBuildsById(db, ids);

@@ -6,9 +6,15 @@ import { storedSchema } from "#lib/wire/stored";
 export const Configuration = storedSchema(storedConfiguration);
 export type Configuration = z.infer<typeof Configuration>;
 
+/** A page asks for the configuration of one row several times. */
+const parsed = new WeakMap<Configuration, Configuration>();
+
 /** The whole configuration of a row, with initial values for newer settings; passwords as stored. */
-export const configurationOf = (appliance: { configuration: Configuration }): Configuration =>
-  Configuration.parse(appliance.configuration);
+export function configurationOf({ configuration: stored }: { configuration: Configuration }): Configuration {
+  const known = parsed.get(stored) ?? Configuration.parse(stored);
+  parsed.set(stored, known);
+  return known;
+}
 
 /** The length of a configuration in the database. */
 export const storedBytesOf = (configuration: Configuration): number =>

@@ -69,6 +69,7 @@ export const ofAccounts = {
   } satisfies Calls<typeof accountRates>,
   "account-ssh-keys": {
     listSshKeys: [[own]],
+    readKeys: [[own, 200]],
     saveSshKeys: [[own, ["ssh-ed25519 key"]]],
   } satisfies Calls<typeof accountSshKeys>,
   "account-removal": {
@@ -212,7 +213,7 @@ export const ofAccounts = {
         10,
       ],
     ],
-    findSessionByHmac: [["hmac"]],
+    findSessionByHmac: [["hmac", ids.appliance]],
     listSessions: [[own, at]],
     noteSessionUse: [[1, { at, expiresAt: at, unlessSince: at }]],
     deleteSessionByHmac: [["hmac"]],
@@ -225,7 +226,7 @@ export const ofAccounts = {
     addToken: [[token, 10]],
     findTokenByHmac: [["hmac"]],
     listTokens: [[own]],
-    listTokensAndReachable: [[own, 200]],
+    listReachable: [[own, 200]],
     saveTokenHmac: [["token", "hmac"]],
     noteTokenUse: [[1, { at, unlessSince: at }]],
     findTokenOwner: [[1]],

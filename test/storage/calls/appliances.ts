@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import type * as applianceBuilds from "#storage/appliance-builds";
 import type * as applianceList from "#storage/appliance-list";
+import type * as applianceLook from "#storage/appliance-look";
 import type * as applianceOverview from "#storage/appliance-overview";
 import type * as applianceParts from "#storage/appliance-parts";
 import type * as applianceSoftware from "#storage/appliance-software";
@@ -14,6 +15,7 @@ import type * as estimates from "#storage/estimates";
 import type * as gpgKeys from "#storage/gpg-keys";
 import type * as keptFiles from "#storage/kept-files";
 import type * as lastImages from "#storage/last-images";
+import type * as lastStatuses from "#storage/last-statuses";
 import type * as overlayFiles from "#storage/overlay-files";
 import type * as pictures from "#storage/pictures";
 import type * as releasedBlobs from "#storage/released-blobs";
@@ -64,10 +66,20 @@ export const ofAppliances = {
     listUnexamined: [[own, 50]],
     latestIdsOf: [[own]],
     hasAppliances: [[own]],
+  } satisfies Calls<typeof applianceOverview>,
+  "appliance-look": {
+    readLook: [
+      [
+        { ...readAppliance, id: it },
+        { ...listed, only: it, limit: 1 },
+      ],
+    ],
+  } satisfies Calls<typeof applianceLook>,
+  "last-statuses": {
     saveLastStatuses: [
       [[{ applianceId: it, errors: 0, warnings: 0, text: "", packages: 1, editedAt: at, examinedAt: at }]],
     ],
-  } satisfies Calls<typeof applianceOverview>,
+  } satisfies Calls<typeof lastStatuses>,
   "appliance-parts": {
     findApplianceIdOf: [
       ["build", 1],
@@ -195,6 +207,7 @@ export const ofAppliances = {
   shares: {
     listSharedWith: [[own, 50]],
     listReaders: [[it]],
+    readSharing: [[it]],
     addReader: [[it, own]],
     removeReader: [[it, own]],
   } satisfies Calls<typeof shares>,

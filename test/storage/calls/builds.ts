@@ -89,6 +89,7 @@ export const ofBuilds = {
     takeSilentBuilds: [[{ now: at, wakeAt: at, limit: 10 }]],
     saveLiveness: [["build", { wakeAt: at, agentId: 1, seenAt: at }]],
     listUnfinishedOf: [[own]],
+    unfinishedOf: [[own]],
     hasFreeSlot: [[own, slots]],
     addBuild: [
       [
@@ -174,6 +175,7 @@ export const ofBuilds = {
     isPublished: [[it], [it, "0.0.1"]],
     findPublication: [[it], [it, "0.0.1"]],
     listPublishedVersions: [[it]],
+    publishedVersions: [[it]],
     findPublisher: [[it, "0.0.1"]],
     addPublication: [[publication, { announcement, channels: ["stable"] }]],
     findPublicationByUuid: [["publication"]],

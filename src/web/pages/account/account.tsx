@@ -4,9 +4,8 @@ import { changePassword, renewApiKey, showApiKey } from "#domain/accounts/accoun
 import { Refusal } from "#domain/refusal";
 import { passwordLength } from "#model/account-request";
 import { clientAddress } from "#http/client-address";
-import { listSshKeys } from "#storage/account-ssh-keys";
+import { readKeys } from "#storage/account-ssh-keys";
 import { findAccount } from "#storage/accounts";
-import { listTokensAndReachable } from "#storage/tokens";
 import { auditedPage } from "../../audited.ts";
 import { factory, type WebEnv } from "../../factory.ts";
 import { signInBrowser, withSession } from "../../session.ts";
@@ -73,11 +72,7 @@ export const maxReachable = 200;
 /** The page, possibly with a secret that it shows once. */
 export async function showAccount(c: Context<WebEnv>, fresh?: ShownSecret): Promise<Response> {
   const { db, account, baseUrl } = c.var;
-  const [apiKey, { tokens, reachable }, sshKeys] = await Promise.all([
-    showApiKey(c.env, account),
-    listTokensAndReachable(db, account.id, maxReachable),
-    listSshKeys(db, account.id),
-  ]);
-  const content = <AccountView {...{ account, baseUrl, apiKey, tokens, reachable, sshKeys, fresh }} now={Date.now()} />;
+  const [apiKey, keys] = await Promise.all([showApiKey(c.env, account), readKeys(db, account.id, maxReachable)]);
+  const content = <AccountView {...{ account, baseUrl, apiKey, ...keys, fresh }} now={Date.now()} />;
   return await accountPage(c, content, { title: "API keys and account", tab: accountPath });
 }

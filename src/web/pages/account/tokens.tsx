@@ -3,7 +3,7 @@ import { z } from "zod";
 import { createToken, revokeToken } from "#domain/accounts/tokens";
 import { Refusal } from "#domain/refusal";
 import { scopes } from "#model/scope";
-import { listTokensAndReachable } from "#storage/tokens";
+import { listReachable } from "#storage/tokens";
 import { auditedPage } from "../../audited.ts";
 import { factory, type WebEnv } from "../../factory.ts";
 import { exactTime } from "../../parts/words.ts";
@@ -68,7 +68,7 @@ export const tokenForms = factory
 async function applianceMeant(c: Context<WebEnv>, typed: string): Promise<number> {
   const number = applianceIn(typed);
   if (number !== undefined) return number;
-  const { reachable } = await listTokensAndReachable(c.var.db, c.var.account.id, maxReachable);
+  const reachable = await listReachable(c.var.db, c.var.account.id, maxReachable);
   const [found, second] = reachable.filter(({ name }) => name === typed);
   if (found && !second) return found.id;
   const message = second ? "Several appliances have this name: add the number." : "You have no appliance of this name.";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { ExaminedRows } from "#domain/appliances/examined-rows";
+import { rowsOf } from "#domain/appliances/examined-rows";
 import { lookAt, type Look } from "#domain/appliances/look";
 import type { WebEnv } from "../../factory.ts";
 import { page, type Content, type PageOptions } from "../../page.tsx";
@@ -15,17 +15,15 @@ interface AppliancePage extends Omit<PageOptions, "title" | "section"> {
   title: string;
   /** The state of the appliance, if the page has it already. */
   seen?: Look | undefined;
-  /** The rows of the appliance, if the page has read them. */
-  rows?: ExaminedRows;
 }
 
 /** A page of an appliance: the head, the problems, and the content. */
 export async function appliancePage(
   c: Context<WebEnv>,
   content: Content,
-  { tab, title, seen: known, rows, ...options }: AppliancePage,
+  { tab, title, seen: known, ...options }: AppliancePage,
 ): Promise<Response> {
-  const seen = known ?? (await lookAtAppliance(c, rows));
+  const seen = known ?? (await lookAtAppliance(c));
   const { appliance } = seen;
   const isOwn = appliance.accountId === c.var.account.id;
   return await page(
@@ -39,14 +37,15 @@ export async function appliancePage(
   );
 }
 
-/** The data for the head of the appliance's pages. `rows` are the appliance's, if they were read before. */
-export async function lookAtAppliance(c: Context<WebEnv>, rows?: ExaminedRows): Promise<Look> {
+/** The data for the head of the appliance's pages. */
+export async function lookAtAppliance(c: Context<WebEnv>): Promise<Look> {
   const { db, appliance, account, baseUrl } = c.var;
   const isOwn = appliance.accountId === account.id;
   // Templates and shared appliances can only be viewed and cloned.
   if (!isOwn) {
-    const unknown = { lastBuild: undefined, packages: null, base: undefined };
+    const rows = await rowsOf(db, appliance);
+    const unknown = { rows, lastBuild: undefined, packages: null, base: undefined };
     return { ...unknown, appliance, running: [], images: [], issues: [] };
   }
-  return await lookAt({ env: c.env, db }, { appliance, accountId: account.id, baseUrl, rows, readOnly: readOnlyOf(c) });
+  return await lookAt({ env: c.env, db }, { appliance, accountId: account.id, baseUrl, readOnly: readOnlyOf(c) });
 }

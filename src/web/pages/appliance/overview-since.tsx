@@ -23,8 +23,7 @@ export interface Since {
 
 interface Asked {
   /** Its `examined` is of the appliance's own format. */
-  look: Pick<Look, "appliance" | "examined">;
-  rows: SoftwareRows;
+  look: Pick<Look, "appliance" | "rows" | "examined">;
   /** The images that can be downloaded, newest first. */
   images: readonly Build[];
 }
@@ -32,7 +31,7 @@ interface Asked {
 /** Resolves the software only if something was edited since the last image. */
 export async function sinceLastImage(
   services: Services,
-  { look: { appliance, examined }, rows, images }: Asked,
+  { look: { appliance, rows, examined }, images }: Asked,
 ): Promise<{ since: Since | undefined; firmware: Firmware | undefined }> {
   const image = lastImage(images, appliance.imageType);
   if (!image) return { since: undefined, firmware: knownFirmware(appliance, rows) };

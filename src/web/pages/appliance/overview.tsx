@@ -1,6 +1,5 @@
 import type { Context } from "hono";
 import type { Child } from "hono/jsx";
-import { rowsOf, type ExaminedRows } from "#domain/appliances/examined-rows";
 import { hasAccess, inheritedAccess } from "#domain/appliances/inherited-access";
 import type { Look } from "#domain/appliances/look";
 import { listBuildsOf } from "#domain/builds/ended";
@@ -34,9 +33,8 @@ export const overviewPage = factory
  * once, at the top.
  */
 export async function showOverview(c: Context<WebEnv>, fresh?: Child): Promise<Response> {
-  const rows = await rowsOf(c.var.db, c.var.appliance);
-  const look = await lookAtAppliance(c, rows);
-  const seen = await overviewOf(c, { look, rows });
+  const look = await lookAtAppliance(c);
+  const seen = await overviewOf(c, look);
   // A page that shows something only once does not reload itself.
   const refreshSeconds = look.running.length > 0 && fresh === undefined ? 10 : undefined;
   return await appliancePage(c, <OverviewView seen={seen} fresh={fresh} />, {
@@ -48,10 +46,10 @@ export async function showOverview(c: Context<WebEnv>, fresh?: Child): Promise<R
   });
 }
 
-async function overviewOf(c: Context<WebEnv>, { look, rows }: { look: Look; rows: ExaminedRows }): Promise<Overview> {
+async function overviewOf(c: Context<WebEnv>, look: Look): Promise<Overview> {
   const { db, account, appliance } = c.var;
   const isOwn = appliance.accountId === account.id;
-  const { base, repositories, selection } = rows;
+  const { base, repositories, selection } = look.rows;
   const [builds, images, files, readers, published, testdrives] = await Promise.all([
     listBuildsOf(db, { account, access: { by: "key" } }, { appliance, limit: shownBuilds }),
     isOwn ? listImages(db, appliance.id) : [],
@@ -62,7 +60,7 @@ async function overviewOf(c: Context<WebEnv>, { look, rows }: { look: Look; rows
   ]);
   const inherited = isOwn ? await inheritedAccess({ env: c.env, db }, appliance) : { users: [], keyFiles: [] };
   const ownKeys = hasAccess(inherited) ? (await listSshKeys(db, account.id)).length : 0;
-  const { since, firmware } = isOwn ? await sinceLastImage({ env: c.env, db }, { look, rows, images }) : {};
+  const { since, firmware } = isOwn ? await sinceLastImage({ env: c.env, db }, { look, images }) : {};
   return {
     look,
     isOwn,

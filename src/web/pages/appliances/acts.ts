@@ -5,6 +5,7 @@ import { servedArch } from "#domain/appliances/offer";
 import { deleteAppliance } from "#domain/appliances/deletion";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
+import { listGpgKeys } from "#storage/gpg-keys";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { factory } from "../../factory.ts";
 import { withSession } from "../../session.ts";
@@ -27,7 +28,8 @@ const Clone = z.object({
 async function cameAlong(db: Database, clone: Appliance): Promise<string> {
   const source = clone.parentId === null ? undefined : await findAnyAppliance(db, clone.parentId);
   if (!source || source.accountId === null || source.accountId === clone.accountId) return "";
-  const taken = (await takenBy(db, clone, await listOverlayFiles(db, clone.id)))
+  const [files, keys] = await db.batch([listOverlayFiles(db, clone.id), listGpgKeys(db, clone.id)]);
+  const taken = takenBy(clone, { files, keys })
     .map(([kind, names]) => `${kind}: ${names}.`)
     .join(" ");
   const words =

@@ -159,8 +159,11 @@ async function askAgain(c: Context<WebEnv>, unchanged: Unchanged): Promise<Respo
 
 export async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Promise<Response> {
   const { appliance } = c.var;
-  const look = await lookAtAppliance(c);
-  const [seen, testdrives] = await Promise.all([buildsOf(c), runningTestdrives(c, appliance.id)]);
+  const [look, seen, testdrives] = await Promise.all([
+    lookAtAppliance(c),
+    buildsOf(c),
+    runningTestdrives(c, appliance.id),
+  ]);
   const { checkRuns, rebuilds } = seen;
   const isRunning = look.running.length > 0;
   const end = isRunning ? undefined : endOf(seen);
@@ -205,13 +208,17 @@ async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
   const over = found.slice(0, perPage);
   const buildIds = over.map(({ id }) => id);
   const { settings, checks } = configurationOf(appliance);
-  const updates = await shownUpdates(c, over.filter(hasImage));
+  const [updates, checkRuns, rebuilds] = await Promise.all([
+    shownUpdates(c, over.filter(hasImage)),
+    over.length === 0 ? [] : listLastCheckRuns(db, buildIds),
+    over.length === 0 ? [] : listRebuilds(db, buildIds),
+  ]);
   return {
     applianceId: appliance.id,
     hasFirstBoot: settings.firstBoot !== "none",
     hasChecks: checks.length > 0,
-    checkRuns: await listLastCheckRuns(db, buildIds),
-    rebuilds: await listRebuilds(db, buildIds),
+    checkRuns,
+    rebuilds,
     over,
     before,
     hasOlder: found.length > over.length,

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { rowsOf, type ExaminedRows } from "#domain/appliances/examined-rows";
+import type { ExaminedRows } from "#domain/appliances/examined-rows";
 import { wrongValues } from "#domain/configuration/check";
 import { changeConfiguration, faultsOfChange, shownConfiguration } from "#domain/configuration/of-appliance";
 import { loginsBy } from "#domain/configuration/known-passwords";
@@ -10,7 +10,7 @@ import { findBaseSystem } from "#storage/appliances";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { submit } from "../../../submit.ts";
-import { appliancePage } from "../appliance-page.tsx";
+import { appliancePage, lookAtAppliance } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
 import { changeOf, faultsIn } from "./document.ts";
 import { keyActions, Keys } from "./keys.tsx";
@@ -73,11 +73,12 @@ async function showSection(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance } = given;
   const section = sectionOf(c);
   const { path, settings, list, title } = section;
-  const [shown, rows, ownKeys] = await Promise.all([
+  const [shown, seen, ownKeys] = await Promise.all([
     shownConfiguration(env, account.id, appliance),
-    rowsOf(db, appliance),
+    lookAtAppliance(c),
     ownKeysFor(c, list),
   ]);
+  const { rows } = seen;
   const at = addressOf(c, path);
   const content = (
     <SectionPage at={applianceAt(appliance.id, "configuration")} section={section}>
@@ -89,7 +90,7 @@ async function showSection(c: Context<WebEnv>): Promise<Response> {
       {path === "keys" && <Keys keys={await listGpgKeys(db, appliance.id)} at={at} />}
     </SectionPage>
   );
-  return await appliancePage(c, content, { tab: "configuration", title, rows });
+  return await appliancePage(c, content, { tab: "configuration", title, seen });
 }
 
 /** The settings of a section that the appliance's base system can have. */

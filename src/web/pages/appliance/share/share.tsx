@@ -3,24 +3,20 @@ import { z } from "zod";
 import { releaseNotesText } from "#documents/release-notes-text";
 import { warningText } from "#documents/sharing";
 import { spending, type Rated } from "#domain/accounts/rates";
-import { rowsOf } from "#domain/appliances/examined-rows";
 import { sharingWarnings } from "#domain/appliances/sharing-warnings";
 import { share, unshare } from "#domain/appliances/sharing";
 import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
-import { channelsOf } from "#domain/channels/channels";
+import { withImages } from "#domain/channels/channels";
 import { publish, unpublish } from "#domain/gallery/publish";
 import { Refusal } from "#domain/refusal";
 import { schematicOf } from "#domain/schematics/schematic";
 import { compareVersions } from "#domain/version";
-import { listImages } from "#storage/builds-of-appliance";
-import { listOverlayFiles } from "#storage/overlay-files";
-import { listPublishedVersions } from "#storage/publications";
-import { listReaders } from "#storage/shares";
+import { readSharing } from "#storage/shares";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { auditedPage } from "../../../audited.ts";
 import { Content } from "../../../parts/column.tsx";
 import { submit } from "../../../submit.ts";
-import { appliancePage } from "../appliance-page.tsx";
+import { appliancePage, lookAtAppliance } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
 import { submitChannel } from "./channels.tsx";
 import { takenBy } from "./taken.ts";
@@ -80,26 +76,24 @@ export const sharePage = factory
 
 async function showShare(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance, baseUrl } = c.var;
-  const [rows, files, readers, published, finished, channels, schematic] = await Promise.all([
-    rowsOf(db, appliance),
-    listOverlayFiles(db, appliance.id),
-    listReaders(db, appliance.id),
-    listPublishedVersions(db, appliance.id),
-    listImages(db, appliance.id),
-    channelsOf(db, appliance.id),
+  const [look, { images, files, keys, readers, published, channels }, schematic] = await Promise.all([
+    lookAtAppliance(c),
+    readSharing(db, appliance.id),
     schematicOf({ env: c.env, db }, appliance),
   ]);
-  const publishable = [...new Set(finished.map(({ version }) => version))]
+  const publishable = [...new Set(images.map(({ version }) => version))]
     .filter((version) => !published.includes(version))
     .toSorted((one, other) => compareVersions(other, one));
   const chosen = publishable.find((version) => version === c.req.query("version")) ?? publishable[0];
   const services = { env: c.env, db };
   // These count against the same limits as the API's calls for the same data.
   const rated = <T,>(what: Rated, read: () => Promise<T>) => spending(services, { accountId: account.id, what }, read);
-  const [draft, warnings, taken] = await Promise.all([
+  const warn = () => sharingWarnings(services, appliance, chosen, { images, files, template: look.rows.template });
+  const [draft, warnings, shown] = await Promise.all([
     chosen === undefined ? "" : rated("reads", () => draftOf(c, chosen)),
-    rated("differences", () => sharingWarnings(services, appliance, chosen, { files, template: rows.template })),
-    takenBy(db, appliance, files),
+    // Without an image, nothing is read that takes long.
+    images.length === 0 ? warn() : rated("differences", warn),
+    withImages(db, appliance.id, channels),
   ]);
   const seen: Shared = {
     applianceId: appliance.id,
@@ -107,11 +101,11 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
     published,
     publishable,
     chosen,
-    isChanged: finished.some(({ version, createdAt }) => version === chosen && createdAt < appliance.lastEditedAt),
+    isChanged: images.some(({ version, createdAt }) => version === chosen && createdAt < appliance.lastEditedAt),
     draft,
     warnings,
-    taken,
-    channels,
+    taken: takenBy(appliance, { files, keys }),
+    channels: shown,
     schematic,
     baseUrl,
   };
@@ -120,7 +114,7 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
       <ShareView seen={seen} texts={seen.warnings.warnings.map(warningText)} />
     </Content>
   );
-  return await appliancePage(c, content, { tab: "share", title: "Share", rows });
+  return await appliancePage(c, content, { tab: "share", title: "Share", seen: look });
 }
 
 /** Empty if no draft can be made. Then the person writes the notes. */

@@ -1,8 +1,7 @@
 import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
-import type { Database } from "#storage/db";
-import { listGpgKeys } from "#storage/gpg-keys";
+import type { GpgKey } from "#storage/gpg-keys";
 import type { OverlayFile } from "#storage/overlay-files";
 
 /** What each clone gets in addition to the software: kinds of things, and their names. Empty kinds are omitted. */
@@ -10,8 +9,10 @@ export type Taken = readonly (readonly [kind: string, names: string])[];
 
 const maxNames = 10;
 
-export async function takenBy(db: Database, appliance: Appliance, files: readonly OverlayFile[]): Promise<Taken> {
-  const keys = await listGpgKeys(db, appliance.id);
+export function takenBy(
+  appliance: Appliance,
+  { files, keys }: { files: readonly OverlayFile[]; keys: readonly Pick<GpgKey, "name">[] },
+): Taken {
   const { users, scripts } = configurationOf(appliance);
   const kinds = {
     Users: users.map(({ name }) => name),
