@@ -47,8 +47,9 @@ async function packed(dir: string, type: ImageType, change: Change = () => {}): 
   change(to, dir);
   writeFileSync(join(dir, name, `${name}.vmx`), "");
   const archive = join(dir, "image");
-  const how = imageFormats[type].plainTar === undefined ? "-czf" : "-cf";
-  execFileSync("tar", [how, archive, "-C", dir, alone ?? name]);
+  // Sparse as in archives of the agent: the disk of a gce is 1 GiB.
+  const how = imageFormats[type].plainTar === undefined ? ["--sparse", "-czf"] : ["-cf"];
+  execFileSync("tar", [...how, archive, "-C", dir, alone ?? name]);
   return archive;
 }
 
