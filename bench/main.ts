@@ -10,6 +10,7 @@ import { measureList } from "./list.ts";
 import { measurePages } from "./pages.ts";
 import { Place } from "./place.ts";
 import { measureRelay } from "./relay.ts";
+import { profile } from "./profile.ts";
 import { same } from "./same/same.ts";
 import { measureSoftware } from "./software/software.ts";
 import { stall } from "./stall/stall.ts";
@@ -30,6 +31,7 @@ const measurements: Measurement[] = [
   { name: "killed-agent", run: measureKilledAgent },
   { name: "upload-memory", run: measureUploadMemory },
   { name: "large-upload", run: measureLargeUpload },
+  ...profile,
   ...same,
   ...stall,
 ];

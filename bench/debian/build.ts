@@ -97,6 +97,7 @@ function figures(what: string, [ours, against]: [Taken[], Taken[]], bar: number)
   });
 }
 
+/** Where it is built. */
 interface Ours {
   folder: string;
   bases: BaseRoots;
@@ -104,7 +105,11 @@ interface Ours {
   saved?: string;
 }
 
-async function buildOurs({ input, folder: archives }: DebianInput, { folder, bases, saved }: Ours): Promise<Taken> {
+/** Builds a frozen input with the agent's own code, and packs it. */
+export async function buildOurs(
+  { input, folder: archives }: DebianInput,
+  { folder, bases, saved }: Ours,
+): Promise<Taken> {
   using server = await serveFiles(archives, "/repositories/debian/");
   await using dir = await openWorkDir(folder, "base", () => {});
   const taken = stopwatch();
