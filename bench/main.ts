@@ -11,6 +11,7 @@ import { measurePages } from "./pages.ts";
 import { Place } from "./place.ts";
 import { measureRelay } from "./relay.ts";
 import { profile } from "./profile.ts";
+import { proof } from "./proof/proof.ts";
 import { same } from "./same/same.ts";
 import { measureSoftware } from "./software/software.ts";
 import { stall } from "./stall/stall.ts";
@@ -32,6 +33,7 @@ const measurements: Measurement[] = [
   { name: "upload-memory", run: measureUploadMemory },
   { name: "large-upload", run: measureLargeUpload },
   ...profile,
+  ...proof,
   ...same,
   ...stall,
 ];

@@ -1,0 +1,16 @@
+import type { Measurement } from "../figure.ts";
+import { everyForgery, proveForged } from "./forged.ts";
+import { measurePublished } from "./published.ts";
+import { Workshop } from "./workshop.ts";
+
+/** What is said about images is true, or someone finds that it is not. */
+export const proof: Measurement[] = [
+  { name: "proof/published", run: measurePublished },
+  {
+    name: "proof/forged",
+    run: async (place) => {
+      await using workshop = await Workshop.open();
+      return await proveForged(workshop, everyForgery, place.say);
+    },
+  },
+];
