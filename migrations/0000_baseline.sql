@@ -57,6 +57,13 @@ CREATE TABLE `advisories` (
 );
 --> statement-breakpoint
 CREATE INDEX `advisories_source` ON `advisories` (`source`,`release`);--> statement-breakpoint
+CREATE TABLE `advisory_changes` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`source` text DEFAULT '' NOT NULL,
+	`release` text DEFAULT '' NOT NULL,
+	`base_system` text DEFAULT '' NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `advisory_feeds` (
 	`feed` text PRIMARY KEY NOT NULL,
 	`url` text,
@@ -459,14 +466,14 @@ CREATE INDEX `shares_account` ON `shares` (`account_id`);--> statement-breakpoin
 CREATE TABLE `image_packages` (
 	`account_id` integer NOT NULL,
 	`build_id` integer NOT NULL,
-	`counted_for` integer DEFAULT 0 NOT NULL,
+	`is_counted` integer DEFAULT false NOT NULL,
 	`advisories` text,
 	`packages` text NOT NULL,
 	PRIMARY KEY(`account_id`, `build_id`)
 );
 --> statement-breakpoint
 CREATE INDEX `image_packages_build` ON `image_packages` (`build_id`);--> statement-breakpoint
-CREATE INDEX `image_packages_counted` ON `image_packages` (`counted_for`,`account_id`,`build_id`);--> statement-breakpoint
+CREATE INDEX `image_packages_uncounted` ON `image_packages` (`account_id`,`build_id`) WHERE is_counted = 0;--> statement-breakpoint
 CREATE TABLE `package_versions` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`name` text NOT NULL,
@@ -479,6 +486,7 @@ CREATE TABLE `package_versions` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `package_versions_name` ON `package_versions` (`name`,`base_system`,`version`,`arch`,`source`,`source_version`);--> statement-breakpoint
 CREATE INDEX `package_versions_source` ON `package_versions` (`source`,`base_system`);--> statement-breakpoint
+CREATE INDEX `package_versions_base` ON `package_versions` (`base_system`);--> statement-breakpoint
 CREATE TABLE `import_turns` (
 	`repository_id` integer PRIMARY KEY NOT NULL,
 	`account_id` integer NOT NULL,
@@ -898,6 +906,22 @@ END;
 --> statement-breakpoint
 CREATE TRIGGER `rebuilds_of_build` AFTER DELETE ON `builds` BEGIN
 	UPDATE builds SET retired_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE rebuild_of = old.id AND rebuild_of IS NOT NULL;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `advisories_added` AFTER INSERT ON `advisories` BEGIN
+	INSERT INTO advisory_changes (source, release) VALUES (new.source, new.release);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `advisories_changed` AFTER UPDATE OF `advisories` ON `advisories` BEGIN
+	INSERT INTO advisory_changes (source, release) VALUES (new.source, new.release);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `advisories_deleted` AFTER DELETE ON `advisories` BEGIN
+	INSERT INTO advisory_changes (source, release) VALUES (old.source, old.release);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `advisories_of_base` AFTER UPDATE OF `facts` ON `base_systems` WHEN old.facts -> 'advisories' IS NOT new.facts -> 'advisories' BEGIN
+	INSERT INTO advisory_changes (base_system) VALUES (new.name);
 END;
 --> statement-breakpoint
 INSERT INTO sqlite_sequence (name, seq) VALUES ('appliances', 999);

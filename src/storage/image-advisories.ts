@@ -4,18 +4,19 @@ import { fromJson, type Database } from "./db.ts";
 import { idsIn, type PackageVersionRow } from "./image-packages.ts";
 import { imagePackages } from "./schema.ts";
 
-/** An image whose advisories are not counted for what the feeds are now. */
-export interface UncountedImage {
+/** An image whose advisories can be counted. */
+export interface CountableImage {
   id: number;
   accountId: number;
-  /** Null if its appliance is gone. */
-  baseSystem: string | null;
   packageIds: number[];
+  /** The counts that were stored last, as JSON; null if there are none. */
+  before: string | null;
 }
 
-interface Uncounted {
-  /** Images that were counted for an earlier version of the feeds. */
-  version: number;
+const imagesIn = (rows: readonly (Omit<CountableImage, "packageIds"> & { packages: string })[]): CountableImage[] =>
+  rows.map(({ packages, ...image }) => ({ ...image, packageIds: idsIn(JSON.parse(packages) as number[]) }));
+
+interface Turns {
   /** The account that had the last turn. */
   after: number;
   accounts: number;
@@ -23,28 +24,37 @@ interface Uncounted {
 }
 
 const nextAccount = (last: SQL) => sql`(SELECT min(account_id) FROM image_packages
-  WHERE counted_for = oldest.version AND account_id > ${last})`;
+  WHERE is_counted = 0 AND account_id > ${last})`;
 
-/** The next images to count, a few of each account: first those that never were counted, then the longest outdated. */
-export async function listUncounted(
+/** The next images that were never counted, a few of each account. */
+export const listUncounted = async (
   db: Database,
-  { version, after, accounts, imagesOfEach }: Uncounted,
-): Promise<UncountedImage[]> {
-  const rows = await db.all<Omit<UncountedImage, "packageIds"> & { packages: string }>(sql`
-    WITH RECURSIVE oldest (version) AS (SELECT min(counted_for) FROM image_packages),
-      turns (account_id, turn) AS (
-        SELECT ${nextAccount(sql`${after}`)}, 1 FROM oldest WHERE oldest.version < ${version}
-        UNION ALL SELECT ${nextAccount(sql`turns.account_id`)}, turn + 1 FROM turns CROSS JOIN oldest
-          WHERE turn < ${accounts} AND account_id IS NOT NULL)
-    SELECT image.build_id AS id, image.account_id AS accountId, image.packages, appliances.base_system AS baseSystem
-    FROM turns CROSS JOIN oldest CROSS JOIN image_packages AS image
-      LEFT JOIN builds ON builds.id = image.build_id LEFT JOIN appliances ON appliances.id = builds.appliance_id
+  { after, accounts, imagesOfEach }: Turns,
+): Promise<CountableImage[]> =>
+  imagesIn(
+    await db.all(sql`
+    WITH RECURSIVE turns (account_id, turn) AS (
+      SELECT ${nextAccount(sql`${after}`)}, 1
+      UNION ALL SELECT ${nextAccount(sql`turns.account_id`)}, turn + 1 FROM turns
+        WHERE turn < ${accounts} AND account_id IS NOT NULL)
+    SELECT image.build_id AS id, image.account_id AS accountId, image.packages, image.advisories AS before
+    FROM turns CROSS JOIN image_packages AS image
     WHERE image.account_id = turns.account_id AND image.build_id IN (
-        SELECT build_id FROM image_packages WHERE counted_for = oldest.version AND account_id = turns.account_id
+        SELECT build_id FROM image_packages WHERE is_counted = 0 AND account_id = turns.account_id
         ORDER BY build_id LIMIT ${imagesOfEach})
-    ORDER BY turns.turn`);
-  return rows.map(({ packages, ...image }) => ({ ...image, packageIds: idsIn(JSON.parse(packages) as number[]) }));
-}
+    ORDER BY turns.turn`),
+  );
+
+/** The images after this one, by account. */
+export const listImagesAfter = async (
+  db: Database,
+  { accountId, buildId, limit }: { accountId: number; buildId: number; limit: number },
+): Promise<CountableImage[]> =>
+  imagesIn(
+    await db.all(sql`SELECT build_id AS id, account_id AS accountId, packages, advisories AS before
+      FROM image_packages WHERE (account_id, build_id) > (${accountId}, ${buildId})
+      ORDER BY account_id, build_id LIMIT ${limit}`),
+  );
 
 /** The versions of packages with these ids. */
 export const listVersionsById = (db: Database, ids: readonly number[]): Promise<PackageVersionRow[]> =>
@@ -62,15 +72,18 @@ export const listAdvisoryCounts = async (
   return rows.map(({ advisories }) => advisories);
 };
 
-/** Stores the counts of images for a version of the feeds. */
+/** Stores counts that differ from those before, unless another run has stored other ones since. */
 export async function saveAdvisoryCounts(
   db: Database,
-  version: number,
-  counted: readonly { id: number; counts: AffectedCounts | null }[],
+  counted: readonly (CountableImage & { counts: AffectedCounts | null })[],
 ): Promise<void> {
+  const given = JSON.stringify(counted.map(({ id, before, counts }) => ({ id, before, counts })));
   await db
     .update(imagePackages)
-    .set({ countedFor: version, advisories: sql`given.value ->> 'counts'` })
-    .from(sql`json_each(${JSON.stringify(counted)}) AS given`)
-    .where(sql`build_id = given.value ->> 'id'`);
+    .set({ isCounted: true, advisories: sql`given.value ->> 'counts'` })
+    .from(sql`json_each(${given}) AS given`)
+    .where(
+      sql`build_id = given.value ->> 'id' AND advisories IS given.value ->> 'before'
+        AND (is_counted = 0 OR advisories IS NOT given.value ->> 'counts')`,
+    );
 }

@@ -19,6 +19,7 @@ import {
   statusOf,
   until,
 } from "../support/testdrives.ts";
+import { imagesWithAdvisories } from "./advisories.ts";
 import { meter, sumOf, times, type Use } from "./meter.ts";
 
 export type Name = keyof typeof names;
@@ -49,6 +50,7 @@ export const names = {
   software: "page: its software",
   service: "page: the status of the service",
   sweep: "the chores of a minute, with nothing to do",
+  recount: "an image whose advisories have changed since the last day",
 } as const;
 
 /** How often an agent without work pulls: 15 s at most, and a quarter less on average (`pollDelayMs`). */
@@ -68,6 +70,7 @@ export async function measureAll(): Promise<Record<Name, Use>> {
     ...(await ofPages(world)),
     ...(await ofTestdrive(world)),
     sweep: await ofSweep(),
+    recount: await ofAdvisories(),
   };
 }
 
@@ -273,6 +276,15 @@ async function ofSweep(): Promise<Use> {
   let messages = 0;
   const use = await meter(async () => (messages = await sweepOnce()));
   return { ...use, messages };
+}
+
+const countedImages = 500;
+
+/** One of many images, after a feed was read. */
+async function ofAdvisories(): Promise<Use> {
+  const { changed, count } = await imagesWithAdvisories(countedImages);
+  await changed();
+  return times(await meter(count), 1 / countedImages);
 }
 
 /** Returns how many messages it took. */

@@ -98,7 +98,7 @@ export function monthOf(service: Service, measured: Measured): Month {
 
 /** The sum of everything that happens in a month. */
 function useOf(service: Service, measured: Measured): Use {
-  const { agents, buildsADay, watched, testdrivesADay, pagesADay, callsADay } = service;
+  const { agents, buildsADay, watched, testdrivesADay, pagesADay, callsADay, keepDays } = service;
   const builds = days * buildsADay;
   const minutes = builds * buildMinutes;
   const done: [Use, number][] = [
@@ -114,6 +114,8 @@ function useOf(service: Service, measured: Measured): Use {
     [measured.watched, minutes * watched],
     [measured.drive, days * testdrivesADay],
     [measured.driveMinute, days * testdrivesADay * driveMinutes],
+    // At most: each image that is stored, each day.
+    [measured.recount, days * buildsADay * keepDays],
     [averageOf(measured, "page"), days * pagesADay],
     [averageOf(measured, "API"), days * callsADay],
   ];

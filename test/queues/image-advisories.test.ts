@@ -46,7 +46,9 @@ async function built(tux: Client, applianceId: number, version = "2.4.65"): Prom
 
 let tux: Client;
 beforeEach(async () => {
-  await env.DB.batch(["advisories", "advisory_feeds"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
+  await env.DB.batch(
+    ["advisories", "advisory_feeds", "advisory_changes"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)),
+  );
   tux = await signedIn();
   await createAppliance(tux); // loads the templates
   await loadDebian();
@@ -140,7 +142,7 @@ it("takes turns by account, and reads only the images of a turn", async () => {
     .bind(big, tux.accountId)
     .run();
 
-  const ask = { version: feedAt, after: 0, accounts: 10, imagesOfEach: 20 };
+  const ask = { after: 0, accounts: 10, imagesOfEach: 20 };
   const rows = await rowsRead(async () => {
     const turn = await listUncounted(db, ask);
     expect(turn.map(({ id }) => id)).toContain(small);
@@ -155,4 +157,55 @@ it("takes turns by account, and reads only the images of a turn", async () => {
     .bind(tux.accountId)
     .all();
   expect(results).toEqual([{ advisories: '{"fixed":1,"open":0,"undetermined":0,"unimportant":0}' }]);
+});
+
+/** How often a count has written the row of an image. */
+async function written(id: number): Promise<number> {
+  await env.DB.batch([
+    env.DB.prepare("CREATE TABLE written (id)"),
+    env.DB.prepare(
+      "CREATE TRIGGER writes AFTER UPDATE ON image_packages BEGIN INSERT INTO written VALUES (old.build_id); END",
+    ),
+  ]);
+  await count();
+  const rows = await env.DB.prepare("SELECT id FROM written WHERE id = ?").bind(id).all();
+  await env.DB.batch([env.DB.prepare("DROP TRIGGER writes"), env.DB.prepare("DROP TABLE written")]);
+  return rows.results.length;
+}
+
+it("writes only counts that differ", async () => {
+  const bash = { "CVE-2026-9": open };
+  const zsh = { "CVE-2026-3": open };
+  await give({ apache2: { "CVE-2026-1": resolved("2.4.66-1") }, bash });
+  const applianceId = await createAppliance(tux, { clone_from: 900 });
+  const id = await built(tux, applianceId);
+  expect(await written(id)).toBe(1);
+  expect(await written(id)).toBe(0);
+
+  // Another package has changed, and then one of the image's, but not its counts.
+  await give({ apache2: { "CVE-2026-1": resolved("2.4.66-1") }, bash, zsh });
+  expect(await written(id)).toBe(0);
+  await give({ apache2: { "CVE-2026-1": resolved("2.4.67-1") }, bash, zsh });
+  expect(await written(id)).toBe(0);
+  await give({ apache2: { "CVE-2026-1": resolved("2.4.67-1") }, zsh });
+  expect(await written(id)).toBe(1);
+  expect(await shown(applianceId)).toEqual({ fixed: 1, open: 0, undetermined: 0, unimportant: 0 });
+});
+
+it("counts the images of a base system again if a catalogue gives it other releases", async () => {
+  await give({ apache2: { "CVE-2026-1": resolved("2.4.66-1") } });
+  const applianceId = await createAppliance(tux, { clone_from: 900 });
+  await built(tux, applianceId);
+  await count();
+  expect(await shown(applianceId)).toMatchObject({ fixed: 1 });
+
+  const rename = env.DB.prepare(
+    "UPDATE base_systems SET facts = json_set(facts, '$.advisories', json(?)) WHERE name = 'debian-test'",
+  );
+  await rename.bind('["other"]').run();
+  await count();
+  expect(await shown(applianceId)).toMatchObject({ fixed: 0 });
+  await rename.bind('["test"]').run();
+  await count();
+  expect(await shown(applianceId)).toMatchObject({ fixed: 1 });
 });

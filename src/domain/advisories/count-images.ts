@@ -4,55 +4,97 @@ import type { Services } from "#domain/services";
 import { rest } from "#lib/loop/pace";
 import { logFailure } from "#log/log";
 import type { AffectedCounts } from "#model/advisory";
+import { deleteChanges, findLastChange, listChangedPackages } from "#storage/advisory-changes";
 import { feedsVersion, listAdvisories, listFeeds } from "#storage/advisories";
 import type { Database } from "#storage/db";
-import { listUncounted, listVersionsById, saveAdvisoryCounts, type UncountedImage } from "#storage/image-advisories";
+import {
+  listImagesAfter,
+  listUncounted,
+  listVersionsById,
+  saveAdvisoryCounts,
+  type CountableImage,
+} from "#storage/image-advisories";
+import type { PackageVersionRow } from "#storage/image-packages";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
-const position = "uncounted images";
-/** Each turn counts this many images of this many accounts. */
-const accountsInTurn = 10;
-const imagesOfEach = 20;
+const position = "images with changed advisories";
+/** How many new images of how many accounts are counted at once. */
+const newAtOnce = { accounts: 10, imagesOfEach: 20 };
+/** How many images are compared with the changed packages at once. */
+const comparedAtOnce = 500;
 /** The advisories of this many sources are in memory at the same time. */
 const sourcesAtOnce = 50;
-/** How long one run takes turns. */
+/** How long one run continues. */
 const longestMs = 20_000;
 
-/** A chore: counts the advisories of each image again after a feed was read. */
+/** A chore: counts the advisories of new images, and again those of images with a package whose advisories have changed. */
 export async function countImageAdvisories({ db }: Pick<Services, "db">): Promise<void> {
-  const version = feedsVersion(await listFeeds(db));
-  if (version === 0) return;
+  if (feedsVersion(await listFeeds(db)) === 0) return;
   const until = Date.now() + longestMs;
-  let after = Number((await findSweepPosition(db, position)) ?? 0);
-  const begun = after;
-  do {
-    const asked = { version, after, accounts: accountsInTurn, imagesOfEach };
-    const images = await listUncounted(db, asked);
-    for (const [base, of] of Map.groupBy(images, ({ baseSystem }) => baseSystem)) {
-      await saveAdvisoryCounts(db, version, await countAll(db, base, of));
-      await rest();
-    }
-    const last = images.at(-1)?.accountId;
-    if (last === undefined && after === 0) break;
-    after = last ?? 0;
-  } while (Date.now() < until);
-  if (after !== begun) await saveSweepPosition(db, position, after === 0 ? undefined : String(after));
+  await countNew(db, until);
+  await countChanged(db, until);
 }
 
-const versionKey = ({ source, installed }: Pick<Affected, "source" | "installed">): string => `${source} ${installed}`;
+async function countNew(db: Database, until: number): Promise<void> {
+  for (let after = 0; Date.now() < until;) {
+    const images = await listUncounted(db, { ...newAtOnce, after });
+    await count(db, images);
+    const last = images.at(-1)?.accountId;
+    if (last === undefined && after === 0) return;
+    after = last ?? 0;
+  }
+}
 
-type Counted = { id: number; counts: AffectedCounts | null };
+/**
+ * Walks over all images, and counts those that the changes concern. Later changes wait for the next walk: an image may have
+ * been passed already.
+ */
+async function countChanged(db: Database, until: number): Promise<void> {
+  const begun = await findSweepPosition(db, position);
+  const last = begun === undefined ? await findLastChange(db) : undefined;
+  if (begun === undefined && last === undefined) return;
+  const [upTo = 0, ...from] = begun === undefined ? [last] : begun.split(" ").map(Number);
+  const changed = await listChangedPackages(db, upTo);
+  let [accountId = 0, buildId = 0] = from;
+  while (Date.now() < until) {
+    const images = changed.size === 0 ? [] : await listImagesAfter(db, { accountId, buildId, limit: comparedAtOnce });
+    await count(
+      db,
+      images.filter(({ packageIds }) => packageIds.some((id) => changed.has(id))),
+    );
+    const end = images.at(-1);
+    if (end === undefined || images.length < comparedAtOnce) {
+      await deleteChanges(db, upTo);
+      return await saveSweepPosition(db, position, undefined);
+    }
+    [accountId, buildId] = [end.accountId, end.id];
+    await rest();
+  }
+  await saveSweepPosition(db, position, `${upTo} ${accountId} ${buildId}`);
+}
 
-/** Images of one base system share most packages, so each version of a source is compared once. */
-async function countAll(
+/** Images of one base system share most packages, so each version of a source is compared once for many images. */
+async function count(db: Database, images: readonly CountableImage[]): Promise<void> {
+  if (images.length === 0) return;
+  const packages = await listVersionsById(db, [...new Set(images.flatMap(({ packageIds }) => packageIds))]);
+  const byId = new Map(packages.map((one) => [one.id, one]));
+  const baseOf = ({ packageIds }: CountableImage) => byId.get(packageIds[0] ?? 0)?.baseSystem ?? "";
+  const ofBase = Map.groupBy(packages, ({ baseSystem }) => baseSystem);
+  for (const [base, of] of Map.groupBy(images, baseOf)) {
+    await saveAdvisoryCounts(db, await countedOf(db, { base, images: of, packages: ofBase.get(base) ?? [] }));
+    await rest();
+  }
+}
+
+type Counted = CountableImage & { counts: AffectedCounts | null };
+
+async function countedOf(
   db: Database,
-  baseSystem: string | null,
-  images: readonly UncountedImage[],
+  { base, images, packages }: { base: string; images: readonly CountableImage[]; packages: PackageVersionRow[] },
 ): Promise<Counted[]> {
   try {
-    const { releases, type } = await advisedBase(db, baseSystem ?? "");
-    if (releases.length === 0) return images.map(({ id }) => ({ id, counts: null }));
-    const packages = await listVersionsById(db, [...new Set(images.flatMap(({ packageIds }) => packageIds))]);
+    const { releases, type } = await advisedBase(db, base);
+    if (releases.length === 0) return images.map((image) => ({ ...image, counts: null }));
     const found = new Map<string, Affected[]>();
     const bySource = [...Map.groupBy(packages, ({ source }) => source)];
     for (let at = 0; at < bySource.length; at += sourcesAtOnce) {
@@ -67,13 +109,15 @@ async function countAll(
       await rest();
     }
     const sourceOf = new Map(packages.map((one) => [one.id, versionKey({ ...one, installed: one.sourceVersion })]));
-    return images.map(({ id, packageIds }) => ({ id, counts: countsOf(ofImage(packageIds, sourceOf, found)) }));
+    return images.map((image) => ({ ...image, counts: countsOf(ofImage(image.packageIds, sourceOf, found)) }));
   } catch (error) {
     // Other images would wait for these forever.
-    logFailure("could not count the advisories of images", error, { baseSystem });
-    return images.map(({ id }) => ({ id, counts: null }));
+    logFailure("could not count the advisories of images", error, { baseSystem: base });
+    return images.map((image) => ({ ...image, counts: null }));
   }
 }
+
+const versionKey = ({ source, installed }: Pick<Affected, "source" | "installed">): string => `${source} ${installed}`;
 
 function ofImage(
   packageIds: readonly number[],

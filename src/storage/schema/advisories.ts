@@ -1,7 +1,7 @@
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Advisory } from "#lib/advisories/advisory";
 import type { AdvisoryFeed } from "#model/advisory";
-import { moment } from "./columns.ts";
+import { id, moment } from "./columns.ts";
 
 /** The feeds of advisories, and what was last read of each. */
 export const advisoryFeedRows = sqliteTable("advisory_feeds", {
@@ -33,6 +33,17 @@ export const advisories = sqliteTable(
     index("advisories_source").on(table.source, table.release),
   ],
 );
+
+/**
+ * Changes of advisories after which images are counted again. Triggers write them, and the chore that counts deletes them.
+ * Without a source, a base system has got other releases.
+ */
+export const advisoryChanges = sqliteTable("advisory_changes", {
+  id: id(),
+  source: text("source").notNull().default(""),
+  release: text("release").notNull().default(""),
+  baseSystem: text("base_system").notNull().default(""),
+});
 
 /** Which source packages an advisory has ever been about. */
 export const advisoryNames = sqliteTable(

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { AffectedCounts } from "#model/advisory";
 import { id } from "./columns.ts";
@@ -26,6 +27,7 @@ export const packageVersions = sqliteTable(
       table.sourceVersion,
     ),
     index("package_versions_source").on(table.source, table.baseSystem),
+    index("package_versions_base").on(table.baseSystem),
   ],
 );
 
@@ -35,8 +37,8 @@ export const imagePackages = sqliteTable(
   {
     accountId: integer("account_id").notNull(),
     buildId: integer("build_id").notNull(),
-    /** The version of the feeds when its advisories were counted: `feedsVersion`. 0 if they never were. */
-    countedFor: integer("counted_for").notNull().default(0),
+    /** Whether its advisories were ever counted. */
+    isCounted: integer("is_counted", { mode: "boolean" }).notNull().default(false),
     /** Null if no feed knows its base system. */
     advisories: text("advisories", { mode: "json" }).$type<AffectedCounts>(),
     /** Ids of `package_versions` in their order, each as its distance from the one before. */
@@ -45,6 +47,8 @@ export const imagePackages = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.accountId, table.buildId] }),
     index("image_packages_build").on(table.buildId),
-    index("image_packages_counted").on(table.countedFor, table.accountId, table.buildId),
+    index("image_packages_uncounted")
+      .on(table.accountId, table.buildId)
+      .where(sql`is_counted = 0`),
   ],
 );

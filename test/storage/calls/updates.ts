@@ -1,3 +1,4 @@
+import type * as advisoryChanges from "#storage/advisory-changes";
 import type * as advisories from "#storage/advisories";
 import type * as imageAdvisories from "#storage/image-advisories";
 import type * as imagePackages from "#storage/image-packages";
@@ -46,11 +47,17 @@ export const ofUpdates = {
     listAdvisories: [[{ sources: ["openssl"], releases: ["bookworm"] }]],
     listAdvisoriesOf: [["CVE-2026-1"]],
   } satisfies Calls<typeof advisories>,
+  "advisory-changes": {
+    findLastChange: [[]],
+    listChangedPackages: [[1]],
+    deleteChanges: [[1]],
+  } satisfies Calls<typeof advisoryChanges>,
   "image-advisories": {
-    listUncounted: [[{ version: 2, after: 0, accounts: 10, imagesOfEach: 20 }]],
+    listUncounted: [[{ after: 0, accounts: 10, imagesOfEach: 20 }]],
+    listImagesAfter: [[{ accountId: 1, buildId: 1, limit: 500 }]],
     listVersionsById: [[[1, 2]]],
     listAdvisoryCounts: [[[1, 2]]],
-    saveAdvisoryCounts: [[2, [{ id: 1, counts: null }]]],
+    saveAdvisoryCounts: [[[{ id: 1, accountId: 1, packageIds: [1], before: null, counts: null }]]],
   } satisfies Calls<typeof imageAdvisories>,
   "image-packages": {
     listUnlistedImages: [[{ after: 0, limit: 10 }]],
