@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { parse } from "yaml";
 import { readApplianceFile } from "../src/appliance-file/read.ts";
 import { newMachine, type Machine } from "./support/machine.ts";
 import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
@@ -119,6 +120,53 @@ it("follows includes in the folder, and takes a profile", async () => {
   });
 });
 
+/** The description above, as `kiwi-ng image info --print-yaml` prints it. */
+const inYaml = `image:
+  '@name': Kiosk
+  '@schemaversion': '7.5'
+  description:
+    '@type': system
+    author: R
+    contact: r@example.org
+    specification: Sells tickets
+  preferences:
+    version: 1.10.0
+    locale: de_DE
+    type: { '@image': oem, '@firmware': uefi }
+  packages:
+    - '@type': image
+      package: [{ '@name': 'vim=9.1-1' }, { '@name': 'a&b"c' }]
+      namedCollection: { '@name': base }
+`;
+
+it.each([
+  ["YAML", inYaml],
+  ["JSON", JSON.stringify(parse(inYaml))],
+])("reads a description in %s", async (_, text) => {
+  writeFileSync(join(machine.folder, "kiosk.yml"), text);
+  const ended = await machine.kiln(["import", "kiosk.yml", "out/yaml.yaml", "--base", "tiny-1.0", "--force"]);
+  expect([ended.code, ended.stdout.split("\n")[0]]).toEqual([0, "out/yaml.yaml has 2 packages and 0 files."]);
+  expect(ended.stdout).toContain("version 1.10.0");
+  expect(read("out/yaml.yaml", {})).toMatchObject({
+    name: "Kiosk",
+    type: "oem",
+    packages: [{ name: "vim", version: "9.1-1" }, { name: 'a&b"c' }],
+    patterns: [{ name: "base" }],
+    configuration: { description: "Sells tickets" },
+  });
+});
+
+it.each([
+  ["name: Kiosk\nbase_system: tiny-1.0\n", "it is a file of an appliance already, for `kiln plan` and `kiln apply`."],
+  ["image: [\n", "it is not XML, and as YAML: "],
+  ["just words\n", "it is neither XML nor YAML that begins with `image:`."],
+  ["image: { 'a b': 1 }\n", "a b is not the name of an element."],
+])("refuses %j", async (text, why) => {
+  writeFileSync(join(machine.folder, "wrong.yml"), text);
+  const ended = await machine.kiln(["import", "wrong.yml", "--base", "tiny-1.0"]);
+  expect(ended).toMatchObject({ code: 64, stderr: expect.stringContaining(`wrong.yml cannot be imported: ${why}`) });
+});
+
 it("reads the manifest of a build, as `kiln manifest` prints it, whatever lies next to it", async () => {
   service.answers["/api/v2/user/appliances/1000"] = { appliance: { type: "vmx" } };
   service.answers["/api/v2/user/appliances/1000/software/manifest/vmx"] = (_request, response) =>
@@ -137,7 +185,7 @@ it("reads the manifest of a build, as `kiln manifest` prints it, whatever lies n
 
 it.each([
   ["nothere.kiwi", "nothere.kiwi cannot be read.", "Name a config.xml of KIWI"],
-  ["kiosk/config.sh", "kiosk/config.sh cannot be imported: The XML is not well-formed", "Name a config.xml of KIWI"],
+  ["kiosk/config.sh", "kiosk/config.sh cannot be imported: it is neither XML nor YAML", "Name a config.xml of KIWI"],
   ["kiosk/config.xml --arch armv7l", "There is no architecture armv7l.", "There are x86_64, i686, aarch64."],
   ["manifest.xml out/there.yaml", "out/there.yaml already exists.", "--force replaces it."],
 ])("answers `kiln import %s` with the reason and the way out", async (line, message, next) => {

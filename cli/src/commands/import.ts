@@ -7,6 +7,7 @@ import { Complaint } from "../complaint.ts";
 import { readText } from "../files.ts";
 import { applianceOf } from "../kiwi-import/appliance.ts";
 import { readBelow, readFolder } from "../kiwi-import/folder.ts";
+import { asXml } from "../kiwi-import/yaml.ts";
 import { importXml, WireFault, type Imported } from "../kiwi.ts";
 import { applyFrom } from "./definitions.ts";
 import type { Painter } from "../output/painter.ts";
@@ -16,7 +17,7 @@ export const imports = [
   command("import <file> [target]", {
     summary: "Write a KIWI description, or the manifest of a build, as a file that you can keep in git",
     details:
-      "Reads config.xml or NAME.kiwi, with the files that it includes, config.sh and the folder root/ next to it, and lists " +
+      "Reads config.xml, NAME.kiwi, or KIWI's YAML or JSON, with the files that it includes, config.sh and the folder root/ next to it, and lists " +
       "what an appliance cannot contain. The file is NAME.yaml, in this folder if you name none: look at it, then `kiln apply` it. Passwords become names of " +
       "variables, because a description has only hashes. --apply also applies the file.",
     options: {
@@ -104,7 +105,7 @@ function readDocument(file: string, given: Given): Imported {
     ? { files: new Map(), skipped: [] }
     : readFolder(dirname(file), given.choice.profiles);
   try {
-    const imported = importXml(text, { ...given, nextTo: folder, readIncluded: readBelow(dirname(file)) });
+    const imported = importXml(asXml(text), { ...given, nextTo: folder, readIncluded: readBelow(dirname(file)) });
     return { ...imported, omitted: [...imported.omitted, ...folder.skipped] };
   } catch (error) {
     if (!(error instanceof WireFault)) throw error;
