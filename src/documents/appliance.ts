@@ -89,6 +89,7 @@ export const applianceStatus = document(
           text: text("text", "No kernel is selected."),
           solution: inside("solution", solution).optional(),
           setting: inside("setting", setting).inJson(),
+          repository: id("repository", 9).inJson(),
         }),
       ),
     ),

@@ -512,6 +512,7 @@ interface ApplianceStatus {
         path: string;
         value: string;
       };
+      repository?: number;
     }[];
   };
 }

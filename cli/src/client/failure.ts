@@ -14,7 +14,7 @@ export class ServiceRefusal extends Complaint {
   readonly call: string;
 
   constructor({ message, ...refused }: Refused) {
-    super(exitOf(refused), message, adviceFor(refused));
+    super(exitOf(refused), message, repositoryAdvice(refused, message) ?? adviceFor(refused));
     this.code = refused.code;
     this.status = refused.status;
     this.call = refused.call;
@@ -69,6 +69,12 @@ function adviceFor({ code, status, call }: Cause): string {
   return (
     advice[code] ?? `Correct what the message names.${isOfFile ? "" : " --help shows the arguments of the command."}`
   );
+}
+
+/** An appliance may lack a repository of its base system. */
+function repositoryAdvice({ code }: Cause, message: string): string | undefined {
+  const [, id] = code === "configuration_error" ? (/ the repository (\d+) has /.exec(message) ?? []) : [];
+  return id === undefined ? undefined : `Add it: \`kiln repo add APPLIANCE ${id}\`.`;
 }
 
 /** Advice on how to list the things of a noun, which is the first part of a call's path. */

@@ -101,11 +101,14 @@ export const appliances = [
     act: async ({ client, show, paint }, { appliance }) => {
       const answer = await client.call("getApplianceStatus", { appliance_id: await applianceId(client, appliance) });
       const { state, issues } = answer.status;
-      const lines = issues.map(({ type, text, solution }) => {
+      const lines = issues.map(({ type, text, solution, repository }) => {
         const what = type === "error" ? paint.red("error") : paint.yellow("warning");
+        const verb = solution?.type === "install" ? "add" : "remove";
         const way =
-          solution && ` Try: kiln ${solution.type === "install" ? "add" : "remove"} ${appliance} ${solution.package}`;
-        return `${what}: ${text}${way ?? ""}`;
+          repository === undefined
+            ? solution && `${verb} ${appliance} ${solution.package}`
+            : `repo add ${appliance} ${repository}`;
+        return `${what}: ${text}${way === undefined ? "" : ` Try: kiln ${way}`}`;
       });
       show(answer, () =>
         [state === "ok" ? paint.green("It can be built.") : "It cannot be built.", ...lines].join("\n"),

@@ -10,6 +10,8 @@ export interface Issue {
   /** The appliance's page on which the issue can be solved. */
   page?: string;
   solution?: { type: "install" | "remove"; package: string };
+  /** The id of a repository that solves it if it is added. */
+  repository?: number;
   /** The value of a setting that solves it, by the setting's path in the document of the configuration. */
   setting?: { path: string; value: string; words: string };
 }

@@ -19,6 +19,7 @@ import type { Services } from "#domain/services";
 import type { EncryptionKey } from "#domain/secrets";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { closestNames, didYouMean, type UnknownName } from "#domain/software/closest-names";
+import { lackingRepositories } from "#domain/software/lacking-repository";
 import { problemWords } from "#domain/software/problem-words";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
 import { softwareOf, type ApplianceSoftware } from "#domain/software/resolution-request";
@@ -176,7 +177,7 @@ async function softwareIssues(
     case "unimported":
       return resolution.repositories.map(unimportedIssue);
     case "unsolvable":
-      return await problemIssues(known.db, software, resolution.problems);
+      return await problemIssues(known, software, resolution.problems);
     case "solved": {
       const image = { ...software, baseSystem, packages: resolution.packages };
       const softwareMb = estimateOf(resolution)?.estimatedRawMb ?? 0;
@@ -209,19 +210,34 @@ function unimportedText({ name, problem, revision, importProgress }: Repository)
 /** The number of unknown names that get suggestions. */
 const maxExplained = 10;
 
-async function problemIssues(db: Database, software: ApplianceSoftware, problems: SoftwareProblem[]): Promise<Issue[]> {
+async function problemIssues(
+  { db, appliance }: { db: Database; appliance: Appliance },
+  software: ApplianceSoftware,
+  problems: SoftwareProblem[],
+): Promise<Issue[]> {
+  const needed = problems.flatMap(({ unknown: one }) =>
+    one?.kind === "package" && !isSelected(software, one) ? [one.name] : [],
+  );
+  const lacking = await lackingRepositories(db, appliance, { software, names: needed });
   const unknown = problems.flatMap(({ unknown: one }) => (one && isSelected(software, one) ? [one] : []));
   const meant = unknown.slice(0, maxExplained).map(async (one): Promise<[string, string]> => {
     return [keyOf(one), didYouMean(await closestNames(db, software, one))];
   });
   const explained = new Map(await Promise.all(meant));
   return problems.map((problem) => {
+    const repository = problem.unknown && lacking.get(problem.unknown.name);
+    if (repository) return lackingIssue(software, repository, problem.unknown?.name ?? "");
     const one = problem.unknown && isSelected(software, problem.unknown) ? problem.unknown : undefined;
     const meant = one && (explained.get(keyOf(one)) ?? "");
     const ofSoftware = `${problemWords(problem, software)}${meant ?? ""}`;
     return { ...problemIssue(problem, one && { ...one, meant: meant ?? "" }), ofSoftware };
   });
 }
+
+const lackingIssue = ({ imageType }: ApplianceSoftware, { id, name }: Repository, lacked: string): Issue => ({
+  ...error(`${imageType} needs ${lacked}, which only the repository ${id} has (${name}). Add it to the appliance.`),
+  repository: id,
+});
 
 const keyOf = ({ kind, name }: UnknownName): string => `${kind} ${name}`;
 

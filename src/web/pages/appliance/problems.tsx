@@ -27,7 +27,15 @@ const issuesOf = (issues: readonly Issue[], tab: Tab): Issue[] =>
 const errorsFirst = (left: Issue, right: Issue): number =>
   Number(right.type === "error") - Number(left.type === "error");
 
-function solutionOf(applianceId: number, { solution, setting, page, ofSoftware }: Issue) {
+function solutionOf(applianceId: number, { solution, setting, repository, page, ofSoftware }: Issue) {
+  if (repository !== undefined) {
+    const fields = { do: "use", repository };
+    return (
+      <ActionButton action={applianceAt(applianceId, "software/repositories")} fields={fields} look="small">
+        Add the repository
+      </ActionButton>
+    );
+  }
   const isUnsolved = ofSoftware !== undefined && solution === undefined;
   const [to, words] = isUnsolved ? ["software", "See the solutions"] : [page, "Set it there"];
   if (to !== undefined) {
