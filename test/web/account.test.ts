@@ -175,7 +175,10 @@ describe("a token", () => {
 
     await createAppliance(tux, { name: "Kiosk" });
     const refusals = ["Kiosk", "Kisok", "999999999"].map(async (appliance) =>
-      textOf(await pageOf(send("/account/tokens", { ...form, name: "x", appliance })), "#new-token .wrong"),
+      textOf(
+        await pageOf(send("/account/tokens", { ...form, name: "x", appliance })),
+        "details[open] > #new-token .wrong",
+      ),
     );
     expect(await Promise.all(refusals)).toEqual([
       "Several appliances have this name: add the number.",

@@ -57,7 +57,11 @@ const Sessions = ({ username, all, current }: SessionsProps) => (
       your password.
     </p>
     <div class="panel flush">
-      <Table label={title} columns={["Browser", "Signed in", "Last used", { words: "Sign out", isHidden: true }]}>
+      <Table
+        label={title}
+        columns={["Browser", "Signed in", "Last used", { words: "Sign out", isHidden: true }]}
+        isCards
+      >
         {all.map((session) => (
           <Row session={session} isCurrent={session.id === current} />
         ))}
@@ -72,10 +76,10 @@ const Row = ({ session, isCurrent }: { session: Session; isCurrent: boolean }) =
       {session.browser}
       {session.network && <span class="quiet"> from {session.network}</span>}
     </th>
-    <td>
+    <td data-label="Signed in">
       <Moment at={session.createdAt} />
     </td>
-    <td>{isCurrent ? "now, this browser" : <Moment at={session.lastUsedAt} />}</td>
+    <td data-label="Last used">{isCurrent ? "now, this browser" : <Moment at={session.lastUsedAt} />}</td>
     <td class="actions">
       <ActionButton
         action={isCurrent ? "/sign_out" : `${path}/${session.id}/revoke`}

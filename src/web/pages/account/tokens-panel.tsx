@@ -3,7 +3,7 @@ import type { Reachable, Token } from "#storage/tokens";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Choice, Field, Select, Suggesting } from "../../parts/field.tsx";
-import { Form } from "../../parts/form.tsx";
+import { Form, useRefused } from "../../parts/form.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { State } from "../../parts/state.tsx";
@@ -39,7 +39,7 @@ export const TokensPanel = ({ tokens, reachable, now }: TokensPanelProps) => (
         A token is a key for one program. It can do less than the API key, and is revoked without it.
       </p>
     ) : (
-      <Table labelledBy="tokens" columns={columns}>
+      <Table labelledBy="tokens" columns={columns} isCards>
         {tokens.map((token) => (
           <Row token={token} only={reachable.find(({ id }) => id === token.applianceId)} now={now} />
         ))}
@@ -60,7 +60,7 @@ const Row = ({
 }) => (
   <tr>
     <th scope="row">{name}</th>
-    <td>
+    <td data-label="Can">
       {scopeWords[scope]}
       {applianceId !== null && (
         <>
@@ -68,8 +68,10 @@ const Row = ({
         </>
       )}
     </td>
-    <td class="quiet">{lastUsedAt ? <Moment at={lastUsedAt} /> : "never"}</td>
-    <td>{expiresAt ? <Expiry at={expiresAt} now={now} /> : "never"}</td>
+    <td class="quiet" data-label="Last used">
+      {lastUsedAt ? <Moment at={lastUsedAt} /> : "never"}
+    </td>
+    <td data-label="Expires">{expiresAt ? <Expiry at={expiresAt} now={now} /> : "never"}</td>
     <td class="actions">
       <Confirm
         id={`revoke-${id}`}
@@ -98,6 +100,9 @@ const Expiry = ({ at, now }: { at: Date; now: number }) => {
   return left < soonMs ? <State tone={left <= 0 ? "bad" : "warn"}>{time}</State> : time;
 };
 
+/** The id of the form. */
+const newToken = "new-token";
+
 /** Appliances may have the same name, so the number is there too. `applianceIn` reads it. */
 const applianceWords = ({ id, name }: Reachable): string => `${name} (${id})`;
 
@@ -108,9 +113,9 @@ export const applianceIn = (typed: string): number | undefined => {
 };
 
 const NewToken = ({ isOpen, reachable }: { isOpen: boolean; reachable: readonly Reachable[] }) => (
-  <details class="body" open={isOpen}>
+  <details class="body" open={useRefused(tokensPath, newToken) || isOpen}>
     <summary>Create a token</summary>
-    <Form action={tokensPath} id="new-token" class="stack-s push-top" once>
+    <Form action={tokensPath} id={newToken} class="stack-s push-top" once>
       <div class="fields">
         <Field name="name" label="Name" hint="The program that uses it." also={{ maxlength: 100 }} required />
         <Select

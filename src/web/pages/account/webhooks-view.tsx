@@ -138,6 +138,7 @@ export const DeliveriesView = ({ webhook, deliveries }: { webhook: Webhook; deli
       <Panel id="deliveries" title="Deliveries" hint="the last 100" isFlush>
         <Table
           labelledBy="deliveries"
+          isCards
           columns={["Event", "State", "Answer", { words: "Tries", isNumber: true }, "Sent", againColumn]}
         >
           {deliveries.map((delivery) => (
@@ -158,14 +159,18 @@ const DeliveryRow = ({ webhookId, delivery }: { webhookId: number; delivery: Del
       <br />
       <span class="sub">event {delivery.eventId}</span>
     </th>
-    <td>
+    <td data-label="State">
       <State tone={toneOf[delivery.state]} {...(delivery.state === "waiting" && { icon: "clock", tone: undefined })}>
         {stateWords[delivery.state]}
       </State>
     </td>
-    <td class="quiet">{delivery.problem ?? delivery.status ?? ""}</td>
-    <td class="num">{delivery.attempts}</td>
-    <td class="quiet">
+    <td class="quiet" data-label="Answer">
+      {delivery.problem ?? delivery.status ?? ""}
+    </td>
+    <td class="num" data-label="Tries">
+      {delivery.attempts}
+    </td>
+    <td class="quiet" data-label="Sent">
       <Moment at={new Date(delivery.attemptedAt ?? delivery.createdAt)} />
     </td>
     <td class="actions">
