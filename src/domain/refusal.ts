@@ -91,6 +91,14 @@ export interface Fault {
   why: string;
 }
 
+interface Detail {
+  reason?: Reason;
+  message?: string;
+  retryAfterSeconds?: number;
+  faults?: readonly Fault[];
+  repository?: number | undefined;
+}
+
 /** Thrown if the domain refuses a request. `message` replaces the usual message. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
@@ -98,17 +106,17 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** All invalid values. */
   readonly faults: readonly Fault[];
+  /** The id of a repository that solves it if it is added to the appliance. */
+  readonly repository: number | undefined;
 
-  constructor(
-    code: RefusalCode,
-    detail: { reason?: Reason; message?: string; retryAfterSeconds?: number; faults?: readonly Fault[] } = {},
-  ) {
+  constructor(code: RefusalCode, detail: Detail = {}) {
     super(detail.message || usualMessages.get(code));
     this.name = "Refusal";
     this.code = code;
     this.reason = detail.reason ?? "invalid";
     this.retryAfterSeconds = detail.retryAfterSeconds;
     this.faults = detail.faults ?? [];
+    this.repository = detail.repository;
   }
 }
 

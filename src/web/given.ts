@@ -8,6 +8,8 @@ export interface Given {
   faults: Readonly<Record<string, string>>;
   /** The fault of the form as a whole. */
   fault: string | undefined;
+  /** The id of a repository that solves the fault if it is added to the appliance. */
+  repository?: number | undefined;
 }
 
 export interface FormState {

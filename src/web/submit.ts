@@ -97,7 +97,10 @@ export async function answerRefused<T extends z.ZodType>(
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   const faults = faultsOfRefusal(what, error);
   const isAboutFields = Object.keys(faults).length > 0;
-  return await showAgain(c, what, { ...sent, ...(isAboutFields ? { faults } : { fault: error.message }) });
+  return await showAgain(c, what, {
+    ...sent,
+    ...(isAboutFields ? { faults } : { fault: error.message, repository: error.repository }),
+  });
 }
 
 /** Forms send CRLF line ends. Characters that XML cannot contain would break the API's answers. */

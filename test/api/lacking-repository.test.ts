@@ -29,6 +29,7 @@ it("is told which one to add, and adds it with one click", async () => {
   const main = await tinyRepository("main");
   await tux.post(`/appliances/${id}/cmd/remove_repository`, { repo_id: main });
 
+  await tux.post(`/appliances/${id}/cmd/remove_pattern`, { name: "base" });
   await tux.put(`/appliances/${id}/configuration`, "<configuration><type>net</type></configuration>");
 
   const text = `net needs dracut-kiwi-live, which only the repository ${main} has (Tiny Linux 1.0 main). Add it to the appliance.`;
@@ -36,6 +37,13 @@ it("is told which one to add, and adds it with one click", async () => {
 
   const firefox = browser();
   await firefox.beginSession(tux);
+  const form_token = await firefox.formToken();
+  const build = { form: "new-build", form_token, image_type: "net" };
+  const refused = await pageOf(firefox.post(`/appliance/${id}/builds`, build));
+  const add = refused.querySelector("#new-build button[formaction$='/software/repositories']");
+  expect(add?.textContent?.trim()).toBe("Add the repository");
+  expect(refused.querySelector("#new-build [name=repository]")?.getAttribute("value")).toBe(String(main));
+
   const page = await pageOf(firefox.get(`/appliance/${id}`));
   const form = page.querySelector("#problems form[action$='/software/repositories']");
   const fields = [...(form?.querySelectorAll("input") ?? [])].map((one): [string, string] => [

@@ -30,6 +30,7 @@ const noPages = [
   "/testdrive/:id/:pageToken/socket",
   "/appliance/edit/:id{\\d+}",
   "/appliance/:id{\\d+}/builds/:build{\\d+}/checks/:run{\\d+}/screen",
+  "/appliance/:id{\\d+}/builds",
   "/appliance/:id{\\d+}/live",
   "/builds/:build{\\d+}/log",
   "/appliance/:id{\\d+}/configuration",

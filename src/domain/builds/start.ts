@@ -169,7 +169,7 @@ function okOrRefused(examined: ExaminedAppliance): ExaminedAppliance {
   const { state, issues } = examined;
   if (state === "ok") return examined;
   const first = issues.find(({ type }) => type === "error");
-  throw new Refusal("configuration_error", first ? { message: first.text } : {});
+  throw new Refusal("configuration_error", first ? { message: first.text, repository: first.repository } : {});
 }
 
 /** The specification has no code for it. */

@@ -62,6 +62,8 @@ export const buildPage = factory
   .use(`${applianceRoute}/live`, ...withOwnAppliance)
   .use(`${oneBuild}/*`, ...withOwnAppliance)
   .get(`${applianceRoute}/build`, (c) => showBuilds(c))
+  // The page of a refused form has this address.
+  .get(`${applianceRoute}/builds`, (c) => c.redirect(applianceAt(c.var.appliance.id, "build"), 303))
   .get(`${applianceRoute}/live`, (c) => liveOf(c))
   .post(`${applianceRoute}/builds`, (c) => {
     let unchanged: Unchanged | undefined;

@@ -3,7 +3,7 @@ import type { Look } from "#domain/appliances/look";
 import { fieldId } from "../../../given.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Choice, Field } from "../../../parts/field.tsx";
-import { Form, useForm } from "../../../parts/form.tsx";
+import { Form, Hidden, useForm } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { NotOffered, offeredTypes } from "./offered-types.tsx";
 import { applianceAt } from "../with-appliance.ts";
@@ -14,6 +14,7 @@ export const newBuildForm = "new-build";
 export const NewBuild = ({ look: { appliance, base } }: { look: Look }) => (
   <section class="panel" aria-labelledby="new">
     <Form action={applianceAt(appliance.id, "builds")} id={newBuildForm} class="stack" once>
+      <AddRepository applianceId={appliance.id} />
       <div class="row spread">
         <h2 id="new">New build</h2>
         <div class="row">
@@ -30,6 +31,19 @@ export const NewBuild = ({ look: { appliance, base } }: { look: Look }) => (
     </Form>
   </section>
 );
+
+/** A button of the refused form for a repository that the appliance lacks. The chosen formats get lost with it. */
+const AddRepository = ({ applianceId }: { applianceId: number }) => {
+  const { given } = useForm();
+  return given?.repository === undefined ? null : (
+    <div>
+      <Hidden fields={{ do: "use", repository: given.repository }} />
+      <button class="button small" formaction={applianceAt(applianceId, "software/repositories")}>
+        Add the repository
+      </button>
+    </div>
+  );
+};
 
 const Formats = ({ chosen, base }: { chosen: ImageType; base: Look["base"] }) => {
   const form = useForm();
