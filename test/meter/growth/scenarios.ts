@@ -5,6 +5,7 @@ import { bytesOf, type FakeAgent } from "../../support/fake-agent.ts";
 import { publishedAppliance, sendText } from "../../support/gallery.ts";
 import { copyRow } from "../../support/many-rows.ts";
 import { messagesOfSweep, takeChores } from "../../support/sweep.ts";
+import { begun, tusClient } from "../../support/uploads.ts";
 import { endedTestdrive, report, runningDrive, statusOf, until } from "../../support/testdrives.ts";
 
 /** An account, and what the scenarios use of it. */
@@ -64,6 +65,7 @@ export async function addHistory(
 /** The work of users, agents and the sweep. Each may run several times. */
 export async function doAll(world: World): Promise<void> {
   await callApi(world);
+  await upload(world);
   await openPages(world);
   await build(world);
   await drive(world);
@@ -76,7 +78,9 @@ async function callApi({ tux, applianceId, buildId }: World): Promise<void> {
     "/account",
     "/account/limits",
     "/account/audit_log",
+    "/account/images?package=busybox",
     "/account/running_builds",
+    "/overview",
     "/appliances",
     `/appliances/${applianceId}`,
     `/appliances/${applianceId}/status`,
@@ -89,12 +93,17 @@ async function callApi({ tux, applianceId, buildId }: World): Promise<void> {
     `/appliances/${applianceId}/gpg_keys`,
     `/appliances/${applianceId}/sharing`,
     `/appliances/${applianceId}/sharing_warnings`,
+    `/appliances/${applianceId}/vex`,
     `/files?appliance_id=${applianceId}`,
     `/rpms?base_system=tiny-1.0`,
     `/repositories?base_system=tiny-1.0`,
     `/template_sets`,
     `/builds?appliance_id=${applianceId}`,
     `/builds/${buildId}`,
+    `/builds/${buildId}/advisories`,
+    `/builds/${buildId}/rebuilds`,
+    `/builds/${buildId}/updates`,
+    "/uploads",
     `/running_builds?appliance_id=${applianceId}`,
     `/testdrives`,
     "/gallery/appliances?latest",
@@ -112,7 +121,18 @@ async function callApi({ tux, applianceId, buildId }: World): Promise<void> {
   await succeeded("add", tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "busybox" }));
   // It suggests another name.
   await (await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "busybax" })).text();
+  const statement = `/appliances/${applianceId}/vex/CVE-2026-1`;
+  await succeeded("state", tux.put(`${statement}?status=under_investigation&text=Soon`, ""));
+  await succeeded("withdraw", tux.delete(statement));
   await succeeded("rate", tux.post(`${gallery}/rating`, { rating: "4" }));
+}
+
+async function upload({ tux, applianceId }: World): Promise<void> {
+  const tus = tusClient(tux);
+  const id = await begun(tus, { appliance_id: applianceId, filename: crypto.randomUUID() }, 4);
+  await succeeded("upload a part", tus.send(id, 0, "ab", { "content-length": "2" }));
+  await succeeded("upload the rest", tus.send(id, 2, "cd"));
+  await succeeded("end", tus.end(id));
 }
 
 async function openPages({ page, applianceId }: World): Promise<void> {
