@@ -47,9 +47,9 @@ export async function simulateSeeds({ change, ...wanted }: Wanted): Promise<Repo
 }
 
 async function reportsOf(file: string, order: Order): Promise<Report[]> {
-  // Mapping the places of errors takes a quarter of the time.
-  const maps = order.tells ? ["--enable-source-maps"] : [];
-  const node = spawn(process.execPath, ["--no-warnings", ...maps, file, JSON.stringify(order)], {
+  // The places of errors take a third of the time.
+  const stacks = order.tells ? ["--enable-source-maps"] : ["--stack-trace-limit=0"];
+  const node = spawn(process.execPath, ["--no-warnings", ...stacks, file, JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const exited = new Promise<number | null>((resolve) => node.once("exit", resolve));
