@@ -8,8 +8,8 @@ import { projectRoot } from "./launch/project.ts";
 import { print } from "./launch/progress.ts";
 
 const architectures: Record<string, string> = { x64: "amd64", arm64: "arm64" };
-/** The agent's sources and data. It shares the contract with the Worker, and how signed statements are read. */
-const attest = ["src/lib/attest/envelope.ts", "src/lib/attest/dsse.ts"];
+/** The agent's sources and data. It shares the contract with the Worker, and how signed statements and lists of packages are read. */
+const attest = ["envelope", "dsse", "package-list"].map((name) => `src/lib/attest/${name}.ts`);
 const parts = ["builder-agent/src", "builder-agent/guest", "builder-agent/shims", "src/lib/contract", ...attest];
 const installed = "usr/lib/kiln-agent";
 
