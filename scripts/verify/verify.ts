@@ -114,8 +114,6 @@ async function verifyTemplate(configured: Configured, run: Run): Promise<void> {
   for (const format of formats) await verifyFormat({ ...configured, appliance: appliance.id, format }, run);
 }
 
-const startedByUefi = "test -d /sys/firmware/efi";
-
 type Format = Configured & { appliance: number; format: ImageType };
 
 async function verifyFormat(wanted: Format, run: Run): Promise<void> {
@@ -151,12 +149,12 @@ async function bootAndCheck(
     await client.download(download, file);
     const { memorySizeMb: memoryMb } = template.configuration.settings;
     const promises = { units: [], ports: [], commands: [], ...template.promises };
-    const byUefi = configurations[configuration].firmware !== undefined;
-    const commands = byUefi ? [...promises.commands, startedByUefi] : promises.commands;
+    const { firmware, promises: more = [] } = configurations[configuration];
+    const commands = [...promises.commands, ...more];
     using boot = await bootOf({ file, folder, format });
     await using guest = await startGuest({
       boot,
-      firmware: byUefi ? uefi() : [],
+      firmware: firmware === undefined ? [] : uefi(),
       memoryMb: Math.max(memoryMb, boot.memoryMb),
       accel,
       ports: promises.ports,

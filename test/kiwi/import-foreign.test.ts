@@ -190,6 +190,16 @@ describe("importing a description of KIWI", () => {
     expect(omitted.some(({ what }) => what === "preferences/type/systemdisk")).toBe(lvm === undefined);
   });
 
+  it("omits nothing of a root of btrfs with the subvolumes that all have", () => {
+    const volumes = '<volume name="var/log"/><volume name="@home" mountpoint="home"/>';
+    const type = `<type image="oem" filesystem="btrfs"><systemdisk>${volumes}</systemdisk></type>`;
+    const { definition, omitted } = imported({
+      "config.xml": `<image name="x"><preferences>${type}</preferences></image>`,
+    });
+    expect(definition.configuration.settings).toMatchObject({ file_system: "btrfs" });
+    expect(omitted.filter(({ what }) => what.includes("systemdisk"))).toEqual([]);
+  });
+
   it("reads the files that it includes", () => {
     const files = {
       "config.xml": `<image name="Kiosk">${include("this://./parts/desk.xml", "gone.xml", "../../etc/passwd", "/etc/passwd")}</image>`,

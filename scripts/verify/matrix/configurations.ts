@@ -13,21 +13,35 @@ interface Tried {
   ofDisk?: boolean;
   /** The firmware that its images must have. Others are not tried. */
   firmware?: Firmware;
+  /** Commands that must succeed in the booted system, besides those that its template promises. */
+  promises?: readonly string[];
 }
+
+const startedByUefi = "test -d /sys/firmware/efi";
+const rootIs = (fileSystem: string) => `findmnt --noheadings --output FSTYPE / | grep -x ${fileSystem}`;
+
+/** A subvolume's root is always its inode 256. */
+const subvolumes = ["/home", "/var/log"].map((path) => `test "$(stat -c %i ${path})" = 256`);
 
 const settings = (change: object) => ({ change: { settings: change } });
 const network = (change: object) => ({ change: { network: change } });
 
 const tried = {
   plain: { label: "" },
-  uefi: { label: "UEFI", packages: ({ efiBootLoaders }) => efiBootLoaders?.slice(0, 1), firmware: "efi" },
+  uefi: {
+    label: "UEFI",
+    packages: ({ efiBootLoaders }) => efiBootLoaders?.slice(0, 1),
+    firmware: "efi",
+    promises: [startedByUefi],
+  },
   "secure-boot": {
     label: "Secure Boot",
     packages: ({ efiBootLoaders = [], secureBoot }) => secureBoot && [...efiBootLoaders.slice(0, 1), ...secureBoot],
     firmware: "uefi",
+    promises: [startedByUefi],
   },
-  xfs: { label: "xfs", ...settings({ file_system: "xfs" }) },
-  btrfs: { label: "btrfs", ...settings({ file_system: "btrfs" }) },
+  xfs: { label: "xfs", ...settings({ file_system: "xfs" }), promises: [rootIs("xfs")] },
+  btrfs: { label: "btrfs", ...settings({ file_system: "btrfs" }), promises: [rootIs("btrfs"), ...subvolumes] },
   encrypted: { label: "encrypted disk", ...settings({ disk_encryption: "passphrase" }) },
   volumes: {
     label: "LVM",

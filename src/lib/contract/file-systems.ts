@@ -3,6 +3,8 @@ interface FileSystemFacts {
   leastMb?: number;
   /** Arguments of its mkfs, so that GRUB and the kernel of an older release than the builder's can read it. */
   createOptions?: string;
+  /** Directories that are subvolumes, so a snapshot of the root leaves them out. */
+  subvolumes?: readonly string[];
   /** The text in a partition by which it is recognised. */
   mark: { at: number; text: string };
 }
@@ -11,7 +13,7 @@ interface FileSystemFacts {
 const facts = {
   ext4: { mark: { at: 1080, text: "\x53\xef" } },
   xfs: { leastMb: 300, createOptions: "-i nrext64=0", mark: { at: 0, text: "XFSB" } },
-  btrfs: { leastMb: 109, mark: { at: 65_600, text: "_BHRfS_M" } },
+  btrfs: { leastMb: 109, subvolumes: ["/home", "/var/log"], mark: { at: 65_600, text: "_BHRfS_M" } },
 } satisfies Readonly<Record<string, FileSystemFacts>>;
 
 export type FileSystem = keyof typeof facts;

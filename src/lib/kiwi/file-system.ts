@@ -3,6 +3,8 @@ import { fileSystemFacts, fileSystems, type FileSystem } from "#lib/contract/fil
 import { productOf } from "#lib/contract/image-formats";
 import type { Configuration } from "#lib/configuration/stored";
 import type { ImageType } from "#lib/contract/index";
+import type { XmlNode } from "#lib/wire/read-xml";
+import { marked } from "#lib/wire/xml";
 
 interface OnDisk {
   imageType: ImageType;
@@ -27,3 +29,16 @@ export function fileSystemAttributes(fileSystem: FileSystem): Record<string, str
 /** Reads a `<type>` by any author. Undefined if such an image cannot have its file system. */
 export const readFileSystem = (type: ImageType, attributes: ReadonlyMap<string, string>): FileSystem | undefined =>
   productOf(type).fileSystems.find((name) => name === attributes.get("filesystem"));
+
+/** For KIWI's `<type>`: KIWI makes the root a subvolume, too, and the default one. */
+export function subvolumesElement(fileSystem: FileSystem): object {
+  const { subvolumes } = fileSystemFacts[fileSystem];
+  const volumes = subvolumes?.map((path) => marked({ name: path.slice(1) }, {}));
+  return volumes ? { systemdisk: marked({}, { volume: volumes }) } : {};
+}
+
+/** Whether a `<systemdisk>` by any author has exactly the subvolumes that each root of the file system has. */
+export function hasUsualSubvolumes({ children }: XmlNode, fileSystem: FileSystem): boolean {
+  const paths = children.map(({ attributes }) => `/${attributes.get("mountpoint") ?? attributes.get("name")}`);
+  return paths.toSorted().join() === fileSystemFacts[fileSystem].subvolumes?.toSorted().join();
+}

@@ -1,11 +1,17 @@
 // Not the contract's index, because the command line imports this file and would then include all of zod.
 import { architectures, arches } from "#lib/contract/architectures";
-import type { FileSystem } from "#lib/contract/file-systems";
+import { fileSystemFacts, type FileSystem } from "#lib/contract/file-systems";
 import { imageFormats, imageTypes } from "#lib/contract/image-formats";
 import type { Configuration } from "#lib/configuration/stored";
 import type { Arch, Firmware, ImageType, Product } from "#lib/contract/index";
 import { encryptedDisk } from "#lib/kiwi/disk-encryption";
-import { fileSystemAttributes, fileSystemOf, readFileSystem } from "#lib/kiwi/file-system";
+import {
+  fileSystemAttributes,
+  fileSystemOf,
+  hasUsualSubvolumes,
+  readFileSystem,
+  subvolumesElement,
+} from "#lib/kiwi/file-system";
 import type { ImportedConfiguration, Omission } from "#lib/kiwi/import/imported";
 import { volumesIn } from "#lib/kiwi/volumes";
 import type { XmlNode } from "#lib/wire/read-xml";
@@ -77,7 +83,12 @@ const disk = (facts: ElementFacts) => {
   const own = diskEncryption === "tpm" ? [noRescue] : [];
   return marked(
     { ...diskAttributes(facts, ...own), ...(diskEncryption !== "none" && encryptedDisk) },
-    { bootloader, size: sizeOf(facts.settings), oemconfig: { "oem-resize": false } },
+    {
+      bootloader,
+      size: sizeOf(facts.settings),
+      oemconfig: { "oem-resize": false },
+      ...subvolumesElement(facts.fileSystem),
+    },
   );
 };
 
@@ -127,15 +138,17 @@ export function readImageType(node: XmlNode, to: TypeRead): void {
   for (const [name] of attributes) if (!read.has(name)) omit("the service decides it", `type/${name}`);
   for (const child of children) {
     if (child.name === "size") readSize(child, to, omit);
-    else if (child.name === "systemdisk" && hasSubvolumes(node, child))
-      omit("an appliance has LVM volumes, and no subvolumes of btrfs", "type/systemdisk");
-    else if (child.name === "systemdisk") to.lvm = volumesIn(child, omit);
+    else if (child.name === "systemdisk" && hasSubvolumes(node, child)) {
+      if (!hasUsualSubvolumes(child, "btrfs")) omit(`a root of btrfs has ${usualSubvolumes}`, "type/systemdisk");
+    } else if (child.name === "systemdisk") to.lvm = volumesIn(child, omit);
     else omit("the service decides it", `type/${child.name}`);
   }
 }
 
 const hasSubvolumes = (type: XmlNode, disk: XmlNode): boolean =>
   type.attributes.get("filesystem") === "btrfs" && disk.attributes.get("preferlvm") !== "true";
+
+const usualSubvolumes = `the subvolumes ${fileSystemFacts.btrfs.subvolumes?.join(" and ")}`;
 
 const readAttributes = new Set(["image", "format", "installiso", "primary", "kernelcmdline"]);
 const ofFileSystem = ["filesystem", "fscreateoptions"];
