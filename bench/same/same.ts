@@ -43,7 +43,12 @@ const kinds: readonly ImageType[][] = [...Map.groupBy(imageTypes, (type) => imag
 const diskSizeMb = 1500;
 /** A disk for UEFI and BIOS, as the catalogues' boot loader makes it. */
 const efi = { packages: ["grub-efi-amd64-bin"], firmware: "efi" } as const;
-const volumes = { enabled: true, volumeGroup: "system", volumes: [{ path: "/srv", sizeMb: 100 }] };
+const volumes = {
+  enabled: true,
+  kind: "lvm" as const,
+  volumeGroup: "system",
+  volumes: [{ path: "/srv", sizeMb: 100 }],
+};
 const inVolumes = { packages: ["lvm2"], facts: { lvm: volumes } };
 const onFileSystem = (fileSystem: "xfs" | "btrfs", tools: string) => ({
   packages: [tools],

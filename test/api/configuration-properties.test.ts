@@ -110,6 +110,7 @@ const configurationOf = (chosen: string[]): fc.Arbitrary<Configuration> =>
       .map(({ any, ...some }) => ({ ...any, ...some, publishWhen: "always" as const })),
     lvm: fc.record({
       enabled: fc.boolean(),
+      kind: fc.constant("lvm"),
       volumeGroup: fc.constantFrom("kioskVG", "a.b+c-d"),
       volumes: fc.uniqueArray(
         fc.record({

@@ -27,6 +27,16 @@ describe("diskEncryptionIssues", () => {
     expect(others).toEqual([]);
   });
 
+  it("refuses partitions, and swap in one, which would stay plain", () => {
+    const partitions = { ...lvm, kind: "partitions", volumes: [{ path: "/home", sizeMb: 100 }] };
+    const settings = { ...configured("passphrase").settings, swapIn: "partition" };
+    const issues = diskEncryptionIssues(configured("passphrase", { lvm: partitions, settings }), { imageType: "oem" });
+    expect(issues.map(({ type, setting }) => [type, setting?.path])).toEqual([
+      ["error", "settings/disk_encryption"],
+      ["error", "settings/swap_in"],
+    ]);
+  });
+
   it.each(["ec2", "gce", "vhd"] as const)("warns that nobody may type the passphrase of the type %s", (imageType) => {
     const issues = diskEncryptionIssues(configured("passphrase"), { imageType });
     expect(issues).toMatchObject([{ type: "warning", text: expect.stringContaining("types the passphrase") }]);

@@ -3,7 +3,7 @@ import { fileSystemIssues } from "#domain/configuration/file-system";
 import { fileSystems, imageTypes } from "#lib/contract/index";
 import { settingsWith } from "../support/settings.ts";
 
-const plain = { enabled: false, volumeGroup: "vg", volumes: [] };
+const plain = { enabled: false, kind: "lvm" as const, volumeGroup: "vg", volumes: [] };
 const oem = { imageType: "oem", firmware: "bios" } as const;
 const issuesOf = (settings: Parameters<typeof settingsWith>[0], image: Parameters<typeof fileSystemIssues>[1] = oem) =>
   fileSystemIssues({ settings: settingsWith(settings), lvm: plain }, image);
@@ -36,6 +36,14 @@ describe("fileSystemIssues", () => {
         expect.stringMatching(/^error The disk is divided into volumes /),
       ]);
     }
+  });
+
+  it("refuses partitions that are smaller than the file system can be", () => {
+    const lvm = { ...plain, enabled: true, kind: "partitions" as const, volumes: [{ path: "/home", sizeMb: 299 }] };
+    const issues = fileSystemIssues({ settings: settingsWith({ fileSystem: "xfs", diskSizeMb: 4000 }), lvm }, oem);
+    expect(issues.map(({ text }) => text)).toEqual([
+      "A partition of xfs needs 300 MB, but that of /home has only 299 MB.",
+    ]);
   });
 
   it("is only about types that have the file system", () => {

@@ -4,12 +4,12 @@ import { Configuration } from "#lib/configuration/stored";
 
 type Volumes = Configuration["lvm"]["volumes"];
 
-const configured = (diskSizeMb: number, volumes: Volumes, { enabled } = { enabled: true }) =>
+const configured = (diskSizeMb: number, volumes: Volumes) =>
   Configuration.parse({
     locale: { keyboardLayout: "english-us", language: "en_US.UTF-8", timezone: "UTC" },
     users: [],
     settings: { memorySizeMb: 512, diskSizeMb },
-    lvm: { enabled, volumeGroup: "kioskVG", volumes },
+    lvm: { enabled: true, volumeGroup: "kioskVG", volumes },
   });
 const srv = (sizeMb: number) => ({ path: "/srv", sizeMb });
 const opt = (sizeMb: number) => ({ path: "/opt", sizeMb });
@@ -21,7 +21,6 @@ describe("whyNoRoomForVolumes", () => {
     ["a root volume of the minimum size, without its own size", configured(640, [srv(304)]), "bios"],
     ["no volumes", configured(334, []), "bios"],
     ["as much as UEFI leaves free", configured(640, [root(100), srv(212)]), "efi"],
-    ["anything if LVM is disabled", configured(64, [srv(1000)], { enabled: false }), "efi"],
   ] as const)("accepts %s", (_what, configuration, firmware) => {
     expect(whyNoRoomForVolumes(configuration, firmware)).toBeUndefined();
   });

@@ -45,6 +45,8 @@ const others: Record<string, unknown> = {
   "settings.automaticUpdates": "none",
   "settings.diskEncryption": "none",
   "settings.fileSystem": "btrfs",
+  "settings.swapIn": "file",
+  "lvm.kind": "partitions",
   "settings.updatesRebootAt": "05:00",
   "settings.publishWhen": "always",
   "settings.automaticBuilds": "all",

@@ -120,7 +120,7 @@ describe("importing a description of KIWI", () => {
           { uid: 1000, name: "tux", group: "users", shell: "/bin/sh", homedir: "/home/tux" },
         ],
         settings: { disk_size: 10, file_system: "xfs" },
-        lvm: { enabled: true, volume_group: "vg0", volumes: [{ size: 2048, path: "/home" }] },
+        lvm: { enabled: true, kind: "lvm", volume_group: "vg0", volumes: [{ size: 2048, path: "/home" }] },
         scripts: { build: { enabled: true, script: "baseSetRunlevel 3\n" } },
       },
     });
@@ -135,7 +135,7 @@ describe("importing a description of KIWI", () => {
       "preferences/locale",
       "preferences/rpm-excludedocs",
       "preferences/type/firmware",
-      "preferences/type/oemconfig",
+      "preferences/type/oemconfig/oem-resize",
       "preferences/type/systemdisk/volume home/copy_on_write",
       "preferences/type/systemdisk/volume opt",
       'preferences/type image="iso"',

@@ -74,7 +74,7 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         .map((each) => ({ ...each, description: each.description.replaceAll("\\", "/") })),
       settings: {
         ...(isDisk && { disk_size: Math.ceil(settings.diskSizeMb / 1024), file_system: fileSystemOf(one) }),
-        swap_size: settings.swapSizeMb,
+        ...swapOf(one),
         runlevel: settings.runlevel,
         automatic_login: settings.automaticLogin,
         // Without a key and a choice, the image says nothing of it.
@@ -93,10 +93,11 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         webyast_enabled: settings.webyastEnabled,
       },
       lvm:
-        lvm?.enabled && isDisk
+        lvm?.enabled && isDisk && (lvm.kind === "lvm" || lvm.volumes.length > 0)
           ? {
               enabled: true,
-              volume_group: lvm.volumeGroup,
+              kind: lvm.kind,
+              ...(lvm.kind === "lvm" && { volume_group: lvm.volumeGroup }),
               volumes: lvm.volumes.map(({ sizeMb: size, path }) => ({ size, path })),
             }
           : { enabled: false },
@@ -110,6 +111,13 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
       },
     },
   };
+}
+
+/** Other images have no partition for it. */
+function swapOf({ imageType, settings: { swapIn, swapSizeMb } }: ImageFacts) {
+  if (swapIn === "file") return { swap_in: "file", swap_size: swapSizeMb };
+  const hasPartition = productOf(imageType).hasDisk && swapSizeMb > 0;
+  return hasPartition ? { swap_in: "partition", swap_size: swapSizeMb } : { swap_in: "file", swap_size: 0 };
 }
 
 /** Disks in any container are one KIWI type, and so are containers. */
@@ -210,6 +218,8 @@ function expectedOfManifest(one: ImageFacts): Imported["definition"] {
       settings: {
         ...(settings?.disk_size !== undefined && { disk_size: settings.disk_size }),
         ...(settings?.file_system !== undefined && { file_system: settings.file_system }),
+        // A swap file is not in a manifest.
+        ...(settings?.swap_in === "partition" && { swap_in: "partition", swap_size: settings.swap_size }),
         ...(settings?.kernel_arguments !== undefined && { kernel_arguments: settings.kernel_arguments }),
         runlevel: one.settings.runlevel,
         webyast_enabled: one.settings.webyastEnabled,

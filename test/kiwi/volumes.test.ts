@@ -12,7 +12,7 @@ const volumes = [
 
 function typeOf(change: { volumes?: typeof volumes; enabled?: boolean; imageType?: ImageType }) {
   const { enabled = true, imageType = "oem" } = change;
-  const lvm = { enabled, volumeGroup: "kioskVG", volumes: change.volumes ?? volumes };
+  const lvm = { enabled, kind: "lvm" as const, volumeGroup: "kioskVG", volumes: change.volumes ?? volumes };
   return parser.parse(kiwiDescription({ ...plain, imageType, lvm })).image.preferences.type;
 }
 

@@ -55,6 +55,7 @@ describe("the matrix of images", () => {
   it("omits what the base system, the format or the disk cannot have", () => {
     expect(made("xfs")).toEqual(["oem"]);
     expect(made("btrfs")).toEqual(["oem"]);
+    expect(made("partitions")).toEqual(["oem", "oemiso"]);
     expect(made("secure-boot")).toEqual(["oem"]);
     expect(made("uefi")).toEqual(["oem", "iso", "oemiso"]);
   });

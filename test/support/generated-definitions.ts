@@ -131,7 +131,7 @@ const configuration: fc.Arbitrary<Definition["configuration"]> = fc
       public_clonable: one.isOn,
       automatic_login: one.isOn ? "root" : "",
     }),
-    lvm: one.hasVolumes ? { enabled: true, volume_group: "vg", volumes: one.volumes } : { enabled: false },
+    lvm: one.hasVolumes ? { enabled: true, kind: "lvm", volume_group: "vg", volumes: one.volumes } : { enabled: false },
     scripts: {
       build: { enabled: one.isOn, script: one.script },
       boot: { enabled: false, script: "" },

@@ -826,6 +826,7 @@ interface Configuration {
       disk_size: number;
       file_system?: "ext4" | "xfs" | "btrfs";
       swap_size: number;
+      swap_in?: "file" | "partition";
       pae_enabled: boolean;
       xen_host_mode_enabled: boolean;
       cdrom_enabled: boolean;
@@ -885,6 +886,7 @@ interface ConfigurationLocale {
 
 interface ConfigurationLvm {
   enabled?: boolean;
+  kind?: "lvm" | "partitions";
   volume_group?: string;
   volumes?: readonly Volume[];
 }
@@ -966,6 +968,7 @@ interface Definition {
         disk_size: number;
         file_system?: "ext4" | "xfs" | "btrfs";
         swap_size: number;
+        swap_in?: "file" | "partition";
         pae_enabled: boolean;
         xen_host_mode_enabled: boolean;
         cdrom_enabled: boolean;
@@ -1234,6 +1237,7 @@ interface Locale {
 
 interface Lvm {
   enabled: boolean;
+  kind?: "lvm" | "partitions";
   volume_group?: string;
   volumes?: readonly Volume[];
 }
@@ -1607,6 +1611,7 @@ interface Settings {
   disk_size?: number;
   file_system?: "ext4" | "xfs" | "btrfs";
   swap_size?: number;
+  swap_in?: "file" | "partition";
   pae_enabled?: boolean;
   xen_host_mode_enabled?: boolean;
   cdrom_enabled?: boolean;

@@ -23,6 +23,12 @@ const rootIs = (fileSystem: string) => `findmnt --noheadings --output FSTYPE / |
 /** A subvolume's root is always its inode 256. */
 const subvolumes = ["/home", "/var/log"].map((path) => `test "$(stat -c %i ${path})" = 256`);
 
+const separate = [
+  { size: 100, path: "/home" },
+  { size: 200, path: "/var" },
+];
+const mounted = separate.map(({ path }) => `mountpoint ${path}`);
+
 const settings = (change: object) => ({ change: { settings: change } });
 const network = (change: object) => ({ change: { network: change } });
 
@@ -45,9 +51,19 @@ const tried = {
   encrypted: { label: "encrypted disk", ...settings({ disk_encryption: "passphrase" }) },
   volumes: {
     label: "LVM",
-    change: { lvm: { enabled: true, volume_group: "system", volumes: [{ size: 200, path: "/srv" }] } },
+    change: { lvm: { enabled: true, volume_group: "system", volumes: separate } },
     packages: () => ["lvm2"],
     ofDisk: true,
+    promises: mounted,
+  },
+  partitions: {
+    label: "partitions, one of them for swap",
+    change: {
+      lvm: { enabled: true, kind: "partitions", volumes: separate },
+      settings: { swap_in: "partition", swap_size: 128 },
+    },
+    ofDisk: true,
+    promises: [...mounted, "swapon --noheadings --show=TYPE | grep -x partition"],
   },
   "no-swap": { label: "no swap", ...settings({ swap_size: 0 }), ofDisk: true },
   "cloud-init": { label: "cloud-init", ...settings({ first_boot: "cloud-init" }) },

@@ -3,6 +3,8 @@ import { needsVolumes } from "#domain/configuration/volumes";
 import { imageFormats, type ImageType } from "#lib/contract/index";
 import { encryptsDisk } from "#lib/kiwi/disk-encryption";
 import type { Configuration } from "#lib/configuration/stored";
+import { partitionsOf } from "#lib/kiwi/partitions";
+import { swapPartitionMb } from "#lib/kiwi/swap-partition";
 
 /** Reports what cannot be encrypted, and machines that nobody could open. */
 export function diskEncryptionIssues(
@@ -14,6 +16,8 @@ export function diskEncryptionIssues(
   const isSealed = settings.diskEncryption === "tpm";
   return [
     needsVolumes(configuration, imageType) && volumesStayPlain,
+    partitionsOf(configuration.lvm).length > 0 && partitionsStayPlain,
+    swapPartitionMb(settings) > 0 && swapStaysPlain,
     isForCloud(imageType) && (isSealed ? keptConsole(imageType) : nobodyThere(imageType)),
     configuration.checks.length > 0 && !isSealed && nobodyAnswers,
     isSealed && settings.automaticUpdates !== "none" && updatesChangeTheStart,
@@ -24,6 +28,17 @@ const volumesStayPlain: Issue = {
   type: "error",
   text: "The disk is to be encrypted, but it is divided into volumes (LVM), which Kiln cannot encrypt: choose one of the two.",
   setting: { path: "settings/disk_encryption", value: "none", words: "Use no disk encryption" },
+};
+
+const partitionsStayPlain: Issue = {
+  ...volumesStayPlain,
+  text: "The disk is to be encrypted, but it is divided into partitions, of which Kiln can encrypt only the root: choose one of the two.",
+};
+
+const swapStaysPlain: Issue = {
+  type: "error",
+  text: "The disk is to be encrypted, but the machine would write its memory to a swap partition, which Kiln cannot encrypt.",
+  setting: { path: "settings/swap_in", value: "file", words: "Swap in a file" },
 };
 
 /** The machines of these clouds have a serial console at best. */

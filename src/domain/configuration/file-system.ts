@@ -1,7 +1,8 @@
 import type { Issue } from "#domain/appliances/issue";
-import { besideRootMb, needsVolumes } from "#domain/configuration/volumes";
+import { needsVolumes, rootPartitionMb } from "#domain/configuration/volumes";
 import { fileSystemFacts, type Firmware, type ImageType } from "#lib/contract/index";
 import type { Configuration } from "#lib/configuration/stored";
+import { partitionsOf } from "#lib/kiwi/partitions";
 import { encryptsDisk } from "#lib/kiwi/disk-encryption";
 import { fileSystemOf, hasOtherFileSystem } from "#lib/kiwi/file-system";
 
@@ -15,7 +16,8 @@ export function fileSystemIssues(
   if (!hasOtherFileSystem(image)) return [];
   const fileSystem = fileSystemOf(image);
   const { leastMb = 0 } = fileSystemFacts[fileSystem];
-  const rootMb = settings.diskSizeMb - besideRootMb(firmware);
+  const rootMb = rootPartitionMb(configuration, firmware);
+  const small = partitionsOf(configuration.lvm).find(({ sizeMb }) => sizeMb < leastMb);
   return [
     encryptsDisk(image) &&
       issue(`The disk is to be encrypted, which Kiln does only with ext4, and not with ${fileSystem}.`),
@@ -25,7 +27,9 @@ export function fileSystemIssues(
       issue(
         `A root of ${fileSystem} needs ${leastMb} MB, but a disk of ${settings.diskSizeMb} MB has only ${Math.max(0, rootMb)} MB for it.`,
       ),
-  ].filter((one) => one !== false);
+    small &&
+      issue(`A partition of ${fileSystem} needs ${leastMb} MB, but that of ${small.path} has only ${small.sizeMb} MB.`),
+  ].filter((one) => one !== false && one !== undefined);
 }
 
 const issue = (text: string): Issue => ({

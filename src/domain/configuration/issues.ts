@@ -1,8 +1,9 @@
 import type { Firmware, ImageType } from "#lib/contract/index";
 import type { Issue } from "#domain/appliances/issue";
+import { divisionIssues } from "#domain/configuration/division";
 import { diskEncryptionIssues } from "#domain/configuration/disk-encryption";
 import { fileSystemIssues } from "#domain/configuration/file-system";
-import { needsVolumes, rootVolumeMb, whyNoRoomForVolumes } from "#domain/configuration/volumes";
+import { needsVolumes } from "#domain/configuration/volumes";
 import type { Configuration } from "#lib/configuration/stored";
 
 /** The image that would be built now, with which a configuration is compared. */
@@ -15,8 +16,8 @@ export interface PlannedImage {
 }
 
 /**
- * Reports settings that the image would ignore because its software has no program for them, volumes that do not fit
- * on the disk, so that no build could succeed, and what is wrong with the encryption of the disk and its file system.
+ * Reports settings that the image would ignore because its software has no program for them, a division of the
+ * disk with which no build could succeed, and what is wrong with the encryption of the disk and its file system.
  */
 export function configurationIssues(configuration: Configuration, image: PlannedImage): Issue[] {
   const { firewall, settings, databases } = configuration;
@@ -29,7 +30,7 @@ export function configurationIssues(configuration: Configuration, image: Planned
     people.some(({ administrator }) => administrator) && !has(/^sudo$/) && withoutSudo,
     haveKeys && !hasSshd && (people.some(({ password }) => password !== "") ? withoutSshd : withoutLogin),
     has(/^cloud-init$/) && settings.firstBoot === "cloud-init" && !haveKeys && !hasSshd && withoutSshdForKeys,
-    ...(needsVolumes(configuration, image.imageType) ? volumeIssues(configuration, image) : []),
+    ...divisionIssues(configuration, image),
     needsVolumes(configuration, image.imageType) && !has(/^lvm2$/) && withoutLvm2,
     ...diskEncryptionIssues(configuration, image),
     ...fileSystemIssues(configuration, image),
@@ -45,16 +46,6 @@ export function configurationIssues(configuration: Configuration, image: Planned
       warning("Xen host mode is enabled, but the package xen is not selected."),
     ...databases.map(({ type }) => !has(servers[type]) && warning(`${titles[type]} is configured, but not selected.`)),
   ].filter((issue) => issue !== false);
-}
-
-/** Only the software shows whether the image boots by UEFI, which needs more room. */
-function volumeIssues(configuration: Configuration, { firmware, softwareMb }: PlannedImage): Issue[] {
-  const why = whyNoRoomForVolumes(configuration, firmware);
-  if (why !== undefined) return [{ type: "error", text: `The volumes (LVM) ${why}.` }];
-  const rootMb = rootVolumeMb(configuration, firmware);
-  if (softwareMb <= rootMb) return [];
-  const hope = "it fits only if enough of it is in /boot and the other volumes";
-  return [warning(`The software needs ${softwareMb} MB, but the root volume (LVM) has only ${rootMb} MB: ${hope}.`)];
 }
 
 /**

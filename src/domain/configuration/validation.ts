@@ -111,7 +111,8 @@ function validateSettings(check: Check, { diskSizeMb }: Configuration["settings"
   check(diskSizeMb >= 64 && diskSizeMb <= 1024 * 1024, "settings/disk_size", "must be 1 to 1024 GB, or at least 64M");
 }
 
-function validateLvm(check: Check, { enabled, volumeGroup, volumes }: Configuration["lvm"]): void {
+function validateLvm(check: Check, { enabled, kind, volumeGroup, volumes }: Configuration["lvm"]): void {
+  const isLvm = kind === "lvm";
   check(volumes.length <= 50, "lvm/volumes", "must not be more than 50");
   for (const { path, sizeMb } of volumes) {
     const isMountable = path === "/" || (rules.isPath(path) && !unmountable.test(path));
@@ -120,7 +121,12 @@ function validateLvm(check: Check, { enabled, volumeGroup, volumes }: Configurat
   }
   const paths = volumes.map(({ path }) => path);
   check(new Set(paths).size === paths.length, "lvm/volumes/volume/path", "must not be the same for two volumes");
-  check(!enabled || volumeGroup !== "", "lvm/volume_group", "is required if LVM is enabled");
+  check(!enabled || !isLvm || volumeGroup !== "", "lvm/volume_group", "is required if LVM is enabled");
+  check(
+    isLvm || !paths.includes("/"),
+    "lvm/volumes/volume/path",
+    "must not be /: its partition has the rest of the disk",
+  );
 }
 
 // Directories that the kernel makes at run time, or that are needed before the volumes are mounted.

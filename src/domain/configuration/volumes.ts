@@ -1,5 +1,7 @@
 import { type Firmware, type ImageType, productOf } from "#lib/contract/index";
 import type { Configuration } from "#lib/configuration/stored";
+import { partitionsOf } from "#lib/kiwi/partitions";
+import { swapPartitionMb } from "#lib/kiwi/swap-partition";
 
 /** The facts that decide whether volumes fit on their disk. */
 type DiskFacts = Pick<Configuration, "lvm" | "settings">;
@@ -15,18 +17,20 @@ const leastRootMb = 32;
 
 /** Whether LVM divides the image's disk. Media and network images have no disk. */
 export const needsVolumes = ({ lvm }: Pick<Configuration, "lvm">, imageType: ImageType): boolean =>
-  lvm.enabled && productOf(imageType).hasDisk;
+  lvm.enabled && lvm.kind === "lvm" && productOf(imageType).hasDisk;
 
 /**
- * Why the volumes do not fit on a disk with this firmware, without a full stop. Undefined if they fit, or if LVM is
- * off.
+ * Why the volumes do not fit on a disk with this firmware, without a full stop. Undefined if they fit.
  */
 export function whyNoRoomForVolumes({ lvm, settings }: DiskFacts, firmware: Firmware): string | undefined {
-  if (!lvm.enabled) return undefined;
-  const needed = neededMb(lvm.volumes);
+  const needed = neededMb({ lvm, settings });
   const room = roomMb(settings.diskSizeMb, firmware);
   if (needed <= room) return undefined;
-  const rest = lvm.volumes.some(({ path }) => path === "/") ? "" : `, ${leastRootMb} MB of it for the root volume`;
+  const parts = [
+    ...(swapPartitionMb(settings) > 0 ? [`${swapPartitionMb(settings)} MB of it for swap`] : []),
+    ...(lvm.volumes.some(({ path }) => path === "/") ? [] : [`${leastRootMb} MB of it for the root volume`]),
+  ];
+  const rest = parts.map((part) => `, ${part}`).join("");
   const there = `a disk of ${settings.diskSizeMb} MB has room for ${room} MB of volumes`;
   return `need ${needed} MB${rest}, but ${there}: /boot and the partition table take the rest`;
 }
@@ -38,16 +42,20 @@ export function whyNoRoomForVolumes({ lvm, settings }: DiskFacts, firmware: Firm
 export function rootVolumeMb({ lvm, settings }: DiskFacts, firmware: Firmware): number {
   const own = lvm.volumes.find(({ path }) => path === "/");
   if (own) return own.sizeMb;
-  return roomMb(settings.diskSizeMb, firmware) - neededMb(lvm.volumes) + leastRootMb;
+  return roomMb(settings.diskSizeMb, firmware) - neededMb({ lvm, settings }) + leastRootMb;
 }
 
-function neededMb(volumes: Configuration["lvm"]["volumes"]): number {
+function neededMb({ lvm: { volumes }, settings }: DiskFacts): number {
   const root = volumes.some(({ path }) => path === "/") ? 0 : leastRootMb;
-  return volumes.reduce((sum, { sizeMb }) => sum + Math.ceil(sizeMb / extentMb) * extentMb, root);
+  const sizes = [...volumes.map(({ sizeMb }) => sizeMb), swapPartitionMb(settings)];
+  return sizes.reduce((sum, sizeMb) => sum + Math.ceil(sizeMb / extentMb) * extentMb, root);
 }
 
-/** The part of a disk without volumes that its root does not get. */
-export const besideRootMb = (firmware: Firmware): number => outsideVolumes.tableMb + firmwareMb(firmware);
+/** The size of a root that is a partition: the rest of the disk, which may be negative. */
+export function rootPartitionMb({ lvm, settings }: DiskFacts, firmware: Firmware): number {
+  const others = partitionsOf(lvm).reduce((sum, { sizeMb }) => sum + sizeMb, swapPartitionMb(settings));
+  return settings.diskSizeMb - outsideVolumes.tableMb - firmwareMb(firmware) - others;
+}
 
 const firmwareMb = (firmware: Firmware): number => (firmware === "bios" ? 0 : efiPartitionsMb);
 

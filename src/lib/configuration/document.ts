@@ -157,7 +157,7 @@ const sections = {
   databases: inside("databases", countedOf("database", database)).unlessEmpty().initially([]),
   autostarts: inside("autostarts", countedOf("autostart", autostart)).unlessEmpty().initially([]),
   settings: inside("settings", settings),
-  lvm: inside("lvm", lvm).initially({ enabled: false, volumeGroup: "", volumes: [] }),
+  lvm: inside("lvm", lvm).initially({ enabled: false, kind: "lvm", volumeGroup: "", volumes: [] }),
   scripts: inside("scripts", scripts).initially({ build: nothing, boot: nothing, autoyast: nothing }),
   // XML clients of the original API refuse unknown elements.
   checks: inside("checks", countedOf("check", check))

@@ -17,6 +17,12 @@ export const automaticUpdates = ["none", "security", "all"] as const;
 /** What opens the encrypted root of a machine. */
 export const diskEncryptions = ["none", "passphrase", "tpm"] as const;
 
+/** The place of a machine's swap space. */
+const swapPlaces = ["file", "partition"] as const;
+
+/** How a disk is divided. */
+export const divisions = ["lvm", "partitions"] as const;
+
 /** When a version may be published. */
 const publishConditions = ["always", "checked"] as const;
 
@@ -44,8 +50,19 @@ export const settings = fields({
     }),
   swap_size: megabytes("swapSizeMb", 0).range(0, 65_536, "MB").initially(512).asked("Swap", {
     page: "machine",
-    hint: "A file on the disk, made at the first boot if there is room. 0: none.",
+    hint: "0: none.",
   }),
+  swap_in: oneOf("swapIn", swapPlaces, "partition")
+    .inXmlWhen(() => false) // see above
+    .initially("file")
+    .asked("Swap is", {
+      page: "machine",
+      hint: "A partition takes its size from the disk of the image. On a disk with LVM, it is a volume.",
+      options: [
+        ["file", "a file, made at the first boot if there is room"],
+        ["partition", "a partition"],
+      ],
+    }),
   pae_enabled: bool("paeEnabled", false)
     .initially(false)
     .notAsked("Only in the specification: the selected kernel decides it, and only 32-bit kernels differ.")
@@ -207,10 +224,23 @@ export const settings = fields({
 const isEnabled = ({ enabled }: { enabled: boolean }) => enabled;
 
 export const lvm = fields({
-  enabled: bool("enabled", true).asked("Divide the disk into volumes (LVM)", {
+  enabled: bool("enabled", true).asked("Divide the disk", {
     page: "machine",
-    hint: "Needs the package lvm2.",
+    hint: "Directories such as /home and /var get a space of their own.",
   }),
+  kind: oneOf("kind", divisions, "lvm")
+    .inXmlWhen(() => false) // see above
+    .when(isEnabled)
+    .initially("lvm")
+    .asked("Divide it into", {
+      page: "machine",
+      hint: "Volumes need the package lvm2. Partitions need nothing, and the root takes the rest of a larger disk.",
+      options: [
+        ["lvm", "volumes (LVM)"],
+        ["partitions", "partitions"],
+      ],
+      usedWith: "lvm",
+    }),
   volume_group: text("volumeGroup", "roomVG")
     .when(isEnabled)
     // Names that vgcreate accepts, short enough for the device mapper together with the name of a volume.
@@ -220,7 +250,7 @@ export const lvm = fields({
     )
     .asked("Name of the volume group", {
       page: "machine",
-      hint: "1 to 63 letters, digits, and _ + . -",
+      hint: "Of LVM: 1 to 63 letters, digits, and _ + . -",
       usedWith: "lvm",
     }),
   volumes: inside("volumes", countedOf("volume", volume)).unlessEmpty().when(isEnabled),

@@ -15,7 +15,7 @@ export function bootPart({ scripts: { boot }, settings }: BootFacts): Part {
     files: {
       "root/usr/lib/kiln/boot": runner,
       ...(boot.enabled && boot.script !== "" && { "root/usr/lib/kiln/boot-script": withInterpreter(boot.script) }),
-      ...(settings.swapSizeMb > 0 && { [swapPath]: swap(settings.swapSizeMb) }),
+      ...(settings.swapIn === "file" && settings.swapSizeMb > 0 && { [swapPath]: swap(settings.swapSizeMb) }),
       [`${staging}/units/kiln-before-login.service`]: unitBeforeLogin,
       [`${staging}/units/kiln-after-services.service`]: unitAfterServices,
       [`${staging}/init.d/E50kiln`]: initScript("before-login"),
@@ -27,7 +27,9 @@ export function bootPart({ scripts: { boot }, settings }: BootFacts): Part {
 
 const swapPath = "root/usr/lib/kiln/swap";
 
+/** A swap partition is in config.xml. */
 export const readSwap = ({ textAt }: Own) => ({
+  swap_in: "file",
   swap_size: Number(/^size_mb=(\d+)$/m.exec(textAt(swapPath) ?? "")?.[1] ?? 0),
 });
 

@@ -22,6 +22,7 @@ import { overlayPart } from "#lib/kiwi/overlay";
 import { productFunctions, productPart } from "#lib/kiwi/product";
 import { secureBootFunctions, secureBootPart } from "#lib/kiwi/secure-boot";
 import { joinParts, staging, type Part } from "#lib/kiwi/part";
+import { partitionsPart } from "#lib/kiwi/partitions";
 import { withInterpreter } from "#lib/kiwi/shell";
 
 /** Every text file of the KIWI description, by path. The appliance's own files are placed after the generated ones. */
@@ -45,6 +46,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     databasePart(facts),
     autostartPart(facts),
     bootPart(facts),
+    partitionsPart(facts),
     notesPart(facts),
     overlayPart(facts),
     buildScriptPart(facts),

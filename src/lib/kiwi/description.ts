@@ -11,6 +11,7 @@ import { marked, writeXml, type XmlMarked } from "#lib/wire/xml";
 import type { DebianFacts } from "#lib/kiwi/debian-facts";
 import { imageTypeElement, type LiveModule, type TypeFacts } from "#lib/kiwi/image-type";
 import { keymapOf } from "#lib/kiwi/keytables";
+import { withPartitions } from "#lib/kiwi/partitions";
 import { withVolumes, type LvmFacts } from "#lib/kiwi/volumes";
 
 /** Everything in a KIWI description. Names are already checked, and the XML writer escapes. */
@@ -77,7 +78,8 @@ const preferences = (facts: DescriptionFacts) => ({
 const typeElement = ({ imageType, arch = "x86_64", firmware = "bios", ...facts }: DescriptionFacts): XmlMarked => {
   const { settings, lvm, packages } = facts;
   const liveModule = liveModuleOf(packages);
-  return withVolumes(imageTypeElement(imageType, { arch, settings, firmware, liveModule }), lvm);
+  const type = imageTypeElement(imageType, { arch, settings, firmware, liveModule });
+  return withPartitions(withVolumes(type, lvm), lvm);
 };
 
 /** The names of the package with KIWI's live module: in Debian, and elsewhere. Debian 13 has none. */

@@ -13,6 +13,8 @@ import {
   subvolumesElement,
 } from "#lib/kiwi/file-system";
 import type { ImportedConfiguration, Omission } from "#lib/kiwi/import/imported";
+import { partitionsIn } from "#lib/kiwi/partitions";
+import { isAboutSwap, readSwapPartition, swapElements } from "#lib/kiwi/swap-partition";
 import { volumesIn } from "#lib/kiwi/volumes";
 import type { XmlNode } from "#lib/wire/read-xml";
 import { marked, type XmlMarked } from "#lib/wire/xml";
@@ -33,11 +35,13 @@ const bootloader = marked({ name: "grub2", timeout: "1" }, {});
 /** How a live medium finds its root: by a module of KIWI, or by the one that dracut has itself. */
 export type LiveModule = "overlay" | "dmsquash";
 
+type TypeSettings = "diskSizeMb" | "kernelArguments" | "diskEncryption" | "fileSystem" | "swapIn" | "swapSizeMb";
+
 export interface TypeFacts {
   arch: Arch;
   firmware: Firmware;
   liveModule: LiveModule;
-  settings: Pick<Configuration["settings"], "diskSizeMb" | "kernelArguments" | "diskEncryption" | "fileSystem">;
+  settings: Pick<Configuration["settings"], TypeSettings>;
 }
 
 interface ElementFacts extends TypeFacts {
@@ -86,7 +90,7 @@ const disk = (facts: ElementFacts) => {
     {
       bootloader,
       size: sizeOf(facts.settings),
-      oemconfig: { "oem-resize": false },
+      oemconfig: { "oem-resize": false, ...swapElements(facts.settings) },
       ...subvolumesElement(facts.fileSystem),
     },
   );
@@ -96,7 +100,11 @@ const disk = (facts: ElementFacts) => {
 const installMedium = (facts: ElementFacts) =>
   marked(
     { ...diskAttributes(facts), installiso: "true", installboot: "install", ...squashfs },
-    { bootloader, size: sizeOf(facts.settings), oemconfig: { "oem-resize": false, "oem-unattended": true } },
+    {
+      bootloader,
+      size: sizeOf(facts.settings),
+      oemconfig: { "oem-resize": false, "oem-unattended": true, ...swapElements(facts.settings) },
+    },
   );
 
 /** Also the root of a container image. KIWI's own types for these copy the root once more. */
@@ -138,11 +146,22 @@ export function readImageType(node: XmlNode, to: TypeRead): void {
   for (const [name] of attributes) if (!read.has(name)) omit("the service decides it", `type/${name}`);
   for (const child of children) {
     if (child.name === "size") readSize(child, to, omit);
-    else if (child.name === "systemdisk" && hasSubvolumes(node, child)) {
-      if (!hasUsualSubvolumes(child, "btrfs")) omit(`a root of btrfs has ${usualSubvolumes}`, "type/systemdisk");
-    } else if (child.name === "systemdisk") to.lvm = volumesIn(child, omit);
+    else if (child.name === "systemdisk") readSystemDisk(node, child, to, omit);
+    else if (child.name === "partitions" && to.lvm === undefined)
+      to.lvm = partitionsIn(child, attributes.get("filesystem"), omit);
+    else if (child.name === "oemconfig") readOemConfig(child, to, omit);
     else omit("the service decides it", `type/${child.name}`);
   }
+}
+
+function readSystemDisk(type: XmlNode, disk: XmlNode, to: TypeRead, omit: Omit): void {
+  if (!hasSubvolumes(type, disk)) to.lvm = volumesIn(disk, omit);
+  else if (!hasUsualSubvolumes(disk, "btrfs")) omit(`a root of btrfs has ${usualSubvolumes}`, "type/systemdisk");
+}
+
+function readOemConfig({ children }: XmlNode, to: TypeRead, omit: Omit): void {
+  Object.assign(to.settings, readSwapPartition(children));
+  for (const child of children) if (!isAboutSwap(child)) omit("the service decides it", `type/oemconfig/${child.name}`);
 }
 
 const hasSubvolumes = (type: XmlNode, disk: XmlNode): boolean =>

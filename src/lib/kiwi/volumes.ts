@@ -6,7 +6,8 @@ export type LvmFacts = Configuration["lvm"];
 
 /** Adds LVM volumes to a disk's `<type>`; live media and network trees have none. With LVM, /boot is a separate partition. */
 export function withVolumes(type: XmlMarked, lvm: LvmFacts | undefined): XmlMarked {
-  if (!lvm?.enabled || type.attributes["image"] !== "oem" || typeof type.value === "string") return type;
+  if (!lvm?.enabled || lvm.kind !== "lvm" || type.attributes["image"] !== "oem" || typeof type.value === "string")
+    return type;
   const volumes = lvm.volumes.map(volume);
   const hasRoot = lvm.volumes.some(({ path }) => path === "/");
   const rest = marked({ name: "@root", freespace: "all" }, {});
@@ -27,9 +28,11 @@ function volume({ path, sizeMb }: LvmFacts["volumes"][number], at: number): XmlM
   return marked({ name, mountpoint: path.slice(1), size }, {});
 }
 
-interface VolumesRead {
+/** The section `lvm` of a configuration. */
+export interface VolumesRead {
   enabled: true;
-  volume_group: string;
+  kind: LvmFacts["kind"];
+  volume_group?: string;
   volumes: { size: number; path: string }[];
 }
 
@@ -49,12 +52,12 @@ export function volumesIn({ attributes, children }: XmlNode, omit: (why: string,
       if (name !== "@root") omit("an appliance gives each volume a size", `type/systemdisk/volume ${name}`);
       return [];
     });
-  return { enabled: true, volume_group: attributes.get("name") ?? "systemVG", volumes };
+  return { enabled: true, kind: "lvm", volume_group: attributes.get("name") ?? "systemVG", volumes };
 }
 
 const volumeAttributes = new Set(["name", "mountpoint", "size", "freespace"]);
 
-function megabytesOf(size: string): number | undefined {
+export function megabytesOf(size: string): number | undefined {
   const [, amount, unit] = /^(\d+)([MG])?$/.exec(size) ?? [];
   return amount === undefined ? undefined : Number(amount) * (unit === "G" ? 1024 : 1);
 }

@@ -14,7 +14,12 @@ export const volumesRoot = {
   group: "root",
   uid: 0,
 };
-export const lvm = { enabled: true, volumeGroup: "kiosk-VG", volumes: [{ path: "/srv", sizeMb: 96 }] };
+export const lvm = {
+  enabled: true,
+  kind: "lvm" as const,
+  volumeGroup: "kiosk-VG",
+  volumes: [{ path: "/srv", sizeMb: 96 }],
+};
 export const diskSizeMb = 640;
 
 // The terminal also shows what is typed; only output contains END in one piece.

@@ -1,5 +1,6 @@
 import { anySettings } from "../../support/any-settings.ts";
 import { sshKeys } from "../../support/ssh-keys.ts";
+import { divisions } from "#lib/configuration/settings";
 import { imageTypes } from "#lib/contract/index";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { keyboardLayouts } from "#lib/kiwi/keytables";
@@ -30,6 +31,7 @@ export const facts: fc.Arbitrary<ImageFacts> = fc.record({
   imageType: fc.constantFrom(...imageTypes),
   lvm: fc.record({
     enabled: fc.boolean(),
+    kind: fc.constantFrom(...divisions),
     volumeGroup: fc.stringMatching(/^[A-Za-z0-9_]{1,8}$/),
     volumes: uniqueBy(
       fc.record({ path: fc.constantFrom("/", "/srv", "/var/lib/x"), sizeMb: fc.integer({ min: 10, max: 9000 }) }),

@@ -7,7 +7,7 @@ export const plain: ImageFacts = {
   title: "Kiosk",
   version: "0.0.3",
   imageType: "oem",
-  lvm: { enabled: false, volumeGroup: "", volumes: [] },
+  lvm: { enabled: false, kind: "lvm", volumeGroup: "", volumes: [] },
   locale: { language: "de_DE.UTF-8", keyboardLayout: "german", timezone: "Europe/Vienna" },
   users: [{ name: "root", passwordHash: "$6$salt$hash", homedir: "/root", shell: "/bin/bash", group: "root", uid: 0 }],
   packages: [{ name: "hello", epoch: 0, version: "1.0", release: "1", arch: "noarch" }],

@@ -129,14 +129,24 @@ describe("the lists of the configuration", () => {
       "settings/memory_size": "512",
       "settings/disk_size": "4",
       "settings/swap_size": "0",
+      "settings/swap_in": "partition",
+      "lvm/kind": "partitions",
       "lvm/enabled": "true",
       "lvm/volume_group": "roomVG",
     });
     expect(await stored()).toMatchObject({
-      lvm: { enabled: "true", volume_group: "roomVG", volumes: { volume: { path: "/srv", size: "200" } } },
+      lvm: {
+        enabled: "true",
+        volume_group: "roomVG",
+        volumes: { volume: { path: "/srv", size: "200" } },
+      },
       autostarts: { autostart: { command: "/usr/bin/counterd", user: "root", enabled: "true" } },
       eulas: { eula: "Books stay." },
     });
+    // XML does not show these.
+    const machine = await section("machine");
+    for (const name of ["settings/swap_in", "lvm/kind"])
+      expect(machine.querySelector(`[name="${name}"] [selected]`)?.getAttribute("value")).toMatch(/^partitions?$/);
   });
 
   it("have the users of databases", async () => {

@@ -16,7 +16,8 @@ export function importDescription(image: XmlNode, nextTo: NextTo): Imported {
   const { configuration: more, packages: _, patterns: _p, bans: _b, ...rest } = also;
   const { configuration } = described.definition;
   const locale = { ...configuration.locale, ...more.locale };
-  const settings = { ...configuration.settings, ...more.settings };
+  // A partition for swap is in config.xml, and a file for it is not.
+  const settings = { ...more.settings, ...configuration.settings };
   return {
     definition: {
       ...described.definition,

@@ -1,4 +1,5 @@
 import type { ImageType } from "#lib/contract/index";
+import type { Configuration } from "#lib/configuration/stored";
 
 /** The definition of an appliance (docs/api/definitions.md) from a description. Everything that the description lacks is absent. */
 export interface ImportedDefinition {
@@ -45,7 +46,12 @@ export interface ImportedConfiguration {
   autostarts?: { command: string; description: string; enabled: boolean; user: string }[];
   /** Settings by their names in the document. Each is read by the module that writes it. */
   settings?: Record<string, string | number | boolean>;
-  lvm?: { enabled: boolean; volume_group?: string; volumes?: { size: number; path: string }[] };
+  lvm?: {
+    enabled: boolean;
+    kind?: Configuration["lvm"]["kind"];
+    volume_group?: string;
+    volumes?: { size: number; path: string }[];
+  };
   scripts?: Partial<Record<"build" | "boot" | "autoyast", { enabled: boolean; script: string }>>;
 }
 

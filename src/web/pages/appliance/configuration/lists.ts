@@ -121,7 +121,7 @@ export const users: ListOf = {
 export const volumes: ListOf = {
   title: "Volumes",
   usedWith: "lvm",
-  about: "Directories without a volume are on the root volume.",
+  about: "All other directories are on the root.",
   titleOfNew: "A new volume",
   fields: [askedOf(volume, "path"), askedOf(volume, "size")],
   entriesOf: ({ lvm }) => lvm.volumes.map(({ path, sizeMb }) => ({ path, size: String(sizeMb) })),
