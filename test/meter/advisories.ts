@@ -16,6 +16,8 @@ const installed = Array.from({ length: packages }, (_, nth) => ({
   arch: "amd64",
 }));
 
+const count = () => takeChores([{ body: { chore: "countImageAdvisories", at: Date.now() } }]);
+
 /** Images of Debian with the same packages, whose advisories are counted. `changed` reads another advisory of one of them. */
 export async function imagesWithAdvisories(images: number) {
   const tux = await signedIn();
@@ -32,7 +34,6 @@ export async function imagesWithAdvisories(images: number) {
   )
     .bind(first, tux.accountId)
     .run();
-  const count = () => takeChores([{ body: { chore: "countImageAdvisories", at: Date.now() } }]);
   await give(["CVE-2026-1"]);
   await count();
   return { changed: () => give(["CVE-2026-1", "CVE-2026-2"]), count };
