@@ -112,6 +112,9 @@ export const applianceIn = (typed: string): number | undefined => {
   return number ? Number(number[1] ?? number[2]) : undefined;
 };
 
+/** A browser shows a few at a time, and any other name can be typed. */
+const maxSuggested = 50;
+
 const NewToken = ({ isOpen, reachable }: { isOpen: boolean; reachable: readonly Reachable[] }) => (
   <details class="body" open={useRefused(tokensPath, newToken) || isOpen}>
     <summary>Create a token</summary>
@@ -132,7 +135,7 @@ const NewToken = ({ isOpen, reachable }: { isOpen: boolean; reachable: readonly 
           name="appliance"
           label="Only for the appliance"
           hint="Its name or its number. Empty: all of yours."
-          suggestions={reachable.map(({ id, name }) => [applianceWords({ id, name }), ""])}
+          suggestions={reachable.slice(0, maxSuggested).map(({ id, name }) => [applianceWords({ id, name }), ""])}
         />
       </div>
       <fieldset>
