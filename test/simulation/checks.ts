@@ -39,7 +39,7 @@ function heldBuilds(world: World): { id: number; attempt: number; agent: string 
 /** How each build was when it had ended, by world. */
 const endings = new WeakMap<World, Map<number, string>>();
 
-/** Within the lease: five tries of a claim, the pause before a poll, and the next claim. */
+/** After five tries of a claim in vain comes the pause before a poll, and then the next claim. */
 const claimedAgainMs = 28_000;
 
 /** More than all agents and objects do in a millisecond. */
@@ -100,11 +100,12 @@ const buildChecks: readonly Check[] = [
     name: "an agent works on what it holds",
     when: "step",
     violations: (world) =>
-      lasting(world, "idle", claimedAgainMs, () =>
+      lasting(world, "idle", 20_000, () =>
         heldBuilds(world)
           .filter(({ id, agent }) => {
             const isWorkedOn = [...witness.running].some((made) => made.buildId === id && made.agent === agent);
-            return !world.isAway && !world.isCut(agent) && !isWorkedOn;
+            const isAsking = clock.now - world.network.claimLostAt < claimedAgainMs;
+            return !world.isAway && !world.isCut(agent) && !isWorkedOn && !isAsking;
           })
           .map(({ id, agent }) => `build ${id}: ${agent} does not work on it`),
       ),

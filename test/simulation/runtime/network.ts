@@ -1,4 +1,5 @@
 import { cross, currentActor, type Actor } from "./actors.ts";
+import { clock } from "./clock.ts";
 import type { Service } from "./service.ts";
 import { witness } from "../witness.ts";
 import { UnexpectedAnswer, type SocketEnd } from "./sockets.ts";
@@ -14,6 +15,8 @@ export class Network {
   readonly cut = new Set<Actor>();
   /** How many of the next answers are lost: to reports of the end of a build, and to claims. */
   lostAnswers: Record<Fragile, number> = { end: 0, claim: 0 };
+  /** When the answer to a claim was lost last. */
+  claimLostAt = -Infinity;
   /** Agents that have pulled messages, and have claimed nothing since. */
   readonly #unclaimed = new Set<Actor>();
 
@@ -56,6 +59,7 @@ export class Network {
     const kinds = Object.keys(fragile) as Fragile[];
     const kind = kinds.find((each) => this.lostAnswers[each] > 0 && fragile[each].test(pathname));
     if (kind) this.lostAnswers[kind] -= 1;
+    if (kind === "claim") this.claimLostAt = clock.now;
     return kind !== undefined;
   }
 
