@@ -23,7 +23,11 @@ value() { local one; for one; do shift; [ "$one" != "$name" ] || echo "$1"; done
 name=--header; header=$(value "$@"); name=--key-file; key=$(value "$@")
 here() { dd if="$header" bs=1 skip=65536 count=128 2> /dev/null | tr -d '\0'; }
 case " $* " in
-  *" luksDump "*) [ "$(dd if="$2" bs=1 skip=70000 count=4 2> /dev/null)" = done ] || echo "Requirements: online-reencrypt-v2" ;;
+  *" luksDump "*) case $(dd if="$2" bs=1 skip=70000 count=4 2> /dev/null) in
+    done) ;;
+    logs) printf 'Requirements:\tonline-reencrypt-v2\n\nData segments:\n  0: crypt\n\toffset: 0\n\tlength: (whole device)\n\n  1: linear\n' ;;
+    *) printf 'Requirements:\tonline-reencrypt-v2\n\nData segments:\n  0: linear\n\toffset: 0\n\tlength: (whole device)\n\n' ;;
+    esac ;;
   *" --init-only "*) step
     truncate -s 1M "$header"
     printf 'LUKS\272\276\000\002' | dd of="$header" conv=notrunc 2> /dev/null

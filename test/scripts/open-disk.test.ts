@@ -50,6 +50,12 @@ describe("a machine with a passphrase", () => {
     expect(said.filter((line) => ["up", "encrypted", opened].includes(line))).toEqual(["up", "encrypted", opened]);
   });
 
+  it("encrypts nothing twice after a power cut between the last block and the end of the log", () => {
+    const cut = `printf logs | dd of="$disk"p2 bs=1 seek=70000 conv=notrunc 2> /dev/null`;
+    const ask = String.raw`boot 'long enough\nlong enough\n' > /dev/null; ${cut}; boot 'long enough\n'`;
+    expect(machine(ask)).toEqual(["up", asked, opened]);
+  });
+
   it("touches nothing if the place of the header is in use", () => {
     const sums = 'sha256sum < "$disk"p3';
     const ask = String.raw`mkfs.ext4 -q "$disk"p2; before=$(${sums}); boot 'long enough\nlong enough\n'

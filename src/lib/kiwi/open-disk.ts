@@ -58,7 +58,13 @@ make_header() {
     rm -f "$state/header" && udevadm trigger --settle "$header"
 }
 
-is_unfinished() { cryptsetup luksDump "$header" | grep -q online-reencrypt; }
+# After the last block, cryptsetup needs a moment to remove its log. If the power fails then, all is encrypted, but cryptsetup
+# would begin again at the first block, and encrypt everything twice.
+is_unfinished() {
+  cryptsetup luksDump "$header" > "$state/dump"
+  grep -q online-reencrypt "$state/dump" || return 1
+  grep -q in-reencryption "$state/dump" || ! sed -n '/^  0: crypt$/,/^$/p' "$state/dump" | grep -q 'length: (whole device)'
+}
 
 # 0: everything is encrypted. 2: it is not the key.
 finish_encryption() {
