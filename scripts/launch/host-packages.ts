@@ -42,7 +42,7 @@ const listFiles = ["builder-agent/src/doctor/packages.json", "scripts/solver/pac
 
 /** Only for the tests. The service itself needs none of them. */
 const forTests: Tool[] = [
-  testTool("chromium-headless-shell", "opens the pages in the browser tests"),
+  testTool("chromium", "opens the pages in the browser tests"),
   testTool("man", "shows the manual of the command line", "man-db"),
   testTool("zsh", "completes commands in the tests of the command line"),
   testTool("fish", "completes commands in the tests of the command line"),
