@@ -17,7 +17,9 @@ interface Wish {
   motd: string;
 }
 
-const packages = ["hello", "hello-docs", "hello-lang", "libgreet", "greet-classic"];
+const packages = ["hello", "hello-docs", "hello-lang", "libgreet"];
+/** It conflicts with the libgreet of the others. */
+const alone = "greet-classic";
 const zones = ["Europe/Vienna", "Asia/Tokyo", "America/Bogota", "Etc/UTC"];
 const formats = imageTypes.filter((type) => type !== "oemiso");
 
@@ -28,7 +30,7 @@ export function wishesOf(seed: number, count: number): Wish[] {
     name: `Proof-${nth + 1}`,
     template: chance.between(1, 4),
     format: formats[(nth + seed) % formats.length] ?? "oem",
-    packages: packages.filter(() => chance.between(0, 2) === 0),
+    packages: chance.between(0, 4) === 0 ? [alone] : packages.filter(() => chance.between(0, 2) === 0),
     settings: [
       `locale.timezone.location=${chance.oneOf(zones)}`,
       `settings.memory_size=${chance.between(128, 512)}`,
