@@ -45,7 +45,10 @@ async function verifyAndReport(options: VerifyOptions): Promise<void> {
     const { title } = catalogue.baseSystem;
     mkdirSync(dirname(path), { recursive: true });
     const earlier = existsSync(path) ? readFileSync(path, "utf8") : "";
-    writeFileSync(path, reportOf({ title, base, startedAt, machine, steps: record.steps }, earlier));
+    writeFileSync(
+      path,
+      reportOf({ title, command: `verify:base -- ${base}`, startedAt, machine, steps: record.steps }, earlier),
+    );
     print(`The report is in ${path}`);
     if (!stopping.signal.aborted && options.report === undefined)
       addRuns(catalogue, { startedAt, machine, steps: record.steps });

@@ -14,7 +14,8 @@ export type Step = {
 
 export type Verified = {
   title: string;
-  base: string;
+  /** The command that writes the report, after `npm run`. */
+  command: string;
   startedAt: Date;
   /** Facts about this machine, and versions of programs, by name. */
   machine: ReadonlyMap<string, string>;
@@ -32,7 +33,7 @@ const longestDetail = 500;
  * The report as Markdown. `earlier` is the existing report. Its lines and the run that wrote them are kept, unless this
  * run tried the same thing.
  */
-export function reportOf({ title, base, startedAt, machine, steps }: Verified, earlier = ""): string {
+export function reportOf({ title, command, startedAt, machine, steps }: Verified, earlier = ""): string {
   const run = timeOfRun(startedAt);
   const [earlierRuns = [], earlierLines = []] = tablesIn(earlier);
   const tried = new Set(steps.map(({ of }) => of));
@@ -47,7 +48,7 @@ export function reportOf({ title, base, startedAt, machine, steps }: Verified, e
   return [
     `# ${title}`,
     "",
-    `Written by \`npm run verify:base -- ${base}\`. ${sumOf(lines)} Each line names the run that checked it, by its time in UTC.`,
+    `Written by \`npm run ${command}\`. ${sumOf(lines)} Each line names the run that checked it, by its time in UTC.`,
     "",
     table(["Run", ...machine.keys()], runs),
     "",

@@ -56,7 +56,7 @@ const made = (steps: Step[], { at = "2026-11-22T19:00:00Z", earlier = "" } = {})
   reportOf(
     {
       title: "Tiny",
-      base: "tiny",
+      command: "verify:base -- tiny",
       startedAt: new Date(at),
       machine: new Map([["Kiln", `commit of ${at.slice(8, 10)}`]]),
       steps,

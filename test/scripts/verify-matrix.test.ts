@@ -103,7 +103,7 @@ describe("a run", () => {
   it("is only named by its day if just a report has it", () => {
     const report = reportOf({
       title: "Debian 13",
-      base: "debian-13",
+      command: "verify:base -- debian-13",
       startedAt,
       machine,
       steps: [step(title, "build")],

@@ -1,0 +1,77 @@
+/** Verifies an image whose machines encrypt their disk, in emulated machines, and writes a report. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { print, seconds } from "./launch/progress.ts";
+import { projectRoot } from "./launch/project.ts";
+import { type Cut, cutOnce, measureEncryption, momentsOf } from "./verify/disk/cuts-proof.ts";
+import { type Place, proveTpm } from "./verify/disk/tpm-proof.ts";
+import { machineFacts } from "./verify/machine-facts.ts";
+import { failuresIn, reportOf } from "./verify/report.ts";
+import { StepRecord } from "./verify/step-record.ts";
+
+const usage = `npm run verify:disk -- IMAGE [options]
+
+Boots machines of an image with an encrypted disk, cuts their power while they encrypt it, compares all files with those of
+the image, and writes a report. IMAGE is a raw disk (oem) with disk_encryption tpm or passphrase. Needs root.
+
+  --tpm            two machines with two TPMs, instead of power cuts
+  --cuts N         the number of power cuts (default: 12)
+  --seed N         the seed of their moments (default: 1)
+  --report FILE    where the report goes (default: docs/verified/encrypted-disks.md)
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    tpm: { type: "boolean", default: false },
+    cuts: { type: "string", default: "12" },
+    seed: { type: "string", default: "1" },
+    report: { type: "string", default: join(projectRoot, "docs/verified/encrypted-disks.md") },
+  },
+});
+
+const seenWithTpms = () =>
+  "2 volume keys; the disk opens with its own TPM only, and not with a changed argument of the kernel";
+const seenAfter = ({ goesOn }: Cut) => `the encryption ${goesOn ? "went on" : "was finished"}, and all files are there`;
+
+const stopping = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+
+const [image] = positionals;
+if (image === undefined) print(usage);
+else await verify(resolve(image));
+
+async function verify(path: string): Promise<void> {
+  const startedAt = new Date();
+  const machine = await machineFacts();
+  const record = new StepRecord(stopping.signal);
+  // Not in /tmp, which may be in memory.
+  const folder = mkdtempSync("/var/tmp/kiln-verify-disk-");
+  const place = { image: path, folder, signal: stopping.signal };
+  try {
+    await (values.tpm ? withTpms(record, place) : withCuts(record, place));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    const facts = { title: "Encrypted disks", command: "verify:disk", startedAt, machine, steps: record.steps };
+    const earlier = existsSync(values.report) ? readFileSync(values.report, "utf8") : "";
+    writeFileSync(values.report, reportOf(facts, earlier));
+    if (failuresIn(record.steps).length > 0) process.exitCode = 1;
+  }
+}
+
+async function withTpms(record: StepRecord, place: Place): Promise<void> {
+  const step = { of: "TPM", what: "two machines of one image", seen: seenWithTpms };
+  await record.step(step, () => proveTpm(place));
+}
+
+async function withCuts(record: StepRecord, place: Place): Promise<void> {
+  const step = { of: "Power cuts", what: "encryption without one", seen: seconds };
+  const whole = await record.step(step, () => measureEncryption(place, "whole"));
+  if (whole === undefined) return;
+  for (const [index, ms] of momentsOf(Number(values.seed), Number(values.cuts), whole).entries()) {
+    const what = `cut ${index + 1} of seed ${values.seed}, after ${seconds(ms)}`;
+    const cut = () => cutOnce(place, { name: `cut-${index}`, ms });
+    await record.step({ of: "Power cuts", what, seen: seenAfter }, cut);
+  }
+}

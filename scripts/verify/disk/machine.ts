@@ -1,0 +1,78 @@
+import { spawn } from "node:child_process";
+import { chooseAccel } from "../../../builder-agent/src/doctor/acceleration.ts";
+import type { Accel } from "../../../builder-agent/src/sandbox.ts";
+import { machineArguments } from "../../../builder-agent/src/testdrive/machine.ts";
+import { makeSecureFirmware } from "../../../builder-agent/src/testdrive/secure-boot.ts";
+import { makeSessionDir, type SessionDir } from "../../../builder-agent/src/testdrive/session-dir.ts";
+import { startTpm } from "../../../builder-agent/src/testdrive/tpm.ts";
+import { command } from "../../launch/command.ts";
+import { Complaint } from "../../launch/complaint.ts";
+import { SerialConsole } from "../console.ts";
+
+/** A machine that runs, with a serial line to type on. Disposing of it is a power cut. */
+export type Running = AsyncDisposable & { console: SerialConsole };
+
+/** What remains of a machine when its power is cut, apart from its disk. */
+export interface Home {
+  dir: SessionDir;
+  accel: Accel;
+  /** With the variables of its own UEFI, which has Secure Boot on. */
+  firmware: string[];
+}
+
+export async function makeHome(folder: string, name: string): Promise<Home & AsyncDisposable> {
+  const dir = await makeSessionDir(folder, name);
+  const firmware = await makeSecureFirmware(dir);
+  if (!firmware) throw new Complaint("Install the package ovmf.");
+  const accel = await chooseAccel({ accel: "auto", stateDir: folder });
+  return { dir, accel, firmware, [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose]() };
+}
+
+interface Start {
+  home: Home;
+  /** Its disk, in qcow2. */
+  disk: string;
+  /** Whether it starts by UEFI with Secure Boot and has a TPM. Otherwise it starts by BIOS. */
+  hasTpm: boolean;
+  /** Other arguments of QEMU. */
+  others?: readonly string[];
+}
+
+const memoryMb = 1024;
+
+/** Starts a machine like that of a testdrive. */
+export async function startMachine({ home, disk, hasTpm, others = [] }: Start, signal: AbortSignal): Promise<Running> {
+  const { dir, accel } = home;
+  await using parts = new AsyncDisposableStack();
+  const tpm = hasTpm ? await startTpm(dir, signal) : undefined;
+  if (hasTpm && !tpm) throw new Complaint("Install the package swtpm.");
+  if (tpm) parts.use(tpm);
+  const args = machineArguments({
+    testdriveId: 1,
+    accel,
+    memoryMb,
+    drives: ["-drive", `file=${disk},format=qcow2,if=none,id=disk`, "-device", "virtio-blk-pci,drive=disk,bootindex=0"],
+    firmware: hasTpm ? home.firmware : undefined,
+    tpm: tpm?.args,
+    seed: [],
+    image: disk,
+    enclosed: false,
+    hasNetwork: false,
+    diskBytes: Infinity,
+    vnc: null,
+  });
+  const stdio = ["pipe", "pipe", "inherit"] as const;
+  const qemu = spawn("qemu-system-x86_64", [...args, ...others, "-no-reboot"], { cwd: dir.path, stdio: [...stdio] });
+  const ended = new Promise<void>((resolve) => qemu.on("error", () => resolve()).on("close", () => resolve()));
+  parts.defer(async () => {
+    qemu.kill("SIGKILL");
+    await ended;
+  });
+  const all = parts.move();
+  return { console: new SerialConsole(qemu.stdout, qemu.stdin), [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** A new disk above the image. */
+export async function newDisk(image: string, disk: string): Promise<void> {
+  await command("qemu-img", ["create", "-q", "-f", "qcow2", "-F", "raw", "-b", image, disk]);
+}

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import { command } from "../../launch/command.ts";
+import { Complaint } from "../../launch/complaint.ts";
+import { bootSeconds, loginPrompt } from "../testdrive.ts";
+import { makeHome, newDisk, startMachine, type Home } from "./machine.ts";
+import { changeBoot, volumeKeyOf } from "./volume.ts";
+
+/** An image that encrypts itself, as a raw disk, and an empty folder to work in. */
+export interface Place {
+  image: string;
+  folder: string;
+  signal: AbortSignal;
+}
+
+/** A machine after its first boot. */
+interface Encrypted {
+  home: Home;
+  disk: string;
+  /** As a raw disk. */
+  raw: string;
+  recoveryKey: string;
+}
+
+const recoveryKey = /(?:[b-lnrt-v]{8}-){7}[b-lnrt-v]{8}/;
+const withoutTpm = /This machine has no TPM/;
+const written = /Write it down now/;
+/** systemd's line when the root is open. */
+export const openedLine = /Finished [^\n]*Encryption of the disk/;
+const refusedLine = /The TPM does not open the disk/;
+
+/**
+ * Two machines of one image have two volume keys. The disk of the first opens with its own TPM, not with the other one, and not
+ * with a changed argument of the kernel. Throws otherwise.
+ */
+export async function proveTpm(place: Place): Promise<void> {
+  await using homeOfOne = await makeHome(place.folder, "one");
+  await using homeOfOther = await makeHome(place.folder, "other");
+  const [one, other] = await Promise.all([firstBoot(place, homeOfOne, "one"), firstBoot(place, homeOfOther, "other")]);
+  const keyOf = (machine: Encrypted) => volumeKeyOf(machine.raw, machine.recoveryKey, place.folder);
+  if ((await keyOf(one)).equals(await keyOf(other))) throw new Complaint("Both machines have the same volume key.");
+  const changed = join(place.folder, "changed.qcow2");
+  const moved = join(place.folder, "moved.qcow2");
+  await command("cp", [one.disk, moved]);
+  await changeBoot(one.raw, "rd.shell=0", "rd.shell=1");
+  await newDisk(one.raw, changed);
+  const [own, foreign] = await Promise.all([
+    boot(place, { home: one.home, disk: one.disk }, [loginPrompt, refusedLine]),
+    boot(place, { home: other.home, disk: moved }, [openedLine, refusedLine]),
+  ]);
+  if (own === refusedLine) throw new Complaint("A machine's own TPM does not open its disk.");
+  if (foreign !== refusedLine) throw new Complaint("The TPM of another machine opens the disk.");
+  if ((await boot(place, { home: one.home, disk: changed }, [openedLine, refusedLine])) !== refusedLine)
+    throw new Complaint("The TPM opens the disk although an argument of the kernel has changed.");
+}
+
+async function firstBoot({ image, folder, signal }: Place, home: Home, name: string): Promise<Encrypted> {
+  const disk = join(folder, `${name}.qcow2`);
+  await newDisk(image, disk);
+  await using machine = await startMachine({ home, disk, hasTpm: true }, signal);
+  const either = new RegExp(`${recoveryKey.source}|${withoutTpm.source}`);
+  const [key] = await machine.console.says(either, { within: bootSeconds });
+  if (withoutTpm.test(key)) throw new Complaint("The machine found no TPM.");
+  await machine.console.says(written, { within: bootSeconds });
+  await machine.console.type("");
+  await machine.console.says(openedLine, { within: bootSeconds });
+  await machine[Symbol.asyncDispose]();
+  const raw = join(folder, `${name}.raw`);
+  await command("qemu-img", ["convert", "-O", "raw", disk, raw]);
+  return { home, disk, raw, recoveryKey: key };
+}
+
+/** Boots until one of these is on the serial line, and returns it. */
+async function boot(
+  { signal }: Place,
+  { home, disk }: { home: Home; disk: string },
+  lines: readonly [RegExp, RegExp],
+): Promise<RegExp | undefined> {
+  await using machine = await startMachine({ home, disk, hasTpm: true }, signal);
+  const any = new RegExp(lines.map(({ source }) => source).join("|"), "m");
+  const [found] = await machine.console.says(any, { within: bootSeconds });
+  return lines.find((line) => line.test(found));
+}
