@@ -164,12 +164,12 @@ it("sets the configuration, all of it or nothing", async () => {
   expect(await machine.kiln(["config", "set", "First", ...settings, "tags=library,desk"])).toMatchObject({ code: 0 });
   expect(await machine.kiln(["config", "get", "First", "network.hostname"])).toMatchObject({ stdout: "kiosk\n" });
   const refused = await machine.kiln(["config", "set", "First", "network.hostname=desk", "settings.memory_size=1"]);
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("settings/memory_size") });
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("settings.memory_size") });
   const dhcp = ["network.type=dhcp", "network.ip=10.0.0.3", "settings.memory_size=512"];
   const unused = await machine.kiln(["config", "set", "First", ...dhcp]);
   expect(unused).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("network/ip: is used only with the type manual"),
+    stderr: expect.stringContaining("network.ip: is used only with the type manual"),
   });
   expect(await machine.kiln(["config", "get", "First", "settings.memory_size"])).toMatchObject({ stdout: "256\n" });
   expect(await machine.kiln(["config", "get", "First", "network.hostname"])).toMatchObject({ stdout: "kiosk\n" });
