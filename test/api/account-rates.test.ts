@@ -9,7 +9,7 @@ import limits from "../../docs/operations/limits.md?raw";
 import { loadTemplates } from "../support/catalogue.ts";
 import { browser } from "../support/browser.ts";
 import { signedIn, type Client } from "../support/client.ts";
-import { createAppliance } from "../support/factories.ts";
+import { createBuild } from "../support/factories.ts";
 import { readXml } from "../support/xml.ts";
 
 beforeAll(loadTemplates);
@@ -96,7 +96,8 @@ it("counts a page like the calls that say the same", async () => {
   const tux = await signedIn();
   const firefox = browser();
   await firefox.beginSession(tux);
-  const url = `https://kiln.test/appliance/${await createAppliance(tux)}/share`;
+  const { applianceId } = await createBuild(tux);
+  const url = `https://kiln.test/appliance/${applianceId}/share`;
   const once = async () => {
     const request = new Request(url, { headers: { cookie: firefox.jar.cookie } });
     const answer = await app.fetch(request, { ...env, ACCOUNT_RATES: "differences=1" }, createExecutionContext());

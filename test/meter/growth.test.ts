@@ -12,8 +12,6 @@ const known: Readonly<Record<string, string>> = {
   "SELECT count(*) AS total FROM gallery_listings AS l ": "the number of appliances in the gallery, from an index",
   "AS weight FROM gallery_listings AS l ORDER BY weight,":
     "the popularity of each appliance in the gallery, because it changes every moment: a tenth of a second for 100,000",
-  "publications_fts WHERE publications_fts MATCH ?) SELECT count(*)": "what contains the words of a search",
-  "publications_fts WHERE publications_fts MATCH ?) SELECT p.appliance_id": "what contains the words of a search",
   'from "agents" "agents" order by': "the agents, each of which is a machine",
   'from "imports" where "imports"."id" > ?': "500 imports at a time",
 };
