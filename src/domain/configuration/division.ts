@@ -1,10 +1,18 @@
 import type { Issue } from "#domain/appliances/issue";
-import type { PlannedImage } from "#domain/configuration/issues";
 import { needsVolumes, rootPartitionMb, rootVolumeMb, whyNoRoomForVolumes } from "#domain/configuration/volumes";
 import type { Configuration } from "#lib/configuration/stored";
-import { productOf } from "#lib/contract/index";
+import { productOf, type Firmware, type ImageType } from "#lib/contract/index";
 import { partitionsOf } from "#lib/kiwi/partitions";
 import { swapPartitionMb } from "#lib/kiwi/swap-partition";
+
+/** The image that would be built now, with which a configuration is compared. */
+export interface PlannedImage {
+  imageType: ImageType;
+  firmware: Firmware;
+  packages: readonly { name: string; arch: string }[];
+  /** The size that the packages install, in MB. */
+  softwareMb: number;
+}
 
 type DiskFacts = Pick<Configuration, "lvm" | "settings">;
 

@@ -1,19 +1,9 @@
-import type { Firmware, ImageType } from "#lib/contract/index";
 import type { Issue } from "#domain/appliances/issue";
-import { divisionIssues } from "#domain/configuration/division";
+import { divisionIssues, type PlannedImage } from "#domain/configuration/division";
 import { diskEncryptionIssues } from "#domain/configuration/disk-encryption";
 import { fileSystemIssues } from "#domain/configuration/file-system";
 import { needsVolumes } from "#domain/configuration/volumes";
 import type { Configuration } from "#lib/configuration/stored";
-
-/** The image that would be built now, with which a configuration is compared. */
-export interface PlannedImage {
-  imageType: ImageType;
-  firmware: Firmware;
-  packages: readonly { name: string; arch: string }[];
-  /** The size that the packages install, in MB. */
-  softwareMb: number;
-}
 
 /**
  * Reports settings that the image would ignore because its software has no program for them, a division of the
