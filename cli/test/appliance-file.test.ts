@@ -60,7 +60,8 @@ describe("a file that was exported", () => {
           contentOf: (at) => known.get(at) ?? new Uint8Array(),
         });
         const { id: _, ...expected } = wanted;
-        expect(read(written.text, written.files)).toEqual({ definition: expected, contents: known });
+        const { at: _at, ...all } = read(written.text, written.files);
+        expect(all).toEqual({ definition: expected, contents: known });
       }),
     );
   });

@@ -112,7 +112,7 @@ const uses: [string, number, string, string][] = [
   ["import", 64, "missing required argument 'file'", "`kiln import --help` shows its arguments."],
   ["import nothere.kiwi", 64, "nothere.kiwi cannot be read.", "Name a config.xml of KIWI"],
   ["import .", 64, ". cannot be read.", "Name a config.xml of KIWI"],
-  ["import bin/kiln", 64, "bin/kiln cannot be imported: The XML is not well-formed", "Name a config.xml of KIWI"],
+  ["import bin/kiln", 64, "bin/kiln cannot be imported: it is neither XML nor YAML", "Name a config.xml of KIWI"],
   ["import page.xml", 64, "The root is html, and neither image", "Name a config.xml of KIWI"],
   ["import bomb.xml", 64, "A DOCTYPE is not accepted.", "Name a config.xml of KIWI"],
   ["import a b c", 64, "too many arguments", "`kiln import --help` shows its arguments."],
