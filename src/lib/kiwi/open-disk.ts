@@ -3,8 +3,9 @@ import { tpmFunctions } from "#lib/kiwi/tpm-key";
 
 /**
  * The program of the initial archive that encrypts the root at the first boot, and opens it at each one. The header of LUKS2
- * is in a partition of its own before the root's, so that nothing of the root has to move. A power cut at any moment loses
- * nothing: the header is complete before the first block is encrypted, and cryptsetup goes on where it stopped.
+ * is in a partition of its own before the root's, so that nothing of the root has to move. The header is complete before the
+ * first block is encrypted, and cryptsetup goes on where a power cut stopped it. One machine did not start after such a cut
+ * (decision 69, "Not solved").
  */
 export const openDisk = (way: keyof typeof ways): string => `${functions}${ways[way]}${program}`;
 
