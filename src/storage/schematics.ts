@@ -45,9 +45,8 @@ export async function isOfSchematic(db: Database, applianceId: number): Promise<
 
 /** Whether the account has a schematic, for a condition. */
 export const hasSchematic = (accountId: number, sha256: string): SQL =>
-  sql`EXISTS (SELECT 1 FROM schematics JOIN appliances ON appliances.id = schematics.appliance_id
-    AND appliances.account_id = schematics.account_id AND appliances.last_edited_at = schematics.edited_at
-    WHERE schematics.sha256 = ${sha256} AND schematics.account_id = ${accountId})`;
+  sql`EXISTS (SELECT 1 FROM ${schematics} JOIN ${appliances} ON ${isUnchanged}
+    WHERE ${schematics.sha256} = ${sha256} AND ${schematics.accountId} = ${accountId})`;
 
 /** Records that the appliance with this uuid, if there is one, was made from a schematic: a statement for a batch. */
 export const madeFrom = (db: Database, { uuid, sha256 }: { uuid: string; sha256: string }) =>
