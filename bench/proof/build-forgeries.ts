@@ -3,7 +3,7 @@ export interface BuildForgery {
   what: string;
   /** Scripts that run before or after a stage of KIWI, with `$root`, `$description`, `$packages`, `$target` and `$here`. */
   kiwi?: Partial<Record<KiwiMoment, string>>;
-  /** What the agent's report leaves out, or has instead (lying-agent.ts). */
+  /** The lies in the agent's report (lying-agent.ts). */
   report?: object;
 }
 

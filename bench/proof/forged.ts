@@ -18,7 +18,7 @@ export interface Forgeries {
   services: readonly ServiceForgery[];
 }
 
-/** What a service, or who is between it and the stranger, can change in its answers. */
+/** Answers of the service that it, or someone between it and the stranger, can change. */
 interface ServiceForgery {
   what: string;
   path: RegExp;

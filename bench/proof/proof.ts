@@ -3,7 +3,7 @@ import { everyForgery, proveForged } from "./forged.ts";
 import { measurePublished } from "./published.ts";
 import { Workshop } from "./workshop.ts";
 
-/** What is said about images is true, or someone finds that it is not. */
+/** Shows that claims about images are true, and that someone finds false ones. */
 export const proof: Measurement[] = [
   { name: "proof/published", run: measurePublished },
   {

@@ -112,7 +112,7 @@ async function change(
   return isBroken ? "unbuildable" : "done";
 }
 
-/** What takes names out of a list, and the list. */
+/** The commands that remove names, and the list from which each removes them. */
 const lists = { remove_package: "packages", remove_pattern: "patterns", unban_package: "bans" } as const;
 const isTaking = (kind: string): kind is keyof typeof lists => Object.hasOwn(lists, kind);
 

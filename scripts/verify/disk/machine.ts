@@ -12,7 +12,7 @@ import { SerialConsole } from "../console.ts";
 /** A machine that runs, with a serial line to type on. Disposing of it is a power cut. */
 export type Running = AsyncDisposable & { console: SerialConsole };
 
-/** What remains of a machine when its power is cut, apart from its disk. */
+/** The parts of a machine that survive a power cut, apart from its disk. */
 export interface Home {
   dir: SessionDir;
   accel: Accel;

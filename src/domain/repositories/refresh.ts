@@ -34,8 +34,8 @@ export async function refreshRepositories({ env, db }: Services, now: number): P
 }
 
 /**
- * Removes .solv files of imports that no longer exist and of earlier states that are too old. Builds do not need them, because their frozen input has
- * everything. A resolution that is loading one has an hour to finish.
+ * Removes .solv files of imports that no longer exist and of earlier states that are too old. Builds do not need them,
+ * because their frozen input has everything. A resolution that is loading one has an hour to finish.
  */
 export async function removeStraySolvs({ env, db }: Services, now: number): Promise<void> {
   await removeStates(db, statesEndBefore(env, now));

@@ -43,7 +43,7 @@ export function readDiskEncryption({ textAt }: Own): { disk_encryption: Way | "n
 
 type Way = Exclude<Configuration["settings"]["diskEncryption"], "none">;
 
-/** What each way adds to the initial archive. dracut's own module for the TPM brings its libraries, drivers and rules. */
+/** The additions to the initial archive, by the way to open the disk. dracut's own module for the TPM brings its libraries, drivers and rules. */
 const parts: Readonly<Record<Way, { modules: string; programs: string }>> = {
   passphrase: { modules: "", programs: "" },
   tpm: { modules: " tpm2-tss", programs: " systemd-creds tpm2_pcrevent tr" },
