@@ -66,6 +66,8 @@ describe("kiln config", () => {
     ["invalid_value", "configuration/network/ip: is used only with the type manual.", "network.ip: is used only with"],
     ["invalid_value", "configuration/users/user/name: must be a name.", "users.name: must be a name."],
     ["invalid_node", "The element configuration/network/hostnam is not known here.", "Did you mean network.hostname?"],
+    ["invalid_node", "The element configuration/network/hst is not known here.", "`kiln config get APPLIANCE` shows"],
+    ["invalid_node", "The element configuration/netwrk is not known here.", "Did you mean network?"],
   ])("names a refused setting as it was written: %s %s", async (code, message, shown) => {
     service.answers["PUT /api/v2/user/appliances/1000/definition"] = (_, response) =>
       response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify({ error: { code, message } }));

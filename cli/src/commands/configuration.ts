@@ -66,7 +66,7 @@ function asSetting(error: unknown): unknown {
   if (!(error instanceof ServiceRefusal) || error.code !== "invalid_node")
     return withNames(error, ([, ...path]) => path.join("."));
   const [, ...path] = refusedIn(error).path;
-  const near = closest(path.join("."), settingNames);
+  const near = meantBy(path, configurationSchema);
   return new Complaint(
     "notFound",
     `There is no setting ${path.join(".")}.`,
@@ -74,12 +74,15 @@ function asSetting(error: unknown): unknown {
   );
 }
 
-const settingsIn = ({ properties = {} }: Schema): string[] =>
-  Object.entries(properties).flatMap(([name, schema]) => [
-    name,
-    ...settingsIn(schema).map((inner) => `${name}.${inner}`),
-  ]);
-const settingNames = settingsIn(applianceSchema.properties?.["configuration"] ?? applianceSchema);
+/** The setting that was probably meant: only its first unknown word is compared, with the known words at that place. */
+function meantBy([word = "", ...inner]: readonly string[], { properties = {} }: Schema): string | undefined {
+  const known = Object.hasOwn(properties, word) ? properties[word] : undefined;
+  if (!known) return closest(word, Object.keys(properties));
+  const near = meantBy(inner, known);
+  return near && `${word}.${near}`;
+}
+
+const configurationSchema = applianceSchema.properties?.["configuration"] ?? applianceSchema;
 
 interface Setting {
   path: readonly string[];
