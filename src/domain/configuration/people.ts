@@ -45,7 +45,9 @@ function validateUser(check: Check, user: Configuration["users"][number]): void 
   );
   check(isUserName(group), "users/user/group", wanted);
   check(isPath(user.shell), "users/user/shell", "must be an absolute path");
-  check(isPath(user.homedir), "users/user/homedir", "must be an absolute path");
+  // The default contains the name, whose fault is already reported.
+  const isHome = user.homedir === `/home/${name}` || isPath(user.homedir);
+  check(isHome, "users/user/homedir", "must be an absolute path");
 }
 
 /** Checks public keys, each of which is a line of `authorized_keys`. */
