@@ -108,20 +108,22 @@ const maxPackages = 500;
 
 const Packages = ({ packages, ...both }: Both & { packages: readonly PackageChange[] }) => (
   <Panel id="packages" title="Packages" count={packages.length} isFlush>
-    <Table labelledBy="packages" columns={["Change", "Package", ...names(both), "Repository", "Licence"]}>
+    <Table labelledBy="packages" columns={["Change", "Package", ...names(both), "Repository", "Licence"]} isCards>
       {packages.slice(0, maxPackages).map(({ change, name, from, to }) => (
         <tr>
           <td>
             <Kind of={change} />
           </td>
           <th scope="row">{name}</th>
-          <td class="nowrap">{from?.version}</td>
-          <td class="nowrap">
+          <td data-label={names(both)[0]}>{from?.version}</td>
+          <td data-label={names(both)[1]}>
             {to?.version}
             {from && to && from.version === to.version && <span class="quiet"> built again</span>}
           </td>
-          <td>{(to ?? from)?.repository}</td>
-          <td class="small-text">{(to ?? from)?.license}</td>
+          <td data-label="Repository">{(to ?? from)?.repository}</td>
+          <td class="small-text" data-label="Licence">
+            {(to ?? from)?.license}
+          </td>
         </tr>
       ))}
     </Table>
@@ -131,14 +133,18 @@ const Packages = ({ packages, ...both }: Both & { packages: readonly PackageChan
 
 const Settings = ({ settings, ...both }: Both & { settings: readonly SettingChange[] }) => (
   <Panel id="settings" title="Settings" count={settings.length} isFlush>
-    <Table labelledBy="settings" columns={["Setting", ...names(both)]}>
+    <Table labelledBy="settings" columns={["Setting", ...names(both)]} isCards>
       {settings.map(({ name, item, from, to }) => (
         <tr>
           <th scope="row">
             {words(name)} <span class="breaks">{item}</span>
           </th>
-          <td class="breaks">{shown(name, from)}</td>
-          <td class="breaks">{shown(name, to)}</td>
+          <td class="breaks" data-label={names(both)[0]}>
+            {shown(name, from)}
+          </td>
+          <td class="breaks" data-label={names(both)[1]}>
+            {shown(name, to)}
+          </td>
         </tr>
       ))}
     </Table>
