@@ -1,11 +1,12 @@
 /** Verifies an image whose machines encrypt their disk, in emulated machines, and writes a report. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { print, seconds } from "./launch/progress.ts";
 import { projectRoot } from "./launch/project.ts";
 import { type Cut, cutOnce, measureEncryption, momentsOf } from "./verify/disk/cuts-proof.ts";
 import { type Place, proveTpm } from "./verify/disk/tpm-proof.ts";
+import { printedEnding } from "./verify/disk/machine.ts";
 import { machineFacts } from "./verify/machine-facts.ts";
 import { failuresIn, reportOf } from "./verify/report.ts";
 import { StepRecord } from "./verify/step-record.ts";
@@ -52,12 +53,21 @@ async function verify(path: string): Promise<void> {
   try {
     await (values.tpm ? withTpms(record, place) : withCuts(record, place));
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    const failed = failuresIn(record.steps).length > 0;
+    leave(folder, failed);
     const facts = { title: "Encrypted disks", command: "verify:disk", startedAt, machine, steps: record.steps };
     const earlier = existsSync(values.report) ? readFileSync(values.report, "utf8") : "";
     writeFileSync(values.report, reportOf(facts, earlier));
-    if (failuresIn(record.steps).length > 0) process.exitCode = 1;
+    if (failed) process.exitCode = 1;
   }
+}
+
+/** Removes the folder, but keeps what the machines printed if one of them failed. */
+function leave(folder: string, failed: boolean): void {
+  for (const name of readdirSync(folder))
+    if (!failed || !name.endsWith(printedEnding)) rmSync(join(folder, name), { recursive: true, force: true });
+  if (failed) print(`What the machines printed is in ${folder}`);
+  else rmSync(folder, { recursive: true });
 }
 
 async function withTpms(record: StepRecord, place: Place): Promise<void> {

@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
 import { chooseAccel } from "../../../builder-agent/src/doctor/acceleration.ts";
 import type { Accel } from "../../../builder-agent/src/sandbox.ts";
 import { machineArguments } from "../../../builder-agent/src/testdrive/machine.ts";
@@ -18,14 +20,25 @@ export interface Home {
   accel: Accel;
   /** With the variables of its own UEFI, which has Secure Boot on. */
   firmware: string[];
+  /** The file of everything that its serial line printed, in all its boots. */
+  printed: string;
 }
+
+/** How the name of such a file ends. */
+export const printedEnding = ".console";
 
 export async function makeHome(folder: string, name: string): Promise<Home & AsyncDisposable> {
   const dir = await makeSessionDir(folder, name);
   const firmware = await makeSecureFirmware(dir);
   if (!firmware) throw new Complaint("Install the package ovmf.");
   const accel = await chooseAccel({ accel: "auto", stateDir: folder });
-  return { dir, accel, firmware, [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose]() };
+  return {
+    dir,
+    accel,
+    firmware,
+    printed: join(folder, `${name}${printedEnding}`),
+    [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose](),
+  };
 }
 
 interface Start {
@@ -68,6 +81,7 @@ export async function startMachine({ home, disk, hasTpm, others = [] }: Start, s
     qemu.kill("SIGKILL");
     await ended;
   });
+  qemu.stdout.on("data", (bytes: Buffer) => appendFileSync(home.printed, bytes));
   const all = parts.move();
   return { console: new SerialConsole(qemu.stdout, qemu.stdin), [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
