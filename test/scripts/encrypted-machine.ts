@@ -25,6 +25,7 @@ here() { dd if="$header" bs=1 skip=65536 count=128 2> /dev/null | tr -d '\0'; }
 case " $* " in
   *" luksDump "*) case $(dd if="$2" bs=1 skip=70000 count=4 2> /dev/null) in
     done) ;;
+    cuts) printf 'Requirements:\tonline-reencrypt-v2\n\nData segments:\n  0: crypt\n\toffset: 0\n\tlength: 512\n\tflags : in-reencryption\n\n' ;;
     logs) printf 'Requirements:\tonline-reencrypt-v2\n\nData segments:\n  0: crypt\n\toffset: 0\n\tlength: (whole device)\n\n  1: linear\n' ;;
     *) printf 'Requirements:\tonline-reencrypt-v2\n\nData segments:\n  0: linear\n\toffset: 0\n\tlength: (whole device)\n\n' ;;
     esac ;;
@@ -34,8 +35,11 @@ case " $* " in
     printf kiln-root | dd of="$header" bs=1 seek=24 conv=notrunc 2> /dev/null
     dd if="$key" of="$header" bs=1 seek=65536 conv=notrunc 2> /dev/null ;;
   *" --resume-only "*) [ "$(here)" = "$(cat "$key")" ] || exit 2
+    [ "$(dd if="$header" bs=1 skip=70000 count=4 2> /dev/null)" != cuts ] || exit 1
     step
     printf done | dd of="$header" bs=1 seek=70000 conv=notrunc 2> /dev/null; echo encrypted >> /run/said ;;
+  *" repair "*) [ "$(here)" = "$(cat "$key")" ] || exit 2
+    printf "\${REPAIRED:-more}" | dd of="$header" bs=1 seek=70000 conv=notrunc 2> /dev/null; echo repaired >> /run/said ;;
   *" open "*) [ "$(here)" = "$(cat "$key")" ] || exit 2
     echo "opened $(basename "$header") $(basename "\${@: -2:1}") as \${@: -1}" >> /run/said ;;
 esac

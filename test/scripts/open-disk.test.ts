@@ -56,6 +56,18 @@ describe("a machine with a passphrase", () => {
     expect(machine(ask)).toEqual(["up", asked, opened]);
   });
 
+  it.each([
+    ["goes on", "more", ["repaired", "encrypted", opened]],
+    ["has finished", "done", ["repaired", opened]],
+  ])("repairs the blocks that a power cut left half written, and then %s", (_, repaired, done) => {
+    const cut = `printf cuts | dd of="$disk"p2 bs=1 seek=70000 conv=notrunc 2> /dev/null; export REPAIRED=${repaired}`;
+    const ask = String.raw`boot 'long enough\nlong enough\n' > /dev/null; ${cut}; boot 'wrong\nlong enough\n'`;
+    const [state, ...said] = machine(ask);
+    expect(state).toBe("up");
+    expect(said.filter((line) => !line.startsWith("asked: ")).slice(0, done.length)).toEqual(done);
+    expect(said).toContain("That is not the passphrase.");
+  });
+
   it("touches nothing if the place of the header is in use", () => {
     const sums = 'sha256sum < "$disk"p3';
     const ask = String.raw`mkfs.ext4 -q "$disk"p2; before=$(${sums}); boot 'long enough\nlong enough\n'

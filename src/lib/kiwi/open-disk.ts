@@ -4,8 +4,7 @@ import { tpmFunctions } from "#lib/kiwi/tpm-key";
 /**
  * The program of the initial archive that encrypts the root at the first boot, and opens it at each one. The header of LUKS2
  * is in a partition of its own before the root's, so that nothing of the root has to move. The header is complete before the
- * first block is encrypted, and cryptsetup goes on where a power cut stopped it. One machine did not start after such a cut
- * (decision 69, "Not solved").
+ * first block is encrypted, and cryptsetup goes on where a power cut stopped it.
  */
 export const openDisk = (way: keyof typeof ways): string => `${functions}${ways[way]}${program}`;
 
@@ -67,10 +66,15 @@ is_unfinished() {
   grep -q in-reencryption "$state/dump" || ! sed -n '/^  0: crypt$/,/^$/p' "$state/dump" | grep -q 'length: (whole device)'
 }
 
+# If the power failed while blocks were written, cryptsetup refuses to go on until "repair" has written the rest of them.
 # 0: everything is encrypted. 2: it is not the key.
 finish_encryption() {
   is_unfinished || return 0
   say "The disk is being encrypted. If the power fails, that goes on at the next boot."
+  if grep -q in-reencryption "$state/dump"; then
+    cryptsetup repair --batch-mode --header "$header" --key-file "$key" "$root" || return
+    is_unfinished || return 0
+  fi
   cryptsetup reencrypt --resume-only --batch-mode --progress-frequency 10 --header "$header" --key-file "$key" "$root"
 }
 
