@@ -81,8 +81,12 @@ function withChange(content: string, { file, before, after }: Change): string {
   return content.replace(before, () => after);
 }
 
-/** Bundles the simulation with the service and the agent as they are now, or with a mistake. → the file */
-export async function bundleSimulation(change?: Change): Promise<string> {
+/**
+ * Bundles the simulation with the service and the agent as they are now, or with a mistake. → the file
+ *
+ * @param hasSourceMap whether errors name the places in the sources; Node reads the map even if nothing uses it
+ */
+export async function bundleSimulation(change: Change | undefined, hasSourceMap: boolean): Promise<string> {
   const folder = join(projectRoot, ".kiln/simulation");
   await mkdir(folder, { recursive: true });
   const outfile = join(folder, `${process.pid}-${count++}.mjs`);
@@ -95,7 +99,7 @@ export async function bundleSimulation(change?: Change): Promise<string> {
     target: "node24",
     jsx: "automatic",
     jsxImportSource: "hono/jsx",
-    sourcemap: "inline",
+    sourcemap: hasSourceMap && "inline",
     logLevel: "error",
     banner: {
       js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',

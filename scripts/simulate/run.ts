@@ -36,9 +36,9 @@ function partsOf(order: Order): Order[] {
 
 /** Runs each share of the seeds in a separate process, because time and chance are replaced there. */
 export async function simulateSeeds({ change, ...wanted }: Wanted): Promise<Report[]> {
-  const file = await bundleSimulation(change);
   const migrations = migrationsIn(join(projectRoot, "migrations"));
   const order: Order = { shrinks: true, stopsAtFirst: false, tells: false, ...wanted, migrations };
+  const file = await bundleSimulation(change, order.tells);
   try {
     return (await Promise.all(partsOf(order).map((part) => reportsOf(file, part)))).flat();
   } finally {
