@@ -8,6 +8,7 @@ import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild } from "../support/factories.ts";
 import { capabilities, fakeAgent } from "../support/fake-agent.ts";
 import { readXml } from "../support/xml.ts";
+import { patienceMs } from "../support/patience.ts";
 
 const id = "client-4711";
 let lines: string[];
@@ -51,7 +52,10 @@ it("is the client's own, or a new one, in every answer", async () => {
 
 it("goes from the start of a build through its object and the queue to the agent", async () => {
   const buildId = await startedBuild(await signedIn());
-  await vi.waitFor(async () => expect(await jobs()).toContainEqual({ kind: "build", buildId, requestId: id }), 10_000);
+  await vi.waitFor(
+    async () => expect(await jobs()).toContainEqual({ kind: "build", buildId, requestId: id }),
+    patienceMs,
+  );
   const answer = await (await fakeAgent()).call("POST", "/builds/claim", { json: { capabilities } });
   expect(BuildClaimAnswer.parse(await answer.json()).build).toMatchObject({ buildId, requestId: id });
 });
@@ -80,7 +84,7 @@ it("goes from the start of a testdrive to the agent", async () => {
     const { testdrive } = TestdriveClaimAnswer.parse(await answer.json());
     expect(testdrive).not.toBeNull();
     return testdrive;
-  }, 10_000);
+  }, patienceMs);
   expect(claimed).toMatchObject({ buildId, requestId: id });
   expect((await starting).status).toBe(200);
 });

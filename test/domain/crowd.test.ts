@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { Crowd } from "#domain/operation/crowd";
 import { Refusal } from "#domain/refusal";
+import { patienceMs } from "../support/patience.ts";
 
 const atOnce = 8;
 
@@ -31,7 +32,7 @@ function crowded() {
       return { ...seen };
     },
     /** Those that wait look from time to time. */
-    expectLater: (all: typeof seen) => vi.waitFor(() => expect(seen).toEqual(all), { timeout: 10_000 }),
+    expectLater: (all: typeof seen) => vi.waitFor(() => expect(seen).toEqual(all), patienceMs),
   };
 }
 
@@ -77,7 +78,7 @@ it("asks refused clients to come back at different times", async () => {
   const never = new Promise<void>(() => {});
   for (let n = 0; n < atOnce + 200 + 100; n++)
     crowd.join("192.0.2.1", () => never).catch((refusal: unknown) => refusals.push(refusal));
-  await vi.waitFor(() => expect(refusals).toHaveLength(100), { timeout: 10_000 });
+  await vi.waitFor(() => expect(refusals).toHaveLength(100), patienceMs);
   const waits = refusals.map((refusal) => (refusal instanceof Refusal ? refusal.retryAfterSeconds : undefined));
   expect([...new Set(waits)].toSorted()).toEqual([2, 3, 4, 5]);
 });

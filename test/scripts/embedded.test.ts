@@ -180,7 +180,7 @@ describe("the embedded service", () => {
       const before = runtimes();
       expect(before).toHaveLength(1);
       signalAll(before, "SIGKILL");
-      await vi.waitFor(() => expect(runtimes()).not.toEqual(before), 20_000);
+      await vi.waitFor(() => expect(runtimes()).not.toEqual(before), patienceMs);
       await answered();
       await ticked();
     }
