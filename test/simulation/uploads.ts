@@ -73,8 +73,7 @@ export class Uploaders {
     if (id === undefined) return;
     this.stored.delete(id);
     const [file] = this.#service.database.query(
-      "SELECT account_id FROM overlay_files f JOIN appliances a ON a.id = f.appliance_id WHERE f.id = ?",
-      [id],
+      `SELECT account_id FROM overlay_files f JOIN appliances a ON a.id = f.appliance_id WHERE f.id = ${id}`,
     );
     this.#insist(() => async () => {
       await deleteFile(this.#service.db, Number(file?.["account_id"]), id);

@@ -172,17 +172,22 @@ export class World {
       if (clock.now <= lastAt) continue;
       if (clock.now > lastAt + tidyMs) this.#calm();
       if (!this.#isOver()) endedAt = Infinity;
-      else if (endedAt === Infinity) endedAt = clock.now;
+      else if (endedAt === Infinity) endedAt = this.#agentsLeave();
       else if (clock.now > endedAt + tidyMs) return this.#violationOf("end");
     }
+  }
+
+  /** There is no work. Polls in vain would take most of the time. → when */
+  #agentsLeave(): number {
+    for (const { process } of this.hosts) process?.die();
+    return clock.now;
   }
 
   /** The agents have gone, and nothing fails. */
   async #dayLater(): Promise<Violation | undefined> {
     this.#calm();
-    for (const { process } of this.hosts) process?.die();
+    const overAt = this.#agentsLeave();
     this.#isWatched = false;
-    const overAt = clock.now;
     for (const hours of cleaningHours) {
       const at = overAt + hours * 3_600_000;
       clock.after(at - clock.now, () => void this.service.sweep("cleaning"));

@@ -9,6 +9,8 @@ export class SimulatedDatabase {
   readonly #sqlite = new DatabaseSync(":memory:");
   readonly #statements = new Map<string, StatementSync>();
   readonly #tables: string[];
+  /** The rows that checks have asked for since the last write. */
+  readonly #asked = new Map<string, Record<string, unknown>[]>();
   /** Whether anything was written since the last check. */
   isChanged = false;
 
@@ -39,9 +41,17 @@ export class SimulatedDatabase {
     });
   }
 
-  /** Runs a statement at once. For checks, which take no time and never fail. */
-  query(sql: string, values: readonly SQLInputValue[] = []): Record<string, unknown>[] {
-    return this.compiled(sql).all(...values);
+  /** Runs a statement that reads at once. For checks, which take no time and never fail. */
+  query(sql: string): Record<string, unknown>[] {
+    const rows = this.#asked.get(sql) ?? this.compiled(sql).all();
+    this.#asked.set(sql, rows);
+    return rows;
+  }
+
+  /** Something is written. */
+  changes(): void {
+    this.isChanged = true;
+    this.#asked.clear();
   }
 
   compiled(sql: string): StatementSync {
@@ -54,10 +64,10 @@ export class SimulatedDatabase {
   reset(): void {
     this.#sqlite.exec("PRAGMA foreign_keys = OFF");
     for (const table of this.#tables) {
-      if (Number(this.query(`SELECT EXISTS (SELECT 1 FROM "${table}") AS n`)[0]?.["n"]) === 1)
-        this.#sqlite.exec(`DELETE FROM "${table}"`);
+      if (this.compiled(`SELECT 1 FROM "${table}" LIMIT 1`).get()) this.compiled(`DELETE FROM "${table}"`).run();
     }
     this.#sqlite.exec("PRAGMA foreign_keys = ON");
+    this.changes();
   }
 }
 
@@ -83,13 +93,13 @@ class Statement {
   first = async (column: string) => (await this.all()).results[0]?.[column] ?? null;
 
   now() {
-    this.#database.isChanged ||= !this.#isRead;
+    if (!this.#isRead) this.#database.changes();
     const results = this.#database.compiled(this.#sql).all(...this.#values);
     return { results, success: true, meta: { changes: 0 } };
   }
 
   #rows(): unknown[][] {
-    this.#database.isChanged ||= !this.#isRead;
+    if (!this.#isRead) this.#database.changes();
     const statement = this.#database.compiled(this.#sql);
     statement.setReturnArrays(true);
     try {

@@ -1,5 +1,5 @@
 /** Replaces time and chance of this process by virtual ones. Must be imported before everything else. */
-import { createHash } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, KeyObject, type webcrypto } from "node:crypto";
 import { Chance } from "../../../scripts/chance.ts";
 import { currentActor } from "./actors.ts";
 import { clock } from "./clock.ts";
@@ -71,24 +71,41 @@ export const wait = <T>(ms: number, value?: T, { signal }: { signal?: AbortSigna
     signal?.addEventListener("abort", abort, { once: true });
   });
 
-const isCrypto = (name: string) => ["encrypt", "decrypt", "sign", "verify", "importKey", "exportKey"].includes(name);
+const isCrypto = (name: string) => ["sign", "verify", "importKey", "exportKey"].includes(name);
 const realSubtle = crypto.subtle;
 const subtle = new Proxy(realSubtle, {
   get(target, name: keyof SubtleCrypto) {
-    if (name === "digest") return digest;
+    if (name in onThisThread) return onThisThread[name];
     const method = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
     return isCrypto(name) ? (...given: unknown[]) => clock.still(method.apply(target, given)) : method;
   },
 });
 
-/** On this thread, so that its end needs no real time. */
-async function digest(algorithm: string | { name: string }, data: ArrayBufferView | ArrayBuffer): Promise<ArrayBuffer> {
+type Bytes = ArrayBufferView | ArrayBuffer;
+const bufferOf = (data: Bytes): Buffer =>
+  ArrayBuffer.isView(data) ? Buffer.from(data.buffer, data.byteOffset, data.byteLength) : Buffer.from(data);
+const gcm = "aes-256-gcm";
+const tagBytes = 16;
+
+async function digest(algorithm: string | { name: string }, data: Bytes): Promise<ArrayBuffer> {
   const name = typeof algorithm === "string" ? algorithm : algorithm.name;
-  const bytes = ArrayBuffer.isView(data)
-    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-    : new Uint8Array(data);
-  return Uint8Array.from(createHash(name.replace("-", "")).update(bytes).digest()).buffer;
+  return Uint8Array.from(createHash(name.replace("-", "")).update(bufferOf(data)).digest()).buffer;
 }
+
+async function encrypt({ iv }: { iv: Uint8Array }, key: webcrypto.CryptoKey, data: Bytes): Promise<ArrayBuffer> {
+  const cipher = createCipheriv(gcm, KeyObject.from(key), iv);
+  const bytes = Buffer.concat([cipher.update(bufferOf(data)), cipher.final()]);
+  return Uint8Array.from(Buffer.concat([bytes, cipher.getAuthTag()])).buffer;
+}
+
+async function decrypt({ iv }: { iv: Uint8Array }, key: webcrypto.CryptoKey, data: Bytes): Promise<ArrayBuffer> {
+  const bytes = bufferOf(data);
+  const decipher = createDecipheriv(gcm, KeyObject.from(key), iv).setAuthTag(bytes.subarray(-tagBytes));
+  return Uint8Array.from(Buffer.concat([decipher.update(bytes.subarray(0, -tagBytes)), decipher.final()])).buffer;
+}
+
+/** Calls whose end needs no real time, because no other thread runs them. */
+const onThisThread: Partial<Record<keyof SubtleCrypto, unknown>> = { digest, encrypt, decrypt };
 
 const virtual = {
   Date: VirtualDate,

@@ -44,7 +44,7 @@ export class Network {
   async #note(agent: Actor, path: string, answer: Response): Promise<void> {
     if (path.endsWith("/claim")) this.#unclaimed.delete(agent);
     if (!path.endsWith("/messages/pull")) return;
-    const { result } = (await answer.json()) as { result: { messages: unknown[] } | null };
+    const { result } = (await answer.clone().json()) as { result: { messages: unknown[] } | null };
     if (result && result.messages.length > 0) this.#unclaimed.add(agent);
   }
 
@@ -72,7 +72,7 @@ export class Network {
       if (isCut()) throw new Error("simulated: unreachable");
       const given = await this.#service.answer(request);
       if (isCut() || this.#loses(url)) throw new Error("simulated: the answer was lost");
-      if (me) await this.#note(me, url.pathname, given.clone());
+      if (me) await this.#note(me, url.pathname, given);
       return given;
     }).catch((cause: unknown) => {
       throw new TypeError("fetch failed", { cause });

@@ -118,7 +118,7 @@ export class ObjectStorage {
   }
 
   commit(): void {
-    if (this.#sqlite.isTransaction) this.#sqlite.exec("COMMIT");
+    if (this.#sqlite.isTransaction) this.#compiled("COMMIT").run();
   }
 
   rollback(): void {
@@ -145,7 +145,7 @@ export class ObjectStorage {
   #begin(): void {
     if (currentActor()?.isDead) throw new Error("simulated: this object is dead");
     if (this.#sqlite.isTransaction) return;
-    this.#sqlite.exec("BEGIN");
+    this.#compiled("BEGIN").run();
     this.#alarmBefore = this.#alarm;
     unsaved.add(this);
   }
