@@ -14,7 +14,8 @@ export const refuseForeignOrigins = factory.createMiddleware(async (c, next) => 
   await next();
 });
 
-function isForeign(headers: Headers, ours: string[]): boolean {
+/** Whether a page of another site made the browser send this request. `ours` contains the addresses of this service. */
+export function isForeign(headers: Headers, ours: string[]): boolean {
   const site = headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none") return true;
   const origin = headers.get("origin");

@@ -1,5 +1,6 @@
 import { Hono, type Context } from "hono";
 import { challengeAgain, givenCredentials } from "#api/authenticate";
+import { isForeign } from "#api/same-origin";
 import { runningBuild } from "#documents/running-build";
 import { checkKeyOrToken } from "#domain/accounts/account";
 import type { WatchedBuild } from "#domain/builds/build";
@@ -13,8 +14,8 @@ import { imageAddress } from "./parts/image-address.ts";
 
 /**
  * The content addresses: `/image/SCHEMATIC/WHEN/FORMAT` leads to the image of a definition, and builds it if there is
- * none. A channel of a published appliance needs no account. Only Basic credentials count: a page of another site could
- * otherwise start builds with a browser's session.
+ * none. A channel of a published appliance needs no account. Only Basic credentials count, not a browser's session. A
+ * browser also sends those that it remembers, so a page of another site starts no build.
  */
 export const schematicAddresses = new Hono<WebEnv>().get("/:schematic{[0-9a-f]{64}}/:when/:format", async (c) => {
   const { schematic: sha256, when, format } = c.req.param();
@@ -25,7 +26,8 @@ export const schematicAddresses = new Hono<WebEnv>().get("/:schematic{[0-9a-f]{6
   const signedIn = given && (await checkKeyOrToken({ env: c.env, db: c.var.db }, given));
   if (!signedIn) return challengeAgain(c, given);
   const [type, suffix] = formatOf(format);
-  const asked = { ...signedIn, sha256, when, format: type, baseUrl: c.var.baseUrl };
+  const mayStart = !isForeign(c.req.raw.headers, [c.var.baseUrl, c.req.url]);
+  const asked = { ...signedIn, sha256, when, format: type, baseUrl: c.var.baseUrl, mayStart };
   const found = await imageOfSchematic({ env: c.env, db: c.var.db }, asked);
   if ("building" in found) return answerBuilding(c, found.building);
   return redirectTo(c, `${imageAddress(found.image)}${suffix}`, "private, no-cache");

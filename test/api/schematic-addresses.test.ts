@@ -60,6 +60,15 @@ describe("GET /image/SCHEMATIC/current/FORMAT", () => {
     expect((await building(await open(tux, `${id}/current/oem`))).id).not.toBe(first.id);
   });
 
+  it("starts no build for a page of another site, and leads it to an image that is there", async () => {
+    const { id } = await posted(tux);
+    const foreign = { "sec-fetch-site": "cross-site" };
+    expect(await refused(await open(tux, `${id}/current/oem`, foreign))).toMatch(/^403 .*another site starts no build/);
+    const { id: build } = await building(await open(tux, `${id}/current/oem`));
+    await built(build, "the image");
+    expect((await open(tux, `${id}/current/oem`, foreign)).status).toBe(302);
+  });
+
   it("needs an account, and shows each account only its own", async () => {
     const { id } = await posted(tux);
     const { client: reader } = await tokenOf(tux);

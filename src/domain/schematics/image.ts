@@ -29,6 +29,8 @@ export interface Asked {
   /** A day, or `current`. */
   when: string;
   format: string;
+  /** Whether a build may be started. */
+  mayStart: boolean;
 }
 
 /** The image of an address, or the build that is making it. */
@@ -96,7 +98,8 @@ const starts = new FairTurns({
 
 async function startOnce(services: Services, asked: Asked, wanted: Wanted): Promise<SchematicImage> {
   const { env, db } = services;
-  const { account, access, baseUrl } = asked;
+  const { account, access, baseUrl, mayStart } = asked;
+  if (!mayStart) throw foreignStart();
   if (access.by === "token") refuseOutOfScope(access, "build");
   await refuseInReadOnlyMode({ env, db });
   const { appliance, imageType, version, repositories: asOf } = wanted;
@@ -120,6 +123,12 @@ async function startOnce(services: Services, asked: Asked, wanted: Wanted): Prom
 /** Refusals that only last as long as other builds. */
 const waits: ReadonlySet<string> = new Set(["no_build_slots", "initial_build_pending"]);
 const retrySeconds = 30;
+
+const foreignStart = () =>
+  new Refusal("access_denied", {
+    message:
+      "There is no image yet, and a link on another site starts no build. Open the address itself to have it built.",
+  });
 
 const hasFailed = ({ id, message }: Build) =>
   new Refusal("configuration_error", {
