@@ -169,4 +169,20 @@ describe("a repository in the status", () => {
       ],
     });
   });
+
+  it("is an error if none is for the architecture, unless one is still unknown", async () => {
+    const id = await createSafeAppliance(tux);
+    const main = await tinyRepository("main");
+    const text = "None of the appliance's repositories has packages for i586.";
+    await db.update(appliances).set({ arch: "i586" }).where(eq(appliances.id, id));
+    await db
+      .update(repositories)
+      .set({ arches: ["x86_64"] })
+      .where(eq(repositories.id, main));
+    await change({ arches: ["x86_64"] });
+    expect((await statusOf(id)).issues).toContainEqual({ type: "error", text });
+
+    await change({ revision: null, importState: "importing" });
+    expect((await statusOf(id)).issues).not.toContainEqual({ type: "error", text });
+  });
 });

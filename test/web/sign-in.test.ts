@@ -45,6 +45,15 @@ describe("POST /sign_in", () => {
     expect(html).toContain("Firefox on Linux");
   });
 
+  it.each([
+    ["/", "/appliances/new"],
+    ["/?from=mail", "/?from=mail"],
+    ["/gallery", "/gallery"],
+  ])("leads someone without appliances from %s to %s", async (to, place) => {
+    const answer = await firefox.signIn(tux, "correct horse", { to });
+    expect(answer.headers.get("location")).toBe(`https://kiln.test${place}`);
+  });
+
   it("stores no secret, no exact browser and no whole address", async () => {
     const { secret } = await sessionOf(tux);
     const row = await env.DB.prepare("SELECT * FROM sessions WHERE account_id = ?").bind(tux.accountId).first();
