@@ -148,6 +148,8 @@ describe("several agents", () => {
     expect(phasesOf(taking)).toEqual([...begin, "Creating the image", ...end]);
     expect(taking.artifacts.prepared.upload).toBeNull();
     expect(taking.finished?.prepared).toBeUndefined();
+    const kept = await there(frozenInput({ imageType: "iso" }));
+    expect(phasesOf(kept)).toEqual([...begin, "Creating the image", ...end]);
   });
 
   it("build it themselves if the download is wrong or a retry", async () => {
