@@ -373,8 +373,8 @@ CREATE TABLE `gallery_listings` (
 	`appliance_id` integer PRIMARY KEY NOT NULL,
 	`publication_id` integer NOT NULL,
 	`account_id` integer NOT NULL,
-	`published_at` integer NOT NULL,
-	`points` integer NOT NULL,
+	`popularity` real NOT NULL,
+	`rating` real NOT NULL,
 	`clones` integer NOT NULL,
 	`testdrives` integer NOT NULL,
 	`downloads` integer NOT NULL
@@ -382,6 +382,13 @@ CREATE TABLE `gallery_listings` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `gallery_listings_publication` ON `gallery_listings` (`publication_id`);--> statement-breakpoint
 CREATE INDEX `gallery_listings_account` ON `gallery_listings` (`account_id`,`publication_id`);--> statement-breakpoint
+CREATE INDEX `gallery_listings_popularity` ON `gallery_listings` (`popularity`,`publication_id`);--> statement-breakpoint
+CREATE INDEX `gallery_listings_rating` ON `gallery_listings` (`rating`,`publication_id`);--> statement-breakpoint
+CREATE TABLE `gallery_size` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`appliances` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `gallery_uses` (
 	`appliance_id` integer NOT NULL,
 	`account_id` integer NOT NULL,
@@ -881,6 +888,14 @@ END;
 --> statement-breakpoint
 CREATE TRIGGER `publications_deleted` AFTER DELETE ON `publications` BEGIN
 	INSERT INTO publications_fts(publications_fts, rowid, name, description, tags, publisher, username, packages) VALUES ('delete', old.id, old.name, old.description, old.tags, old.publisher, old.username, old.packages);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `gallery_listings_inserted` AFTER INSERT ON `gallery_listings` BEGIN
+	INSERT INTO gallery_size (id, appliances) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET appliances = appliances + 1;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `gallery_listings_deleted` AFTER DELETE ON `gallery_listings` BEGIN
+	UPDATE gallery_size SET appliances = appliances - 1;
 END;
 --> statement-breakpoint
 CREATE TRIGGER `check_runs_of_build` AFTER DELETE ON `builds` BEGIN

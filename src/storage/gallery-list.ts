@@ -69,8 +69,12 @@ export async function listPublications(
   const { found } = parts;
   const weight = order === undefined ? parts.weight : weightOf[order];
   // Without a weight, an index has the order.
-  const first = weight === weightOf.latest ? sql`` : sql`weight, `;
+  const first = weight === weightOf.latest ? sql`` : sql`weight DESC, `;
   const chosen = chosenBy(parts, traits);
+  const isWhole = Object.values(traits).every((trait) => trait === undefined) && parts.isWhole;
+  const total = isWhole
+    ? sql`SELECT max(appliances) AS total FROM gallery_size`
+    : sql`SELECT count(*) AS total FROM gallery_listings AS l ${chosen}`;
   // One row without an entry if the page is empty.
   const rows = await db.all<ReadEntry>(sql`
       ${found}
@@ -87,11 +91,11 @@ export async function listPublications(
           ORDER BY image.advisories ->> 'fixed' DESC, image.advisories ->> 'open' DESC LIMIT 1) AS advisories,
         (SELECT group_concat(json_extract(value, '$.imageType'), ' ') FROM json_each(p.formats)) AS imageTypes,
         p.published_at AS publishedAt
-      FROM (SELECT count(*) AS total FROM gallery_listings AS l ${chosen}) AS counted
+      FROM (${total}) AS counted
       LEFT JOIN (
         SELECT l.publication_id AS id, l.clones, l.testdrives, l.downloads, ${weight} AS weight FROM gallery_listings AS l ${chosen}
         ORDER BY ${first}l.publication_id DESC LIMIT ${limit} OFFSET ${offset}) AS page
-      LEFT JOIN publications AS p ON p.id = page.id ORDER BY page.weight, page.id DESC`);
+      LEFT JOIN publications AS p ON p.id = page.id ORDER BY page.weight DESC, page.id DESC`);
   return {
     total: rows[0]?.total ?? 0,
     entries: rows.flatMap((row) => {
@@ -102,7 +106,7 @@ export async function listPublications(
   };
 }
 
-type ReadEntry = { total: number } & (
+type ReadEntry = { total: number | null } & (
   | { applianceId: null }
   | (Omit<ListedPublication, "advisories"> & { advisories: string | null })
 );
@@ -116,19 +120,21 @@ interface Parts {
   joined: SQL;
   /** The conditions that select listings. */
   conditions: readonly SQL[];
-  /** The order: the smallest weight comes first, and among equal weights the last published. */
+  /** The order: the largest weight comes first, and among equal weights the last published. */
   weight: SQL;
+  /** Whether the filter selects every listing. */
+  isWhole: boolean;
 }
 
 function partsOf(filter: GalleryFilter): Parts {
-  const byDate = { found: sql``, joined: sql``, conditions: [], weight: weightOf.latest };
+  const byDate = { found: sql``, joined: sql``, conditions: [], weight: weightOf.latest, isWhole: true };
   switch (filter.kind) {
     case "latest":
       return byDate;
     case "popular":
       return { ...byDate, weight: weightOf.popular };
     case "account":
-      return { ...byDate, conditions: [sql`l.account_id = ${filter.accountId}`] };
+      return { ...byDate, conditions: [sql`l.account_id = ${filter.accountId}`], isWhole: false };
     case "search":
       return filter.words.length === 0 ? byDate : searched(filter.words);
     default:
@@ -142,29 +148,21 @@ const weights = sql.raw("10.0, 4.0, 6.0, 4.0, 4.0, 1.0");
 
 const searched = (words: readonly string[]): Parts => ({
   found: sql`WITH found AS MATERIALIZED (
-    SELECT rowid AS id, bm25(publications_fts, ${weights}) AS weight FROM publications_fts
+    SELECT rowid AS id, -bm25(publications_fts, ${weights}) AS weight FROM publications_fts
     WHERE publications_fts MATCH ${words.map(prefixPhrase).join(" AND ")})`,
   joined: sql`JOIN found ON found.id = l.publication_id`,
   conditions: [],
   weight: sql`found.weight`,
+  isWhole: false,
 });
 
 /** Quotes the word, so that FTS5 finds no operator in it. */
 const prefixPhrase = (word: string): string => `"${word.replaceAll('"', '""')}" *`;
 
-/** A decimal number, because SQLite's division of integers drops the rest. */
-const halfLifeMs = sql.raw(`${90 * 24 * 60 * 60_000}.0`);
-
-/**
- * Points for ratings and uses by others. They count half after 90 days and a third after 180 (gallery.md,
- * "Popularity").
- */
-const popularity = sql`(l.points / (1.0 + max(0, unixepoch() * 1000 - l.published_at) / ${halfLifeMs}))`;
-
 const weightOf: Readonly<Record<GalleryOrder, SQL>> = {
   latest: sql`0`,
-  popular: sql`-${popularity}`,
-  rating: sql`-coalesce((SELECT avg(rating) FROM ratings WHERE ratings.appliance_id = l.appliance_id), 0)`,
+  popular: sql`l.popularity`,
+  rating: sql`l.rating`,
 };
 
 /**

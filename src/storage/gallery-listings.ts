@@ -25,8 +25,8 @@ export const relisted = (db: Database, applianceId: number) =>
         publicationId: sql`max(p.id)`,
         // SQLite takes the other columns from the row with the maximum.
         accountId: sql`p.account_id`,
-        publishedAt: sql`p.published_at`,
-        points,
+        popularity,
+        rating: sql`coalesce((SELECT avg(rating) FROM ratings WHERE appliance_id = p.appliance_id), 0)`,
         clones: usesOf("clone"),
         testdrives: usesOf("testdrive"),
         downloads: usesOf("download"),
@@ -37,8 +37,8 @@ export const relisted = (db: Database, applianceId: number) =>
       set: fromNewRow(galleryListings, [
         "publicationId",
         "accountId",
-        "publishedAt",
-        "points",
+        "popularity",
+        "rating",
         "clones",
         "testdrives",
         "downloads",
@@ -67,3 +67,12 @@ export const findUses = (db: Database, applianceId: number): Promise<Uses | unde
 const points = sql`1 + max(0,
   coalesce((SELECT sum(rating - 2) FROM ratings WHERE appliance_id = p.appliance_id AND account_id <> p.account_id), 0)
   + coalesce((SELECT sum(CASE kind WHEN 'clone' THEN 3 WHEN 'testdrive' THEN 1 ELSE 0 END) FROM gallery_uses WHERE appliance_id = p.appliance_id), 0))`;
+
+/** A decimal number, because SQLite's division of integers drops the rest. */
+const halfLifeMs = sql.raw(`${180 * 24 * 60 * 60_000}.0`);
+
+/**
+ * Twice the points weigh as much as being published a half-life later. So points count half after that time, and yet the
+ * order of two appliances never changes with time alone: an index can have it.
+ */
+const popularity = sql`log2(${points}) + p.published_at / ${halfLifeMs}`;

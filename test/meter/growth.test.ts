@@ -9,9 +9,8 @@ const slack = 100;
 
 /** Statements that read more if there is more, by a part of their text, and what limits them. */
 const known: Readonly<Record<string, string>> = {
-  "SELECT count(*) AS total FROM gallery_listings AS l ": "the number of appliances in the gallery, from an index",
-  "AS weight FROM gallery_listings AS l ORDER BY weight,":
-    "the popularity of each appliance in the gallery, because it changes every moment: a tenth of a second for 100,000",
+  "FROM gallery_listings AS l JOIN found ON":
+    "the appliances in the gallery that a search finds, which it counts and ranks",
   'from "agents" "agents" order by': "the agents, each of which is a machine",
   'from "imports" where "imports"."id" > ?': "500 imports at a time",
 };

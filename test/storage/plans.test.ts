@@ -44,7 +44,7 @@ const small: Readonly<Record<string, string>> = {
 
 const theAnswer = "the operator's list of all of them";
 const someLive = "only what is not over, which has slots";
-const listed = "a short row for each appliance in the gallery: counted, and weighed by its age at the moment";
+const listed = "a short row for each appliance in the gallery, if a filter or a search selects some of them";
 
 /** Other statements that read a table, or all rows with one status, and why they may. */
 const known: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { check, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Arch, ImageType } from "#lib/contract/index";
 import type { PublishedDefinition, PublishedFormat, PublishedSoftware } from "#model/published";
 import { appliances } from "./appliances.ts";
@@ -100,9 +100,10 @@ export const galleryListings = sqliteTable(
     /** The version that was published last. */
     publicationId: integer("publication_id").notNull(),
     accountId: integer("account_id").notNull(),
-    publishedAt: moment("published_at").notNull(),
-    /** Points for ratings and uses; a query divides them by the age (gallery.md, "Popularity"). */
-    points: integer("points").notNull(),
+    /** The order of popular appliances (gallery.md, "Popularity"). Age changes it for none relative to the others. */
+    popularity: real("popularity").notNull(),
+    /** The average of the ratings. 0 if there are none. */
+    rating: real("rating").notNull(),
     /** How many other accounts have cloned, tried or downloaded it. */
     clones: integer("clones").notNull(),
     testdrives: integer("testdrives").notNull(),
@@ -111,8 +112,16 @@ export const galleryListings = sqliteTable(
   (table) => [
     uniqueIndex("gallery_listings_publication").on(table.publicationId),
     index("gallery_listings_account").on(table.accountId, table.publicationId),
+    index("gallery_listings_popularity").on(table.popularity, table.publicationId),
+    index("gallery_listings_rating").on(table.rating, table.publicationId),
   ],
 );
+
+/** One row: how many appliances `gallery_listings` has. Triggers keep it (see the migration). */
+export const gallerySize = sqliteTable("gallery_size", {
+  id: integer("id").primaryKey(),
+  appliances: integer("appliances").notNull(),
+});
 
 /** One rating per account and appliance. */
 export const ratings = sqliteTable(

@@ -10,6 +10,7 @@ export const bounded: Readonly<Record<string, string>> = {
   counters: "fixed words",
   advisory_feeds: "the formats that Kiln reads",
   chore_runs: "one row for each chore of the code",
+  gallery_size: "one row",
   frozen_blobs: "of builds that have not ended, which have slots",
   prepared_roots: "of the last KEEP_PREPARED_HOURS",
   repository_states: "of the last KEEP_REPOSITORIES_DAYS, one a day for each repository of a catalogue",

@@ -139,6 +139,7 @@ async function openPages({ page, applianceId }: World): Promise<void> {
   for (const path of [
     "/",
     "/gallery",
+    "/gallery?order=rating",
     "/appliances",
     `/appliance/${applianceId}`,
     `/appliance/${applianceId}/build`,
