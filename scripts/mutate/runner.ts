@@ -1,8 +1,20 @@
-import { fork, type ChildProcess } from "node:child_process";
+import { fork, type ChildProcess, type ForkOptions } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { storedInMemory } from "../test/memory.ts";
 import type { Order, Outcome } from "./vitest.ts";
+
+/**
+ * A fault in the agent's clearing up can unmount any file system and kill any process of the machine. So the tests get
+ * mounts and processes of their own, which needs root, as doing such harm does.
+ */
+const sandbox: ForkOptions =
+  process.getuid?.() === 0
+    ? {
+        execPath: "unshare",
+        execArgv: ["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", process.execPath, ...process.execArgv],
+      }
+    : {};
 
 /** Runs tests in a copy of the project. A run that hangs is killed with everything that it started. */
 export class Runner implements Disposable {
@@ -43,6 +55,7 @@ export class Runner implements Disposable {
     const child = fork(join(this.#folder, "scripts/mutate/vitest.ts"), {
       cwd: this.#folder,
       env: storedInMemory(process.env),
+      ...sandbox,
       detached: true,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { projectRoot } from "../../scripts/launch/project.ts";
@@ -58,6 +58,12 @@ it("reports the result of each fault's tests, and restores the file", async () =
   const imports = 'import { expect, it } from "vitest";\nimport { sum } from "./sum.js";\n';
   write("sum.test.js", `${imports}it("adds", () => expect(sum(2, 2)).toBe(4));\n`);
   write("sum-of-3.test.js", `${imports}it("adds 3", () => expect(sum(2, 3)).toBe(5));\n`);
+  // As root, no fault can unmount anything of the machine or kill its processes.
+  const walls =
+    'import { readlinkSync } from "node:fs";\nconst wall = (name) => readlinkSync(`/proc/self/ns/${name}`);\n';
+  const outside = ["mnt", "pid"].map((name) => readlinkSync(`/proc/self/ns/${name}`));
+  const isWalled = `[["mnt", "pid"].map(wall).some((one) => ${JSON.stringify(outside)}.includes(one)), process.getuid() === 0]`;
+  write("walls.test.js", `${imports}${walls}it("is walled", () => expect(new Set(${isWalled}).size).toBe(2));\n`);
   write("other.js", "export const other = 1;\n");
   write("failing.test.js", `${imports}it("fails always", () => expect(sum(2, 2)).toBe(5));\n`);
   write("test/vitest.config.ts", 'export default { test: { name: "node", include: ["*.test.js"] } };\n');
@@ -76,6 +82,7 @@ it("reports the result of each fault's tests, and restores the file", async () =
   // The fault before is gone, although it was in another file.
   const unused = { file: "other.js", line: 1, before: "export const other = 1;", after: "export const other = 2;" };
   expect(await trial.of(unused, ["sum-of-3.test.js"])).toEqual({ end: "survived" });
+  expect(await ends("  return b + a;", "walls.test.js")).toEqual({ end: "survived" });
   expect(await ends("  return a - b;", "failing.test.js")).toEqual({ end: "unclear", by: "fails always" });
   expect(await ends("  return a - b;")).toEqual({ end: "untested" });
   const endless = { file: "sum.js", line: 2, before: "  return a + b;", after: "  for (;;);" };
