@@ -11,6 +11,8 @@ export interface Reached {
 
 /** The limit of tests per file. More would take too long. */
 const maxPerFile = 6;
+/** How many of them may be those of the file's folder. */
+const maxOfRoom = 3;
 // These tests cover every API call or whole distributions, so most of their time has nothing to do with the change.
 const wide = /[/](?:every-\w+|document-properties|head-length|image-\w+|image-with-\w+|solver-zypper)\.test\.ts$/;
 // Everything imports these, or they import everything.
@@ -32,7 +34,7 @@ function testsOf(file: string, graph: { imports: Imports; importers: Imports }):
   const all = [...graph.imports.keys()].filter((one) => isTest(one) && !one.startsWith("test/acceptance/"));
   const named = sameNoun(file, all);
   const near = [...nearest(file, graph.importers)].filter((one) => all.includes(one) && !wide.test(one));
-  const found = [...new Set([...named, ...near])];
+  const found = [...new Set([...named, ...sameRoom(file, all).slice(0, maxOfRoom), ...near])];
   if (found.length > 0) return { tests: found.slice(0, maxPerFile), further: Math.max(0, found.length - maxPerFile) };
   // An entry point's files are imported only within it, so this uses the tests of the files that they call.
   const called = (graph.imports.get(file) ?? []).filter((one) => !hub.test(one));
@@ -65,10 +67,23 @@ function sameNoun(file: string, tests: readonly string[]): string[] {
   return tests.filter(isOf);
 }
 
+/**
+ * src/web/pages/account/tokens.tsx: test/web/account.test.ts and test/web/account/*.test.ts. Pages are reached through the
+ * Worker's entry, which imports do not show.
+ */
+function sameRoom(file: string, tests: readonly string[]): string[] {
+  const [, area, room] = /^src\/(\w+)\/(?:.*\/)?([\w-]+)\/[^/]+$/.exec(file) ?? [];
+  if (area === undefined || room === undefined) return [];
+  const start = `test/${area}/`;
+  const isOf = (test: string) => new RegExp(`^(?:${singular(room)}s?)(?:[-/.])`).test(test.slice(start.length));
+  return tests.filter((test) => test.startsWith(start) && isOf(test));
+}
+
 const partOf = (file: string): string =>
   /^(?:builder-agent|cli|(?:test[/])?scripts)(?=[/])/.exec(file)?.[0].replace("test/", "") ?? "src";
 
-const singular = (noun: string): string => noun.replace(/s$/, "");
+/** Each word without its s: accounts-removal and account-removal are the same. */
+const singular = (noun: string): string => noun.replaceAll(/s(?=-|$)/g, "");
 
 function reversed(imports: Imports): Imports {
   const importers = new Map<string, string[]>();

@@ -8,7 +8,7 @@ import { emptyFolder } from "./folder.ts";
 const imports = (entries: Record<string, string[]>) => new Map(Object.entries(entries));
 const service = imports({
   "src/index.ts": ["src/app.ts", "src/queues/sweep.ts"],
-  "src/app.ts": ["src/api/files.ts", "src/api/rating.ts"],
+  "src/app.ts": ["src/api/files.ts", "src/api/rating.ts", "src/web/pages/account/tokens.tsx"],
   "src/api/files.ts": ["src/domain/contents/overlay-file.ts"],
   "src/api/rating.ts": ["src/domain/gallery/opinions.ts"],
   "src/queues/sweep.ts": ["src/domain/contents/overlay-file.ts"],
@@ -18,6 +18,11 @@ const service = imports({
   "test/api/gallery-opinions.test.ts": ["test/support/client.ts"],
   "test/api/every-call.test.ts": ["src/queues/sweep.ts"],
   "test/api/pages.test.ts": ["src/app.ts"],
+  "test/web/account.test.ts": [],
+  "test/web/account/name.test.ts": [],
+  "test/web/account-less.test.ts": [],
+  "test/web/accounting.test.ts": [],
+  "test/api/account-removal.test.ts": [],
   "test/acceptance/overlay-file.test.ts": [],
   "builder-agent/test/overlay-file.test.ts": [],
 });
@@ -30,6 +35,12 @@ describe("the tests that a change reaches", () => {
       "src/domain/contents/overlay-file.ts",
       ["test/queues/sweep.test.ts", "test/storage/overlay-files.test.ts"],
     ],
+    [
+      "those of a page's folder",
+      "src/web/pages/account/tokens.tsx",
+      ["test/web/account-less.test.ts", "test/web/account.test.ts", "test/web/account/name.test.ts"],
+    ],
+    ["those that name the folder and the file", "src/domain/accounts/removal.ts", ["test/api/account-removal.test.ts"]],
     ["tests of what a route file calls", "src/api/rating.ts", ["test/api/gallery-opinions.test.ts"]],
   ])("include %s", (_what, file, tests) => {
     expect(reachedBy([file], service)).toEqual({ tests, further: 0, untested: [] });
