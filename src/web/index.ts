@@ -43,7 +43,6 @@ import { statusPage } from "./pages/status.tsx";
 import { startTestdrivePage } from "./pages/testdrive/start.ts";
 import { testdrivePage } from "./pages/testdrive/testdrive.tsx";
 import { noStore } from "./page-headers.ts";
-import { pictures } from "./pictures.ts";
 import { preferences } from "./theme.ts";
 
 export { errorPage, notFoundPage, wantsPage };
@@ -88,7 +87,6 @@ export const web = factory
   .route("/", appliancePictures)
   .route("/", serviceOverview)
   .route("/", serviceAccounts)
-  .route("/", pictures)
   .route("/", preferences)
   // Browsers request this name regardless of the page.
   .get("/favicon.ico", async (c) => c.redirect((await assetsOf(c.env.ASSETS)).url("kiln.svg")))

@@ -67,7 +67,6 @@ function filled(path: string): string {
   );
   return withIds
     .replace("/accounts/:name", `/accounts/${sample.tux.username}`)
-    .replace("/pictures/:name", "/pictures/vessel-1.svg")
     .replace("/docs/:group", "/docs/appliances")
     .replace("/:run", "/1")
     .replace(":version", "0.0.1")

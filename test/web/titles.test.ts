@@ -38,7 +38,6 @@ const noPages = [
   "/files/:file{\\d+}",
   "/appliance/:id{\\d+}/software/effect",
   "/appliance/:id{\\d+}/:picture{(?:logo|background)}",
-  "/pictures/:name{vessel-\\d{1,3}\\.svg}",
   "/favicon.ico",
   "/assets/*",
 ];
