@@ -10,7 +10,7 @@ export interface Reached {
 }
 
 /** The limit of tests per file. More would take too long. */
-const maxPerFile = 6;
+const maxPerFile = 8;
 /** How many of them may be those of the file's folder. */
 const maxOfRoom = 3;
 // These tests cover every API call or whole distributions, so most of their time has nothing to do with the change.
@@ -52,7 +52,10 @@ function* nearest(file: string, importers: Imports): Generator<string> {
   }
 }
 
-/** src/domain/contents/overlay-file.ts: overlay-files.test.ts and overlay-file-metadata.test.ts, in any folder. */
+/**
+ * src/domain/contents/overlay-file.ts: overlay-files.test.ts and overlay-file-metadata.test.ts, in any folder, those of
+ * test/domain first.
+ */
 function sameNoun(file: string, tests: readonly string[]): string[] {
   const [name = "", folder = ""] = file
     .replace(/\.\w+$/, "")
@@ -64,19 +67,23 @@ function sameNoun(file: string, tests: readonly string[]): string[] {
     const noun = singular(test.replace(/^.*\/|\.test\.ts$/g, ""));
     return nouns.some((one) => noun === one || noun.startsWith(`${one}-`));
   };
-  return tests.filter(isOf);
+  const area = `test/${/^src\/(\w+)/.exec(file)?.[1]}/`;
+  return tests.filter(isOf).toSorted((one, other) => Number(other.startsWith(area)) - Number(one.startsWith(area)));
 }
 
 /**
- * src/web/pages/account/tokens.tsx: test/web/account.test.ts and test/web/account/*.test.ts. Pages are reached through the
- * Worker's entry, which imports do not show.
+ * src/web/pages/account/tokens.tsx: account.test.ts and account/*.test.ts, in any folder; those of test/web, and with
+ * exactly this name, come first. Pages and calls are reached through the Worker's entry, which imports do not show.
  */
 function sameRoom(file: string, tests: readonly string[]): string[] {
-  const [, area, room] = /^src\/(\w+)\/(?:.*\/)?([\w-]+)\/[^/]+$/.exec(file) ?? [];
-  if (area === undefined || room === undefined) return [];
-  const start = `test/${area}/`;
-  const isOf = (test: string) => new RegExp(`^(?:${singular(room)}s?)(?:[-/.])`).test(test.slice(start.length));
-  return tests.filter((test) => test.startsWith(start) && isOf(test));
+  const [, area = "", room] = /^src\/(\w+)\/(?:.*\/)?([\w-]+)\/[^/]+$/.exec(file) ?? [];
+  if (room === undefined) return [];
+  const named = new RegExp(`^test/(\\w+)/${singular(room)}s?([-/.])`);
+  const found = tests.flatMap((test) => {
+    const [, itsArea, next] = named.exec(test) ?? [];
+    return itsArea === undefined ? [] : [{ test, distance: (itsArea === area ? 0 : 1) + (next === "." ? 0 : 2) }];
+  });
+  return found.toSorted((one, other) => one.distance - other.distance).map(({ test }) => test);
 }
 
 const partOf = (file: string): string =>

@@ -40,7 +40,16 @@ describe("the tests that a change reaches", () => {
       "src/web/pages/account/tokens.tsx",
       ["test/web/account-less.test.ts", "test/web/account.test.ts", "test/web/account/name.test.ts"],
     ],
-    ["those that name the folder and the file", "src/domain/accounts/removal.ts", ["test/api/account-removal.test.ts"]],
+    [
+      "those that name the folder and the file",
+      "src/domain/accounts/removal.ts",
+      [
+        "test/api/account-removal.test.ts",
+        "test/web/account-less.test.ts",
+        "test/web/account.test.ts",
+        "test/web/account/name.test.ts",
+      ],
+    ],
     ["tests of what a route file calls", "src/api/rating.ts", ["test/api/gallery-opinions.test.ts"]],
   ])("include %s", (_what, file, tests) => {
     expect(reachedBy([file], service)).toEqual({ tests, further: 0, untested: [] });
@@ -57,7 +66,7 @@ describe("the tests that a change reaches", () => {
     const { tests, further } = reachedBy(["src/b.ts"], many);
 
     expect(tests).toContain("test/near.test.ts");
-    expect([tests.length, further]).toEqual([6, 4]);
+    expect([tests.length, further]).toEqual([8, 2]);
   });
 
   it("are none for a file without tests, which is reported", () => {
