@@ -41,6 +41,8 @@ case " $* " in
   *" repair "*) [ "$(here)" = "$(cat "$key")" ] || exit 2
     printf "\${REPAIRED:-more}" | dd of="$header" bs=1 seek=70000 conv=notrunc 2> /dev/null; echo repaired >> /run/said ;;
   *" open "*) [ "$(here)" = "$(cat "$key")" ] || exit 2
+    root=\${@: -2:1}
+    ! flock --nonblock "\${root%p*}" true || echo "the disk is not locked" >> /run/said
     echo "opened $(basename "$header") $(basename "\${@: -2:1}") as \${@: -1}" >> /run/said ;;
 esac
 END

@@ -62,7 +62,7 @@ installkernel() {
 }
 
 install() {
-  inst_multiple cryptsetup blkid udevadm sfdisk partx sed grep head dd cat readlink basename dirname sleep rm mkdir sync${programs}
+  inst_multiple cryptsetup blkid udevadm flock sfdisk partx sed grep head dd cat readlink basename dirname sleep rm mkdir sync${programs}
   inst_simple "$moddir/disk.sh" /usr/lib/kiln/disk
   inst_simple "$moddir/kiln-disk.service" "$systemdsystemunitdir/kiln-disk.service"
   mkdir -p "$initdir$systemdsystemunitdir/initrd-root-fs.target.requires" "$initdir$systemdsystemunitdir/sysroot.mount.d"

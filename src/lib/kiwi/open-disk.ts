@@ -79,10 +79,16 @@ finish_encryption() {
 }
 
 ${growPartitionFunction}
+# When sfdisk has written the partitions, udev makes the kernel read them again, unless somebody has locked the disk. The root's
+# partition would be gone for a moment, and cryptsetup would not find it.
 open_with_key() {
   finish_encryption || return
-  grow_partition "$(readlink -f "/sys/class/block/$(basename "$root")")"
-  cryptsetup open --type luks2 --header "$header" --key-file "$key" "$root" "$label"
+  partition=$(readlink -f "/sys/class/block/$(basename "$root")")
+  (
+    flock 9
+    grow_partition "$partition"
+    cryptsetup open --type luks2 --header "$header" --key-file "$key" "$root" "$label"
+  ) 9< "/dev/$(basename "$(dirname "$partition")")"
 }
 
 ask() {
