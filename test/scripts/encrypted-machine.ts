@@ -23,7 +23,7 @@ value() { local one; for one; do shift; [ "$one" != "$name" ] || echo "$1"; done
 name=--header; header=$(value "$@"); name=--key-file; key=$(value "$@")
 here() { dd if="$header" bs=1 skip=65536 count=128 2> /dev/null | tr -d '\0'; }
 case " $* " in
-  *" luksDump "*) case $(dd if="$2" bs=1 skip=70000 count=4 2> /dev/null) in
+  *" luksDump "*) [ "$(dd if="$2" bs=1 skip=70000 count=4 2> /dev/null)" != torn ] || exit 1; case $(dd if="$2" bs=1 skip=70000 count=4 2> /dev/null) in
     done) ;;
     cuts) printf 'Requirements:\tonline-reencrypt-v2\n\nData segments:\n  0: crypt\n\toffset: 0\n\tlength: 512\n\tflags : in-reencryption\n\n' ;;
     logs) printf 'Requirements:\tonline-reencrypt-v2\n\nData segments:\n  0: crypt\n\toffset: 0\n\tlength: (whole device)\n\n  1: linear\n' ;;
@@ -41,6 +41,8 @@ case " $* " in
   *" repair "*) [ "$(here)" = "$(cat "$key")" ] || exit 2
     printf "\${REPAIRED:-more}" | dd of="$header" bs=1 seek=70000 conv=notrunc 2> /dev/null; echo repaired >> /run/said ;;
   *" open "*) [ "$(here)" = "$(cat "$key")" ] || exit 2
+    [ "$(dd if="$header" bs=1 skip=70000 count=4 2> /dev/null)" != torn ] || exit 1
+    [ ! -e /run/busy ] || { rm /run/busy; exit 5; }
     root=\${@: -2:1}
     ! flock --nonblock "\${root%p*}" true || echo "the disk is not locked" >> /run/said
     echo "opened $(basename "$header") $(basename "\${@: -2:1}") as \${@: -1}" >> /run/said ;;

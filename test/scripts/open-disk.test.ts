@@ -11,18 +11,18 @@ const withTpm = encryptedMachines(dir, "tpm");
 
 const opened = "opened p2 p3 as kiln-root";
 const asked = "asked: The passphrase of this machine's disk:";
+const asksForNew = ["asked: New passphrase for the disk of this machine:", "asked: The same passphrase again:"];
 const encrypting = "The disk is being encrypted. If the power fails, that goes on at the next boot.";
 
 // One file: blkid looks at the disks of all tests that run.
 describe("a machine with a passphrase", () => {
   it("asks for a new one until it is long enough and the same twice, encrypts the root, and opens it", () => {
     const said = machine(String.raw`boot 'short\nlong enough\nother enough\nlong enough\nlong enough\n'`);
-    const twice = ["asked: New passphrase for the disk of this machine:", "asked: The same passphrase again:"];
     expect(said).toEqual([
       "up",
-      twice[0],
-      ...twice,
-      ...twice,
+      asksForNew[0],
+      ...asksForNew,
+      ...asksForNew,
       "encrypted",
       opened,
       "A passphrase has at least 8 characters.",
@@ -68,6 +68,36 @@ describe("a machine with a passphrase", () => {
     expect(said).toContain("That is not the passphrase.");
   });
 
+  it("asks again if the disk could not be opened, at the first boot too", () => {
+    const ask = String.raw`: > /run/busy; boot 'long enough\nlong enough\nlong enough\n'`;
+    const said = machine(ask);
+    expect(said.slice(0, 6)).toEqual(["up", ...asksForNew, "encrypted", asked, opened]);
+    expect(said.at(-1)).toBe("The disk could not be opened, for the reason above. Enter the passphrase to try again.");
+  });
+
+  it("shows that the header is damaged, and asks again", () => {
+    const tear = `printf torn | dd of="$disk"p2 bs=1 seek=70000 conv=notrunc 2> /dev/null`;
+    const ask = String.raw`boot 'long enough\nlong enough\n' > /dev/null; ${tear}; boot 'long enough\n'`;
+    const said = machine(ask);
+    expect(said.slice(0, 3)).toEqual(["down", asked, asked]);
+    expect(said).toContain(
+      "The header of the disk's encryption (/dev/p2) is damaged: restore its backup in another system.",
+    );
+  });
+
+  it("waits for a header that was destroyed, and opens the disk with its backup", () => {
+    const ask = String.raw`boot 'long enough\nlong enough\n' > /dev/null
+      cp "$disk"p2 /run/backup; for n in 2 3; do dd if=/dev/zero of="$disk"p$n bs=1M count=1 2> /dev/null; done
+      printf '#!/bin/sh\n! grep -q "restore the header" /dev/shm/console || cp /run/backup %s\n' "$disk"p2 | fake sleep
+      boot 'long enough\n'`;
+    expect(machine(ask)).toEqual([
+      "up",
+      asked,
+      opened,
+      "No disk has the system, or a whole header of its encryption: attach it, or restore the header's backup.",
+    ]);
+  });
+
   it("touches nothing if the place of the header is in use", () => {
     const sums = 'sha256sum < "$disk"p3';
     const ask = String.raw`mkfs.ext4 -q "$disk"p2; before=$(${sums}); boot 'long enough\nlong enough\n'
@@ -110,6 +140,9 @@ describe("a machine with a TPM", () => {
       ${change}; boot "wrong\n$(cat /run/recovery)\n"; boot ''`,
     );
     expect(said.slice(0, 4)).toEqual(["up", askedForEither, askedForEither, opened]);
+    expect(said).toContain(
+      "The TPM does not open the disk: it is another one, or the machine did not start as before.",
+    );
     expect(said).toContain("That is not the passphrase or recovery key.");
     expect(said.slice(-2)).toEqual(["up", opened]);
   });
@@ -121,7 +154,7 @@ describe("a machine with a TPM", () => {
       "up",
       askedForEither,
       opened,
-      expect.stringContaining("The TPM does not open the disk"),
+      expect.stringContaining("This machine has no TPM 2.0"),
     ]);
   });
 

@@ -91,6 +91,14 @@ open_with_key() {
   ) 9< "/dev/$(basename "$(dirname "$partition")")"
 }
 
+say_why_not() {
+  if cryptsetup luksDump "$header" > /dev/null 2>&1; then
+    say "The disk could not be opened, for the reason above. Enter the $secret to try again."
+  else
+    say "The header of the disk's encryption ($header) is damaged: restore its backup in another system."
+  fi
+}
+
 ask() {
   answer=$(systemd-ask-password --timeout=0 "$1") || return
   printf %s "$answer" > "$key"
@@ -107,7 +115,6 @@ ask_new_passphrase() {
   done
 }
 
-
 open_by_question() {
   while :; do
     ask "The $secret of this machine's disk:" || return
@@ -115,7 +122,7 @@ open_by_question() {
     case $? in
       0) return 0 ;;
       2) say "That is not the $secret." ;;
-      *) return 1 ;;
+      *) say_why_not ;;
     esac
   done
 }
@@ -133,7 +140,7 @@ close_program() { :; }
 } as const;
 
 const program = String.raw`
-encrypt() { new_key && make_header && open_with_key; }
+encrypt() { new_key && make_header && { open_with_key || { say_why_not; open_again; }; }; }
 
 open_disk() {
   if [ "$(blkid -c /dev/null -o value -s LABEL "$header")" = "$label" ]; then open_again; else encrypt; fi
@@ -143,7 +150,7 @@ udevadm settle
 waited=0
 until find_disk; do
   waited=$((waited + 1))
-  [ "$waited" -ne 30 ] || say "The disk of the system is not there."
+  [ "$waited" -ne 30 ] || say "No disk has the system, or a whole header of its encryption: attach it, or restore the header's backup."
   sleep 1
 done
 open_disk

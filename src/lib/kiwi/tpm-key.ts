@@ -42,8 +42,12 @@ new_key() {
 
 # A key that somebody has typed is sealed again: for a changed machine, or for one that had no TPM.
 open_again() {
-  has_tpm && unseal_key && open_with_key && return
-  say "The TPM does not open the disk: the machine has another TPM or none, or it did not start as before."
+  if ! has_tpm; then
+    say "This machine has no TPM 2.0, or did not start by UEFI, so its disk needs the $secret."
+  else
+    unseal_key && open_with_key && return
+    say "The TPM does not open the disk: it is another one, or the machine did not start as before."
+  fi
   open_by_question || return
   ! has_tpm || seal_key || say "The TPM could not keep the disk's key."
 }
