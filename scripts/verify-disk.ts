@@ -2,9 +2,9 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { print, seconds } from "./launch/progress.ts";
+import { print } from "./launch/progress.ts";
 import { projectRoot } from "./launch/project.ts";
-import { type Cut, cutOnce, measureEncryption, momentsOf } from "./verify/disk/cuts-proof.ts";
+import { type Cut, type CutDisk, cutDisks, startAfterCut } from "./verify/disk/cuts-proof.ts";
 import { type Place, proveTpm } from "./verify/disk/tpm-proof.ts";
 import { printedEnding } from "./verify/disk/machine.ts";
 import { machineFacts } from "./verify/machine-facts.ts";
@@ -13,11 +13,12 @@ import { StepRecord } from "./verify/step-record.ts";
 
 const usage = `npm run verify:disk -- IMAGE [options]
 
-Boots machines of an image with an encrypted disk, cuts their power while they encrypt it, compares all files with those of
-the image, and writes a report. IMAGE is a raw disk (oem) with disk_encryption tpm or passphrase. Needs root.
+Copies the disk of a machine while it encrypts it, as power cuts would leave it, starts a machine from each copy, compares all
+files with those of IMAGE, and writes a report. IMAGE is a raw disk (oem) with disk_encryption tpm or passphrase. Needs root.
 
   --tpm            two machines with two TPMs, instead of power cuts
-  --cuts N         the number of power cuts (default: 12)
+  --cuts N         the number of copies (default: 12)
+  --marked N       the number of copies with half-written blocks, in addition (default: 3)
   --seed N         the seed of their moments (default: 1)
   --report FILE    where the report goes (default: docs/verified/encrypted-disks.md)
 `;
@@ -27,13 +28,16 @@ const { values, positionals } = parseArgs({
   options: {
     tpm: { type: "boolean", default: false },
     cuts: { type: "string", default: "12" },
+    marked: { type: "string", default: "3" },
     seed: { type: "string", default: "1" },
     report: { type: "string", default: join(projectRoot, "docs/verified/encrypted-disks.md") },
   },
 });
 
+const of = "Power cuts";
 const seenWithTpms = () =>
   "2 volume keys; the disk opens with its own TPM only, and not with a changed argument of the kernel";
+const seenCopies = (disks: CutDisk[]) => `the encryption ended, with ${disks.length} copies`;
 const seenAfter = ({ goesOn }: Cut) => `the encryption ${goesOn ? "went on" : "was finished"}, and all files are there`;
 
 const stopping = new AbortController();
@@ -76,12 +80,20 @@ async function withTpms(record: StepRecord, place: Place): Promise<void> {
 }
 
 async function withCuts(record: StepRecord, place: Place): Promise<void> {
-  const step = { of: "Power cuts", what: "encryption without one", seen: seconds };
-  const whole = await record.step(step, () => measureEncryption(place, "whole"));
-  if (whole === undefined) return;
-  for (const [index, ms] of momentsOf(Number(values.seed), Number(values.cuts), whole).entries()) {
-    const what = `cut ${index + 1} of seed ${values.seed}, after ${seconds(ms)}`;
-    const cut = () => cutOnce(place, { name: `cut-${index}`, ms });
-    await record.step({ of: "Power cuts", what, seen: seenAfter }, cut);
-  }
+  const sampling = { seed: Number(values.seed), any: Number(values.cuts), marked: Number(values.marked) };
+  const what = `copy the disk at random moments of seed ${values.seed}`;
+  const disks = (await record.step({ of, what, seen: seenCopies }, () => cutDisks(place, sampling))) ?? [];
+  const left = disks.values();
+  const startThem = async () => {
+    for (const disk of left) await startOne(record, place, disk);
+  };
+  // Two at a time.
+  await Promise.all([startThem(), startThem()]);
+}
+
+async function startOne(record: StepRecord, place: Place, disk: CutDisk): Promise<void> {
+  const { bytes, marked } = disk.progress;
+  const much = bytes === Infinity ? "everything" : `${Math.round(bytes / 1e6)} MB`;
+  const what = `${disk.name}: ${much} encrypted${marked ? ", blocks half written" : ""}`;
+  await record.step({ of, what, seen: seenAfter }, () => startAfterCut(place, disk));
 }

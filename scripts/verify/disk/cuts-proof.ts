@@ -7,43 +7,98 @@ import { Complaint } from "../../launch/complaint.ts";
 import { bootSeconds } from "../testdrive.ts";
 import { makeHome, newDisk, startMachine, type Home } from "./machine.ts";
 import { openedLine, type Place } from "./tpm-proof.ts";
-import { copyPartition, decryptRoot, differencesBetween, partitionsOf, volumeKeyOf } from "./volume.ts";
+import {
+  copyFromMachine,
+  copyPartition,
+  decryptRoot,
+  differencesBetween,
+  partitionsOf,
+  progressOf,
+  type Progress,
+  volumeKeyOf,
+} from "./volume.ts";
 
 const passphrase = "a passphrase of eight words or of more";
 const first = /New passphrase/;
 const again = /The same passphrase again/;
 const begins = /The disk is being encrypted/;
+const betweenLooksMs = 200;
 const asks = /of this machine's disk:/;
 
+/** A disk as a power cut left it. */
+export interface CutDisk {
+  name: string;
+  disk: string;
+  /** How far the encryption was. */
+  progress: Progress;
+}
+
 export interface Cut {
-  /** The moment, from the beginning of the encryption. */
-  ms: number;
   /** Whether the encryption was still unfinished. */
   goesOn: boolean;
 }
 
-/** How long the encryption of an image takes here, without a power cut. */
-export async function measureEncryption(place: Place, name: string): Promise<number> {
-  await using home = await makeHome(place.folder, name);
-  const disk = join(place.folder, `${name}.qcow2`);
-  await newDisk(place.image, disk);
-  await using machine = await startEncryption(place, home, disk);
-  const startedAt = Date.now();
-  await machine.console.says(openedLine, { within: bootSeconds });
-  return Date.now() - startedAt;
+export interface Sampling {
+  seed: number;
+  /** The number of disks. */
+  any: number;
+  /** The number of disks with half-written blocks, in addition. */
+  marked: number;
 }
 
-/** Cuts the power of a machine at a moment of its encryption. Throws unless it comes up, with all files as in the image. */
-export async function cutOnce(place: Place, { name, ms }: { name: string; ms: number }): Promise<Cut> {
+/**
+ * Encrypts the disk of a machine, and copies it at random moments while the machine is stopped by SIGSTOP. So a copy has the
+ * same bytes as the disk of a machine that was ended by SIGKILL then. Each moment is equally likely.
+ */
+export async function cutDisks(place: Place, { seed, any, marked }: Sampling): Promise<CutDisk[]> {
+  const { image, folder, signal } = place;
+  await using home = await makeHome(folder, "whole");
+  const disk = join(folder, "whole.qcow2");
+  await newDisk(image, disk);
+  const { header } = await partitionsOf(image);
+  const cuts = new Map<string, CutDisk>();
+  const chance = new Chance(seed);
+  const samples = [
+    { kind: "cut", has: () => true, next: sample(chance, any) },
+    { kind: "marked", has: (progress: Progress) => progress.marked, next: sample(chance, marked) },
+  ];
+  await using machine = await startEncryption(place, home, disk);
+  for (;;) {
+    machine.pause();
+    await copyFromMachine(disk, header, `${disk}.header`);
+    const progress = await progressOf(`${disk}.header`);
+    for (const { kind, has, next } of samples) {
+      const place = has(progress) ? next() : undefined;
+      if (place === undefined) continue;
+      const cut = { name: `${kind}-${place}`, disk: join(folder, `${kind}-${place}.qcow2`), progress };
+      await command("cp", ["--sparse=always", disk, cut.disk]);
+      cuts.set(cut.name, cut);
+    }
+    machine.resume();
+    if (progress.finished) break;
+    await sleep(betweenLooksMs, undefined, { signal });
+  }
+  await machine.console.says(openedLine, { within: bootSeconds });
+  return [...cuts.values()];
+}
+
+/**
+ * Chooses so many of things whose number is not known before, each equally likely: for the next thing, it returns its place from
+ * 1 to `count`, in which it replaces an earlier one, or nothing (Vitter's algorithm R).
+ */
+export function sample(chance: Chance, count: number): () => number | undefined {
+  let seen = 0;
+  return () => {
+    seen++;
+    const place = seen <= count ? seen : chance.between(1, seen);
+    return place <= count ? place : undefined;
+  };
+}
+
+/** Starts a machine after its power was cut. Throws unless it comes up, with all files as in the image. */
+export async function startAfterCut(place: Place, { name, disk }: CutDisk): Promise<Cut> {
   const { folder, signal } = place;
   await using home = await makeHome(folder, name);
-  const disk = join(folder, `${name}.qcow2`);
-  await newDisk(place.image, disk);
-  {
-    await using machine = await startEncryption(place, home, disk);
-    await sleep(ms, undefined, { signal });
-    await machine[Symbol.asyncDispose]();
-  }
   let goesOn: boolean;
   {
     await using machine = await startMachine({ home, disk, hasTpm: false }, signal);
@@ -58,7 +113,7 @@ export async function cutOnce(place: Place, { name, ms }: { name: string; ms: nu
     await machine[Symbol.asyncDispose]();
   }
   await compareFiles(place, disk, name);
-  return { ms, goesOn };
+  return { goesOn };
 }
 
 async function startEncryption({ signal }: Place, home: Home, disk: string) {
@@ -78,16 +133,11 @@ async function compareFiles({ image, folder }: Place, disk: string, name: string
     string,
   ];
   await command("qemu-img", ["convert", "-O", "raw", disk, raw]);
-  const { root } = await partitionsOf(raw);
+  // In its old size: it has grown since, and what it grew by has no files.
+  const { root } = await partitionsOf(image);
   await decryptRoot(raw, root, await volumeKeyOf(raw, passphrase, folder), plain);
-  await copyPartition(image, (await partitionsOf(image)).root, before);
+  await copyPartition(image, root, before);
   const [count, ...differences] = (await differencesBetween(before, plain, folder)).split("\n");
   for (const file of [raw, plain, before, disk]) rmSync(file, { force: true });
   if (differences.length > 0 || !Number(count)) throw new Complaint(`Files differ:\n${differences.join("\n")}`);
-}
-
-/** The moments of the cuts: the same for the same seed, and the same length of the encryption. */
-export function momentsOf(seed: number, count: number, lastMs: number): number[] {
-  const chance = new Chance(seed);
-  return Array.from({ length: count }, () => chance.between(0, lastMs));
 }

@@ -11,8 +11,8 @@ import { command } from "../../launch/command.ts";
 import { Complaint } from "../../launch/complaint.ts";
 import { SerialConsole } from "../console.ts";
 
-/** A machine that runs, with a serial line to type on. Disposing of it is a power cut. */
-export type Running = AsyncDisposable & { console: SerialConsole };
+/** A machine that runs, with a serial line to type on. Disposing of it is a power cut, also while it is paused. */
+export type Running = AsyncDisposable & { console: SerialConsole; pause: () => void; resume: () => void };
 
 /** The parts of a machine that survive a power cut, apart from its disk. */
 export interface Home {
@@ -83,10 +83,16 @@ export async function startMachine({ home, disk, hasTpm, others = [] }: Start, s
   });
   qemu.stdout.on("data", (bytes: Buffer) => appendFileSync(home.printed, bytes));
   const all = parts.move();
-  return { console: new SerialConsole(qemu.stdout, qemu.stdin), [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return {
+    console: new SerialConsole(qemu.stdout, qemu.stdin),
+    pause: () => qemu.kill("SIGSTOP"),
+    resume: () => qemu.kill("SIGCONT"),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
 }
 
-/** A new disk above the image. */
+/** A new disk above the image, which is larger, so that the root grows. */
 export async function newDisk(image: string, disk: string): Promise<void> {
   await command("qemu-img", ["create", "-q", "-f", "qcow2", "-F", "raw", "-b", image, disk]);
+  await command("qemu-img", ["resize", "-q", disk, "+1G"]);
 }

@@ -38,6 +38,57 @@ export const copyPartition = (disk: string, { start, size }: Partition, into: st
     `count=${size * sector}`,
   ]);
 
+const mebibyteSectors = 2048;
+
+/** Copies a partition, which begins and ends at whole MiB, out of a disk in qcow2, also while a machine has it. */
+export const copyFromMachine = (disk: string, { start, size }: Partition, into: string): Promise<string> =>
+  command("qemu-img", [
+    "dd",
+    // Although the machine has locked it.
+    "-U",
+    "-f",
+    "qcow2",
+    "-O",
+    "raw",
+    `if=${disk}`,
+    `of=${into}`,
+    "bs=1M",
+    `skip=${start / mebibyteSectors}`,
+    `count=${(start + size) / mebibyteSectors}`,
+  ]);
+
+const Header = z.object({
+  segments: z.record(
+    z.string(),
+    z.object({ type: z.string(), size: z.string(), flags: z.array(z.string()).default([]) }),
+  ),
+});
+
+export interface Progress {
+  /** How many bytes are encrypted. Infinity if all are. */
+  bytes: number;
+  /** Whether blocks are half written. cryptsetup refuses to go on then, unless it repairs them. */
+  marked: boolean;
+  /** Whether the log of the encryption is removed, too. */
+  finished: boolean;
+}
+
+/** How far the encryption is, as its header shows it. */
+export async function progressOf(header: string): Promise<Progress> {
+  const { segments } = Header.parse(
+    JSON.parse(await command("cryptsetup", ["luksDump", "--dump-json-metadata", header])),
+  );
+  const all = Object.values(segments);
+  const [first] = all;
+  const isEncrypted = first?.type === "crypt" && first.flags.length === 0;
+  const bytes = first?.size === "dynamic" ? Infinity : Number(first?.size);
+  return {
+    bytes: isEncrypted ? bytes : 0,
+    marked: all.some(({ flags }) => flags.includes("in-reencryption")),
+    finished: isEncrypted && all.length === 1,
+  };
+}
+
 /** The key with which a root is encrypted, as cryptsetup gives it to somebody who has the passphrase. */
 export async function volumeKeyOf(disk: string, passphrase: string, folder: string): Promise<Buffer> {
   const own = mkdtempSync(join(folder, "key-"));
