@@ -87,6 +87,8 @@ describe("a search", () => {
     expect(textOf(looked, "#hits")).toMatch(/1 package would be added/);
     const [, before, now] = /Packages(\d+) → (\d+)/.exec(textOf(looked, "#hits .before-after")) ?? [];
     expect(Number(now)).toBe(Number(before) + 1);
+    const shown = [...looked.querySelectorAll("#hits .before-after dt")].map((term) => term.textContent);
+    expect(shown).toEqual(["Packages", "Software", "Package files"]);
 
     await send({ do: "add", kind: "package", name: "apache2" });
     const added = await software("?q=apache&look=apache2");

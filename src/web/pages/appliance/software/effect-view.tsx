@@ -17,8 +17,8 @@ export const EffectView = ({ effect, isSelected }: { effect: SoftwareEffect; isS
     <>
       <dl class="before-after">
         <Change words="Packages" values={[before.packages, after.packages]} shown={number} />
-        <Change words="Disk" values={[before.installedBytes, after.installedBytes]} shown={size} />
-        <Change words="Download" values={[before.downloadBytes, after.downloadBytes]} shown={size} />
+        <Change words="Software" values={[before.installedBytes, after.installedBytes]} shown={size} />
+        <Change words="Package files" values={[before.downloadBytes, after.downloadBytes]} shown={size} />
       </dl>
       <Packages of={added} words={isSelected ? "came with it" : "would be added"} />
       <Packages of={removed} words={isSelected ? "would be there without it" : "would be removed"} />
