@@ -192,6 +192,7 @@ CREATE TABLE `builds` (
 	`md5` text,
 	`sha1` text,
 	`sha256` text,
+	`disk_sha256` text,
 	`files_key` text,
 	`files_size` integer,
 	`files_index_key` text,

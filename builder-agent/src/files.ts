@@ -32,9 +32,9 @@ export async function readInto(file: FileHandle, bytes: Uint8Array, position: nu
   return done;
 }
 
-export async function sha256OfFile(file: string): Promise<string> {
+export async function sha256OfFile(file: string, signal?: AbortSignal): Promise<string> {
   const digest = createHash("sha256");
-  await pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), digest);
+  await pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), digest, { signal });
   return digest.digest("hex");
 }
 

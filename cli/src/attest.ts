@@ -9,3 +9,4 @@ export {
   type PublicKey,
   type Subject,
 } from "../../src/lib/attest/envelope.ts";
+export { packageListName } from "../../src/lib/attest/package-list.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newMachine, type Machine } from "./support/machine.ts";
@@ -60,6 +60,42 @@ describe("kiln verify", () => {
     const ended = await verify();
     expect(ended).toMatchObject({ code: 6, stdout: "" });
     expect(ended.stderr).toContain(`${file} is not what was built`);
+  });
+
+  describe("with a disk that was unpacked from the image", () => {
+    const stem = name.replace(".tar.gz", "");
+    const disk = `${stem}/${stem}.raw`;
+    beforeEach(() => {
+      mkdirSync(at(stem));
+      writeFileSync(at(disk), "a disk");
+      writeFileSync(at(`${name}.intoto.jsonl`), signedProvenance(files, key, { byproducts: { [disk]: "a disk" } }));
+    });
+
+    it("accepts it, in its folder and next to the provenance, without the image", async () => {
+      rmSync(at(name));
+      expect(await machine.kiln(["verify", disk])).toMatchObject({ code: 0, stderr: "" });
+      renameSync(at(disk), at(`${stem}.raw`));
+      expect(await machine.kiln(["verify", `${stem}.raw`])).toMatchObject({ code: 0, stderr: "" });
+    });
+
+    it("refuses it with a changed byte", async () => {
+      writeFileSync(at(disk), "b disk");
+      expect(await machine.kiln(["verify", disk])).toMatchObject({
+        code: 6,
+        stdout: "",
+        stderr: expect.stringContaining(`${stem}.raw is not what was built`),
+      });
+    });
+
+    it("refuses it if the provenance has no checksum of a disk of that name", async () => {
+      renameSync(at(disk), at(disk.replace(".raw", ".vmdk")));
+      const other = await machine.kiln(["verify", disk.replace(".raw", ".vmdk")]);
+      expect(other).toMatchObject({ code: 6, stderr: expect.stringContaining(`has no checksum of ${stem}.vmdk`) });
+      renameSync(at(disk.replace(".raw", ".vmdk")), at(disk));
+      writeFileSync(at(`${name}.intoto.jsonl`), signedProvenance(files, key));
+      const older = await machine.kiln(["verify", disk]);
+      expect(older).toMatchObject({ code: 6, stderr: expect.stringContaining(`has no checksum of ${stem}.raw`) });
+    });
   });
 
   it("refuses an older version under the name of a newer one", async () => {

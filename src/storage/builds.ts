@@ -214,7 +214,7 @@ export const rowOf = (uid: string, condition: SQL) =>
 
 export type Result = Pick<
   Build,
-  "imageKey" | "fileName" | "fileSize" | "rawSize" | "compressed" | "md5" | "sha1" | "sha256"
+  "imageKey" | "fileName" | "fileSize" | "rawSize" | "compressed" | "md5" | "sha1" | "sha256" | "diskSha256"
 > &
   Pick<Build, "filesKey" | "filesSize" | "filesIndexKey" | "filesIndexSize" | "builder" | "builtIn" | "steps"> & {
     completedAt: Date;

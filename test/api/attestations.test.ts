@@ -94,6 +94,19 @@ describe("GET builds/:id/attestations", () => {
     expect(cyclonedx.components.map(({ name }) => name)).toEqual(["busybox", "stray"]);
   });
 
+  it("signs the checksum of the disk inside, if the agent reported it", async () => {
+    const pem = await read(await visit("/.well-known/kiln-attestation.pem"));
+    const byproductsOf = async (told: object) => {
+      const { buildId } = await createBuild(tux, image, told);
+      const { predicate } = verified(await textOf(buildId, "provenance"), pem);
+      return predicate.runDetails.byproducts.slice(1);
+    };
+    const disk = "Kiosk.x86_64-0.0.1.oem/Kiosk.x86_64-0.0.1.oem.raw";
+    const digest = { sha256: "d".repeat(64) };
+    expect(await byproductsOf({ diskSha256: digest.sha256 })).toEqual([{ name: disk, digest }]);
+    expect(await byproductsOf({})).toEqual([]);
+  });
+
   it("signs the origin of the image, including both bills", async () => {
     const { applianceId, buildId } = await createBuild(tux, image);
     const pem = await read(await visit("/.well-known/kiln-attestation.pem"));

@@ -127,6 +127,8 @@ export const CycloneDx = z.strictObject({
 
 const digest = z.partialRecord(z.enum(["md5", "sha1", "sha224", "sha256", "sha384", "sha512"]), hex);
 
+const byproduct = z.strictObject({ name: z.string().min(1), digest });
+
 /** in-toto Statement v1 with SLSA provenance v1. */
 export const Provenance = z.strictObject({
   _type: z.literal("https://in-toto.io/Statement/v1"),
@@ -154,7 +156,7 @@ export const Provenance = z.strictObject({
         builderDependencies: z.array(z.strictObject({ name: z.string(), digest })).optional(),
       }),
       metadata: z.strictObject({ invocationId: z.string(), startedOn: rfc3339, finishedOn: rfc3339 }),
-      byproducts: z.tuple([z.strictObject({ name: z.literal("packages"), digest })]),
+      byproducts: z.tuple([byproduct.extend({ name: z.literal("packages") })], byproduct),
     }),
   }),
 });

@@ -1,6 +1,7 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { diskPath, imageFormats, withSuffix, type Container, type ImageFormat } from "../contract.ts";
+import { sha256OfFile } from "../files.ts";
 import type { CacheableImage } from "../image-cache.ts";
 import { digestsOfFile } from "../upload/checksum.ts";
 import { PartedFile } from "../upload/parted-file.ts";
@@ -16,6 +17,8 @@ import { writeLibvirtBox, writeVirtualBoxBox } from "./vagrant.ts";
 /** The downloadable file, and the image that a testdrive can start from. */
 export interface PackedImage extends UploadFile {
   compressed: boolean;
+  /** SHA-256 of the disk in the file. Undefined if there is none. */
+  diskSha256?: string | undefined;
   /** Undefined if there is neither a disk nor a medium. */
   bootable?: CacheableImage | undefined;
 }
@@ -37,14 +40,17 @@ export async function packImage(built: Packable, name: string, packing: Packing)
   const { workDir, signal, onFile } = packing;
   if (built.format === "iso") return await nameMedium(built.image, name, signal);
   const dir = join(workDir, "pack");
-  const { names, bootable } = await fillFolder(built, { dir, name, signal });
+  const { names, bootable, disk } = await fillFolder(built, { dir, name, signal });
   const { plainTar } = imageFormats[built.imageType];
   await using file = await PartedFile.create(workDir, plainTar ? withSuffix(name, plainTar) : `${name}.tar.gz`);
   onFile?.(file);
-  const packed = names
-    ? await packFolder({ dir, names, sourceDate: built.sourceDate, isPlain: plainTar !== undefined }, file, signal)
-    : await compressFile(built.image, file, signal);
-  return { ...packed, compressed: true, bootable };
+  const [packed, diskSha256] = await Promise.all([
+    names
+      ? packFolder({ dir, names, sourceDate: built.sourceDate, isPlain: plainTar !== undefined }, file, signal)
+      : compressFile(built.image, file, signal),
+    disk === undefined ? undefined : sha256OfFile(disk, signal),
+  ]);
+  return { ...packed, compressed: true, diskSha256, bootable };
 }
 
 interface Folder {
@@ -59,6 +65,8 @@ interface Contents {
   names?: readonly string[];
   /** Where the disk is now. */
   bootable?: CacheableImage;
+  /** The disk in the archive. */
+  disk?: string;
 }
 
 async function fillFolder(built: Packable, folder: Folder): Promise<Contents> {
@@ -76,7 +84,7 @@ async function fillFolder(built: Packable, folder: Folder): Promise<Contents> {
   const bootable = { path: await placeDisk(built, { container, disk, signal }), format: "raw" } as const;
   const facts = { dir: dirname(disk), name, disk, rawSize: built.rawSize, machine: built.machine };
   const described = machine ? await machineFiles[machine](facts) : [];
-  return { names: alone === undefined ? [name] : [...described, alone], bootable };
+  return { names: alone === undefined ? [name] : [...described, alone], bootable, disk };
 }
 
 /** Moves or converts the raw disk. → where the raw disk is now */

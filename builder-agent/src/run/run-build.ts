@@ -225,10 +225,10 @@ class BuildWork {
       const cached = await cache.put(this.#claim.buildId, packed.digests.sha256, path, format);
       cached.release();
     }
-    const { fileName, compressed } = packed;
+    const { fileName, compressed, diskSha256 } = packed;
     const { rawSize, installed } = built;
     const steps = stepsOf(this.#advance({ type: "time", at: Date.now() }));
-    const told = { fileName, compressed, rawSize, installed, steps, ...more };
+    const told = { fileName, compressed, rawSize, diskSha256, installed, steps, ...more };
     await api.finish(this.#lease, told, this.#stopping.signal);
     this.#isTold = true;
   }

@@ -54,6 +54,7 @@ async function packed(dir: string, imageType: ImageType, kind: string, change: P
   };
 }
 
+const sha256Of = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 const blobPath = ({ digest }: { digest: string }): string => digest.replace("sha256:", "blobs/sha256/");
 
 describe("packImage", () => {
@@ -83,6 +84,8 @@ describe("packImage", () => {
     expect(built.rawSize).toBe(imageType === "net" ? 3 * diskBytes : diskBytes);
     expect((await stat(image.path)).size).toBe(image.digests.size);
     expect(execFileSync("sha256sum", [image.path]).toString()).toContain(image.digests.sha256);
+    const disk = names.find((each) => /\.(?:raw|vmdk)$/.test(each));
+    expect(image.diskSha256).toBe(disk && sha256Of(await readFile(join(dir.path, disk))));
     if (image.bootable?.format === "raw")
       expect(await readFile(image.bootable.path, "utf8")).toMatch(/^Kiosk.*\.raw\./);
     if (imageType === "oemiso") expect(await readFile(image.path, "utf8")).toMatch(/^Kiosk.*\.install\.iso/);

@@ -6,7 +6,12 @@ import type { PinnedKey } from "../login/login.ts";
 interface Statement {
   subject: Subject[];
   predicate: {
-    runDetails: { builder: { id: string }; metadata: { invocationId: string; finishedOn: string } };
+    runDetails: {
+      builder: { id: string };
+      metadata: { invocationId: string; finishedOn: string };
+      /** One is the disk in the image, by its path. Absent in a provenance of an older service. */
+      byproducts?: Subject[];
+    };
     buildDefinition: {
       externalParameters: { appliance: { name: string }; version: string; imageType: string; arch: string };
     };

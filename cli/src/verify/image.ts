@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
-import { billSuffixes, imageAmong, provenanceSuffix } from "../attest.ts";
+import { basename, dirname, extname, join } from "node:path";
+import { billSuffixes, imageAmong, packageListName, provenanceSuffix } from "../attest.ts";
 import type { Complaint } from "../complaint.ts";
 import { digestOfFile } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
@@ -21,18 +21,41 @@ export interface Verified {
   finished_at: string;
   key: string;
   sha256: string;
+  /** The disk in the image, by its path there. Undefined if it has none, or if the provenance is older. */
+  disk?: { path: string; sha256: string };
   /** Its place in the public log of the service. Undefined if no proof came with the image. */
   log?: Logged;
   /** The rebuilds of it, newest first. Undefined if no statement about one came with the image. */
   rebuilds?: Rebuild[];
 }
 
-/** Checks an image and both bills of materials against the provenance file next to them. Works offline. */
+/**
+ * Checks an image and both bills of materials against the provenance file next to them. A disk that was unpacked from the image
+ * may take its place. Works offline.
+ */
 export async function verifyImage(file: string, keys: readonly PinnedKey[], image = file): Promise<Verified> {
   if (!existsSync(image)) throw missing(image);
-  const said = await verifyBills(file, keys);
-  await compare(image, said.sha256);
+  const packed = archiveOf(file);
+  const said = await verifyBills(packed ?? file, keys);
+  await compare(image, packed === undefined ? said.sha256 : diskIn(said, file));
   return said;
+}
+
+/** The image that a disk was unpacked from, if its provenance is in the folder of the disk or in the one above. */
+function archiveOf(disk: string): string | undefined {
+  if (existsSync(disk + provenanceSuffix)) return undefined;
+  const name = `${basename(disk, extname(disk))}.tar.gz`;
+  return [dirname(disk), dirname(dirname(disk))]
+    .map((folder) => join(folder, name))
+    .find((image) => existsSync(image + provenanceSuffix));
+}
+
+function diskIn({ file, disk }: Verified, given: string): string {
+  if (disk && basename(disk.path) === basename(given)) return disk.sha256;
+  throw unverified(
+    `The provenance of ${file} has no checksum of ${basename(given)}.`,
+    `Verify ${file} itself, and unpack it again.`,
+  );
 }
 
 /** The same without the image. → the provenance that the image must match */
@@ -47,7 +70,8 @@ export async function verifyBills(file: string, keys: readonly PinnedKey[]): Pro
   const log = verifyProof(file, { image: image.digest.sha256, statement: digest }, keys);
   const rebuilds = verifyRebuilds(file, image.digest.sha256, keys);
   const { externalParameters: wanted } = predicate.buildDefinition;
-  const { builder, metadata } = predicate.runDetails;
+  const { builder, metadata, byproducts = [] } = predicate.runDetails;
+  const disk = byproducts.find(({ name }) => name !== packageListName);
   return {
     file: image.name,
     appliance: wanted.appliance.name,
@@ -59,6 +83,7 @@ export async function verifyBills(file: string, keys: readonly PinnedKey[]): Pro
     finished_at: metadata.finishedOn,
     key: key.kid,
     sha256: image.digest.sha256,
+    ...(disk && { disk: { path: disk.name, sha256: disk.digest.sha256 } }),
     ...(log && { log }),
     ...(rebuilds && { rebuilds }),
   };

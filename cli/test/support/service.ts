@@ -57,20 +57,38 @@ export const signedInto = (...keys: SigningKey[]): StandIn["answers"] => ({
   "/api/v2/user/account": { account: { username: "tux" } },
 });
 
+/** Names with the digests of their contents. */
+const digests = (contents: Record<string, string | Uint8Array>) =>
+  Object.entries(contents).map(([name, content]) => ({
+    name,
+    digest: { sha256: createHash("sha256").update(content).digest("hex") },
+  }));
+
 /** The provenance of files, as docs/api/attestations.md describes it. */
 export function signedProvenance(
   files: Record<string, string | Uint8Array>,
   key: SigningKey,
-  { id = 12, version = "0.0.1", imageType = "oem", payloadType = inToto } = {},
+  {
+    id = 12,
+    version = "0.0.1",
+    imageType = "oem",
+    payloadType = inToto,
+    byproducts = {},
+  }: {
+    id?: number;
+    version?: string;
+    imageType?: string;
+    payloadType?: string;
+    /** Content by name. */
+    byproducts?: Record<string, string>;
+  } = {},
 ): string {
-  const subject = Object.entries(files).map(([name, content]) => ({
-    name,
-    digest: { sha256: createHash("sha256").update(content).digest("hex") },
-  }));
+  const subject = digests(files);
   const predicate = {
     runDetails: {
       builder: { id: "https://kiln.test" },
       metadata: { invocationId: String(id), finishedOn: "2026-11-22T10:00:00Z" },
+      byproducts: digests({ packages: "busybox-0:1-1.x86_64\n", ...byproducts }),
     },
     buildDefinition: {
       externalParameters: { appliance: { name: "First" }, version, imageType, arch: "x86_64" },

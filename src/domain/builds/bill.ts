@@ -1,6 +1,6 @@
 import { baseUrlOf } from "#domain/base-url";
 import { billOf, type BillFacts, type Sbom } from "#lib/attest/sbom";
-import type { FrozenInput, InstalledPackage } from "#lib/contract/index";
+import { diskIn, type FrozenInput, type InstalledPackage } from "#lib/contract/index";
 import type { AttestationEnv } from "#domain/builds/attestation-keys";
 import type { Services } from "#domain/services";
 import { uuidOf } from "#domain/uuid";
@@ -41,13 +41,18 @@ async function billFacts(build: BuildWithImage, appliance: Appliance, input: Fro
   const finishedAt = build.completedAt ?? build.createdAt;
   return {
     uuid: await uuidOf(appliance.uuid, `attestations of build ${build.id}`),
-    image: { fileName, size, sha256, sha1, md5, type },
+    image: { fileName, size, sha256, sha1, md5, type, disk: diskOf(build) },
     appliance: { uuid: appliance.uuid, name, version, arch, baseSystem: input.configuration?.baseSystem },
     startedAt: build.startedAt ?? build.createdAt,
     finishedAt,
     builder: build.builder ?? "unknown",
     builtIn: builtIn(build),
   };
+}
+
+function diskOf({ imageType, fileName, diskSha256: sha256 }: BuildWithImage): BillFacts["image"]["disk"] {
+  const path = diskIn({ imageType, fileName });
+  return path !== undefined && sha256 !== null ? { path, sha256 } : undefined;
 }
 
 function builtIn({ builtIn }: Pick<BuildWithImage, "builtIn">): BillFacts["builtIn"] {

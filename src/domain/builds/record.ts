@@ -88,7 +88,7 @@ const sharedRootOf = ({ prepared, artifacts }: Outcome): SharedRoot | undefined 
 
 function resultOf({ artifacts, remark, ...reported }: Outcome, endedAt: number): Result {
   const { image, files, "files-index": filesIndex } = artifacts;
-  const { fileName, rawSize, compressed, builder, builderRoot, steps } = reported;
+  const { fileName, rawSize, compressed, diskSha256 = null, builder, builderRoot, steps } = reported;
   return {
     fileName,
     rawSize,
@@ -102,6 +102,7 @@ function resultOf({ artifacts, remark, ...reported }: Outcome, endedAt: number):
     md5: image.md5,
     sha1: image.sha1,
     sha256: image.sha256,
+    diskSha256,
     filesKey: files.key,
     filesSize: files.size,
     filesIndexKey: filesIndex.key,

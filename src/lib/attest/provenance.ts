@@ -43,10 +43,14 @@ export const provenanceOf = (bill: Sbom, origin: Origin): object => ({
         startedOn: moment(bill.startedAt),
         finishedOn: moment(bill.finishedAt),
       },
-      byproducts: [{ name: packageListName, digest: { sha256: packageListDigest(bill.packages) } }],
+      byproducts: [{ name: packageListName, digest: { sha256: packageListDigest(bill.packages) } }, ...disk(bill)],
     },
   },
 });
+
+/** A disk can be verified after it was unpacked. It is no subject, because it is no file next to the others. */
+const disk = ({ image }: Sbom) =>
+  image.disk ? [{ name: image.disk.path, digest: { sha256: image.disk.sha256 } }] : [];
 
 /** What the user requested. */
 const externalParameters = ({ appliance, image }: Sbom, { input, baseUrl }: Origin) => ({

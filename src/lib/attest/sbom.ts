@@ -21,6 +21,8 @@ export interface Sbom {
     sha1: string;
     md5: string;
     type: ImageType;
+    /** The disk in the archive; absent if there is none, or if it was built by an older agent. */
+    disk?: { path: string; sha256: string } | undefined;
   };
   appliance: { uuid: string; name: string; version: string; arch: string; baseSystem: string | undefined };
   startedAt: Date;

@@ -276,6 +276,8 @@ export const BuildFinished = z.object({
   /** Bytes of the unpacked disk or medium. */
   rawSize: z.int().positive(),
   compressed: z.boolean(),
+  /** SHA-256 of the disk in the downloadable archive; absent if there is none, or if an older agent reports it. */
+  diskSha256: Sha256.optional(),
   installed: z.array(InstalledPackage),
   /** Seconds spent in each phase, in order. */
   steps: z.array(z.object({ phase: Phase, seconds: z.number().nonnegative() })),

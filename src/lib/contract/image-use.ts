@@ -26,21 +26,30 @@ function archOf(fileName: string) {
   return arches.find((arch) => called === arch || called === architectures[arch].name) ?? "x86_64";
 }
 
-/** The use of an image type, with the real file names. The agent chooses names that need no quotes in a shell. */
-export function imageUse({
-  imageType,
-  fileName,
-}: {
+interface Download {
   imageType: keyof typeof imageFormats;
   fileName: string;
-}): ImageUse {
-  const { what, ways, container, alone } = imageFormats[imageType];
+}
+
+const nameOf = ({ fileName }: Download): string => fileName.replace(/\.(?:tar\.gz|iso|ova)$/, "");
+
+/** The path of the disk in a download. Undefined if it contains none. */
+export function diskIn(download: Download): string | undefined {
+  const { container, alone } = imageFormats[download.imageType];
+  return container && diskPath(nameOf(download), container, alone);
+}
+
+/** The use of an image type, with the real file names. The agent chooses names that need no quotes in a shell. */
+export function imageUse(download: Download): ImageUse {
+  const { imageType, fileName } = download;
+  const { what, ways } = imageFormats[imageType];
   const { amazon, qemu } = architectures[archOf(fileName)];
-  const name = fileName.replace(/\.(?:tar\.gz|iso|ova)$/, "");
+  const name = nameOf(download);
+  const disk = diskIn(download);
   const names: Readonly<Record<string, string>> = {
     file: fileName,
     name,
-    ...(container && { disk: diskPath(name, container, alone) }),
+    ...(disk !== undefined && { disk }),
     tag: containerTag(name),
     arch: amazon,
     qemu,

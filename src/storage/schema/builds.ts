@@ -67,6 +67,8 @@ export const builds = sqliteTable(
     md5: text("md5"),
     sha1: text("sha1"),
     sha256: text("sha256"),
+    /** SHA-256 of the disk in the downloadable archive; null if there is none, or for older builds. */
+    diskSha256: text("disk_sha256"),
     /** The file store of the image's root (contract/file-store.ts) and its bytes; null for older builds. */
     filesKey: text("files_key"),
     filesSize: integer("files_size"),

@@ -37,6 +37,7 @@ const result = {
   md5: "md5",
   sha1: "sha1",
   sha256: "sha256",
+  diskSha256: null,
   filesKey: null,
   filesSize: null,
   filesIndexKey: null,

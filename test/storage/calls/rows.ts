@@ -195,6 +195,7 @@ export const readBuild = {
   md5: null,
   sha1: null,
   sha256: null,
+  diskSha256: null,
   filesKey: null,
   filesSize: null,
   filesIndexKey: null,
