@@ -68,7 +68,7 @@ const KeyPanel = ({ username, apiKey, baseUrl }: { username: string; apiKey: str
         {apiKey}
       </p>
     </details>
-    <pre class="code" tabindex={0}>
+    <pre class="code wraps" tabindex={0}>
       <code id="curl-line">{`curl -u ${username}:KEY ${baseUrl}/api/v2/user/appliances`}</code>
     </pre>
     <div class="row">
