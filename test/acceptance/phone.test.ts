@@ -28,4 +28,18 @@ describe("a phone", () => {
       expect(hidden).toBe(0);
     });
   });
+
+  it("shows a row of a table as a card, its labels paler than its values", async () => {
+    await onPhone("/account/audit_log", async (page) => {
+      const [row, label, value] = await page.evaluate(() => {
+        const cell = document.querySelector("td[data-label]:not(:empty)");
+        if (!cell) return [];
+        cell.classList.remove("quiet");
+        const colour = (pseudo?: string) => getComputedStyle(cell, pseudo).color;
+        return [getComputedStyle(cell).display, colour("::before"), colour()];
+      });
+      expect(row).toBe("block");
+      expect(label).not.toBe(value);
+    });
+  });
 });
