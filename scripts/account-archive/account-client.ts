@@ -37,6 +37,9 @@ function accountClient({ url, username, apiKey }: { url: string; username: strin
       post(path, Answer, { body: JSON.stringify(content), type: "application/json" }),
     postForm: <T>(path: string, Answer: z.ZodType<T>, form: FormData | URLSearchParams): Promise<T> =>
       post(path, Answer, { body: form }),
+    putForm: async (path: string, form: URLSearchParams): Promise<void> => {
+      await send("PUT", path, { body: form });
+    },
     postFile: async <T>(path: string, Answer: z.ZodType<T>, file: string): Promise<T> =>
       post(path, Answer, { body: await openAsBlob(file), type: "application/octet-stream" }),
     download: async (path: string, file: string): Promise<void> => {

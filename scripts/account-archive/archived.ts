@@ -38,10 +38,21 @@ const Repository = z.looseObject({
 
 const Package = z.looseObject({ id: z.int(), filename: z.string() });
 
+/** What the owner states about an advisory. Statements about a single image are not exported, because images are not. */
+const Statement = z.object({
+  advisory: z.string(),
+  status: z.string(),
+  justification: z.string().optional(),
+  text: z.string(),
+});
+export type Statement = z.infer<typeof Statement>;
+
 /** Lists of the API. An export stores them, and an import compares them with the archive. */
 export const Ids = z.object({ appliances: z.array(z.object({ id: z.number() })) });
 export const Repositories = z.object({ repositories: z.array(Repository) });
 export const Packages = z.object({ rpms: z.array(Package) });
+
+export const Statements = z.object({ vex_statements: z.array(Statement.extend({ build_id: z.number().optional() })) });
 
 export const Account = z.object({
   format: z.literal(1),
@@ -52,6 +63,8 @@ export const Account = z.object({
   quotaGb: z.number().nullable(),
   repositories: z.array(Repository),
   packages: z.array(Package.extend({ baseSystem: z.string() })),
-  appliances: z.array(z.object({ definition: Definition, secrets: Secrets })),
+  appliances: z.array(
+    z.object({ definition: Definition, secrets: Secrets, statements: z.array(Statement).default([]) }),
+  ),
 });
 export type Account = z.infer<typeof Account>;

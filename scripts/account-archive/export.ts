@@ -15,6 +15,7 @@ import {
   packagesFolder,
   Repositories,
   Secrets,
+  Statements,
 } from "./archived.ts";
 
 const Files = z.object({
@@ -90,7 +91,9 @@ async function appliancesOf(client: AccountClient, staging: string): Promise<Acc
       const file = files.find((each) => `${each.path.replace(/\/$/, "")}/${each.filename}` === path);
       if (file && !existsSync(content)) await client.download(`/files/${file.id}/data`, content);
     }
-    all.push({ definition, secrets: shown.configuration });
+    const { vex_statements: stated } = await client.get(`/appliances/${id}/vex`, Statements);
+    const statements = stated.filter(({ build_id: buildId }) => buildId === undefined);
+    all.push({ definition, secrets: shown.configuration, statements });
   }
   return all;
 }

@@ -16,6 +16,8 @@ import {
   packagesFolder,
   Repositories,
   type Secrets,
+  type Statement,
+  Statements,
 } from "./archived.ts";
 
 const Stored = z.object({ content: z.object({ upload: z.string() }) });
@@ -122,9 +124,11 @@ async function importRepositories({ client, account, problems }: Import): Promis
 async function importAppliances({ client, account, folder, problems }: Import) {
   const there = await definitionsOf(client);
   let [appliances, skipped] = [0, 0];
-  for (const { definition, secrets } of account.appliances) {
-    if (there.some((each) => isDeepStrictEqual(each, withoutId(definition)))) {
+  for (const { definition, secrets, statements } of account.appliances) {
+    const known = there.find((each) => isDeepStrictEqual(withoutId(each), withoutId(definition)));
+    if (known) {
       skipped++;
+      await importStatements({ client, problems }, known, statements);
       continue;
     }
     const isMade = await tried(problems, `appliance ${definition.name}`, async () => {
@@ -134,19 +138,36 @@ async function importAppliances({ client, account, folder, problems }: Import) {
         files,
         configuration: withPasswords(definition.configuration, secrets),
       };
-      await client.post("/definitions", Answer, { definition: wanted });
+      const made = await client.post("/definitions", Answer, { definition: wanted });
+      await importStatements({ client, problems }, made.definition, statements);
     });
     if (isMade) appliances++;
   }
   return { appliances, skipped };
 }
 
-async function definitionsOf(client: AccountClient): Promise<unknown[]> {
-  const { appliances } = await client.get("/appliances", Ids);
-  const all: unknown[] = [];
-  for (const { id } of appliances) {
-    all.push(withoutId((await client.get(`/appliances/${id}/definition`, Answer)).definition));
+/** Repeats the owner's statements about advisories, except those that the appliance has already. */
+async function importStatements(
+  { client, problems }: Pick<Import, "client" | "problems">,
+  { id, name }: Definition,
+  statements: readonly Statement[],
+): Promise<void> {
+  if (statements.length === 0) return;
+  const { vex_statements: known } = await client.get(`/appliances/${id}/vex`, Statements);
+  const isKnown = (advisory: string) => known.some((one) => one.advisory === advisory && one.build_id === undefined);
+  for (const { advisory, status, justification, text } of statements.filter((one) => !isKnown(one.advisory))) {
+    const stated = { status, text, ...(justification !== undefined && { justification }) };
+    const path = `/appliances/${id}/vex/${encodeURIComponent(advisory)}`;
+    await tried(problems, `statement about ${advisory} of ${name}`, () =>
+      client.putForm(path, new URLSearchParams(stated)),
+    );
   }
+}
+
+async function definitionsOf(client: AccountClient): Promise<Definition[]> {
+  const { appliances } = await client.get("/appliances", Ids);
+  const all: Definition[] = [];
+  for (const { id } of appliances) all.push((await client.get(`/appliances/${id}/definition`, Answer)).definition);
   return all;
 }
 

@@ -192,10 +192,17 @@ describe("account export and import", () => {
       { name: "root", password: "secret one" },
       { name: "ann", password: "secret two", group: "users" },
     ];
-    await ask(
+    const made = await ask(
       "/definitions",
       JSON.stringify({ definition: { name: "With people", base_system: "tiny-1.0", configuration: { users } } }),
     );
+    const { definition } = Made.parse(await made.json());
+    const stated = { status: "not_affected", justification: "component_not_present", text: "It has no busybox." };
+    await fetch(`${url}/api/v2/user/appliances/${definition.id}/vex/CVE-2026-1234`, {
+      method: "PUT",
+      body: new URLSearchParams(stated),
+      headers: { authorization: basic },
+    });
     const form = new FormData();
     form.set("file", new Blob([rpmOf("counter")]), "counter.rpm");
     await fetch(`${url}/api/v2/user/rpms?base_system=tiny-1.0`, {
@@ -220,6 +227,7 @@ describe("account export and import", () => {
     await administer(["account", "export", "ada", again, ...there], env);
     expect(archived(again)).toEqual({ ...archived(file), username: "ada", quotaGb: null });
     expect(JSON.stringify(archived(again))).toContain("secret two");
+    expect(JSON.stringify(archived(again))).toContain(JSON.stringify([{ advisory: "CVE-2026-1234", ...stated }]));
   });
 });
 
