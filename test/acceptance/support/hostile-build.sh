@@ -16,7 +16,8 @@ connect() {
 
 # The pattern does not match itself.
 processes() {
-  for process in /proc/[0-9]*; do tr '\0' ' ' < "$process/cmdline"; echo; done | grep --count --extended-regexp '[q]emu|[n]ode |[b]wrap'
+  # A process may end before it is read.
+  for process in /proc/[0-9]*; do { tr '\0' ' ' < "$process/cmdline"; } 2> /dev/null; echo; done | grep --count --extended-regexp '[q]emu|[n]ode |[b]wrap'
 }
 
 # Does not search command lines: the script's own parameters contain the word.
