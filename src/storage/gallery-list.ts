@@ -71,10 +71,10 @@ export async function listPublications(
   // Without a weight, an index has the order.
   const first = weight === weightOf.latest ? sql`` : sql`weight DESC, `;
   const chosen = chosenBy(parts, traits);
-  const isWhole = Object.values(traits).every((trait) => trait === undefined) && parts.isWhole;
-  const total = isWhole
-    ? sql`SELECT max(appliances) AS total FROM gallery_size`
-    : sql`SELECT count(*) AS total FROM gallery_listings AS l ${chosen}`;
+  // Without a selection, triggers have counted them.
+  const total = chosen
+    ? sql`SELECT count(*) AS total FROM gallery_listings AS l ${chosen}`
+    : sql`SELECT max(appliances) AS total FROM gallery_size`;
   // One row without an entry if the page is empty.
   const rows = await db.all<ReadEntry>(sql`
       ${found}
@@ -116,25 +116,23 @@ const countsIn = (json: string | null) => (json === null ? null : (JSON.parse(js
 interface Parts {
   /** Table expressions that the other parts refer to. */
   found: SQL;
-  /** Joins with other tables. */
-  joined: SQL;
+  /** Joins with other tables that select listings. */
+  joined?: SQL;
   /** The conditions that select listings. */
   conditions: readonly SQL[];
   /** The order: the largest weight comes first, and among equal weights the last published. */
   weight: SQL;
-  /** Whether the filter selects every listing. */
-  isWhole: boolean;
 }
 
 function partsOf(filter: GalleryFilter): Parts {
-  const byDate = { found: sql``, joined: sql``, conditions: [], weight: weightOf.latest, isWhole: true };
+  const byDate = { found: sql``, conditions: [], weight: weightOf.latest };
   switch (filter.kind) {
     case "latest":
       return byDate;
     case "popular":
       return { ...byDate, weight: weightOf.popular };
     case "account":
-      return { ...byDate, conditions: [sql`l.account_id = ${filter.accountId}`], isWhole: false };
+      return { ...byDate, conditions: [sql`l.account_id = ${filter.accountId}`] };
     case "search":
       return filter.words.length === 0 ? byDate : searched(filter.words);
     default:
@@ -153,7 +151,6 @@ const searched = (words: readonly string[]): Parts => ({
   joined: sql`JOIN found ON found.id = l.publication_id`,
   conditions: [],
   weight: sql`found.weight`,
-  isWhole: false,
 });
 
 /** Quotes the word, so that FTS5 finds no operator in it. */
@@ -166,10 +163,11 @@ const weightOf: Readonly<Record<GalleryOrder, SQL>> = {
 };
 
 /**
- * Reads the large rows of publications only if a trait needs them, and then only their first columns. CROSS stops
- * SQLite from reading the rows of versions that are not listed.
+ * The joins and conditions that select listings. Undefined if all are selected. The large rows of publications are read
+ * only if a trait needs them, and then only their first columns. CROSS stops SQLite from reading the rows of versions
+ * that are not listed.
  */
-function chosenBy({ joined, conditions }: Parts, { baseSystem, arch, imageType, tag }: GalleryTraits): SQL {
+function chosenBy({ joined, conditions }: Parts, { baseSystem, arch, imageType, tag }: GalleryTraits): SQL | undefined {
   const traits = [
     ...(baseSystem === undefined ? [] : [sql`f.base_system = ${baseSystem}`]),
     ...(arch === undefined ? [] : [sql`f.arch = ${arch}`]),
