@@ -67,23 +67,26 @@ function sameNoun(file: string, tests: readonly string[]): string[] {
     const noun = singular(test.replace(/^.*\/|\.test\.ts$/g, ""));
     return nouns.some((one) => noun === one || noun.startsWith(`${one}-`));
   };
-  const area = `test/${/^src\/(\w+)/.exec(file)?.[1]}/`;
-  return tests.filter(isOf).toSorted((one, other) => Number(other.startsWith(area)) - Number(one.startsWith(area)));
+  return tests.filter(isOf).toSorted((one, other) => distance(file, one) - distance(file, other));
 }
+
+/** 0 for a test of the same part of the service, such as test/web for src/web. Otherwise 1. */
+const distance = (file: string, test: string): number =>
+  test.startsWith(file.replace(/^src\/(\w+\/).*/, "test/$1")) ? 0 : 1;
 
 /**
  * src/web/pages/account/tokens.tsx: account.test.ts and account/*.test.ts, in any folder; those of test/web, and with
  * exactly this name, come first. Pages and calls are reached through the Worker's entry, which imports do not show.
  */
 function sameRoom(file: string, tests: readonly string[]): string[] {
-  const [, area = "", room] = /^src\/(\w+)\/(?:.*\/)?([\w-]+)\/[^/]+$/.exec(file) ?? [];
+  const [, room] = /^src\/\w+\/(?:.*\/)?([\w-]+)\/[^/]+$/.exec(file) ?? [];
   if (room === undefined) return [];
-  const named = new RegExp(`^test/(\\w+)/${singular(room)}s?([-/.])`);
+  const named = new RegExp(`^test/\\w+/${singular(room)}s?([-/.])`);
   const found = tests.flatMap((test) => {
-    const [, itsArea, next] = named.exec(test) ?? [];
-    return itsArea === undefined ? [] : [{ test, distance: (itsArea === area ? 0 : 1) + (next === "." ? 0 : 2) }];
+    const next = named.exec(test)?.[1];
+    return next === undefined ? [] : [{ test, rank: distance(file, test) + (next === "." ? 0 : 2) }];
   });
-  return found.toSorted((one, other) => one.distance - other.distance).map(({ test }) => test);
+  return found.toSorted((one, other) => one.rank - other.rank).map(({ test }) => test);
 }
 
 const partOf = (file: string): string =>
