@@ -38,7 +38,7 @@ const Repository = z.looseObject({
 
 const Package = z.looseObject({ id: z.int(), filename: z.string() });
 
-/** What the owner states about an advisory. Statements about a single image are not exported, because images are not. */
+/** An owner's statement about an advisory. The archive has no images, so it has no statements about a single image. */
 const Statement = z.object({
   advisory: z.string(),
   status: z.string(),

@@ -44,7 +44,7 @@ const mebibyteSectors = 2048;
 export const copyFromMachine = (disk: string, { start, size }: Partition, into: string): Promise<string> =>
   command("qemu-img", [
     "dd",
-    // Although the machine has locked it.
+    // Reads the disk although the machine has locked it.
     "-U",
     "-f",
     "qcow2",

@@ -100,7 +100,7 @@ export const galleryListings = sqliteTable(
     /** The version that was published last. */
     publicationId: integer("publication_id").notNull(),
     accountId: integer("account_id").notNull(),
-    /** The order of popular appliances (gallery.md, "Popularity"). Age changes it for none relative to the others. */
+    /** The order of popular appliances (gallery.md, "Popularity"). It never changes with time alone. */
     popularity: real("popularity").notNull(),
     /** The average of the ratings. 0 if there are none. */
     rating: real("rating").notNull(),
