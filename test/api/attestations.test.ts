@@ -2,15 +2,14 @@ import { createHash, createPublicKey, verify } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { z } from "zod";
 import { preAuthEncoding } from "#lib/attest/dsse";
-import { attestBuild, getAttestations } from "#domain/builds/attestation";
-import { listPublicKeys } from "#domain/builds/attestation-keys";
+import { getAttestations } from "#domain/builds/attestation";
 import { keepAttestations } from "#storage/attestations";
 import { attestationsKey, installedKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { CycloneDx, Provenance, Spdx } from "../attest/shapes.ts";
+import { Envelope, otherKey, bodyOf } from "../support/attestations.ts";
 import { runAlarm } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
@@ -27,24 +26,8 @@ beforeEach(async () => {
   tux = await signedIn();
 });
 
-const Envelope = z.object({
-  payload: z.base64(),
-  payloadType: z.literal("application/vnd.in-toto+json"),
-  signatures: z.array(z.object({ keyid: z.string(), sig: z.base64() })).length(1),
-});
-
 const get = (buildId: number, format: string, who = tux) => who.get(`/builds/${buildId}/attestations/${format}`);
-const textOf = async (buildId: number, format: string, who = tux) => await read(await get(buildId, format, who));
-const read = async (answer: Response) => new TextDecoder().decode(await answer.bytes());
-
-const exported = async (format: "pkcs8" | "spki", key: CryptoKey) =>
-  Buffer.from((await crypto.subtle.exportKey(format, key)) as ArrayBuffer).toString("base64");
-
-/** Another key, as an operator would set it. */
-const otherKey = async () => {
-  const { privateKey, publicKey } = (await crypto.subtle.generateKey("Ed25519", true, ["sign"])) as CryptoKeyPair;
-  return { pkcs8: await exported("pkcs8", privateKey), spki: await exported("spki", publicKey) };
-};
+const textOf = async (buildId: number, format: string, who = tux) => await bodyOf(await get(buildId, format, who));
 
 /** The statement of an envelope, after checking that a key of the service has signed it. */
 function verified(jsonLines: string, pem: string) {
@@ -73,7 +56,7 @@ describe("GET builds/:id/attestations", () => {
       expect(answer.headers.get("content-type")).toBe(content_type);
       expect(
         createHash("sha256")
-          .update(await read(answer))
+          .update(await bodyOf(answer))
           .digest("hex"),
       ).toBe(sha256);
     }
@@ -95,7 +78,7 @@ describe("GET builds/:id/attestations", () => {
   });
 
   it("signs the checksum of the disk inside, if the agent reported it", async () => {
-    const pem = await read(await visit("/.well-known/kiln-attestation.pem"));
+    const pem = await bodyOf(await visit("/.well-known/kiln-attestation.pem"));
     const byproductsOf = async (told: object) => {
       const { buildId } = await createBuild(tux, image, told);
       const { predicate } = verified(await textOf(buildId, "provenance"), pem);
@@ -109,7 +92,7 @@ describe("GET builds/:id/attestations", () => {
 
   it("signs the origin of the image, including both bills", async () => {
     const { applianceId, buildId } = await createBuild(tux, image);
-    const pem = await read(await visit("/.well-known/kiln-attestation.pem"));
+    const pem = await bodyOf(await visit("/.well-known/kiln-attestation.pem"));
 
     const { subject, predicate } = verified(await textOf(buildId, "provenance"), pem);
 
@@ -129,7 +112,7 @@ describe("GET builds/:id/attestations", () => {
   it("names the builder root that the image was built in by its digest", async () => {
     const builderRoot = { name: "debian-13", sha256: "d".repeat(64) };
     const { buildId } = await createBuild(tux, image, { builderRoot });
-    const pem = await read(await visit("/.well-known/kiln-attestation.pem"));
+    const pem = await bodyOf(await visit("/.well-known/kiln-attestation.pem"));
 
     const { predicate } = verified(await textOf(buildId, "provenance"), pem);
 
@@ -245,62 +228,11 @@ describe("next to the image", () => {
     ] as const) {
       const answer = await visit(path + suffix);
       expect(answer.headers.get("content-disposition")).toContain(suffix);
-      expect(await read(answer)).toBe(await textOf(buildId, format));
+      expect(await bodyOf(answer)).toBe(await textOf(buildId, format));
       const part = await visit(path + suffix, { headers: { range: "bytes=0-0" } });
-      expect([part.status, await read(part)]).toEqual([206, "{"]);
+      expect([part.status, await bodyOf(part)]).toEqual([206, "{"]);
     }
     expect((await visit(`${path}.sig`)).status).toBe(404);
     expect((await visit(path)).headers.get("link")).toContain('.spdx.json>; rel="describedby"');
-  });
-});
-
-describe("signing keys", () => {
-  const keys = z.object({
-    keys: z.array(
-      z.object({ kid: z.string(), kty: z.literal("OKP"), x: z.string(), pem: z.string(), state: z.string() }),
-    ),
-  });
-
-  it("are public, with the id that signatures name", async () => {
-    const { buildId } = await createBuild(tux, image);
-    const { signatures } = Envelope.parse(JSON.parse(await textOf(buildId, "provenance")));
-
-    const listed = keys.parse(await (await visit("/.well-known/kiln-attestation-keys.json")).json());
-
-    expect(listed.keys.map(({ kid, state }) => [kid, state])).toEqual([[signatures[0]?.keyid, "current"]]);
-    const spki = createPublicKey(listed.keys[0]?.pem ?? "").export({ type: "spki", format: "der" });
-    expect(createHash("sha256").update(spki).digest("hex")).toBe(listed.keys[0]?.kid);
-    expect(createPublicKey(listed.keys[0]?.pem ?? "").export({ format: "jwk" }).x).toBe(listed.keys[0]?.x);
-  });
-
-  it("stay listed when they are retired; invalid keys are skipped", async () => {
-    const { spki } = await otherKey();
-    const [own] = await listPublicKeys(env);
-    const ownSpki = own?.pem.split("\n")[1] ?? "";
-
-    const listed = await listPublicKeys({
-      ...env,
-      ATTESTATION_RETIRED_KEYS: ` ${spki}\n${ownSpki} nonsense ${"A".repeat(60)}`,
-    });
-
-    expect(listed.map(({ pem, isCurrent }) => [pem.split("\n")[1], isCurrent])).toEqual([
-      [ownSpki, true],
-      [spki, false],
-    ]);
-  });
-
-  it("are reported as missing, and no attestation is made", async () => {
-    const { buildId, uid } = await createBuild(tux, image);
-    await runAlarm(buildId);
-    await env.BLOBS.delete(attestationsKey(uid));
-    const without = { ...env, ATTESTATION_KEY: "" };
-    const build = await findAnyBuild(db, buildId);
-    if (!build) throw new Error("the build is gone");
-
-    await attestBuild({ env: without, db }, build.uid);
-    await expect(getAttestations({ env: without, db }, build)).rejects.toThrow(/has no signing key/);
-
-    expect(await env.BLOBS.head(attestationsKey(uid))).toBeNull();
-    expect(await listPublicKeys(without)).toEqual([]);
   });
 });
