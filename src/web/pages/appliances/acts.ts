@@ -32,9 +32,7 @@ async function cameAlong(db: Database, clone: Appliance): Promise<string> {
   const taken = takenBy(clone, { files, keys })
     .map(([kind, names]) => `${kind}: ${names}.`)
     .join(" ");
-  const words =
-    " Its publisher's users and files came along. Below you can replace passwords and SSH keys; delete what else you do not want. ";
-  return words + taken;
+  return taken === "" ? "" : ` These came along from its publisher. Look at them before you build. ${taken}`;
 }
 
 /** Creates and deletes appliances. Templates, appliances and published versions are all cloned here. */

@@ -79,8 +79,7 @@ const GoesAlong = ({ taken }: { taken: Taken }) => (
   <Panel id="goes-along" title="What a clone gets" look="stack">
     <Facts of={taken} />
     <p class="sub">
-      Anyone who clones the appliance has these users, files and keys in their images. Passwords that you have set are
-      not copied.
+      Anyone who clones the appliance has these in their images. Passwords that you have set are not copied.
     </p>
   </Panel>
 );
