@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { access, mkdtemp, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 
 /** @param mode R_OK, W_OK, X_OK of node:fs; default: that the file exists */
 export async function isAccessible(path: string, mode?: number): Promise<boolean> {
@@ -30,12 +28,6 @@ export async function readInto(file: FileHandle, bytes: Uint8Array, position: nu
     done += bytesRead;
   }
   return done;
-}
-
-export async function sha256OfFile(file: string, signal?: AbortSignal): Promise<string> {
-  const digest = createHash("sha256");
-  await pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), digest, { signal });
-  return digest.digest("hex");
 }
 
 /**

@@ -7,7 +7,7 @@ import { sentenceOf } from "../log.ts";
 import { enclosed, outputOf } from "../process.ts";
 import { inRoot } from "../roots/enter.ts";
 import { clearRoots, listRoots, type StoredRoot } from "../roots/store.ts";
-import { sha256OfFile } from "../files.ts";
+import { sha256OfFile } from "../file-hash.ts";
 import { answerLimitMs, degraded, fine, isPossible, missing, type Check } from "./check.ts";
 import { checkGuest } from "./guest.ts";
 import { checkTool, getDistribution, type Tool } from "./packages.ts";

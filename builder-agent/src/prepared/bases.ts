@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { Sha256, type FrozenInput } from "../contract.ts";
 import { DiskCache, diskUse, type CacheLimits } from "../disk-cache.ts";
-import { sha256OfFile } from "../files.ts";
+import { sha256OfFile } from "../file-hash.ts";
 
 /** Archives of Debian roots with packages only, from which builds with more packages start (decision 29). */
 export interface BaseRoots {

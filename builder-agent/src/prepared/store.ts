@@ -1,7 +1,7 @@
 import { link, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DiskCache, fileSize, type CacheLimits } from "../disk-cache.ts";
-import { sha256OfFile } from "../files.ts";
+import { sha256OfFile } from "../file-hash.ts";
 import { KeyedLock } from "../mutex.ts";
 
 /** Archives of prepared roots on this host, by the key of the root (key.ts). */

@@ -10,7 +10,7 @@ import {
   type Unproven,
 } from "../attest.ts";
 import { BuilderRootName, Sha256 } from "../contract.ts";
-import { sha256OfFile } from "../files.ts";
+import { sha256OfFile } from "../file-hash.ts";
 import { impossible, unverified } from "./outcome.ts";
 
 const Digest = z.object({ sha256: Sha256 });

@@ -2,7 +2,8 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } fr
 import { join } from "node:path";
 import { z } from "zod";
 import { Sha256 } from "../contract.ts";
-import { isBeingMade, makingDir, sha256OfFile } from "../files.ts";
+import { sha256OfFile } from "../file-hash.ts";
+import { isBeingMade, makingDir } from "../files.ts";
 import { outputOf } from "../process.ts";
 import { RootFault } from "./definition.ts";
 import { factsInside } from "./contents.ts";

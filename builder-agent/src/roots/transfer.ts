@@ -2,7 +2,7 @@ import { constants, copyFile, readFile, rename, rm, writeFile } from "node:fs/pr
 import { basename, join } from "node:path";
 import { RootFault } from "./definition.ts";
 import { openRootWork, storeRoot, type StoredRoot } from "./store.ts";
-import { sha256OfFile } from "../files.ts";
+import { sha256OfFile } from "../file-hash.ts";
 
 /** Copies a root into a file, and writes its digest next to it in sha256sum's format. */
 export async function exportRoot({ file, sha256 }: StoredRoot, into: string): Promise<void> {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { architectures, containerTag } from "../contract.ts";
-import { sha256OfFile } from "../files.ts";
+import { sha256OfFile } from "../file-hash.ts";
 import type { Machine } from "./machine.ts";
 
 interface ContainerRoot {

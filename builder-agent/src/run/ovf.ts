@@ -1,6 +1,6 @@
 import { stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { sha256OfFile } from "../files.ts";
+import { sha256OfFile } from "../file-hash.ts";
 import type { DescribedMachine, Machine } from "./machine.ts";
 
 /** Describes a virtual machine in OVF 1.1 (DMTF DSP0243), with the checksums of its package. → the names, in its order */

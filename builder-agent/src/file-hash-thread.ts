@@ -1,0 +1,12 @@
+/** The thread of file-hash.ts. It gets the path of a file as `workerData`, and sends the digest. */
+import { createHash } from "node:crypto";
+import { closeSync, openSync, readSync } from "node:fs";
+import { parentPort, workerData } from "node:worker_threads";
+
+const file = openSync(String(workerData), "r");
+const digest = createHash("sha256");
+// One buffer for all reads: a new one for each costs more in garbage collection than the digest.
+const buffer = Buffer.alloc(1024 * 1024);
+for (let read; (read = readSync(file, buffer)) > 0;) digest.update(buffer.subarray(0, read));
+closeSync(file);
+parentPort?.postMessage(digest.digest("hex"));
