@@ -86,7 +86,8 @@ export async function showAnswer(html: string, { ids, status, address, form }: A
   }
   // A form next to the screen of a testdrive must not replace the screen.
   const whole = document.getElementById("main") ? "main" : ids;
-  await morph(new DOMParser().parseFromString(html, "text/html"), { ids: status === 422 ? whole : ids, form });
+  const isRefused = status === 422;
+  await morph(new DOMParser().parseFromString(html, "text/html"), { ids: isRefused ? whole : ids, form, isRefused });
   return true;
 }
 
@@ -96,7 +97,11 @@ export async function showParts(html: string): Promise<void> {
   await morph(found, { ids: [...found.body.children].flatMap(({ id }) => (id === "" ? [] : [id])).join(" ") });
 }
 
-async function morph(found: Document, { ids, form }: Pick<Answer, "ids" | "form">): Promise<void> {
+interface Morph extends Pick<Answer, "ids" | "form"> {
+  isRefused?: boolean;
+}
+
+async function morph(found: Document, { ids, form, isRefused = false }: Morph): Promise<void> {
   const { Idiomorph } = await loadMorphing();
   for (const id of ids.split(" ")) {
     const [before, after] = [document.getElementById(id), found.getElementById(id)];
@@ -105,11 +110,15 @@ async function morph(found: Document, { ids, form }: Pick<Answer, "ids" | "form"
       // For other elements, this would also keep the text: a focused "Add" would not become "Remove".
       ignoreActiveValue: isBeingFilled(document.activeElement, form),
       restoreFocus: true,
-      callbacks: { beforeAttributeUpdated: (name: string, element: Element) => !isKept(name, element) },
+      callbacks: {
+        beforeAttributeUpdated: (name: string, element: Element, change: "update" | "remove") =>
+          isRefused ? !isKeptIfRefused(name, element, change) : !isKept(name, element),
+      },
     });
   }
   document.title = found.title;
   addSymbols(found);
+  document.dispatchEvent(new Event("swapped"));
   document.querySelector<HTMLElement>("[role=alert][autofocus]")?.focus();
   if (document.activeElement === document.body) document.querySelector<HTMLElement>("main [autofocus]")?.focus();
 }
@@ -121,6 +130,11 @@ const isBeingFilled = (active: Element | null, form: HTMLFormElement | undefined
 /** Keeps what a person has opened, and what they have chosen in a list. */
 const isKept = (attribute: string, element: Element): boolean =>
   attribute === "open" || (attribute === "checked" && element.hasAttribute("data-stays"));
+
+/** Also keeps the typed passwords, which no answer contains. A part with a fault opens. */
+const isKeptIfRefused = (attribute: string, element: Element, change: "update" | "remove"): boolean =>
+  (attribute === "value" && element.matches("[type=password]")) ||
+  (isKept(attribute, element) && !(attribute === "open" && change === "update"));
 
 /** Adds icons that the page did not use until now. */
 function addSymbols(found: Document): void {

@@ -4,17 +4,28 @@
  */
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
-for (const form of document.querySelectorAll<HTMLFormElement>("form[data-unsaved]")) {
-  const place = form.querySelector<HTMLElement>("[data-unsaved-count]");
-  const count = () => {
-    const changed = [...form.elements].filter(isControl).filter(isChanged);
-    if (place) place.textContent = words(changed.length);
-  };
-  form.addEventListener("input", count);
-  form.addEventListener("reset", () => setTimeout(count));
-  // After going back, the browser shows what was entered.
-  addEventListener("pageshow", count);
+const isCounted = (form: unknown): form is HTMLFormElement =>
+  form instanceof HTMLFormElement && form.dataset["unsaved"] !== undefined;
+
+function count(form: HTMLFormElement): void {
+  const changed = [...form.elements].filter(isControl).filter(isChanged);
+  const place = form.querySelector("[data-unsaved-count]");
+  if (place) place.textContent = words(changed.length);
 }
+
+document.addEventListener("input", ({ target }) => {
+  const form = target instanceof Element && isControl(target) ? target.form : undefined;
+  if (isCounted(form)) count(form);
+});
+
+document.addEventListener("reset", ({ target }) => {
+  if (isCounted(target)) setTimeout(() => count(target));
+});
+
+const countAll = () => [...document.forms].filter(isCounted).forEach(count);
+// After going back, the browser shows what was entered.
+addEventListener("pageshow", countAll);
+document.addEventListener("swapped", countAll);
 
 function isControl(element: Element): element is Control {
   const isField =

@@ -51,7 +51,7 @@ interface FormProps {
   /** The form creates something. If it is sent twice, only one thing is created. */
   once?: true;
   /** The ids of the elements that its answer replaces, separated by spaces. Without a script, the browser loads the page. */
-  swap?: string;
+  swap?: string | undefined;
   /** If false, `FaultsOf` shows its faults elsewhere. */
   showsFaults?: boolean;
   hasFile?: true;

@@ -108,7 +108,7 @@ describe("the lists of the configuration", () => {
   it("ask again for a password that a refused form had", async () => {
     const answer = await send("users/entries", { form: "new-entry", name: "Clerk", password: "quiet please" });
     const page = await pageOf(answer);
-    expect(textOf(page, "#new-entry-password-hint")).toContain("Enter it again");
+    expect(textOf(page, "#new-entry-password-hint")).toContain("Enter it again if the field is empty");
     expect(await (await firefox.get(at("users"))).text()).not.toContain("quiet please");
   });
 

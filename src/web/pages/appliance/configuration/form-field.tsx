@@ -67,10 +67,10 @@ const Kind = ({ field, value }: FieldOfProps) => {
   }
 };
 
-/** A refused form does not send a password back. */
+/** No page contains a typed password. With scripts, its field keeps it when the form is refused (`swapping.ts`). */
 const Password = ({ name, hint, ...common }: { name: string; label: string; hint?: string }) => {
   const wasTyped = useForm().given?.values[name]?.[0] !== undefined;
-  const shown = wasTyped ? "Enter it again: it was not saved, and is not shown." : hint;
+  const shown = wasTyped ? "Not saved yet. Enter it again if the field is empty." : hint;
   return (
     <Field
       name={name}

@@ -162,7 +162,7 @@ export const ListForms = ({ list, shown, at, known, ownKeys }: ListFormsProps) =
           </ul>
         </Panel>
       )}
-      <Form action={action} id={newId} class="panel stack">
+      <Form action={action} id={newId} class="panel stack" swap={swapOf(list)}>
         <h3>{list.titleOfNew}</h3>
         <Fields fields={fieldsFor(list, undefined)} />
         <div class="row">
@@ -173,6 +173,10 @@ export const ListForms = ({ list, shown, at, known, ownKeys }: ListFormsProps) =
     </div>
   );
 };
+
+/** A refused form with a password stays on its page, whose field keeps what was typed. */
+const swapOf = ({ fields }: ListOf): "main" | undefined =>
+  fields.some(({ kind }) => kind === "password") ? "main" : undefined;
 
 const fieldsFor = ({ fields }: ListOf, entry: Entry | undefined): EntryField[] =>
   fields.filter(({ isKey, isFor }) => !(isKey && entry) && (isFor?.(entry) ?? true));
@@ -194,7 +198,7 @@ const OneEntry = ({ list, entry, at, known, ownKeys }: OneEntryProps) => {
         <span class="quiet">{facts.filter((fact) => fact !== false).join(", ")}</span>
         <Icon name="chevron-right" />
       </summary>
-      <Form action={action} id={idOf(entry)} class="body stack" countsUnsaved>
+      <Form action={action} id={idOf(entry)} class="body stack" swap={swapOf(list)} countsUnsaved>
         <Hidden fields={{ entry: markOf(entry) }} />
         <Fields fields={fieldsFor(list, entry)} entry={entry} known={known} />
         <SaveRow discardTo={at} about={name}>
