@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { digestOf } from "../src/appliance-file/write.ts";
-import { kiosk, withFiles } from "./support/definition.ts";
+import { effect, kiosk, planned, withFiles } from "./support/definition.ts";
 import { newMachine, type Machine } from "./support/machine.ts";
 import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
 
@@ -11,22 +11,6 @@ const user = "/api/v2/user";
 const contents = { "/etc/motd": new TextEncoder().encode("hello\n"), "/logo.png": Uint8Array.of(137, 0, 255) };
 const definition = withFiles(contents, digestOf);
 
-const effect = {
-  state: "solved",
-  before: { packages: 19, installed_size: 69_000_000 },
-  after: { packages: 20, installed_size: 107_000_000 },
-  added: [{ name: "hello", version: "1.1-1" }],
-  removed: [],
-  problems: [],
-};
-const changes = [
-  { name: "packages", item: "hello", to: "" },
-  { name: "bans", item: "vim", from: "" },
-  { name: "configuration/settings/memory_size", from: "512", to: "1024" },
-  { name: "configuration/users/password", item: "root", to: "another password" },
-  { name: "patterns", to: "another order" },
-];
-const planned = (plan: object) => ({ plan: { changes, software: effect, ...plan } });
 const changed = { error: { code: "unknown_error", message: "It has changed since you read it." } };
 const file = `
 name: Kiosk

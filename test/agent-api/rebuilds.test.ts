@@ -3,19 +3,10 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { findBuildByUid } from "#storage/builds";
 import { openDatabase } from "#storage/db";
-import type { BuildClaimRequest } from "#lib/contract/index";
 import { signedIn, visit, type Client } from "../support/client.ts";
-import { createBuild, startBuild } from "../support/factories.ts";
-import {
-  bytesOf,
-  capabilities,
-  fakeAgent,
-  sha256,
-  type Attempt,
-  type FakeAgent,
-  result,
-} from "../support/fake-agent.ts";
-import { uploadFile } from "../support/files.ts";
+import { startBuild } from "../support/factories.ts";
+import { bytesOf, sha256, type Attempt, result } from "../support/fake-agent.ts";
+import { canRebuild, claimedRebuild, rebuildsOf } from "../support/rebuilds.ts";
 import { fileStoreOf } from "../support/file-store.ts";
 import { sweepIn } from "../support/sweep.ts";
 import { expectError, readXml } from "../support/xml.ts";
@@ -26,31 +17,17 @@ const image = bytesOf("an image");
 const other = bytesOf("another image");
 const files = { "/etc/issue": "Welcome", "/etc/built": "Monday" };
 const store = fileStoreOf(files);
-const can: Partial<BuildClaimRequest> = { capabilities: { ...capabilities, rebuilds: true } };
 
 let tux: Client;
 beforeEach(async () => {
   tux = await signedIn();
 });
 
-const rebuildsOf = async (buildId: number) => {
-  const answer = await tux.get(`/builds/${buildId}/rebuilds`, { headers: { accept: "application/json" } });
-  return ((await answer.json()) as { rebuilds: Record<string, unknown>[] }).rebuilds;
-};
-const start = async (buildId: number): Promise<number> => {
-  const { rebuild } = await readXml(await tux.post(`/builds/${buildId}/rebuilds`));
-  return Number(rebuild.id);
-};
 const states = (attempt: Attempt, bytes: Uint8Array) =>
   attempt.call("rebuilt", { sha256: sha256(bytes), size: bytes.byteLength });
 
 /** A build whose rebuild another agent has claimed. */
-async function rebuilding(): Promise<{ buildId: number; applianceId: number; attempt: Attempt; agent: FakeAgent }> {
-  const { buildId, applianceId } = await createBuild(tux, image, { store });
-  const agent = await fakeAgent();
-  const attempt = await agent.claimsBuild(await start(buildId), can);
-  return { buildId, applianceId, attempt, agent };
-}
+const rebuilding = () => claimedRebuild(tux, image, store);
 
 async function statementsAbout(buildId: number) {
   const { build } = await readXml(await tux.get(`/builds/${buildId}`));
@@ -73,7 +50,7 @@ describe("a rebuild", () => {
     expect(await (await states(attempt, image)).json()).toEqual({ same: true });
     expect((await attempt.finishes()).status).toBe(200);
 
-    expect(await rebuildsOf(buildId)).toMatchObject([
+    expect(await rebuildsOf(tux, buildId)).toMatchObject([
       { build_id: buildId, state: "same", by_other_agent: true, sha256: sha256(image), differences: [] },
     ]);
     expect(await statementsAbout(buildId)).toMatchObject([
@@ -94,7 +71,7 @@ describe("a rebuild", () => {
     await attempt.uploadsArtifact("files-index", index);
     expect((await attempt.finishes()).status).toBe(200);
 
-    expect(await rebuildsOf(buildId)).toMatchObject([
+    expect(await rebuildsOf(tux, buildId)).toMatchObject([
       {
         state: "differs",
         sha256: sha256(other),
@@ -117,7 +94,7 @@ describe("a rebuild", () => {
     await attempt.finishes({ installed: [{ name: "hidden", version: "1.0", release: "1", arch: "noarch" }] });
 
     expect(busybox).toMatchObject({ name: "busybox" });
-    expect(await rebuildsOf(buildId)).toMatchObject([
+    expect(await rebuildsOf(tux, buildId)).toMatchObject([
       {
         state: "differs",
         sha256: sha256(image),
@@ -139,7 +116,9 @@ describe("a rebuild", () => {
     await attempt.finishes();
 
     const different = [{ path: "/etc/built", change: "changed", what: "content" }];
-    expect(await rebuildsOf(buildId)).toMatchObject([{ state: "differs", same_bytes: true, differences: different }]);
+    expect(await rebuildsOf(tux, buildId)).toMatchObject([
+      { state: "differs", same_bytes: true, differences: different },
+    ]);
   });
 
   it("with the same bytes and the same files is the same", async () => {
@@ -149,7 +128,7 @@ describe("a rebuild", () => {
 
     await attempt.finishes();
 
-    expect(await rebuildsOf(buildId)).toMatchObject([{ state: "same", same_bytes: true, differences: [] }]);
+    expect(await rebuildsOf(tux, buildId)).toMatchObject([{ state: "same", same_bytes: true, differences: [] }]);
   });
 
   it("ends although the index of its files is damaged", async () => {
@@ -159,7 +138,7 @@ describe("a rebuild", () => {
 
     expect((await attempt.finishes()).status).toBe(200);
 
-    expect(await rebuildsOf(buildId)).toMatchObject([{ state: "differs", same_bytes: false, differences: [] }]);
+    expect(await rebuildsOf(tux, buildId)).toMatchObject([{ state: "differs", same_bytes: false, differences: [] }]);
   });
 
   it("makes no version, no image and no build that anyone sees", async () => {
@@ -183,7 +162,7 @@ describe("a rebuild", () => {
 
     expect((await attempt.finishes()).status).toBe(409);
 
-    expect(await rebuildsOf(buildId)).toMatchObject([{ state: "running" }]);
+    expect(await rebuildsOf(tux, buildId)).toMatchObject([{ state: "running" }]);
   });
 
   it("keeps the first statement of an attempt, now that it knows the answer", async () => {
@@ -198,12 +177,12 @@ describe("a rebuild", () => {
     const { buildId, attempt, agent } = await rebuilding();
     const rebuildId = attempt.claim.buildId;
     await attempt.call("fail", { kind: "error", reason: "The disk is broken." });
-    expect(await rebuildsOf(buildId)).toMatchObject([{ state: "queued" }]);
-    const again = await agent.claimsBuild(rebuildId, can);
+    expect(await rebuildsOf(tux, buildId)).toMatchObject([{ state: "queued" }]);
+    const again = await agent.claimsBuild(rebuildId, canRebuild);
 
     await again.call("fail", { kind: "failed", reason: "The mirror is gone." });
 
-    expect(await rebuildsOf(buildId)).toMatchObject([{ state: "failed", message: "The mirror is gone." }]);
+    expect(await rebuildsOf(tux, buildId)).toMatchObject([{ state: "failed", message: "The mirror is gone." }]);
     expect(await statementsAbout(buildId)).toEqual([]);
   });
 
@@ -216,94 +195,5 @@ describe("a rebuild", () => {
     await sweepIn(48 * hourMs);
 
     expect(await findBuildByUid(db, uid)).toBeUndefined();
-  });
-});
-
-describe("POST builds/:id/rebuilds", () => {
-  it("returns the rebuild in progress instead of starting a second one", async () => {
-    const { buildId, attempt } = await rebuilding();
-
-    expect(await start(buildId)).toBe(attempt.claim.buildId);
-    expect(await rebuildsOf(buildId)).toHaveLength(1);
-  });
-
-  it("starts one rebuild for simultaneous requests", async () => {
-    const { buildId } = await createBuild(tux, image);
-
-    const ids = await Promise.all([start(buildId), start(buildId), start(buildId)]);
-
-    expect(new Set(ids).size).toBe(1);
-  });
-
-  it("keeps the last five", async () => {
-    const { buildId } = await createBuild(tux, image);
-    const ids: number[] = [];
-    for (let nth = 0; nth < 6; nth++) {
-      ids.push(await start(buildId));
-      await tux.delete(`/builds/${buildId}/rebuilds`);
-    }
-
-    expect((await rebuildsOf(buildId)).map(({ id }) => id)).toEqual(ids.slice(1).toReversed());
-  });
-
-  it("refuses a build without an image, and one of somebody else", async () => {
-    const { applianceId, buildId } = await createBuild(tux, image);
-    const failed = await startBuild(tux, applianceId);
-    await tux.delete(`/running_builds/${failed}`);
-
-    await expectError(await tux.post(`/builds/${failed}/rebuilds`), 400, "build_not_found");
-    await expectError(await (await signedIn()).post(`/builds/${buildId}/rebuilds`), 404, "invalid_build_id");
-  });
-
-  it("refuses when a file that it was made of is gone", async () => {
-    const { buildId, applianceId } = await createBuild(tux, image);
-    const file = await uploadFile(tux, applianceId, "Hello");
-    const agent = await fakeAgent();
-    const withFile = await startBuild(tux, applianceId);
-    await agent.buildsSuccessfully(withFile, image);
-    await tux.delete(`/files/${file.id}`);
-    await sweepIn(2 * hourMs);
-
-    await expectError(await tux.post(`/builds/${withFile}/rebuilds`), 400, "build_not_found");
-    expect(await start(buildId)).toBeGreaterThan(0);
-  });
-});
-
-describe("the queue", () => {
-  it("gives a rebuild to no agent that does not know them", async () => {
-    const { buildId } = await createBuild(tux, image);
-    await start(buildId);
-    const agent = await fakeAgent();
-
-    for (let attempt = await agent.claims(); attempt; attempt = await agent.claims())
-      expect(attempt.claim.isRebuild).toBeUndefined();
-
-    expect(await rebuildsOf(buildId)).toMatchObject([{ state: "queued" }]);
-  });
-
-  it("gives builds that people wait for first", async () => {
-    const { buildId, applianceId } = await createBuild(tux, image);
-    const rebuildId = await start(buildId);
-    const later = await startBuild(tux, applianceId);
-    const agent = await fakeAgent();
-
-    const order: number[] = [];
-    for (let attempt = await agent.claims(can); attempt; attempt = await agent.claims(can))
-      order.push(attempt.claim.buildId);
-
-    expect(order).toContain(rebuildId);
-    expect(order.indexOf(later)).toBeLessThan(order.indexOf(rebuildId));
-  });
-
-  it("gives it to another agent than the one that made the image, if there is one", async () => {
-    const { buildId, agent: maker } = await createBuild(tux, image);
-    const another = await fakeAgent();
-    await another.hello({ rebuilds: true });
-    const rebuildId = await start(buildId);
-
-    for (let attempt = await maker.claims(can); attempt; attempt = await maker.claims(can))
-      expect(attempt.claim.buildId).not.toBe(rebuildId);
-
-    expect((await another.claimsBuild(rebuildId, can)).claim.isRebuild).toBe(true);
   });
 });

@@ -52,3 +52,22 @@ export const withFiles = (contents: Record<string, Uint8Array>, digestOf: (bytes
     sha256: digestOf(bytes),
   })),
 });
+
+/** What a plan shows of the software. */
+export const effect = {
+  state: "solved",
+  before: { packages: 19, installed_size: 69_000_000 },
+  after: { packages: 20, installed_size: 107_000_000 },
+  added: [{ name: "hello", version: "1.1-1" }],
+  removed: [],
+  problems: [],
+};
+const changes = [
+  { name: "packages", item: "hello", to: "" },
+  { name: "bans", item: "vim", from: "" },
+  { name: "configuration/settings/memory_size", from: "512", to: "1024" },
+  { name: "configuration/users/password", item: "root", to: "another password" },
+  { name: "patterns", to: "another order" },
+];
+/** An answer to a plan of the kiosk, with `plan` in place of some of it. */
+export const planned = (plan: object) => ({ plan: { changes, software: effect, ...plan } });

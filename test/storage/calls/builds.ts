@@ -24,30 +24,10 @@ import type * as sweep from "#storage/sweep";
 import type * as testdrives from "#storage/testdrives";
 import type * as visibleBuilds from "#storage/visible-builds";
 import type { Calls } from "./calls.ts";
-import { announcement, appliance, at, build, ids, publication, readBuild } from "./rows.ts";
+import { announcement, appliance, at, build, ids, publication, readBuild, result } from "./rows.ts";
 
 const [own, it] = [ids.account, ids.appliance];
 const slots = { all: 10, perAccount: 10 };
-const result = {
-  imageKey: "image",
-  fileName: "image.raw",
-  fileSize: 1,
-  rawSize: 1,
-  compressed: false,
-  md5: "md5",
-  sha1: "sha1",
-  sha256: "sha256",
-  diskSha256: null,
-  filesKey: null,
-  filesSize: null,
-  filesIndexKey: null,
-  filesIndexSize: null,
-  builder: null,
-  builtIn: null,
-  steps: [],
-  completedAt: at,
-  message: "",
-};
 const page = { limit: 10, offset: 10 };
 const clone = { ...appliance, id: undefined, uuid: "published clone" };
 const most = { appliances: 10, configurationBytes: 1e6, files: 10 };

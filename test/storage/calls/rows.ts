@@ -211,3 +211,25 @@ export const readBuild = {
   requeuedAt: null,
   completedAt: null,
 };
+
+/** How a build ends with an image. */
+export const result = {
+  imageKey: "image",
+  fileName: "image.raw",
+  fileSize: 1,
+  rawSize: 1,
+  compressed: false,
+  md5: "md5",
+  sha1: "sha1",
+  sha256: "sha256",
+  diskSha256: null,
+  filesKey: null,
+  filesSize: null,
+  filesIndexKey: null,
+  filesIndexSize: null,
+  builder: null,
+  builtIn: null,
+  steps: [],
+  completedAt: at,
+  message: "",
+};
