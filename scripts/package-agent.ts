@@ -8,9 +8,16 @@ import { projectRoot } from "./launch/project.ts";
 import { print } from "./launch/progress.ts";
 
 const architectures: Record<string, string> = { x64: "amd64", arm64: "arm64" };
-/** The agent's sources and data. It shares the contract with the Worker, and how signed statements and lists of packages are read. */
+/** The agent's sources and data. It shares the contract with the Worker, how signed statements and lists of packages are read, and deltas. */
 const attest = ["envelope", "dsse", "package-list"].map((name) => `src/lib/attest/${name}.ts`);
-const parts = ["builder-agent/src", "builder-agent/guest", "builder-agent/shims", "src/lib/contract", ...attest];
+const parts = [
+  "builder-agent/src",
+  "builder-agent/guest",
+  "builder-agent/shims",
+  "src/lib/contract",
+  "src/lib/delta",
+  ...attest,
+];
 const installed = "usr/lib/kiln-agent";
 
 const Package = z.object({ version: z.string(), dependencies: z.record(z.string(), z.string()).default({}) });

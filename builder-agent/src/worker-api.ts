@@ -61,6 +61,8 @@ export interface WorkerApi extends SessionApi {
   artifact(build: Lease, name: ArtifactName, signal: AbortSignal): ArtifactApi;
   /** The archive of a prepared root of this build's appliance. Read the answer's body or cancel it. */
   readPrepared(build: Lease, key: string, signal: AbortSignal): Promise<Response>;
+  /** The delta of the image before this build's. Read the answer's body or cancel it. */
+  readEarlierDelta(build: Lease, signal: AbortSignal): Promise<Response>;
   /** The build's frozen packages that the service may store, and which of them it has. */
   listStored(build: Lease, signal: AbortSignal): Promise<StoredPackage[]>;
   /** A piece of a stored package. Read the answer's body or cancel it. */
@@ -149,6 +151,8 @@ function buildCalls(send: Send, incarnation: Incarnation | undefined) {
       artifactCalls(send, build, `/agent/builds/${build.id}/artifacts/${name}`, signal),
     readPrepared: (build, key, signal) =>
       about(build, `prepared/${key}`, { method: "GET", tries: shortTries(signal), timeoutMs: null }),
+    readEarlierDelta: (build, signal) =>
+      about(build, "earlier-delta", { method: "GET", tries: shortTries(signal), timeoutMs: null }),
     listStored: (build, signal) =>
       about(build, "stored-packages", { method: "GET", tries: shortTries(signal) })
         .then(read(StoredPackages))

@@ -24,6 +24,7 @@ export const noArtifacts = (): FakeArtifacts => ({
   files: nothing(),
   "files-index": nothing(),
   prepared: nothing(),
+  delta: nothing(),
 });
 
 const nothing = (): FakeArtifact => ({ parts: new Map(), upload: null, puts: [] });

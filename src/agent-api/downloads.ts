@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PreparedKey, partDigestHeader } from "#lib/contract/index";
+import { findEarlierDelta } from "#domain/builds/delta";
 import { findFrozenContent } from "#domain/builds/frozen-content";
 import { findPrepared } from "#domain/builds/prepared-root";
 import { openerFor } from "#domain/operation/downloads";
@@ -13,7 +14,7 @@ const Package = z.object({ blobId: z.uuid(), number: z.coerce.number().int().non
 
 /**
  * Downloads for the attempt that runs a build: the appliance's own files, the uploaded packages that the build was
- * frozen with, and roots that other builds of the appliance have prepared.
+ * frozen with, roots that other builds of the appliance have prepared, and the delta of its image before.
  */
 export const downloads = factory
   .createApp()
@@ -50,5 +51,12 @@ export const downloads = factory
         "content-length": String(found.blob.size),
         [partDigestHeader]: found.sha256,
       },
+    });
+  })
+  .get("/:id/earlier-delta", async (c) => {
+    const delta = await findEarlierDelta({ env: c.env, db: c.var.db }, await heldBuild(c));
+    if (!delta) throw new AgentRefusal("no_delta");
+    return new Response(delta.body, {
+      headers: { "content-type": "application/octet-stream", "content-length": String(delta.size) },
     });
   });

@@ -11,6 +11,7 @@ const table = {
   no_image: [404, "The build has no image."],
   no_content: [404, "This content does not belong to the build."],
   no_prepared_root: [404, "No build of this appliance has shared this root, or it has expired."],
+  no_delta: [404, "The appliance has no earlier image of this type with a delta."],
   no_package: [404, "This package does not belong to the build."],
   no_upload: [409, "Open the upload first. A completed upload accepts no more parts."],
   incomplete: [409, "An artifact is not complete."],

@@ -85,7 +85,8 @@ export async function abortLostUploads({ env, db }: Services, now: number): Prom
 function belongs(key: string, build: SweptBuild | undefined): boolean {
   if (!build) return false;
   // While the build runs, only its object deletes uploads of its attempts.
-  const { uid, imageKey, filesKey, filesIndexKey } = build;
+  const { uid, imageKey, filesKey, filesIndexKey, deltaKey } = build;
   const ofImage = imageKey === null ? [] : [imageKey, attestationsKey(uid), updatesKey(uid)];
-  return isUnfinished(build) || [...ofImage, filesKey, filesIndexKey, logKey(uid), installedKey(uid)].includes(key);
+  const stored = [...ofImage, filesKey, filesIndexKey, deltaKey, logKey(uid), installedKey(uid)];
+  return isUnfinished(build) || stored.includes(key);
 }

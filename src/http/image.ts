@@ -18,6 +18,22 @@ export async function answerImage(
   });
 }
 
+/** Answers with the delta of a finished build. Undefined if it has none. */
+export async function answerDelta(
+  open: (key: string) => ReadRange,
+  request: Request,
+  { deltaKey, deltaSize, sha256 }: Build,
+): Promise<Response | undefined> {
+  if (deltaKey === null || deltaSize === null || sha256 === null) return undefined;
+  return await answerBlob(request, {
+    size: deltaSize,
+    // Like the image, it never changes.
+    etag: `"delta-${sha256}"`,
+    contentType: "application/octet-stream",
+    read: open(deltaKey),
+  });
+}
+
 function contentTypeOf(fileName: string): string {
   if (fileName.endsWith(".gz")) return "application/gzip";
   if (fileName.endsWith(".iso")) return "application/x-iso9660-image";

@@ -1,5 +1,6 @@
 import {
   artifactNames,
+  optionalArtifacts,
   partBytes,
   type ArtifactName,
   type CompleteUpload,
@@ -118,8 +119,12 @@ export class BuildUploads {
   /** All artifacts of an attempt; undefined while a required one is missing or incomplete. */
   findArtifacts(attempt: number): Artifacts | undefined {
     const [image, files, index] = artifactNames.map((name) => this.#find({ attempt, name })?.stored);
-    const prepared = this.#find({ attempt, name: "prepared" })?.stored;
-    return image && files && index && { image, files, "files-index": index, ...(prepared && { prepared }) };
+    if (!image || !files || !index) return undefined;
+    const more = optionalArtifacts.flatMap((name) => {
+      const stored = this.#find({ attempt, name })?.stored;
+      return stored ? [[name, stored] as const] : [];
+    });
+    return { image, files, "files-index": index, ...Object.fromEntries(more) };
   }
 
   /** A complete artifact. */

@@ -216,7 +216,8 @@ export type Result = Pick<
   Build,
   "imageKey" | "fileName" | "fileSize" | "rawSize" | "compressed" | "md5" | "sha1" | "sha256" | "diskSha256"
 > &
-  Pick<Build, "filesKey" | "filesSize" | "filesIndexKey" | "filesIndexSize" | "builder" | "builtIn" | "steps"> & {
+  Pick<Build, "filesKey" | "filesSize" | "filesIndexKey" | "filesIndexSize" | "deltaKey" | "deltaSize"> &
+  Pick<Build, "builder" | "builtIn" | "steps"> & {
     completedAt: Date;
     message: string;
   };

@@ -35,13 +35,13 @@ export const listOldImages = async (
     .limit(limit);
 
 /**
- * Marks a build as expired: it no longer has an image or a file store. False if something needs the image now, or the
+ * Marks a build as expired: it no longer has an image, a file store or a delta. False if something needs the image now, or the
  * build no longer exists.
  */
 export async function markExpired(db: Database, id: number, expiredAt: Date): Promise<boolean> {
   const marked = await db
     .update(builds)
-    .set({ expiredAt, imageKey: null, filesKey: null, filesIndexKey: null })
+    .set({ expiredAt, imageKey: null, filesKey: null, filesIndexKey: null, deltaKey: null })
     .where(and(eq(builds.id, id), isNotNull(builds.imageKey), not(isKept)))
     .returning({ id: builds.id });
   return marked.length > 0;

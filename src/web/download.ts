@@ -7,6 +7,7 @@ import {
   madeFormats,
   type AttestationFormat,
 } from "#domain/builds/attestation";
+import { deltaSuffix } from "#domain/builds/delta";
 import { findByLink } from "#domain/builds/download-link";
 import { noteInPassing } from "#domain/full-disk";
 import { noteDownload } from "#domain/gallery/clone";
@@ -14,7 +15,7 @@ import { proofSuffix } from "#lib/attest/log/proof";
 import { findProof } from "#domain/log/log";
 import { openerFor } from "#domain/operation/downloads";
 import { readerOf } from "#http/client-address";
-import { answerImage } from "#http/image";
+import { answerDelta, answerImage } from "#http/image";
 import { answerText, type TextFile } from "#http/text";
 import type { Build } from "#storage/builds";
 import { errorPage, notFoundPage, wantsPage } from "./error-page.tsx";
@@ -51,6 +52,13 @@ export async function answerDownload(
     return text === undefined ? noFile(c) : await answerText(c.req.raw, { text, contentType: "text/plain", fileName });
   }
   if (wanted === "checksum") return await answerText(c.req.raw, checksumFile(build, imageName));
+  if (wanted === "delta") {
+    const delta = await answerDelta(openerFor(c.env, readerOf(c)), c.req.raw, build);
+    // A client first reads the beginning, to find out whether it has the earlier image.
+    if (delta?.status === 200 && c.req.method === "GET")
+      await noteInPassing("a download", () => noteDownload(c.var.db, build, readerId));
+    return delta ?? noFile(c);
+  }
   if (wanted !== "image") {
     const [file] = await attestationFiles({ env: c.env, db: c.var.db }, build, [wanted]);
     return file ? await answerText(c.req.raw, file) : noFile(c);
@@ -66,14 +74,19 @@ export async function answerDownload(
 export const suffixes: readonly string[] = [
   checksumSuffix,
   proofSuffix,
+  deltaSuffix,
   ...formats.map((format) => attestationFormats[format].suffix),
 ];
 
 /** The build's file with this name, if there is one. */
-function wantedOf(name: string, imageName: string): "image" | "checksum" | "proof" | AttestationFormat | undefined {
+function wantedOf(
+  name: string,
+  imageName: string,
+): "image" | "checksum" | "proof" | "delta" | AttestationFormat | undefined {
   if (name === imageName) return "image";
   if (name === imageName + checksumSuffix) return "checksum";
   if (name === imageName + proofSuffix) return "proof";
+  if (name === imageName + deltaSuffix) return "delta";
   return formats.find((format) => name === imageName + attestationFormats[format].suffix);
 }
 

@@ -29,6 +29,7 @@ const socket = { headers: { upgrade: "websocket" } };
 
 /** Calls about a build, keyed by route as the API declares it; `ends`: the call ends the attempt; `done`: the answer about a finished build. */
 export const buildCalls: Record<string, Row & { ends?: true; done?: number }> = {
+  "GET /builds/:id/earlier-delta": { path: ({ id }) => `/builds/${id}/earlier-delta`, held: 404 },
   "GET /builds/:id/prepared/:key": { path: ({ id }) => `/builds/${id}/prepared/${key}`, held: 200 },
   "GET /builds/:id/contents/:blobId": { path: ({ id, content }) => `/builds/${id}/contents/${content}`, held: 200 },
   "GET /builds/:id/packages/:blobId/:number/:fileName": {

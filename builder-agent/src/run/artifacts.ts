@@ -2,6 +2,7 @@ import type { ArtifactName, FrozenInput } from "../contract.ts";
 import { upload, wholeFile, type UploadSource } from "../upload/upload.ts";
 import type { ArtifactApi } from "../worker-api.ts";
 import { bootServices } from "./boot-services.ts";
+import type { DeltaTarget } from "./delta.ts";
 import { FileStoreWriter, type FileStore } from "./file-store.ts";
 import type { BuiltImage } from "./image.ts";
 import { packImage, type Packable, type PackedImage } from "./pack.ts";
@@ -17,6 +18,7 @@ export interface Artifacts {
 /** The facts about them in the log. */
 export const linesAbout = ({ image, store }: Artifacts): string[] => [
   `${image.fileName} has ${image.digests.size} bytes, sha256 ${image.digests.sha256}`,
+  ...(image.delta ? [`the delta from the image before has ${image.delta.digests.size} bytes`] : []),
   `the file store has ${store.entries} entries, ${store.files.digests.size} bytes`,
 ];
 
@@ -40,6 +42,8 @@ export interface DeliveryTarget {
   signal: AbortSignal;
   /** The calls that upload that artifact, until `signal` is aborted. Undefined if nothing is uploaded. */
   artifact: ((name: ArtifactName, signal: AbortSignal) => ArtifactApi) | undefined;
+  /** Finds the disk of the image before, for a delta. Undefined if no delta is wanted. */
+  earlier?: DeltaTarget["earlier"] | undefined;
   /** Called when everything is packed and only uploads are left. */
   onPacked: () => void;
   /** Called with the fraction of all bytes that the Worker has. */
@@ -77,7 +81,8 @@ export class Delivery implements AsyncDisposable {
       this.#work(this.#pack(built, name)),
       this.#work("store" in built ? this.#sendStore(built.store) : this.#writeStore(built.root)),
     ]).catch((error: unknown) => this.#throwFirst(error));
-    this.#allBytes = [image, store.files, store.index].reduce((sum, { digests }) => sum + digests.size, 0);
+    const sent = [image, store.files, store.index, ...(image.delta ? [image.delta] : [])];
+    this.#allBytes = sent.reduce((sum, { digests }) => sum + digests.size, 0);
     this.#target.onPacked();
     await Promise.all(this.#works).catch((error: unknown) => this.#throwFirst(error));
     return { image, store };
@@ -92,7 +97,9 @@ export class Delivery implements AsyncDisposable {
   async #pack(built: Deliverable, name: string): Promise<PackedImage> {
     const { workDir } = this.#target;
     const onFile = (file: UploadSource) => this.#send("image", file);
-    const image = await packImage(built, name, { workDir, signal: this.#signal, onFile });
+    const { earlier } = this.#target;
+    const image = await packImage(built, name, { workDir, signal: this.#signal, onFile, earlier });
+    if (image.delta) this.#send("delta", wholeFile(image.delta));
     if (built.format === "iso") this.#send("image", wholeFile(image));
     return image;
   }

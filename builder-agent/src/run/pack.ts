@@ -7,6 +7,7 @@ import { digestsOfFile } from "../upload/checksum.ts";
 import { PartedFile } from "../upload/parted-file.ts";
 import type { UploadFile } from "../upload/upload.ts";
 import { compressFile, packFolder } from "./archive.ts";
+import { writeDelta, type DeltaTarget, type DiskRead } from "./delta.ts";
 import type { BuiltImage } from "./image.ts";
 import { writeOciLayout } from "./oci.ts";
 import type { KiwiResult, Product } from "./result.ts";
@@ -19,6 +20,8 @@ export interface PackedImage extends UploadFile {
   compressed: boolean;
   /** SHA-256 of the disk in the file. Undefined if there is none. */
   diskSha256?: string | undefined;
+  /** What makes the disk from that of the image before. Undefined if no delta is made of this image. */
+  delta?: UploadFile | undefined;
   /** Undefined if there is neither a disk nor a medium. */
   bootable?: CacheableImage | undefined;
 }
@@ -30,6 +33,8 @@ export interface Packing {
   signal: AbortSignal;
   /** Called when the file is created. Not called for a medium, which already exists. */
   onFile?: (file: PartedFile) => void;
+  /** Undefined if no delta is wanted. */
+  earlier?: DeltaTarget["earlier"] | undefined;
 }
 
 /**
@@ -37,20 +42,26 @@ export interface Packing {
  * contents of a container.
  */
 export async function packImage(built: Packable, name: string, packing: Packing): Promise<PackedImage> {
-  const { workDir, signal, onFile } = packing;
+  const { workDir, signal, onFile, earlier } = packing;
   if (built.format === "iso") return await nameMedium(built.image, name, signal);
   const dir = join(workDir, "pack");
   const { names, bootable, disk } = await fillFolder(built, { dir, name, signal });
-  const { plainTar } = imageFormats[built.imageType];
+  const { plainTar, machine, alone } = imageFormats[built.imageType];
+  // Whoever makes a disk from a delta gets no other files, and needs another name for each version.
+  const isOnlyDisk = machine === undefined && alone === undefined;
   await using file = await PartedFile.create(workDir, plainTar ? withSuffix(name, plainTar) : `${name}.tar.gz`);
   onFile?.(file);
-  const [packed, diskSha256] = await Promise.all([
+  const [packed, read] = await Promise.all([
     names
       ? packFolder({ dir, names, sourceDate: built.sourceDate, isPlain: plainTar !== undefined }, file, signal)
       : compressFile(built.image, file, signal),
-    disk === undefined ? undefined : sha256OfFile(disk, signal),
+    disk === undefined
+      ? undefined
+      : earlier && isOnlyDisk
+        ? writeDelta(disk, { workDir, name, earlier, signal })
+        : sha256OfFile(disk, signal).then((sha256): DiskRead => ({ sha256 })),
   ]);
-  return { ...packed, compressed: true, diskSha256, bootable };
+  return { ...packed, compressed: true, diskSha256: read?.sha256, delta: read?.delta, bootable };
 }
 
 interface Folder {

@@ -19,6 +19,7 @@ import { openWorkDir } from "../work-dir.ts";
 import type { Lease } from "../lease.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { Delivery, linesAbout, scanned } from "./artifacts.ts";
+import { earlierDisk } from "./delta.ts";
 import { compareImage } from "./compare-image.ts";
 import { differenceOf, linesOf, remarkOf } from "./difference.ts";
 import { buildImage, type BuiltImage } from "./image.ts";
@@ -127,7 +128,7 @@ class BuildWork {
   }
 
   async #make(workDir: string, lines: LogStream, tell: (event: ProgressEvent) => void): Promise<void> {
-    const { input, isRebuild = false } = this.#claim;
+    const { input, isRebuild = false, takesDelta = false } = this.#claim;
     const { signal } = this.#stopping;
     const enter = (phase: Phase) => tell({ type: "phase", phase, at: Date.now() });
 
@@ -149,6 +150,7 @@ class BuildWork {
       workDir,
       signal,
       artifact: isRebuild ? undefined : (name, until) => this.#parts.api.artifact(this.#lease, name, until),
+      earlier: takesDelta ? () => earlierDisk(this.#parts.api, { lease: this.#lease, signal, onNote }) : undefined,
       onPacked: () => enter("Uploading the image"),
       onDone: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
     });

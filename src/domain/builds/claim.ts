@@ -107,7 +107,7 @@ async function claimOne(
   try {
     const frozen = await handOut(services, build);
     const more = requestId === undefined ? {} : { requestId };
-    const purpose = build.rebuildOf === null ? {} : { isRebuild: true as const };
+    const purpose = build.rebuildOf === null ? { takesDelta: true as const } : { isRebuild: true as const };
     return { buildId: build.id, attempt, token, timeLimitMs, earlierPhases, ...frozen, ...purpose, ...more };
   } catch (error) {
     logFailure("could not hand out a build", error, { buildId: build.id });

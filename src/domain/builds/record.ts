@@ -1,4 +1,4 @@
-import type { BuildFinished, CompleteUpload, NeededArtifact } from "#lib/contract/index";
+import type { BuildFinished, CompleteUpload, NeededArtifact, OptionalArtifact } from "#lib/contract/index";
 import { attestBuild } from "#domain/builds/attestation";
 import type { AttestationEnv } from "#domain/builds/attestation-keys";
 import { builtInOf, recordRebuilt, type RebuildOutcome } from "#domain/builds/rebuilt";
@@ -14,7 +14,7 @@ import { openDatabase, type Database } from "#storage/db";
 
 /** An artifact whose upload is complete. */
 export type StoredArtifact = Omit<CompleteUpload, "partsDigest"> & { key: string };
-export type Artifacts = Record<NeededArtifact, StoredArtifact> & { prepared?: StoredArtifact };
+export type Artifacts = Record<NeededArtifact, StoredArtifact> & Partial<Record<OptionalArtifact, StoredArtifact>>;
 
 /** What the agent reported about the finished image, and what it uploaded. */
 export type Outcome = Omit<BuildFinished, "installed"> & { artifacts: Artifacts };
@@ -87,7 +87,7 @@ const sharedRootOf = ({ prepared, artifacts }: Outcome): SharedRoot | undefined 
   prepared && artifacts.prepared && { ...prepared, blobKey: artifacts.prepared.key, sha256: artifacts.prepared.sha256 };
 
 function resultOf({ artifacts, remark, ...reported }: Outcome, endedAt: number): Result {
-  const { image, files, "files-index": filesIndex } = artifacts;
+  const { image, files, "files-index": filesIndex, delta } = artifacts;
   const { fileName, rawSize, compressed, diskSha256 = null, builder, builderRoot, steps } = reported;
   return {
     fileName,
@@ -107,6 +107,8 @@ function resultOf({ artifacts, remark, ...reported }: Outcome, endedAt: number):
     filesSize: files.size,
     filesIndexKey: filesIndex.key,
     filesIndexSize: filesIndex.size,
+    deltaKey: delta?.key ?? null,
+    deltaSize: delta?.size ?? null,
     completedAt: new Date(endedAt),
   };
 }

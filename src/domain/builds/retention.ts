@@ -29,7 +29,8 @@ export async function expireOldImages(
   const old = await listOldImages(db, { before, after, limit: checkedAtOnce });
   for (const { build, isKept } of old) {
     if (isKept || !(await markExpired(db, build.id, new Date(now)))) continue;
-    const keys = [build.imageKey, build.filesKey, build.filesIndexKey].filter((key) => key !== null);
+    const { imageKey, filesKey, filesIndexKey, deltaKey } = build;
+    const keys = [imageKey, filesKey, filesIndexKey, deltaKey].filter((key) => key !== null);
     await env.BLOBS.delete([...keys, attestationsKey(build.uid)]);
   }
   // A run that fails begins again with the same images.

@@ -211,6 +211,8 @@ export const BuildClaim = z.object({
    * its own. Default: false.
    */
   sharesRoot: z.boolean().optional(),
+  /** The service stores a delta of the disk, if the agent makes one. */
+  takesDelta: z.literal(true).optional(),
   /** The image is only compared with that of an earlier build (rebuild.ts). */
   isRebuild: z.literal(true).optional(),
   requestId: RequestId.optional(),

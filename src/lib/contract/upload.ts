@@ -39,8 +39,11 @@ export type CompleteUpload = z.infer<typeof CompleteUpload>;
 export const artifactNames = ["image", "files", "files-index"] as const;
 export type NeededArtifact = (typeof artifactNames)[number];
 /**
- * Name of an artifact in the upload routes of a build. "prepared" is optional: a root without anything specific to an image type.
- * Agents download it from GET /agent/builds/:id/prepared/:key, with its SHA-256 in `partDigestHeader`.
+ * Name of an artifact in the upload routes of a build. Two are optional. "prepared" is a root without anything specific to an
+ * image type. Agents download it from GET /agent/builds/:id/prepared/:key, with its SHA-256 in `partDigestHeader`. "delta" makes
+ * the disk from that of an earlier image (lib/delta). GET /agent/builds/:id/earlier-delta answers with that of the earlier image.
  */
-export const ArtifactName = z.enum([...artifactNames, "prepared"]);
+export const optionalArtifacts = ["prepared", "delta"] as const;
+export type OptionalArtifact = (typeof optionalArtifacts)[number];
+export const ArtifactName = z.enum([...artifactNames, ...optionalArtifacts]);
 export type ArtifactName = z.infer<typeof ArtifactName>;

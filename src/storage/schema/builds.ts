@@ -74,9 +74,12 @@ export const builds = sqliteTable(
     filesSize: integer("files_size"),
     filesIndexKey: text("files_index_key"),
     filesIndexSize: integer("files_index_size"),
-    /** The bytes of the image and its file store. */
+    /** What makes its disk from that of an earlier image (lib/delta), and its bytes; null if there is none. */
+    deltaKey: text("delta_key"),
+    deltaSize: integer("delta_size"),
+    /** The bytes of the image, its file store and its delta. */
     storedBytes: integer("stored_bytes").generatedAlwaysAs(
-      sql`file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0)`,
+      sql`file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0) + coalesce(delta_size, 0)`,
       { mode: "virtual" },
     ),
     /** KIWI's version. */

@@ -4,6 +4,7 @@ import type * as buildsOfAppliance from "#storage/builds-of-appliance";
 import type * as channels from "#storage/channels";
 import type * as checkRuns from "#storage/check-runs";
 import type * as counters from "#storage/counters";
+import type * as deltas from "#storage/deltas";
 import type * as downloadLinks from "#storage/download-links";
 import type * as frozenBlobs from "#storage/frozen-blobs";
 import type * as galleryClones from "#storage/gallery-clones";
@@ -211,6 +212,9 @@ export const ofBuilds = {
     saveScreen: [[1, "screen"]],
     clearScreen: [[{ applianceId: it, version: "0.0.1" }]],
   } satisfies Calls<typeof screens>,
+  deltas: {
+    findEarlierWithDelta: [[{ applianceId: it, imageType: "oem", version: "0.0.2" }]],
+  } satisfies Calls<typeof deltas>,
   "prepared-roots": {
     savePreparedRoot: [[root]],
     findPreparedRoot: [[it, "key"]],

@@ -1,0 +1,18 @@
+import type { Services } from "#domain/services";
+import type { Build } from "#storage/builds";
+import { findEarlierWithDelta } from "#storage/deltas";
+
+/** Follows the name of an image. */
+export const deltaSuffix = ".delta";
+
+/**
+ * The delta of the image that people who update most likely have: the newest of another version with the same type, and a
+ * published one before all others. Undefined if there is none.
+ */
+export async function findEarlierDelta(
+  { env, db }: Services<Pick<Env, "BLOBS">>,
+  build: Pick<Build, "applianceId" | "imageType" | "version">,
+): Promise<R2ObjectBody | undefined> {
+  const key = await findEarlierWithDelta(db, build);
+  return (key !== undefined && (await env.BLOBS.get(key))) || undefined;
+}
