@@ -108,10 +108,15 @@ const runs: Record<string, () => Promise<void>> = {
     await runAs(`curl -s -u $me -X DELETE "$api/testdrives/${idIn(started)}"`);
   },
   "docs/updates.md": async () => {
-    const [look = ""] = blocksOf("docs/updates.md");
+    const [look = "", , , update = "", choose = ""] = blocksOf("docs/updates.md");
     expect(await runAs(look)).toBe(
       "The repositories have no newer versions.\nThe repositories have no security updates.\n",
     );
+    const [, from = ""] = /The disk was made from (images\/\S+\.tar\.gz) and /.exec(await runAs(update)) ?? [];
+    expect(from).toContain("oem");
+    const chosen = await runAs(choose.replace(/\/srv\/\S+/, from));
+    expect(chosen).toContain(`The disk was made from ${from} and `);
+    expect(chosen).toMatch(/\nwhole\/\S+\.tar\.gz is verified\./);
   },
   "docs/find-images.md": async () => {
     const [find = ""] = blocksOf("docs/find-images.md");

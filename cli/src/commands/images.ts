@@ -20,13 +20,16 @@ export const images = [
     details:
       "An interrupted download continues where it stopped, even when you run the command again. Checksum and signature are " +
       "verified with the pinned key of the service. The bills of materials and the signed provenance come with the image, and " +
-      "for a published one the proof that the public log has it.",
+      "for a published one the proof that the public log has it. If the image before is in the folder, only the " +
+      "difference is downloaded, and the result is the disk alone.",
     options: {
       output: value("directory", "where to put the files; the default is this folder"),
       version: value("version", "the image of this version of the appliance; the default is the newest"),
       all: flag("the images of all types that this version has"),
       channel: value("channel", "the image that this channel has; <build> may then be an appliance of the gallery"),
       key,
+      from: value("file", "make the disk from that of this earlier image; the default is one in the folder"),
+      whole: flag("download the whole image, even if an earlier one is there"),
       force: flag("replace another file of the same name"),
       unverified: flag("compare only the checksum, if the service signs nothing, or you do not have its key"),
     },
@@ -38,7 +41,7 @@ export const images = [
     ],
     act: async (
       kiln,
-      { build: given, output: folder = ".", version, all, channel, key: keyFile, force, unverified },
+      { build: given, output: folder = ".", version, all, channel, key: keyFile, from, whole, force, unverified },
     ) => {
       const keys = unverified ? undefined : trustedKeys(keyFile, kiln.login.keys);
       const wanted = { version, isAll: all };
@@ -50,12 +53,17 @@ export const images = [
       for (const image of found) {
         const show = transferBar("image");
         images.push(
-          await downloadImage({ image, folder, service: kiln.login.url, keys, force }, (arrived, whole, state) =>
-            show(state === "waiting" ? "Waiting for the service" : "Downloading", arrived, whole),
+          await downloadImage(
+            { image, folder, service: kiln.login.url, keys, force, delta: !whole && { from } },
+            {
+              tell: (arrived, size, state) =>
+                show(state === "waiting" ? "Waiting for the service" : "Downloading", arrived, size),
+              note: kiln.note,
+            },
           ),
         );
       }
-      const told = images.map(({ file, verified, use }) => ({ file, verified: verified ?? false, use }));
+      const told = images.map(({ verified, ...one }) => ({ ...one, verified: verified ?? false }));
       kiln.show(all ? { images: told } : { ...told[0] }, () =>
         images.map((one) => downloadedText(kiln.paint, one)).join("\n\n"),
       );
@@ -148,13 +156,16 @@ function shown(paint: Painter, one: Verified): string {
   });
 }
 
-const downloadedText = (paint: Painter, { file, verified, use }: Downloaded): string =>
+const downloadedText = (paint: Painter, { file, made, verified, use }: Downloaded): string =>
   [
     ...(verified
-      ? [shown(paint, verified), `${file} is verified.`]
+      ? [shown(paint, verified), ...(made ? [madeText(made)] : []), `${file} is verified.`]
       : [`${file} is complete. Its signature was not verified.`]),
     ...(use ? [visible(use.what), ...use.ways.map(wayText)] : []),
   ].join("\n\n");
+
+const madeText = ({ from, downloaded_bytes: bytes }: NonNullable<Downloaded["made"]>): string =>
+  `The disk was made from ${from} and ${bytes} downloaded bytes. It is unpacked: leave out the commands with \`tar\`.`;
 
 const wayText = ({ title, note, lines }: NonNullable<Downloaded["use"]>["ways"][number]): string =>
   [

@@ -12,6 +12,7 @@ import { proofSuffix } from "../image-log.ts";
 import { noteNextTo } from "../verify/logged.ts";
 import { verifyBills, verifyImage, type Verified } from "../verify/image.ts";
 import { rebuildStatements } from "../verify/rebuilds.ts";
+import { diskFromDelta, type MadeDisk } from "./from-delta.ts";
 import { downloadTo, type ProgressReporter } from "./resumed.ts";
 
 type Build = AnswerOf<"getBuild">["build"];
@@ -56,18 +57,23 @@ interface Wanted {
   keys: readonly PinnedKey[] | undefined;
   /** Replaces another file of the same name. */
   force: boolean;
+  /** Whether a delta may be used, and perhaps the earlier image to use it with. False: only the whole image will do. */
+  delta: { from: string | undefined } | false;
 }
 
 export interface Downloaded {
+  /** The image, or its disk. */
   file: string;
+  /** How the disk was made from that of an earlier image. Undefined if the image was downloaded. */
+  made?: MadeDisk["made"];
   verified: Verified | undefined;
   use: Image["use"];
 }
 
 /** Downloads an image with its bills of materials and its provenance. The image gets its name after verification. */
 export async function downloadImage(
-  { image, folder, service, keys, force }: Wanted,
-  tell: ProgressReporter,
+  { image, folder, service, keys, force, delta }: Wanted,
+  { tell, note }: { tell: ProgressReporter; note: (text: string) => void },
 ): Promise<Downloaded> {
   const { id, url, use } = image;
   mkdirSync(folder, { recursive: true });
@@ -82,6 +88,9 @@ export async function downloadImage(
     const signed = await verifyBills(file, keys);
     refuseOther(signed, image);
     if (signed.log) await checkLog(service, keys, [noteNextTo(file)]);
+    const disk =
+      delta && !isThere ? await diskFromDelta({ url, folder, signed, keys, ...delta }, { tell, note }) : undefined;
+    if (disk) return { ...disk, verified: signed, use };
   }
   if (isThere) return { file, verified: keys && (await verifyImage(file, keys)), use };
   // An image of a rebuilt version has the same name, but is another image.

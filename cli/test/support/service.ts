@@ -80,7 +80,7 @@ export function signedProvenance(
     imageType?: string;
     payloadType?: string;
     /** Content by name. */
-    byproducts?: Record<string, string>;
+    byproducts?: Record<string, string | Uint8Array>;
   } = {},
 ): string {
   const subject = digests(files);
