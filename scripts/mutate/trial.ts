@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Mutant } from "./mutants.ts";
 import type { Runner } from "./runner.ts";
+import { hasRightTypes } from "./types.ts";
 import type { Outcome } from "./vitest.ts";
 
 /** The result for one fault. With "unclear", its tests also fail or take too long without the fault. */
@@ -24,27 +25,30 @@ export class Trial {
     this.#runner = runner;
   }
 
-  /** Tries one fault. `by` is the test that failed. */
+  /** Tries one fault. `by` is the test that failed, or the types that a fault breaks which no test finds. */
   async of(mutant: Mutant, tests: readonly string[], limitSeconds = usualSeconds): Promise<{ end: End; by?: string }> {
     if (tests.length === 0) return { end: "untested" };
-    const outcome = await this.#with(mutant, { tests, limitSeconds });
+    const outcome = await this.#with(mutant, () => this.#run(tests, limitSeconds));
     const failed = outcome?.files.find((one) => one.failed !== undefined);
     const by = failed?.failed ?? outcome?.errors[0];
-    if (outcome && by === undefined) return { end: "survived" };
+    if (outcome && by === undefined) return await this.#typed(mutant);
     const isSound = await this.#areSound(failed ? [failed.test] : tests);
     if (!isSound) return { end: "unclear", by: by ?? "too slow" };
     return by === undefined ? { end: "hung" } : { end: "caught", by };
   }
 
-  async #with(
-    { file, line, after }: Mutant,
-    { tests, limitSeconds }: { tests: readonly string[]; limitSeconds: number },
-  ): Promise<Outcome | undefined> {
+  /** It takes seconds, so only faults that no test finds are checked. */
+  async #typed(mutant: Mutant): Promise<{ end: End; by?: string }> {
+    const isRight = await this.#with(mutant, () => hasRightTypes(this.#folder, mutant.file));
+    return isRight ? { end: "survived" } : { end: "caught", by: "types" };
+  }
+
+  async #with<T>({ file, line, after }: Mutant, work: () => T | Promise<T>): Promise<T> {
     const content = readFileSync(join(this.#folder, file), "utf8");
     const lines = content.split("\n").with(line - 1, after);
     this.#write(file, lines.join("\n"));
     try {
-      return await this.#run(tests, limitSeconds);
+      return await work();
     } finally {
       this.#write(file, content);
     }

@@ -65,6 +65,9 @@ it("reports the result of each fault's tests, and restores the file", async () =
   const isWalled = `[["mnt", "pid"].map(wall).some((one) => ${JSON.stringify(outside)}.includes(one)), process.getuid() === 0]`;
   write("walls.test.js", `${imports}${walls}it("is walled", () => expect(new Set(${isWalled}).size).toBe(2));\n`);
   write("other.js", "export const other = 1;\n");
+  // The service, the tests and the scripts are checked together, and this is their project here.
+  const checked = { compilerOptions: { allowJs: true, checkJs: true, noEmit: true, strict: true, types: [] } };
+  write("test/tsconfig.json", JSON.stringify({ ...checked, files: ["../other.js"] }));
   write("failing.test.js", `${imports}it("fails always", () => expect(sum(2, 2)).toBe(5));\n`);
   write("test/vitest.config.ts", 'export default { test: { name: "node", include: ["*.test.js"] } };\n');
   write("package.json", '{ "type": "module" }');
@@ -82,6 +85,10 @@ it("reports the result of each fault's tests, and restores the file", async () =
   // The fault before is gone, although it was in another file.
   const unused = { file: "other.js", line: 1, before: "export const other = 1;", after: "export const other = 2;" };
   expect(await trial.of(unused, ["sum-of-3.test.js"])).toEqual({ end: "survived" });
+  expect(await trial.of({ ...unused, after: "export const other = 1.toFixed;" }, ["sum.test.js"])).toEqual({
+    end: "caught",
+    by: "types",
+  });
   expect(await ends("  return b + a;", "walls.test.js")).toEqual({ end: "survived" });
   expect(await ends("  return a - b;", "failing.test.js")).toEqual({ end: "unclear", by: "fails always" });
   expect(await ends("  return a - b;")).toEqual({ end: "untested" });
