@@ -183,6 +183,11 @@ it("reads the key from standard input, and the service from the provenance that 
   expect(line).toMatch(/^The image is not in the gallery/);
 });
 
+it.each(["kiln.example.org", "ftp://kiln.example.org", "https://"])("asks no service at %j", async (address) => {
+  const line = `${address} is not the address of a service: write it as https://kiln.example.org.`;
+  expect(await rebuild("--service", address)).toEqual([64, line]);
+});
+
 it("trusts no key that only the provenance leads to", async () => {
   const [code, line] = await rebuild();
 

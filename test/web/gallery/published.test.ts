@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openDatabase } from "#storage/db";
 import { savePackages } from "#storage/packages";
-import { repositories } from "#storage/schema";
+import { checkRuns, repositories } from "#storage/schema";
 import { browser } from "../../support/browser.ts";
 import { signedIn, visit, type Client } from "../../support/client.ts";
 import { createAppliance, createBuild } from "../../support/factories.ts";
@@ -62,6 +62,20 @@ describe("a published appliance", () => {
     expect(page.querySelector('[href^="/download/"]')).toBeNull();
     expect(textOf(page, "#share-link")).toBe(`https://kiln.test/gallery/${applianceId}/0.0.1`);
     expect(await (await visit(`/gallery/${applianceId}`)).text()).not.toMatch(/<script>|<img src=x/);
+  });
+
+  it("shows when its image was checked to boot, and how long the login took", async () => {
+    expect(textOf(await seen(), "[aria-labelledby=facts]")).not.toContain("it boots");
+    const at = new Date("2026-11-20T12:00:00Z");
+    const passed = { state: "passed" as const, checks: [], results: [], loginSeconds: 12.4 };
+    const times = { createdAt: at, endedAt: at, wakeAt: at };
+    await openDatabase(env.DB)
+      .insert(checkRuns)
+      .values({ accountId: publisher.accountId, buildId, ...passed, ...times });
+
+    expect(textOf(await seen(), "[aria-labelledby=facts]")).toMatch(
+      /Checked\s*it boots, on .*20 November 2026.*, login after 12 s/,
+    );
   });
 
   it("shows its largest packages with their sizes, as the repository had them", async () => {
