@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { print } from "./launch/progress.ts";
 import { projectRoot } from "./launch/project.ts";
 import { type Cut, type CutDisk, cutDisks, startAfterCut } from "./verify/disk/cuts-proof.ts";
+import { proveTang, tangAddress } from "./verify/disk/tang-proof.ts";
 import { type Place, proveTpm } from "./verify/disk/tpm-proof.ts";
 import { printedEnding } from "./verify/disk/machine.ts";
 import { machineFacts } from "./verify/machine-facts.ts";
@@ -14,9 +15,10 @@ import { StepRecord } from "./verify/step-record.ts";
 const usage = `npm run verify:disk -- IMAGE [options]
 
 Copies the disk of a machine while it encrypts it, as power cuts would leave it, starts a machine from each copy, compares all
-files with those of IMAGE, and writes a report. IMAGE is a raw disk (oem) with disk_encryption tpm or passphrase. Needs root.
+files with those of IMAGE, and writes a report. IMAGE is a raw disk (oem) with disk_encryption. Needs root.
 
   --tpm            two machines with two TPMs, instead of power cuts
+  --tang KEYS      one machine with the key server ${tangAddress}, instead of power cuts: KEYS is the folder of its keys
   --cuts N         the number of copies (default: 12)
   --marked N       the number of copies with half-written blocks, in addition (default: 3)
   --seed N         the seed of their moments (default: 1)
@@ -27,6 +29,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     tpm: { type: "boolean", default: false },
+    tang: { type: "string" },
     cuts: { type: "string", default: "12" },
     marked: { type: "string", default: "3" },
     seed: { type: "string", default: "1" },
@@ -37,6 +40,7 @@ const { values, positionals } = parseArgs({
 const of = "Power cuts";
 const seenWithTpms = () =>
   "2 volume keys; the disk opens with its own TPM only, and not with a changed argument of the kernel";
+const seenWithTang = () => "it opens by itself while the key server runs, and then only with its recovery key";
 const seenCopies = (disks: CutDisk[]) => `the encryption ended, with ${disks.length} copies`;
 const seenAfter = ({ goesOn }: Cut) => `the encryption ${goesOn ? "went on" : "was finished"}, and all files are there`;
 
@@ -55,7 +59,8 @@ async function verify(path: string): Promise<void> {
   const folder = mkdtempSync("/var/tmp/kiln-verify-disk-");
   const place = { image: path, folder, signal: stopping.signal };
   try {
-    await (values.tpm ? withTpms(record, place) : withCuts(record, place));
+    if (values.tang !== undefined) await withTang(record, place, resolve(values.tang));
+    else await (values.tpm ? withTpms(record, place) : withCuts(record, place));
   } finally {
     const failed = failuresIn(record.steps).length > 0;
     leave(folder, failed);
@@ -77,6 +82,11 @@ function leave(folder: string, failed: boolean): void {
 async function withTpms(record: StepRecord, place: Place): Promise<void> {
   const step = { of: "TPM", what: "two machines of one image", seen: seenWithTpms };
   await record.step(step, () => proveTpm(place));
+}
+
+async function withTang(record: StepRecord, place: Place, keys: string): Promise<void> {
+  const step = { of: "Key server", what: "three boots of one machine", seen: seenWithTang };
+  await record.step(step, () => proveTang(place, keys));
 }
 
 async function withCuts(record: StepRecord, place: Place): Promise<void> {

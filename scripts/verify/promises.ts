@@ -50,7 +50,7 @@ const seen = ({ units, ports, commands }: TemplatePromises): string =>
   ].join("; ") || "only a login is promised";
 
 /** Whether a port of this host's loopback answers with bytes. QEMU itself accepts each connection to a port that it forwards. */
-async function answers(
+export async function answers(
   port: number,
   { within, signal }: { within: number; signal: AbortSignal | undefined },
 ): Promise<boolean> {

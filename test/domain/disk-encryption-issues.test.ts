@@ -58,6 +58,36 @@ describe("diskEncryptionIssues", () => {
     expect(issues).toMatchObject([{ type: "warning", setting: { path: "settings/automatic_updates", value: "none" } }]);
   });
 
+  const tangServer = "http://tang.example.org";
+  const tangThumbprint = "x".repeat(43);
+  const served = (change: object = {}, settings: object = { tangServer, tangThumbprint }) =>
+    configured("tang", {
+      ...change,
+      settings: { memorySizeMb: 512, diskSizeMb: 1024, diskEncryption: "tang", ...settings },
+    });
+
+  it("refuses a key server without an address or without a thumbprint", () => {
+    expect(diskEncryptionIssues(served(), { imageType: "oem" })).toEqual([]);
+    for (const settings of [{ tangServer }, { tangThumbprint }]) {
+      const issues = diskEncryptionIssues(served({}, settings), { imageType: "oem" });
+      expect(issues).toMatchObject([{ type: "error", text: expect.stringContaining("is missing") }]);
+    }
+  });
+
+  it("warns that a machine asks its key server with an address by DHCP", () => {
+    const network = { type: "manual", ip: "192.0.2.20" };
+    const issues = diskEncryptionIssues(served({ network }), { imageType: "oem" });
+    expect(issues).toMatchObject([{ type: "warning", text: expect.stringContaining("DHCP") }]);
+  });
+
+  it("warns that a testdrive reaches no key server, and of a cloud that may keep the recovery key", () => {
+    const issues = diskEncryptionIssues(served(aCheck), { imageType: "gce" });
+    expect(issues.map(({ text }) => text)).toEqual([
+      expect.stringContaining("Without its key server"),
+      expect.stringContaining("nobody answers"),
+    ]);
+  });
+
   it("expects nobody to answer for a TPM", () => {
     expect(diskEncryptionIssues(configured("tpm", aCheck), { imageType: "oem" })).toEqual([]);
   });

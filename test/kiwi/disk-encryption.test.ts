@@ -55,4 +55,12 @@ describe("an image whose machines encrypt their disk", () => {
     expect(typeIn(filesOf("tpm"))).toMatch(/ kernelcmdline="[^"]* rw rd\.shell=0"/);
     for (const way of ["none", "passphrase"] as const) expect(typeIn(filesOf(way))).not.toContain("rd.shell");
   });
+
+  it("brings a network and the programs for a key server, and gives nobody a shell before the root is there", () => {
+    const setup = filesOf("tang")["root/usr/lib/dracut/modules.d/91kiln-disk/module-setup.sh"];
+    expect(setup).toMatch(/^depends\(\) .* systemd-networkd/m);
+    expect(setup).toMatch(/ clevis clevis-encrypt-tang clevis-decrypt clevis-decrypt-tang jose curl /);
+    expect(setup).toContain("\nDHCP=yes\n".replaceAll("\n", String.raw`\n`));
+    expect(typeIn(filesOf("tang"))).toMatch(/ kernelcmdline="[^"]* rw rd\.shell=0"/);
+  });
 });

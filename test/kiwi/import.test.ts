@@ -85,6 +85,9 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         automatic_updates: isDisk ? settings.automaticUpdates : "none",
         // An install medium writes its own partitions.
         disk_encryption: encryptsDisk(one) ? settings.diskEncryption : "none",
+        // Only the program of a disk with a key server names it.
+        tang_server: isServed(one) ? settings.tangServer : "",
+        tang_thumbprint: isServed(one) ? settings.tangThumbprint : "",
         updates_reboot_at: isDisk ? settings.updatesRebootAt : "",
         // KIWI allows none for a container.
         ...(kiwiType !== "tbz" && { kernel_arguments: settings.kernelArguments }),
@@ -112,6 +115,8 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
     },
   };
 }
+
+const isServed = (one: ImageFacts): boolean => encryptsDisk(one) && one.settings.diskEncryption === "tang";
 
 /** Other images have no partition for it. */
 function swapOf({ imageType, settings: { swapIn, swapSizeMb } }: ImageFacts) {

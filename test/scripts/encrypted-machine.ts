@@ -75,6 +75,28 @@ fake tpm2_pcrevent <<'END'
 #!/bin/sh
 cat >> /run/locked
 END
+# A key server gives a key back while it runs and has the key that sealed it. Its network is there if DHCP answers.
+fake clevis <<'END'
+#!/bin/bash
+[ -s /run/server ] || exit 1
+case $1 in
+  encrypt) case $3 in *"$(cat /run/server)"*) ;; *) exit 1 ;; esac
+    step; cat /run/server - ;;
+  decrypt) read -r had; [ "$had" = "$(cat /run/server)" ] && cat ;;
+esac
+END
+fake systemctl <<'END'
+#!/bin/sh
+echo "$*" >> /run/units
+END
+fake ip <<'END'
+#!/bin/sh
+echo "$*" >> /run/links
+END
+fake wait-online <<'END'
+#!/bin/sh
+[ -e /run/dhcp ]
+END
 boot() { # boot ANSWERS [CUT]
   printf "$1" > /run/answers; : > /run/said; : > /dev/shm/console; rm -f /run/steps
   : > /run/locked
@@ -82,18 +104,21 @@ boot() { # boot ANSWERS [CUT]
   cat /run/said; tr -d '\r' < /dev/shm/console | grep . || true
 }`.replaceAll("\\${", "${");
 
+/** The key that the image expects of its key server. */
+export const tangThumbprint = "9gmuYlPdiWuNuwA0CmoKMYTfxpvrsPFyPnXZaPMGKOM";
+
 /** A machine, as the output of `ask`: for each boot, `up` or `down`, what was done, and what its console shows. */
 export type EncryptedMachine = (ask: string) => string[];
 
 /** The machines of images that encrypt their disk in this way. Their files are in `dir`. */
-export function encryptedMachines(dir: string, diskEncryption: "passphrase" | "tpm"): EncryptedMachine {
+export function encryptedMachines(dir: string, diskEncryption: "passphrase" | "tpm" | "tang"): EncryptedMachine {
   const inImage = imagesIn(dir);
   return (ask) =>
     inImage(
-      { settings: settingsWith({ diskEncryption }) },
+      { settings: settingsWith({ diskEncryption, tangServer: "http://tang", tangThumbprint }) },
       `
     ${fakes}
-    sed -i 's,/dev/tpmrm0,/run/tpm,g; s,/sys/firmware/efi,/run/efi,g' /usr/lib/dracut/modules.d/91kiln-disk/disk.sh
+    sed -i 's,/dev/tpmrm0,/run/tpm,g; s,/sys/firmware/efi,/run/efi,g; s,/usr/lib/systemd/systemd-networkd-,,g' /usr/lib/dracut/modules.d/91kiln-disk/disk.sh
     file=$(mktemp ${dir}/disk-XXXXXX)
     truncate -s 60M $file
     printf '${table}' | sfdisk --quiet $file

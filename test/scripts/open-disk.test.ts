@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { encryptedMachines } from "./encrypted-machine.ts";
+import { encryptedMachines, tangThumbprint } from "./encrypted-machine.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "kiln-open-disk-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const machine = encryptedMachines(dir, "passphrase");
 const withTpm = encryptedMachines(dir, "tpm");
+const withServer = encryptedMachines(dir, "tang");
 
 const opened = "opened p2 p3 as kiln-root";
 const asked = "asked: The passphrase of this machine's disk:";
@@ -167,6 +168,68 @@ describe("a machine with a TPM", () => {
   // In this order: seal the key, write it, make the header, copy its body, copy its head, encrypt.
   it.each([1, 2, 3, 4, 5, 6])("comes up after a power cut before step %i, although nobody is there", (cut) => {
     const [first, ...said] = sealed(`boot '' ${cut}; boot ''`);
+    expect(first).toBe("down");
+    expect(said.filter((line) => ["up", "encrypted", opened].includes(line))).toEqual(["up", "encrypted", opened]);
+  });
+});
+
+/** A machine in a network with DHCP and the key server of its image. */
+const served = (ask: string) =>
+  withServer(`: > /run/dhcp; mkdir -p /run/systemd/netif; echo 'DNS=10.0.2.3 10.0.2.4' > /run/systemd/netif/state
+    echo ${tangThumbprint} > /run/server\n${ask}`);
+const keepRecoveryKey = String.raw`tr -d '\r' < /dev/shm/console | grep -x '.\{71\}' > /run/recovery`;
+const withRecoveryKey = 'boot "wrong\\n$(cat /run/recovery)\\n"';
+const refuses = "The key server http://tang does not open the disk: it does not answer, or no longer has its key.";
+describe("a machine with a key server", () => {
+  it("shows a recovery key, encrypts the root, and opens it", () => {
+    const said = served("boot ''");
+    expect(said.slice(0, 4)).toEqual(["up", expect.stringMatching(/^asked: Write it down now/), "encrypted", opened]);
+    expect(said.filter((line) => recoveryKey.test(line))).toHaveLength(1);
+  });
+
+  it("asks nobody at the next boot", () => {
+    expect(served("boot '' > /dev/null; boot ''")).toEqual(["up", opened]);
+  });
+
+  it("finds the server by name, and leaves no network behind", () => {
+    const said = served("boot '' > /dev/null; cat /etc/resolv.conf /run/units; grep -v ' lo' /run/links | head -n 2");
+    expect(said.slice(0, 2)).toEqual(["nameserver 10.0.2.3", "nameserver 10.0.2.4"]);
+    expect(said.slice(2, 4)).toEqual([
+      "start systemd-networkd.service",
+      "stop systemd-networkd.socket systemd-networkd.service",
+    ]);
+  });
+
+  it.each([
+    ["while the server is away", ": > /run/server", refuses],
+    ["if the server has another key", "echo other > /run/server", refuses],
+    [
+      "without an address",
+      "rm /run/dhcp",
+      "This machine gets no address by DHCP, so its disk needs the passphrase or recovery key.",
+    ],
+  ])("asks for the recovery key %s, and nobody again when it is back", (_, change, why) => {
+    const back = `: > /run/dhcp; echo ${tangThumbprint} > /run/server`;
+    const said = served(`boot '' > /dev/null; ${keepRecoveryKey}; ${change}; ${withRecoveryKey}; ${back}; boot ''`);
+    expect(said.slice(0, 4)).toEqual(["up", askedForEither, askedForEither, opened]);
+    expect(said).toContain(why);
+    expect(said.slice(-2)).toEqual(["up", opened]);
+  });
+
+  it("is bound to the server when a key was typed that the server does not know", () => {
+    const said = served(
+      String.raw`: > /run/server; boot 'long enough\nlong enough\n'; echo ${tangThumbprint} > /run/server
+      boot 'long enough\n'; boot ''`,
+    );
+    expect(said).toContain(
+      "The key server http://tang does not answer, or has another key than the image expects, so the disk of this machine needs a passphrase.",
+    );
+    expect(said.slice(-2)).toEqual(["up", opened]);
+  });
+
+  // In this order: seal the key, write it, make the header, copy its body, copy its head, encrypt.
+  it.each([1, 2, 3, 4, 5, 6])("comes up after a power cut before step %i, although nobody is there", (cut) => {
+    const [first, ...said] = served(`boot '' ${cut}; boot ''`);
     expect(first).toBe("down");
     expect(said.filter((line) => ["up", "encrypted", opened].includes(line))).toEqual(["up", "encrypted", opened]);
   });

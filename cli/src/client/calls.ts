@@ -842,7 +842,9 @@ interface Configuration {
       automatic_updates?: "none" | "security" | "all";
       updates_reboot_at?: string;
       update_uploads?: boolean;
-      disk_encryption?: "none" | "passphrase" | "tpm";
+      disk_encryption?: "none" | "passphrase" | "tpm" | "tang";
+      tang_server?: string;
+      tang_thumbprint?: string;
       kernel_arguments?: string;
     };
     lvm: Lvm;
@@ -984,7 +986,9 @@ interface Definition {
         automatic_updates?: "none" | "security" | "all";
         updates_reboot_at?: string;
         update_uploads?: boolean;
-        disk_encryption?: "none" | "passphrase" | "tpm";
+        disk_encryption?: "none" | "passphrase" | "tpm" | "tang";
+        tang_server: string;
+        tang_thumbprint: string;
         kernel_arguments: string;
       };
       lvm: Lvm;
@@ -1627,7 +1631,9 @@ interface Settings {
   automatic_updates?: "none" | "security" | "all";
   updates_reboot_at?: string;
   update_uploads?: boolean;
-  disk_encryption?: "none" | "passphrase" | "tpm";
+  disk_encryption?: "none" | "passphrase" | "tpm" | "tang";
+  tang_server?: string;
+  tang_thumbprint?: string;
   kernel_arguments?: string;
 }
 

@@ -21,9 +21,9 @@ interface Encrypted {
   recoveryKey: string;
 }
 
-const recoveryKey = /(?:[b-lnrt-v]{8}-){7}[b-lnrt-v]{8}/;
+export const recoveryKey = /(?:[b-lnrt-v]{8}-){7}[b-lnrt-v]{8}/;
 const withoutTpm = /This machine has no TPM/;
-const written = /Write it down now/;
+export const written = /Write it down now/;
 /** systemd's line when the root is open. */
 export const openedLine = /Finished [^\n]*Encryption of the disk/;
 const refusedLine = /The TPM does not open the disk/;

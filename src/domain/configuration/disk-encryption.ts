@@ -8,17 +8,22 @@ import { swapPartitionMb } from "#lib/kiwi/swap-partition";
 
 /** Reports what cannot be encrypted, and machines that nobody could open. */
 export function diskEncryptionIssues(
-  configuration: Pick<Configuration, "settings" | "lvm" | "checks">,
+  configuration: Pick<Configuration, "settings" | "lvm" | "checks" | "network">,
   { imageType }: { imageType: ImageType },
 ): Issue[] {
   const { settings } = configuration;
   if (!encryptsDisk({ imageType, settings })) return [];
-  const isSealed = settings.diskEncryption === "tpm";
+  const { diskEncryption } = settings;
+  const isSealed = diskEncryption === "tpm";
+  const isServed = diskEncryption === "tang";
+  const keeper = keepers[diskEncryption];
   return [
     needsVolumes(configuration, imageType) && volumesStayPlain,
     partitionsOf(configuration.lvm).length > 0 && partitionsStayPlain,
     swapPartitionMb(settings) > 0 && swapStaysPlain,
-    isForCloud(imageType) && (isSealed ? keptConsole(imageType) : nobodyThere(imageType)),
+    isForCloud(imageType) && (keeper === undefined ? nobodyThere(imageType) : keptConsole(imageType, keeper)),
+    isServed && (settings.tangServer === "" || settings.tangThumbprint === "") && noServer,
+    isServed && hasNoDhcp(configuration.network) && needsDhcp,
     configuration.checks.length > 0 && !isSealed && nobodyAnswers,
     isSealed && settings.automaticUpdates !== "none" && updatesChangeTheStart,
   ].filter((issue) => issue !== false);
@@ -41,6 +46,12 @@ const swapStaysPlain: Issue = {
   setting: { path: "settings/swap_in", value: "file", words: "Swap in a file" },
 };
 
+/** The keepers of a disk's key, without which somebody must type it. */
+const keepers: Partial<Record<Configuration["settings"]["diskEncryption"], string>> = {
+  tpm: "a TPM 2.0",
+  tang: "its key server",
+};
+
 /** The machines of these clouds have a serial console at best. */
 const isForCloud = (imageType: ImageType): boolean =>
   ["Azure", "Ec2", "GCE"].includes(imageFormats[imageType].datasource ?? "");
@@ -51,11 +62,24 @@ const nobodyThere = (imageType: ImageType): Issue => ({
   setting: { path: "settings/disk_encryption", value: "none", words: "Use no disk encryption" },
 });
 
-const keptConsole = (imageType: ImageType): Issue => ({
+const keptConsole = (imageType: ImageType, keeper: string): Issue => ({
   type: "warning",
-  text: `A machine of the type ${imageType} shows the recovery key of its disk on its console, which a cloud may keep. Without a TPM 2.0, it waits for a passphrase.`,
+  text: `A machine of the type ${imageType} shows the recovery key of its disk on its console, which a cloud may keep. Without ${keeper}, it waits for a passphrase.`,
   setting: { path: "settings/disk_encryption", value: "none", words: "Use no disk encryption" },
 });
+
+const noServer: Issue = {
+  type: "error",
+  text: "A key server is to open the disk, but its address or the thumbprint of its key is missing.",
+};
+
+/** The machine's own network is configured in the root, which is not open yet. */
+const hasNoDhcp = ({ type }: Configuration["network"]): boolean => ["manual", "ask_on_first_boot"].includes(type);
+
+const needsDhcp: Issue = {
+  type: "warning",
+  text: "A machine asks the key server of its disk with an address by DHCP, because its own address is on the disk. Where there is no DHCP, it waits for a passphrase at each boot.",
+};
 
 const updatesChangeTheStart: Issue = {
   type: "warning",

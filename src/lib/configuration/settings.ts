@@ -15,7 +15,7 @@ export const firstBoots = ["none", "cloud-init"] as const;
 export const automaticUpdates = ["none", "security", "all"] as const;
 
 /** What opens the encrypted root of a machine. */
-export const diskEncryptions = ["none", "passphrase", "tpm"] as const;
+export const diskEncryptions = ["none", "passphrase", "tpm", "tang"] as const;
 
 /** The place of a machine's swap space. */
 const swapPlaces = ["file", "partition"] as const;
@@ -190,7 +190,7 @@ export const settings = fields({
         "you uploaded for its base system.",
     })
     .notImported("Its owner decides who may read uploads."),
-  disk_encryption: oneOf("diskEncryption", diskEncryptions, "passphrase")
+  disk_encryption: oneOf("diskEncryption", diskEncryptions, "tang")
     .inXmlWhen(() => false) // see above
     .initially("none")
     .asked("A machine's disk is", {
@@ -202,8 +202,34 @@ export const settings = fields({
         ["none", "not encrypted"],
         ["passphrase", "encrypted: it asks for a passphrase at each boot"],
         ["tpm", "encrypted: its TPM 2.0 opens it"],
+        ["tang", "encrypted: a key server (tang) in its network opens it"],
       ],
       ofBase: "diskEncryption",
+    }),
+  tang_server: text("tangServer", "http://tang.example.org:7500")
+    .unlessEmpty()
+    .inXmlWhen(() => false) // see above
+    .initially("")
+    .like(
+      /^(?!.{257})(http:\/\/([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?(\/[\w.~-]+)*)?$/,
+      "must begin with http://, followed by a name or an IP address and perhaps a port, such as http://tang.example.org:7500, or be empty",
+    )
+    .asked("Address of the key server", {
+      page: "machine",
+      hint: "As a machine reaches it when it starts, with an address by DHCP.",
+      ofBase: "diskEncryption",
+      usedWith: "tang",
+    }),
+  tang_thumbprint: text("tangThumbprint", "9gmuYlPdiWuNuwA0CmoKMYTfxpvrsPFyPnXZaPMGKOM")
+    .unlessEmpty()
+    .inXmlWhen(() => false) // see above
+    .initially("")
+    .like(/^([\w-]{43})?$/, "must be the 43 letters, digits, - and _ that tang-show-keys prints, or empty")
+    .asked("Thumbprint of its key", {
+      page: "machine",
+      hint: "The command tang-show-keys prints it on the server. Machines trust no other key.",
+      ofBase: "diskEncryption",
+      usedWith: "tang",
     }),
   kernel_arguments: text("kernelArguments", "quiet net.ifnames=0")
     .unlessEmpty()

@@ -4,6 +4,7 @@ import type { Configuration } from "#lib/configuration/stored";
 import type { ImageType } from "#lib/contract/index";
 import { openDisk } from "#lib/kiwi/open-disk";
 import type { Own } from "#lib/kiwi/import/own";
+import { readTangServer } from "#lib/kiwi/tang-key";
 import { linesOf, type Part } from "#lib/kiwi/part";
 
 interface Encrypting {
@@ -11,23 +12,32 @@ interface Encrypting {
   settings: Pick<Configuration["settings"], "diskEncryption">;
 }
 
+interface EncryptingFacts extends Encrypting {
+  settings: Pick<Configuration["settings"], "diskEncryption" | "tangServer" | "tangThumbprint">;
+}
+
 /** Whether a machine of the image encrypts its root at the first boot. An install medium writes its own partitions. */
 export const encryptsDisk = ({ imageType, settings }: Encrypting): boolean =>
   settings.diskEncryption !== "none" && imageFormats[imageType].product === "disk";
+
+/** Whether a machine opens its disk although nobody is there. */
+export const opensItself = (way: Configuration["settings"]["diskEncryption"]): boolean =>
+  way === "tpm" || way === "tang";
 
 /** For KIWI's `<type>`: a partition from which GRUB boots, and an empty one (in MB) for the header, which has 16 MiB. */
 export const encryptedDisk = { bootpartition: "true", spare_part: "20" } as const;
 
 const moduleFolder = "root/usr/lib/dracut/modules.d/91kiln-disk";
+const programFile = `${moduleFolder}/disk.sh`;
 const setupFile = `${moduleFolder}/module-setup.sh`;
 
 /** A module of dracut whose unit encrypts and opens the root, before anything mounts it. */
-export function diskEncryptionPart(facts: Encrypting): Part {
-  const { diskEncryption: way } = facts.settings;
+export function diskEncryptionPart(facts: EncryptingFacts): Part {
+  const { diskEncryption: way, tangServer: url, tangThumbprint: thumbprint } = facts.settings;
   if (way === "none" || !encryptsDisk(facts)) return {};
   return {
     files: {
-      [`${moduleFolder}/disk.sh`]: openDisk(way),
+      [programFile]: openDisk(way, { url, thumbprint }),
       [setupFile]: moduleSetup(parts[way]),
       [`${moduleFolder}/kiln-disk.service`]: unit,
       "root/etc/dracut.conf.d/30-kiln-disk.conf": 'add_dracutmodules+=" kiln-disk "\n',
@@ -35,22 +45,38 @@ export function diskEncryptionPart(facts: Encrypting): Part {
   };
 }
 
-export function readDiskEncryption({ textAt }: Own): { disk_encryption: Way | "none" } {
+export function readDiskEncryption({ textAt }: Own) {
   const setup = textAt(setupFile);
-  if (setup === undefined) return { disk_encryption: "none" };
-  return { disk_encryption: setup.includes(parts.tpm.modules) ? "tpm" : "passphrase" };
+  const { url, thumbprint } = readTangServer(textAt(programFile) ?? "");
+  return { disk_encryption: wayIn(setup), tang_server: url, tang_thumbprint: thumbprint };
 }
 
 type Way = Exclude<Configuration["settings"]["diskEncryption"], "none">;
 
-/** The additions to the initial archive, by the way to open the disk. dracut's own module for the TPM brings its libraries, drivers and rules. */
-const parts: Readonly<Record<Way, { modules: string; programs: string }>> = {
+function wayIn(setup: string | undefined): Way | "none" {
+  if (setup === undefined) return "none";
+  const kept = (["tpm", "tang"] as const).find((way) => setup.includes(parts[way].modules));
+  return kept ?? "passphrase";
+}
+
+/**
+ * The additions to the initial archive, by the way to open the disk. dracut's own modules bring the libraries, drivers and rules of
+ * a TPM, and the drivers and the manager of a network.
+ */
+const parts: Readonly<Record<Way, { modules: string; programs: string; install?: string }>> = {
   passphrase: { modules: "", programs: "" },
   tpm: { modules: " tpm2-tss", programs: " systemd-creds tpm2_pcrevent tr" },
+  tang: {
+    modules: " bash systemd-networkd",
+    programs: " clevis clevis-encrypt-tang clevis-decrypt clevis-decrypt-tang jose curl ip systemctl timeout tr",
+    install: String.raw`
+  mkdir -p "$initdir/etc/systemd/network"
+  printf '[Match]\nKind=!*\nType=!loopback\n[Network]\nDHCP=yes\n' > "$initdir/etc/systemd/network/50-kiln-disk.network"`,
+  },
 };
 
 /** After a kernel's update, dracut packs only what it believes this machine to need: it does not know of the header. */
-const moduleSetup = ({ modules, programs }: (typeof parts)[Way]) => String.raw`#!/bin/bash
+const moduleSetup = ({ modules, programs, install = "" }: (typeof parts)[Way]) => String.raw`#!/bin/bash
 # Written by Kiln: opens the encrypted root.
 
 check() { return 0; }
@@ -67,7 +93,7 @@ install() {
   inst_simple "$moddir/kiln-disk.service" "$systemdsystemunitdir/kiln-disk.service"
   mkdir -p "$initdir$systemdsystemunitdir/initrd-root-fs.target.requires" "$initdir$systemdsystemunitdir/sysroot.mount.d"
   ln -s ../kiln-disk.service "$initdir$systemdsystemunitdir/initrd-root-fs.target.requires/kiln-disk.service"
-  printf '[Unit]\nRequires=kiln-disk.service\nAfter=kiln-disk.service\n' > "$initdir$systemdsystemunitdir/sysroot.mount.d/kiln-disk.conf"
+  printf '[Unit]\nRequires=kiln-disk.service\nAfter=kiln-disk.service\n' > "$initdir$systemdsystemunitdir/sysroot.mount.d/kiln-disk.conf"${install}
 }
 `;
 

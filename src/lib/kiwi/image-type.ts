@@ -4,7 +4,7 @@ import { fileSystemFacts, type FileSystem } from "#lib/contract/file-systems";
 import { imageFormats, imageTypes } from "#lib/contract/image-formats";
 import type { Configuration } from "#lib/configuration/stored";
 import type { Arch, Firmware, ImageType, Product } from "#lib/contract/index";
-import { encryptedDisk } from "#lib/kiwi/disk-encryption";
+import { encryptedDisk, opensItself } from "#lib/kiwi/disk-encryption";
 import {
   fileSystemAttributes,
   fileSystemOf,
@@ -23,7 +23,7 @@ import { marked, type XmlMarked } from "#lib/wire/xml";
 const consolesOf = (arch: Arch) => `console=tty0 console=${architectures[arch].serial},115200`;
 /** A disk is mounted read-write. */
 const readWrite = "rw";
-/** A failure in the initial archive must not give a shell to somebody to whom the TPM would then give the disk's key. */
+/** A failure in the initial archive must not give a shell to somebody who would then get the disk's key. */
 const noRescue = "rd.shell=0";
 
 /** The arguments of the appliance come last, so that they win. */
@@ -84,7 +84,7 @@ const sizeOf = ({ diskSizeMb }: TypeFacts["settings"]) => marked({ unit: "M" }, 
 
 const disk = (facts: ElementFacts) => {
   const { diskEncryption } = facts.settings;
-  const own = diskEncryption === "tpm" ? [noRescue] : [];
+  const own = opensItself(diskEncryption) ? [noRescue] : [];
   return marked(
     { ...diskAttributes(facts, ...own), ...(diskEncryption !== "none" && encryptedDisk) },
     {

@@ -1,12 +1,15 @@
 import { growPartitionFunction } from "#lib/kiwi/grow-root";
-import { tpmFunctions } from "#lib/kiwi/tpm-key";
+import { keptKeyFunctions } from "#lib/kiwi/kept-key";
+import { type TangServer, tangKeeper } from "#lib/kiwi/tang-key";
+import { tpmKeeper } from "#lib/kiwi/tpm-key";
 
 /**
  * The program of the initial archive that encrypts the root at the first boot, and opens it at each one. The header of LUKS2
  * is in a partition of its own before the root's, so that nothing of the root has to move. The header is complete before the
  * first block is encrypted, and cryptsetup goes on where a power cut stopped it.
  */
-export const openDisk = (way: keyof typeof ways): string => `${functions}${ways[way]}${program}`;
+export const openDisk = (way: keyof typeof ways, server: TangServer): string =>
+  `${functions}${ways[way](server)}${program}`;
 
 const functions = String.raw`#!/bin/sh
 # Written by Kiln: encrypts the root at the first boot, and opens it at each one.
@@ -130,13 +133,14 @@ open_by_question() {
 
 /** The functions of each way: a new key at the first boot, opening it later, and the end of the program. */
 const ways = {
-  passphrase: String.raw`
+  passphrase: () => String.raw`
 secret=passphrase
 new_key() { ask_new_passphrase; }
 open_again() { open_by_question; }
 close_program() { :; }
 `,
-  tpm: tpmFunctions,
+  tpm: () => keptKeyFunctions(tpmKeeper),
+  tang: (server: TangServer) => keptKeyFunctions(tangKeeper(server)),
 } as const;
 
 const program = String.raw`

@@ -18,7 +18,7 @@ beforeAll(async () => {
   // Some fields need a base system with packages for them.
   await env.DB.prepare(
     `UPDATE base_systems SET facts = json_set(facts, '$.firstBoot', json('{"cloud-init":["hello"]}'),
-       '$.automaticUpdates', json('{"security":["hello"]}'), '$.diskEncryption', json('{"passphrase":["hello"]}'),
+       '$.automaticUpdates', json('{"security":["hello"]}'), '$.diskEncryption', json('{"passphrase":["hello"],"tang":["hello"]}'),
        '$.fileSystem', json('{"xfs":["hello"]}'))`,
   ).run();
   const at = `/appliance/${id}/configuration`;
