@@ -109,6 +109,8 @@ function readDocument(file: string, given: Given): Imported {
     return { ...imported, omitted: [...imported.omitted, ...folder.skipped] };
   } catch (error) {
     if (!(error instanceof WireFault)) throw error;
-    throw new Complaint("misused", `${file} cannot be imported: ${error.message}`, next);
+    const isDescription = /<image[\s>]/.test(text);
+    const way = isDescription ? "`kiln import --help` shows what is read." : next;
+    throw new Complaint("misused", `${file} cannot be imported: ${error.message}`, way);
   }
 }

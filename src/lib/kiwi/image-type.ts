@@ -143,7 +143,8 @@ export function readImageType(node: XmlNode, to: TypeRead): void {
   const fileSystem = readFileSystem(type, attributes);
   if (fileSystem !== undefined) to.settings["file_system"] = fileSystem;
   const read = fileSystem === undefined ? readAttributes : new Set([...readAttributes, ...ofFileSystem]);
-  for (const [name] of attributes) if (!read.has(name)) omit("the service decides it", `type/${name}`);
+  for (const [name] of attributes)
+    if (!read.has(name)) omit(lostBecause.get(name) ?? "the service decides it", `type/${name}`);
   for (const child of children) {
     if (child.name === "size") readSize(child, to, omit);
     else if (child.name === "systemdisk") readSystemDisk(node, child, to, omit);
@@ -170,6 +171,10 @@ const hasSubvolumes = (type: XmlNode, disk: XmlNode): boolean =>
 const usualSubvolumes = `the subvolumes ${fileSystemFacts.btrfs.subvolumes?.join(" and ")}`;
 
 const readAttributes = new Set(["image", "format", "installiso", "primary", "kernelcmdline"]);
+/** The losses that a person must know about before the first build. */
+const lostBecause = new Map([
+  ["luks", "the disk is not encrypted: set disk_encryption, which keeps no passphrase in the image"],
+]);
 const ofFileSystem = ["filesystem", "fscreateoptions"];
 
 /** The kernel arguments without those that Kiln gives every image. */

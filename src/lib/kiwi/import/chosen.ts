@@ -12,6 +12,7 @@ export interface Choice {
  * Readers skip a section that still has `profiles`, and an element that still has `arch`.
  */
 export function chosenFrom(image: XmlNode, { profiles, arch }: Choice): XmlNode {
+  if (profiles.length === 0) refuseWithoutProfile(image);
   const wanted = closureOf(image, profiles);
   const isWanted = (list: string) => wordsIn(list).some((one) => wanted.has(one));
   const isForArch = (list: string) => wordsIn(list).some((one) => one === arch || (i86.test(one) && i86.test(arch)));
@@ -22,6 +23,23 @@ export function chosenFrom(image: XmlNode, { profiles, arch }: Choice): XmlNode 
   });
   return { ...image, children: image.children.map(chosen) };
 }
+
+/** Refuses a description whose types all belong to profiles, because KIWI builds none of it without a profile. */
+function refuseWithoutProfile(image: XmlNode): void {
+  const withTypes = image.children.filter(({ name, children }) => name === "preferences" && children.some(isType));
+  if (withTypes.length === 0 || withTypes.some(isFree) || importedProfiles(image).length > 0) return;
+  const names = profilesOf(image).join(", ");
+  throw new WireFault("invalid_xml", `Each of its image types belongs to a profile. Choose with --profile: ${names}.`);
+}
+
+const isFree = ({ attributes }: XmlNode): boolean => !attributes.has("profiles");
+
+const isType = ({ name }: XmlNode): boolean => name === "type";
+
+const importedProfiles = (image: XmlNode): string[] =>
+  profileNodes(image)
+    .filter(({ attributes }) => attributes.get("import") === "true")
+    .map(nameOf);
 
 /** The 32-bit architectures, for which KIWI writes ix86. */
 const i86 = /^i[3-6x]86$/;
@@ -40,8 +58,7 @@ function closureOf(image: XmlNode, given: readonly string[]): ReadonlySet<string
   const unknown = given.find((name) => !all.has(name));
   if (unknown !== undefined)
     throw new WireFault("invalid_xml", `It has no profile ${unknown}${listOf([...all.keys()])}.`);
-  const imported = [...all.values()].filter(({ attributes }) => attributes.get("import") === "true").map(nameOf);
-  const closure = new Set(given.length > 0 ? given : imported);
+  const closure = new Set(given.length > 0 ? given : importedProfiles(image));
   for (const name of closure)
     for (const { name: kind, attributes } of all.get(name)?.children ?? [])
       if (kind === "requires") closure.add(attributes.get("profile") ?? "");

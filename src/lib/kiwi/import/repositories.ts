@@ -12,7 +12,7 @@ export function repositoriesOf(nodes: readonly XmlNode[]): {
   for (const node of nodes) {
     const source = node.children.find(({ name }) => name === "source");
     const path = source?.attributes.get("path") ?? "";
-    const why = whyNot(node, path);
+    const why = whyNot(node, source, path);
     const name = node.attributes.get("alias");
     if (why === undefined) {
       found.push({ ...(name !== undefined && { name }), url: addressOf(node, path) });
@@ -24,12 +24,15 @@ export function repositoriesOf(nodes: readonly XmlNode[]): {
   return { found, omitted };
 }
 
-const readAttributes = new Set(["alias", "type", "distribution", "components"]);
+const readAttributes = new Set(["alias", "type", "sourcetype", "distribution", "components"]);
 
-function whyNot({ attributes }: XmlNode, path: string): string | undefined {
+function whyNot({ attributes }: XmlNode, source: XmlNode | undefined, path: string): string | undefined {
   if (attributes.has("profiles")) return `it belongs only to the profile ${attributes.get("profiles")}`;
   if (attributes.has("arch")) return `it is for ${attributes.get("arch")} only`;
   if (attributes.has("password")) return "the service imports no repository with a password";
+  const list = attributes.get("sourcetype") ?? source?.attributes.get("sourcetype") ?? "baseurl";
+  if (list !== "baseurl") return `it is a ${list}, a list of mirrors: name one of them with \`kiln repo import\``;
+  if (/\$\w/.test(path)) return "the service has no variables in addresses: write the address out";
   return /^(https?|ftp):\/\//.test(path) ? undefined : "the service imports repositories only by http, https and ftp";
 }
 
