@@ -17,9 +17,10 @@ export interface ListedImage extends Pick<Build, Exclude<keyof typeof imageColum
   name: string;
 }
 
-/** An image of an account, and the bytes that it counts in the quota. */
+/** An image of an account, and the bytes that it counts in the quota, with its file store. */
 export interface StoredImage extends ListedImage {
   bytes: number;
+  imageBytes: number;
   isPublished: boolean;
 }
 
@@ -36,6 +37,7 @@ export const listStoredImages = (
     .select({
       ...imageColumns,
       bytes: sql<number>`${builds.storedBytes}`,
+      imageBytes: sql<number>`${builds.fileSize}`,
       isPublished: isPublishedBuild.mapWith(Boolean),
     })
     .from(builds)

@@ -113,6 +113,7 @@ describe("/account/storage", () => {
     await bootableBuild(await signedIn(), { fileSize: 2_000_000_000 });
     for (let more = 0; more < 50; more += 1) await bootableBuild(tux, { version: "0.0.3", fileSize: 700_000_000 });
 
+    const page = await pageOf(firefox.get("/account/storage"));
     const first = await rowsOf("/account/storage");
     expect(first.slice(0, 3).map((row) => row.slice(0, 2))).toEqual([
       ["Kiosk 0.0.2", "1,000 MB"],
@@ -120,10 +121,15 @@ describe("/account/storage", () => {
       ["Kiosk 0.0.3", "700 MB"],
     ]);
     expect(first).toHaveLength(50);
-    const page = await pageOf(firefox.get("/account/storage"));
+    const { textContent } = page.querySelector("[aria-labelledby=images]") ?? {};
+    expect(textContent).toContain("Kiln keeps its files one by one");
+    const [withFiles, without] = [...page.querySelectorAll("[aria-labelledby=images] td.num")].map((one) =>
+      one.textContent?.replaceAll(/\s+/g, " ").trim(),
+    );
+    expect([withFiles, without]).toEqual(["1,000 MBimage 500 MB + files 500 MB", "900 MB"]);
     const headings = [...page.querySelectorAll("[aria-labelledby=images] thead th")];
     expect(headings.map(({ textContent }) => textContent)).toEqual(["Image", "Size", "Actions"]);
-    expect(first[0]).toHaveLength(headings.length);
+    expect(page.querySelectorAll("[aria-labelledby=images] tbody tr:first-child > *")).toHaveLength(headings.length);
     const link = page.querySelector("nav[aria-label=Pages] a");
     expect(await rowsOf(link?.getAttribute("href") ?? "")).toHaveLength(2);
     expect(await rowsOf("/account/storage?after=x")).toHaveLength(50);

@@ -65,6 +65,12 @@ const StorageView = ({ disk, images, hasMore, isFirst }: StorageViewProps) => {
     <>
       <StoragePanel disk={disk} />
       <Panel id="images" title="The largest images" isFlush>
+        {last !== undefined && (
+          <p class="body small-text quiet">
+            Besides the image that you download, Kiln keeps its files one by one, to show them and to compare versions.
+            Both count.
+          </p>
+        )}
         {last === undefined ? (
           <Empty title="No images" isH3>
             <p>Each finished build stores its image here until you delete it.</p>
@@ -93,7 +99,9 @@ const StorageView = ({ disk, images, hasMore, isFirst }: StorageViewProps) => {
 
 const columns = ["Image", { words: "Size", isNumber: true }, { words: "Actions", isHidden: true }] as const;
 
-const Row = ({ image: { id, applianceId, name, version, imageType, completedAt, bytes, isPublished } }: RowProps) => (
+const Row = ({
+  image: { id, applianceId, name, version, imageType, completedAt, bytes, imageBytes, isPublished },
+}: RowProps) => (
   <tr>
     <th scope="row">
       <a class="breaks" href={`/appliance/${applianceId}/build`}>
@@ -106,7 +114,14 @@ const Row = ({ image: { id, applianceId, name, version, imageType, completedAt, 
         </p>
       )}
     </th>
-    <td class="num">{size(bytes)}</td>
+    <td class="num">
+      {size(bytes)}
+      {bytes > imageBytes && (
+        <p class="sub">
+          image {size(imageBytes)} + files {size(bytes - imageBytes)}
+        </p>
+      )}
+    </td>
     <td class="actions">
       {isPublished ? (
         <a class="small-text" href={`/appliance/${applianceId}/share`}>
