@@ -17,10 +17,11 @@ export interface ListedImage extends Pick<Build, Exclude<keyof typeof imageColum
   name: string;
 }
 
-/** An image of an account, and the bytes that it counts in the quota, with its file store. */
+/** An image of an account, and the bytes that it counts in the quota, with its file store and its delta. */
 export interface StoredImage extends ListedImage {
   bytes: number;
   imageBytes: number;
+  deltaBytes: number;
   isPublished: boolean;
 }
 
@@ -38,6 +39,7 @@ export const listStoredImages = (
       ...imageColumns,
       bytes: sql<number>`${builds.storedBytes}`,
       imageBytes: sql<number>`${builds.fileSize}`,
+      deltaBytes: sql<number>`coalesce(${builds.deltaSize}, 0)`,
       isPublished: isPublishedBuild.mapWith(Boolean),
     })
     .from(builds)

@@ -97,6 +97,7 @@ describe("/account/storage", () => {
 
   it("lists what its images take with their file stores, the largest first, page by page", async () => {
     await bootableBuild(tux, { version: "0.0.1", fileSize: 900_000_000 });
+    await bootableBuild(tux, { version: "0.0.4", fileSize: 780_000_000, filesSize: 50_000_000, deltaSize: 20_000_000 });
     await bootableBuild(tux, {
       version: "0.0.2",
       fileSize: 500_000_000,
@@ -118,20 +119,24 @@ describe("/account/storage", () => {
     expect(first.slice(0, 3).map((row) => row.slice(0, 2))).toEqual([
       ["Kiosk 0.0.2", "1,000 MB"],
       ["Kiosk 0.0.1", "900 MB"],
-      ["Kiosk 0.0.3", "700 MB"],
+      ["Kiosk 0.0.4", "850 MB"],
     ]);
     expect(first).toHaveLength(50);
     const { textContent } = page.querySelector("[aria-labelledby=images]") ?? {};
     expect(textContent).toContain("Kiln keeps its files one by one");
-    const [withFiles, without] = [...page.querySelectorAll("[aria-labelledby=images] td.num")].map((one) =>
+    const [withFiles, alone, withDelta] = [...page.querySelectorAll("[aria-labelledby=images] td.num")].map((one) =>
       one.textContent?.replaceAll(/\s+/g, " ").trim(),
     );
-    expect([withFiles, without]).toEqual(["1,000 MBimage 500 MB + files 500 MB", "900 MB"]);
+    expect([withFiles, alone, withDelta]).toEqual([
+      "1,000 MBimage 500 MB + files 500 MB",
+      "900 MB",
+      "850 MBimage 780 MB + files 50 MB + update 20 MB",
+    ]);
     const headings = [...page.querySelectorAll("[aria-labelledby=images] thead th")];
     expect(headings.map(({ textContent }) => textContent)).toEqual(["Image", "Size", "Actions"]);
     expect(page.querySelectorAll("[aria-labelledby=images] tbody tr:first-child > *")).toHaveLength(headings.length);
     const link = page.querySelector("nav[aria-label=Pages] a");
-    expect(await rowsOf(link?.getAttribute("href") ?? "")).toHaveLength(2);
+    expect(await rowsOf(link?.getAttribute("href") ?? "")).toHaveLength(3);
     expect(await rowsOf("/account/storage?after=x")).toHaveLength(50);
   });
 

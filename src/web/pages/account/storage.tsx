@@ -67,8 +67,8 @@ const StorageView = ({ disk, images, hasMore, isFirst }: StorageViewProps) => {
       <Panel id="images" title="The largest images" isFlush>
         {last !== undefined && (
           <p class="body small-text quiet">
-            Besides the image that you download, Kiln keeps its files one by one, to show them and to compare versions.
-            Both count.
+            Besides the image that you download, Kiln keeps its files one by one, to show them and to compare versions,
+            and an update from the image before. All of them count.
           </p>
         )}
         {last === undefined ? (
@@ -99,52 +99,57 @@ const StorageView = ({ disk, images, hasMore, isFirst }: StorageViewProps) => {
 
 const columns = ["Image", { words: "Size", isNumber: true }, { words: "Actions", isHidden: true }] as const;
 
-const Row = ({
-  image: { id, applianceId, name, version, imageType, completedAt, bytes, imageBytes, isPublished },
-}: RowProps) => (
-  <tr>
-    <th scope="row">
-      <a class="breaks" href={`/appliance/${applianceId}/build`}>
-        {name} {version}
-      </a>{" "}
-      <TypeBadge type={imageType} />
-      {completedAt && (
-        <p class="sub">
-          <Moment at={completedAt} />
-        </p>
-      )}
-    </th>
-    <td class="num">
-      {size(bytes)}
-      {bytes > imageBytes && (
-        <p class="sub">
-          image {size(imageBytes)} + files {size(bytes - imageBytes)}
-        </p>
-      )}
-    </td>
-    <td class="actions">
-      {isPublished ? (
-        <a class="small-text" href={`/appliance/${applianceId}/share`}>
-          In the gallery
-        </a>
-      ) : (
-        <Confirm
-          id={`delete-${id}`}
-          words="Delete"
-          about={`${name} ${version} ${imageType}`}
-          look="small plain danger"
-          title={`Delete ${name} ${version} ${imageType}?`}
-          action={`${path}/${id}/delete`}
-          no="Keep it"
-          yes={`Delete ${version} ${imageType}`}
-        >
-          Its image, its log and its bills of materials are deleted with it, {size(bytes)} in all. This cannot be
-          undone.
-        </Confirm>
-      )}
-    </td>
-  </tr>
-);
+/** The parts of the size, if there are several. */
+function partsOf({ bytes, imageBytes, deltaBytes }: StoredImage): string {
+  const filesBytes = bytes - imageBytes - deltaBytes;
+  const files = filesBytes > 0 ? ` + files ${size(filesBytes)}` : "";
+  const delta = deltaBytes > 0 ? ` + update ${size(deltaBytes)}` : "";
+  return `image ${size(imageBytes)}${files}${delta}`;
+}
+
+const Row = ({ image }: RowProps) => {
+  const { id, applianceId, name, version, imageType, completedAt, bytes, imageBytes, isPublished } = image;
+  return (
+    <tr>
+      <th scope="row">
+        <a class="breaks" href={`/appliance/${applianceId}/build`}>
+          {name} {version}
+        </a>{" "}
+        <TypeBadge type={imageType} />
+        {completedAt && (
+          <p class="sub">
+            <Moment at={completedAt} />
+          </p>
+        )}
+      </th>
+      <td class="num">
+        {size(bytes)}
+        {bytes > imageBytes && <p class="sub">{partsOf(image)}</p>}
+      </td>
+      <td class="actions">
+        {isPublished ? (
+          <a class="small-text" href={`/appliance/${applianceId}/share`}>
+            In the gallery
+          </a>
+        ) : (
+          <Confirm
+            id={`delete-${id}`}
+            words="Delete"
+            about={`${name} ${version} ${imageType}`}
+            look="small plain danger"
+            title={`Delete ${name} ${version} ${imageType}?`}
+            action={`${path}/${id}/delete`}
+            no="Keep it"
+            yes={`Delete ${version} ${imageType}`}
+          >
+            Its image, its log and its bills of materials are deleted with it, {size(bytes)} in all. This cannot be
+            undone.
+          </Confirm>
+        )}
+      </td>
+    </tr>
+  );
+};
 
 interface RowProps {
   image: StoredImage;
