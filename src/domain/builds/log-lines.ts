@@ -11,6 +11,7 @@ const noise: readonly { pattern: RegExp; why: string }[] = [
     pattern: /^Could not parse systemd-firstboot output/,
     why: "KIWI then looks for another way, or says that it has none.",
   },
+  { pattern: /^debootstrap will only be called once\b/, why: "The prepared root has had it already." },
   { pattern: /^No explicit root= cmdline provided/, why: "KIWI adds it." },
 ];
 
