@@ -7,7 +7,7 @@ end=kiln-$RANDOM$RANDOM$RANDOM
 {
   echo "images<<$end"
   for id in $ids; do
-    kiln download "$id" --output "$OUTPUT" --json > "$RUNNER_TEMP/kiln-image.json"
+    kiln download "$id" --output "$OUTPUT" --whole --json > "$RUNNER_TEMP/kiln-image.json"
     node -p 'JSON.parse(fs.readFileSync(process.argv[1])).file' "$RUNNER_TEMP/kiln-image.json"
   done
   echo "$end"

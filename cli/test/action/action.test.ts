@@ -218,8 +218,8 @@ describe("a push", () => {
       [
         "apply appliance.yaml --json",
         "build 1000 --type oem,iso --follow --json",
-        "download 12 --output images --json",
-        "download 13 --output images --json",
+        "download 12 --output images --whole --json",
+        "download 13 --output images --whole --json",
       ].map((line) => `tux@https://kiln.test ${line}`),
     );
     expect(github.requests).toEqual([]);
