@@ -18,10 +18,10 @@ export interface LogStreamOptions {
 }
 
 /** While no one reads the log, it is sent this many times less often: each chunk costs a request and rows. */
-const unwatchedTimes = 10;
+const unwatchedTimes = 5;
 
-/** Sends lines in chunks, every half second while the log is read. The Worker's answer contains the next offset. */
-export async function openLogStream({ file, send, onFailure, everyMs = 500 }: LogStreamOptions): Promise<LogStream> {
+/** Sends lines in chunks, every second while the log is read. The Worker's answer contains the next offset. */
+export async function openLogStream({ file, send, onFailure, everyMs = 1000 }: LogStreamOptions): Promise<LogStream> {
   const spool = await openSpool(file, onFailure);
   const closing = new AbortController();
   let sent = 0;

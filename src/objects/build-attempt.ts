@@ -95,10 +95,10 @@ export class BuildAttempt {
   }
 
   appendLog(token: string, offset: number, bytes: Uint8Array): Promise<Growth | Refused> {
-    const { log, news } = this.#life;
+    const { log, logNews } = this.#life;
     return this.#during(token, (attempt) => {
       const nextOffset = log.append(attempt, offset, bytes);
-      news.tell();
+      logNews.tell();
       return log.isRead ? { nextOffset, watched: true } : { nextOffset };
     });
   }

@@ -29,7 +29,10 @@ export class BuildLifecycle {
   readonly log: BuildLog;
   readonly uploads: BuildUploads;
   readonly chores: BuildChores;
+  /** The state has changed. */
   readonly news = new News();
+  /** The state has changed, or the log has grown. */
+  readonly logNews = new News();
   readonly #storage: DurableObjectStorage;
   readonly #env: Env;
   /** The uid of the build's row. */
@@ -124,6 +127,7 @@ export class BuildLifecycle {
     this.#storage.kv.put("state", state);
     this.chores.note(state);
     this.news.tell();
+    this.logNews.tell();
     // A heartbeat needs no chores, and the present alarm comes before the end of the new lease.
     if (before?.status === "running" && state.status === "running" && before.attempt === state.attempt) return state;
     // In the same write as the state: a crash right after it leaves the chores to the alarm.

@@ -49,11 +49,12 @@ export class Build extends DurableObject<Env> {
     return progressOf(this.#life.state ?? state, Date.now());
   }
 
-  async readLog({ from, maxBytes, waitMs = 0, seen }: LogQuestion): Promise<LogSlice | undefined> {
-    const { log, news } = this.#life;
+  async readLog({ from, maxBytes, waitMs = 0, seen, onlyProgress }: LogQuestion): Promise<LogSlice | undefined> {
+    const { log } = this.#life;
+    const news = onlyProgress ? this.#life.news : this.#life.logNews;
     const state = await this.#life.load();
     if (!state) return undefined;
-    log.noteReader();
+    if (!onlyProgress) log.noteReader();
     const start = typeof from === "number" ? from : Math.max(0, log.length - from.last);
     await news.wait(seen, waitMs);
     const bytes = await log.read(start, maxBytes);

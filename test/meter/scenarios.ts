@@ -55,7 +55,7 @@ export const names = {
 
 /** How often an agent without work pulls: 15 s at most, and a quarter less on average (`pollDelayMs`). */
 const pullEveryMs = 11_250;
-const chunkEveryMs = { unread: 5_000, read: 500 };
+const chunkEveryMs = { unread: 5_000, read: 1_000 };
 const minuteMs = 60_000;
 /** Of a build that takes ten minutes. */
 const percentsAMinute = 10;

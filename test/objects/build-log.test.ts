@@ -59,4 +59,20 @@ describe("the log of a build", () => {
 
     expect(new TextDecoder().decode((await waiting)?.bytes)).toBe("news\n");
   });
+
+  it("does not wake who waits for progress, as a heartbeat does", async () => {
+    const { attempt, object } = await runningBuild();
+    const question = { from: 0, maxBytes: 0, onlyProgress: true };
+    const seen = (await object.readLog(question))?.revision ?? -1;
+    let isAwake = false;
+
+    const waiting = object.readLog({ ...question, waitMs: 60_000, seen }).finally(() => (isAwake = true));
+    await attempt.writesLog(0, "a line\n");
+    // The object answers this after the chunk, so it has woken all that the chunk wakes.
+    await object.readLog({ from: 0, maxBytes: 10 });
+    expect(isAwake).toBe(false);
+    await attempt.beats({ percent: 40 });
+
+    expect((await waiting)?.progress).toMatchObject({ state: "running", percent: 40 });
+  });
 });

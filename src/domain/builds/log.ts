@@ -21,6 +21,8 @@ export interface LogQuestion {
   /** How long to wait for something newer than `seen`. */
   waitMs?: number;
   seen?: number;
+  /** Waits only for a change of the state, and does not count as reading the log. */
+  onlyProgress?: boolean;
 }
 
 /** Both logs, as the XML of a finished build contains them. */
@@ -97,9 +99,9 @@ export async function* followBuild(
     const slice = await readLog(env, build, question);
     const progress = await outsideView({ env, db }, build, slice.progress);
     const isAtEnd = slice.from + slice.bytes.byteLength >= slice.length;
-    const isLast = isAtEnd && progress.state !== "queued" && progress.state !== "running";
+    const isLast = isAtEnd && !isUnfinished(progress);
     const lines = isLast ? slice.bytes : wholeLines(slice.bytes);
-    const words = JSON.stringify([progress.state, progress.percent, progress.message, progress.queuePosition]);
+    const words = wordsOf(progress);
 
     place += lines.byteLength;
     if (lines.byteLength > 0) yield { type: "log", text: new TextDecoder().decode(lines), offset: place };
@@ -111,9 +113,39 @@ export async function* followBuild(
   }
 }
 
+/** Follows only the progress of a build until it ends. Lines of the log cause no call, and there may be many each second. */
+export async function* followProgress(
+  env: Env,
+  db: Database,
+  build: Build,
+): AsyncGenerator<Exclude<BuildNews, { type: "log" }>> {
+  const question = { from: 0, maxBytes: 0, waitMs: silenceMs, onlyProgress: true };
+  let seen: number | undefined;
+  let said = "";
+  for (;;) {
+    const { progress: known, revision } = await readLog(env, build, {
+      ...question,
+      ...(seen !== undefined && { seen }),
+    });
+    const progress = await outsideView({ env, db }, build, known);
+    const words = wordsOf(progress);
+    if (words !== said) yield { type: "progress", progress };
+    if (!isUnfinished(progress)) return yield { type: "end" };
+    if (words === said) yield { type: "silence" };
+    said = words;
+    seen = revision;
+  }
+}
+
+export const isUnfinished = ({ state }: Progress): boolean => state === "queued" || state === "running";
+
+/** What a client sees of the progress. */
+const wordsOf = ({ state, percent, message, queuePosition }: Progress): string =>
+  JSON.stringify([state, percent, message, queuePosition]);
+
 /** An object may know that a build has ended before D1 does. Users see the end when both know. */
 const outsideView = ({ env, db }: Services, build: Build, progress: Progress | undefined): Promise<Progress> =>
-  progress?.state === "queued" || progress?.state === "running"
+  progress && isUnfinished(progress)
     ? withPlaceInQueue(db, build.id, progress)
     : watchBuild({ env, db }, build.accountId, build.id);
 

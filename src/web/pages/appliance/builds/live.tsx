@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { WatchedBuild } from "#domain/builds/build";
-import { followBuild, type BuildNews } from "#domain/builds/log";
+import { followProgress, isUnfinished, type BuildNews } from "#domain/builds/log";
 import { bodyOf, endEvent, eventStreamHeaders, eventText, whileAllowed } from "#http/event-stream";
 import type { Build } from "#storage/builds";
 import { listRunningBuilds } from "#storage/builds-of-appliance";
@@ -27,7 +27,7 @@ export async function liveOf(c: Context<WebEnv>): Promise<Response> {
   const { db, appliance } = c.var;
   const running = await listRunningBuilds(db, appliance.id);
   const followed = new Set(running.map(({ id }) => id));
-  const sources = running.map((build) => newsOf(build, followBuild(c.env, db, build, undefined)));
+  const sources = running.map((build) => newsOf(build, followProgress(c.env, db, build)));
   // If another build has started, the browser connects again, and the new stream follows that one, too.
   const isAllowed = async () =>
     (await stillSignedIn(c)) && (await listRunningBuilds(db, appliance.id)).every(({ id }) => followed.has(id));
@@ -58,7 +58,7 @@ async function* eventsOf(
       shown.delete(build.id);
       yield eventText("look", afterwards);
     }
-    if (news.type !== "progress" || !isUnfinished(news)) continue;
+    if (news.type !== "progress" || !isUnfinished(news.progress)) continue;
     const { id, applianceId, version, imageType } = build;
     shown.set(id, { id, applianceId, version, imageType, ...news.progress });
     // At first, the progress of the others is not known yet.
@@ -66,9 +66,6 @@ async function* eventsOf(
   }
   if (unended.size === 0) yield endEvent;
 }
-
-const isUnfinished = ({ progress: { state } }: BuildNews & { type: "progress" }) =>
-  state === "queued" || state === "running";
 
 /** The elements that show how far builds are. */
 async function partsOf(c: Context<WebEnv>, unsorted: readonly WatchedBuild[]): Promise<string> {
