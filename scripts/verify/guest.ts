@@ -20,13 +20,15 @@ type GuestStart = {
   memoryMb: number;
   accel: Accel;
   ports: readonly number[];
+  /** The folder of the files that the arguments name by a relative path. */
+  folder?: string;
   /** Ends the machine, and with it all waits for its serial line. */
   signal: AbortSignal;
 };
 
 /** Starts a machine with a serial line to type on. A testdrive's serial line can only be read. */
 export async function startGuest(start: GuestStart): Promise<Guest> {
-  const { boot, firmware, memoryMb, accel, ports, signal } = start;
+  const { boot, firmware, memoryMb, accel, ports, folder, signal } = start;
   const own = new Map<number, number>();
   for (const port of ports) own.set(port, await freePort());
   const forwards = [...own].map(([guest, host]) => `,hostfwd=tcp:127.0.0.1:${host}-:${guest}`).join("");
@@ -40,7 +42,7 @@ export async function startGuest(start: GuestStart): Promise<Guest> {
       boot.args,
       ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
     ].flat(),
-    { stdio: ["pipe", "pipe", "inherit"], signal, killSignal: "SIGKILL" },
+    { cwd: folder, stdio: ["pipe", "pipe", "inherit"], signal, killSignal: "SIGKILL" },
   );
   const ended = new Promise<void>((resolve) => qemu.on("error", () => resolve()).on("close", () => resolve()));
   return {

@@ -1,0 +1,81 @@
+/** Verifies that machines of one image differ in everything that must differ, in emulated machines, and writes a report. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { chooseAccel } from "../builder-agent/src/doctor/acceleration.ts";
+import { print } from "./launch/progress.ts";
+import { projectRoot } from "./launch/project.ts";
+import { machineFacts } from "./verify/machine-facts.ts";
+import { failuresIn, reportOf } from "./verify/report.ts";
+import { countDifferent, type Facts } from "./verify/seeds/facts.ts";
+import { bootWithSeed, type Place } from "./verify/seeds/seeded-machine.ts";
+import { StepRecord } from "./verify/step-record.ts";
+
+const usage = `npm run verify:seeds -- IMAGE [options]
+
+Boots copies of IMAGE with a seed each, and compares their host names, machine-ids, SSH host keys and first random numbers: no two
+may be equal. The key of a seed must open its machine, and another key must not. Writes a report. IMAGE is a raw disk (oem) of
+Debian with first_boot cloud-init and openssh-server.
+
+  --boots N        the number of copies (default: 30)
+  --minutes N      starts no more copies after so many minutes
+  --user NAME      the user who gets the keys (default: debian)
+  --report FILE    where the report goes (default: docs/verified/seeds.md)
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    boots: { type: "string", default: "30" },
+    minutes: { type: "string", default: "Infinity" },
+    user: { type: "string", default: "debian" },
+    report: { type: "string", default: join(projectRoot, "docs/verified/seeds.md") },
+  },
+});
+
+const of = "Machines of one image";
+const shownCharacters = 12;
+
+const stopping = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+
+const [image] = positionals;
+if (image === undefined) print(usage);
+else await verify(resolve(image));
+
+async function verify(path: string): Promise<void> {
+  const startedAt = new Date();
+  const machine = await machineFacts();
+  const record = new StepRecord(stopping.signal);
+  // Not in /tmp, which may be in memory.
+  const folder = mkdtempSync("/var/tmp/kiln-verify-seeds-");
+  try {
+    const accel = await chooseAccel({ accel: "auto", stateDir: folder });
+    await bootAll(record, { image: path, folder, accel, user: values.user, signal: stopping.signal });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    const facts = { title: "Machines of one image", command: "verify:seeds", startedAt, machine, steps: record.steps };
+    const earlier = existsSync(values.report) ? readFileSync(values.report, "utf8") : "";
+    writeFileSync(values.report, reportOf(facts, earlier));
+    if (failuresIn(record.steps).length > 0) process.exitCode = 1;
+  }
+}
+
+async function bootAll(record: StepRecord, place: Place): Promise<void> {
+  const machines: Facts[] = [];
+  const until = Date.now() + Number(values.minutes) * 60_000;
+  for (let each = 1; each <= Number(values.boots) && Date.now() < until; each++) {
+    const name = `seed-${each}`;
+    const facts = await record.step({ of, what: name, seen }, () => bootWithSeed(place, name));
+    if (facts) machines.push(facts);
+  }
+  const compared = { of, what: `compare ${machines.length} machines`, seen: (text: string) => text };
+  await record.step(compared, async () => countDifferent(machines));
+}
+
+/** The beginning of each value. A host key differs from others of its type at its end. */
+function seen({ hostName, machineId, hostKeys, firstRandom }: Facts): string {
+  const keys = hostKeys.map((key) => `${key.split(" ")[0]} …${key.slice(-shownCharacters)}`);
+  const begins = [machineId, firstRandom].map((value) => `${value.slice(0, shownCharacters)}…`);
+  return `${hostName}, machine-id ${begins[0]}, ${keys.join(", ")}, random ${begins[1]}; opened by its key only`;
+}

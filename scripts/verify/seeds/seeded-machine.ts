@@ -1,0 +1,100 @@
+import { rmSync } from "node:fs";
+import { makeSeedDisk } from "../../../builder-agent/src/testdrive/seed.ts";
+import { makeSessionDir } from "../../../builder-agent/src/testdrive/session-dir.ts";
+import type { Accel } from "../../../builder-agent/src/sandbox.ts";
+import { command } from "../../launch/command.ts";
+import { Complaint } from "../../launch/complaint.ts";
+import { newDisk } from "../disk/machine.ts";
+import { startGuest } from "../guest.ts";
+import { bootSeconds } from "../testdrive.ts";
+import { type Facts, factsIn, firstRandomFile, printFacts } from "./facts.ts";
+
+/** An image with cloud-init, as a raw disk, and an empty folder to work in. */
+export interface Place {
+  image: string;
+  folder: string;
+  accel: Accel;
+  /** The user who gets the keys of a seed. */
+  user: string;
+  signal: AbortSignal;
+}
+
+const memoryMb = 1024;
+const sshPort = 22;
+const ready = "The seed is applied";
+
+/**
+ * Boots a copy of the image with a seed of its own, and reads its facts with the key of the seed over SSH. Throws if the key of
+ * another seed opens the machine, or if it has another host name than its seed gives.
+ */
+export async function bootWithSeed(place: Place, name: string): Promise<Facts> {
+  const { folder, accel, user, signal } = place;
+  await using dir = await makeSessionDir(folder, name);
+  const disk = dir.file("disk.qcow2");
+  await newDisk(place.image, disk);
+  const [own, foreign] = await Promise.all([newKey(dir.file("own")), newKey(dir.file("foreign"))]);
+  const seed = await makeSeedDisk({ metaData: metaData(name), userData: userData(own.publicKey) }, dir, signal);
+  await using guest = await startGuest({
+    boot: { args: [...bootedDrive(disk), ...seed], restrict: "on" },
+    firmware: [],
+    memoryMb,
+    accel,
+    ports: [sshPort],
+    folder: dir.path,
+    signal,
+  });
+  await guest.console.says(new RegExp(ready), { within: bootSeconds });
+  const login = { user, port: guest.portOf(sshPort), signal };
+  await refuses(login, foreign.file);
+  const facts = factsIn(await ssh(login, own.file, printFacts));
+  if (facts.hostName !== name) throw new Complaint(`The machine of the seed ${name} calls itself ${facts.hostName}.`);
+  return facts;
+}
+
+/** The BIOS would try only one of the two disks. */
+const bootedDrive = (disk: string) => [
+  "-drive",
+  `file=${disk},format=qcow2,if=none,id=disk`,
+  "-device",
+  "virtio-blk-pci,drive=disk,bootindex=0",
+];
+
+const metaData = (name: string) => `instance-id: ${name}\nlocal-hostname: ${name}\n`;
+
+/** The keys are also in the machine's own log, but only the public ones. The machine reports when its SSH server listens. */
+const userData = (key: string) => `#cloud-config
+ssh_authorized_keys: [ "${key}" ]
+bootcmd:
+  - head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \\n' > ${firstRandomFile}
+runcmd:
+  - until ss -Htln sport = :${sshPort} | grep -q .; do sleep 1; done; echo "${ready}" > /dev/ttyS0
+`;
+
+async function newKey(file: string): Promise<{ file: string; publicKey: string }> {
+  rmSync(file, { force: true });
+  await command("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "seed", "-f", file]);
+  return { file, publicKey: (await command("ssh-keygen", ["-y", "-f", file])).trim() };
+}
+
+interface Login {
+  user: string;
+  port: number;
+  signal: AbortSignal;
+}
+
+/** Runs a command on a machine. No agent, no configuration and no other key of the host takes part. */
+const ssh = ({ user, port, signal }: Login, key: string, line: string): Promise<string> => {
+  const options = ["IdentitiesOnly=yes", "IdentityAgent=none", "BatchMode=yes", "LogLevel=ERROR", "ConnectTimeout=120"];
+  const unknown = ["StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null"];
+  const all = [...options, ...unknown].flatMap((option) => ["-o", option]);
+  return command("ssh", ["-F", "none", ...all, "-i", key, "-p", String(port), `${user}@127.0.0.1`, line], { signal });
+};
+
+/** Throws unless the machine refuses this key. Another failure is no refusal. */
+async function refuses(login: Login, key: string): Promise<void> {
+  const refusal = await ssh(login, key, "true").then(
+    () => new Complaint("The key of another seed opens the machine."),
+    (error: unknown) => error,
+  );
+  if (!(refusal instanceof Complaint) || !/Permission denied \(publickey/.test(refusal.message)) throw refusal;
+}
