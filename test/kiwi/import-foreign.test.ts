@@ -198,6 +198,25 @@ describe("importing a description of KIWI", () => {
     expect(omitted.filter(({ what }) => what.includes("systemdisk"))).toEqual([]);
   });
 
+  it.each([
+    ['image="oem" format="vagrant"', '<vagrantconfig provider="libvirt" virtualsize="42"/>', "vagrant_libvirt"],
+    ['image="vmx" format="vagrant"', '<vagrantconfig provider="virtualbox"/>', "vagrant_virtualbox"],
+    ['image="oem" format="vdi"', "", "vdi"],
+    ['image="oem" format="raw"', "", "oem"],
+  ])("knows a disk by its format: %s", (attributes, inside, type) => {
+    const preferences = `<preferences><type ${attributes}>${inside}</type></preferences>`;
+    const { definition, omitted } = imported({ "config.xml": `<image name="x">${preferences}</image>` });
+    expect(definition.type).toBe(type);
+    expect(omitted.filter(({ what }) => what.includes("format"))).toEqual([]);
+  });
+
+  it("names a format of disks that it does not know", () => {
+    const preferences = '<preferences><type image="oem" format="qed"/></preferences>';
+    const { definition, omitted } = imported({ "config.xml": `<image name="x">${preferences}</image>` });
+    expect(definition.type).toBe("oem");
+    expect(omitted.map(({ what }) => what)).toEqual(['preferences/type/format="qed"']);
+  });
+
   it("names what it drops of a repository", () => {
     const repository =
       '<repository alias="oss" priority="1" imageinclude="true"><source path="https://x.test/oss"/></repository>';
@@ -211,6 +230,7 @@ describe("importing a description of KIWI", () => {
   it.each([
     ['sourcetype="metalink"', "https://x.test/metalink?repo=oss", /it is a metalink, a list of mirrors/],
     ['sourcetype="mirrorlist"', "https://x.test/mirrors", /it is a mirrorlist, a list of mirrors/],
+    ['type="pacman" components="core"', "https://x.test/arch", /a repository of pacman/],
     ['sourcetype="baseurl"', "https://x.test/$releasever/oss", /no variables in addresses/],
   ])("names a repository that has no address of its own: %s", (attributes, path, why) => {
     const repository = `<repository ${attributes}><source path="${path}"/></repository>`;

@@ -131,13 +131,16 @@ export function readImageType(node: XmlNode, to: TypeRead): void {
   const { attributes, children } = node;
   const omit = (why: string, what: string) => to.omitted.push({ what: `preferences/${what}`, why });
   const image = attributes.get("image") ?? node.text;
-  const type = imageTypeOf(image, attributes);
+  const type = imageTypeOf(image, node);
   if (type === undefined) return void omit(`${image} is not a format of appliances`, `type image="${image}"`);
   if (to.type !== undefined) {
     const instead = `an appliance has one default type: build this one with \`kiln build --type ${type}\``;
     return void omit(instead, `type image="${image}"`);
   }
   to.type = type;
+  const format = attributes.get("format") ?? "raw";
+  if (type === "oem" && format !== "raw")
+    omit("the service has no such format, so the image is a raw disk", `type/format="${format}"`);
   const kernelArguments = attributes.get("kernelcmdline");
   if (kernelArguments !== undefined) to.settings["kernel_arguments"] = withoutOurs(kernelArguments);
   const fileSystem = readFileSystem(type, attributes);
@@ -191,15 +194,22 @@ function withoutOurs(kernelArguments: string): string {
     .join(" ");
 }
 
-function imageTypeOf(image: string, attributes: XmlNode["attributes"]): ImageType | undefined {
+function imageTypeOf(image: string, { attributes, children }: XmlNode): ImageType | undefined {
   const format = attributes.get("format") ?? "";
   if (image === "vmx" || image === "oem") {
     if (attributes.get("installiso") === "true") return "oemiso";
     if (format === "ova") return "ova";
+    if (format === "vagrant") return boxOf(children);
     if (image === "vmx") return "vmx";
     return imageTypes.find((type) => imageFormats[type].container?.suffix === format) ?? "oem";
   }
   return ofKiwi[image];
+}
+
+/** KIWI has one format for boxes, and names the program that starts them in an element. */
+function boxOf(children: readonly XmlNode[]): ImageType {
+  const provider = children.find(({ name }) => name === "vagrantconfig")?.attributes.get("provider");
+  return provider === "virtualbox" ? "vagrant_virtualbox" : "vagrant_libvirt";
 }
 
 const ofKiwi: Readonly<Record<string, ImageType>> = {

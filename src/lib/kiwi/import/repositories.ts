@@ -29,6 +29,7 @@ const readAttributes = new Set(["alias", "type", "sourcetype", "distribution", "
 function whyNot({ attributes }: XmlNode, source: XmlNode | undefined, path: string): string | undefined {
   if (attributes.has("profiles")) return `it belongs only to the profile ${attributes.get("profiles")}`;
   if (attributes.has("arch")) return `it is for ${attributes.get("arch")} only`;
+  if (attributes.get("type") === "pacman") return "it is a repository of pacman, which the service cannot read";
   if (attributes.has("password")) return "the service imports no repository with a password";
   const list = attributes.get("sourcetype") ?? source?.attributes.get("sourcetype") ?? "baseurl";
   if (list !== "baseurl") return `it is a ${list}, a list of mirrors: name one of them with \`kiln repo import\``;
