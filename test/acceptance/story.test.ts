@@ -167,6 +167,7 @@ async function keepAndRebuild(page: Page): Promise<void> {
   // What the machine itself has written, and its secrets, are not chosen.
   expect([await changed.isChecked(), await drawer.locator("input:checked").count()]).toEqual([true, 1]);
   await picture(page, "drawer");
+  expect(await pageScrolls(page)).toBe(false);
   await press(page, drawer.getByRole("button", { name: /^Keep 1 \(.*\) and rebuild$/ }));
   const kept = page.getByText("1 file is kept in the appliance. The build has started.");
   await kept.waitFor();
@@ -175,6 +176,16 @@ async function keepAndRebuild(page: Page): Promise<void> {
   expect(await kept.isVisible()).toBe(true);
   await fetch(`${origin}${pathname}/stop`, { method: "POST" });
 }
+
+/** Whether the page itself scrolls when the drawer has more files than fit into it. */
+const pageScrolls = (page: Page): Promise<boolean> =>
+  page.locator(".files li", { hasText: "/etc/motd" }).evaluate((row) => {
+    const more = Array.from({ length: 40 }, () => row.cloneNode(true) as Element);
+    row.after(...more);
+    const scrolls = document.documentElement.scrollHeight > window.innerHeight;
+    for (const each of more) each.remove();
+    return scrolls;
+  });
 
 async function publish(page: Page): Promise<void> {
   await press(page, page.getByRole("link", { name: "Share", exact: true }));
