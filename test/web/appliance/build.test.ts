@@ -138,6 +138,9 @@ describe("the build page", () => {
       /^Nothing has changed since 0\.0\.1 oem was built .*Build 0\.0\.2 anyway/,
     );
     expect(textOf(page, "nav.tabs [aria-current]")).toBe("Build");
+    const unknown = await pageOf(firefox.post(at, { ...form, version: "0.0.9" }));
+    expect(textOf(unknown, "[role=alert]")).toContain("The appliance has no version 0.0.9");
+    expect(unknown.querySelector("#unchanged")).toBeNull();
     const again = [...page.querySelectorAll("#unchanged form input")].map((one) => one.getAttribute("name"));
     expect(again).toEqual(expect.arrayContaining(["version", "again", "image_type", "once"]));
 

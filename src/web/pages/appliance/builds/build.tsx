@@ -76,19 +76,14 @@ export const buildPage = factory
         return again.var.given?.form === newBuildForm ? showBuilds(again) : showOverview(again);
       },
       fieldOf: { invalid_image_type: "image_type", invalid_version: "version" },
-      checks: ({ version }, all) => [
-        () => formatsIn(all),
-        async () => {
-          const request = { version, multi: false };
-          chooseVersion(c.var.appliance, await listDecidingBuilds(c.var.db, c.var.appliance, request), request);
-        },
-      ],
+      checks: ({ version }, all) => [() => formatsIn(all), () => checkVersion(c, version)],
       act: async ({ version, force, again }, { all, requestId }) => {
         const { db, account, appliance, baseUrl } = c.var;
         const wanted = formatsIn(all);
         const [first, ...others] = wanted;
         const { id: applianceId } = appliance;
         if (force !== "true" && again !== "true") {
+          await checkVersion(c, version);
           const types = imageTypes.filter((type) => wanted.includes(type));
           const asked = { types, version: version ?? appliance.version };
           unchanged = await unchangedOf({ env: c.env, db }, appliance, asked);
@@ -150,6 +145,12 @@ function formatsIn(all: (name: string) => readonly string[]): [string, ...string
   const [first, ...others] = all("image_type").slice(0, imageTypes.length);
   if (first === undefined) throw new Refusal("invalid_image_type", { message: "Choose at least one format." });
   return [first, ...others];
+}
+
+/** Refuses a version that the appliance does not have. */
+async function checkVersion({ var: { db, appliance } }: Context<WebEnv>, version: string | undefined): Promise<void> {
+  const request = { version, multi: false };
+  chooseVersion(appliance, await listDecidingBuilds(db, appliance, request), request);
 }
 
 /** The question replaces the message of a refused form. */
