@@ -23,4 +23,27 @@ describe("buttons", () => {
       expect(x + width).toBeLessThanOrEqual(390);
     });
   });
+
+  it("keep the focus when the settings are saved or refused by keyboard", async () => {
+    const { appliance } = await tux.rest.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" });
+    await inBrowser(`${tux.ready.url}/sign_in`, async (page) => {
+      await signInHere(page, tux);
+      await page.goto(`${tux.ready.url}/appliance/${appliance.id}/configuration/network`);
+      const name = page.getByLabel("Host name");
+      const save = page.getByRole("button", { name: "Save", exact: true });
+      await name.fill("webshop");
+      await save.press("Enter");
+      await page.locator("#result", { hasText: "saved" }).waitFor();
+      expect(await save.evaluate((button) => button === document.activeElement)).toBe(true);
+      expect([await name.inputValue(), await page.locator("[data-unsaved-count]").innerText()]).toEqual([
+        "webshop",
+        "",
+      ]);
+
+      await name.fill("no name");
+      await save.press("Enter");
+      await page.locator("#main [role=alert]").first().waitFor();
+      expect(await name.inputValue()).toBe("no name");
+    });
+  });
 });

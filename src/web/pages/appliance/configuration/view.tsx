@@ -45,7 +45,7 @@ interface SectionFormProps {
 
 /** The settings of a section, in one form. */
 export const SectionForm = ({ section, settings, shown }: SectionFormProps) => (
-  <Form action={addressOf(section, shown)} class="panel stack" countsUnsaved>
+  <Form action={addressOf(section, shown)} class="panel stack" swap="main" countsUnsaved>
     {settings.map((setting) => (
       <FieldOf field={setting} value={setting.valueIn(shown)} />
     ))}
