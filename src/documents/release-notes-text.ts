@@ -4,6 +4,7 @@ import type { PackageChange } from "#domain/difference/packages";
 import type { ReleaseNotesDraft } from "#domain/difference/release-notes-draft";
 import type { SettingChange } from "#domain/difference/settings";
 import { printable } from "#documents/difference-text";
+import { settingWords } from "#documents/setting-words";
 
 /** The most names in one sentence; the others are counted. */
 const maxNamed = 8;
@@ -107,7 +108,7 @@ function settingSentence({ name, item, from, to }: SettingChange): string {
   if (adds !== undefined && from === undefined) return `${adds} ${item}.`;
   if (removes !== undefined && to === undefined) return `${removes} ${item}.`;
   if (name === "build_script") return "Changes the build script.";
-  const title = `${name.replaceAll("_", " ")}${item === undefined ? "" : ` ${item}`}`;
+  const title = `${settingWords(name)}${item === undefined ? "" : ` ${item}`}`;
   if (to === undefined) return `No longer sets the ${title}.`;
   return from === undefined ? `Sets the ${title} to ${to}.` : `Changes the ${title} from ${from} to ${to}.`;
 }

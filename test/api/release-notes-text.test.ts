@@ -101,3 +101,14 @@ it("lists what the first version contains, without what the template has", () =>
   );
   expect(first(compared("0.0.1", { bash: "5" }))).toMatch(/^The first version: Debian 13\.\nIt has 1 package;/);
 });
+
+it("calls settings as people do", () => {
+  const image = compared("0.0.1", {});
+  const settings = [
+    { name: "timezone", from: "UTC", to: "Europe/Berlin" },
+    { name: "hostname", to: "shop" },
+  ];
+  const since = { ...buildDifference(image, image), settings };
+  const text = releaseNotesText({ applianceId: 1, version: "0.0.2", image, base: "", own: [], ownFiles: [], since });
+  expect(text).toBe("Changes the time zone from UTC to Europe/Berlin.\nSets the host name to shop.\n");
+});

@@ -4,6 +4,7 @@ import type { ComparedFile, FileChange } from "#domain/difference/files";
 import type { Change, PackageChange } from "#domain/difference/packages";
 import type { SettingChange } from "#domain/difference/settings";
 import type { TextDifference } from "#domain/difference/texts";
+import { settingWords } from "#documents/setting-words";
 import { Panel } from "../parts/panel.tsx";
 import type { Tone } from "../parts/notice.tsx";
 import { Table } from "../parts/table.tsx";
@@ -137,7 +138,7 @@ const Settings = ({ settings, ...both }: Both & { settings: readonly SettingChan
       {settings.map(({ name, item, from, to }) => (
         <tr>
           <th scope="row">
-            {words(name)} <span class="breaks">{item}</span>
+            {settingWords(name)} <span class="breaks">{item}</span>
           </th>
           <td class="breaks" data-label={names(both)[0]}>
             {shown(name, from)}
@@ -150,8 +151,6 @@ const Settings = ({ settings, ...both }: Both & { settings: readonly SettingChan
     </Table>
   </Panel>
 );
-
-const words = (name: string): string => (name === "overlay_file" ? "file" : name.replaceAll("_", " "));
 
 /** Omits a file's checksum, which means nothing to people. */
 const shown = (name: string, value: string | undefined): string | undefined =>

@@ -10,7 +10,7 @@ export interface Disk {
 
 const kinds = [
   { words: "Images and their files", look: "", of: ({ images }: StoredBytes) => images },
-  { words: "Files and pictures", look: "more", of: ({ files, pictures }: StoredBytes) => files + pictures },
+  { words: "Added files and pictures", look: "more", of: ({ files, pictures }: StoredBytes) => files + pictures },
   { words: "Packages and uploads", look: "half", of: ({ packages, uploads }: StoredBytes) => packages + uploads },
 ] as const;
 

@@ -177,6 +177,12 @@ function useChosen(): (file: ShownFile) => boolean {
 
 const toneOf: Record<ShownFile["change"], Tone> = { added: "good", changed: "warn", deleted: "bad" };
 
+/** Why a file cannot be chosen, in short. A deletion says so itself. */
+function whyNotKept({ change, type }: ShownFile): string {
+  if (change === "deleted") return "";
+  return type === "f" ? "unreadable" : type === "l" ? "link" : "special file";
+}
+
 const File = ({ file, mayKeep }: { file: ShownFile; mayKeep: boolean }) => {
   const isChosen = useChosen();
   const { path, change, content, mode, type, size: bytes, difference, isKeepable } = file;
@@ -197,6 +203,7 @@ const File = ({ file, mayKeep }: { file: ShownFile; mayKeep: boolean }) => {
           )}
           <span>{path}</span>
         </label>
+        {mayKeep && !isKeepable && <span class="quiet">{whyNotKept(file)}</span>}
         <span class="state small-state" data-tone={toneOf[change]}>
           {words}
         </span>

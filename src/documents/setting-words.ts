@@ -1,0 +1,12 @@
+const words: Readonly<Record<string, string>> = {
+  overlay_file: "file",
+  timezone: "time zone",
+  hostname: "host name",
+  ip: "IP address",
+  memory_mb: "memory in MB",
+  gpg_key: "key",
+  webyast: "WebYaST",
+};
+
+/** What people call a setting of a difference. */
+export const settingWords = (name: string): string => words[name] ?? name.replaceAll("_", " ");
