@@ -1,5 +1,5 @@
 /** Verifies an image whose machines encrypt their disk, in emulated machines, and writes a report. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { print } from "./launch/progress.ts";
@@ -9,7 +9,7 @@ import { proveTang, tangAddress } from "./verify/disk/tang-proof.ts";
 import { type Place, proveTpm } from "./verify/disk/tpm-proof.ts";
 import { printedEnding } from "./verify/disk/machine.ts";
 import { machineFacts } from "./verify/machine-facts.ts";
-import { failuresIn, reportOf } from "./verify/report.ts";
+import { addToReport, untilToldToEnd } from "./verify/report-file.ts";
 import { StepRecord } from "./verify/step-record.ts";
 
 const usage = `npm run verify:disk -- IMAGE [options]
@@ -44,8 +44,7 @@ const seenWithTang = () => "it opens by itself while the key server runs, and th
 const seenCopies = (disks: CutDisk[]) => `the encryption ended, with ${disks.length} copies`;
 const seenAfter = ({ goesOn }: Cut) => `the encryption ${goesOn ? "went on" : "was finished"}, and all files are there`;
 
-const stopping = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+const signal = untilToldToEnd();
 
 const [image] = positionals;
 if (image === undefined) print(usage);
@@ -54,20 +53,16 @@ else await verify(resolve(image));
 async function verify(path: string): Promise<void> {
   const startedAt = new Date();
   const machine = await machineFacts();
-  const record = new StepRecord(stopping.signal);
+  const record = new StepRecord(signal);
   // Not in /tmp, which may be in memory.
   const folder = mkdtempSync("/var/tmp/kiln-verify-disk-");
-  const place = { image: path, folder, signal: stopping.signal };
+  const place = { image: path, folder, signal };
   try {
     if (values.tang !== undefined) await withTang(record, place, resolve(values.tang));
     else await (values.tpm ? withTpms(record, place) : withCuts(record, place));
   } finally {
-    const failed = failuresIn(record.steps).length > 0;
-    leave(folder, failed);
     const facts = { title: "Encrypted disks", command: "verify:disk", startedAt, machine, steps: record.steps };
-    const earlier = existsSync(values.report) ? readFileSync(values.report, "utf8") : "";
-    writeFileSync(values.report, reportOf(facts, earlier));
-    if (failed) process.exitCode = 1;
+    leave(folder, addToReport(values.report, facts));
   }
 }
 

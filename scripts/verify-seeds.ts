@@ -1,12 +1,12 @@
 /** Verifies that machines of one image differ in everything that must differ, in emulated machines, and writes a report. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { chooseAccel } from "../builder-agent/src/doctor/acceleration.ts";
 import { print } from "./launch/progress.ts";
 import { projectRoot } from "./launch/project.ts";
 import { machineFacts } from "./verify/machine-facts.ts";
-import { failuresIn, reportOf } from "./verify/report.ts";
+import { addToReport, untilToldToEnd } from "./verify/report-file.ts";
 import { countDifferent, type Facts } from "./verify/seeds/facts.ts";
 import { bootWithSeed, type Place } from "./verify/seeds/seeded-machine.ts";
 import { StepRecord } from "./verify/step-record.ts";
@@ -36,8 +36,7 @@ const { values, positionals } = parseArgs({
 const of = "Machines of one image";
 const shownCharacters = 12;
 
-const stopping = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+const signal = untilToldToEnd();
 
 const [image] = positionals;
 if (image === undefined) print(usage);
@@ -46,18 +45,15 @@ else await verify(resolve(image));
 async function verify(path: string): Promise<void> {
   const startedAt = new Date();
   const machine = await machineFacts();
-  const record = new StepRecord(stopping.signal);
+  const record = new StepRecord(signal);
   // Not in /tmp, which may be in memory.
   const folder = mkdtempSync("/var/tmp/kiln-verify-seeds-");
   try {
     const accel = await chooseAccel({ accel: "auto", stateDir: folder });
-    await bootAll(record, { image: path, folder, accel, user: values.user, signal: stopping.signal });
+    await bootAll(record, { image: path, folder, accel, user: values.user, signal });
   } finally {
     rmSync(folder, { recursive: true, force: true });
-    const facts = { title: "Machines of one image", command: "verify:seeds", startedAt, machine, steps: record.steps };
-    const earlier = existsSync(values.report) ? readFileSync(values.report, "utf8") : "";
-    writeFileSync(values.report, reportOf(facts, earlier));
-    if (failuresIn(record.steps).length > 0) process.exitCode = 1;
+    addToReport(values.report, { title: of, command: "verify:seeds", startedAt, machine, steps: record.steps });
   }
 }
 
