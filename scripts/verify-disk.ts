@@ -1,5 +1,5 @@
 /** Verifies an image whose machines encrypt their disk, in emulated machines, and writes a report. */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { print } from "./launch/progress.ts";
@@ -8,9 +8,8 @@ import { type Cut, type CutDisk, cutDisks, startAfterCut } from "./verify/disk/c
 import { proveTang, tangAddress } from "./verify/disk/tang-proof.ts";
 import { type Place, proveTpm } from "./verify/disk/tpm-proof.ts";
 import { printedEnding } from "./verify/disk/machine.ts";
-import { machineFacts } from "./verify/machine-facts.ts";
-import { addToReport, untilToldToEnd } from "./verify/report-file.ts";
-import { StepRecord } from "./verify/step-record.ts";
+import { verifyImage } from "./verify/report-file.ts";
+import type { StepRecord } from "./verify/step-record.ts";
 
 const usage = `npm run verify:disk -- IMAGE [options]
 
@@ -44,26 +43,17 @@ const seenWithTang = () => "it opens by itself while the key server runs, and th
 const seenCopies = (disks: CutDisk[]) => `the encryption ended, with ${disks.length} copies`;
 const seenAfter = ({ goesOn }: Cut) => `the encryption ${goesOn ? "went on" : "was finished"}, and all files are there`;
 
-const signal = untilToldToEnd();
-
 const [image] = positionals;
 if (image === undefined) print(usage);
 else await verify(resolve(image));
 
 async function verify(path: string): Promise<void> {
-  const startedAt = new Date();
-  const machine = await machineFacts();
-  const record = new StepRecord(signal);
-  // Not in /tmp, which may be in memory.
-  const folder = mkdtempSync("/var/tmp/kiln-verify-disk-");
-  const place = { image: path, folder, signal };
-  try {
+  const verifying = { title: "Encrypted disks", command: "verify:disk", report: values.report, leave };
+  await verifyImage(verifying, async ({ record, ...here }) => {
+    const place = { image: path, ...here };
     if (values.tang !== undefined) await withTang(record, place, resolve(values.tang));
     else await (values.tpm ? withTpms(record, place) : withCuts(record, place));
-  } finally {
-    const facts = { title: "Encrypted disks", command: "verify:disk", startedAt, machine, steps: record.steps };
-    leave(folder, addToReport(values.report, facts));
-  }
+  });
 }
 
 /** Removes the folder, but keeps what the machines printed if one of them failed. */

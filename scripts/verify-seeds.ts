@@ -1,15 +1,14 @@
 /** Verifies that machines of one image differ in everything that must differ, in emulated machines, and writes a report. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { chooseAccel } from "../builder-agent/src/doctor/acceleration.ts";
 import { print } from "./launch/progress.ts";
 import { projectRoot } from "./launch/project.ts";
-import { machineFacts } from "./verify/machine-facts.ts";
-import { addToReport, untilToldToEnd } from "./verify/report-file.ts";
+import { verifyImage } from "./verify/report-file.ts";
 import { countDifferent, type Facts } from "./verify/seeds/facts.ts";
 import { bootWithSeed, type Place } from "./verify/seeds/seeded-machine.ts";
-import { StepRecord } from "./verify/step-record.ts";
+import type { StepRecord } from "./verify/step-record.ts";
 
 const usage = `npm run verify:seeds -- IMAGE [options]
 
@@ -36,25 +35,18 @@ const { values, positionals } = parseArgs({
 const of = "Machines of one image";
 const shownCharacters = 12;
 
-const signal = untilToldToEnd();
+const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
 const [image] = positionals;
 if (image === undefined) print(usage);
 else await verify(resolve(image));
 
 async function verify(path: string): Promise<void> {
-  const startedAt = new Date();
-  const machine = await machineFacts();
-  const record = new StepRecord(signal);
-  // Not in /tmp, which may be in memory.
-  const folder = mkdtempSync("/var/tmp/kiln-verify-seeds-");
-  try {
+  const verifying = { title: of, command: "verify:seeds", report: values.report, leave: remove };
+  await verifyImage(verifying, async ({ record, folder, signal }) => {
     const accel = await chooseAccel({ accel: "auto", stateDir: folder });
     await bootAll(record, { image: path, folder, accel, user: values.user, signal });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-    addToReport(values.report, { title: of, command: "verify:seeds", startedAt, machine, steps: record.steps });
-  }
+  });
 }
 
 async function bootAll(record: StepRecord, place: Place): Promise<void> {

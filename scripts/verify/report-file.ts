@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { machineFacts } from "./machine-facts.ts";
 import { failuresIn, reportOf, type Verified } from "./report.ts";
+import { StepRecord } from "./step-record.ts";
 
 /** Adds a run to a report. The process ends with 1 if a step failed. → whether one did */
 export function addToReport(path: string, verified: Verified): boolean {
@@ -10,6 +12,37 @@ export function addToReport(path: string, verified: Verified): boolean {
   const hasFailed = failuresIn(verified.steps).length > 0;
   if (hasFailed) process.exitCode = 1;
   return hasFailed;
+}
+
+/** One verification of an image: where it records its steps, and an empty folder to work in. */
+export interface Verification {
+  record: StepRecord;
+  folder: string;
+  signal: AbortSignal;
+}
+
+interface Verifying extends Pick<Verified, "title" | "command"> {
+  report: string;
+  /** Removes the folder, or what is not needed of it. */
+  leave: (folder: string, hasFailed: boolean) => void;
+}
+
+/** Verifies an image, and adds what was tried to its report, however the work ends. */
+export async function verifyImage(
+  { title, command, report, leave }: Verifying,
+  work: (verification: Verification) => Promise<void>,
+): Promise<void> {
+  const signal = untilToldToEnd();
+  const startedAt = new Date();
+  const machine = await machineFacts();
+  const record = new StepRecord(signal);
+  // Not in /tmp, which may be in memory.
+  const folder = mkdtempSync(`/var/tmp/kiln-${command.replace(":", "-")}-`);
+  try {
+    await work({ record, folder, signal });
+  } finally {
+    leave(folder, addToReport(report, { title, command, startedAt, machine, steps: record.steps }));
+  }
 }
 
 /** Ends the verification when the process is told to end, so that the report has what was tried until then. */
