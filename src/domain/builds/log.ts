@@ -1,7 +1,7 @@
 import type { Services } from "#domain/services";
 import { buildObject, watchBuild, type Progress } from "#domain/builds/build";
 import { withPlaceInQueue } from "#domain/builds/queue";
-import type { Build } from "#storage/builds";
+import { isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 
 /** A piece of a build's log, and the build's progress when it was read. */
@@ -99,7 +99,7 @@ export async function* followBuild(
     const slice = await readLog(env, build, question);
     const progress = await outsideView({ env, db }, build, slice.progress);
     const isAtEnd = slice.from + slice.bytes.byteLength >= slice.length;
-    const isLast = isAtEnd && !isUnfinished(progress);
+    const isLast = isAtEnd && !isGoingOn(progress);
     const lines = isLast ? slice.bytes : wholeLines(slice.bytes);
     const words = wordsOf(progress);
 
@@ -130,22 +130,22 @@ export async function* followProgress(
     const progress = await outsideView({ env, db }, build, known);
     const words = wordsOf(progress);
     if (words !== said) yield { type: "progress", progress };
-    if (!isUnfinished(progress)) return yield { type: "end" };
+    if (!isGoingOn(progress)) return yield { type: "end" };
     if (words === said) yield { type: "silence" };
     said = words;
     seen = revision;
   }
 }
 
-export const isUnfinished = ({ state }: Progress): boolean => state === "queued" || state === "running";
+export const isGoingOn = ({ state }: Progress): boolean => isUnfinished({ status: state });
 
-/** What a client sees of the progress. */
+/** The parts of the progress that a client sees. */
 const wordsOf = ({ state, percent, message, queuePosition }: Progress): string =>
   JSON.stringify([state, percent, message, queuePosition]);
 
 /** An object may know that a build has ended before D1 does. Users see the end when both know. */
 const outsideView = ({ env, db }: Services, build: Build, progress: Progress | undefined): Promise<Progress> =>
-  progress && isUnfinished(progress)
+  progress && isGoingOn(progress)
     ? withPlaceInQueue(db, build.id, progress)
     : watchBuild({ env, db }, build.accountId, build.id);
 

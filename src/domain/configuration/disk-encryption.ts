@@ -1,7 +1,7 @@
 import type { Issue } from "#domain/appliances/issue";
 import { needsVolumes } from "#domain/configuration/volumes";
 import { imageFormats, type ImageType } from "#lib/contract/index";
-import { encryptsDisk } from "#lib/kiwi/disk-encryption";
+import { encryptsDisk, opensItself, type KeptWay } from "#lib/kiwi/disk-encryption";
 import type { Configuration } from "#lib/configuration/stored";
 import { partitionsOf } from "#lib/kiwi/partitions";
 import { swapPartitionMb } from "#lib/kiwi/swap-partition";
@@ -16,7 +16,7 @@ export function diskEncryptionIssues(
   const { diskEncryption } = settings;
   const isSealed = diskEncryption === "tpm";
   const isServed = diskEncryption === "tang";
-  const keeper = keepers[diskEncryption];
+  const keeper = opensItself(diskEncryption) ? keepers[diskEncryption] : undefined;
   return [
     needsVolumes(configuration, imageType) && volumesStayPlain,
     partitionsOf(configuration.lvm).length > 0 && partitionsStayPlain,
@@ -47,7 +47,7 @@ const swapStaysPlain: Issue = {
 };
 
 /** The keepers of a disk's key, without which somebody must type it. */
-const keepers: Partial<Record<Configuration["settings"]["diskEncryption"], string>> = {
+const keepers: Readonly<Record<KeptWay, string>> = {
   tpm: "a TPM 2.0",
   tang: "its key server",
 };

@@ -20,9 +20,13 @@ interface EncryptingFacts extends Encrypting {
 export const encryptsDisk = ({ imageType, settings }: Encrypting): boolean =>
   settings.diskEncryption !== "none" && imageFormats[imageType].product === "disk";
 
+/** The ways in which something else keeps the disk's key (kept-key.ts). */
+const keptWays = ["tpm", "tang"] as const;
+export type KeptWay = (typeof keptWays)[number];
+
 /** Whether a machine opens its disk although nobody is there. */
-export const opensItself = (way: Configuration["settings"]["diskEncryption"]): boolean =>
-  way === "tpm" || way === "tang";
+export const opensItself = (way: Configuration["settings"]["diskEncryption"]): way is KeptWay =>
+  keptWays.some((kept) => kept === way);
 
 /** For KIWI's `<type>`: a partition from which GRUB boots, and an empty one (in MB) for the header, which has 16 MiB. */
 export const encryptedDisk = { bootpartition: "true", spare_part: "20" } as const;
@@ -55,7 +59,7 @@ type Way = Exclude<Configuration["settings"]["diskEncryption"], "none">;
 
 function wayIn(setup: string | undefined): Way | "none" {
   if (setup === undefined) return "none";
-  const kept = (["tpm", "tang"] as const).find((way) => setup.includes(parts[way].modules));
+  const kept = keptWays.find((way) => setup.includes(parts[way].modules));
   return kept ?? "passphrase";
 }
 

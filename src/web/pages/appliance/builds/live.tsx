@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { WatchedBuild } from "#domain/builds/build";
-import { followProgress, isUnfinished, type BuildNews } from "#domain/builds/log";
+import { followProgress, isGoingOn, type BuildNews } from "#domain/builds/log";
 import { bodyOf, endEvent, eventStreamHeaders, eventText, whileAllowed } from "#http/event-stream";
 import type { Build } from "#storage/builds";
 import { listRunningBuilds } from "#storage/builds-of-appliance";
@@ -58,7 +58,7 @@ async function* eventsOf(
       shown.delete(build.id);
       yield eventText("look", afterwards);
     }
-    if (news.type !== "progress" || !isUnfinished(news.progress)) continue;
+    if (news.type !== "progress" || !isGoingOn(news.progress)) continue;
     const { id, applianceId, version, imageType } = build;
     shown.set(id, { id, applianceId, version, imageType, ...news.progress });
     // At first, the progress of the others is not known yet.
