@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { effect } from "./support/definition.ts";
 import { newMachine, type Machine } from "./support/machine.ts";
 import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
 
@@ -12,14 +13,6 @@ const none = {
   unban_package: [],
   add_repository: [],
   remove_repository: [],
-};
-const solved = {
-  state: "solved",
-  before: { packages: 19, installed_size: 69_000_000 },
-  after: { packages: 20, installed_size: 107_000_000 },
-  added: [{ name: "hello", version: "1.1-1" }],
-  removed: [],
-  problems: [],
 };
 const unsolvable = {
   state: "unsolvable",
@@ -45,7 +38,7 @@ beforeEach(async () => {
   machine = newMachine();
   service = await standIn({
     ...signedInto(newKey()),
-    [`${path}/software/effect`]: { software_effect: solved },
+    [`${path}/software/effect`]: { software_effect: effect },
     [`${path}/cmd/add_package`]: { success: {} },
   });
   await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });

@@ -8,5 +8,5 @@ const words: Readonly<Record<string, string>> = {
   webyast: "WebYaST",
 };
 
-/** What people call a setting of a difference. */
+/** The name that people use for a setting of a difference. */
 export const settingWords = (name: string): string => words[name] ?? name.replaceAll("_", " ");

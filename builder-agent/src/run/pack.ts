@@ -20,7 +20,7 @@ export interface PackedImage extends UploadFile {
   compressed: boolean;
   /** SHA-256 of the disk in the file. Undefined if there is none. */
   diskSha256?: string | undefined;
-  /** What makes the disk from that of the image before. Undefined if no delta is made of this image. */
+  /** It makes the disk from that of the image before. Undefined if no delta is made of this image. */
   delta?: UploadFile | undefined;
   /** Undefined if there is neither a disk nor a medium. */
   bootable?: CacheableImage | undefined;

@@ -53,7 +53,7 @@ export const withFiles = (contents: Record<string, Uint8Array>, digestOf: (bytes
   })),
 });
 
-/** What a plan shows of the software. */
+/** The software of a plan that can be installed. */
 export const effect = {
   state: "solved",
   before: { packages: 19, installed_size: 69_000_000 },

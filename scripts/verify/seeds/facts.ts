@@ -10,7 +10,7 @@ const Facts = z.object({
   firstRandom: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
-/** What must differ between two machines of one image. */
+/** Facts that must differ between two machines of one image. */
 export type Facts = z.infer<typeof Facts>;
 
 /** The file in which a machine keeps the first bytes that cloud-init reads from /dev/urandom, as its first command. */

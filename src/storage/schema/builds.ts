@@ -74,7 +74,7 @@ export const builds = sqliteTable(
     filesSize: integer("files_size"),
     filesIndexKey: text("files_index_key"),
     filesIndexSize: integer("files_index_size"),
-    /** What makes its disk from that of an earlier image (lib/delta), and its bytes; null if there is none. */
+    /** The delta that makes its disk from that of an earlier image (lib/delta), and its bytes; null if there is none. */
     deltaKey: text("delta_key"),
     deltaSize: integer("delta_size"),
     /** The bytes of the image, its file store and its delta. */
