@@ -8,7 +8,7 @@ import { openDatabase } from "#storage/db";
 import { cancelAllBuilds } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
-import { stopClock } from "../support/every-failure.ts";
+import { stopClock } from "../support/clock.ts";
 import { bytesOf, capabilities, fakeAgent } from "../support/fake-agent.ts";
 import { runningBuild } from "../support/running-build.ts";
 import { readXml } from "../support/xml.ts";

@@ -7,7 +7,8 @@ import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, capabilities, fakeAgent, type Attempt, type FakeAgent } from "../support/fake-agent.ts";
 import { fileStoreOf } from "../support/file-store.ts";
-import { Failed, insist, stopClock, survivesEveryFailure, type Run, type Service } from "../support/every-failure.ts";
+import { stopClock } from "../support/clock.ts";
+import { Failed, insist, survivesEveryFailure, type Run, type Service } from "../support/every-failure.ts";
 
 // Each storage call that a build makes, from its agent's hello to its end, fails.
 

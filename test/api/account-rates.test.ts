@@ -1,7 +1,7 @@
 /** How often an account may make expensive calls. */
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { app } from "../../src/app.ts";
 import { rates, ratesOf } from "#domain/accounts/rates";
 import { groups } from "#api/groups";
@@ -9,10 +9,12 @@ import limits from "../../docs/operations/limits.md?raw";
 import { loadTemplates } from "../support/catalogue.ts";
 import { browser } from "../support/browser.ts";
 import { signedIn, type Client } from "../support/client.ts";
+import { stopClock } from "../support/clock.ts";
 import { createBuild } from "../support/factories.ts";
 import { readXml } from "../support/xml.ts";
 
 beforeAll(loadTemplates);
+beforeEach(stopClock);
 afterEach(() => void vi.useRealTimers());
 
 async function ask(who: Client, call: string, changed: string, headers: Record<string, string> = {}) {
@@ -48,7 +50,7 @@ describe("an account", () => {
   });
 
   it("is told how long to wait, and can continue after that", async () => {
-    vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-01-01T00:07:30Z") });
+    vi.setSystemTime(new Date("2030-01-01T00:07:30Z"));
     const tux = await signedIn();
     await status(tux, clone, "clones=1");
     for (const version of ["v1", "v2"]) {

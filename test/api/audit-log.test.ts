@@ -5,7 +5,8 @@ import { operate, signedIn, visit, withKey, type Client } from "../support/clien
 import { fakeAgent } from "../support/fake-agent.ts";
 import { galleryPath, publishedAppliance } from "../support/gallery.ts";
 import { sweepIn } from "../support/sweep.ts";
-import { dial, stopClock, until } from "../support/testdrives.ts";
+import { stopClock } from "../support/clock.ts";
+import { dial, until } from "../support/testdrives.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { readXml } from "../support/xml.ts";
 

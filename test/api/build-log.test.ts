@@ -3,7 +3,7 @@ import { runAlarm } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent, type Attempt } from "../support/fake-agent.ts";
-import { stopClock } from "../support/testdrives.ts";
+import { stopClock } from "../support/clock.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { expectError } from "../support/xml.ts";
 

@@ -1,11 +1,15 @@
 import { env } from "cloudflare:workers";
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { importRepository } from "#domain/repositories/import";
 import { openDatabase } from "#storage/db";
+import { stopClock } from "../support/clock.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { newRepository } from "../support/test-repository.ts";
 
 const db = openDatabase(env.DB);
+
+beforeEach(stopClock);
+afterEach(() => void vi.useRealTimers());
 
 it("ends when the imports of an account have read its packages of the day, and the last good revision stays", async () => {
   const repository = await newRepository();

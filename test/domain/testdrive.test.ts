@@ -4,7 +4,8 @@ import { endTestdrivesOf, wakeSilentTestdrives } from "#domain/testdrives/testdr
 import { addTestdrive, findTestdrive } from "#storage/testdrives";
 import { signedIn } from "../support/client.ts";
 import { counting } from "../support/counting.ts";
-import { db, joinedPair, passTimeAlive, runningDrive, startDrive, statusOf, stopClock } from "../support/testdrives.ts";
+import { stopClock } from "../support/clock.ts";
+import { db, joinedPair, passTimeAlive, runningDrive, startDrive, statusOf } from "../support/testdrives.ts";
 
 const minuteMs = 60_000;
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { whileAllowed } from "#http/event-stream";
-import { stopClock } from "../support/testdrives.ts";
+import { stopClock } from "../support/clock.ts";
 
 /** A stream asks from time to time whether its client may still read. */
 

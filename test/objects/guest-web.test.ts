@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { attemptHeader, maxGuestAnswerBytes } from "#lib/contract/index";
 import { signedIn, visit } from "../support/client.ts";
 import { answerVisit, bodyOfVisit, webDrive } from "../support/guest-web.ts";
+import { stopClock } from "../support/clock.ts";
 import {
   dial,
   objectOf,
@@ -13,7 +14,6 @@ import {
   passTimeAlive,
   startDrive,
   statusOf,
-  stopClock,
   until,
 } from "../support/testdrives.ts";
 

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { aliveEveryMs, sessionLeaseMs } from "#lib/contract/index";
 import page from "../../docs/operations/cost.md?raw";
 import { signedIn } from "../support/client.ts";
-import { objectOf, report, runningDrive, statusOf, stopClock, until } from "../support/testdrives.ts";
+import { stopClock } from "../support/clock.ts";
+import { objectOf, report, runningDrive, statusOf, until } from "../support/testdrives.ts";
 
 beforeEach(stopClock);
 afterEach(() => void vi.useRealTimers());

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { signedIn, visit } from "../support/client.ts";
 import { capabilities } from "../support/fake-agent.ts";
+import { stopClock } from "../support/clock.ts";
 import {
   joinedPair,
   objectOf,
@@ -11,7 +12,6 @@ import {
   untilRowIs,
   runningDrive,
   statusOf,
-  stopClock,
 } from "../support/testdrives.ts";
 
 afterEach(() => {

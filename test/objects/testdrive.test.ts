@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { maxFrameBytes } from "#lib/contract/index";
 import { findTestdrive } from "#storage/testdrives";
 import { signedIn, type Client } from "../support/client.ts";
+import { stopClock } from "../support/clock.ts";
 import {
   db,
   dialAsAgent,
@@ -18,7 +19,6 @@ import {
   runningDrive,
   startDrive,
   statusOf,
-  stopClock,
   until,
   type Drive,
 } from "../support/testdrives.ts";

@@ -19,7 +19,7 @@ import { removeSelection, replaceSelections, saveSelection } from "#storage/sele
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
-import { stopClock } from "../support/testdrives.ts";
+import { stopClock } from "../support/clock.ts";
 
 const db = openDatabase(env.DB);
 const quotaBytes = 2 ** 30;

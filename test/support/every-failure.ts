@@ -1,4 +1,4 @@
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { away, withFate, type Fate } from "./storage-faults.ts";
 
 /** One run of some work that makes storage calls. It repeats failed calls as the clients of the service do. */
@@ -101,9 +101,6 @@ const faults: Record<string, FaultOf> = {
   }),
   "for 40 s": outage,
 };
-
-/** Stops the clock, so that only a run passes time, however slow the machine is. */
-export const stopClock = (): void => void vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
 
 /** Repeats a call while the service is at fault. `pass` passes time between two tries. */
 export async function insist(

@@ -202,9 +202,6 @@ export async function joinedPair(drive: Drive & { control: Wire }, protocol?: st
 
 export const objectOf = (drive: { uid: string }) => testdriveObject(env, drive);
 
-/** Stops the clock until `vi.useRealTimers`, for tests that pass time: only they move it, however slow the machine is. */
-export const stopClock = (): void => void vi.useFakeTimers({ toFake: ["Date"] });
-
 /** Moves the clock that objects read forward, and runs this object's alarm. */
 export async function passTime(drive: { uid: string }, ms: number): Promise<void> {
   vi.setSystemTime(Date.now() + ms);

@@ -9,7 +9,7 @@ import { fakeAgent } from "../../support/fake-agent.ts";
 import { pageOf, parseHtml, textOf } from "../../support/html.ts";
 import { runningBuild } from "../../support/running-build.ts";
 import { isD1, withFate } from "../../support/storage-faults.ts";
-import { stopClock } from "../../support/testdrives.ts";
+import { stopClock } from "../../support/clock.ts";
 
 let tux: Client;
 let firefox: ReturnType<typeof browser>;
