@@ -3,9 +3,11 @@ import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { chooseAccel } from "../builder-agent/src/doctor/acceleration.ts";
+import { command } from "./launch/command.ts";
 import { print } from "./launch/progress.ts";
 import { projectRoot } from "./launch/project.ts";
 import { verifyImage } from "./verify/report-file.ts";
+import { BootedMachines } from "./verify/seeds/booted-machines.ts";
 import { countDifferent, type Facts } from "./verify/seeds/facts.ts";
 import { bootWithSeed, type Place } from "./verify/seeds/seeded-machine.ts";
 import type { StepRecord } from "./verify/step-record.ts";
@@ -14,9 +16,9 @@ const usage = `npm run verify:seeds -- IMAGE [options]
 
 Boots copies of IMAGE with a seed each, and compares their host names, machine-ids, SSH host keys and first random numbers: no two
 may be equal. The key of a seed must open its machine, and another key must not. Writes a report. IMAGE is a raw disk (oem) of
-Debian with first_boot cloud-init and openssh-server.
+Debian with first_boot cloud-init and openssh-server. Boots no copy again that an earlier run has booted: IMAGE.machines has them.
 
-  --boots N        the number of copies (default: 30)
+  --boots N        the number of copies, with those of earlier runs (default: 30)
   --minutes N      starts no more copies after so many minutes
   --user NAME      the user who gets the keys (default: debian)
   --report FILE    where the report goes (default: docs/verified/seeds.md)
@@ -32,7 +34,6 @@ const { values, positionals } = parseArgs({
   },
 });
 
-const of = "Machines of one image";
 const shownCharacters = 12;
 
 const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
@@ -42,23 +43,35 @@ if (image === undefined) print(usage);
 else await verify(resolve(image));
 
 async function verify(path: string): Promise<void> {
-  const verifying = { title: of, command: "verify:seeds", report: values.report, leave: remove };
+  const verifying = { title: "Machines of one image", command: "verify:seeds", report: values.report, leave: remove };
   await verifyImage(verifying, async ({ record, folder, signal }) => {
+    const [sha256 = ""] = (await command("sha256sum", ["--binary", path], { signal })).split(" ");
+    const booted = new BootedMachines({ path, sha256 });
+    // Its lines are about another image.
+    if (booted.all().length === 0) rmSync(values.report, { force: true });
     const accel = await chooseAccel({ accel: "auto", stateDir: folder });
-    await bootAll(record, { image: path, folder, accel, user: values.user, signal });
+    await bootAll(record, booted, { image: path, folder, accel, user: values.user, signal });
+    const all = booted.all();
+    const compared = { of: "All machines", what: `compare ${all.length} machines of the image ${sha256}` };
+    await record.step({ ...compared, seen: (text) => text }, async () => countDifferent(all));
   });
 }
 
-async function bootAll(record: StepRecord, place: Place): Promise<void> {
-  const machines: Facts[] = [];
+/** Boots the copies that have not booted yet, two at a time. */
+async function bootAll(record: StepRecord, booted: BootedMachines, place: Place): Promise<void> {
   const until = Date.now() + Number(values.minutes) * 60_000;
-  for (let each = 1; each <= Number(values.boots) && Date.now() < until; each++) {
-    const name = `seed-${each}`;
-    const facts = await record.step({ of, what: name, seen }, () => bootWithSeed(place, name));
-    if (facts) machines.push(facts);
-  }
-  const compared = { of, what: `compare ${machines.length} machines`, seen: (text: string) => text };
-  await record.step(compared, async () => countDifferent(machines));
+  const earlier = new Set(booted.all().map(({ hostName }) => hostName));
+  const names = Array.from({ length: Number(values.boots) }, (_, each) => `seed-${String(each + 1).padStart(2, "0")}`);
+  const left = names.filter((name) => !earlier.has(name)).values();
+  const bootThem = async () => {
+    while (Date.now() < until) {
+      const { value: name } = left.next();
+      if (name === undefined) break;
+      const facts = await record.step({ of: name, what: "boot", seen }, () => bootWithSeed(place, name));
+      if (facts) booted.add(facts);
+    }
+  };
+  await Promise.all([bootThem(), bootThem()]);
 }
 
 /** The beginning of each value. A host key differs from others of its type at its end. */

@@ -1,5 +1,9 @@
 /** How the verification of seeded machines reads their facts, and compares them. */
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { BootedMachines } from "../../scripts/verify/seeds/booted-machines.ts";
 import { countDifferent, type Facts, factsIn } from "../../scripts/verify/seeds/facts.ts";
 
 const hex = (digit: string, count: number) => digit.repeat(count);
@@ -25,13 +29,32 @@ describe("the verification of seeded machines", () => {
   it.each(["hostName", "machineId", "hostKey", "firstRandom"])("refuses a machine without its %s", (missing) => {
     const printed = ["hostName a", `machineId ${hex("1", 32)}`, `hostKey ${key("a")}`, `firstRandom ${hex("1", 64)}`];
     expect(factsIn(printed.join("\n"))).toMatchObject({ hostName: "a" });
-    expect(() => factsIn(printed.filter((line) => !line.startsWith(missing)).join("\n"))).toThrow("other facts");
+    expect(() => factsIn(printed.filter((line) => !line.startsWith(missing)).join("\n"))).toThrow(
+      "not the facts of a machine",
+    );
   });
 
   it("counts what differs", () => {
     expect(countDifferent([one, other])).toBe(
       "2 host names, 2 machine-ids, 2 host keys, 2 first outputs of /dev/urandom: no two are equal",
     );
+  });
+
+  it.each([[[]], [[one]]])("compares nothing if fewer than two machines booted", (machines) => {
+    expect(() => countDifferent(machines)).toThrow("nothing to compare");
+  });
+
+  it("goes on with the machines of the same image", () => {
+    const folder = mkdtempSync(join(tmpdir(), "kiln-seeds-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, "disk.raw");
+    expect(new BootedMachines({ path, sha256: "1" }).all()).toEqual([]);
+
+    new BootedMachines({ path, sha256: "1" }).add(one);
+    new BootedMachines({ path, sha256: "2" }).add(other);
+
+    expect(new BootedMachines({ path, sha256: "1" }).all()).toEqual([one]);
+    expect(new BootedMachines({ path, sha256: "2" }).all()).toEqual([other]);
   });
 
   it.each([

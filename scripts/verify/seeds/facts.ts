@@ -27,18 +27,25 @@ export const printFacts = [
 export function factsIn(printed: string): Facts {
   const valuesOf = (name: string) =>
     printed.split("\n").flatMap((line) => (line.startsWith(`${name} `) ? [line.slice(name.length + 1)] : []));
-  const facts = Facts.safeParse({
+  return factsOf({
     hostName: valuesOf("hostName")[0],
     machineId: valuesOf("machineId")[0],
     hostKeys: valuesOf("hostKey"),
     firstRandom: valuesOf("firstRandom")[0],
   });
-  if (!facts.success) throw new Complaint(`The machine printed other facts:\n${printed}\n${facts.error.message}`);
+}
+
+export function factsOf(found: unknown): Facts {
+  const facts = Facts.safeParse(found);
+  if (!facts.success)
+    throw new Complaint(`These are not the facts of a machine: ${JSON.stringify(found)}\n${facts.error.message}`);
   return facts.data;
 }
 
-/** Counts the values of all machines. Throws if two machines have one in common. */
+/** Counts the values of all machines. Throws if two machines have one in common, or if there is nothing to compare. */
 export function countDifferent(machines: readonly Facts[]): string {
+  if (machines.length < 2)
+    throw new Complaint(`There is nothing to compare, because ${machines.length} machines booted.`);
   const kinds = {
     "host names": machines.map(({ hostName }) => hostName),
     "machine-ids": machines.map(({ machineId }) => machineId),
