@@ -45,6 +45,17 @@ describe("SolverPool", () => {
     await withSolver(pool, set("one"), fillOne, has("one"));
     await expect(withSolver(pool, { ...set("one"), arch: "aarch64" }, fillOne, has("one"))).resolves.toBe(false);
   });
+  it("is free again after a solver could not be opened", async () => {
+    const failures = [new Error("no memory")];
+    const memoryBudgetBytes = () => {
+      const [error] = failures.splice(0);
+      if (error) throw error;
+      return 90 << 20;
+    };
+    const { names } = poolWith({ memoryBudgetBytes, staleAfterMs: 1_000_000 });
+    await expect(names("one")).rejects.toThrow("no memory");
+    expect(await names("one")).toEqual(["one"]);
+  });
   it("admits one caller at a time, imports included", async () => {
     const { pool } = poolWith();
     let inside = 0;
