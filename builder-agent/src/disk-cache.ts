@@ -67,7 +67,7 @@ export class DiskCache {
     const cache = new DiskCache(layout);
     await cache.#mutex.run(async () => {
       await cache.#readEntries();
-      await cache.#shrinkTo(layout.limits.maxBytes);
+      void (await cache.#shrinkTo(layout.limits.maxBytes)); // nobody waits for those who give up an entry
     });
     return cache;
   }
@@ -151,7 +151,7 @@ export class DiskCache {
 
   async #evict(): Promise<void> {
     await this.#refresh();
-    await this.#shrinkTo(this.#layout.limits.maxBytes);
+    void (await this.#shrinkTo(this.#layout.limits.maxBytes));
   }
 
   async #refresh(): Promise<void> {

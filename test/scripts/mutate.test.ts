@@ -73,7 +73,8 @@ it("reports the result of each fault's tests, and restores the file", async () =
   write("package.json", '{ "type": "module" }');
   symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"));
   mkdirSync(join(folder, "scripts/mutate"), { recursive: true });
-  copyFileSync(join(projectRoot, "scripts/mutate/vitest.ts"), join(folder, "scripts/mutate/vitest.ts"));
+  for (const file of ["scripts/mutate/vitest.ts", ".oxlintrc.types.json"])
+    copyFileSync(join(projectRoot, file), join(folder, file));
 
   using runner = new Runner(folder);
   const trial = new Trial(folder, runner);
@@ -85,10 +86,8 @@ it("reports the result of each fault's tests, and restores the file", async () =
   // The fault before is gone, although it was in another file.
   const unused = { file: "other.js", line: 1, before: "export const other = 1;", after: "export const other = 2;" };
   expect(await trial.of(unused, ["sum-of-3.test.js"])).toEqual({ end: "survived" });
-  expect(await trial.of({ ...unused, after: "export const other = 1.toFixed;" }, ["sum.test.js"])).toEqual({
-    end: "caught",
-    by: "types",
-  });
+  for (const after of ["export const other = 1.toFixed;", "Promise.resolve();"])
+    expect(await trial.of({ ...unused, after }, ["sum.test.js"])).toEqual({ end: "caught", by: "types" });
   expect(await ends("  return b + a;", "walls.test.js")).toEqual({ end: "survived" });
   expect(await ends("  return a - b;", "failing.test.js")).toEqual({ end: "unclear", by: "fails always" });
   expect(await ends("  return a - b;")).toEqual({ end: "untested" });

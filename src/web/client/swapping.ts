@@ -106,7 +106,7 @@ async function morph(found: Document, { ids, form, isRefused = false }: Morph): 
   for (const id of ids.split(" ")) {
     const [before, after] = [document.getElementById(id), found.getElementById(id)];
     if (!before || !after) continue;
-    Idiomorph.morph(before, after, {
+    await Idiomorph.morph(before, after, {
       // For other elements, this would also keep the text: a focused "Add" would not become "Remove".
       ignoreActiveValue: isBeingFilled(document.activeElement, form),
       restoreFocus: true,
