@@ -41,6 +41,7 @@ function changes(since: BuildDifference): string[] {
     ...updated(packages),
     removed(packages),
     ...files(settings),
+    ...users(settings),
     ...settings.map(settingSentence),
     grown(from, to),
   ].filter((one) => one !== "");
@@ -92,8 +93,39 @@ function files(settings: readonly SettingChange[]): string[] {
   ];
 }
 
+/** Who can log in, and who may do everything. */
+function users(settings: readonly SettingChange[]): string[] {
+  const rights = settings.filter(({ name }) => name === "user").map(userSentence);
+  const keys = settings.filter(({ name }) => name === "ssh_keys");
+  // The keys of a removed user go with the user.
+  const isGone = (item: string | undefined) =>
+    settings.some((one) => one.name === "user" && one.item === item && one.to === undefined);
+  return [...rights, ...keys.filter(({ item }) => !isGone(item)).map(keysSentence)];
+}
+
+function userSentence({ item, from, to }: SettingChange): string {
+  const isAdministrator = to === "administrator";
+  if (from === undefined) return `Adds the user ${item}${isAdministrator ? ", an administrator" : ""}.`;
+  if (to === undefined) return `Removes the user ${item}.`;
+  return isAdministrator
+    ? `The user ${item} is now an administrator.`
+    : `The user ${item} is no longer an administrator.`;
+}
+
+function keysSentence({ item, from, to }: SettingChange): string {
+  if (from === undefined) return `The user ${item} can log in with an SSH key.`;
+  return to === undefined ? `Removes the SSH keys of the user ${item}.` : `Changes the SSH keys of the user ${item}.`;
+}
+
 /** Settings that are described elsewhere, or that mean nothing to readers. */
-const silent: ReadonlySet<string> = new Set(["overlay_file", "selected_package", "image_type", "arch"]);
+const silent: ReadonlySet<string> = new Set([
+  "overlay_file",
+  "selected_package",
+  "user",
+  "ssh_keys",
+  "image_type",
+  "arch",
+]);
 
 const itemSentences: Readonly<Record<string, readonly [added: string, removed: string]>> = {
   open_port: ["Opens the port", "Closes the port"],

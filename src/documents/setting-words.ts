@@ -5,6 +5,7 @@ const words: Readonly<Record<string, string>> = {
   ip: "IP address",
   memory_mb: "memory in MB",
   gpg_key: "key",
+  ssh_keys: "SSH keys of",
   webyast: "WebYaST",
 };
 

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { buildDifference, type ComparedBuild } from "#domain/difference/builds";
+import type { SettingChange } from "#domain/difference/settings";
 import { releaseNotesText } from "#documents/release-notes-text";
 
 type Packages = Record<string, string>;
@@ -14,6 +15,7 @@ const compared = (version: string, packages: Packages, { selected = [], files = 
   ({
     build: { version, imageType: "oem", rawSize: 1, fileSize: bytes },
     input: {
+      description: {},
       appliance: { id: 1, name: "Kiosk", version, arch: "x86_64" },
       selection: { packages: selected.map((name) => ({ name })), patterns: [] },
       repositories: [],
@@ -42,6 +44,11 @@ const notes = (from: ComparedBuild, to: ComparedBuild) =>
 
 const first = (image: ComparedBuild, own: string[] = [], ownFiles: string[] = []) =>
   releaseNotesText({ applianceId: 1, version: "0.0.1", image, base: "Debian 13", own, ownFiles });
+
+const settingNotes = (image: ComparedBuild, settings: SettingChange[]) => {
+  const since = { ...buildDifference(image, image), settings };
+  return releaseNotesText({ applianceId: 1, version: "0.0.2", image, base: "", own: [], ownFiles: [], since });
+};
 
 const many = (version: string, name = "a") =>
   Object.fromEntries(Array.from({ length: 5000 }, (_, nth) => [`${name}-${nth}`, version]));
@@ -108,7 +115,45 @@ it("calls settings as people do", () => {
     { name: "timezone", from: "UTC", to: "Europe/Berlin" },
     { name: "hostname", to: "shop" },
   ];
-  const since = { ...buildDifference(image, image), settings };
-  const text = releaseNotesText({ applianceId: 1, version: "0.0.2", image, base: "", own: [], ownFiles: [], since });
-  expect(text).toBe("Changes the time zone from UTC to Europe/Berlin.\nSets the host name to shop.\n");
+  expect(settingNotes(image, settings)).toBe(
+    "Changes the time zone from UTC to Europe/Berlin.\nSets the host name to shop.\n",
+  );
+});
+
+it.each([
+  ["a new user", { name: "user", item: "clerk", to: "ordinary user" }, "Adds the user clerk."],
+  [
+    "a new administrator",
+    { name: "user", item: "clerk", to: "administrator" },
+    "Adds the user clerk, an administrator.",
+  ],
+  ["a removed user", { name: "user", item: "clerk", from: "administrator" }, "Removes the user clerk."],
+  [
+    "a user with more rights",
+    { name: "user", item: "clerk", from: "ordinary user", to: "administrator" },
+    "The user clerk is now an administrator.",
+  ],
+  [
+    "a user with fewer rights",
+    { name: "user", item: "clerk", from: "administrator", to: "ordinary user" },
+    "The user clerk is no longer an administrator.",
+  ],
+  ["a first key", { name: "ssh_keys", item: "clerk", to: "1 key" }, "The user clerk can log in with an SSH key."],
+  ["no more keys", { name: "ssh_keys", item: "clerk", from: "1 key" }, "Removes the SSH keys of the user clerk."],
+  [
+    "another key",
+    { name: "ssh_keys", item: "clerk", from: "1 key", to: "1 different key" },
+    "Changes the SSH keys of the user clerk.",
+  ],
+])("names %s", (_what, setting, sentence) => {
+  const image = compared("0.0.1", {});
+  expect(settingNotes(image, [setting])).toBe(`${sentence}\n`);
+});
+
+it("does not list the keys of a user who is gone", () => {
+  const settings = [
+    { name: "user", item: "clerk", from: "ordinary user" },
+    { name: "ssh_keys", item: "clerk", from: "1 key" },
+  ];
+  expect(settingNotes(compared("0.0.1", {}), settings)).toBe("Removes the user clerk.\n");
 });

@@ -1,4 +1,6 @@
 import type { FrozenInput } from "#lib/contract/index";
+import { usersIn } from "#lib/kiwi/import/users";
+import { counted } from "#lib/words/counted";
 
 /** A setting that differs. `item` is the item of a list. `from` is absent if it was added, `to` if it was removed. */
 export interface SettingChange {
@@ -15,7 +17,7 @@ export function settingDifference(from: FrozenInput, to: FrozenInput): SettingCh
     const [was, is] = [before.get(key), after.get(key)];
     return was === is ? [] : [changeOf(key, was, is)];
   });
-  return [...changes, ...scriptChanges(from, to)];
+  return [...changes, ...userChanges(from, to), ...scriptChanges(from, to)];
 }
 
 /** Separates a setting's name from its item. Neither can contain it. */
@@ -75,6 +77,33 @@ function configured(configuration: FrozenInput["configuration"], other: FrozenIn
     ["webyast", configuration.webyast ? "on" : "off"],
   ];
   return settings.filter(([, value]) => value !== "");
+}
+
+/** Users, their rights, and how many SSH keys they have. Everyone can compare published builds, so no key is shown. */
+function userChanges({ description: before }: FrozenInput, { description: after }: FrozenInput): SettingChange[] {
+  if (before["config.xml"] === undefined || after["config.xml"] === undefined) return [];
+  const [from, to] = [before, after].map((one) => new Map(usersIn(one).map((user) => [user.name, user])));
+  return [...new Set([...(from?.keys() ?? []), ...(to?.keys() ?? [])])].flatMap((name) =>
+    changesOfUser(name, from?.get(name), to?.get(name)),
+  );
+}
+
+type User = ReturnType<typeof usersIn>[number];
+
+function changesOfUser(item: string, from: User | undefined, to: User | undefined): SettingChange[] {
+  const [was, is] = [from, to].map((user) => user && (user.administrator ? "administrator" : "ordinary user"));
+  const [before, after] = [from, to].map((user) => user?.ssh_keys ?? []);
+  return [
+    ...(was === is ? [] : [{ name: "user", item, ...(was && { from: was }), ...(is && { to: is }) }]),
+    ...keyChanges(item, before ?? [], after ?? []),
+  ];
+}
+
+function keyChanges(item: string, from: readonly string[], to: readonly string[]): SettingChange[] {
+  if (from.join("\n") === to.join("\n")) return [];
+  const [was, is] = [from, to].map(({ length }) => (length === 0 ? undefined : counted(length, "key")));
+  const other = was === is ? counted(to.length, "different key") : is;
+  return [{ name: "ssh_keys", item, ...(was && { from: was }), ...(other && { to: other }) }];
 }
 
 /** Reports only that scripts differ: they may contain secrets, and everyone can compare published builds. */

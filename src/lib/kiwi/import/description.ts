@@ -1,10 +1,17 @@
-import type { Imported, ImportedDefinition, NextTo, Omission } from "#lib/kiwi/import/imported";
+import {
+  childrenOf,
+  type Imported,
+  type ImportedDefinition,
+  type NextTo,
+  type Omission,
+} from "#lib/kiwi/import/imported";
 import { profilesOf } from "#lib/kiwi/import/chosen";
 import { foreignFiles } from "#lib/kiwi/import/foreign-files";
-import { areOwn, readOwnFiles, withAccess } from "#lib/kiwi/import/own-files";
+import { areOwn, readOwnFiles } from "#lib/kiwi/import/own-files";
 import { softwareOf } from "#lib/kiwi/import/packages";
 import { preferencesOf, type Author } from "#lib/kiwi/import/preferences";
 import { repositoriesOf } from "#lib/kiwi/import/repositories";
+import { usersOf, withAccess } from "#lib/kiwi/import/users";
 import type { XmlNode } from "#lib/wire/read-xml";
 
 /** Reads a KIWI description with the files next to it. */
@@ -83,9 +90,6 @@ export function describedBy(image: XmlNode, author: Author): Pick<Imported, "def
   };
 }
 
-export const childrenOf = (node: XmlNode, name: string): XmlNode[] =>
-  node.children.filter((child) => child.name === name);
-
 const known = new Set(["description", "preferences", "users", "repository", "packages", "profiles"]);
 
 const otherElements = ({ children }: XmlNode): Omission[] => {
@@ -108,47 +112,4 @@ function lostAbout(image: XmlNode): Omission[] {
 function aboutOf(image: XmlNode): Pick<Configuration, "description"> {
   const [specification] = childrenOf(image, "description").flatMap((one) => childrenOf(one, "specification"));
   return specification && specification.text !== "" ? { description: specification.text } : {};
-}
-
-const userAttributes = new Set(["name", "id", "groups", "shell", "home", "password", "pwdformat"]);
-
-function usersOf(image: XmlNode): { found: NonNullable<Configuration["users"]>; omitted: Omission[] } {
-  const omitted: Omission[] = [];
-  const sections = childrenOf(image, "users");
-  const all: XmlNode[] = [];
-  for (const { attributes, children } of sections) {
-    const profiles = attributes.get("profiles");
-    const arch = attributes.get("arch");
-    const what = `users (${children.map((one) => one.attributes.get("name") ?? "?").join(", ")})`;
-    if (profiles !== undefined) omitted.push({ what, why: `they belong only to the profile ${profiles}` });
-    else if (arch !== undefined) omitted.push({ what, why: `they are for ${arch} only` });
-    else all.push(...children);
-  }
-  const taken = new Set(all.map(({ attributes }) => Number(attributes.get("id") ?? NaN)));
-  let next = 1000;
-  const free = () => {
-    while (taken.has(next)) next++;
-    return next++;
-  };
-  const found = all.map(({ attributes }) => {
-    const name = attributes.get("name") ?? "";
-    const [group = name === "root" ? "root" : "users", ...others] = (attributes.get("groups") ?? "")
-      .split(",")
-      .filter(Boolean);
-    const what = `users/user ${name}`;
-    omitted.push({ what: `${what}/password`, why: "a definition has no hashes: set the variable that the file names" });
-    if (others.length > 0)
-      omitted.push({ what: `${what}/groups`, why: `only the first counts, without ${others.join(", ")}` });
-    for (const attribute of attributes.keys())
-      if (!userAttributes.has(attribute))
-        omitted.push({ what: `${what}/${attribute}`, why: "the users of an appliance have nothing like it" });
-    return {
-      uid: Number(attributes.get("id") ?? (name === "root" ? 0 : free())),
-      name,
-      group,
-      shell: attributes.get("shell") ?? "/bin/bash",
-      homedir: attributes.get("home") ?? (name === "root" ? "/root" : `/home/${name}`),
-    };
-  });
-  return { found, omitted };
 }

@@ -1,5 +1,6 @@
 import type { ImageType } from "#lib/contract/index";
 import type { Configuration } from "#lib/configuration/stored";
+import type { XmlNode } from "#lib/wire/read-xml";
 
 /** The definition of an appliance (docs/api/definitions.md) from a description. Everything that the description lacks is absent. */
 export interface ImportedDefinition {
@@ -86,3 +87,6 @@ export interface NextTo {
 
 export const textOf = (content: Uint8Array | undefined): string | undefined =>
   content === undefined ? undefined : new TextDecoder("utf-8", { ignoreBOM: true, fatal: false }).decode(content);
+
+export const childrenOf = (node: XmlNode, name: string): XmlNode[] =>
+  node.children.filter((child) => child.name === name);

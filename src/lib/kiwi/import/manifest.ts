@@ -1,7 +1,7 @@
 import { imageTypes } from "#lib/contract/image-formats";
 import type { ImageType } from "#lib/contract/index";
-import { childrenOf, describedBy } from "#lib/kiwi/import/description";
-import type { Imported, ImportedDefinition } from "#lib/kiwi/import/imported";
+import { describedBy } from "#lib/kiwi/import/description";
+import { childrenOf, type Imported, type ImportedDefinition } from "#lib/kiwi/import/imported";
 import { layoutOf } from "#lib/kiwi/import/preferences";
 import type { XmlNode } from "#lib/wire/read-xml";
 

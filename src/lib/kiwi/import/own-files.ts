@@ -1,5 +1,5 @@
 import { textOf, type Imported, type ImportedDefinition, type NextTo } from "#lib/kiwi/import/imported";
-import { keysFolder, readSshPasswords } from "#lib/kiwi/access";
+import { readSshPasswords } from "#lib/kiwi/access";
 import { readAutomaticUpdates } from "#lib/kiwi/automatic-updates";
 import { readDiskEncryption } from "#lib/kiwi/disk-encryption";
 import { readFirstBoot } from "#lib/kiwi/first-boot";
@@ -64,23 +64,9 @@ export function readOwnFiles({ files }: NextTo): Imported {
   };
 }
 
-/** Adds what config.sh gives the users of a description: SSH keys, and the right to use sudo. */
-export function withAccess(users: Users, { files }: NextTo): Users {
-  const commands = ownCommands(textOf(files.get("config.sh")?.content) ?? "");
-  const administrators = new Set(argumentsOf(commands, "make_administrators").flat());
-  return users.map((user) => {
-    const keys = textOf(files.get(keysFolder + user.name)?.content);
-    return {
-      ...user,
-      ...(keys !== undefined && { ssh_keys: keys.trimEnd().split("\n") }),
-      ...(administrators.has(user.name) && { administrator: true }),
-    };
-  });
-}
-
-type Users = NonNullable<Configuration["users"]>;
 /** The commands of config.sh below its functions. */
-const ownCommands = (script: string): Commands => shellCommands(script.slice(script.indexOf("\ntake_back_hosts\n")));
+export const ownCommands = (script: string): Commands =>
+  shellCommands(script.slice(script.indexOf("\ntake_back_hosts\n")));
 
 function pairOf(word: string): [string, string] {
   const at = word.indexOf("=");
