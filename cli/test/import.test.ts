@@ -18,7 +18,7 @@ const description = `<?xml version="1.0" encoding="utf-8"?>
 </image>`;
 
 const manifest = `<?xml version="1.0"?><manifest><config><image name="Kiosk"/></config><extra_config>
-<base_system>tiny-1.0</base_system><image_type>vmx</image_type><network config="dhcp"/></extra_config></manifest>`;
+<base_system>tiny-1.0</base_system><arch>x86_64</arch><image_type>vmx</image_type><network config="dhcp"/></extra_config></manifest>`;
 
 beforeAll(async () => {
   machine = newMachine();
@@ -79,6 +79,7 @@ it("lists what it omits, with the reasons", async () => {
   expect(file).toBe("Kiosk.yaml");
   expect(readFileSync(join(machine.folder, file), "utf8")).toContain("packages:\n  - vim\n");
   expect(omitted.map(({ what }) => what)).toEqual([
+    "architecture",
     "version 1.2.3",
     "preferences/type/firmware",
     "users/user root/password",
@@ -89,6 +90,20 @@ it("lists what it omits, with the reasons", async () => {
     "root/srv/tickets/",
     "root/usr/bin/ticket-desk",
   ]);
+});
+
+it("refuses a description for other machines, until an architecture is chosen", async () => {
+  const board =
+    '<image name="Board"><packages type="image"><package name="u-boot-rpi3" arch="aarch64"/></packages></image>';
+  writeFileSync(join(machine.folder, "board.kiwi"), board);
+  const line = ["import", "board.kiwi", "out/board.yaml", "--base", "tiny-1.0"];
+  expect(await machine.kiln(line)).toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining("Parts of it are for aarch64, and none for x86_64. Choose with --arch."),
+  });
+  const chosen = await machine.kiln([...line, "--arch", "aarch64"]);
+  expect([chosen.code, chosen.stdout]).toEqual([0, expect.not.stringContaining("architecture")]);
+  expect(read("out/board.yaml", {})).toMatchObject({ arch: "aarch64", packages: [{ name: "u-boot-rpi3" }] });
 });
 
 it("follows includes in the folder, and takes a profile", async () => {

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { FrozenConfiguration, FrozenInput } from "#lib/contract/index";
 import { settingDifference } from "#domain/difference/settings";
+import { descriptionFiles } from "#lib/kiwi/description-files";
+import type { ImageFacts } from "#lib/kiwi/facts";
+import { plain } from "../kiwi/support/facts.ts";
+import { sshKeys } from "../support/ssh-keys.ts";
 
 const configuration: FrozenConfiguration = {
   baseSystem: "tiny-1.0",
@@ -26,6 +30,17 @@ const input: FrozenInput = {
   keys: [],
   configuration,
   writtenBy: "kiln",
+};
+
+const clerk = {
+  uid: 1000,
+  name: "clerk",
+  passwordHash: "$6$salt$hash",
+  group: "users",
+  shell: "/bin/sh",
+  homedir: "/home/clerk",
+  sshKeys: [] as string[],
+  administrator: false,
 };
 
 const configured = (change: Partial<FrozenConfiguration>): FrozenInput => ({
@@ -109,6 +124,43 @@ describe("the settings of two builds", () => {
     ["a memory size that one side lacks", input, configured({ memoryMb: undefined }), []],
   ])("compares %s", (_what, from, to, expected) => {
     expect(settingDifference(from, to)).toEqual(expected);
+  });
+
+  it("are users, their rights and their keys, without the keys and passwords themselves", () => {
+    const described = (users: ImageFacts["users"]): FrozenInput => ({
+      ...input,
+      description: descriptionFiles({ ...plain, users }),
+    });
+    const user = { ...clerk, sshKeys: [sshKeys.ed25519] };
+    const [none, before, after] = [
+      described([]),
+      described([user]),
+      described([{ ...user, sshKeys: [sshKeys.rsa2048] }]),
+    ];
+    const differences = [
+      settingDifference(none, before),
+      settingDifference(before, described([{ ...clerk, administrator: true }])),
+      settingDifference(before, after),
+      settingDifference(before, none),
+      settingDifference(input, before),
+    ];
+    expect(differences).toEqual([
+      [
+        { name: "user", item: "clerk", to: "ordinary user" },
+        { name: "ssh_keys", item: "clerk", to: "1 key" },
+      ],
+      [
+        { name: "user", item: "clerk", from: "ordinary user", to: "administrator" },
+        { name: "ssh_keys", item: "clerk", from: "1 key" },
+      ],
+      [{ name: "ssh_keys", item: "clerk", from: "1 key", to: "1 different key" }],
+      [
+        { name: "user", item: "clerk", from: "ordinary user" },
+        { name: "ssh_keys", item: "clerk", from: "1 key" },
+      ],
+      [],
+    ]);
+    expect(settingDifference(before, described([{ ...user, passwordHash: "$6$other$hash" }]))).toEqual([]);
   });
 
   it("report that a script changed, without its text", () => {

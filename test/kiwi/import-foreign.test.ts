@@ -42,8 +42,8 @@ const foreign = `<?xml version="1.0" encoding="utf-8"?>
 </image>`;
 
 const described = readXml(foreign);
-const resultOf = (image: XmlNode) =>
-  importDescription(chosenFrom(image, { profiles: [], arch: "x86_64" }), { files: new Map() });
+const forPc = { profiles: [], arch: "x86_64" };
+const resultOf = (image: XmlNode) => importDescription(chosenFrom(image, forPc), { files: new Map() });
 
 /** Elements that do not affect an appliance, are the default, or appear twice. */
 const neutral = new Set([
@@ -98,7 +98,7 @@ describe("importing a description of KIWI", () => {
       "root/etc/motd": "hello",
       "disk.sh": "",
     };
-    const { definition, files: found } = imported(files);
+    const { definition, files: found } = imported(files, forPc);
     expect(definition).toEqual({
       name: "A kiosk",
       version: "1.15.6",
@@ -126,7 +126,7 @@ describe("importing a description of KIWI", () => {
   });
 
   it("names everything that it omits, and why", () => {
-    const { omitted } = imported({ "config.xml": foreign, "config.sh": "baseSetRunlevel 3\n", "disk.sh": "" });
+    const { omitted } = imported({ "config.xml": foreign, "config.sh": "baseSetRunlevel 3\n", "disk.sh": "" }, forPc);
     expect(omitted.every(({ why }) => why.length > 10)).toBe(true);
     expect(omitted.map(({ what }) => what)).toEqual([
       "preferences (version)",
@@ -159,7 +159,7 @@ describe("importing a description of KIWI", () => {
       "profiles",
       "strip",
       "disk.sh",
-      "config.sh (functions of KIWI)",
+      "config.sh (functions of KIWI: baseSetRunlevel)",
     ]);
   });
 
@@ -237,6 +237,28 @@ describe("importing a description of KIWI", () => {
     const { definition, omitted } = imported({ "config.xml": `<image name="x">${repository}</image>` });
     expect(definition.repositories).toBeUndefined();
     expect(omitted).toEqual([{ what: `repository ${path}`, why: expect.stringMatching(why) }]);
+  });
+
+  it("names the functions and variables of KIWI that a script uses", () => {
+    const script =
+      'test -f /.kconfig && . /.kconfig\nfor profile in ${kiwi_profiles//,/ }; do suseSetupProduct "$kiwi_iname"; done\n';
+    const { omitted } = imported({ "config.xml": '<image name="x"/>', "config.sh": script });
+    expect(omitted.map(({ what }) => what)).toEqual([
+      "config.sh (functions of KIWI: /.kconfig, suseSetupProduct)",
+      "config.sh (variables of KIWI: $kiwi_profiles, $kiwi_iname)",
+    ]);
+  });
+
+  it.each([
+    ['<package name="a" arch="aarch64"/>', undefined, /for aarch64, and none for x86_64/],
+    ['<package name="a" arch="aarch64,armv7l"/>', undefined, /for aarch64, armv7l, and none/],
+    ['<package name="a" arch="aarch64"/>', "x86_64", undefined],
+    ['<package name="a" arch="aarch64"/><package name="b" arch="x86_64"/>', undefined, undefined],
+  ])("asks for the architecture of a description for other machines: %s, %s", (packages, arch, refused) => {
+    const xml = `<image name="x"><packages type="image">${packages}</packages></image>`;
+    const act = () => imported({ "config.xml": xml }, { profiles: [], arch });
+    if (refused) expect(act).toThrow(refused);
+    else expect(act().omitted).toContainEqual({ what: "package a", why: "it is for aarch64 only" });
   });
 
   it("names how to encrypt a disk that its author has encrypted", () => {

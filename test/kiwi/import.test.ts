@@ -6,6 +6,7 @@ import { encryptsDisk } from "#lib/kiwi/disk-encryption";
 import { fileSystemOf } from "#lib/kiwi/file-system";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import type { Imported } from "#lib/kiwi/import/index";
+import { usersIn } from "#lib/kiwi/import/users";
 import { withInterpreter } from "#lib/kiwi/shell";
 import * as fc from "../support/properties.ts";
 import { facts } from "./support/appliances.ts";
@@ -139,6 +140,7 @@ describe("importing a description that the service has made", () => {
         const { definition, files } = imported(descriptionFiles(one));
         expect(definition).toEqual(expectedOf(one));
         expect(files).toEqual([]);
+        expect(usersIn(descriptionFiles(one))).toEqual(definition.configuration.users ?? []);
       }),
       { numRuns: 200 },
     );

@@ -40,7 +40,7 @@ export const imports = [
         throw new Complaint("misused", `There is no architecture ${machine}.`, `There are ${arches.join(", ")}.`);
       const imported = readDocument(file, {
         serviceUrl: url,
-        choice: { profiles: profile, arch: machine ?? defaultArch },
+        choice: { profiles: profile, arch: machine },
       });
       const appliance = applianceOf(imported, { base, arch: machine, name, unpinned });
       if (apply) refuseIncomplete(file, appliance);
@@ -55,7 +55,7 @@ export const imports = [
           contentOf: (sha256) => contents.get(sha256) ?? new Uint8Array(),
         }),
       );
-      const omitted = [...versionOf(imported), ...imported.omitted];
+      const omitted = [...archOf(imported, machine), ...versionOf(imported), ...imported.omitted];
       const text = () =>
         [
           `${written} has ${count(appliance.packages.length, "package")} and ${count(appliance.files.length, "file")}.`,
@@ -77,6 +77,11 @@ function refuseIncomplete(file: string, { name, base_system: base }: ReturnType<
   const next = "Name one with --base: `kiln templates` shows them.";
   throw new Complaint("misused", `${file} names no base system.`, next);
 }
+
+const archOf = ({ definition: { arch: described } }: Imported, wanted: string | undefined): Imported["omitted"] =>
+  wanted !== undefined || described !== undefined
+    ? []
+    : [{ what: "architecture", why: `a description has none: this is ${defaultArch}, or choose with --arch` }];
 
 const versionOf = ({ definition: { version } }: Imported): Imported["omitted"] =>
   version === undefined

@@ -4,15 +4,20 @@ import type { XmlNode } from "#lib/wire/read-xml";
 /** The part of a description to import: profiles by name, and an architecture as KIWI names it. */
 export interface Choice {
   profiles: readonly string[];
-  arch: string;
+  /** Undefined if nobody chose. Then it is x86_64, which a description must not contradict. */
+  arch: string | undefined;
 }
+
+const usualArch = "x86_64";
 
 /**
  * Marks what belongs to the choice: its sections lose their `profiles`, and elements for the architecture their `arch`.
  * Readers skip a section that still has `profiles`, and an element that still has `arch`.
  */
-export function chosenFrom(image: XmlNode, { profiles, arch }: Choice): XmlNode {
+export function chosenFrom(image: XmlNode, { profiles, arch: wantedArch }: Choice): XmlNode {
   if (profiles.length === 0) refuseWithoutProfile(image);
+  if (wantedArch === undefined) refuseForOthers(image);
+  const arch = wantedArch ?? usualArch;
   const wanted = closureOf(image, profiles);
   const isWanted = (list: string) => wordsIn(list).some((one) => wanted.has(one));
   const isForArch = (list: string) => wordsIn(list).some((one) => one === arch || (i86.test(one) && i86.test(arch)));
@@ -31,6 +36,19 @@ function refuseWithoutProfile(image: XmlNode): void {
   const names = profilesOf(image).join(", ");
   throw new WireFault("invalid_xml", `Each of its image types belongs to a profile. Choose with --profile: ${names}.`);
 }
+
+/** A description names no architecture, but some of its parts are for one. KIWI takes the one of its host. */
+function refuseForOthers(image: XmlNode): void {
+  const named = new Set(archesIn(image));
+  if (named.size === 0 || named.has(usualArch)) return;
+  const names = [...named].toSorted().join(", ");
+  throw new WireFault("invalid_xml", `Parts of it are for ${names}, and none for ${usualArch}. Choose with --arch.`);
+}
+
+const archesIn = ({ attributes, children }: XmlNode): string[] => [
+  ...wordsIn(attributes.get("arch") ?? "").filter(Boolean),
+  ...children.flatMap(archesIn),
+];
 
 const isFree = ({ attributes }: XmlNode): boolean => !attributes.has("profiles");
 

@@ -22,8 +22,20 @@ export function foreignFiles({ files }: NextTo): Imported {
     else if (/^[^/]+\.sh$/.test(path) && path !== "config.sh")
       omitted.push({ what: path, why: "an appliance has only one script of a description, config.sh" });
   }
-  if (script !== undefined && /\b(base|suse)[A-Z]\w+|kiwi_\w+|\.kconfig\b/.test(script))
-    omitted.push({ what: "config.sh (functions of KIWI)", why: "a build script has none: see what it calls" });
+  omitted.push(...ofKiwi(script ?? ""));
   const scripts = script === undefined ? {} : { scripts: { build: { enabled: true, script } } };
   return { definition: { packages: [], patterns: [], bans: [], configuration: scripts }, files: found, omitted };
 }
+
+/** What a script uses of KIWI, by name. A variable that is unset would be empty, without a complaint. */
+function ofKiwi(script: string): Omission[] {
+  const functions = [...new Set(script.match(/\b(?:base|suse)[A-Z]\w+|\/\.kconfig\b/g))];
+  const variables = [...new Set(script.match(/\bkiwi_\w+/g))].map((name) => `$${name}`);
+  return [
+    ...named("functions of KIWI", functions, "a build script has none: see what it calls"),
+    ...named("variables of KIWI", variables, "a build script has none: write their values out"),
+  ];
+}
+
+const named = (kind: string, names: readonly string[], why: string): Omission[] =>
+  names.length === 0 ? [] : [{ what: `config.sh (${kind}: ${names.join(", ")})`, why }];

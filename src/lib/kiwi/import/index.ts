@@ -13,7 +13,7 @@ interface Surroundings {
   nextTo: NextTo;
   /** Default: there are no files to include. */
   readIncluded?: ReadIncluded;
-  /** Default: no profile, x86_64. */
+  /** Default: no profile, and no architecture. */
   choice?: Choice;
   /** The start of all URLs of the service. */
   serviceUrl: string;
@@ -22,7 +22,7 @@ interface Surroundings {
 /** Reads a KIWI description or the manifest of a build. Refuses anything else with a `WireFault`. */
 export function importXml(
   document: string,
-  { nextTo, serviceUrl, readIncluded = () => undefined, choice = { profiles: [], arch: "x86_64" } }: Surroundings,
+  { nextTo, serviceUrl, readIncluded = () => undefined, choice = { profiles: [], arch: undefined } }: Surroundings,
 ): Imported {
   const root = readXml(document);
   if (root.name === "image") {
