@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { adminClient } from "../scripts/admin/client.ts";
@@ -102,8 +103,11 @@ async function startReader(place: Place, services: AsyncDisposableStack, tree: s
   };
 }
 
+/** Characters that look random, because repetitions would be compressed. The same in each run. */
 const nameOf = (at: number): string =>
-  `${at} ${"Radio astronomy workstation ".repeat(nameLength)}`.slice(0, nameLength - 1) + ".";
+  [`${at} `, ...[1, 2, 3].map((nth) => createHash("sha512").update(`${at} ${nth}`).digest("base64url"))]
+    .join("")
+    .slice(0, nameLength);
 
 /** Makes the account an operator, clones the appliances, and returns the id of one. */
 async function fill({ ready, stateDir }: InspectedService, template: string): Promise<string> {

@@ -23,7 +23,14 @@ export async function openAndWeigh(page: Page, url: string): Promise<number | un
   const session = await page.context().newCDPSession(page);
   try {
     let bytes = 0;
-    session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
+    // A `data:` address is part of the page that was received.
+    const inside = new Set<string>();
+    session.on("Network.requestWillBeSent", ({ requestId, request }) => {
+      if (request.url.startsWith("data:")) inside.add(requestId);
+    });
+    session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+      if (!inside.has(requestId)) bytes += encodedDataLength;
+    });
     await session.send("Network.enable");
     // Also empties what the tab holds in memory, when the page opens.
     await session.send("Network.setCacheDisabled", { cacheDisabled: true });

@@ -18,7 +18,8 @@ import { ListFilter } from "./list-filter.tsx";
 import { ApplianceRow } from "./row.tsx";
 import { SharedRow } from "./shared-row.tsx";
 
-const perPage = 50;
+/** With more, names of 200 random letters would make the page heavier than 35 kB. */
+const perPage = 30;
 const maxShared = 100;
 
 /** A person's appliances at a glance. Without any appliances, it leads to the templates. */
